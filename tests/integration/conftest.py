@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures of the tests that talk to a running server.
+
+`server` is one process for a whole module, emptied before each test; a test that restarts it, kills
+it or needs directives makes its own `Server`. `r` is a client of it. `redis_server` is a real
+redis-server in the same role, and skips the test where none is installed.
+"""
+
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from harness import Server, start_redis  # noqa: E402  (the path is set just above)
+
+
+@pytest.fixture(scope="module")
+def module_server():
+    """The process behind `server`: started once per module."""
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(module_server):
+    """A running, empty server."""
+    if not module_server.is_running():
+        module_server.start()
+    module_server.client().flushall()
+    return module_server
+
+
+@pytest.fixture
+def r(server):
+    """A redis-py client of `server`: RESP2, database 0, replies as bytes."""
+    return server.client()
+
+
+@pytest.fixture(scope="module")
+def module_redis_server():
+    """The process behind `redis_server`."""
+    if not shutil.which("redis-server"):
+        pytest.skip("redis-server is not installed")
+    with start_redis() as server:
+        yield server
+
+
+@pytest.fixture
+def redis_server(module_redis_server):
+    """A running, empty, real redis-server."""
+    module_redis_server.client().flushall()
+    return module_redis_server

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starting and stopping real servers for tests.
+
+A test asks for a server, talks to it as any client would, and may end it in every way a server ends:
+SHUTDOWN, a signal, kill -9. The data directory outlives the process, so a restart finds what the
+process before it had made durable, and nothing else.
+
+    with Server(appendfsync="always") as server:
+        server.client().set("k", "v")
+        server.kill9()
+        server.start()
+        assert server.client().get("k") == b"v"
+
+Which program is started: the one in the environment variable CAIRN_SERVER (a command line, so that
+`CAIRN_SERVER="redis-server --appendonly yes"` runs the same tests against Redis), else the release
+build of this repository. `start_redis()` starts a real redis-server to compare with.
+
+Invariants: (1) only 127.0.0.1 is used; (2) only processes started here are ended; (3) `close()` leaves
+neither a process nor a directory behind, and runs at interpreter exit for whatever a test forgot.
+"""
+
+import atexit
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import weakref
+
+import redis
+import redis.backoff
+import redis.retry
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+START_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 60
+
+_open_servers = weakref.WeakSet()
+
+
+def default_command():
+    """The command line that starts the server under test, without directives."""
+    text = os.environ.get("CAIRN_SERVER")
+    if text:
+        return shlex.split(text)
+    return [str(REPOSITORY / "build" / "release" / "cairn-server")]
+
+
+def free_port():
+    """A TCP port of 127.0.0.1 that nothing listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def directive_arguments(directives):
+    """Turns {'io_threads': 2, 'listen': [a, b]} into ['--io-threads', '2', '--listen', a, ...]."""
+    arguments = []
+    for name, value in directives.items():
+        option = "--" + name.replace("_", "-")
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            text = {True: "yes", False: "no"}[one] if isinstance(one, bool) else str(one)
+            arguments += [option, text]
+    return arguments
+
+
+class Server:
+    """One server process with its own port and data directory.
+
+    Keyword arguments are directives; underscores stand for dashes, a list repeats the directive and
+    booleans are yes and no. `command`, `data_dir` and `start` are for the harness itself: another
+    program, a directory that shall be kept, and whether to start at once.
+    """
+
+    def __init__(self, command=None, data_dir=None, start=True, **directives):
+        self.command = command or default_command()
+        self.directives = dict(directives)
+        self.host = "127.0.0.1"
+        self.port = int(self.directives.pop("port", 0)) or free_port()
+        self.keeps_dir = data_dir is not None
+        self.data_dir = pathlib.Path(data_dir or tempfile.mkdtemp(prefix="cairn-test-"))
+        self.log_path = self.data_dir / "server.log"
+        self.process = None
+        self._clients = []
+        _open_servers.add(self)
+        if start:
+            self.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def arguments(self):
+        """The whole command line of the process."""
+        fixed = {"port": self.port, "bind": self.host, "dir": self.data_dir}
+        return self.command + directive_arguments({**fixed, **self.directives})
+
+    def start(self):
+        """Starts the process and returns when it answers PING. REQUIRES: it is not running."""
+        assert not self.is_running(), "the server is running already"
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                self.arguments(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self._answers_ping():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server exited with {self.process.returncode} at start:\n"
+                                   + self.log_tail())
+            if time.monotonic() > deadline:
+                self.kill9()
+                raise RuntimeError(f"no PONG within {START_TIMEOUT_S} s:\n" + self.log_tail())
+            time.sleep(0.01)
+        return self
+
+    def _answers_ping(self):
+        try:
+            with socket.create_connection((self.host, self.port), 1) as probe:
+                probe.settimeout(5)
+                probe.sendall(b"PING\r\n")
+                return probe.recv(64).startswith((b"+PONG", b"-NOAUTH"))
+        except OSError:
+            return False
+
+    def client(self, db=0, protocol=2, **options):
+        """A redis-py client of its own connection pool, closed with the server.
+
+        It never sends a command a second time by itself: a test that kills the server has to know
+        which of its writes were acknowledged.
+        """
+        options.setdefault("retry", redis.retry.Retry(redis.backoff.NoBackoff(), 0))
+        client = redis.Redis(self.host, self.port, db=db, protocol=protocol, **options)
+        self._clients.append(client)
+        return client
+
+    def is_running(self):
+        """Whether the process is alive."""
+        return self.process is not None and self.process.poll() is None
+
+    @property
+    def pid(self):
+        """The process id. REQUIRES: the server was started."""
+        return self.process.pid
+
+    def resident_bytes(self):
+        """Resident memory of the process, as the kernel counts it."""
+        with open(f"/proc/{self.pid}/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def log_tail(self, lines=40):
+        """The end of what the process wrote to its standard output and error."""
+        if not self.log_path.exists():
+            return "(no log)"
+        return "\n".join(self.log_path.read_text("utf-8", "replace").splitlines()[-lines:])
+
+    def kill9(self):
+        """Ends the process with SIGKILL: nothing it has not made durable survives."""
+        self._end(signal.SIGKILL)
+
+    def terminate(self):
+        """Ends the process with SIGTERM, as a service manager does; returns its exit status."""
+        return self._end(signal.SIGTERM)
+
+    def _end(self, signum):
+        self._close_clients()
+        if self.is_running():
+            self.process.send_signal(signum)
+        return self.process.wait(STOP_TIMEOUT_S) if self.process else 0
+
+    def shutdown(self, *arguments):
+        """Ends the process with the SHUTDOWN command; returns its exit status."""
+        self._close_clients()
+        with socket.create_connection((self.host, self.port), STOP_TIMEOUT_S) as connection:
+            connection.sendall(" ".join(("SHUTDOWN", *arguments)).encode() + b"\r\n")
+            refusal = connection.recv(1024)  # the answer to a SHUTDOWN that works is the end
+        assert not refusal, refusal
+        return self.process.wait(STOP_TIMEOUT_S)
+
+    def restart(self, how="shutdown"):
+        """Ends the process by 'shutdown', 'terminate' or 'kill9' and starts it on the same data."""
+        {"shutdown": self.shutdown, "terminate": self.terminate, "kill9": self.kill9}[how]()
+        return self.start()
+
+    def close(self):
+        """Ends the process, whatever its state, and removes the data directory."""
+        if self.is_running():
+            self.kill9()
+        self._close_clients()
+        if not self.keeps_dir:
+            shutil.rmtree(self.data_dir, ignore_errors=True)
+        _open_servers.discard(self)
+
+    def _close_clients(self):
+        for client in self._clients:
+            client.close()
+        self._clients.clear()
+
+
+def start_redis(**directives):
+    """A real redis-server without persistence, to compare with."""
+    directives = {"save": "", "appendonly": "no", "enable_debug_command": "yes", **directives}
+    return Server(command=["redis-server"], **directives)
+
+
+@atexit.register
+def _close_forgotten_servers():
+    for server in list(_open_servers):
+        server.close()
