@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs every part of the test suite, one after the other, and adds their counts up.
+
+A part is a program of its own that can be run by hand. ctest and pytest are asked for a JUnit file; every
+other program ends with a line "N passed, N failed" (", N skipped" may follow). A part that is missing,
+dies, overruns its time or fails without naming a test counts as one failure: silence is never success.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "release"
+RESULTS = ROOT / "build" / "test-results"
+COUNTS_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One program: `command` runs it; `junit` is the flag that makes it leave a JUnit file, if any."""
+
+    name: str
+    command: list[str]
+    junit: str | None = None
+    limit_s: int = 1800
+
+
+@dataclasses.dataclass
+class Counts:
+    """How many tests of a part passed, failed and were skipped."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def add(self, other: "Counts"):
+        """Adds another part's counts to these."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def list_parts(quick: bool) -> list[Part]:
+    """The parts in the order they run: the quickest to fail first."""
+    limit = 280 if quick else 1800
+    pytest = [sys.executable, "-m", "pytest", "-q", "--durations=5"]
+    ctest = ["ctest", "--test-dir", str(BUILD), "--output-on-failure", "-j", str(os.cpu_count())]
+    size = ["--quick"] if quick else []
+    commands = "30000" if quick else "500000"
+    return [
+        Part("unit", ctest, "--output-junit", limit),
+        Part("integration", pytest + ["tests/integration"], "--junitxml", limit),
+        Part("differential", ["tests/differential/run", "--commands", commands], None, limit),
+        Part("redis_suite", ["tests/compat/redis_suite"] + size, None, limit),
+        Part("clients", ["tests/clients/run"] + size, None, limit),
+        Part("crash", ["tests/crash/run"] + size, None, limit),
+    ]
+
+
+def count_junit(path: pathlib.Path) -> Counts:
+    """Counts the test cases of a JUnit file by ctest or pytest."""
+    counts = Counts()
+    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        outcomes = {child.tag for child in case}
+        if outcomes & {"failure", "error"} or case.get("status") == "fail":
+            counts.failed += 1
+        elif "skipped" in outcomes or case.get("status") in ("notrun", "disabled"):
+            counts.skipped += 1
+        else:
+            counts.passed += 1
+    return counts
+
+
+def count_output(output: str) -> Counts:
+    """Reads the last "N passed, N failed" line of a program's output."""
+    lines = COUNTS_LINE.findall(output)
+    if not lines:
+        return Counts()
+    passed, failed, skipped = lines[-1]
+    return Counts(int(passed), int(failed), int(skipped or 0))
+
+
+def run_program(part: Part, command: list[str]) -> tuple[int | None, str]:
+    """Runs the command, showing its output as it comes; the exit status is None when time ran out."""
+    environment = dict(os.environ, PYTHONUNBUFFERED="1")
+    child = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, errors="replace",
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             start_new_session=True)
+    overran = threading.Event()
+
+    def stop():
+        overran.set()
+        os.killpg(child.pid, signal.SIGKILL)
+
+    timer = threading.Timer(part.limit_s, stop)
+    timer.start()
+    lines = []
+    for line in child.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        lines.append(line)
+    status = child.wait()
+    timer.cancel()
+    return (None if overran.is_set() else status), "".join(lines)
+
+
+def run_part(part: Part) -> Counts:
+    """Runs one part and returns its counts, with a failure added for one that failed without saying."""
+    program = ROOT / part.command[0]
+    if "/" in part.command[0] and not program.exists():
+        print(f"{part.name}: {part.command[0]} does not exist")
+        return Counts(failed=1)
+    command = list(part.command)
+    results = RESULTS / f"{part.name}.xml"
+    if part.junit:
+        results.unlink(missing_ok=True)
+        command += [part.junit, str(results)]
+
+    status, output = run_program(part, command)
+    if part.junit:
+        counts = count_junit(results) if results.exists() else Counts()
+    else:
+        counts = count_output(output)
+    if status is None:
+        print(f"{part.name}: stopped after {part.limit_s} s")
+    if counts.failed == 0 and (status != 0 or counts.passed + counts.skipped == 0):
+        print(f"{part.name}: exit status {status}, {counts}")
+        counts.failed += 1
+    return counts
+
+
+def main() -> int:
+    """Runs the chosen parts and prints the sums; 1 when a test failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="less of each part, under 5 minutes")
+    parser.add_argument("--only", metavar="PART,...", help="run these parts alone")
+    options = parser.parse_args()
+    if options.quick:
+        os.environ["CAIRN_TEST_QUICK"] = "1"
+
+    parts = list_parts(options.quick)
+    if options.only:
+        chosen = options.only.split(",")
+        unknown = set(chosen) - {part.name for part in parts}
+        if unknown:
+            parser.error(f"no such part: {', '.join(sorted(unknown))}; "
+                         f"there are {', '.join(part.name for part in parts)}")
+        parts = [part for part in parts if part.name in chosen]
+
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    total = Counts()
+    summary = []
+    for part in parts:
+        print(f"\n==> {part.name}: {' '.join(part.command)}", flush=True)
+        started = time.monotonic()
+        counts = run_part(part)
+        total.add(counts)
+        summary.append(f"{part.name:13} {counts}  ({time.monotonic() - started:.0f} s)")
+    print("\n" + "\n".join(summary) + "\n")
+    print(total)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
