@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What scripts/run and scripts/test share: install what is missing, build, make the Python environment.
+# What the scripts share: install what is missing, build, make the Python environment.
 #
-# Sourced, never run. Everything it does is printed first, everything it makes lives under build/, and
-# a second call finds the work done and does nothing. sudo is used for apt-get alone, and only by a
-# user who is not root.
+# Sourced, never run. Everything it does is printed first, everything it makes lives under build/,
+# and a second call finds the work done and does nothing. sudo is used for apt-get alone, and only
+# by a user who is not root.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
@@ -29,21 +29,20 @@ as_root() {
 
 # Packages of the named groups of packages.txt that dpkg does not know as installed.
 missing_packages() {
-  local group package
+  local group package state
   for group in "$@"; do
-    for package in $(awk -v group="$group" '$1 == group { print $2 }' "$ROOT/scripts/packages.txt"); do
-      if ! dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
-        echo "$package"
-      fi
+    for package in $(awk -v g="$group" '$1 == g { print $2 }' "$ROOT/scripts/packages.txt"); do
+      state="$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)"
+      [ "$state" = installed ] || echo "$package"
     done
   done
 }
 
-# RUNLEVEL=1 keeps Debian's maintainer scripts from starting services where no systemd runs (a chroot,
-# a container): the tests start the redis-server they need themselves, on free ports.
+# RUNLEVEL=1 keeps Debian's maintainer scripts from starting services where no systemd runs (a
+# chroot, a container): the tests start the redis-server they need themselves, on free ports.
 install_packages() {
   command -v dpkg-query >/dev/null ||
-    die "these scripts install Debian packages; elsewhere install scripts/packages.txt's list by hand"
+    die "these scripts install Debian packages; elsewhere install those of packages.txt by hand"
   local missing
   missing="$(missing_packages "$@")"
   if [ -z "$missing" ]; then
@@ -56,7 +55,7 @@ install_packages() {
     apt-get install -q -y --no-install-recommends $missing
 }
 
-# build_release [target]: configures once and compiles what changed, everything when no target is named.
+# build_release [target]: configures once and compiles what changed, all targets if none is named.
 build_release() {
   say "building ${1:-everything} into build/release"
   cd "$ROOT"

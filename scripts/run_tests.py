@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs every part of the test suite, one after the other, and adds their counts up.
 
-A part is a program of its own that can be run by hand. ctest and pytest are asked for a JUnit file; every
-other program ends with a line "N passed, N failed" (", N skipped" may follow). A part that is missing,
-dies, overruns its time or fails without naming a test counts as one failure: silence is never success.
+A part is a program of its own that can be run by hand. ctest and pytest are asked for a JUnit file;
+every other program ends with a line "N passed, N failed" (", N skipped" may follow). A part that is
+missing, dies, overruns its time or fails without naming a test counts as one failure: silence is
+never success.
 """
 
 import argparse
@@ -26,7 +27,7 @@ COUNTS_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", re.
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One program: `command` runs it; `junit` is the flag that makes it leave a JUnit file, if any."""
+    """One program: `command` runs it, `junit` is its flag for a JUnit file if it has one."""
 
     name: str
     command: list[str]
@@ -93,7 +94,7 @@ def count_output(output: str) -> Counts:
 
 
 def run_program(part: Part, command: list[str]) -> tuple[int | None, str]:
-    """Runs the command, showing its output as it comes; the exit status is None when time ran out."""
+    """Runs the command and shows its output; the exit status is None when time ran out."""
     environment = dict(os.environ, PYTHONUNBUFFERED="1")
     child = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, errors="replace",
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -117,7 +118,7 @@ def run_program(part: Part, command: list[str]) -> tuple[int | None, str]:
 
 
 def run_part(part: Part) -> Counts:
-    """Runs one part and returns its counts, with a failure added for one that failed without saying."""
+    """Runs one part and returns its counts; one that fails without saying where counts as one."""
     program = ROOT / part.command[0]
     if "/" in part.command[0] and not program.exists():
         print(f"{part.name}: {part.command[0]} does not exist")
