@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The two hashes that are part of the on-disk format (docs/format.md, section 2): they never change.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace cairn {
+
+// xxHash's XXH3, 64 bits, seed 0.
+uint64_t Hash64(std::string_view bytes);
+
+// The upper half of Hash64, as stored in rows and used as the SCAN order.
+inline uint32_t RowHash(std::string_view bytes) { return static_cast<uint32_t>(Hash64(bytes) >> 32); }
+
+// Redis Cluster's slot of a key, [0, 16384): CRC16 of the hash tag, the part between the first '{' and the
+// next '}' when that is not empty, else of the whole key (Redis Cluster specification).
+uint16_t KeySlot(std::string_view key);
+
+}  // namespace cairn

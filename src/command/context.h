@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CommandContext: what a command may use while it runs. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/random.h"
+#include "command/session.h"
+#include "command/table.h"
+#include "storage/transaction.h"
+#include "types/keyspace.h"
+#include "types/limits.h"
+
+namespace cairn {
+
+class Server;  // server/server.h; only the commands of server/ look into it
+
+class CommandContext {
+ public:
+  CommandContext(Transaction& txn, Session& session, const Command& command, const CommandTable& table,
+                 const Limits& limits, Random& random, Server* server)
+      : txn_(txn), session_(session), command_(command), table_(table), limits_(limits), random_(random),
+        server_(server) {}
+
+  Transaction& txn() { return txn_; }
+  Session& session() { return session_; }
+  const Command& command() const { return command_; }
+  const CommandTable& table() const { return table_; }
+  const Limits& limits() const { return limits_; }
+  Random& random() { return random_; }
+  Server& server() { return *server_; }
+
+  // Unix time in ms, the same for the whole command and in every rerun of it.
+  int64_t now_ms() const { return txn_.now_ms(); }
+
+  // The selected database, or database `db` (REQUIRES: below `databases`).
+  Keyspace keys() { return Keyspace(txn_, session_.db, limits_); }
+  Keyspace keys(int db) { return Keyspace(txn_, db, limits_); }
+
+ private:
+  Transaction& txn_;
+  Session& session_;
+  const Command& command_;
+  const CommandTable& table_;
+  const Limits& limits_;
+  Random& random_;
+  Server* server_;
+};
+
+}  // namespace cairn

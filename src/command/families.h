@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The families of commands: the rows of each file in this folder. server/ adds its own and builds the table.
+#pragma once
+
+#include <span>
+
+#include "command/table.h"
+
+namespace cairn {
+
+std::span<const CommandRow> StringCommands();
+std::span<const CommandRow> GenericCommands();
+std::span<const CommandRow> ExpireCommands();
+std::span<const CommandRow> ScanCommands();
+std::span<const CommandRow> HashCommands();
+std::span<const CommandRow> SetCommands();
+std::span<const CommandRow> ListCommands();
+std::span<const CommandRow> ZsetCommands();
+std::span<const CommandRow> ZsetRangeCommands();
+std::span<const CommandRow> ZsetStoreCommands();
+std::span<const CommandRow> CommandCommands();
+
+}  // namespace cairn

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Session: what the server remembers of one client between commands.
+//
+// A session is used by one worker at a time, the one that runs its commands. Other threads (CLIENT LIST, CLIENT
+// KILL, the timer) see it through the client registry only: the atomics below may be read by anybody, the
+// strings under mutex().
+//
+// Not here: the socket and its buffers (net/connection.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace cairn {
+
+enum class ReplyMode : unsigned char { kOn, kOff, kSkipNext, kSkipping };
+
+// How the client is to be closed, set by any thread, acted on by the connection's own.
+enum class CloseRequest : unsigned char { kNone, kAfterReply, kNow };
+
+class Session {
+ public:
+  explicit Session(uint64_t id) : id_(id) {}
+  virtual ~Session() = default;
+
+  uint64_t id() const { return id_; }
+
+  // ---- of the worker that runs the session's commands
+  int protocol = 2;
+  bool authenticated = true;
+  ReplyMode reply_mode = ReplyMode::kOn;
+  bool read_only_port = false;
+  bool no_touch = false;
+  bool no_evict = false;
+
+  // ---- read by anybody
+  std::atomic<int> db{0};
+  std::atomic<int> shown_protocol{2};
+  std::atomic<int64_t> created_us{0};          // monotonic
+  std::atomic<int64_t> last_active_us{0};      // monotonic
+  std::atomic<uint32_t> last_command{~0u};     // Command::index()
+  std::atomic<uint64_t> commands{0};
+  std::atomic<uint64_t> query_buffer_bytes{0};
+  std::atomic<uint64_t> query_buffer_capacity{0};
+  std::atomic<uint64_t> output_bytes{0};
+  std::atomic<uint64_t> output_capacity{0};
+  std::atomic<CloseRequest> close{CloseRequest::kNone};
+
+  // Guards the strings.
+  std::mutex& mutex() { return mutex_; }
+  std::string name;
+  std::string lib_name;
+  std::string lib_version;
+  std::string user = "default";
+  std::string peer;   // "127.0.0.1:50000" or "/path/sock:0"
+  std::string local;
+  int fd = -1;
+
+  // Wakes the thread that owns the connection, so that it looks at `close`. Any thread.
+  virtual void Wake() {}
+
+ private:
+  const uint64_t id_;
+  std::mutex mutex_;
+};
+
+}  // namespace cairn

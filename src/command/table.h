@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command table: one constexpr row per command, standing next to its function. Arity, gates, locks, key
+// extraction, COMMAND and its subcommands, ACL categories and the compatibility page all read this row;
+// nothing anywhere asks for a command by name or function.
+//
+// Thread: any; the table never changes after start.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "command/args.h"
+#include "resp/reply.h"
+
+namespace cairn {
+
+class CommandContext;
+
+// A command's function. It reads and writes through ctx and appends one reply; it has no other effect, and may
+// be run again from the start (kWouldWait). An error it returns becomes the reply.
+using CommandFunction = Status (*)(CommandContext& ctx, Args& args, Reply& reply);
+
+// COMMAND's flags, in Redis's names, then Cairn's own.
+enum CommandFlag : uint32_t {
+  kWrite = 1u << 0,
+  kReadonly = 1u << 1,
+  kDenyOom = 1u << 2,
+  kAdmin = 1u << 3,
+  kPubsub = 1u << 4,
+  kNoScript = 1u << 5,
+  kBlocking = 1u << 6,
+  kLoading = 1u << 7,
+  kStale = 1u << 8,
+  kSkipMonitor = 1u << 9,
+  kSkipSlowlog = 1u << 10,
+  kAsking = 1u << 11,
+  kFast = 1u << 12,
+  kNoAuth = 1u << 13,
+  kMayReplicate = 1u << 14,
+  kNoAsyncLoading = 1u << 15,
+  kNoMulti = 1u << 16,
+  kAllowBusy = 1u << 17,
+  kNoMandatoryKeys = 1u << 18,
+  kTouchesArbitraryKeys = 1u << 19,
+  kOnlySentinel = 1u << 20,
+  // Cairn's own, not shown by COMMAND:
+  kSlowLane = 1u << 24,    // starts where waiting is allowed: it reads or writes without bound
+  kLockAll = 1u << 25,     // excludes every writer while it runs (FLUSHALL, SWAPDB)
+  kSubcommands = 1u << 26, // a container: `run` is null or answers when no subcommand is given
+};
+
+// Key spec flags (Redis's COMMAND documentation, "Key specifications").
+enum KeyFlag : uint16_t {
+  kRO = 1 << 0,
+  kRW = 1 << 1,
+  kOW = 1 << 2,
+  kRM = 1 << 3,
+  kAccess = 1 << 4,
+  kUpdate = 1 << 5,
+  kInsert = 1 << 6,
+  kDelete = 1 << 7,
+  kNotKey = 1 << 8,
+  kIncomplete = 1 << 9,
+  kVariableFlags = 1 << 10,
+};
+
+// Where keys stand among the arguments: begin at an index or after a keyword, then a range or a counted run.
+struct KeySpec {
+  uint16_t flags = 0;
+  int16_t begin = 0;                  // index of the first key; 0: no keys (or after `keyword`)
+  std::string_view keyword = {};      // begin after this word instead, searched from `begin` on (negative:
+                                      // backwards from the end)
+  int16_t last = 0;                   // range: last key relative to the first, negative from the end
+  int16_t step = 1;
+  int16_t limit = 0;                  // range: 2 means half of the arguments left, and so on
+  int16_t keynum = -1;                // counted run: index of the count relative to `begin`, -1 for a range
+  int16_t first_after_keynum = 0;     // counted run: index of the first key relative to `begin`
+  std::string_view notes = {};
+};
+
+inline constexpr KeySpec OneKey(uint16_t flags, int16_t at = 1) { return {.flags = flags, .begin = at}; }
+inline constexpr KeySpec KeysToEnd(uint16_t flags, int16_t from = 1, int16_t step = 1) {
+  return {.flags = flags, .begin = from, .last = -1, .step = step};
+}
+inline constexpr KeySpec CountedKeys(uint16_t flags, int16_t at) {
+  return {.flags = flags, .begin = at, .keynum = 0, .first_after_keynum = 1};
+}
+
+enum class Group : uint8_t {
+  kGeneric, kString, kList, kSet, kSortedSet, kHash, kPubsub, kTransactions, kConnection, kServer, kScripting,
+  kHyperloglog, kCluster, kSentinel, kGeo, kStream, kBitmap,
+};
+
+struct CommandRow {
+  std::string_view name;            // lower case; a subcommand without its container's name
+  int16_t arity = 0;                // the name included; -n: n or more
+  uint32_t flags = 0;
+  KeySpec keys[3] = {};             // those with begin 0 and no keyword are unused
+  CommandFunction run = nullptr;
+  Group group = Group::kGeneric;
+  std::string_view since = {};
+  std::string_view summary = {};    // our words, one line
+  std::string_view complexity = {};
+  // The arguments, as a usage line: "key [NX | XX] seconds [LIMIT offset count] member [member ...]". Capitals are
+  // literal tokens, brackets optional, bars alternatives, "..." repetition. COMMAND DOCS is derived from it.
+  std::string_view syntax = {};
+  std::string_view acl = {};        // categories besides those that flags and group imply, e.g. "dangerous"
+  std::string_view tips = {};       // COMMAND's tips, space-separated
+  std::span<const CommandRow> subcommands = {};
+};
+
+// A row with its full name and its parent's.
+class Command {
+ public:
+  Command(const CommandRow& row, const Command* parent);
+  const CommandRow& row() const { return row_; }
+  const std::string& full_name() const { return full_name_; }  // "get", "config|get"
+  const Command* parent() const { return parent_; }
+  uint32_t flags() const { return row_.flags; }
+  bool Has(CommandFlag flag) const { return row_.flags & flag; }
+  const std::vector<Command>& subcommands() const { return subcommands_; }
+  // Position in the table, dense from 0, subcommands included: an index for counters.
+  uint32_t index() const { return index_; }
+  // Counts arguments, the command's name (and subcommand's) included.
+  bool AcceptsArity(size_t count) const;
+  // Appends the indexes of the keys among argv. False when the arguments do not tell (bad count, too few).
+  bool FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const;
+  bool has_keys() const { return has_keys_; }
+
+ private:
+  friend class CommandTable;
+  CommandRow row_;
+  const Command* parent_;
+  std::string full_name_;
+  uint32_t index_ = 0;
+  bool has_keys_ = false;
+  std::vector<Command> subcommands_;
+};
+
+class CommandTable {
+ public:
+  // Each family is the array of rows of one file.
+  explicit CommandTable(std::span<const std::span<const CommandRow>> families);
+  ~CommandTable();
+
+  // By name in any case; null when there is none. Containers are not resolved to subcommands.
+  const Command* Find(std::string_view name) const;
+  // Resolves a container to its subcommand when argv names one that exists.
+  const Command* Resolve(std::span<const std::string_view> argv) const;
+  const std::vector<const Command*>& commands() const { return commands_; }  // sorted by name
+  uint32_t index_count() const { return index_count_; }
+
+ private:
+  struct Slots;
+  std::unique_ptr<Slots> slots_;
+  std::vector<const Command*> commands_;
+  uint32_t index_count_ = 0;
+};
+
+}  // namespace cairn

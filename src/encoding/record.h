@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Record: the value of a key row (docs/format.md, section 3, since format 1).
+//
+//   offset  size  type    name        meaning
+//   0       1     u8      kind        type in the low, encoding in the high four bits
+//   1       1     u8      flags       bit 0: expire_ms follows; bit 1: grown (see below); others 0
+//   2       8     u64 be  expire_ms   only with flag bit 0: Unix time in ms at which the key is gone
+//   2 or 10 *     bytes   payload     by encoding:
+//                                       raw       the string's bytes
+//                                       integer   varint, zigzag
+//                                       packed    encoding/packed.h
+//                                       integers  encoding/packed.h, a sorted set of integers
+//                                       spread    id:varint count:varint, then what the type adds
+//
+// "grown": OBJECT ENCODING answers the name Redis uses for a value of this type that left its small form (raw,
+// hashtable, skiplist), although the bytes here are still small.
+// Example: the string "12" that expires at 1000 = 11 01 00000000000003e8 18
+//
+// A decoder answers kCorruption for an unknown type, encoding or flag and for a value that is too short.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+
+namespace cairn {
+
+enum class Type : uint8_t { kNone = 0, kString = 1, kList = 2, kSet = 3, kZset = 4, kHash = 5, kStream = 6 };
+
+enum class Encoding : uint8_t { kRaw = 0, kInteger = 1, kPacked = 2, kIntegers = 3, kSpread = 4 };
+
+inline constexpr int64_t kNoExpiry = -1;
+
+struct RecordHeader {
+  Type type = Type::kNone;
+  Encoding encoding = Encoding::kRaw;
+  bool grown = false;
+  int64_t expire_ms = kNoExpiry;  // kNoExpiry, or 0 and more
+};
+
+// Appends the header's bytes; the payload is to follow them.
+void AppendRecordHeader(std::string& out, const RecordHeader& header);
+
+struct Record {
+  RecordHeader header;
+  std::string_view payload;  // within the bytes that were decoded
+};
+Result<Record> DecodeRecord(std::string_view bytes);
+
+// The part of a spread payload that all types share; `rest` is what the type adds.
+struct SpreadPayload {
+  CollectionId id = 0;
+  uint64_t count = 0;
+  std::string_view rest;
+};
+void AppendSpreadPayload(std::string& out, CollectionId id, uint64_t count);
+Result<SpreadPayload> DecodeSpreadPayload(std::string_view payload);
+
+}  // namespace cairn

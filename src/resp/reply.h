@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reply: writes one value after another in RESP2 or RESP3 to the end of a buffer (Redis serialization protocol
+// specification). A type that RESP2 lacks is written the way Redis falls back: a map as a flat array, a set as
+// an array, a double as a bulk string, a boolean as 0 or 1.
+//
+// An aggregate is announced with its length and followed by its elements. Where the length is known only at
+// the end, Later() marks the place and Finish...() fills it in.
+//
+// Thread: that of the buffer's owner. Not here: what a reply says; error texts stand in resp/errors.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cairn {
+
+class Reply {
+ public:
+  Reply(std::string& out, int protocol) : out_(out), start_(out.size()), protocol_(protocol) {}
+
+  int protocol() const { return protocol_; }        // 2 or 3
+  void set_protocol(int protocol) { protocol_ = protocol; }
+
+  void Ok() { out_.append("+OK\r\n"); }
+  void Simple(std::string_view text);               // REQUIRES: no CR or LF in text
+  void Error(std::string_view text);                // with its prefix, without the '-'; CR and LF become spaces
+  void Integer(int64_t value);
+  void Bulk(std::string_view bytes);
+  void BulkInteger(int64_t value);                  // the digits as a bulk string
+  void Null();                                      // RESP2: null bulk string
+  void NullArray();                                 // RESP2: null array
+  void Double(double value);                        // RESP2: bulk string
+  void LongDouble(long double value);               // a bulk string in both, as INCRBYFLOAT replies
+  void Bool(bool value);                            // RESP2: 1 or 0
+  void BigNumber(std::string_view digits);          // RESP2: bulk string
+  void Verbatim(std::string_view format, std::string_view text);  // format: three characters, "txt"
+
+  void Array(size_t count) { Aggregate('*', count); }
+  void Map(size_t pairs);
+  void Set(size_t count);
+  void Push(size_t count);
+
+  size_t Later() const { return out_.size(); }
+  void FinishArray(size_t mark, size_t count) { Insert(mark, '*', count); }
+  void FinishMap(size_t mark, size_t pairs);
+  void FinishSet(size_t mark, size_t count);
+
+  // Drops what was written since construction; the command's outcome is something else.
+  void Rewind() { out_.resize(start_); }
+  // Bytes written since construction.
+  size_t size() const { return out_.size() - start_; }
+  std::string_view written() const { return std::string_view(out_).substr(start_); }
+  // Appends bytes that already are RESP.
+  void Raw(std::string_view resp) { out_.append(resp); }
+
+ private:
+  void Aggregate(char type, size_t count);
+  void Insert(size_t mark, char type, size_t count);
+
+  std::string& out_;
+  size_t start_;
+  int protocol_;
+};
+
+}  // namespace cairn

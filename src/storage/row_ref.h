@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RowRef: a row's value, kept alive where it already is: in the key cache (pinned), in the transaction's own
+// uncommitted rows, or in a copy of its own. Null when there is no such row.
+//
+// Valid until it is destroyed and no longer than the transaction's current tick. Thread: its transaction's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cairn {
+
+class RowCache;
+
+class RowRef {
+ public:
+  RowRef() = default;
+  // Bytes that outlive the tick's use of them: the overlay's arena.
+  explicit RowRef(std::string_view bytes) : found_(true), bytes_(bytes) {}
+  // A copy.
+  explicit RowRef(std::unique_ptr<std::string> copy) : found_(true), bytes_(*copy), copy_(std::move(copy)) {}
+  // A pinned cache entry, released on destruction.
+  RowRef(RowCache* cache, void* handle, std::string_view bytes)
+      : found_(true), bytes_(bytes), cache_(cache), handle_(handle) {}
+
+  RowRef(RowRef&& other) noexcept { Swap(other); }
+  RowRef& operator=(RowRef&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+  ~RowRef() {
+    if (handle_ != nullptr) Release();
+  }
+
+  explicit operator bool() const { return found_; }
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  void Swap(RowRef& other) {
+    std::swap(found_, other.found_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(cache_, other.cache_);
+    std::swap(handle_, other.handle_);
+    std::swap(copy_, other.copy_);
+  }
+  void Release();  // in row_cache.cc
+
+  bool found_ = false;
+  std::string_view bytes_;
+  RowCache* cache_ = nullptr;
+  void* handle_ = nullptr;
+  std::unique_ptr<std::string> copy_;
+};
+
+}  // namespace cairn

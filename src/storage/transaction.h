@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Transaction: everything one tick of a worker (an I/O thread, a slow lane thread) reads and writes.
+//
+// A worker runs many commands on its transaction and commits them together, in one batch (docs/architecture.md,
+// "A tick"). Within it a command is a unit of its own: BeginCommand .. FinishCommand keeps what it wrote,
+// AbandonCommand drops it and nothing has happened.
+//
+// Isolation. A writer holds the lock stripes of the keys it writes from its first look at them until the commit.
+// A reader takes no lock: it notes each stripe's version, and FinishCommand says kWouldWait when one has
+// changed since or a commit was under way, so that the command runs again. On the slow lane commands lock what
+// they read as well, so they always finish.
+//
+// Waiting. On the fast lane nothing here waits: a stripe that is taken, a block that is not in memory, a used-up
+// work budget and a write stall all answer kWouldWait.
+//
+// Thread: one at a time, the worker's (or, between hand-over and completion, the committer's).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+#include "storage/cursor.h"
+#include "storage/overlay.h"
+#include "storage/row_ref.h"
+
+namespace cairn {
+
+class Store;
+
+enum class Lane : unsigned char { kFast, kSlow };
+
+// How much a look at a row says about its being wanted again: a use keeps it in the key cache, a peek (an
+// overwrite that only needs to know what was there) does not.
+enum class Access : unsigned char { kUse, kPeek };
+
+enum class CommitMode : unsigned char {
+  kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
+  kWait,
+  kSync,    // and the log is on the disk when it returns
+};
+
+class Transaction {
+ public:
+  // `committer` numbers the workers of a store; no two live transactions share one.
+  Transaction(Store& store, uint32_t committer);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  // ---- the life of a command
+  void BeginCommand(Lane lane, int64_t now_ms);
+  // Takes the stripes for writing, all or none. Slow lane: waits, so `stripes` must be all the command needs.
+  Status Lock(std::span<const uint32_t> stripes);
+  Status LockAll();
+  // True when this transaction holds the stripe.
+  bool Holds(uint32_t stripe) const;
+  // OK keeps what the command wrote. kWouldWait: what it read has changed; the caller must Abandon.
+  Status FinishCommand();
+  void AbandonCommand();
+
+  Lane lane() const { return lane_; }
+  int64_t now_ms() const { return now_ms_; }  // fixed for the command
+
+  // ---- rows
+  Result<RowRef> Get(const RowKey& row, Access access = Access::kUse);
+  void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
+  void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
+  // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
+  void RowAdded(const RowKey& row);
+  void RowRemoved(const RowKey& row);
+  // Rows in [lower, upper). Both bounds are in the same space.
+  Cursor Scan(const RowKey& lower, const RowKey& upper, Direction direction = Direction::kForward);
+  // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
+  Status Spend(uint64_t steps);
+
+  // ---- what is not a row
+  CollectionId NewCollectionId();
+  KeyspaceId keyspace(int db) const;
+  // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
+  int64_t KeyCount(KeyspaceId keyspace) const;
+  void AddToKeyCount(KeyspaceId keyspace, int64_t delta);
+  // Gives the database a fresh, empty keyspace. REQUIRES: LockAll().
+  void ReplaceKeyspace(int db);
+  void SwapKeyspaces(int db1, int db2);  // REQUIRES: LockAll()
+
+  Store& store() { return store_; }
+
+  // ---- the tick
+  bool dirty() const;                          // is there anything to write?
+  size_t pending_bytes() const { return overlay_.bytes(); }
+  // Writes everything and releases the stripes. On an error other than kWouldWait nothing was written, the
+  // changes are dropped and the stripes released.
+  Status Commit(CommitMode mode);
+  void Discard();
+
+ private:
+  friend class Cursor;
+  struct Observed {
+    uint32_t stripe;
+    uint64_t version;
+  };
+  struct CountDelta {
+    KeyspaceId keyspace;
+    int64_t delta;
+  };
+
+  Status Observe(uint32_t stripe);
+  Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t row_hash);
+  void MarkStripes();   // commit begins: versions become odd
+  void ReleaseStripes(bool marked);
+  void ApplyToCache();
+  void Reset();
+  static void AddDelta(std::vector<CountDelta>& deltas, KeyspaceId keyspace, int64_t delta);
+  KeyspaceId EffectiveKeyspace(int db) const;
+
+  Store& store_;
+  const uint32_t committer_;
+  Overlay overlay_;
+  Lane lane_ = Lane::kFast;
+  int64_t now_ms_ = 0;
+  uint64_t budget_ = 0;             // steps left for this command
+  std::vector<uint32_t> locked_;    // stripes held
+  std::vector<Observed> observed_;  // by this command
+  std::vector<CountDelta> counts_;         // of the tick
+  std::vector<CountDelta> command_counts_;  // of the command
+  std::vector<KeyspaceId> keyspaces_;       // by database, when the tick changed the mapping; else empty
+  bool command_changed_keyspaces_ = false;
+  std::vector<KeyspaceId> keyspaces_before_command_;
+  uint64_t hot_row_hash_ = 0;  // the last row found hot in the cache
+};
+
+}  // namespace cairn

@@ -1,0 +1,25 @@
+# Finds RocksDB 7.8 or newer and defines RocksDB::rocksdb. Debian's package has no CMake config that can be
+# relied on with the shared library, so the header and the library are looked up directly.
+find_path(RocksDB_INCLUDE_DIR rocksdb/db.h)
+find_library(RocksDB_LIBRARY rocksdb)
+
+if(RocksDB_INCLUDE_DIR)
+  file(STRINGS ${RocksDB_INCLUDE_DIR}/rocksdb/version.h version_lines REGEX "#define ROCKSDB_(MAJOR|MINOR|PATCH) ")
+  foreach(part MAJOR MINOR PATCH)
+    string(REGEX MATCH "ROCKSDB_${part} ([0-9]+)" _ "${version_lines}")
+    set(version_${part} ${CMAKE_MATCH_1})
+  endforeach()
+  set(RocksDB_VERSION ${version_MAJOR}.${version_MINOR}.${version_PATCH})
+  if(RocksDB_VERSION VERSION_LESS 7.8)
+    message(FATAL_ERROR "RocksDB ${RocksDB_VERSION} found; Cairn needs 7.8 or newer (Debian 12: librocksdb-dev)")
+  endif()
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(RocksDB REQUIRED_VARS RocksDB_LIBRARY RocksDB_INCLUDE_DIR VERSION_VAR RocksDB_VERSION)
+
+if(RocksDB_FOUND AND NOT TARGET RocksDB::rocksdb)
+  add_library(RocksDB::rocksdb UNKNOWN IMPORTED)
+  set_target_properties(RocksDB::rocksdb PROPERTIES
+    IMPORTED_LOCATION ${RocksDB_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RocksDB_INCLUDE_DIR})
+endif()

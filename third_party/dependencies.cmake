@@ -1,0 +1,12 @@
+# Resolves what Cairn is built on. Everything comes from the system's packages; nothing is vendored.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(RocksDB REQUIRED)
+find_package(gflags REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(absl REQUIRED)
+pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent>=2.1 libevent_pthreads>=2.1)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash>=0.8)
+pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc>=5.2)
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto>=3.0)
