@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/glob.h"
+
+#include <utility>
+
+namespace cairn {
+namespace {
+
+constexpr size_t kNowhere = std::string_view::npos;
+
+// Reads one pattern element after another; every element but the star matches exactly one byte.
+class Matcher {
+ public:
+  Matcher(std::string_view pattern, std::string_view text, LetterCase letters)
+      : pattern_(pattern), text_(text), ignore_case_(letters == LetterCase::kIgnore) {}
+
+  bool Run() {
+    size_t star = kNowhere;  // the pattern after the last star
+    size_t retry = 0;        // the text that star has not swallowed yet
+    size_t at = 0;
+    next_ = 0;
+    while (at < text_.size()) {
+      if (next_ < pattern_.size() && pattern_[next_] == '*') {
+        star = ++next_;
+        retry = at;
+      } else if (next_ < pattern_.size() && MatchOne(text_[at])) {
+        ++at;
+      } else if (star != kNowhere) {
+        next_ = star;
+        at = ++retry;
+      } else {
+        return false;
+      }
+    }
+    while (next_ < pattern_.size() && pattern_[next_] == '*') ++next_;
+    return next_ == pattern_.size();
+  }
+
+ private:
+  // Signed, as ranges of bytes above 127 have always compared in Redis.
+  int Fold(char c) const {
+    if (ignore_case_ && c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+    return static_cast<signed char>(c);
+  }
+
+  // Matches `byte` with the element at next_, and moves behind the element when it does.
+  bool MatchOne(char byte) {
+    if (pattern_[next_] == '?') {
+      ++next_;
+      return true;
+    }
+    if (pattern_[next_] == '[') return MatchClass(byte);
+    const bool escaped = pattern_[next_] == '\\' && next_ + 1 < pattern_.size();
+    const size_t literal = next_ + (escaped ? 1 : 0);
+    if (Fold(pattern_[literal]) != Fold(byte)) return false;
+    next_ = literal + 1;
+    return true;
+  }
+
+  bool MatchClass(char byte) {
+    size_t i = next_ + 1;
+    const bool negated = i < pattern_.size() && pattern_[i] == '^';
+    if (negated) ++i;
+    const int wanted = Fold(byte);
+    bool found = false;
+    for (; i < pattern_.size() && pattern_[i] != ']'; ++i) {
+      if (pattern_[i] == '\\' && i + 1 < pattern_.size()) {
+        ++i;
+        found |= pattern_[i] == byte;
+      } else if (i + 2 < pattern_.size() && pattern_[i + 1] == '-') {
+        int low = static_cast<signed char>(pattern_[i]);
+        int high = static_cast<signed char>(pattern_[i + 2]);
+        if (low > high) std::swap(low, high);
+        found |= wanted >= Fold(static_cast<char>(low)) && wanted <= Fold(static_cast<char>(high));
+        i += 2;
+      } else {
+        found |= Fold(pattern_[i]) == wanted;
+      }
+    }
+    if (found == negated) return false;
+    next_ = i < pattern_.size() ? i + 1 : i;
+    return true;
+  }
+
+  std::string_view pattern_;
+  std::string_view text_;
+  bool ignore_case_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+bool GlobMatches(std::string_view pattern, std::string_view text, LetterCase letters) {
+  if (text.empty()) return pattern.empty();
+  return Matcher(pattern, text, letters).Run();
+}
+
+}  // namespace cairn
