@@ -31,10 +31,6 @@ import tempfile
 import time
 import weakref
 
-import redis
-import redis.backoff
-import redis.retry
-
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
@@ -133,6 +129,8 @@ class Server:
         It never sends a command a second time by itself: a test that kills the server has to know
         which of its writes were acknowledged.
         """
+        import redis.backoff  # here, so that starting a server needs nothing beyond Python itself
+        import redis.retry
         options.setdefault("retry", redis.retry.Retry(redis.backoff.NoBackoff(), 0))
         client = redis.Redis(self.host, self.port, db=db, protocol=protocol, **options)
         self._clients.append(client)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fetching Redis's own test suite: Debian's redis source package, unpacked below build/.
+
+Most machines have only `deb` entries, so a private apt configuration is made from them: the same
+entries as `deb-src`, with lists and archives of their own. Nothing of the system's apt is changed, and
+no root is needed. The tree is fetched once; a marker file says that it is whole.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+UPSTREAM_VERSION = "7.0.15"
+
+
+class FetchError(Exception):
+    """The source package could not be had; the message says what to do."""
+
+
+def source_entries(text, one_line_format):
+    """The `deb` entries of an apt sources file as `deb-src` entries."""
+    if one_line_format:
+        lines = [line for line in text.splitlines() if re.match(r"deb\s", line)]
+        return "".join(re.sub(r"^deb", "deb-src", line) + "\n" for line in lines)
+    return re.sub(r"(?mi)^Types:.*$", "Types: deb-src", text)
+
+
+def write_private_sources(apt_dir, system_dir=pathlib.Path("/etc/apt")):
+    """Copies the system's entries into `apt_dir`/parts as deb-src entries."""
+    parts = apt_dir / "parts"
+    shutil.rmtree(parts, ignore_errors=True)
+    parts.mkdir(parents=True)
+    found = [system_dir / "sources.list", *sorted((system_dir / "sources.list.d").glob("*"))]
+    for path in found:
+        if path.is_file() and path.suffix in (".list", ".sources"):
+            entries = source_entries(path.read_text("utf-8"), path.suffix == ".list")
+            (parts / path.name).write_text(entries, "utf-8")
+
+
+def apt_options(apt_dir):
+    """Options that point apt at the private configuration."""
+    for folder in ("lists/partial", "archives/partial"):
+        (apt_dir / folder).mkdir(parents=True, exist_ok=True)
+    pairs = {"Dir::Etc::sourcelist": apt_dir / "none", "Dir::Etc::sourceparts": apt_dir / "parts",
+             "Dir::State::lists": apt_dir / "lists", "Dir::Cache": apt_dir,
+             "APT::Sandbox::User": "root" if os.geteuid() == 0 else ""}
+    return [word for name, value in pairs.items() for word in ("-o", f"{name}={value}")]
+
+
+def pick_version(listing):
+    """The version to fetch, of those `apt-cache showsrc` lists: the newest of UPSTREAM_VERSION."""
+    versions = re.findall(r"(?m)^Version: (\S+)$", listing)
+    wanted = [v for v in versions if re.match(r"(\d+:)?" + re.escape(UPSTREAM_VERSION) + "-", v)]
+    if not wanted:
+        raise FetchError(f"apt's sources have redis {versions or 'in no version'}, "
+                         f"not {UPSTREAM_VERSION}: give a tree of it with --source-dir")
+    newest = wanted[0]
+    for version in wanted[1:]:
+        if subprocess.run(["dpkg", "--compare-versions", version, "gt", newest]).returncode == 0:
+            newest = version
+    return newest
+
+
+def run(command, **options):
+    """Runs a program; its output becomes the error if it fails."""
+    try:
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False, **options)
+    except FileNotFoundError as error:
+        raise FetchError(f"{command[0]} is missing: install apt and dpkg-dev") from error
+    if done.returncode != 0:
+        raise FetchError(f"{' '.join(map(str, command))}:\n{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def fetch(cache_dir):
+    """The unpacked source tree in `cache_dir`, downloaded if it is not there yet."""
+    tree = cache_dir / "tree"
+    marker = cache_dir / "complete"
+    if marker.exists() and tree.is_dir():
+        return tree
+    apt_dir = cache_dir / "apt"
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    write_private_sources(apt_dir)
+    options = apt_options(apt_dir)
+    subprocess.run(["apt-get", *options, "update"], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False)  # an entry without sources is no harm
+    version = pick_version(run(["apt-cache", *options, "showsrc", "redis"]))
+    run(["apt-get", *options, "source", "--download-only", f"redis={version}"], cwd=cache_dir)
+    shutil.rmtree(tree, ignore_errors=True)
+    description = next(cache_dir.glob(f"redis_{version.partition(':')[2] or version}.dsc"))
+    run(["dpkg-source", "--no-check", "-x", description.name, tree.name], cwd=cache_dir)
+    marker.write_text(version + "\n", "ascii")
+    return tree

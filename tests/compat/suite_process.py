@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One tclsh that runs one file of Redis's Tcl suite, unedited, and tells us about every test.
+
+The suite is made of a "test server", which hands out files and prints results, and "test clients",
+which run them. Its own test server stops at the first exception and keeps no list of what passed, so
+we stand in its place: we listen, a test client connects, we send it code to evaluate and a file to run.
+
+Before the file we send `PRELUDE`, which replaces two procedures in that process's memory:
+  * `send_data_packet` reports one line per event, with the text in hex, so that nothing a server may
+    answer can be mistaken for the framing;
+  * `test` gives the suite a new connection after a failure. A test that fails halfway leaves replies
+    unread, or the connection in RESP3, and would take its neighbours along.
+
+Events as (kind, text, milliseconds): testing, ok, err, skip, ignore, exception, done.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+
+PRELUDE = r"""
+fconfigure $::test_server_fd -translation binary
+proc send_data_packet {fd status data {elapsed 0}} {
+    puts $fd "$status $elapsed [binary encode hex [encoding convertto utf-8 $data]]"
+    flush $fd
+}
+rename test suite_test
+proc test {args} {
+    set failures $::num_failed
+    uplevel 1 [list suite_test {*}$args]
+    if {$::num_failed > $failures} { catch { reconnect } }
+}
+"""
+
+CONNECT_TIMEOUT_S = 30
+
+
+def tcl_word(text):
+    """Quotes `text` as one word of a Tcl list."""
+    escaped = "".join(
+        "\\n" if c == "\n" else c if c.isalnum() and c.isascii() else "\\" + c for c in text)
+    return escaped or "{}"
+
+
+def tcl_list(*words):
+    """A Tcl list of these words."""
+    return " ".join(tcl_word(word) for word in words)
+
+
+class Silence(Exception):
+    """The file reported nothing for as long as one test may take."""
+
+
+class SuiteProcess:
+    """A tclsh running `unit`; iterate over `events()`, then `close()`."""
+
+    def __init__(self, tree, unit, host, port, tags, skip_tests, log_path, tclsh="tclsh"):
+        self.unit = unit
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        command = [tclsh, "tests/test_helper.tcl", "--host", host, "--port", str(port), "--durable",
+                   "--tags", " ".join("-" + tag for tag in tags)]
+        for name in skip_tests:
+            command += ["--skiptest", name]
+        command += ["--client", str(self.listener.getsockname()[1])]
+        with open(log_path, "ab") as log:
+            self.process = subprocess.Popen(command, cwd=tree, stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, start_new_session=True)
+        try:
+            self.listener.settimeout(CONNECT_TIMEOUT_S)
+            self.connection, _ = self.listener.accept()
+            self.lines = self.connection.makefile("rb")
+            self._begin()
+        except OSError:
+            self.close()
+            raise
+
+    def _begin(self):
+        self.connection.settimeout(CONNECT_TIMEOUT_S)
+        self.lines.readline()  # the length of the packet 'ready', which has no line end of its own
+        self._send("run_code", tcl_list("prelude", "prelude", PRELUDE))
+        first = self.lines.readline()  # so 'ready' and the prelude's 'done' share a line
+        if b"done" not in first:
+            raise ConnectionError(f"the test client did not begin: {first!r}")
+        self._send("run", self.unit)
+
+    def _send(self, kind, text):
+        packet = tcl_list(kind, text).encode("ascii")
+        self.connection.sendall(b"%d\n%s" % (len(packet), packet))
+
+    def events(self, silence_s):
+        """Yields events until the file is done or the process ends; raises Silence."""
+        self.connection.settimeout(silence_s)
+        while True:
+            try:
+                line = self.lines.readline()
+            except TimeoutError as error:
+                raise Silence from error
+            except OSError:
+                line = b""
+            if not line:
+                yield "exit", "", 0
+                return
+            kind, elapsed, text = (line.decode("ascii").rstrip("\n").split(" ") + [""])[:3]
+            yield kind, bytes.fromhex(text).decode("utf-8", "replace"), int(elapsed)
+            if kind == "done":
+                return
+
+    def close(self):
+        """Ends the tclsh and whatever it started (load generators of its own)."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        for channel in ("connection", "listener"):
+            if hasattr(self, channel):
+                getattr(self, channel).close()

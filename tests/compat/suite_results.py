@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What became of every test, and how that compares with Redis itself.
+
+A test ends as one of STATUSES. Names may repeat inside a file (loops), so everything is counted, never
+kept in sets. The baseline is the list of tests that pass on redis-server in the same mode; each of them
+that does not pass on the candidate is a regression, "not reached" if an error outside any test ended
+the part of the file it stands in.
+"""
+
+import collections
+import json
+
+STATUSES = ("pass", "fail", "error", "timeout", "crash", "skipped")
+
+Outcome = collections.namedtuple("Outcome", "name status reason ms", defaults=("", 0))
+Regression = collections.namedtuple("Regression", "unit name status reason denied")
+
+
+class FileResult:
+    """The outcomes of one file, plus the errors that stood outside any test."""
+
+    def __init__(self, unit):
+        self.unit = unit
+        self.outcomes = []
+        self.aborts = []
+        self.seconds = 0.0
+
+    def add(self, name, status, reason="", ms=0):
+        """Records one test's end."""
+        assert status in STATUSES, status
+        self.outcomes.append(Outcome(name, status, reason, ms))
+
+    def count(self, status):
+        """How many tests ended so."""
+        return sum(o.status == status for o in self.outcomes)
+
+    def passed(self):
+        """Names that passed, with how often."""
+        return collections.Counter(o.name for o in self.outcomes if o.status == "pass")
+
+    def as_json(self):
+        """For the JSON report."""
+        return {"seconds": round(self.seconds, 1), "aborts": self.aborts,
+                "counts": {s: self.count(s) for s in STATUSES},
+                "tests": [o._asdict() for o in self.outcomes]}
+
+
+def classify_error(unit, text):
+    """Splits the suite's 'err' text into (test name, status, reason); no name: outside any test."""
+    name, separator, rest = text.partition(f" in tests/{unit}.tcl\n")
+    if not separator:
+        return None, "error", " ".join(text.split())
+    status = "error" if "\n    while executing\n" in rest or "\n    invoked from" in rest else "fail"
+    return name, status, " ".join(rest.split())
+
+
+def find_regressions(results, baseline, denied):
+    """Every test of the baseline that did not pass, once per missing pass."""
+    found = []
+    for unit, expected in baseline.items():
+        if unit not in results:
+            continue
+        result = results[unit]
+        passed = result.passed()
+        ends = collections.defaultdict(list)
+        for outcome in result.outcomes:
+            if outcome.status != "pass":
+                ends[outcome.name].append(outcome)
+        for name, times in expected.items():
+            for _ in range(times - passed[name]):
+                end = ends[name].pop(0) if ends[name] else Outcome(name, "not reached")
+                reason = denied.get((unit, name))
+                found.append(Regression(unit, name, end.status, end.reason, reason))
+    return found
+
+
+def find_stale_denials(results, denied):
+    """Denied tests that pass: their lines in the deny file have outlived their reason."""
+    return [(unit, name) for (unit, name) in denied
+            if unit in results and results[unit].passed()[name]]
+
+
+def read_denied(path):
+    """Reads `unit | test name | reason` lines; '#' begins a comment line."""
+    denied = {}
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        parts = [part.strip() for part in line.split(" | ")]
+        if len(parts) != 3 or not all(parts):
+            raise ValueError(f"{path}:{number}: expected 'unit | test name | reason'")
+        denied[parts[0], parts[1]] = parts[2]
+    return denied
+
+
+def save_baseline(path, version, tags, results):
+    """Writes the passing tests of each file."""
+    text = {"redis_version": version, "denied_tags": list(tags),
+            "units": {unit: dict(sorted(r.passed().items())) for unit, r in results.items()}}
+    path.write_text(json.dumps(text, indent=0, ensure_ascii=True) + "\n", "ascii")
+
+
+def load_baseline(path):
+    """The `units` of a baseline file: {unit: {test name: times it passes}}."""
+    return json.loads(path.read_text("ascii"))["units"]
