@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ClientPause: the state behind CLIENT PAUSE and UNPAUSE. While a pause lasts, the connections of clients hold
+// back what it covers: everything, or what may write.
+//
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "command/table.h"
+
+namespace cairn {
+
+class ClientPause {
+ public:
+  enum class Mode : unsigned char { kNone, kWrites, kAll };
+
+  // As in Redis a second pause never shortens or weakens the one that is on.
+  void Begin(Mode mode, int64_t until_ms);
+  void End();
+
+  // What is held back at `now_ms` (wall time).
+  Mode ModeAt(int64_t now_ms) const;
+  int64_t until_ms() const { return until_ms_.load(std::memory_order_relaxed); }
+
+  // Must this command wait? CLIENT itself never does, so that UNPAUSE gets through.
+  bool Holds(const Command& command, int64_t now_ms) const;
+
+ private:
+  std::mutex mutex_;  // writers
+  std::atomic<Mode> mode_{Mode::kNone};
+  std::atomic<int64_t> until_ms_{0};
+};
+
+}  // namespace cairn

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ClientRegistry: every connected client by its id, for CLIENT LIST, CLIENT KILL and INFO clients.
+//
+// It holds shared pointers, so that a session seen in a list cannot vanish under the reader; the connection
+// removes its session when it closes.
+//
+// Thread: any; guarded by mutex_, which is a leaf: nothing is locked while it is held.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "command/session.h"
+
+namespace cairn {
+
+class ClientRegistry {
+ public:
+  // Ids count up from 1 and are never used again.
+  uint64_t NextId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
+
+  // False, and nothing is added, when `max_clients` are there already.
+  bool Add(std::shared_ptr<Session> session, size_t max_clients);
+  void Remove(uint64_t id);
+
+  std::shared_ptr<Session> Find(uint64_t id) const;
+  // In the order they connected.
+  std::vector<std::shared_ptr<Session>> All() const;
+  size_t size() const;
+
+ private:
+  std::atomic<uint64_t> next_id_{1};
+  mutable std::mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<Session>> sessions_;
+};
+
+}  // namespace cairn

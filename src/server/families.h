@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The families of commands that look into the server itself; command/families.h has those about keys.
+#pragma once
+
+#include <span>
+
+#include "command/table.h"
+
+namespace cairn {
+
+std::span<const CommandRow> ConnectionCommands();
+std::span<const CommandRow> ClientCommands();
+std::span<const CommandRow> ServerCommands();
+std::span<const CommandRow> ConfigCommands();
+std::span<const CommandRow> InfoCommands();
+std::span<const CommandRow> DebugCommands();
+std::span<const CommandRow> MemoryCommands();
+
+}  // namespace cairn

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The small pieces of state of a running server that commands set and other threads act upon.
+//
+// Thread: any, unless a field says otherwise.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+
+namespace cairn {
+
+inline constexpr char kCairnVersion[] = "0.1.0";
+inline constexpr char kRedisVersion[] = "7.2.4";  // whose commands and replies these are
+
+// What makes this process this one, fixed at its start.
+struct Identity {
+  std::string run_id;           // 40 hexadecimal digits, new with every start
+  std::string executable;
+  std::string config_file;      // empty: none
+  int64_t started_us = 0;       // monotonic
+  int64_t started_unix_s = 0;
+
+  // Reads the clocks and draws a run id.
+  static Identity Make(std::string executable, std::string config_file);
+};
+
+// What DEBUG switches.
+struct DebugSwitches {
+  std::atomic<bool> active_expire{true};  // off: expired keys are hidden and not deleted
+};
+
+// SHUTDOWN's options.
+struct ShutdownOptions {
+  bool save = false;     // flush the memtables too
+  bool no_save = false;
+  bool now = false;
+  bool force = false;    // end even when the last flush fails
+};
+
+// The wish to end: SHUTDOWN or a signal asks, the main thread waits for it.
+class ShutdownRequest {
+ public:
+  // Called once, by the thread that asks first; wakes the main thread.
+  void set_on_request(std::function<void()> wake) { wake_ = std::move(wake); }
+
+  void Ask(const ShutdownOptions& options);
+  bool asked() const { return asked_.load(std::memory_order_acquire); }
+  // REQUIRES: asked().
+  ShutdownOptions options() const;
+
+ private:
+  std::function<void()> wake_;  // set before any thread starts
+  mutable std::mutex mutex_;
+  std::atomic<bool> asked_{false};
+  ShutdownOptions options_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Settings: the directives that threads look at while they serve, each under its redis.conf name.
+//
+// They are published by Config (server/config.h), whose table of directives holds their defaults, bounds and
+// meaning; nothing else writes them. The limits of collections stand apart (types/limits.h), because types/ may
+// not look up here. Text, such as `dir`, is asked of Config itself.
+//
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace cairn {
+
+// In the order of their names in the table of directives, whose position is what is stored.
+enum class AppendFsync : int64_t { kAlways, kEverySec, kNo };
+enum class LogLevel : int64_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
+enum class Compression : int64_t { kNone, kSnappy, kLz4, kZstd };
+enum class DebugCommand : int64_t { kNo, kYes, kLocal };
+
+// The bounds of `client-output-buffer-limit` for one class of clients; 0: none.
+struct OutputLimit {
+  std::atomic<int64_t> hard_bytes{0};
+  std::atomic<int64_t> soft_bytes{0};
+  std::atomic<int64_t> soft_seconds{0};
+};
+enum class ClientClass : unsigned char { kNormal, kReplica, kPubsub };
+
+struct Settings {
+  using Flag = std::atomic<bool>;
+  using Number = std::atomic<int64_t>;
+
+  // network
+  Number tcp_backlog, tcp_keepalive_s, timeout_s, maxclients, io_threads, unixsocketperm, port;
+  Flag protected_mode;
+  Flag has_password;  // requirepass is set: a new client starts unauthenticated
+  Number client_query_buffer_limit;
+  OutputLimit output_limits[3];  // by ClientClass
+
+  // process
+  Flag daemonize;
+  Number loglevel;  // LogLevel
+  Number databases, hz;
+  Flag dynamic_hz;
+  Number enable_debug_command;  // DebugCommand
+  Number slow_threads;
+
+  // durability
+  Number appendfsync;  // AppendFsync
+
+  // memory
+  Number memory_budget;  // bytes; 0: a share of the machine's (server/machine_memory.h)
+  Number maxmemory;      // stored for CONFIG GET and INFO
+
+  // expiry and lazy freeing
+  Number active_expire_effort;
+  Flag lazyfree_lazy_expire, lazyfree_lazy_server_del, lazyfree_lazy_user_del, lazyfree_lazy_user_flush;
+
+  // observation
+  Number slowlog_log_slower_than_us, slowlog_max_len, latency_monitor_threshold_ms;
+  Flag latency_tracking;
+
+  // RocksDB
+  Number compaction_rate_limit;  // bytes a second; 0: none
+  Number max_background_jobs;
+  Number rocksdb_compression, rocksdb_bottommost_compression;  // Compression
+  Number rocksdb_block_size, rocksdb_max_open_files, rocksdb_max_wal_size;
+  Flag rocksdb_direct_io;
+
+  AppendFsync fsync_policy() const { return static_cast<AppendFsync>(appendfsync.load(std::memory_order_relaxed)); }
+};
+
+}  // namespace cairn
