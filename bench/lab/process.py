@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the kernel says about a server process: CPU time, memory, threads; waiting for it to rest.
+
+CPU time comes from the process's own CPU clock, which counts user and system time of all its
+threads, those that have ended included, in nanoseconds; /proc/PID/stat has the same sum in
+hundredths of a second.
+"""
+
+import os
+import pathlib
+import threading
+import time
+
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time the process has used so far, all threads, user and system."""
+    return time.clock_gettime((~pid << 3) | 2)  # clock_getcpuclockid(3) makes the same number
+
+
+def thread_cpu_seconds(pid: int) -> dict[str, float]:
+    """CPU time of the live threads, summed by name."""
+    seconds: dict[str, float] = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            name, _, rest = (task / "stat").read_text().partition("(")[2].rpartition(")")
+        except OSError:
+            continue  # the thread has just ended
+        fields = rest.split()
+        used = (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
+        seconds[name] = seconds.get(name, 0.0) + used
+    return seconds
+
+
+def status_bytes(pid: int, field: str) -> int:
+    """A size from /proc/PID/status: VmRSS is memory resident now, VmHWM the most there ever was."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise KeyError(field)
+
+
+def wait_until_quiet(pids: list[int], limit_s: float = 60.0) -> bool:
+    """Waits until the processes use less than 3 percent of a core; False if they never do.
+
+    What a server still does in the background for the load before (freeing, compacting) would
+    otherwise be charged to the next measurement.
+    """
+    window_s = 0.2
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        before = sum(cpu_seconds(pid) for pid in pids)
+        time.sleep(window_s)
+        if sum(cpu_seconds(pid) for pid in pids) - before < 0.03 * window_s:
+            return True
+    return False
+
+
+class ResidentSampler:
+    """Notes a process's resident memory each second, for as long as the `with` block runs."""
+
+    def __init__(self, pid: int, interval_s: float = 1.0):
+        self.pid = pid
+        self.interval_s = interval_s
+        self.samples: list[int] = []
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._done.set()
+        self._thread.join()
+
+    def _run(self):
+        while not self._done.is_set():
+            try:
+                self.samples.append(status_bytes(self.pid, "VmRSS"))
+            except OSError:
+                return  # the process has ended; the caller will notice
+            self._done.wait(self.interval_s)
+
+    def highest(self) -> int:
+        """The highest sample so far, in bytes."""
+        return max(self.samples, default=0)

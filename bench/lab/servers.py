@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The servers a bench starts: Cairn as it is configured by default, and redis-server beside it.
+
+Both get a free port of 127.0.0.1 and a temporary directory, and end with the program. The work is
+done by the tests' harness; this file only says which directives a measurement uses.
+"""
+
+import pathlib
+import shlex
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "integration"))
+
+from harness import Server, default_command, free_port  # noqa: E402  (the path is set just above)
+
+__all__ = ["ROOT", "Server", "free_port", "start_cairn", "start_redis", "version_of"]
+
+
+def start_cairn(arguments: str = "", **directives) -> Server:
+    """Starts Cairn; `arguments` is text for its command line, such as "--io-threads 2"."""
+    return Server(command=default_command() + shlex.split(arguments), **directives)
+
+
+def start_redis(arguments: str = "", **directives) -> Server:
+    """Starts redis-server, without persistence unless the directives say otherwise."""
+    directives = {"save": "", "appendonly": "no", **directives}
+    return Server(command=["redis-server"] + shlex.split(arguments), **directives)
+
+
+def version_of(server: Server) -> str:
+    """What the server calls itself: its program and version."""
+    fields = server.client().info("server")
+    name = pathlib.Path(server.command[0]).name
+    own = fields.get("cairn_version")
+    return f"{name} {own or fields.get('redis_version', '?')}"
