@@ -67,9 +67,6 @@ class WorkerStats {
   void OnLazyFree(uint64_t keys);
   void OnSlowLane();
 
-  // What the worker's transaction counts into.
-  KeyspaceCounters& keyspace() { return keyspace_; }
-
   // Whether latency histograms are kept (`latency-tracking`).
   void set_tracks_latency(bool on) { tracks_latency_.store(on, std::memory_order_relaxed); }
 
@@ -99,7 +96,6 @@ class WorkerStats {
   Counter errors_{0};
   Counter lazyfreed_{0};
   Counter slow_lane_{0};
-  KeyspaceCounters keyspace_;
   std::mutex error_mutex_;  // errors_by_prefix_; taken by the worker per error and by INFO
   std::map<std::string, uint64_t, std::less<>> errors_by_prefix_;
 };
@@ -108,6 +104,9 @@ class Stats {
  public:
   explicit Stats(uint32_t command_count);
   ~Stats();
+
+  // Where the store counts what commands find; it must outlive the Stats. Called before the server runs.
+  void set_keyspace(const KeyspaceCounters* keyspace) { keyspace_ = keyspace; }
 
   // Lives as long as the Stats, so that what an ended worker counted stays counted.
   WorkerStats& AddWorker();
@@ -146,6 +145,7 @@ class Stats {
   };
 
   const uint32_t command_count_;
+  const KeyspaceCounters* keyspace_ = nullptr;
   mutable std::mutex mutex_;  // the fields below
   std::vector<std::unique_ptr<WorkerStats>> workers_;
   std::unique_ptr<Snapshot> baseline_;
