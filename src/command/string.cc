@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Strings, read and written whole: GET, SET and their kin. What edits a string in place is in string_edit.cc.
+//
+// GET and SET are the busiest commands of all. Both do one look at the key and nothing that allocates; a SET
+// without options only peeks, since the old value matters for nothing but the keeping of counts.
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/string_options.h"
+#include "types/string.h"
+
+namespace cairn {
+namespace {
+
+// Replies with a string's text, or null where there is no key.
+Status ReplyText(const KeyEntry& entry, Reply& reply) {
+  if (entry.exists()) {
+    reply.Bulk(TRY(ReadText(entry)).view());
+  } else {
+    reply.Null();
+  }
+  return Ok();
+}
+
+// Stores a value whatever was there before, of any type.
+Status Overwrite(Keyspace& keys, std::string_view name, std::string_view value, int64_t expire_ms) {
+  const Key key = keys.Name(name);
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  return WriteText(keys, key, entry, value, expire_ms);
+}
+
+// GET key
+Status Get(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  return ReplyText(TRY(keys.FindTyped(key, Type::kString)), reply);
+}
+
+// SET with options: they may need the old value's type, text or expiry.
+Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view name = args.Bytes();
+  const std::string_view value = args.Bytes();
+  const StringOptions options = TRY(ParseStringOptions(args, OptionsOf::kSet));
+  int64_t expire_ms = kNoExpiry;
+  if (options.has_expiry) expire_ms = TRY(ParseExpiry(ctx, options.expiry, options.form));
+
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  const KeyEntry entry = options.get ? TRY(keys.FindTyped(key, Type::kString))
+                                     : TRY(keys.Find(key, Access::kPeek));
+  const bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
+  if (options.get) {
+    TRY(ReplyText(entry, reply));
+  } else if (allowed) {
+    reply.Ok();
+  } else {
+    reply.Null();
+  }
+  if (!allowed) return Ok();
+  if (options.keep_ttl) expire_ms = entry.expire_ms();
+  return WriteText(keys, key, entry, value, expire_ms);
+}
+
+// SET key value [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]
+Status Set(CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.size() > 3) return SetWithOptions(ctx, args, reply);
+  Keyspace keys = ctx.keys();
+  TRY(Overwrite(keys, args[1], args[2], kNoExpiry));
+  reply.Ok();
+  return Ok();
+}
+
+// SETNX key value
+Status SetNx(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  if (!entry.exists()) TRY(WriteText(keys, key, entry, args.Bytes(), kNoExpiry));
+  reply.Integer(entry.exists() ? 0 : 1);
+  return Ok();
+}
+
+Status SetWithExpiry(CommandContext& ctx, Args& args, Reply& reply, TimeUnit unit) {
+  const std::string_view name = args.Bytes();
+  const int64_t expire_ms = TRY(ParseExpiry(ctx, args.Bytes(), {unit, /*absolute=*/false}));
+  Keyspace keys = ctx.keys();
+  TRY(Overwrite(keys, name, args.Bytes(), expire_ms));
+  reply.Ok();
+  return Ok();
+}
+
+// SETEX key seconds value
+Status SetEx(CommandContext& ctx, Args& args, Reply& reply) {
+  return SetWithExpiry(ctx, args, reply, TimeUnit::kSeconds);
+}
+
+// PSETEX key milliseconds value
+Status PSetEx(CommandContext& ctx, Args& args, Reply& reply) {
+  return SetWithExpiry(ctx, args, reply, TimeUnit::kMilliseconds);
+}
+
+// GETSET key value
+Status GetSet(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  TRY(ReplyText(entry, reply));
+  return WriteText(keys, key, entry, args.Bytes(), kNoExpiry);
+}
+
+// GETDEL key
+Status GetDel(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  TRY(ReplyText(entry, reply));
+  return entry.exists() ? keys.Remove(key, entry) : Ok();
+}
+
+// GETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]
+Status GetEx(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const StringOptions options = TRY(ParseStringOptions(args, OptionsOf::kGetEx));
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  if (!entry.exists()) {
+    reply.Null();
+    return Ok();
+  }
+  int64_t expire_ms = options.persist ? kNoExpiry : entry.expire_ms();
+  if (options.has_expiry) expire_ms = TRY(ParseExpiry(ctx, options.expiry, options.form));
+  TRY(ReplyText(entry, reply));
+  if (expire_ms == entry.expire_ms()) return Ok();
+  if (expire_ms != kNoExpiry && expire_ms <= ctx.now_ms()) return keys.Remove(key, entry);
+  return keys.SetExpiry(key, entry, expire_ms);
+}
+
+// MGET key [key ...]
+Status MGet(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  reply.Array(args.left());
+  while (args.More()) {
+    const Key key = keys.Name(args.Bytes());
+    const KeyEntry entry = TRY(keys.Find(key));
+    if (entry.type() == Type::kString) {
+      TRY(ReplyText(entry, reply));
+    } else {
+      reply.Null();
+    }
+  }
+  return Ok();
+}
+
+Status CheckPairs(CommandContext& ctx, const Args& args) {
+  if (args.left() % 2 == 0) return Ok();
+  return Status::Reply(errors::WrongArity(ctx.command().full_name()));
+}
+
+Status OverwriteAll(Keyspace& keys, Args& args) {
+  while (args.More()) {
+    const std::string_view name = args.Bytes();
+    TRY(Overwrite(keys, name, args.Bytes(), kNoExpiry));
+  }
+  return Ok();
+}
+
+// MSET key value [key value ...]
+Status MSet(CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(CheckPairs(ctx, args));
+  Keyspace keys = ctx.keys();
+  TRY(OverwriteAll(keys, args));
+  reply.Ok();
+  return Ok();
+}
+
+// MSETNX key value [key value ...]
+Status MSetNx(CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(CheckPairs(ctx, args));
+  Keyspace keys = ctx.keys();
+  for (size_t i = 1; i < args.size(); i += 2) {
+    const Key key = keys.Name(args[i]);
+    if (TRY(keys.Find(key, Access::kPeek)).exists()) {
+      reply.Integer(0);
+      return Ok();
+    }
+  }
+  TRY(OverwriteAll(keys, args));
+  reply.Integer(1);
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "get", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = Get,
+     .group = Group::kString, .since = "1.0.0", .summary = "Returns the string stored under a key.",
+     .complexity = "O(1)", .syntax = "key"},
+    {.name = "set", .arity = -3, .flags = kWrite | kDenyOom,
+     .keys = {{.flags = kRW | kAccess | kUpdate | kVariableFlags, .begin = 1,
+               .notes = "RW and ACCESS due to the optional `GET` argument"}},
+     .run = Set, .group = Group::kString, .since = "1.0.0",
+     .summary = "Stores a string under a key, whatever the key held before.", .complexity = "O(1)",
+     .syntax = "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
+               "PXAT unix-time-milliseconds | KEEPTTL]"},
+    {.name = "setnx", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kOW | kInsert)},
+     .run = SetNx, .group = Group::kString, .since = "1.0.0",
+     .summary = "Stores a string under a key that does not exist yet.", .complexity = "O(1)",
+     .syntax = "key value"},
+    {.name = "setex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = SetEx,
+     .group = Group::kString, .since = "2.0.0",
+     .summary = "Stores a string that expires after some seconds.", .complexity = "O(1)",
+     .syntax = "key seconds value"},
+    {.name = "psetex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
+     .run = PSetEx, .group = Group::kString, .since = "2.6.0",
+     .summary = "Stores a string that expires after some milliseconds.", .complexity = "O(1)",
+     .syntax = "key milliseconds value"},
+    {.name = "getset", .arity = 3, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = GetSet, .group = Group::kString, .since = "1.0.0",
+     .summary = "Stores a string and returns the one it replaces.", .complexity = "O(1)",
+     .syntax = "key value"},
+    {.name = "getdel", .arity = 2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = GetDel, .group = Group::kString, .since = "6.2.0",
+     .summary = "Returns the string stored under a key and deletes the key.", .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "getex", .arity = -2, .flags = kWrite | kFast,
+     .keys = {{.flags = kRW | kAccess | kUpdate, .begin = 1,
+               .notes = "RW and UPDATE because it changes the TTL"}},
+     .run = GetEx, .group = Group::kString, .since = "6.2.0",
+     .summary = "Returns the string stored under a key and changes when it expires.", .complexity = "O(1)",
+     .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
+               "PXAT unix-time-milliseconds | PERSIST]"},
+    {.name = "mget", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO | kAccess)}, .run = MGet,
+     .group = Group::kString, .since = "1.0.0", .summary = "Returns the strings stored under several keys.",
+     .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]",
+     .tips = "request_policy:multi_shard"},
+    {.name = "mset", .arity = -3, .flags = kWrite | kDenyOom, .keys = {KeysToEnd(kOW | kUpdate, 1, 2)},
+     .run = MSet, .group = Group::kString, .since = "1.0.1",
+     .summary = "Stores several strings at once, each under its key.",
+     .complexity = "O(N) with N the number of keys", .syntax = "key value [key value ...]",
+     .tips = "request_policy:multi_shard response_policy:all_succeeded"},
+    {.name = "msetnx", .arity = -3, .flags = kWrite | kDenyOom, .keys = {KeysToEnd(kOW | kInsert, 1, 2)},
+     .run = MSetNx, .group = Group::kString, .since = "1.0.1",
+     .summary = "Stores several strings at once, if none of the keys exists yet.",
+     .complexity = "O(N) with N the number of keys", .syntax = "key value [key value ...]",
+     .tips = "request_policy:multi_shard response_policy:agg_min"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> StringCommands() { return kRows; }
+
+}  // namespace cairn

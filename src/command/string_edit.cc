@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Strings, in part: what counts, appends, overwrites or cuts out a range, and LCS, which compares two.
+//
+// What edits bytes in place leaves a string that OBJECT ENCODING calls raw, as Redis does (types/string.h).
+#include <cmath>
+#include <string>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "types/lcs.h"
+#include "types/string.h"
+
+namespace cairn {
+namespace {
+
+// Adds to the integer under args' first key and replies the sum.
+Status Add(CommandContext& ctx, Args& args, Reply& reply, int64_t delta) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args[1]);
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  int64_t value = TRY(ReadInteger(entry));
+  if (__builtin_add_overflow(value, delta, &value)) return Status::Reply(errors::kOverflow);
+  TRY(WriteInteger(keys, key, entry, value, entry.expire_ms()));
+  reply.Integer(value);
+  return Ok();
+}
+
+// INCR key
+Status Incr(CommandContext& ctx, Args& args, Reply& reply) { return Add(ctx, args, reply, 1); }
+
+// DECR key
+Status Decr(CommandContext& ctx, Args& args, Reply& reply) { return Add(ctx, args, reply, -1); }
+
+// INCRBY key increment
+Status IncrBy(CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  const int64_t delta = args.Integer();
+  TRY(args.Done());
+  return Add(ctx, args, reply, delta);
+}
+
+// DECRBY key decrement
+Status DecrBy(CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  const int64_t delta = args.Integer();
+  TRY(args.Done());
+  if (delta == INT64_MIN) return Status::Reply("ERR decrement would overflow");
+  return Add(ctx, args, reply, -delta);
+}
+
+// INCRBYFLOAT key increment
+Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  const StringText text = TRY(ReadText(entry));
+  const auto value = entry.exists() ? ParseLongDouble(text.view()) : 0;
+  const auto delta = ParseLongDouble(args.Bytes());
+  if (!value || !delta) return Status::Reply(errors::kNotAFloat);
+  const long double sum = *value + *delta;
+  if (std::isnan(sum) || std::isinf(sum)) return Status::Reply(errors::kNanOrInfinity);
+  const std::string digits = FormatLongDouble(sum);
+  TRY(WriteBytes(keys, key, entry, digits, entry.expire_ms(), Origin::kWhole));
+  reply.Bulk(digits);
+  return Ok();
+}
+
+// Refuses a string that would outgrow proto-max-bulk-len.
+Status CheckSize(CommandContext& ctx, uint64_t size, uint64_t added) {
+  const auto limit = static_cast<uint64_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
+  if (size > limit || added > limit - size) return Status::Reply(errors::kStringTooLong);
+  return Ok();
+}
+
+// APPEND key value
+Status Append(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const std::string_view tail = args.Bytes();
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  if (!entry.exists()) {
+    TRY(WriteText(keys, key, entry, tail, kNoExpiry));
+    reply.Integer(static_cast<int64_t>(tail.size()));
+    return Ok();
+  }
+  const StringText old = TRY(ReadText(entry));
+  TRY(CheckSize(ctx, old.view().size(), tail.size()));
+  std::string text;
+  text.reserve(old.view().size() + tail.size());
+  text.append(old.view()).append(tail);
+  TRY(WriteBytes(keys, key, entry, text, entry.expire_ms(), Origin::kEdited));
+  reply.Integer(static_cast<int64_t>(text.size()));
+  return Ok();
+}
+
+// SETRANGE key offset value
+Status SetRange(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const int64_t offset = args.Integer();
+  const std::string_view value = args.Bytes();
+  TRY(args.Done());
+  if (offset < 0) return Status::Reply("ERR offset is out of range");
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  const StringText old = TRY(ReadText(entry));
+  if (value.empty()) {  // nothing to write, and a missing key stays missing
+    reply.Integer(static_cast<int64_t>(old.view().size()));
+    return Ok();
+  }
+  TRY(CheckSize(ctx, static_cast<uint64_t>(offset), value.size()));
+  const size_t end = static_cast<size_t>(offset) + value.size();
+  std::string text;
+  text.reserve(std::max(end, old.view().size()));
+  text.assign(old.view());
+  if (text.size() < end) text.resize(end);
+  text.replace(static_cast<size_t>(offset), value.size(), value);
+  TRY(WriteBytes(keys, key, entry, text, entry.expire_ms(), Origin::kEdited));
+  reply.Integer(static_cast<int64_t>(text.size()));
+  return Ok();
+}
+
+// The bytes from `first` to `last`, both included; negative ones count from the end.
+std::string_view Cut(std::string_view text, int64_t first, int64_t last) {
+  const auto size = static_cast<int64_t>(text.size());
+  if (first < 0 && last < 0 && first > last) return {};
+  if (first < 0) first = std::max<int64_t>(size + first, 0);
+  if (last < 0) last = std::max<int64_t>(size + last, 0);
+  last = std::min(last, size - 1);
+  if (first > last) return {};
+  return text.substr(static_cast<size_t>(first), static_cast<size_t>(last - first + 1));
+}
+
+// GETRANGE key start end, also known as SUBSTR
+Status GetRange(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const int64_t first = args.Integer();
+  const int64_t last = args.Integer();
+  TRY(args.Done());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  const StringText text = TRY(ReadText(entry));
+  reply.Bulk(Cut(text.view(), first, last));
+  return Ok();
+}
+
+// STRLEN key
+Status StrLen(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  reply.Integer(static_cast<int64_t>(TRY(ReadText(entry)).view().size()));
+  return Ok();
+}
+
+struct LcsOptions {
+  bool length = false;          // LEN
+  bool indexes = false;         // IDX
+  bool match_lengths = false;   // WITHMATCHLEN
+  int64_t min_match = 0;        // MINMATCHLEN
+};
+
+Result<LcsOptions> ParseLcsOptions(Args& args) {
+  LcsOptions options;
+  while (args.More()) {
+    if (args.Keyword("idx")) {
+      options.indexes = true;
+    } else if (args.Keyword("len")) {
+      options.length = true;
+    } else if (args.Keyword("withmatchlen")) {
+      options.match_lengths = true;
+    } else if (args.left() >= 2 && args.Keyword("minmatchlen")) {
+      options.min_match = args.Integer();
+    } else {
+      args.Fail(errors::kSyntax);
+    }
+  }
+  TRY(args.Done());
+  if (options.indexes && options.length) {
+    return Status::Reply("ERR If you want both the length and indexes, please just use IDX.");
+  }
+  return options;
+}
+
+// LCS's table grows with the product of both sizes; Redis's bound on it is kept, so that the same calls are
+// refused. A cell costs far less than a row does, hence the division.
+Status PayForTable(CommandContext& ctx, std::string_view a, std::string_view b) {
+  constexpr size_t kRedisCellBytes = 4;
+  constexpr size_t kCellsPerStep = 512;
+  if (a.size() >= UINT32_MAX - 1 || b.size() >= UINT32_MAX - 1) {
+    return Status::Reply("ERR String too long for LCS");
+  }
+  const size_t cells = (a.size() + 1) * (b.size() + 1);
+  const auto limit = static_cast<size_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
+  if (cells > limit / kRedisCellBytes) {
+    return Status::Reply("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
+  }
+  return ctx.txn().Spend(cells / kCellsPerStep);
+}
+
+void ReplyRuns(const CommonSubsequence& common, const LcsOptions& options, Reply& reply) {
+  reply.Map(2);
+  reply.Bulk("matches");
+  const size_t mark = reply.Later();
+  size_t shown = 0;
+  for (const CommonRun& run : common.runs) {
+    if (run.size() < options.min_match) continue;
+    ++shown;
+    reply.Array(options.match_lengths ? 3 : 2);
+    reply.Array(2);
+    reply.Integer(run.a_first);
+    reply.Integer(run.a_last);
+    reply.Array(2);
+    reply.Integer(run.b_first);
+    reply.Integer(run.b_last);
+    if (options.match_lengths) reply.Integer(run.size());
+  }
+  reply.FinishArray(mark, shown);
+  reply.Bulk("len");
+  reply.Integer(static_cast<int64_t>(common.text.size()));
+}
+
+// LCS key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]
+Status Lcs(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key1 = keys.Name(args.Bytes());
+  const Key key2 = keys.Name(args.Bytes());
+  const KeyEntry entry1 = TRY(keys.Find(key1));
+  const KeyEntry entry2 = TRY(keys.Find(key2));
+  for (const KeyEntry* entry : {&entry1, &entry2}) {
+    if (entry->exists() && entry->type() != Type::kString) {
+      return Status::Reply("ERR The specified keys must contain string values");
+    }
+  }
+  const LcsOptions options = TRY(ParseLcsOptions(args));
+  const StringText a = TRY(ReadText(entry1));
+  const StringText b = TRY(ReadText(entry2));
+  TRY(PayForTable(ctx, a.view(), b.view()));
+  if (options.length) {
+    reply.Integer(CommonLength(a.view(), b.view()));
+    return Ok();
+  }
+  const CommonSubsequence common = FindCommonSubsequence(a.view(), b.view());
+  if (options.indexes) {
+    ReplyRuns(common, options, reply);
+  } else {
+    reply.Bulk(common.text);
+  }
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "incr", .arity = 2, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = Incr, .group = Group::kString, .since = "1.0.0",
+     .summary = "Adds one to the integer under a key.", .complexity = "O(1)", .syntax = "key"},
+    {.name = "decr", .arity = 2, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = Decr, .group = Group::kString, .since = "1.0.0",
+     .summary = "Takes one from the integer under a key.", .complexity = "O(1)", .syntax = "key"},
+    {.name = "incrby", .arity = 3, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = IncrBy, .group = Group::kString, .since = "1.0.0",
+     .summary = "Adds a number to the integer under a key.", .complexity = "O(1)",
+     .syntax = "key increment"},
+    {.name = "decrby", .arity = 3, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = DecrBy, .group = Group::kString, .since = "1.0.0",
+     .summary = "Takes a number from the integer under a key.", .complexity = "O(1)",
+     .syntax = "key decrement"},
+    {.name = "incrbyfloat", .arity = 3, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = IncrByFloat, .group = Group::kString,
+     .since = "2.6.0", .summary = "Adds a floating point number to the one under a key.",
+     .complexity = "O(1)", .syntax = "key increment"},
+    {.name = "append", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)},
+     .run = Append, .group = Group::kString, .since = "2.0.0",
+     .summary = "Adds bytes to the end of the string under a key.",
+     .complexity = "O(N) with N the length of the result", .syntax = "key value"},
+    {.name = "setrange", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kUpdate)},
+     .run = SetRange, .group = Group::kString, .since = "2.2.0",
+     .summary = "Overwrites part of the string under a key, padding it with zero bytes where it is short.",
+     .complexity = "O(N) with N the length of the result", .syntax = "key offset value"},
+    {.name = "getrange", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GetRange,
+     .group = Group::kString, .since = "2.4.0", .summary = "Returns part of the string under a key.",
+     .complexity = "O(N) with N the length of the part", .syntax = "key start end"},
+    {.name = "substr", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GetRange,
+     .group = Group::kString, .since = "1.0.0", .summary = "Returns part of the string under a key.",
+     .complexity = "O(N) with N the length of the part", .syntax = "key start end"},
+    {.name = "strlen", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = StrLen,
+     .group = Group::kString, .since = "2.2.0", .summary = "Returns the length of the string under a key.",
+     .complexity = "O(1)", .syntax = "key"},
+    {.name = "lcs", .arity = -3, .flags = kReadonly,
+     .keys = {{.flags = kRO | kAccess, .begin = 1, .last = 1}}, .run = Lcs, .group = Group::kString,
+     .since = "7.0.0", .summary = "Finds the longest common subsequence of two strings.",
+     .complexity = "O(N*M) with N and M the lengths of the two strings",
+     .syntax = "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> StringEditCommands() { return kRows; }
+
+}  // namespace cairn
