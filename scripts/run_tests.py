@@ -2,9 +2,9 @@
 """Runs every part of the test suite, one after the other, and adds their counts up.
 
 A part is a program of its own that can be run by hand. ctest and pytest are asked for a JUnit file;
-every other program ends with a line "N passed, N failed" (", N skipped" may follow). A part that is
-missing, dies, overruns its time or fails without naming a test counts as one failure: silence is
-never success.
+every other program ends with a line "N passed, N failed" (", N skipped" may follow); Redis's own
+suite says how many of the tests that redis-server passes pass here. A part that is missing, dies,
+overruns its time or fails without naming a test counts as one failure: silence is never success.
 """
 
 import argparse
@@ -22,7 +22,10 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
 RESULTS = ROOT / "build" / "test-results"
-COUNTS_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", re.MULTILINE)
+COUNTS_LINE = re.compile(
+    r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?"
+    r"|^of \d+ tests that pass on redis-server: "
+    r"(?P<same>\d+) pass, (?P<denied>\d+) denied, (?P<regressions>\d+) regressions", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,11 +89,13 @@ def count_junit(path: pathlib.Path) -> Counts:
 
 def count_output(output: str) -> Counts:
     """Reads the last "N passed, N failed" line of a program's output."""
-    lines = COUNTS_LINE.findall(output)
-    if not lines:
-        return Counts()
-    passed, failed, skipped = lines[-1]
-    return Counts(int(passed), int(failed), int(skipped or 0))
+    counts = Counts()
+    for line in COUNTS_LINE.finditer(output):
+        passed, failed, skipped = line.group("passed", "failed", "skipped")
+        if passed is None:
+            passed, failed, skipped = line.group("same", "regressions", "denied")
+        counts = Counts(int(passed), int(failed), int(skipped or 0))
+    return counts
 
 
 def run_program(part: Part, command: list[str]) -> tuple[int | None, str]:
