@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Whole databases: their size, a random key, exchanging two, emptying one or all.
+//
+// Rows know their database by a keyspace number. Emptying a database gives it a fresh number, exchanging two
+// exchanges theirs; both touch no row and take the same time for any number of keys.
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+// RANDOMKEY
+Status RandomKey(CommandContext& ctx, Args&, Reply& reply) {
+  const std::optional<std::string> key = TRY(ctx.keys().RandomKey(ctx.random().Next()));
+  if (key) {
+    reply.Bulk(*key);
+  } else {
+    reply.Null();
+  }
+  return Ok();
+}
+
+// DBSIZE
+Status DbSize(CommandContext& ctx, Args&, Reply& reply) {
+  reply.Integer(ctx.keys().Count());
+  return Ok();
+}
+
+// ASYNC and SYNC are both accepted and mean the same, as nothing is left to be done in either case.
+Status ParseFlushMode(Args& args) {
+  if (!args.Keyword("async")) (void)args.Keyword("sync");
+  return args.Done();
+}
+
+// FLUSHDB [ASYNC | SYNC]
+Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(ParseFlushMode(args));
+  ctx.txn().ReplaceKeyspace(ctx.keys().db());
+  reply.Ok();
+  return Ok();
+}
+
+// FLUSHALL [ASYNC | SYNC]
+Status FlushAll(CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(ParseFlushMode(args));
+  for (int db = 0; db < ctx.txn().store().databases(); ++db) ctx.txn().ReplaceKeyspace(db);
+  reply.Ok();
+  return Ok();
+}
+
+// SWAPDB index1 index2
+Status SwapDb(CommandContext& ctx, Args& args, Reply& reply) {
+  const int64_t db1 = args.IntegerIn(INT32_MIN, INT32_MAX, "ERR invalid first DB index");
+  const int64_t db2 = args.IntegerIn(INT32_MIN, INT32_MAX, "ERR invalid second DB index");
+  TRY(args.Done());
+  const int databases = ctx.txn().store().databases();
+  if (db1 < 0 || db1 >= databases || db2 < 0 || db2 >= databases) {
+    return Status::Reply(errors::kDbIndexRange);
+  }
+  if (db1 != db2) ctx.txn().SwapKeyspaces(static_cast<int>(db1), static_cast<int>(db2));
+  reply.Ok();
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "randomkey", .arity = 1, .flags = kReadonly, .run = RandomKey, .since = "1.0.0",
+     .summary = "Returns a random key of the selected database.", .complexity = "O(1)",
+     .tips = "request_policy:all_shards nondeterministic_output"},
+    {.name = "dbsize", .arity = 1, .flags = kReadonly | kFast, .run = DbSize, .group = Group::kServer,
+     .since = "1.0.0", .summary = "Returns the number of keys in the selected database.",
+     .complexity = "O(1)", .acl = "keyspace", .tips = "request_policy:all_shards response_policy:agg_sum"},
+    {.name = "flushdb", .arity = -1, .flags = kWrite | kLockAll, .run = FlushDb, .group = Group::kServer,
+     .since = "1.0.0", .summary = "Deletes every key of the selected database.", .complexity = "O(1)",
+     .syntax = "[ASYNC | SYNC]", .acl = "keyspace dangerous",
+     .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "flushall", .arity = -1, .flags = kWrite | kLockAll, .run = FlushAll, .group = Group::kServer,
+     .since = "1.0.0", .summary = "Deletes every key of every database.",
+     .complexity = "O(N) with N the number of databases", .syntax = "[ASYNC | SYNC]",
+     .acl = "keyspace dangerous", .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "swapdb", .arity = 3, .flags = kWrite | kFast | kLockAll, .run = SwapDb,
+     .group = Group::kServer, .since = "4.0.0", .summary = "Exchanges the keys of two databases.",
+     .complexity = "O(1)", .syntax = "index1 index2", .acl = "keyspace dangerous"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> DatabaseCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// When keys expire: setting, clearing and telling the deadline of a key.
+//
+// A deadline is kept as Unix time in milliseconds; the eight commands differ in unit and in whether they count
+// from now. One that has passed already deletes the key at once.
+#include <string>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+
+namespace cairn {
+namespace {
+
+enum class Unit : unsigned char { kSeconds, kMilliseconds };
+enum class Origin : unsigned char { kNow, kEpoch };
+
+struct ExpireConditions {
+  bool if_none = false;     // NX
+  bool if_any = false;      // XX
+  bool if_greater = false;  // GT
+  bool if_less = false;     // LT
+
+  // No deadline counts as one that never comes.
+  bool Allow(int64_t current, int64_t wanted) const {
+    const bool has_any = current != kNoExpiry;
+    if (if_none && has_any) return false;
+    if (if_any && !has_any) return false;
+    if (if_greater && (!has_any || wanted <= current)) return false;
+    return !(if_less && has_any && wanted >= current);
+  }
+};
+
+Result<ExpireConditions> ParseConditions(Args& args) {
+  ExpireConditions conditions;
+  while (args.More()) {
+    if (args.Keyword("nx")) {
+      conditions.if_none = true;
+    } else if (args.Keyword("xx")) {
+      conditions.if_any = true;
+    } else if (args.Keyword("gt")) {
+      conditions.if_greater = true;
+    } else if (args.Keyword("lt")) {
+      conditions.if_less = true;
+    } else {
+      return Status::Reply("ERR Unsupported option " + std::string(args.Bytes()));
+    }
+  }
+  if (conditions.if_none && (conditions.if_any || conditions.if_greater || conditions.if_less)) {
+    return Status::Reply("ERR NX and XX, GT or LT options at the same time are not compatible");
+  }
+  if (conditions.if_greater && conditions.if_less) {
+    return Status::Reply("ERR GT and LT options at the same time are not compatible");
+  }
+  return conditions;
+}
+
+// The deadline as Unix time in ms. It may lie in the past, even before 1970.
+Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit unit, Origin origin) {
+  const auto number = ParseInt64(text);
+  if (!number) return Status::Reply(errors::kNotAnInteger);
+  int64_t when = *number;
+  const bool overflows =
+      (unit == Unit::kSeconds && __builtin_mul_overflow(when, 1000, &when)) ||
+      (origin == Origin::kNow && __builtin_add_overflow(when, ctx.now_ms(), &when));
+  if (overflows) return Status::Reply(errors::InvalidExpire(ctx.command().full_name()));
+  return when;
+}
+
+Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const std::string_view number = args.Bytes();
+  const ExpireConditions conditions = TRY(ParseConditions(args));
+  const int64_t when = TRY(ParseDeadline(ctx, number, unit, origin));
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  if (!entry.exists() || !conditions.Allow(entry.expire_ms(), when)) {
+    reply.Integer(0);
+    return Ok();
+  }
+  TRY(when <= ctx.now_ms() ? keys.Remove(key, entry) : keys.SetExpiry(key, entry, when));
+  reply.Integer(1);
+  return Ok();
+}
+
+// EXPIRE key seconds [NX | XX | GT | LT]
+Status Expire(CommandContext& ctx, Args& args, Reply& reply) {
+  return SetDeadline(ctx, args, reply, Unit::kSeconds, Origin::kNow);
+}
+
+// PEXPIRE key milliseconds [NX | XX | GT | LT]
+Status PExpire(CommandContext& ctx, Args& args, Reply& reply) {
+  return SetDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kNow);
+}
+
+// EXPIREAT key unix-time-seconds [NX | XX | GT | LT]
+Status ExpireAt(CommandContext& ctx, Args& args, Reply& reply) {
+  return SetDeadline(ctx, args, reply, Unit::kSeconds, Origin::kEpoch);
+}
+
+// PEXPIREAT key unix-time-milliseconds [NX | XX | GT | LT]
+Status PExpireAt(CommandContext& ctx, Args& args, Reply& reply) {
+  return SetDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kEpoch);
+}
+
+// PERSIST key
+Status Persist(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  const bool expires = entry.expire_ms() != kNoExpiry;
+  if (expires) TRY(keys.SetExpiry(key, entry, kNoExpiry));
+  reply.Integer(expires ? 1 : 0);
+  return Ok();
+}
+
+// Replies -2 for no key, -1 for no deadline, else the deadline, rounded to the unit.
+Status TellDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  if (!entry.exists() || entry.expire_ms() == kNoExpiry) {
+    reply.Integer(entry.exists() ? -1 : -2);
+    return Ok();
+  }
+  const int64_t when = entry.expire_ms() - (origin == Origin::kNow ? ctx.now_ms() : 0);
+  const auto milliseconds = static_cast<uint64_t>(std::max<int64_t>(when, 0));
+  reply.Integer(static_cast<int64_t>(unit == Unit::kSeconds ? (milliseconds + 500) / 1000 : milliseconds));
+  return Ok();
+}
+
+// TTL key
+Status Ttl(CommandContext& ctx, Args& args, Reply& reply) {
+  return TellDeadline(ctx, args, reply, Unit::kSeconds, Origin::kNow);
+}
+
+// PTTL key
+Status PTtl(CommandContext& ctx, Args& args, Reply& reply) {
+  return TellDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kNow);
+}
+
+// EXPIRETIME key
+Status ExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
+  return TellDeadline(ctx, args, reply, Unit::kSeconds, Origin::kEpoch);
+}
+
+// PEXPIRETIME key
+Status PExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
+  return TellDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kEpoch);
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "expire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = Expire,
+     .since = "1.0.0", .summary = "Lets a key expire after some seconds.", .complexity = "O(1)",
+     .syntax = "key seconds [NX | XX | GT | LT]"},
+    {.name = "pexpire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = PExpire, .since = "2.6.0", .summary = "Lets a key expire after some milliseconds.",
+     .complexity = "O(1)", .syntax = "key milliseconds [NX | XX | GT | LT]"},
+    {.name = "expireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = ExpireAt, .since = "1.2.0", .summary = "Lets a key expire at a Unix time in seconds.",
+     .complexity = "O(1)", .syntax = "key unix-time-seconds [NX | XX | GT | LT]"},
+    {.name = "pexpireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = PExpireAt, .since = "2.6.0", .summary = "Lets a key expire at a Unix time in milliseconds.",
+     .complexity = "O(1)", .syntax = "key unix-time-milliseconds [NX | XX | GT | LT]"},
+    {.name = "persist", .arity = 2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = Persist, .since = "2.2.0", .summary = "Lets a key that would have expired stay.",
+     .complexity = "O(1)", .syntax = "key"},
+    {.name = "ttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = Ttl,
+     .since = "1.0.0", .summary = "Returns in how many seconds a key expires.", .complexity = "O(1)",
+     .syntax = "key", .tips = "nondeterministic_output"},
+    {.name = "pttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = PTtl,
+     .since = "2.6.0", .summary = "Returns in how many milliseconds a key expires.", .complexity = "O(1)",
+     .syntax = "key", .tips = "nondeterministic_output"},
+    {.name = "expiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = ExpireTime, .since = "7.0.0", .summary = "Returns the Unix time in seconds at which a key expires.",
+     .complexity = "O(1)", .syntax = "key"},
+    {.name = "pexpiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = PExpireTime, .since = "7.0.0",
+     .summary = "Returns the Unix time in milliseconds at which a key expires.", .complexity = "O(1)",
+     .syntax = "key"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ExpireCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// OBJECT: how a value is kept, in the words clients and test suites know from Redis.
+//
+// The names are Redis's for a value of that type and size; how the bytes lie here is in types/ and
+// docs/format.md. Looking at a key this way does not count as using it.
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/help.h"
+#include "types/string.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNoFrequency =
+    "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when "
+    "switching between policies at runtime LRU and LFU data will take some time to adjust.";
+
+// Redis shares one object among all uses of a small integer and answers this for it.
+constexpr int64_t kSharedIntegers = 10000;
+constexpr int64_t kSharedCount = INT32_MAX;
+
+Result<KeyEntry> Look(CommandContext& ctx, Args& args) {
+  Keyspace keys = ctx.keys();
+  args.Skip(1);  // the subcommand
+  return keys.Find(keys.Name(args.Bytes()), Access::kPeek);
+}
+
+std::string_view EncodingName(const KeyEntry& entry) {
+  const Encoding encoding = entry.encoding();
+  const bool small = encoding != Encoding::kSpread && !entry.grown();
+  switch (entry.type()) {
+    case Type::kString: return StringEncodingName(entry);
+    case Type::kList: return "quicklist";
+    case Type::kSet: return small && encoding == Encoding::kIntegers ? "intset" : "hashtable";
+    case Type::kZset: return small ? "listpack" : "skiplist";
+    case Type::kHash: return small ? "listpack" : "hashtable";
+    case Type::kStream: return "stream";
+    case Type::kNone: break;
+  }
+  return "unknown";
+}
+
+// OBJECT ENCODING key
+Status ObjectEncoding(CommandContext& ctx, Args& args, Reply& reply) {
+  const KeyEntry entry = TRY(Look(ctx, args));
+  if (entry.exists()) {
+    reply.Bulk(EncodingName(entry));
+  } else {
+    reply.Null();
+  }
+  return Ok();
+}
+
+// OBJECT REFCOUNT key
+Status ObjectRefCount(CommandContext& ctx, Args& args, Reply& reply) {
+  const KeyEntry entry = TRY(Look(ctx, args));
+  if (!entry.exists()) {
+    reply.Null();
+    return Ok();
+  }
+  bool shared = false;
+  if (entry.type() == Type::kString && entry.encoding() == Encoding::kInteger) {
+    const int64_t value = TRY(ReadInteger(entry));
+    shared = value >= 0 && value < kSharedIntegers;
+  }
+  reply.Integer(shared ? kSharedCount : 1);
+  return Ok();
+}
+
+// OBJECT FREQ key: nothing here counts accesses, so the answer is the one of a server that does not either.
+Status ObjectFreq(CommandContext& ctx, Args& args, Reply& reply) {
+  if (TRY(Look(ctx, args)).exists()) return Status::Reply(kNoFrequency);
+  reply.Null();
+  return Ok();
+}
+
+// OBJECT HELP
+Status ObjectHelp(CommandContext&, Args&, Reply& reply) {
+  static constexpr std::string_view kLines[] = {
+      "ENCODING <key>",
+      "    Return the name of the representation of the value under <key>.",
+      "FREQ <key>",
+      "    Return how often <key> was used lately, on a logarithmic scale.",
+      "IDLETIME <key>",
+      "    Return about how many seconds ago <key> was last used.",
+      "REFCOUNT <key>",
+      "    Return how many references there are to the value under <key>.",
+  };
+  ReplyHelp(reply, "OBJECT", kLines);
+  return Ok();
+}
+
+constexpr CommandRow kSubcommandRows[] = {
+    {.name = "encoding", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectEncoding,
+     .since = "2.2.3", .summary = "Returns the name of a value's representation.", .complexity = "O(1)",
+     .syntax = "key", .tips = "nondeterministic_output"},
+    {.name = "freq", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectFreq,
+     .since = "4.0.0", .summary = "Returns how often a key was used lately.", .complexity = "O(1)",
+     .syntax = "key", .tips = "nondeterministic_output"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ObjectHelp, .since = "6.2.0",
+     .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "refcount", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectRefCount,
+     .since = "2.2.3", .summary = "Returns the number of references to a value.", .complexity = "O(1)",
+     .syntax = "key", .tips = "nondeterministic_output"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "object", .arity = -2, .flags = kSubcommands, .since = "2.2.3",
+     .summary = "Tells how a value is kept.", .complexity = "That of the subcommand",
+     .subcommands = kSubcommandRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ObjectCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/copy.h"
+
+#include <string>
+
+#include "base/assert.h"
+#include "encoding/varint.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kIdBytes = 8;  // what rows of a collection start with
+
+// Puts every row of `from` in `space` under `into`. Nobody has ranks of a collection that is being made, so none
+// is told of its rows.
+Status CopyRows(Transaction& txn, Space space, CollectionId from, uint32_t from_stripe, CollectionId into,
+                uint32_t into_stripe) {
+  Cursor cursor = txn.Scan(MakeCollectionStart(space, from, from_stripe),
+                           MakeCollectionEnd(space, from, from_stripe));
+  for (; cursor.Valid(); cursor.Next()) {
+    RowKey row(space, into_stripe);
+    AppendU64(row, into);
+    row.append(cursor.row().substr(kIdBytes));
+    txn.Put(row, cursor.value());
+  }
+  return cursor.TakeStatus();
+}
+
+}  // namespace
+
+Status CopyValue(const Key& source_key, const KeyEntry& source, Keyspace& to, const Key& target,
+                 const KeyEntry& target_entry) {
+  ASSERT(source.exists(), "a missing key has no value to copy");
+  if (source.encoding() != Encoding::kSpread) {
+    return to.Write(target, target_entry, source.header(), source.payload());
+  }
+  const SpreadPayload spread = TRY(DecodeSpreadPayload(source.payload()));
+  Transaction& txn = to.txn();
+  const CollectionId id = txn.NewCollectionId();
+  TRY(CopyRows(txn, Space::kElements, spread.id, source_key.stripe(), id, target.stripe()));
+  if (source.type() == Type::kZset) {
+    TRY(CopyRows(txn, Space::kScores, spread.id, source_key.stripe(), id, target.stripe()));
+  }
+  std::string payload;
+  AppendSpreadPayload(payload, id, spread.count);
+  payload.append(spread.rest);
+  return to.Write(target, target_entry, source.header(), payload);
+}
+
+}  // namespace cairn
