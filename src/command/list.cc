@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Lists by their ends and by index: pushing, popping, reading ranges. What looks for a value is in
+// list_search.cc, what moves elements between lists in list_move.cc, what waits for them in
+// list_block.cc.
+#include "types/list.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/list_move.h"
+
+namespace cairn {
+namespace {
+
+// key element [element ...]
+Status Push(CommandContext& ctx, Args& args, Reply& reply, ListEnd end, bool only_existing) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args[1]);
+  List list(keys, key);
+  TRY(list.Open());
+  if (list.exists() || !only_existing) {
+    TRY(list.Push(end, args.all().subspan(2)));
+    TRY(list.Save());
+  }
+  reply.Integer(static_cast<int64_t>(list.size()));
+  return Ok();
+}
+
+// LPUSH key element [element ...]
+Status LPush(CommandContext& ctx, Args& args, Reply& reply) {
+  return Push(ctx, args, reply, ListEnd::kHead, false);
+}
+
+// RPUSH key element [element ...]
+Status RPush(CommandContext& ctx, Args& args, Reply& reply) {
+  return Push(ctx, args, reply, ListEnd::kTail, false);
+}
+
+// LPUSHX key element [element ...]
+Status LPushX(CommandContext& ctx, Args& args, Reply& reply) {
+  return Push(ctx, args, reply, ListEnd::kHead, true);
+}
+
+// RPUSHX key element [element ...]
+Status RPushX(CommandContext& ctx, Args& args, Reply& reply) {
+  return Push(ctx, args, reply, ListEnd::kTail, true);
+}
+
+// key [count]
+Status Pop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
+  if (args.size() > 3) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
+  const std::string_view name = args.Bytes();
+  std::optional<uint64_t> count;
+  if (args.More())
+    count = static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, errors::kNotPositive));
+  TRY(args.Done());
+
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  List list(keys, key);
+  TRY(list.Open());
+  if (!list.exists()) {
+    if (count) {
+      reply.NullArray();
+    } else {
+      reply.Null();
+    }
+    return Ok();
+  }
+  const uint64_t n = std::min(count.value_or(1), list.size());
+  if (count) reply.Array(n);
+  if (n == 0) return Ok();
+  TRY(list.Pop(end, n, [&reply](const Item& item) { ReplyItem(reply, item); }));
+  return list.Save();
+}
+
+// LPOP key [count]
+Status LPop(CommandContext& ctx, Args& args, Reply& reply) {
+  return Pop(ctx, args, reply, ListEnd::kHead);
+}
+
+// RPOP key [count]
+Status RPop(CommandContext& ctx, Args& args, Reply& reply) {
+  return Pop(ctx, args, reply, ListEnd::kTail);
+}
+
+// LLEN key
+Status LLen(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  List list(keys, key);
+  TRY(list.Open());
+  reply.Integer(static_cast<int64_t>(list.size()));
+  return Ok();
+}
+
+// An index as clients count, from the end when it is negative; none if there is no such element.
+std::optional<uint64_t> ResolveIndex(int64_t index, uint64_t size) {
+  if (index < 0) index += static_cast<int64_t>(size);
+  if (index < 0 || static_cast<uint64_t>(index) >= size) return std::nullopt;
+  return static_cast<uint64_t>(index);
+}
+
+// The elements from `start` to `stop`, both included, as clients count; n is 0 when there are none.
+struct IndexRange {
+  uint64_t start = 0;
+  uint64_t n = 0;
+};
+IndexRange ResolveRange(int64_t start, int64_t stop, uint64_t size) {
+  const auto end = static_cast<int64_t>(size);
+  if (start < 0) start = std::max<int64_t>(start + end, 0);
+  if (stop < 0) stop += end;
+  stop = std::min(stop, end - 1);
+  if (start > stop) return {};
+  return {static_cast<uint64_t>(start), static_cast<uint64_t>(stop - start + 1)};
+}
+
+// LINDEX key index
+Status LIndex(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  List list(keys, key);
+  TRY(list.Open());
+  if (!list.exists()) {
+    reply.Null();
+    return Ok();
+  }
+  const auto index = ResolveIndex(args.Integer(), list.size());
+  TRY(args.Done());
+  if (!index) {
+    reply.Null();
+    return Ok();
+  }
+  return list.Visit(*index, 1, [&reply](const Item& item) { ReplyItem(reply, item); });
+}
+
+// LSET key index element
+Status LSet(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  List list(keys, key);
+  TRY(list.Open());
+  if (!list.exists()) return Status::Reply(errors::kNoSuchKey);
+  const auto index = ResolveIndex(args.Integer(), list.size());
+  const std::string_view value = args.Bytes();
+  TRY(args.Done());
+  if (!index) return Status::Reply(errors::kIndexRange);
+  TRY(list.Set(*index, value));
+  TRY(list.Save());
+  reply.Ok();
+  return Ok();
+}
+
+// LRANGE key start stop
+Status LRange(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view name = args.Bytes();
+  const int64_t start = args.Integer();
+  const int64_t stop = args.Integer();
+  TRY(args.Done());
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  List list(keys, key);
+  TRY(list.Open());
+  const IndexRange range = ResolveRange(start, stop, list.size());
+  reply.Array(range.n);
+  if (range.n == 0) return Ok();
+  return list.Visit(range.start, range.n, [&reply](const Item& item) { ReplyItem(reply, item); });
+}
+
+// LTRIM key start stop
+Status LTrim(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view name = args.Bytes();
+  const int64_t start = args.Integer();
+  const int64_t stop = args.Integer();
+  TRY(args.Done());
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  List list(keys, key);
+  TRY(list.Open());
+  const IndexRange range = ResolveRange(start, stop, list.size());
+  if (range.n < list.size()) {
+    TRY(list.Trim(range.start, range.n));
+    TRY(list.Save());
+  }
+  reply.Ok();
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "lpush",
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kInsert)},
+     .run = LPush,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Adds elements at the head of a list.",
+     .complexity = "O(N) with N the number of elements added",
+     .syntax = "key element [element ...]"},
+    {.name = "rpush",
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kInsert)},
+     .run = RPush,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Adds elements at the tail of a list.",
+     .complexity = "O(N) with N the number of elements added",
+     .syntax = "key element [element ...]"},
+    {.name = "lpushx",
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kInsert)},
+     .run = LPushX,
+     .group = Group::kList,
+     .since = "2.2.0",
+     .summary = "Adds elements at the head of a list that exists.",
+     .complexity = "O(N) with N the number of elements added",
+     .syntax = "key element [element ...]"},
+    {.name = "rpushx",
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kInsert)},
+     .run = RPushX,
+     .group = Group::kList,
+     .since = "2.2.0",
+     .summary = "Adds elements at the tail of a list that exists.",
+     .complexity = "O(N) with N the number of elements added",
+     .syntax = "key element [element ...]"},
+    {.name = "lpop",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = LPop,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Takes elements from the head of a list.",
+     .complexity = "O(N) with N the number of elements taken",
+     .syntax = "key [count]"},
+    {.name = "rpop",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = RPop,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Takes elements from the tail of a list.",
+     .complexity = "O(N) with N the number of elements taken",
+     .syntax = "key [count]"},
+    {.name = "llen",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO)},
+     .run = LLen,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Returns the number of elements in a list.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "lindex",
+     .arity = 3,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = LIndex,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Returns the element at an index of a list.",
+     .complexity = "O(N) with N the number of elements from the nearer end to the index",
+     .syntax = "key index"},
+    {.name = "lset",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = LSet,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Replaces the element at an index of a list.",
+     .complexity = "O(N) with N the number of elements from the nearer end to the index",
+     .syntax = "key index element"},
+    {.name = "lrange",
+     .arity = 4,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = LRange,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Returns the elements between two indexes of a list.",
+     .complexity =
+         "O(S+N) with S the elements from the nearer end to the start and N the elements returned",
+     .syntax = "key start stop"},
+    {.name = "ltrim",
+     .arity = 4,
+     .flags = kWrite,
+     .keys = {OneKey(kRW | kDelete)},
+     .run = LTrim,
+     .group = Group::kList,
+     .since = "1.0.0",
+     .summary = "Removes the elements outside of two indexes of a list.",
+     .complexity = "O(N) with N the number of elements removed or kept, whichever is less",
+     .syntax = "key start stop"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ListCommands() { return kRows; }
+
+}  // namespace cairn

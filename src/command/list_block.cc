@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Lists, waiting for an element: BLPOP and its kin. Each does what its plain form does; where that
+// finds nothing it answers MustBlock, and is run again from the start when one of its keys has
+// changed.
+#include "command/args.h"
+#include "command/block_timeout.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/list_move.h"
+
+namespace cairn {
+namespace {
+
+// key [key ...] timeout
+Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
+  TRY(SetBlockTimeout(ctx, args[args.size() - 1]));
+  Keyspace keys = ctx.keys();
+  for (size_t i = 1; i + 1 < args.size(); ++i) {
+    const Key key = keys.Name(args[i]);
+    List list(keys, key);
+    TRY(list.Open());
+    if (!list.exists()) continue;
+    reply.Array(2);
+    reply.Bulk(args[i]);
+    TRY(list.Pop(end, 1, [&reply](const Item& item) { ReplyItem(reply, item); }));
+    return list.Save();
+  }
+  return Status::MustBlock();
+}
+
+// BLPOP key [key ...] timeout
+Status BLPop(CommandContext& ctx, Args& args, Reply& reply) {
+  return BlockingPop(ctx, args, reply, ListEnd::kHead);
+}
+
+// BRPOP key [key ...] timeout
+Status BRPop(CommandContext& ctx, Args& args, Reply& reply) {
+  return BlockingPop(ctx, args, reply, ListEnd::kTail);
+}
+
+// BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout
+Status BLMove(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view source = args.Bytes();
+  const std::string_view destination = args.Bytes();
+  const ListEnd from = ReadListEnd(args);
+  const ListEnd to = ReadListEnd(args);
+  const std::string_view timeout = args.Bytes();
+  TRY(args.Done());
+  TRY(SetBlockTimeout(ctx, timeout));
+  return TRY(MoveItem(ctx, source, destination, from, to, reply)) ? Ok() : Status::MustBlock();
+}
+
+// BRPOPLPUSH source destination timeout
+Status BRPopLPush(CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(SetBlockTimeout(ctx, args[3]));
+  const bool moved = TRY(MoveItem(ctx, args[1], args[2], ListEnd::kTail, ListEnd::kHead, reply));
+  return moved ? Ok() : Status::MustBlock();
+}
+
+// BLMPOP timeout numkeys key [key ...] LEFT|RIGHT [COUNT count]
+Status BLMPop(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view timeout = args.Bytes();
+  const PopManyArgs pop = TRY(ReadPopManyArgs(args));
+  TRY(SetBlockTimeout(ctx, timeout));
+  return TRY(PopMany(ctx, pop, reply)) ? Ok() : Status::MustBlock();
+}
+
+constexpr uint32_t kBlockingWrite = kWrite | kNoScript | kBlocking;
+
+constexpr CommandRow kRows[] = {
+    {.name = "blpop",
+     .arity = -3,
+     .flags = kBlockingWrite,
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}},
+     .run = BLPop,
+     .group = Group::kList,
+     .since = "2.0.0",
+     .summary =
+         "Takes the first element of the first list that has any, waiting for one if need be.",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key [key ...] timeout"},
+    {.name = "brpop",
+     .arity = -3,
+     .flags = kBlockingWrite,
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}},
+     .run = BRPop,
+     .group = Group::kList,
+     .since = "2.0.0",
+     .summary =
+         "Takes the last element of the first list that has any, waiting for one if need be.",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key [key ...] timeout"},
+    {.name = "blmove",
+     .arity = 6,
+     .flags = kBlockingWrite | kDenyOom,
+     .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)},
+     .run = BLMove,
+     .group = Group::kList,
+     .since = "6.2.0",
+     .summary = "Takes an element from a list and adds it to another, waiting for one if need be.",
+     .complexity = "O(1)",
+     .syntax = "source destination LEFT | RIGHT LEFT | RIGHT timeout"},
+    {.name = "brpoplpush",
+     .arity = 4,
+     .flags = kBlockingWrite | kDenyOom,
+     .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)},
+     .run = BRPopLPush,
+     .group = Group::kList,
+     .since = "2.2.0",
+     .summary = "Takes the last element of a list and adds it at the head of another, waiting for "
+                "one if need be.",
+     .complexity = "O(1)",
+     .syntax = "source destination timeout"},
+    {.name = "blmpop",
+     .arity = -5,
+     .flags = kWrite | kBlocking,
+     .keys = {CountedKeys(kRW | kAccess | kDelete, 2)},
+     .run = BLMPop,
+     .group = Group::kList,
+     .since = "7.0.0",
+     .summary =
+         "Takes elements from the first of several lists that has any, waiting for one if need be.",
+     .complexity = "O(N+M) with N the number of keys and M the number of elements taken",
+     .syntax = "timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ListBlockCommands() { return kRows; }
+
+}  // namespace cairn

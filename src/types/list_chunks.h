@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ListChunks: the items of a spread list, in chunk rows (types/list_walk.h has their format).
+//
+// A chunk holds up to 128 items and up to 2 KB, or one item that is larger. Pushing and popping
+// touch the chunk at that end. A change in the middle rewrites one chunk; if it has become too
+// large it is split, and what is split off takes a number between the chunk's and the next one's.
+// When there is none left, chunks behind are numbered anew, as few as make room. Small chunks are
+// not joined again.
+//
+// Thread: the transaction's. Not here: the count of items and the key row, which List keeps.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+#include "storage/transaction.h"
+#include "types/list_items.h"
+#include "types/list_walk.h"
+
+namespace cairn {
+
+class ListChunks {
+ public:
+  // A list without chunks yet.
+  ListChunks(Transaction& txn, CollectionId id, uint32_t stripe)
+      : txn_(&txn), rows_{.id = id, .stripe = stripe} {}
+  // One that has some; `ends` is what AppendEnds stored.
+  static Result<ListChunks> Decode(Transaction& txn, CollectionId id, uint32_t stripe,
+                                   std::string_view ends);
+
+  CollectionId id() const { return rows_.id; }
+  // Our part of the key row's payload: the numbers of the first and the last chunk, varints,
+  // zigzag.
+  void AppendEnds(std::string& payload) const;
+
+  // Pushes items one after another. `is_empty`: the list has none now.
+  Status Push(ListEnd end, const EncodedItems& items, bool is_empty);
+  // Deletes `n` items from an end, calling visit, if any, in the order they go. REQUIRES: more than
+  // `n` are there.
+  Status Drop(ListEnd end, uint64_t n, const ItemVisitor* visit);
+
+  // Calls visit for `n` items from `index` on, towards the head when `reverse`. `total`: the list's
+  // count.
+  Status Visit(uint64_t index, uint64_t n, bool reverse, uint64_t total, const ItemVisitor& visit);
+  // Calls visit(distance from `end`) where `wanted` stands, nearest first, until it answers false;
+  // looks at the `max_items` nearest items only.
+  Status Find(const Item& wanted, ListEnd end, uint64_t max_items,
+              const std::function<bool(uint64_t)>& visit);
+
+  // REQUIRES: index < total.
+  Status Set(uint64_t index, std::string_view value, uint64_t total);
+  // Inserts `value` next to the first `pivot`; false when there is none.
+  Result<bool> Insert(const Item& pivot, bool before, std::string_view value);
+  // Deletes up to `limit` items equal to `wanted`, those nearest to `end`; answers how many.
+  Result<uint64_t> Remove(const Item& wanted, ListEnd end, uint64_t limit);
+
+ private:
+  struct Place {
+    int64_t seq;
+    uint64_t offset;  // of the item within the chunk
+  };
+
+  // Where the item at `index` is. The one place that counts its way through the chunks.
+  Result<Place> ChunkAt(uint64_t index, uint64_t total);
+
+  ChunkWalk Walk(int64_t from, Direction direction) const {
+    return {*txn_, rows_, from, direction};
+  }
+  ChunkWalk WalkFrom(ListEnd end) const {
+    return end == ListEnd::kHead ? Walk(rows_.first, Direction::kForward)
+                                 : Walk(rows_.last, Direction::kReverse);
+  }
+  int64_t& EndSeq(ListEnd end) { return end == ListEnd::kHead ? rows_.first : rows_.last; }
+
+  void Put(int64_t seq, bool crowded, std::string_view items);
+  // Numbers a new chunk at an end and makes it that end; tells whether it is crowded.
+  Result<bool> AddChunk(ListEnd end, bool is_empty);
+  // Writes changed items to the chunk; splits it when they have become too many.
+  Status Store(const ListChunk& chunk, std::string items);
+  // `extra` ascending numbers behind `seq` and before the next chunk; in `next` that chunk's
+  // number, or a high one.
+  Result<std::vector<int64_t>> MakeRoom(int64_t seq, size_t extra, int64_t& next);
+  Result<std::vector<int64_t>> Renumber(int64_t seq, size_t extra, int64_t& next);
+
+  Transaction* txn_;
+  ListRows rows_;
+};
+
+}  // namespace cairn
