@@ -35,6 +35,10 @@ class CommandContext {
   // Unix time in ms, the same for the whole command and in every rerun of it.
   int64_t now_ms() const { return txn_.now_ms(); }
 
+  // How long a command that answers MustBlock waits at most; 0: for ever. To be set before it does.
+  int64_t block_timeout_ms() const { return block_timeout_ms_; }
+  void set_block_timeout_ms(int64_t timeout_ms) { block_timeout_ms_ = timeout_ms; }
+
   // The selected database, or database `db` (REQUIRES: below `databases`).
   Keyspace keys() { return Keyspace(txn_, session_.db, limits_); }
   Keyspace keys(int db) { return Keyspace(txn_, db, limits_); }
@@ -47,6 +51,7 @@ class CommandContext {
   const Limits& limits_;
   Random& random_;
   Server* server_;
+  int64_t block_timeout_ms_ = 0;
 };
 
 }  // namespace cairn
