@@ -23,6 +23,7 @@ std::span<const CommandRow> ListSearchCommands();
 std::span<const CommandRow> ListMoveCommands();
 std::span<const CommandRow> ListBlockCommands();
 std::span<const CommandRow> ZsetCommands();
+std::span<const CommandRow> ZsetPopCommands();
 std::span<const CommandRow> ZsetRangeCommands();
 std::span<const CommandRow> ZsetStoreCommands();
 std::span<const CommandRow> CommandCommands();

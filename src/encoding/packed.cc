@@ -15,6 +15,20 @@ constexpr double kScoreLimit = 9007199254740992.0;  // 2^53
 
 bool FitsItem(int64_t value) { return value > -kIntegerLimit && value < kIntegerLimit; }
 
+// Takes a score from the front of `in`; false when it is cut short or no number.
+bool ReadScore(std::string_view& in, double& score) {
+  uint64_t head;
+  if (!ReadVarint(in, head)) return false;
+  if (head != 0) {
+    score = static_cast<double>(UnZigZag(head - 1));
+    return true;
+  }
+  uint64_t bits;
+  if (!ReadU64(in, bits)) return false;
+  score = std::bit_cast<double>(bits);
+  return !std::isnan(score);
+}
+
 }  // namespace
 
 Item Item::FromText(std::string_view text) {
@@ -58,6 +72,13 @@ void AppendScore(std::string& out, double score) {
   AppendU64(out, std::bit_cast<uint64_t>(score));
 }
 
+Result<double> DecodeScore(std::string_view bytes) {
+  double score;
+  if (!ReadScore(bytes, score)) return Status::Corruption("score: cut short or not a number");
+  if (!bytes.empty()) return Status::Corruption("score: followed by other bytes");
+  return score;
+}
+
 PackedReader::PackedReader(std::string_view payload) : whole_(payload), rest_(payload) {
   if (!ReadVarint(rest_, count_)) Fail("packed: count is cut short");
 }
@@ -84,17 +105,7 @@ bool PackedReader::Next(Item& item) {
 }
 
 bool PackedReader::NextScore(double& score) {
-  uint64_t head;
-  if (!ReadVarint(rest_, head)) return Fail("packed: score is cut short");
-  if (head != 0) {
-    score = static_cast<double>(UnZigZag(head - 1));
-    return true;
-  }
-  uint64_t bits;
-  if (!ReadU64(rest_, bits)) return Fail("packed: score is cut short");
-  score = std::bit_cast<double>(bits);
-  if (std::isnan(score)) return Fail("packed: score is not a number");
-  return true;
+  return ReadScore(rest_, score) || Fail("packed: score is cut short or not a number");
 }
 
 PackedIntegersReader::PackedIntegersReader(std::string_view payload) : rest_(payload) {

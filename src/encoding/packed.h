@@ -63,6 +63,9 @@ void AppendItem(std::string& out, const Item& item);
 void AppendItem(std::string& out, std::string_view text);
 void AppendScore(std::string& out, double score);
 
+// The score that `bytes`, all of them, are.
+Result<double> DecodeScore(std::string_view bytes);
+
 // Reads a packed list, set, hash or zset from the front: the count on construction, then items and scores in
 // the order the type stores them.
 class PackedReader {

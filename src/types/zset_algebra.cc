@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/zset_algebra.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kFewQuestions = 4;  // not worth reading even a small source into memory
+
+double ZeroIfNan(double score) { return std::isnan(score) ? 0 : score; }
+
+void Combine(double& score, double other, Aggregate aggregate) {
+  switch (aggregate) {
+    case Aggregate::kSum:
+      score = ZeroIfNan(score + other);
+      return;
+    case Aggregate::kMin:
+      if (other < score) score = other;
+      return;
+    case Aggregate::kMax:
+      if (other > score) score = other;
+      return;
+  }
+}
+
+void SortBySize(std::vector<ZsetSource>& sources) {
+  std::stable_sort(sources.begin(), sources.end(),
+                   [](const ZsetSource& a, const ZsetSource& b) { return a.size() < b.size(); });
+}
+
+// What is left of a union or a difference, in order. The map is used up.
+std::vector<ScoredMember> Sorted(ScoresByMember& scores) {
+  std::vector<ScoredMember> elements;
+  elements.reserve(scores.size());
+  while (!scores.empty()) {
+    auto node = scores.extract(scores.begin());
+    elements.push_back({std::move(node.key()), node.mapped()});
+  }
+  std::sort(elements.begin(), elements.end());
+  return elements;
+}
+
+// Takes the members of `others` out of `first`, read whole: for others that are small beside it.
+Result<std::vector<ScoredMember>> SubtractByWalking(std::vector<ZsetSource>& sources) {
+  ScoresByMember left;
+  TRY(sources[0].ForEach([&](std::string_view member, double score) {
+    left.emplace(member, score);
+    return true;
+  }));
+  for (size_t i = 1; i < sources.size() && !left.empty(); ++i) {
+    TRY(sources[i].ForEach([&](std::string_view member, double) {
+      const auto found = left.find(member);
+      if (found != left.end()) left.erase(found);
+      return !left.empty();
+    }));
+  }
+  return Sorted(left);
+}
+
+}  // namespace
+
+Result<ZsetSource> ZsetSource::Find(Keyspace& keys, const Key& key) {
+  ZsetSource source;
+  KeyEntry entry = TRY(keys.Find(key));
+  if (entry.type() == Type::kSet) {
+    source.set_.emplace(keys, key);
+    TRY(source.set_->Open(std::move(entry)));
+  } else if (!entry.exists() || entry.type() == Type::kZset) {
+    source.zset_.emplace(TRY(Zset::Open(keys, key, std::move(entry))));
+  } else {
+    return Status::Reply(kWrongType);
+  }
+  return source;
+}
+
+Status ZsetSource::ForEach(ZsetVisit visit) {
+  if (zset_) return zset_->ForEach(visit);
+  return set_->ForEach([&](std::string_view member) { return visit(member, 1); });
+}
+
+Status ZsetSource::Expect(uint64_t questions) {
+  const bool is_spread = zset_ ? zset_->spread() : set_->is_spread();
+  if (is_spread ? size() > questions : questions <= kFewQuestions) return Ok();
+  loaded_.emplace();
+  return ForEach([&](std::string_view member, double score) {
+    loaded_->emplace(member, score);
+    return true;
+  });
+}
+
+Result<std::optional<double>> ZsetSource::Score(std::string_view member) {
+  if (loaded_) {
+    const auto found = loaded_->find(member);
+    return found == loaded_->end() ? std::nullopt : std::optional<double>(found->second);
+  }
+  if (zset_) return zset_->Score(member);
+  return TRY(set_->Contains(member)) ? std::optional<double>(1) : std::nullopt;
+}
+
+Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Aggregate aggregate) {
+  SortBySize(sources);
+  ScoresByMember scores;
+  for (ZsetSource& source : sources) {
+    TRY(source.ForEach([&](std::string_view member, double score) {
+      score = ZeroIfNan(score * source.weight);
+      const auto found = scores.find(member);
+      if (found == scores.end()) {
+        scores.emplace(member, score);
+      } else {
+        Combine(found->second, score, aggregate);
+      }
+      return true;
+    }));
+  }
+  return Sorted(scores);
+}
+
+Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ZsetVisit visit) {
+  SortBySize(sources);
+  if (sources[0].size() == 0) return Ok();
+  for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(sources[0].size()));
+  return sources[0].ForEach([&](std::string_view member, double score) -> Result<bool> {
+    score = ZeroIfNan(score * sources[0].weight);
+    for (size_t i = 1; i < sources.size(); ++i) {
+      const std::optional<double> other = TRY(sources[i].Score(member));
+      if (!other) return true;
+      Combine(score, *other * sources[i].weight, aggregate);
+    }
+    return visit(member, score);
+  });
+}
+
+Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources) {
+  std::vector<ScoredMember> elements;
+  ZsetSource& first = sources[0];
+  if (first.size() == 0) return elements;
+  uint64_t others_size = 0;
+  for (size_t i = 1; i < sources.size(); ++i) others_size += sources[i].size();
+  if (others_size <= first.size()) return SubtractByWalking(sources);
+
+  for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(first.size()));
+  TRY(first.ForEach([&](std::string_view member, double score) -> Result<bool> {
+    for (size_t i = 1; i < sources.size(); ++i) {
+      if (TRY(sources[i].Score(member))) return true;
+    }
+    elements.push_back({std::string(member), score});
+    return true;
+  }));
+  std::sort(elements.begin(), elements.end());
+  return elements;
+}
+
+}  // namespace cairn

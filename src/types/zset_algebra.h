@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Unions, intersections and differences of sorted sets, in which plain sets take part as if each of
+// their members had the score 1.
+//
+// The order in which scores are combined decides the last bits of a sum, so it is Redis's: unions
+// and intersections take the sources from the smallest to the largest. Infinities of both signs,
+// and an infinity with a weight of 0, make no number; Redis counts that as 0.
+//
+// Thread: the transaction's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "types/keyspace.h"
+#include "types/set.h"
+#include "types/zset.h"
+
+namespace cairn {
+
+// Hashes members so that a view finds a string.
+struct MemberHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view member) const { return Hash64(member); }
+};
+using ScoresByMember = std::unordered_map<std::string, double, MemberHash, std::equal_to<>>;
+
+// One input: a sorted set, a set, or a key that is not there.
+class ZsetSource {
+ public:
+  // WRONGTYPE for any other type. The key must outlive the source.
+  static Result<ZsetSource> Find(Keyspace& keys, const Key& key);
+
+  uint64_t size() const { return zset_ ? zset_->size() : set_ ? set_->size() : 0; }
+  Status ForEach(ZsetVisit visit);
+  Result<std::optional<double>> Score(std::string_view member);
+  // Says that Score will be asked about so many members: reads the source into memory where that is
+  // cheaper than looking each of them up.
+  Status Expect(uint64_t questions);
+
+  double weight = 1;
+
+ private:
+  std::optional<Zset> zset_;
+  std::optional<Set> set_;
+  std::optional<ScoresByMember> loaded_;
+};
+
+enum class Aggregate : uint8_t { kSum, kMin, kMax };
+
+// All members of all sources, in a sorted set's order.
+Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Aggregate aggregate);
+
+// Visits the members that all sources have, in no order in particular.
+Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ZsetVisit visit);
+
+// The members of the first source that no other has, with their scores, in a sorted set's order.
+Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources);
+
+}  // namespace cairn
