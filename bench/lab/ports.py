@@ -2,8 +2,8 @@
 """What a reader on one port feels of a flood of writes on another.
 
 The flood is redis-benchmark: 20 connections, 16-deep pipelines, SET of 1 KB values, for as long as
-a case lasts. The reader (lab/reader.c) is one connection that reads random keys of the same key
-space, one after the other. Three cases, several rounds of each in turn:
+a case lasts. The reader (lab/reader.c) is one connection that reads a random key of the same key
+space each millisecond. Three cases, several rounds of each in turn:
 
   apart   Cairn, the flood on one port, the reader on another
   shared  Cairn, both on one port
@@ -73,7 +73,7 @@ def measure(case: Case, reader: str, options, seed: int) -> dict:
         before, started = commands_processed(case.server), time.monotonic()
         done = subprocess.run(
             [reader, str(case.reader_port), str(options.keys), str(options.seconds),
-             str(options.pause_us), str(seed)], capture_output=True, text=True)
+             str(options.interval_us), str(seed)], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{case.name}: {done.stderr.strip()}")
         if flood.poll() is not None:
@@ -118,7 +118,8 @@ def parse_options():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keys", type=int, default=200_000)
     parser.add_argument("--value-bytes", type=int, default=1024)
-    parser.add_argument("--pause-us", type=int, default=0, help="between two reads")
+    parser.add_argument("--interval-us", type=int, default=1000,
+                        help="between two reads; 0 reads again at once")
     parser.add_argument("--io-threads", type=int, default=1, help="of each of Cairn's two ports")
     parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
     parser.add_argument("--json", metavar="FILE")
