@@ -39,19 +39,19 @@ using Value = std::variant<bool, int64_t, std::string, std::vector<std::string>>
 
 // The syntax of a directive of kind kSpecial.
 struct SpecialSyntax {
-  // The words in the form they are kept in, given those of one line or CONFIG SET and what is set now. The error's
-  // text is a sentence part: "...: <text>".
+  // The words in the form they are kept in, given those of a line or of CONFIG SET and, for a repeatable
+  // directive, what the lines before it came to. An error's text is a part of a sentence.
   Result<std::vector<std::string>> (*parse)(std::span<const std::string> words,
                                             std::span<const std::string> current);
   // The lines of the configuration file, each without the directive's name.
-  std::vector<std::string> (*lines)(std::span<const std::string> words);
-  // Tells Settings; may be null.
-  void (*publish)(std::span<const std::string> words, Settings& settings);
+  std::vector<std::string> (*lines)(std::span<const std::string> kept);
+  // CONFIG GET's text; null: the words, with a blank between them.
+  std::string (*text)(std::span<const std::string> kept) = nullptr;
 };
 
-// Where a value is published for threads to read.
+// Where a value is published for threads to read: a field, or a function for what is not one field.
 using Target = std::variant<std::monostate, std::atomic<bool> Settings::*, std::atomic<int64_t> Settings::*,
-                            std::atomic<int64_t> Limits::*>;
+                            std::atomic<int64_t> Limits::*, void (*)(const Value& value, Settings& settings)>;
 
 enum class Section : unsigned char {
   kNetwork, kProcess, kSecurity, kDurability, kMemory, kTypes, kExpiry, kObservation, kRocksdb, kAccepted,

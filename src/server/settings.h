@@ -16,8 +16,8 @@ namespace cairn {
 
 // In the order of their names in the table of directives, whose position is what is stored.
 enum class AppendFsync : int64_t { kAlways, kEverySec, kNo };
-enum class LogLevel : int64_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
-enum class Compression : int64_t { kNone, kSnappy, kLz4, kZstd };
+enum class LogLevel : int64_t { kDebug, kVerbose, kNotice, kWarning };
+enum class BottomCompression : int64_t { kSnappy, kZstd };
 enum class DebugCommand : int64_t { kNo, kYes, kLocal };
 
 // The bounds of `client-output-buffer-limit` for one class of clients; 0: none.
@@ -51,7 +51,7 @@ struct Settings {
   Number appendfsync;  // AppendFsync
 
   // memory
-  Number memory_budget;  // bytes; 0: a share of the machine's (server/machine_memory.h)
+  Number memory_budget;  // bytes; 0: a share of the machine's (storage/budget.h)
   Number maxmemory;      // stored for CONFIG GET and INFO
 
   // expiry and lazy freeing
@@ -64,12 +64,13 @@ struct Settings {
 
   // RocksDB
   Number compaction_rate_limit;  // bytes a second; 0: none
-  Number max_background_jobs;
-  Number rocksdb_compression, rocksdb_bottommost_compression;  // Compression
-  Number rocksdb_block_size, rocksdb_max_open_files, rocksdb_max_wal_size;
+  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size, rocksdb_blob_min_size;
+  Number rocksdb_bottom_compression;  // BottomCompression
   Flag rocksdb_direct_io;
 
-  AppendFsync fsync_policy() const { return static_cast<AppendFsync>(appendfsync.load(std::memory_order_relaxed)); }
+  AppendFsync fsync_policy() const {
+    return static_cast<AppendFsync>(appendfsync.load(std::memory_order_relaxed));
+  }
 };
 
 }  // namespace cairn

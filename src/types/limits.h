@@ -10,7 +10,7 @@
 namespace cairn {
 
 struct Limits {
-  std::atomic<int64_t> hash_max_listpack_entries{128};
+  std::atomic<int64_t> hash_max_listpack_entries{512};
   std::atomic<int64_t> hash_max_listpack_value{64};     // bytes
   std::atomic<int64_t> set_max_intset_entries{512};
   std::atomic<int64_t> set_max_listpack_entries{128};

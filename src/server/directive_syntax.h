@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Directives with a syntax of their own (directive.h, kSpecial), as constants for their rows.
+//
+// Thread: any; pure functions.
+#pragma once
+
+#include "server/directive.h"
+
+namespace cairn {
+
+// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly]; a word is a whole line.
+extern const SpecialSyntax kListenSyntax;
+
+// save <seconds> <changes> [<seconds> <changes> ...], save ""
+extern const SpecialSyntax kSaveSyntax;
+
+// client-output-buffer-limit <class> <hard> <soft> <soft seconds> [...]
+extern const SpecialSyntax kOutputLimitSyntax;
+void PublishOutputLimits(const Value& value, Settings& settings);
+
+// notify-keyspace-events <letters>
+extern const SpecialSyntax kEventsSyntax;
+
+// latency-tracking-info-percentiles <percentile> [...]
+extern const SpecialSyntax kPercentilesSyntax;
+
+// `bytes` with the largest unit that divides it: "64mb", "1000".
+std::string FormatMemory(uint64_t bytes);
+
+}  // namespace cairn

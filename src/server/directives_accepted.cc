@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Directives of Redis that are about what Cairn does not have. They are checked, kept and shown, so that a
+// redis.conf can be used as it is and a client that sets one is answered as Redis would; nothing else happens.
+#include "server/directive.h"
+#include "server/directive_syntax.h"
+
+namespace cairn {
+namespace {
+
+constexpr int64_t kMaxInt = INT32_MAX;
+constexpr auto kAcc = Section::kAccepted;
+
+constexpr std::string_view kSnapshotFile = "About snapshot files (RDB), which Cairn does not write.";
+constexpr std::string_view kAofFile = "About the append-only file, in whose place Cairn has RocksDB's log.";
+constexpr std::string_view kReplica = "About replicas, which Cairn does not serve.";
+constexpr std::string_view kTables = "About hash tables in memory, which Cairn does not keep its data in.";
+constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
+constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
+
+constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
+constexpr std::string_view kSanitize[] = {"no", "yes", "clients"};
+constexpr std::string_view kOom[] = {"no", "yes", "relative", "absolute"};
+
+constexpr Directive Switch(std::string_view name, std::string_view fallback, std::string_view help) {
+  return {.name = name, .section = kAcc, .kind = Kind::kBool, .fallback = fallback, .help = help};
+}
+
+constexpr Directive Count(std::string_view name, std::string_view fallback, int64_t min, std::string_view help) {
+  return {.name = name, .section = kAcc, .kind = Kind::kNumber, .fallback = fallback, .min = min, .max = kMaxInt,
+          .help = help};
+}
+
+constexpr Directive Word(std::string_view name, std::string_view fallback, std::string_view help) {
+  return {.name = name, .section = kAcc, .kind = Kind::kText, .fallback = fallback, .help = help};
+}
+
+constexpr Directive Choice(std::string_view name, std::string_view fallback,
+                           std::span<const std::string_view> choices, std::string_view help) {
+  return {.name = name, .section = kAcc, .kind = Kind::kChoice, .fallback = fallback, .choices = choices,
+          .help = help};
+}
+
+const Directive kRows[] = {
+    {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"", .special = &kSaveSyntax,
+     .flags = kRepeatable, .syntax = "<seconds> <changes> [<seconds> <changes> ...]", .help = kSnapshotFile},
+    Word("dbfilename", "dump.rdb", kSnapshotFile),
+    Switch("rdbcompression", "yes", kSnapshotFile),
+    Switch("rdbchecksum", "yes", kSnapshotFile),
+    Switch("rdb-del-sync-files", "no", kSnapshotFile),
+    Switch("rdb-save-incremental-fsync", "yes", kSnapshotFile),
+    Switch("stop-writes-on-bgsave-error", "yes", kSnapshotFile),
+    Choice("sanitize-dump-payload", "no", kSanitize, kSnapshotFile),
+    {.name = "rdb-key-save-delay", .section = kAcc, .kind = Kind::kNumber, .fallback = "0", .min = INT32_MIN,
+     .max = kMaxInt, .help = kSnapshotFile},
+
+    Word("appendfilename", "appendonly.aof", kAofFile),
+    Word("appenddirname", "appendonlydir", kAofFile),
+    Switch("no-appendfsync-on-rewrite", "no", kAofFile),
+    Count("auto-aof-rewrite-percentage", "100", 0, kAofFile),
+    {.name = "auto-aof-rewrite-min-size", .section = kAcc, .kind = Kind::kMemory, .fallback = "64mb",
+     .help = kAofFile},
+    Switch("aof-load-truncated", "yes", kAofFile),
+    Switch("aof-use-rdb-preamble", "yes", kAofFile),
+    Switch("aof-timestamp-enabled", "no", kAofFile),
+    Switch("aof-rewrite-incremental-fsync", "yes", kAofFile),
+
+    Switch("replica-serve-stale-data", "yes", kReplica),
+    Switch("replica-read-only", "yes", kReplica),
+    Switch("replica-lazy-flush", "no", kReplica),
+    Count("replica-priority", "100", 0, kReplica),
+    Switch("repl-diskless-sync", "yes", kReplica),
+    Count("repl-diskless-sync-delay", "5", 0, kReplica),
+    Count("repl-diskless-sync-max-replicas", "0", 0, kReplica),
+    Choice("repl-diskless-load", "disabled", kLoad, kReplica),
+    Switch("repl-disable-tcp-nodelay", "no", kReplica),
+    Count("repl-ping-replica-period", "10", 1, kReplica),
+
+    Switch("activerehashing", "yes", kTables),
+    Switch("activedefrag", "no", kTables),
+    Switch("jemalloc-bg-thread", "yes", kTables),
+
+    Switch("always-show-logo", "no", kLook),
+    Switch("set-proc-title", "yes", kLook),
+    Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
+    Count("acllog-max-len", "128", 0, "About the log of refused users, which Cairn does not keep."),
+
+    Switch("disable-thp", "yes", kKernel),
+    Choice("oom-score-adj", "no", kOom, kKernel),
+    {.name = "oom-score-adj-values", .section = kAcc, .kind = Kind::kWords, .fallback = "0 200 800",
+     .syntax = "<number> <number> <number>", .help = kKernel},
+};
+
+}  // namespace
+
+std::span<const Directive> AcceptedDirectives() { return kRows; }
+
+}  // namespace cairn
