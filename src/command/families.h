@@ -17,7 +17,10 @@ std::span<const CommandRow> ObjectCommands();
 std::span<const CommandRow> ExpireCommands();
 std::span<const CommandRow> ScanCommands();
 std::span<const CommandRow> HashCommands();
+std::span<const CommandRow> HashWalkCommands();
 std::span<const CommandRow> SetCommands();
+std::span<const CommandRow> SetRandomCommands();
+std::span<const CommandRow> SetStoreCommands();
 std::span<const CommandRow> ListCommands();
 std::span<const CommandRow> ListSearchCommands();
 std::span<const CommandRow> ListMoveCommands();
@@ -27,5 +30,6 @@ std::span<const CommandRow> ZsetPopCommands();
 std::span<const CommandRow> ZsetRangeCommands();
 std::span<const CommandRow> ZsetStoreCommands();
 std::span<const CommandRow> CommandCommands();
+std::span<const CommandRow> TransactionCommands();
 
 }  // namespace cairn

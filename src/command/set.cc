@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Sets, member by member and as a whole: SADD, SISMEMBER, SMEMBERS and their kin. Random members
+// are in set_random.cc, several sets at once in set_store.cc.
+#include "types/set.h"
+
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/scan_options.h"
+
+namespace cairn {
+namespace {
+
+// SADD key member [member ...]
+Status SAdd(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Set set(keys, key);
+  TRY(set.Open());
+  int64_t added = 0;
+  while (args.More()) added += TRY(set.Add(args.Bytes()));
+  TRY(set.Save());
+  reply.Integer(added);
+  return Ok();
+}
+
+// SREM key member [member ...]
+Status SRem(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Set set(keys, key);
+  TRY(set.Open());
+  int64_t removed = 0;
+  while (args.More() && set.size() > 0) removed += TRY(set.Remove(args.Bytes()));
+  TRY(set.Save());
+  reply.Integer(removed);
+  return Ok();
+}
+
+// SMOVE source destination member
+Status SMove(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key source_key = keys.Name(args.Bytes());
+  const Key target_key = keys.Name(args.Bytes());
+  const std::string_view member = args.Bytes();
+  KeyEntry entry = TRY(keys.Find(source_key));
+  if (!entry.exists()) {  // whatever the destination holds
+    reply.Integer(0);
+    return Ok();
+  }
+  if (entry.type() != Type::kSet) return Status::Reply(errors::kWrongType);
+  Set source(keys, source_key);
+  TRY(source.Open(std::move(entry)));
+  Set target(keys, target_key);
+  TRY(target.Open());
+  if (source_key.bytes() == target_key.bytes()) {
+    reply.Integer(TRY(source.Contains(member)) ? 1 : 0);
+    return Ok();
+  }
+  const bool moved = TRY(source.Remove(member));
+  if (moved) {
+    TRY(target.Add(member));
+    TRY(source.Save());
+    TRY(target.Save());
+  }
+  reply.Integer(moved ? 1 : 0);
+  return Ok();
+}
+
+// SISMEMBER key member
+Status SIsMember(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Set set(keys, key);
+  TRY(set.Open());
+  reply.Integer(set.exists() && TRY(set.Contains(args.Bytes())) ? 1 : 0);
+  return Ok();
+}
+
+// SMISMEMBER key member [member ...]
+Status SMIsMember(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Set set(keys, key);
+  TRY(set.Open());
+  reply.Array(args.left());
+  while (args.More()) reply.Integer(TRY(set.Contains(args.Bytes())) ? 1 : 0);
+  return Ok();
+}
+
+// SCARD key
+Status SCard(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Set set(keys, key);
+  TRY(set.Open());
+  reply.Integer(static_cast<int64_t>(set.size()));
+  return Ok();
+}
+
+// SMEMBERS key
+Status SMembers(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Set set(keys, key);
+  TRY(set.Open());
+  reply.Set(set.size());
+  return set.ForEach([&reply](std::string_view member) -> Result<bool> {
+    reply.Bulk(member);
+    return true;
+  });
+}
+
+// SSCAN key cursor [MATCH pattern] [COUNT count]
+Status SScan(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const uint64_t cursor = TRY(ParseScanCursor(args));
+  Set set(keys, key);
+  TRY(set.Open());
+  if (!set.exists()) {
+    ReplyScanCursor(reply, 0);
+    reply.Array(0);
+    return Ok();
+  }
+  const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
+  std::string members;
+  Reply found(members, reply.protocol());
+  size_t shown = 0;
+  const auto visit = [&](std::string_view member) -> Result<bool> {
+    if (!options.Matches(member)) return true;
+    found.Bulk(member);
+    ++shown;
+    return true;
+  };
+  ReplyScanCursor(reply, TRY(set.Scan(cursor, options.count, visit)));
+  reply.Array(shown);
+  reply.Raw(members);
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "sadd",
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kInsert)},
+     .run = SAdd,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Adds members to a set, which is made when there is none.",
+     .complexity = "O(N) with N the number of members given",
+     .syntax = "key member [member ...]"},
+    {.name = "srem",
+     .arity = -3,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kDelete)},
+     .run = SRem,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Removes members from a set, and the key with the last of them.",
+     .complexity = "O(N) with N the number of members given",
+     .syntax = "key member [member ...]"},
+    {.name = "smove",
+     .arity = 4,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete), OneKey(kRW | kInsert, 2)},
+     .run = SMove,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Moves a member from one set to another.",
+     .complexity = "O(1)",
+     .syntax = "source destination member"},
+    {.name = "sismember",
+     .arity = 3,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO)},
+     .run = SIsMember,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Tells whether a set has a member.",
+     .complexity = "O(1)",
+     .syntax = "key member"},
+    {.name = "smismember",
+     .arity = -3,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = SMIsMember,
+     .group = Group::kSet,
+     .since = "6.2.0",
+     .summary = "Tells of several members whether a set has them.",
+     .complexity = "O(N) with N the number of members asked for",
+     .syntax = "key member [member ...]"},
+    {.name = "scard",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO)},
+     .run = SCard,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Returns how many members a set has.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "smembers",
+     .arity = 2,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = SMembers,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Returns every member of a set.",
+     .complexity = "O(N) with N the number of members",
+     .syntax = "key",
+     .tips = "nondeterministic_output_order"},
+    {.name = "sscan",
+     .arity = -3,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = SScan,
+     .group = Group::kSet,
+     .since = "2.8.0",
+     .summary = "Returns some of a set's members, and a cursor to go on from.",
+     .complexity = "O(N) with N the count asked for",
+     .syntax = "key cursor [MATCH pattern] [COUNT count]",
+     .tips = "nondeterministic_output"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> SetCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random members: SPOP and SRANDMEMBER. Every member is as likely as any other; in a spread set one
+// is found by its rank (storage/ranks.h), so that neither command walks over the set.
+#include <algorithm>
+
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/sample_count.h"
+#include "types/sample.h"
+#include "types/set.h"
+#include "types/set_builder.h"
+
+namespace cairn {
+namespace {
+
+// When what remains is at most a fifth of what is taken, it is written as a new value. The line is
+// Redis's: a client can see it, since a new value may have a smaller encoding.
+constexpr uint64_t kRestFraction = 5;
+
+void ReplyMembers(const std::vector<std::string>& members, Reply& reply) {
+  for (const std::string& member : members) reply.Bulk(member);
+}
+
+// One member, or null.
+Status PopOne(CommandContext& ctx, Keyspace& keys, const Key& key, Reply& reply) {
+  Set set(keys, key);
+  TRY(set.Open());
+  if (!set.exists()) {
+    reply.Null();
+    return Ok();
+  }
+  reply.Bulk(TRY(set.Pop(ctx.random().Below(set.size()))));
+  return set.Save();
+}
+
+// All members; the key goes.
+Status PopAll(Keyspace& keys, const Set& set, Reply& reply) {
+  reply.Set(set.size());
+  TRY(set.ForEach([&reply](std::string_view member) -> Result<bool> {
+    reply.Bulk(member);
+    return true;
+  }));
+  return keys.Remove(set.key(), set.entry());
+}
+
+// Nearly all members: what remains is cheaper to write anew than the others to delete.
+Status PopMost(Keyspace& keys, const Set& set, const std::vector<uint64_t>& ranks, Reply& reply) {
+  SetBuilder rest(keys.limits());
+  uint64_t rank = 0;
+  size_t next = 0;
+  TRY(set.ForEach([&](std::string_view member) -> Result<bool> {
+    const uint64_t here = rank++;
+    if (next < ranks.size() && ranks[next] == here) {
+      ++next;
+      reply.Bulk(member);
+    } else {
+      rest.Add(member);
+    }
+    return true;
+  }));
+  return rest.StoreTo(keys, set.key(), set.entry(), set.entry().expire_ms());
+}
+
+// SPOP key [count]
+Status SPop(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  if (!args.More()) return PopOne(ctx, keys, key, reply);
+  if (args.left() > 1) return Status::Reply(errors::kSyntax);
+  const int64_t asked = args.Integer();
+  if (asked < 0) args.Fail(errors::kNotPositive);
+  TRY(args.Done());
+
+  Set set(keys, key);
+  TRY(set.Open());
+  const uint64_t count = std::min(static_cast<uint64_t>(asked), set.size());
+  if (count == 0) {
+    reply.Set(0);
+    return Ok();
+  }
+  if (count == set.size()) return PopAll(keys, set, reply);
+  const std::vector<uint64_t> ranks = SampleRanks(set.size(), count, ctx.random());
+  reply.Set(count);
+  if ((set.size() - count) * kRestFraction <= count) return PopMost(keys, set, ranks, reply);
+  ReplyMembers(TRY(set.PopRanks(ranks)), reply);
+  return set.Save();
+}
+
+// Every draw is from all members, whatever came before.
+Status ReplyDraws(const Set& set, const SampleCount& sample, CommandContext& ctx, Reply& reply) {
+  reply.Array(sample.count);
+  std::vector<std::string> members;
+  if (sample.ReadsAll(set.size())) {
+    members.reserve(set.size());
+    TRY(set.ForEach([&members](std::string_view member) -> Result<bool> {
+      members.emplace_back(member);
+      return true;
+    }));
+  }
+  for (uint64_t i = 0; i < sample.count; ++i) {
+    TRY(ctx.txn().Spend(1));
+    const uint64_t rank = ctx.random().Below(set.size());
+    if (!members.empty()) {
+      reply.Bulk(members[rank]);
+    } else {
+      reply.Bulk(TRY(set.At(rank)));
+    }
+  }
+  return Ok();
+}
+
+Status ReplyDistinct(const Set& set, uint64_t count, CommandContext& ctx, Reply& reply) {
+  const std::vector<uint64_t> ranks = SampleRanks(set.size(), count, ctx.random());
+  reply.Array(ranks.size());
+  return set.ForEachRank(ranks, [&reply](std::string_view member) -> Result<bool> {
+    reply.Bulk(member);
+    return true;
+  });
+}
+
+// SRANDMEMBER key [count]
+Status SRandMember(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  if (args.left() > 1) return Status::Reply(errors::kSyntax);
+  const bool has_count = args.More();
+  const SampleCount sample = has_count ? TRY(ParseSampleCount(args)) : SampleCount{};
+  Set set(keys, key);
+  TRY(set.Open());
+  if (!has_count) {
+    if (!set.exists()) {
+      reply.Null();
+    } else {
+      reply.Bulk(TRY(set.At(ctx.random().Below(set.size()))));
+    }
+    return Ok();
+  }
+  if (!set.exists() || sample.count == 0) {
+    reply.Array(0);
+    return Ok();
+  }
+  if (!sample.distinct) return ReplyDraws(set, sample, ctx, reply);
+  return ReplyDistinct(set, std::min(sample.count, set.size()), ctx, reply);
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "spop",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = SPop,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Returns random members of a set and removes them.",
+     .complexity = "O(N log M) with N the number of members returned, M that of the set",
+     .syntax = "key [count]",
+     .tips = "nondeterministic_output"},
+    {.name = "srandmember",
+     .arity = -2,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = SRandMember,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Returns random members of a set.",
+     .complexity = "O(N log M) with N the number of members returned, M that of the set",
+     .syntax = "key [count]",
+     .tips = "nondeterministic_output"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> SetRandomCommands() { return kRows; }
+
+}  // namespace cairn

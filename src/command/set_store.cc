@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Several sets at once: SINTER, SUNION, SDIFF, their STORE forms and SINTERCARD.
+//
+// All sets are looked up first, so that a key of another type is an error whatever the sets say. A
+// key that is not there is an empty set. An intersection that is only replied is sent as it is
+// found; everything else is collected first (types/set_builder.h), which is also what makes
+// integers come out in ascending order.
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "types/set.h"
+#include "types/set_algebra.h"
+#include "types/set_builder.h"
+
+namespace cairn {
+namespace {
+
+// The sets a command names, in its order.
+class NamedSets {
+ public:
+  explicit NamedSets(Keyspace& keys) : keys_(keys) {}
+
+  Status Open(std::span<const std::string_view> names) {
+    names_.reserve(names.size());  // the sets point into it
+    sets_.reserve(names.size());
+    for (const std::string_view name : names) {
+      names_.push_back(keys_.Name(name));
+      TRY(sets_.emplace_back(keys_, names_.back()).Open());
+    }
+    return Ok();
+  }
+
+  std::span<Set> sets() { return sets_; }
+
+ private:
+  Keyspace& keys_;
+  std::vector<Key> names_;
+  std::vector<Set> sets_;
+};
+
+Status Intersect(NamedSets& named, MemberVisitor visit) {
+  for (const Set& set : named.sets()) {
+    if (!set.exists()) return Ok();
+  }
+  return IntersectSets(named.sets(), visit);
+}
+
+// Puts the members of the outcome into `result`.
+using Operation = Status (*)(NamedSets& named, SetBuilder& result);
+
+Status CollectIntersection(NamedSets& named, SetBuilder& result) {
+  return Intersect(named, [&result](std::string_view member) -> Result<bool> {
+    result.Add(member);
+    return true;
+  });
+}
+
+Status CollectUnion(NamedSets& named, SetBuilder& result) {
+  for (const Set& set : named.sets()) {
+    TRY(set.ForEach([&result](std::string_view member) -> Result<bool> {
+      result.Add(member);
+      return true;
+    }));
+  }
+  return Ok();
+}
+
+Status CollectDifference(NamedSets& named, SetBuilder& result) {
+  const Set& first = named.sets().front();
+  const std::span<Set> others = named.sets().subspan(1);
+  for (const Set& other : others) {
+    if (other.key().bytes() == first.key().bytes()) return Ok();
+  }
+  return SubtractSets(first, others, [&result](std::string_view member) -> Result<bool> {
+    result.Add(member);
+    return true;
+  });
+}
+
+Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation collect) {
+  Keyspace keys = ctx.keys();
+  NamedSets named(keys);
+  TRY(named.Open(args.all().subspan(1)));
+  SetBuilder result(ctx.limits());
+  TRY(collect(named, result));
+  reply.Set(result.size());
+  return result.ForEach([&reply](std::string_view member) -> Result<bool> {
+    reply.Bulk(member);
+    return true;
+  });
+}
+
+Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation collect) {
+  Keyspace keys = ctx.keys();
+  const Key target = keys.Name(args.Bytes());
+  NamedSets named(keys);
+  TRY(named.Open(args.all().subspan(2)));
+  SetBuilder result(ctx.limits());
+  TRY(collect(named, result));
+  const KeyEntry entry = TRY(keys.Find(target, Access::kPeek));
+  TRY(result.StoreTo(keys, target, entry, kNoExpiry));
+  reply.Integer(static_cast<int64_t>(result.size()));
+  return Ok();
+}
+
+// SINTER key [key ...]
+Status SInter(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  NamedSets named(keys);
+  TRY(named.Open(args.all().subspan(1)));
+  const size_t mark = reply.Later();
+  size_t found = 0;
+  TRY(Intersect(named, [&](std::string_view member) -> Result<bool> {
+    reply.Bulk(member);
+    ++found;
+    return true;
+  }));
+  reply.FinishSet(mark, found);
+  return Ok();
+}
+
+// SINTERCARD numkeys key [key ...] [LIMIT limit]
+Status SInterCard(CommandContext& ctx, Args& args, Reply& reply) {
+  const int64_t count = args.IntegerIn(1, INT64_MAX, "ERR numkeys should be greater than 0");
+  TRY(args.Check());
+  if (static_cast<uint64_t>(count) > args.left()) {
+    return Status::Reply("ERR Number of keys can't be greater than number of args");
+  }
+  const auto names = args.all().subspan(args.position(), static_cast<size_t>(count));
+  args.Skip(names.size());
+  int64_t limit = 0;  // none
+  while (args.left() >= 2 && args.Keyword("limit")) {
+    limit = args.IntegerIn(0, INT64_MAX, "ERR LIMIT can't be negative");
+  }
+  TRY(args.Done());
+
+  Keyspace keys = ctx.keys();
+  NamedSets named(keys);
+  TRY(named.Open(names));
+  int64_t found = 0;
+  TRY(Intersect(named, [&](std::string_view) -> Result<bool> { return ++found != limit; }));
+  reply.Integer(found);
+  return Ok();
+}
+
+// SINTERSTORE destination key [key ...]
+Status SInterStore(CommandContext& ctx, Args& args, Reply& reply) {
+  return StoreResult(ctx, args, reply, CollectIntersection);
+}
+
+// SUNION key [key ...]
+Status SUnion(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyResult(ctx, args, reply, CollectUnion);
+}
+
+// SUNIONSTORE destination key [key ...]
+Status SUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
+  return StoreResult(ctx, args, reply, CollectUnion);
+}
+
+// SDIFF key [key ...]
+Status SDiff(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyResult(ctx, args, reply, CollectDifference);
+}
+
+// SDIFFSTORE destination key [key ...]
+Status SDiffStore(CommandContext& ctx, Args& args, Reply& reply) {
+  return StoreResult(ctx, args, reply, CollectDifference);
+}
+
+constexpr std::string_view kInterCost =
+    "O(N*M) with N the members of the smallest set, M the number of sets";
+constexpr std::string_view kAllCost = "O(N) with N the members of all sets together";
+
+constexpr CommandRow kRows[] = {
+    {.name = "sinter",
+     .arity = -2,
+     .flags = kReadonly,
+     .keys = {KeysToEnd(kRO | kAccess)},
+     .run = SInter,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Returns the members that all given sets have.",
+     .complexity = kInterCost,
+     .syntax = "key [key ...]",
+     .tips = "nondeterministic_output_order"},
+    {.name = "sintercard",
+     .arity = -3,
+     .flags = kReadonly,
+     .keys = {CountedKeys(kRO | kAccess, 1)},
+     .run = SInterCard,
+     .group = Group::kSet,
+     .since = "7.0.0",
+     .summary = "Returns how many members all given sets have, counting up to a limit.",
+     .complexity = kInterCost,
+     .syntax = "numkeys key [key ...] [LIMIT limit]"},
+    {.name = "sinterstore",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRW | kUpdate), KeysToEnd(kRO | kAccess, 2)},
+     .run = SInterStore,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Stores the members that all given sets have in a key.",
+     .complexity = kInterCost,
+     .syntax = "destination key [key ...]"},
+    {.name = "sunion",
+     .arity = -2,
+     .flags = kReadonly,
+     .keys = {KeysToEnd(kRO | kAccess)},
+     .run = SUnion,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Returns the members that any given set has.",
+     .complexity = kAllCost,
+     .syntax = "key [key ...]",
+     .tips = "nondeterministic_output_order"},
+    {.name = "sunionstore",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate), KeysToEnd(kRO | kAccess, 2)},
+     .run = SUnionStore,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Stores the members that any given set has in a key.",
+     .complexity = kAllCost,
+     .syntax = "destination key [key ...]"},
+    {.name = "sdiff",
+     .arity = -2,
+     .flags = kReadonly,
+     .keys = {KeysToEnd(kRO | kAccess)},
+     .run = SDiff,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Returns the members of the first set that none of the others has.",
+     .complexity = kAllCost,
+     .syntax = "key [key ...]",
+     .tips = "nondeterministic_output_order"},
+    {.name = "sdiffstore",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate), KeysToEnd(kRO | kAccess, 2)},
+     .run = SDiffStore,
+     .group = Group::kSet,
+     .since = "1.0.0",
+     .summary = "Stores the members of the first set that none of the others has in a key.",
+     .complexity = kAllCost,
+     .syntax = "destination key [key ...]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> SetStoreCommands() { return kRows; }
+
+}  // namespace cairn

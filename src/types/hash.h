@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Hash: fields with a value each, under one key.
+//
+// A small hash is one record: its fields in the order they came (docs/format.md, section 4). Once
+// it has more fields, or a longer field or value, than the limits allow, it is spread: a row per
+// field, whose value is the field's value byte for byte (types/spread_elements.h). It never goes
+// back.
+//
+//   Hash hash(keyspace, key);
+//   TRY(hash.Open());                                 // WRONGTYPE if the key holds something else
+//   const bool is_new = TRY(hash.Set("f", "v"));
+//   TRY(hash.Save());                                 // once, after the last change
+//
+// A key that is not there opens as an empty hash; Save makes the key, or removes it when the last
+// field went. What is written before Save is the command's until the command is finished, like all
+// else.
+//
+// Thread: the transaction's. The keyspace and the key must outlive the hash. Changing needs the
+// key's lock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "types/keyspace.h"
+#include "types/packed_entries.h"
+#include "types/spread_elements.h"
+
+namespace cairn {
+
+// A field's value where it lies, in the hash's record or in a row of its own; or none. No longer
+// valid after the hash is changed or gone.
+class FieldValue {
+ public:
+  FieldValue() = default;
+  explicit FieldValue(const Item& item) : found_(true), item_(item) {}
+  explicit FieldValue(RowRef row) : found_(row), item_(row.bytes()), row_(std::move(row)) {}
+
+  explicit operator bool() const { return found_; }
+  std::string_view text() { return item_.Text(scratch_); }  // valid as long as this
+
+ private:
+  bool found_ = false;
+  Item item_;
+  RowRef row_;
+  std::string scratch_;
+};
+
+struct FieldPair {
+  std::string field;
+  std::string value;
+};
+
+class Hash {
+ public:
+  Hash(Keyspace& keyspace, const Key& key) : keyspace_(&keyspace), key_(&key), packed_(2) {}
+
+  // Looks the key up. Once, before all else.
+  Status Open();
+  // The same for an entry that was looked up already. REQUIRES: it is a hash or does not exist.
+  Status Open(KeyEntry entry);
+
+  bool exists() const { return entry_.exists(); }  // before any change
+  uint64_t size() const { return is_spread_ ? spread_.count() : packed_.count(); }
+
+  Result<FieldValue> Get(std::string_view field) const;
+
+  // True when the field is new, false when it had a value.
+  Result<bool> Set(std::string_view field, std::string_view value);
+  // True when the field was there.
+  Result<bool> Remove(std::string_view field);
+  // Brings the key's record in line with the changes. At most once.
+  Status Save();
+
+  // Every field and value until the visitor answers false: in the order of insertion while packed.
+  Status ForEach(ElementVisitor visit) const;
+  // The field at `rank` in ForEach's order; its value only `with_value`. REQUIRES: rank < size().
+  Result<FieldPair> At(uint64_t rank, bool with_value) const;
+  // Those at `ranks`, ascending and distinct. Without `with_values` the visitor may get empty
+  // values.
+  Status ForEachRank(std::span<const uint64_t> ranks, bool with_values, ElementVisitor visit) const;
+  // HSCAN's step: see SpreadElements::Scan. A packed hash is visited whole.
+  Result<uint64_t> Scan(uint64_t position, uint64_t count, ElementVisitor visit) const;
+
+ private:
+  bool FitsPacked(std::string_view field, std::string_view value) const;
+  Status Spread();
+  RecordHeader NewHeader() const;
+
+  Keyspace* keyspace_;
+  const Key* key_;
+  KeyEntry entry_;
+  PackedEntries packed_;   // while !is_spread_
+  SpreadElements spread_;  // while is_spread_
+  bool is_spread_ = false;
+  bool record_changed_ = false;
+};
+
+}  // namespace cairn

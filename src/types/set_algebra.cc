@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/set_algebra.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "types/set_builder.h"
+
+namespace cairn {
+namespace {
+
+// A walk over a set's rows is this many times cheaper per member than asking for one.
+constexpr uint64_t kWalkAdvantage = 2;
+// What is read into memory for a quicker answer stays below this many members.
+constexpr uint64_t kMaxLoadedMembers = 64 * 1024;
+
+// A set that is asked about members.
+class Probe {
+ public:
+  explicit Probe(const Set& set) : set_(set) {}
+
+  // `questions`: how often it will be asked at most.
+  Status Prepare(uint64_t questions) {
+    if (set_.size() > kMaxLoadedMembers || set_.size() > kWalkAdvantage * questions) return Ok();
+    is_loaded_ = true;
+    members_.reserve(set_.size());
+    return set_.ForEach([this](std::string_view member) -> Result<bool> {
+      members_.emplace(member);
+      return true;
+    });
+  }
+
+  Result<bool> Has(std::string_view member) const {
+    return is_loaded_ ? Result<bool>(members_.contains(member))
+                      : set_.Contains(member, Access::kPeek);
+  }
+
+ private:
+  const Set& set_;
+  bool is_loaded_ = false;
+  absl::flat_hash_set<std::string, MemberHash, std::equal_to<>> members_;
+};
+
+Result<std::vector<Probe>> PrepareProbes(std::span<Set* const> sets, uint64_t questions) {
+  std::vector<Probe> probes;
+  probes.reserve(sets.size());
+  for (const Set* set : sets) TRY(probes.emplace_back(*set).Prepare(questions));
+  return probes;
+}
+
+}  // namespace
+
+Status IntersectSets(std::span<Set> sets, MemberVisitor visit) {
+  std::vector<Set*> by_size;
+  for (Set& set : sets) by_size.push_back(&set);
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const Set* a, const Set* b) { return a->size() < b->size(); });
+  const Set& smallest = *by_size.front();
+  const auto probes = TRY(PrepareProbes(std::span(by_size).subspan(1), smallest.size()));
+  return smallest.ForEach([&](std::string_view member) -> Result<bool> {
+    for (const Probe& probe : probes) {
+      if (!TRY(probe.Has(member))) return true;
+    }
+    return visit(member);
+  });
+}
+
+Status SubtractSets(const Set& first, std::span<Set> others, MemberVisitor visit) {
+  std::vector<Set*> by_size;
+  for (Set& set : others) {
+    if (set.exists()) by_size.push_back(&set);
+  }
+  // The largest is the likeliest to have a member.
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const Set* a, const Set* b) { return a->size() > b->size(); });
+  const auto probes = TRY(PrepareProbes(by_size, first.size()));
+  return first.ForEach([&](std::string_view member) -> Result<bool> {
+    for (const Probe& probe : probes) {
+      if (TRY(probe.Has(member))) return true;
+    }
+    return visit(member);
+  });
+}
+
+}  // namespace cairn

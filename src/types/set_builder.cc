@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/set_builder.h"
+
+#include <algorithm>
+
+#include "base/number.h"
+#include "encoding/varint.h"
+
+namespace cairn {
+
+bool SetBuilder::Add(std::string_view member) {
+  if (only_integers_) {
+    const auto value = ParseInt64(member);
+    if (value) {
+      const bool is_new = integers_.insert(*value).second;
+      if (integers_.size() > ReadLimit(limits_.set_max_intset_entries)) TurnToTexts();
+      return is_new;
+    }
+    TurnToTexts();
+  }
+  return AddText(member);
+}
+
+bool SetBuilder::AddText(std::string_view member) {
+  if (index_.contains(member)) return false;
+  index_.insert(texts_.emplace_back(member));
+  return true;
+}
+
+void SetBuilder::TurnToTexts() {
+  only_integers_ = false;
+  std::string text;
+  for (const int64_t value : Ascending()) {
+    text.clear();
+    AppendInt64(text, value);
+    AddText(text);
+  }
+  integers_.clear();
+}
+
+std::vector<int64_t> SetBuilder::Ascending() const {
+  std::vector<int64_t> values(integers_.begin(), integers_.end());
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+Status SetBuilder::ForEach(MemberVisitor visit) const {
+  std::string text;
+  for (const int64_t value : Ascending()) {
+    text.clear();
+    AppendInt64(text, value);
+    if (!TRY(visit(text))) return Ok();
+  }
+  for (const std::string& member : texts_) {
+    if (!TRY(visit(member))) return Ok();
+  }
+  return Ok();
+}
+
+bool SetBuilder::PacksInto(std::string& payload) const {
+  if (size() > ReadLimit(limits_.set_max_listpack_entries)) return false;
+  const uint64_t longest = ReadLimit(limits_.set_max_listpack_value);
+  AppendVarint(payload, texts_.size());
+  for (const std::string& member : texts_) {
+    if (member.size() > longest) return false;
+    AppendItem(payload, member);
+  }
+  return payload.size() <= ReadLimit(limits_.packed_max_bytes);
+}
+
+Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry,
+                           int64_t expire_ms) const {
+  if (size() == 0) return entry.exists() ? keyspace.Remove(key, entry) : Ok();
+  RecordHeader header{.type = Type::kSet, .expire_ms = expire_ms};
+  std::string payload;
+  if (only_integers_) {
+    const std::vector<int64_t> values = Ascending();
+    if (IntegersFit(values, limits_)) {
+      header.encoding = Encoding::kIntegers;
+      return keyspace.Write(key, entry, header, EncodeIntegers(values));
+    }
+  } else if (PacksInto(payload)) {
+    header.encoding = Encoding::kPacked;
+    return keyspace.Write(key, entry, header, payload);
+  }
+  TRY(keyspace.txn().Spend(size()));
+  SpreadElements spread(keyspace.txn(), key.stripe());
+  TRY(ForEach([&spread](std::string_view member) -> Result<bool> {
+    spread.PutNew(member, {});
+    return true;
+  }));
+  payload.clear();
+  AppendSpreadPayload(payload, spread.id(), spread.count());
+  header.encoding = Encoding::kSpread;
+  return keyspace.Write(key, entry, header, payload);
+}
+
+}  // namespace cairn
