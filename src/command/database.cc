@@ -15,7 +15,7 @@ namespace {
 
 // RANDOMKEY
 Status RandomKey(CommandContext& ctx, Args&, Reply& reply) {
-  const std::optional<std::string> key = TRY(ctx.keys().RandomKey(ctx.random().Next()));
+  const std::optional<std::string> key = TRY(ctx.keys().RandomKey(ctx.random()));
   if (key) {
     reply.Bulk(*key);
   } else {

@@ -30,7 +30,9 @@ Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
     }
     return ++looked_at < options.count;
   };
-  const uint64_t next = TRY(ctx.keys().Scan(cursor, visit));
+  // Nothing is stored beyond the last position, wherever the client got its cursor from.
+  const bool beyond = (cursor >> kPositionBits) != 0;
+  const uint64_t next = beyond ? 0 : TRY(ctx.keys().Scan(cursor, visit));
   ReplyScanCursor(reply, next);
   reply.Array(shown);
   reply.Raw(names);

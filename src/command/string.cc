@@ -4,7 +4,8 @@
 //
 // GET and SET are the busiest commands of all. Both do one look at the key and nothing that allocates; a SET
 // without options only peeks, since the old value matters for nothing but the keeping of counts.
-#include "base/number.h"
+#include <algorithm>
+
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
@@ -70,6 +71,13 @@ Status Set(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(Overwrite(keys, args[1], args[2], kNoExpiry));
   reply.Ok();
   return Ok();
+}
+
+// With GET the old value is read, else it does not matter.
+uint16_t KeyFlagsOfSet(std::span<const std::string_view> argv) {
+  const auto is_get = [](std::string_view word) { return EqualsIgnoreCase(word, "get"); };
+  const bool reads = std::any_of(argv.begin() + 3, argv.end(), is_get);
+  return reads ? kRW | kAccess | kUpdate : kOW | kUpdate;
 }
 
 // SETNX key value
@@ -201,23 +209,26 @@ constexpr CommandRow kRows[] = {
      .run = Set, .group = Group::kString, .since = "1.0.0",
      .summary = "Stores a string under a key, whatever the key held before.", .complexity = "O(1)",
      .syntax = "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-               "PXAT unix-time-milliseconds | KEEPTTL]"},
+               "PXAT unix-time-milliseconds | KEEPTTL]",
+     .key_flags = KeyFlagsOfSet},
     {.name = "setnx", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kOW | kInsert)},
      .run = SetNx, .group = Group::kString, .since = "1.0.0",
      .summary = "Stores a string under a key that does not exist yet.", .complexity = "O(1)",
-     .syntax = "key value"},
+     .syntax = "key value", .deprecated_since = "2.6.12", .replaced_by = "`SET` with the `NX` argument"},
     {.name = "setex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = SetEx,
      .group = Group::kString, .since = "2.0.0",
      .summary = "Stores a string that expires after some seconds.", .complexity = "O(1)",
-     .syntax = "key seconds value"},
+     .syntax = "key seconds value", .deprecated_since = "2.6.12",
+     .replaced_by = "`SET` with the `EX` argument"},
     {.name = "psetex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
      .run = PSetEx, .group = Group::kString, .since = "2.6.0",
      .summary = "Stores a string that expires after some milliseconds.", .complexity = "O(1)",
-     .syntax = "key milliseconds value"},
+     .syntax = "key milliseconds value", .deprecated_since = "2.6.12",
+     .replaced_by = "`SET` with the `PX` argument"},
     {.name = "getset", .arity = 3, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = GetSet, .group = Group::kString, .since = "1.0.0",
      .summary = "Stores a string and returns the one it replaces.", .complexity = "O(1)",
-     .syntax = "key value"},
+     .syntax = "key value", .deprecated_since = "6.2.0", .replaced_by = "`SET` with the `GET` argument"},
     {.name = "getdel", .arity = 2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)},
      .run = GetDel, .group = Group::kString, .since = "6.2.0",
      .summary = "Returns the string stored under a key and deletes the key.", .complexity = "O(1)",

@@ -53,6 +53,8 @@ enum CommandFlag : uint32_t {
   kSlowLane = 1u << 24,    // starts where waiting is allowed: it reads or writes without bound
   kLockAll = 1u << 25,     // excludes every writer while it runs (FLUSHALL, SWAPDB)
   kSubcommands = 1u << 26, // a container: `run` is null or answers when no subcommand is given
+  kNotQueued = 1u << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
+  kRunsQueue = 1u << 28,   // runs the commands queued by MULTI: needs all their keys
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").
@@ -97,6 +99,15 @@ enum class Group : uint8_t {
   kHyperloglog, kCluster, kSentinel, kGeo, kStream, kBitmap,
 };
 
+// A key among the arguments of one call, and what the call does with it (KeyFlag).
+struct KeyUse {
+  uint32_t position;
+  uint16_t flags;
+};
+
+// The flags of a key spec marked kVariableFlags as they are for one call.
+using KeyFlagsFunction = uint16_t (*)(std::span<const std::string_view> argv);
+
 struct CommandRow {
   std::string_view name;            // lower case; a subcommand without its container's name
   int16_t arity = 0;                // the name included; -n: n or more
@@ -108,11 +119,14 @@ struct CommandRow {
   std::string_view summary = {};    // our words, one line
   std::string_view complexity = {};
   // The arguments, as a usage line: "key [NX | XX] seconds [LIMIT offset count] member [member ...]". Capitals are
-  // literal tokens, brackets optional, bars alternatives, "..." repetition. COMMAND DOCS is derived from it.
+  // literal tokens, brackets optional, bars alternatives, "..." repetition; command/syntax.h has the rest. COMMAND DOCS is derived from it.
   std::string_view syntax = {};
   std::string_view acl = {};        // categories besides those that flags and group imply, e.g. "dangerous"
   std::string_view tips = {};       // COMMAND's tips, space-separated
   std::span<const CommandRow> subcommands = {};
+  std::string_view deprecated_since = {};  // Redis's version; empty: is not
+  std::string_view replaced_by = {};       // the command to use instead of a deprecated one, in backquotes
+  KeyFlagsFunction key_flags = nullptr;    // of specs with kVariableFlags
 };
 
 // A row with its full name and its parent's.
@@ -131,6 +145,8 @@ class Command {
   bool AcceptsArity(size_t count) const;
   // Appends the indexes of the keys among argv. False when the arguments do not tell (bad count, too few).
   bool FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const;
+  // The same, each with what the call does with it.
+  bool FindKeyUses(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) const;
   bool has_keys() const { return has_keys_; }
 
  private:

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Syntax: a row's usage line, taken apart into the arguments COMMAND DOCS describes.
+//
+//   key value [NX | XX] [EX seconds | KEEPTTL] [member [member ...]]
+//
+//   word        lower case: an argument, by its name. What kind it is follows from the name; where it does not,
+//               it is written behind a colon ("increment:double").
+//   WORD        no lower case: a literal token. It belongs to the arguments behind it, up to the next token or
+//               the next optional part that starts with one.
+//   [a b]       optional
+//   <a | b>     a choice; [a | b] an optional one
+//   a b [a b ...]   one or more times; [a ...] any number of times
+//
+// Thread: any; pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "command/table.h"
+
+namespace cairn {
+
+enum class ArgumentType : unsigned char {
+  kString, kInteger, kDouble, kKey, kPattern, kUnixTime, kPureToken, kOneOf, kBlock,
+};
+
+struct Argument {
+  std::string name;
+  ArgumentType type = ArgumentType::kString;
+  std::string token;            // empty: none
+  bool optional = false;
+  bool multiple = false;
+  bool multiple_token = false;  // the token is repeated too
+  int key_spec = -1;            // of a key: which of the row's key specs finds it
+  std::vector<Argument> arguments;  // of a block or a choice
+};
+
+// The name COMMAND DOCS has for a type: "string", "pure-token", ...
+std::string_view ArgumentTypeName(ArgumentType type);
+
+// The arguments of a row. kCorruption, saying what is wrong, when the usage line is malformed.
+Result<std::vector<Argument>> ParseSyntax(const CommandRow& row);
+
+}  // namespace cairn
