@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Sorted sets, one member at a time: adding, removing, scores and ranks; and ZSCAN and ZRANDMEMBER.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/scan_options.h"
+#include "command/zset_reply.h"
+#include "types/sample.h"
+#include "types/zset.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNewAndExisting =
+    "ERR XX and NX options at the same time are not compatible";
+constexpr std::string_view kContraryRules =
+    "ERR GT, LT, and/or NX options at the same time are not compatible";
+constexpr std::string_view kOneIncrement =
+    "ERR INCR option supports a single increment-element pair";
+constexpr std::string_view kOutOfRange = "ERR value is out of range";
+
+struct AddOptions {
+  AddRules rules;
+  bool count_updates = false;  // CH
+};
+
+AddOptions ReadAddOptions(Args& args, bool increment) {
+  AddOptions options;
+  AddRules& rules = options.rules;
+  rules.increment = increment;
+  for (;;) {
+    if (args.Keyword("nx")) {
+      rules.only_new = true;
+    } else if (args.Keyword("xx")) {
+      rules.only_existing = true;
+    } else if (args.Keyword("gt")) {
+      rules.only_greater = true;
+    } else if (args.Keyword("lt")) {
+      rules.only_less = true;
+    } else if (args.Keyword("ch")) {
+      options.count_updates = true;
+    } else if (args.Keyword("incr")) {
+      rules.increment = true;
+    } else {
+      return options;
+    }
+  }
+}
+
+Status CheckAddOptions(const AddRules& rules, size_t pairs) {
+  if (rules.only_new && rules.only_existing) return Status::Reply(kNewAndExisting);
+  const bool contrary = (rules.only_greater || rules.only_less) && rules.only_new;
+  if (contrary || (rules.only_greater && rules.only_less)) return Status::Reply(kContraryRules);
+  if (rules.increment && pairs > 1) return Status::Reply(kOneIncrement);
+  return Ok();
+}
+
+// ZADD and ZINCRBY, which is a ZADD INCR to the point of taking ZADD's options for its increment.
+Status AddElements(CommandContext& ctx, Args& args, Reply& reply, bool increment) {
+  const std::string_view name = args.Bytes();
+  const AddOptions options = ReadAddOptions(args, increment);
+  const size_t pairs = args.left() / 2;
+  if (pairs == 0 || args.left() % 2 != 0) return Status::Reply(errors::kSyntax);
+  TRY(CheckAddOptions(options.rules, pairs));
+  const size_t first = args.position();
+  std::vector<double> scores;
+  scores.reserve(pairs);
+  for (size_t i = 0; i < pairs; ++i) {
+    scores.push_back(args.Float());
+    args.Skip(1);
+  }
+  TRY(args.Check());
+
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  Zset zset = TRY(Zset::Find(keys, key));
+  uint64_t added_count = 0;
+  uint64_t updated_count = 0;
+  Added added;
+  for (size_t i = 0; i < pairs; ++i) {
+    added = TRY(zset.Add(args[first + 2 * i + 1], scores[i], options.rules));
+    if (added.outcome == Added::Outcome::kNotANumber) return Status::Reply(errors::kScoreNan);
+    if (added.outcome == Added::Outcome::kAdded) ++added_count;
+    if (added.outcome == Added::Outcome::kUpdated) ++updated_count;
+  }
+  TRY(zset.Save());
+  if (!options.rules.increment) {
+    reply.Integer(static_cast<int64_t>(added_count + (options.count_updates ? updated_count : 0)));
+  } else if (added.outcome == Added::Outcome::kRefused) {
+    reply.Null();
+  } else {
+    reply.Double(added.score);
+  }
+  return Ok();
+}
+
+// ZADD key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]
+Status ZAdd(CommandContext& ctx, Args& args, Reply& reply) {
+  return AddElements(ctx, args, reply, /*increment=*/false);
+}
+
+// ZINCRBY key increment member
+Status ZIncrBy(CommandContext& ctx, Args& args, Reply& reply) {
+  return AddElements(ctx, args, reply, /*increment=*/true);
+}
+
+// ZREM key member [member ...]
+Status ZRem(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Zset zset = TRY(Zset::Find(keys, key));
+  int64_t removed = 0;
+  while (args.More() && zset.exists()) {
+    if (TRY(zset.Remove(args.Bytes()))) ++removed;
+  }
+  if (removed > 0) TRY(zset.Save());
+  reply.Integer(removed);
+  return Ok();
+}
+
+// ZCARD key
+Status ZCard(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  reply.Integer(static_cast<int64_t>(TRY(Zset::Find(keys, key)).size()));
+  return Ok();
+}
+
+Status ReplyScore(Zset& zset, std::string_view member, Reply& reply) {
+  const std::optional<double> score = TRY(zset.Score(member));
+  if (score) {
+    reply.Double(*score);
+  } else {
+    reply.Null();
+  }
+  return Ok();
+}
+
+// ZSCORE key member
+Status ZScore(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Zset zset = TRY(Zset::Find(keys, key));
+  return ReplyScore(zset, args.Bytes(), reply);
+}
+
+// ZMSCORE key member [member ...]
+Status ZMScore(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Zset zset = TRY(Zset::Find(keys, key));
+  reply.Array(args.left());
+  while (args.More()) TRY(ReplyScore(zset, args.Bytes(), reply));
+  return Ok();
+}
+
+Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
+  const std::string_view name = args.Bytes();
+  const std::string_view member = args.Bytes();
+  if (args.left() > 1) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
+  const bool with_score = args.Keyword("withscore");
+  TRY(args.Done());
+
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  Zset zset = TRY(Zset::Find(keys, key));
+  const auto ranked = TRY(zset.RankOf(member, reverse));
+  if (!ranked) {
+    with_score ? reply.NullArray() : reply.Null();
+    return Ok();
+  }
+  if (with_score) reply.Array(2);
+  reply.Integer(static_cast<int64_t>(ranked->rank));
+  if (with_score) reply.Double(ranked->score);
+  return Ok();
+}
+
+// ZRANK key member [WITHSCORE]
+Status ZRank(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRank(ctx, args, reply, /*reverse=*/false);
+}
+
+// ZREVRANK key member [WITHSCORE]
+Status ZRevRank(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRank(ctx, args, reply, /*reverse=*/true);
+}
+
+// ZSCAN shows a score of a large set with 17 digits and one of a small set in the shortest form.
+std::string ScanScore(double score, bool spread) {
+  if (!spread) return FormatDouble(score);
+  char text[40];
+  return std::string(text, std::snprintf(text, sizeof text, "%.17g", score));
+}
+
+// ZSCAN key cursor [MATCH pattern] [COUNT count]
+Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const uint64_t cursor = TRY(ParseScanCursor(args));
+  Zset zset = TRY(Zset::Find(keys, key));
+  if (!zset.exists()) {
+    ReplyScanCursor(reply, 0);
+    reply.Array(0);
+    return Ok();
+  }
+  const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
+  std::string body;
+  Reply elements(body, reply.protocol());
+  size_t count = 0;
+  const uint64_t next =
+      TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
+        if (options.Matches(member)) {
+          elements.Bulk(member);
+          elements.Bulk(ScanScore(score, zset.spread()));
+          ++count;
+        }
+        return true;
+      }));
+  ReplyScanCursor(reply, next);
+  reply.Array(2 * count);
+  reply.Raw(body);
+  return Ok();
+}
+
+// Any `n` elements, some maybe more than once, in random order.
+Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n,
+                        const ElementsReply& elements) {
+  constexpr uint64_t kBatch = 1000;
+  while (n > 0) {
+    std::vector<uint64_t> ranks(std::min(n, kBatch));
+    for (uint64_t& rank : ranks) rank = ctx.random().Below(zset.size());
+    TRY(zset.Pick(ranks, elements));
+    n -= ranks.size();
+  }
+  return Ok();
+}
+
+// `n` different elements; all, from the highest down, when there are no more.
+Status ReplyDistinct(CommandContext& ctx, Zset& zset, uint64_t n,
+                     const ElementsReply& elements) {
+  constexpr uint64_t kShareWalked = 3;  // one element of three or more: walking beats looking up
+  if (n >= zset.size()) return zset.ForEach(elements, /*reverse=*/true);
+  const std::vector<uint64_t> ranks = SampleRanks(zset.size(), n, ctx.random());
+  if (n * kShareWalked < zset.size()) return zset.Pick(ranks, elements);
+  uint64_t rank = 0;
+  size_t next = 0;
+  return zset.ForEach([&](std::string_view member, double score) {
+    if (rank++ != ranks[next]) return true;
+    elements(member, score);
+    return ++next < ranks.size();
+  });
+}
+
+Status ReplyRandomOne(CommandContext& ctx, Zset& zset, Reply& reply) {
+  if (!zset.exists()) {
+    reply.Null();
+    return Ok();
+  }
+  return zset.Pick({ctx.random().Below(zset.size())}, [&](std::string_view member, double) {
+    reply.Bulk(member);
+    return true;
+  });
+}
+
+// ZRANDMEMBER key [count [WITHSCORES]]
+Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  if (!args.More()) {
+    Zset zset = TRY(Zset::Find(keys, key));
+    return ReplyRandomOne(ctx, zset, reply);
+  }
+  const int64_t count = args.Integer();
+  TRY(args.Check());
+  if (count == INT64_MIN) {
+    return Status::Reply("ERR value is out of range, value must between -9223372036854775807 and "
+                         "9223372036854775807");
+  }
+  const bool with_scores = args.Keyword("withscores");
+  TRY(args.Done());
+  if (with_scores && (count < -(INT64_MAX / 2) || count > INT64_MAX / 2)) {
+    return Status::Reply(kOutOfRange);
+  }
+
+  Zset zset = TRY(Zset::Find(keys, key));
+  ElementsReply elements(reply, FormOf(reply, with_scores));
+  if (count > 0) TRY(ReplyDistinct(ctx, zset, static_cast<uint64_t>(count), elements));
+  if (count < 0 && zset.exists()) {
+    TRY(ReplyWithRepeats(ctx, zset, static_cast<uint64_t>(-count), elements));
+  }
+  elements.Finish();
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "zadd", .arity = -4, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kUpdate)}, .run = ZAdd, .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Adds members to a sorted set or changes their scores.",
+     .complexity = "O(log(N)) for each member, with N the size of the set",
+     .syntax = "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]"},
+    {.name = "zincrby", .arity = 4, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = ZIncrBy, .group = Group::kSortedSet,
+     .since = "1.2.0", .summary = "Adds to the score of a member of a sorted set.",
+     .complexity = "O(log(N)) with N the size of the set", .syntax = "key increment member"},
+    {.name = "zrem", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)},
+     .run = ZRem, .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Removes members from a sorted set.",
+     .complexity = "O(M*log(N)) with N the size of the set and M the number of members",
+     .syntax = "key member [member ...]"},
+    {.name = "zcard", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = ZCard,
+     .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Returns how many members a sorted set has.", .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "zscore", .arity = 3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = ZScore, .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Returns the score of a member of a sorted set.", .complexity = "O(1)",
+     .syntax = "key member"},
+    {.name = "zmscore", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = ZMScore, .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Returns the scores of several members of a sorted set.",
+     .complexity = "O(N) with N the number of members asked for",
+     .syntax = "key member [member ...]"},
+    {.name = "zrank", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRank, .group = Group::kSortedSet, .since = "2.0.0",
+     .summary = "Returns how many members of a sorted set come before one of them.",
+     .complexity = "O(log(N)) with N the size of the set", .syntax = "key member [WITHSCORE]"},
+    {.name = "zrevrank", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRevRank, .group = Group::kSortedSet, .since = "2.0.0",
+     .summary = "Returns how many members of a sorted set come after one of them.",
+     .complexity = "O(log(N)) with N the size of the set", .syntax = "key member [WITHSCORE]"},
+    {.name = "zrandmember", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRandMember, .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Returns random members of a sorted set.",
+     .complexity = "O(N*log(M)) with N the number of members returned and M the size of the set",
+     .syntax = "key [count [WITHSCORES]]", .tips = "nondeterministic_output"},
+    {.name = "zscan", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZScan, .group = Group::kSortedSet, .since = "2.8.0",
+     .summary = "Walks the members of a sorted set and their scores, step by step.",
+     .complexity = "O(1) for a call, O(N) for a whole walk, with N the size of the set",
+     .syntax = "key cursor [MATCH pattern] [COUNT count]", .tips = "nondeterministic_output"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ZsetCommands() { return kRows; }
+
+}  // namespace cairn

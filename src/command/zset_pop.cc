@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Taking the lowest or highest members out of sorted sets, waiting for some or not.
+//
+// A blocking form looks at its keys in order, as the others do, and answers kMustBlock when none
+// has members: it is run again from the start once one of them has changed.
+#include <span>
+#include <string_view>
+
+#include "command/args.h"
+#include "command/block_timeout.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/zset_reply.h"
+#include "types/zset.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNumKeys = "ERR numkeys should be greater than 0";
+constexpr std::string_view kCount = "ERR count should be greater than 0";
+
+enum class End : bool { kLowest, kHighest };
+
+// Takes up to `count` members from the set at `name`. True when there was a set; then `begin` was
+// called before its members were written.
+template <typename Begin>
+Result<bool> PopFrom(CommandContext& ctx, std::string_view name, End end, uint64_t count,
+                     ElementForm form, Reply& reply, Begin begin) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  Zset zset = TRY(Zset::Find(keys, key));
+  if (!zset.exists()) return false;
+  begin();
+  const ElementsReply elements(reply, form);
+  TRY(zset.Pop(count, end == End::kHighest, elements));
+  elements.Finish();
+  TRY(zset.Save());
+  return true;
+}
+
+Status Pop(CommandContext& ctx, Args& args, Reply& reply, End end) {
+  const std::string_view name = args.Bytes();
+  if (args.left() > 1) return Status::Reply(errors::kSyntax);
+  const bool has_count = args.More();
+  const int64_t count = has_count ? args.IntegerIn(0, INT64_MAX, errors::kNotPositive) : 1;
+  TRY(args.Check());
+  const ElementForm form = has_count ? FormOf(reply, true) : ElementForm::kFlat;
+  const bool found = TRY(PopFrom(ctx, name, end, static_cast<uint64_t>(count), form, reply, [] {}));
+  if (!found) reply.Array(0);
+  return Ok();
+}
+
+// ZPOPMIN key [count]
+Status ZPopMin(CommandContext& ctx, Args& args, Reply& reply) {
+  return Pop(ctx, args, reply, End::kLowest);
+}
+
+// ZPOPMAX key [count]
+Status ZPopMax(CommandContext& ctx, Args& args, Reply& reply) {
+  return Pop(ctx, args, reply, End::kHighest);
+}
+
+struct PopManyArgs {
+  std::span<const std::string_view> names;
+  End end = End::kLowest;
+  uint64_t count = 1;
+};
+
+// numkeys key [key ...] MIN | MAX [COUNT count]
+Result<PopManyArgs> ReadPopManyArgs(Args& args) {
+  PopManyArgs pop;
+  const int64_t numkeys = args.IntegerIn(1, INT64_MAX, kNumKeys);
+  TRY(args.Check());
+  if (static_cast<uint64_t>(numkeys) >= args.left()) return Status::Reply(errors::kSyntax);
+  pop.names = args.all().subspan(args.position(), static_cast<size_t>(numkeys));
+  args.Skip(static_cast<size_t>(numkeys));
+  if (args.Keyword("max")) {
+    pop.end = End::kHighest;
+  } else if (!args.Keyword("min")) {
+    return Status::Reply(errors::kSyntax);
+  }
+  if (args.left() > 1 && args.Keyword("count")) {
+    pop.count = static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, kCount));
+  }
+  TRY(args.Done());
+  return pop;
+}
+
+// Replies with the name of the first key that has members and what was taken from it; false when
+// none has.
+Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& pop, Reply& reply) {
+  for (const std::string_view name : pop.names) {
+    const bool found =
+        TRY(PopFrom(ctx, name, pop.end, pop.count, ElementForm::kPairs, reply, [&] {
+          reply.Array(2);
+          reply.Bulk(name);
+        }));
+    if (found) return true;
+  }
+  return false;
+}
+
+// ZMPOP numkeys key [key ...] MIN | MAX [COUNT count]
+Status ZMPop(CommandContext& ctx, Args& args, Reply& reply) {
+  const PopManyArgs pop = TRY(ReadPopManyArgs(args));
+  if (!TRY(PopMany(ctx, pop, reply))) reply.NullArray();
+  return Ok();
+}
+
+// BZMPOP timeout numkeys key [key ...] MIN | MAX [COUNT count]
+Status BZMPop(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view timeout = args.Bytes();
+  const PopManyArgs pop = TRY(ReadPopManyArgs(args));
+  TRY(SetBlockTimeout(ctx, timeout));
+  return TRY(PopMany(ctx, pop, reply)) ? Ok() : Status::MustBlock();
+}
+
+Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
+  const size_t last = args.size() - 1;
+  TRY(SetBlockTimeout(ctx, args[last]));
+  Keyspace keys = ctx.keys();
+  for (const std::string_view name : args.all().subspan(1, last - 1)) {
+    const Key key = keys.Name(name);
+    Zset zset = TRY(Zset::Find(keys, key));
+    if (!zset.exists()) continue;
+    TRY(zset.Pop(1, end == End::kHighest, [&](std::string_view member, double score) {
+      reply.Array(3);
+      reply.Bulk(name);
+      reply.Bulk(member);
+      reply.Double(score);
+      return true;
+    }));
+    return zset.Save();
+  }
+  return Status::MustBlock();
+}
+
+// BZPOPMIN key [key ...] timeout
+Status BZPopMin(CommandContext& ctx, Args& args, Reply& reply) {
+  return BlockingPop(ctx, args, reply, End::kLowest);
+}
+
+// BZPOPMAX key [key ...] timeout
+Status BZPopMax(CommandContext& ctx, Args& args, Reply& reply) {
+  return BlockingPop(ctx, args, reply, End::kHighest);
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "zpopmin", .arity = -2, .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete)}, .run = ZPopMin, .group = Group::kSortedSet,
+     .since = "5.0.0", .summary = "Takes the members with the lowest scores out of a sorted set.",
+     .complexity = "O(M*log(N)) with N the size of the set and M the number of members taken",
+     .syntax = "key [count]"},
+    {.name = "zpopmax", .arity = -2, .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete)}, .run = ZPopMax, .group = Group::kSortedSet,
+     .since = "5.0.0", .summary = "Takes the members with the highest scores out of a sorted set.",
+     .complexity = "O(M*log(N)) with N the size of the set and M the number of members taken",
+     .syntax = "key [count]"},
+    {.name = "zmpop", .arity = -4, .flags = kWrite,
+     .keys = {CountedKeys(kRW | kAccess | kDelete, 1)}, .run = ZMPop, .group = Group::kSortedSet,
+     .since = "7.0.0",
+     .summary = "Takes members out of the first of several sorted sets that has any.",
+     .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
+                   "number of members taken",
+     .syntax = "numkeys key [key ...] MIN | MAX [COUNT count]"},
+    {.name = "bzpopmin", .arity = -3, .flags = kWrite | kNoScript | kFast | kBlocking,
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMin,
+     .group = Group::kSortedSet, .since = "5.0.0",
+     .summary = "Takes the lowest member of the first sorted set that has any, waiting for one if "
+                "need be.",
+     .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout"},
+    {.name = "bzpopmax", .arity = -3, .flags = kWrite | kNoScript | kFast | kBlocking,
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMax,
+     .group = Group::kSortedSet, .since = "5.0.0",
+     .summary = "Takes the highest member of the first sorted set that has any, waiting for one if "
+                "need be.",
+     .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout"},
+    {.name = "bzmpop", .arity = -5, .flags = kWrite | kBlocking,
+     .keys = {CountedKeys(kRW | kAccess | kDelete, 2)}, .run = BZMPop, .group = Group::kSortedSet,
+     .since = "7.0.0",
+     .summary = "Takes members out of the first of several sorted sets that has any, waiting for "
+                "some if need be.",
+     .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
+                   "number of members taken",
+     .syntax = "timeout numkeys key [key ...] MIN | MAX [COUNT count]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ZsetPopCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ranges of sorted sets: by rank, by score and by member, in both directions: read, counted,
+// stored, removed.
+//
+// ZRANGE says by its options what the older commands say by their names, so all are read by one
+// parser that is told what the name fixes already; an option that repeats or contradicts it is a
+// syntax error.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/zset_reply.h"
+#include "types/score_range.h"
+#include "types/zset.h"
+
+namespace cairn {
+namespace {
+
+using By = ZsetRange::By;
+
+constexpr std::string_view kLimitByRank =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+constexpr std::string_view kScoresByLex =
+    "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+
+// What a command's name fixes; the rest is for options to say.
+struct RangeForm {
+  std::optional<By> by;
+  std::optional<bool> reverse;
+  bool stores = false;  // takes no WITHSCORES
+};
+
+struct RangeArgs {
+  ZsetRange range;
+  bool with_scores = false;
+};
+
+// Reads the two bounds, whichever way round they come, into `range`.
+Status ReadBounds(std::string_view first, std::string_view last, ZsetRange& range) {
+  if (range.by == By::kRank) {
+    const std::string_view both[] = {{}, first, last};
+    Args ranks(both);
+    range.first_rank = ranks.Integer();
+    range.last_rank = ranks.Integer();
+    return ranks.Done();
+  }
+  if (range.reverse) std::swap(first, last);
+  if (range.by == By::kScore) {
+    const auto scores = ParseScoreRange(first, last);
+    if (!scores) return Status::Reply(errors::kMinMaxFloat);
+    range.scores = *scores;
+  } else {
+    const auto members = ParseLexRange(first, last);
+    if (!members) return Status::Reply(errors::kMinMaxLex);
+    range.members = *members;
+  }
+  return Ok();
+}
+
+// Reads one option; false when the next argument is none that `form` leaves open.
+bool ReadRangeOption(Args& args, RangeForm& form, RangeArgs& out) {
+  if (!form.stores && args.Keyword("withscores")) {
+    out.with_scores = true;
+  } else if (args.left() > 2 && args.Keyword("limit")) {
+    out.range.offset = args.Integer();
+    out.range.limit = args.Integer();
+  } else if (!form.reverse && args.Keyword("rev")) {
+    form.reverse = true;
+  } else if (!form.by && args.Keyword("bylex")) {
+    form.by = By::kLex;
+  } else if (!form.by && args.Keyword("byscore")) {
+    form.by = By::kScore;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// min max [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]
+Result<RangeArgs> ReadRangeArgs(Args& args, RangeForm form) {
+  RangeArgs out;
+  const std::string_view first = args.Bytes();
+  const std::string_view last = args.Bytes();
+  while (args.More()) {
+    if (!ReadRangeOption(args, form, out)) args.Fail(errors::kSyntax);
+  }
+  TRY(args.Done());
+  out.range.by = form.by.value_or(By::kRank);
+  out.range.reverse = form.reverse.value_or(false);
+  if (out.range.limit != -1 && out.range.by == By::kRank) return Status::Reply(kLimitByRank);
+  if (out.with_scores && out.range.by == By::kLex) return Status::Reply(kScoresByLex);
+  TRY(ReadBounds(first, last, out.range));
+  return out;
+}
+
+Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, const RangeForm& form) {
+  const std::string_view name = args.Bytes();
+  const RangeArgs range = TRY(ReadRangeArgs(args, form));
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  Zset zset = TRY(Zset::Find(keys, key));
+  const ElementsReply elements(reply, FormOf(reply, range.with_scores));
+  TRY(zset.Walk(range.range, elements));
+  elements.Finish();
+  return Ok();
+}
+
+// ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]
+Status ZRange(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, {});
+}
+
+// ZREVRANGE key start stop [WITHSCORES]
+Status ZRevRange(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, {.by = By::kRank, .reverse = true});
+}
+
+// ZRANGEBYSCORE key min max [WITHSCORES] [LIMIT offset count]
+Status ZRangeByScore(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, {.by = By::kScore, .reverse = false});
+}
+
+// ZREVRANGEBYSCORE key max min [WITHSCORES] [LIMIT offset count]
+Status ZRevRangeByScore(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, {.by = By::kScore, .reverse = true});
+}
+
+// ZRANGEBYLEX key min max [LIMIT offset count]
+Status ZRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, {.by = By::kLex, .reverse = false});
+}
+
+// ZREVRANGEBYLEX key max min [LIMIT offset count]
+Status ZRevRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, {.by = By::kLex, .reverse = true});
+}
+
+// ZRANGESTORE dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]
+Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view target_name = args.Bytes();
+  const std::string_view source_name = args.Bytes();
+  const RangeArgs range = TRY(ReadRangeArgs(args, {.stores = true}));
+  Keyspace keys = ctx.keys();
+  const Key source = keys.Name(source_name);
+  Zset zset = TRY(Zset::Find(keys, source));
+  std::vector<ScoredMember> elements;
+  TRY(zset.Walk(range.range, [&](std::string_view member, double score) {
+    elements.push_back({std::string(member), score});
+    return true;
+  }));
+  const Key target = keys.Name(target_name);
+  const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
+  reply.Integer(static_cast<int64_t>(elements.size()));
+  return Zset::Replace(keys, target, replaced, std::move(elements));
+}
+
+// The key and the two bounds that commands without options have.
+struct PlainRange {
+  std::string_view name;
+  ZsetRange range;
+};
+
+Result<PlainRange> ReadPlainRange(Args& args, By by) {
+  PlainRange plain{.name = args.Bytes(), .range = {.by = by}};
+  const std::string_view first = args.Bytes();
+  const std::string_view last = args.Bytes();
+  TRY(args.Done());
+  TRY(ReadBounds(first, last, plain.range));
+  return plain;
+}
+
+// ZCOUNT key min max
+Status ZCount(CommandContext& ctx, Args& args, Reply& reply) {
+  const PlainRange plain = TRY(ReadPlainRange(args, By::kScore));
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(plain.name);
+  Zset zset = TRY(Zset::Find(keys, key));
+  reply.Integer(static_cast<int64_t>(TRY(zset.Count(plain.range.scores))));
+  return Ok();
+}
+
+// ZLEXCOUNT key min max
+Status ZLexCount(CommandContext& ctx, Args& args, Reply& reply) {
+  const PlainRange plain = TRY(ReadPlainRange(args, By::kLex));
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(plain.name);
+  Zset zset = TRY(Zset::Find(keys, key));
+  reply.Integer(static_cast<int64_t>(TRY(zset.Count(plain.range.members))));
+  return Ok();
+}
+
+Status RemoveRange(CommandContext& ctx, Args& args, Reply& reply, By by) {
+  const PlainRange plain = TRY(ReadPlainRange(args, by));
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(plain.name);
+  Zset zset = TRY(Zset::Find(keys, key));
+  const uint64_t removed = TRY(zset.RemoveRange(plain.range));
+  if (removed > 0) TRY(zset.Save());
+  reply.Integer(static_cast<int64_t>(removed));
+  return Ok();
+}
+
+// ZREMRANGEBYRANK key start stop
+Status ZRemRangeByRank(CommandContext& ctx, Args& args, Reply& reply) {
+  return RemoveRange(ctx, args, reply, By::kRank);
+}
+
+// ZREMRANGEBYSCORE key min max
+Status ZRemRangeByScore(CommandContext& ctx, Args& args, Reply& reply) {
+  return RemoveRange(ctx, args, reply, By::kScore);
+}
+
+// ZREMRANGEBYLEX key min max
+Status ZRemRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
+  return RemoveRange(ctx, args, reply, By::kLex);
+}
+
+constexpr std::string_view kWalkCost =
+    "O(log(N)+M) with N the size of the set and M the number of members returned";
+constexpr std::string_view kStoreCost =
+    "O(log(N)+M*log(M)) with N the size of the source and M the number of members stored";
+constexpr std::string_view kRemoveCost =
+    "O(log(N)+M*log(N)) with N the size of the set and M the number of members removed";
+constexpr std::string_view kCountCost = "O(log(N)) with N the size of the set";
+
+constexpr CommandRow kRows[] = {
+    {.name = "zrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRange, .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Returns the members of a sorted set within a range of ranks, scores or members.",
+     .complexity = kWalkCost,
+     .syntax = "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]"},
+    {.name = "zrevrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRevRange, .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Returns the members within a range of ranks counted from the highest score.",
+     .complexity = kWalkCost, .syntax = "key start stop [WITHSCORES]",
+     .deprecated_since = "6.2.0", .replaced_by = "`ZRANGE` with the `REV` argument"},
+    {.name = "zrangebyscore", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRangeByScore, .group = Group::kSortedSet, .since = "1.0.5",
+     .summary = "Returns the members of a sorted set within a range of scores.",
+     .complexity = kWalkCost, .syntax = "key min max [WITHSCORES] [LIMIT offset count]",
+     .deprecated_since = "6.2.0", .replaced_by = "`ZRANGE` with the `BYSCORE` argument"},
+    {.name = "zrevrangebyscore", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRevRangeByScore, .group = Group::kSortedSet, .since = "2.2.0",
+     .summary = "Returns the members within a range of scores, the highest score first.",
+     .complexity = kWalkCost, .syntax = "key max min [WITHSCORES] [LIMIT offset count]",
+     .deprecated_since = "6.2.0", .replaced_by = "`ZRANGE` with the `REV` and `BYSCORE` arguments"},
+    {.name = "zrangebylex", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRangeByLex, .group = Group::kSortedSet, .since = "2.8.9",
+     .summary = "Returns the members of a sorted set within a range of members.",
+     .complexity = kWalkCost, .syntax = "key min max [LIMIT offset count]",
+     .deprecated_since = "6.2.0", .replaced_by = "`ZRANGE` with the `BYLEX` argument"},
+    {.name = "zrevrangebylex", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = ZRevRangeByLex, .group = Group::kSortedSet, .since = "2.8.9",
+     .summary = "Returns the members within a range of members, the highest first.",
+     .complexity = kWalkCost, .syntax = "key max min [LIMIT offset count]",
+     .deprecated_since = "6.2.0", .replaced_by = "`ZRANGE` with the `REV` and `BYLEX` arguments"},
+    {.name = "zrangestore", .arity = -5, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate), OneKey(kRO | kAccess, 2)}, .run = ZRangeStore,
+     .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Stores a range of one sorted set as another.", .complexity = kStoreCost,
+     .syntax = "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]"},
+    {.name = "zcount", .arity = 4, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = ZCount, .group = Group::kSortedSet, .since = "2.0.0",
+     .summary = "Returns how many members of a sorted set have scores within a range.",
+     .complexity = kCountCost, .syntax = "key min max"},
+    {.name = "zlexcount", .arity = 4, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = ZLexCount, .group = Group::kSortedSet, .since = "2.8.9",
+     .summary = "Returns how many members of a sorted set are within a range of members.",
+     .complexity = kCountCost, .syntax = "key min max"},
+    {.name = "zremrangebyrank", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)},
+     .run = ZRemRangeByRank, .group = Group::kSortedSet, .since = "2.0.0",
+     .summary = "Removes the members of a sorted set within a range of ranks.",
+     .complexity = kRemoveCost, .syntax = "key start stop"},
+    {.name = "zremrangebyscore", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)},
+     .run = ZRemRangeByScore, .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Removes the members of a sorted set within a range of scores.",
+     .complexity = kRemoveCost, .syntax = "key min max"},
+    {.name = "zremrangebylex", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)},
+     .run = ZRemRangeByLex, .group = Group::kSortedSet, .since = "2.8.9",
+     .summary = "Removes the members of a sorted set within a range of members.",
+     .complexity = kRemoveCost, .syntax = "key min max"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ZsetRangeCommands() { return kRows; }
+
+}  // namespace cairn

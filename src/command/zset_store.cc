@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Unions, intersections and differences of sorted sets and sets, returned, counted or stored.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/zset_reply.h"
+#include "types/zset_algebra.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kWeight = "ERR weight value is not a float";
+constexpr std::string_view kLimit = "ERR LIMIT can't be negative";
+
+enum class Operation : uint8_t { kUnion, kInter, kDiff };
+enum class Outcome : uint8_t { kReply, kStore, kCount };
+
+struct Form {
+  Operation operation;
+  Outcome outcome;
+};
+
+struct Inputs {
+  std::vector<Key> keys;  // sources refer to these
+  std::vector<ZsetSource> sources;
+  Aggregate aggregate = Aggregate::kSum;
+  bool with_scores = false;
+  uint64_t limit = 0;  // of a count; 0: none
+};
+
+std::string NoInput(std::string_view command) {
+  return "ERR at least 1 input key is needed for '" + std::string(command) + "' command";
+}
+
+// numkeys key [key ...]: looked up at once, since a wrong type is reported before a bad option.
+Status ReadSources(CommandContext& ctx, Args& args, Keyspace& keys, Inputs& inputs) {
+  const int64_t numkeys = args.Integer();
+  TRY(args.Check());
+  if (numkeys < 1) return Status::Reply(NoInput(ctx.command().full_name()));
+  if (static_cast<uint64_t>(numkeys) > args.left()) return Status::Reply(errors::kSyntax);
+  inputs.keys.reserve(static_cast<size_t>(numkeys));
+  inputs.sources.reserve(static_cast<size_t>(numkeys));
+  for (int64_t i = 0; i < numkeys; ++i) {
+    inputs.keys.push_back(keys.Name(args.Bytes()));
+    inputs.sources.push_back(TRY(ZsetSource::Find(keys, inputs.keys.back())));
+  }
+  return Ok();
+}
+
+void ReadAggregate(Args& args, Aggregate& aggregate) {
+  if (args.Keyword("sum")) {
+    aggregate = Aggregate::kSum;
+  } else if (args.Keyword("min")) {
+    aggregate = Aggregate::kMin;
+  } else if (args.Keyword("max")) {
+    aggregate = Aggregate::kMax;
+  } else {
+    args.Fail(errors::kSyntax);
+  }
+}
+
+// [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] [LIMIT limit], as far as the form
+// has them.
+Status ReadOptions(Args& args, const Form& form, Inputs& inputs) {
+  const bool combines = form.operation != Operation::kDiff && form.outcome != Outcome::kCount;
+  while (args.More()) {
+    if (combines && args.left() > inputs.sources.size() && args.Keyword("weights")) {
+      for (ZsetSource& source : inputs.sources) source.weight = args.Float(kWeight);
+    } else if (combines && args.left() > 1 && args.Keyword("aggregate")) {
+      ReadAggregate(args, inputs.aggregate);
+    } else if (form.outcome == Outcome::kReply && args.Keyword("withscores")) {
+      inputs.with_scores = true;
+    } else if (form.outcome == Outcome::kCount && args.left() > 1 && args.Keyword("limit")) {
+      inputs.limit = static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, kLimit));
+    } else {
+      args.Fail(errors::kSyntax);
+    }
+  }
+  return args.Done();
+}
+
+Result<std::vector<ScoredMember>> Intersect(Inputs& inputs) {
+  std::vector<ScoredMember> elements;
+  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate,
+                     [&](std::string_view member, double score) {
+                       elements.push_back({std::string(member), score});
+                       return true;
+                     }));
+  std::sort(elements.begin(), elements.end());
+  return elements;
+}
+
+Result<std::vector<ScoredMember>> Compute(Operation operation, Inputs& inputs) {
+  switch (operation) {
+    case Operation::kUnion: return UniteZsets(std::move(inputs.sources), inputs.aggregate);
+    case Operation::kInter: return Intersect(inputs);
+    case Operation::kDiff: return SubtractZsets(std::move(inputs.sources));
+  }
+  return Status::Reply(errors::kSyntax);
+}
+
+Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation operation) {
+  Keyspace keys = ctx.keys();
+  Inputs inputs;
+  TRY(ReadSources(ctx, args, keys, inputs));
+  TRY(ReadOptions(args, {operation, Outcome::kReply}, inputs));
+  const ElementsReply elements(reply, FormOf(reply, inputs.with_scores));
+  const auto result = TRY(Compute(operation, inputs));
+  for (const ScoredMember& element : result) elements(element.member, element.score);
+  elements.Finish();
+  return Ok();
+}
+
+Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation operation) {
+  Keyspace keys = ctx.keys();
+  const Key target = keys.Name(args.Bytes());
+  Inputs inputs;
+  TRY(ReadSources(ctx, args, keys, inputs));
+  TRY(ReadOptions(args, {operation, Outcome::kStore}, inputs));
+  auto result = TRY(Compute(operation, inputs));
+  const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
+  reply.Integer(static_cast<int64_t>(result.size()));
+  return Zset::Replace(keys, target, replaced, std::move(result));
+}
+
+// ZUNION numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]
+Status ZUnion(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyResult(ctx, args, reply, Operation::kUnion);
+}
+
+// ZINTER numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]
+Status ZInter(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyResult(ctx, args, reply, Operation::kInter);
+}
+
+// ZDIFF numkeys key [key ...] [WITHSCORES]
+Status ZDiff(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyResult(ctx, args, reply, Operation::kDiff);
+}
+
+// ZUNIONSTORE destination numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX]
+Status ZUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
+  return StoreResult(ctx, args, reply, Operation::kUnion);
+}
+
+// ZINTERSTORE destination numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX]
+Status ZInterStore(CommandContext& ctx, Args& args, Reply& reply) {
+  return StoreResult(ctx, args, reply, Operation::kInter);
+}
+
+// ZDIFFSTORE destination numkeys key [key ...]
+Status ZDiffStore(CommandContext& ctx, Args& args, Reply& reply) {
+  return StoreResult(ctx, args, reply, Operation::kDiff);
+}
+
+// ZINTERCARD numkeys key [key ...] [LIMIT limit]
+Status ZInterCard(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  Inputs inputs;
+  TRY(ReadSources(ctx, args, keys, inputs));
+  TRY(ReadOptions(args, {Operation::kInter, Outcome::kCount}, inputs));
+  uint64_t count = 0;
+  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate, [&](std::string_view, double) {
+    return ++count != inputs.limit;
+  }));
+  reply.Integer(static_cast<int64_t>(count));
+  return Ok();
+}
+
+constexpr std::string_view kUnionCost =
+    "O(N+M*log(M)) with N the sum of the sizes and M the size of the result";
+constexpr std::string_view kInterCost =
+    "O(N*K+M*log(M)) with N the smallest size, K the number of keys and M the size of the result";
+constexpr std::string_view kDiffCost =
+    "O(N*K+M*log(M)) with N the size of the first, K the number of keys and M the size of the "
+    "result";
+
+constexpr CommandRow kRows[] = {
+    {.name = "zunion", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
+     .run = ZUnion, .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Returns the members of any of several sorted sets.", .complexity = kUnionCost,
+     .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] "
+               "[WITHSCORES]"},
+    {.name = "zinter", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
+     .run = ZInter, .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Returns the members that several sorted sets have in common.",
+     .complexity = kInterCost,
+     .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] "
+               "[WITHSCORES]"},
+    {.name = "zdiff", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
+     .run = ZDiff, .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Returns the members of a sorted set that others do not have.",
+     .complexity = kDiffCost, .syntax = "numkeys key [key ...] [WITHSCORES]"},
+    {.name = "zintercard", .arity = -3, .flags = kReadonly,
+     .keys = {CountedKeys(kRO | kAccess, 1)}, .run = ZInterCard, .group = Group::kSortedSet,
+     .since = "7.0.0",
+     .summary = "Returns how many members several sorted sets have in common.",
+     .complexity = "O(N*K) with N the smallest size and K the number of keys",
+     .syntax = "numkeys key [key ...] [LIMIT limit]"},
+    {.name = "zunionstore", .arity = -4, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = ZUnionStore,
+     .group = Group::kSortedSet, .since = "2.0.0",
+     .summary = "Stores the members of any of several sorted sets.", .complexity = kUnionCost,
+     .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] "
+               "[AGGREGATE SUM | MIN | MAX]"},
+    {.name = "zinterstore", .arity = -4, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = ZInterStore,
+     .group = Group::kSortedSet, .since = "2.0.0",
+     .summary = "Stores the members that several sorted sets have in common.",
+     .complexity = kInterCost,
+     .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] "
+               "[AGGREGATE SUM | MIN | MAX]"},
+    {.name = "zdiffstore", .arity = -4, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = ZDiffStore,
+     .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Stores the members of a sorted set that others do not have.",
+     .complexity = kDiffCost, .syntax = "destination numkeys key [key ...]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ZsetStoreCommands() { return kRows; }
+
+}  // namespace cairn
