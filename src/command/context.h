@@ -15,6 +15,7 @@
 
 namespace cairn {
 
+class Waiters;
 class Server;  // server/server.h; only the commands of server/ look into it
 
 class CommandContext {
@@ -39,6 +40,17 @@ class CommandContext {
   int64_t block_timeout_ms() const { return block_timeout_ms_; }
   void set_block_timeout_ms(int64_t timeout_ms) { block_timeout_ms_ = timeout_ms; }
 
+  // Who waits for keys; for WATCH and EXEC.
+  Waiters& waiters() { return *waiters_; }
+  void set_waiters(Waiters* waiters) { waiters_ = waiters; }
+
+  // The same surroundings for another command: EXEC running its queue.
+  CommandContext For(const Command& command) {
+    CommandContext ctx(txn_, session_, command, table_, limits_, random_, server_);
+    ctx.set_waiters(waiters_);
+    return ctx;
+  }
+
   // The selected database, or database `db` (REQUIRES: below `databases`).
   Keyspace keys() { return Keyspace(txn_, session_.db, limits_); }
   Keyspace keys(int db) { return Keyspace(txn_, db, limits_); }
@@ -51,6 +63,7 @@ class CommandContext {
   const Limits& limits_;
   Random& random_;
   Server* server_;
+  Waiters* waiters_ = nullptr;
   int64_t block_timeout_ms_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cairn {
 
@@ -22,6 +23,38 @@ enum class ReplyMode : unsigned char { kOn, kOff, kSkipNext, kSkipping };
 
 // How the client is to be closed, set by any thread, acted on by the connection's own.
 enum class CloseRequest : unsigned char { kNone, kAfterReply, kNow };
+
+// Why a blocked client is to go on without its key (CLIENT UNBLOCK).
+enum class UnblockRequest : unsigned char { kNone, kTimeout, kError };
+
+class Command;
+
+// A command that MULTI has put aside.
+struct QueuedCommand {
+  const Command* command;
+  std::vector<std::string> argv;
+};
+
+// What MULTI, EXEC and WATCH remember.
+struct MultiState {
+  bool active = false;
+  bool aborted = false;  // a command could not be queued; EXEC will refuse
+  std::vector<QueuedCommand> queue;
+};
+
+// A key under WATCH: its row, and what must not have changed by itself (a key's expiry is no commit).
+struct WatchedKey {
+  std::string row;
+  uint32_t stripe = 0;
+  int64_t expire_ms = -1;  // of the live key; -1: none, or there was no key
+};
+
+// A command that waits for one of its keys (BLPOP and its family).
+struct BlockedCommand {
+  std::vector<std::string> argv;
+  const Command* command = nullptr;
+  int64_t deadline_us = 0;  // monotonic; 0: no end
+};
 
 class Session {
  public:
@@ -37,6 +70,9 @@ class Session {
   bool read_only_port = false;
   bool no_touch = false;
   bool no_evict = false;
+  MultiState multi;
+  std::vector<WatchedKey> watched;
+  std::unique_ptr<BlockedCommand> blocked;
 
   // ---- read by anybody
   std::atomic<int> db{0};
@@ -50,6 +86,9 @@ class Session {
   std::atomic<uint64_t> output_bytes{0};
   std::atomic<uint64_t> output_capacity{0};
   std::atomic<CloseRequest> close{CloseRequest::kNone};
+  std::atomic<bool> watch_broken{false};       // a watched key was changed by somebody
+  std::atomic<bool> is_blocked{false};
+  std::atomic<UnblockRequest> unblock{UnblockRequest::kNone};
 
   // Guards the strings.
   std::mutex& mutex() { return mutex_; }
@@ -61,7 +100,8 @@ class Session {
   std::string local;
   int fd = -1;
 
-  // Wakes the thread that owns the connection, so that it looks at `close`. Any thread.
+  // Wakes the thread that owns the connection, so that it looks at `close` and `unblock` and runs a blocked
+  // command again. Any thread; must not wait.
   virtual void Wake() {}
 
  private:

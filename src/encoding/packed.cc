@@ -119,8 +119,16 @@ bool PackedIntegersReader::Next(int64_t& value) {
     status_ = Status::Corruption("packed integers: fewer than their count");
     return false;
   }
-  last_ = read_ == 0 ? UnZigZag(head)
-                     : static_cast<int64_t>(static_cast<uint64_t>(last_) + head + 1);
+  if (read_ == 0) {
+    last_ = UnZigZag(head);
+  } else {
+    const uint64_t room = static_cast<uint64_t>(INT64_MAX) - static_cast<uint64_t>(last_);
+    if (head >= room) {
+      status_ = Status::Corruption("packed integers: beyond 64 bits");
+      return false;
+    }
+    last_ = static_cast<int64_t>(static_cast<uint64_t>(last_) + head + 1);
+  }
   value = last_;
   ++read_;
   return true;

@@ -17,6 +17,8 @@ RowKey StartCollectionRow(Space space, CollectionId id, uint32_t stripe) {
 
 uint64_t KeyPosition(std::string_view key) { return uint64_t{KeySlot(key)} << 32 | RowHash(key); }
 
+uint32_t StripeOf(std::string_view key) { return RowHash(key) & (kStripeCount - 1); }
+
 RowKey MakeKeyRow(KeyspaceId keyspace, std::string_view key) {
   const uint32_t hash = RowHash(key);
   RowKey row(Space::kKeys, hash & (kStripeCount - 1));

@@ -102,6 +102,9 @@ inline constexpr uint32_t kStripeCount = 4096;
 inline constexpr int kPositionBits = 46;
 uint64_t KeyPosition(std::string_view key);
 
+// The lock stripe of a key; the same in every database.
+uint32_t StripeOf(std::string_view key);
+
 RowKey MakeKeyRow(KeyspaceId keyspace, std::string_view key);
 
 // A bound that sorts before every key row of `keyspace` at `position` or later. A position of 2^46 is the

@@ -49,6 +49,8 @@ class Reply {
 
   // Drops what was written since construction; the command's outcome is something else.
   void Rewind() { out_.resize(start_); }
+  // Drops what was written after the first `size` bytes. REQUIRES: size <= size()
+  void RewindTo(size_t size) { out_.resize(start_ + size); }
   // Bytes written since construction.
   size_t size() const { return out_.size() - start_; }
   std::string_view written() const { return std::string_view(out_).substr(start_); }

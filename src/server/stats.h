@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,12 +46,21 @@ struct StatsTotals {
   uint64_t connections_received = 0;
   uint64_t connections_rejected = 0;
   uint64_t error_replies = 0;
-  uint64_t unexpected_errors = 0;
   uint64_t lazyfreed_objects = 0;
   uint64_t slow_lane_commands = 0;
   uint64_t reads_processed = 0;
   uint64_t writes_processed = 0;
 };
+
+// Every field of StatsTotals, for what is done to all of them.
+inline constexpr uint64_t StatsTotals::*kStatsTotalsFields[] = {
+    &StatsTotals::commands,           &StatsTotals::net_input_bytes,      &StatsTotals::net_output_bytes,
+    &StatsTotals::keyspace_hits,      &StatsTotals::keyspace_misses,      &StatsTotals::expired_keys,
+    &StatsTotals::connections_received, &StatsTotals::connections_rejected, &StatsTotals::error_replies,
+    &StatsTotals::lazyfreed_objects,  &StatsTotals::slow_lane_commands,   &StatsTotals::reads_processed,
+    &StatsTotals::writes_processed,
+};
+static_assert(sizeof(StatsTotals) == std::size(kStatsTotalsFields) * sizeof(uint64_t));
 
 class WorkerStats {
  public:

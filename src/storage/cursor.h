@@ -52,15 +52,15 @@ class Cursor {
     bool deleted;
   };
   Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direction direction);
+  void CollectOwnRows(const RowKey& lower, const RowKey& upper);
   void Settle();
   bool Before(std::string_view a, std::string_view b) const;
+  void StepCommitted();
 
   Transaction* txn_;
   Direction direction_;
-  std::string lower_;  // the iterator's bounds point into these
-  std::string upper_;
   struct Bounds;
-  std::unique_ptr<Bounds> bounds_;
+  std::unique_ptr<Bounds> bounds_;  // the iterator points into it
   std::unique_ptr<rocksdb::Iterator> committed_;
   std::vector<OwnRow> own_;  // in the cursor's direction
   size_t next_own_ = 0;

@@ -17,6 +17,7 @@
 // Thread: one at a time, the worker's (or, between hand-over and completion, the committer's).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,8 +31,13 @@
 #include "storage/overlay.h"
 #include "storage/row_ref.h"
 
+namespace rocksdb {
+class WriteBatch;
+}
+
 namespace cairn {
 
+class RankIndex;
 class Store;
 
 enum class Lane : unsigned char { kFast, kSlow };
@@ -46,6 +52,11 @@ enum class CommitMode : unsigned char {
   kSync,    // and the log is on the disk when it returns
 };
 
+struct KeyCountDelta {
+  KeyspaceId keyspace;
+  int64_t delta;
+};
+
 class Transaction {
  public:
   // `committer` numbers the workers of a store; no two live transactions share one.
@@ -55,7 +66,8 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
 
   // ---- the life of a command
-  void BeginCommand(Lane lane, int64_t now_ms);
+  // `reads` says that look-ups count as keyspace hits and misses.
+  void BeginCommand(Lane lane, int64_t now_ms, bool reads);
   // Takes the stripes for writing, all or none. Slow lane: waits, so `stripes` must be all the command needs.
   Status Lock(std::span<const uint32_t> stripes);
   Status LockAll();
@@ -64,6 +76,15 @@ class Transaction {
   // OK keeps what the command wrote. kWouldWait: what it read has changed; the caller must Abandon.
   Status FinishCommand();
   void AbandonCommand();
+  // A part of a command that may fail by itself (one command of an EXEC): what was written since the
+  // savepoint can be dropped.
+  struct Savepoint {
+    size_t overlay;
+    size_t rank_changes;
+    std::vector<KeyCountDelta> counts;
+  };
+  Savepoint MakeSavepoint() const;
+  void RollbackTo(const Savepoint& savepoint);
 
   Lane lane() const { return lane_; }
   int64_t now_ms() const { return now_ms_; }  // fixed for the command
@@ -75,6 +96,8 @@ class Transaction {
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
   void RowAdded(const RowKey& row);
   void RowRemoved(const RowKey& row);
+  // Forgets the rank indexes of a collection that is going away. REQUIRES: Holds(stripe)
+  void DropRanks(CollectionId id, uint32_t stripe);
   // Rows in [lower, upper). Both bounds are in the same space.
   Cursor Scan(const RowKey& lower, const RowKey& upper, Direction direction = Direction::kForward);
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
@@ -92,6 +115,13 @@ class Transaction {
 
   Store& store() { return store_; }
 
+  // For INFO's keyspace_hits and keyspace_misses; counted once the command has finished.
+  void CountLookup(bool hit) { ++(hit ? command_hits_ : command_misses_); }
+  // A key was deleted or replaced because its time had passed.
+  void CountExpired() { ++command_expired_; }
+  // A key got this expiry: the expiry worker must look at it in time.
+  void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
+
   // ---- the tick
   bool dirty() const;                          // is there anything to write?
   size_t pending_bytes() const { return overlay_.bytes(); }
@@ -106,34 +136,55 @@ class Transaction {
     uint32_t stripe;
     uint64_t version;
   };
-  struct CountDelta {
-    KeyspaceId keyspace;
-    int64_t delta;
+  struct RankChange {
+    RowKey row;
+    bool added;
   };
 
+  bool TryLockAll(std::span<const uint32_t> stripes);
   Status Observe(uint32_t stripe);
-  Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t row_hash);
-  void MarkStripes();   // commit begins: versions become odd
-  void ReleaseStripes(bool marked);
+  Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
+  void Admit(const RowKey& row, std::string_view value);
+  RankIndex* IndexOf(const RowKey& row);
+  static void Apply(RankIndex& index, const RankChange& change, bool undo);
+  void NoteRankChange(const RowKey& row, bool added);
+  void BeginKeyspaceChange();
+  void UndoRankChanges(size_t keep);
+  void BuildBatch();
+  void NotifyListener();
+  void AdvanceStripes();
   void ApplyToCache();
+  void ApplyCounts();
   void Reset();
-  static void AddDelta(std::vector<CountDelta>& deltas, KeyspaceId keyspace, int64_t delta);
-  KeyspaceId EffectiveKeyspace(int db) const;
+  static void AddDelta(std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace, int64_t delta);
+  static int64_t DeltaOf(const std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace);
 
   Store& store_;
   const uint32_t committer_;
   Overlay overlay_;
+  std::unique_ptr<rocksdb::WriteBatch> batch_;
+  std::vector<uint32_t> locked_;                 // stripes held
+  std::vector<KeyCountDelta> counts_;               // of the tick
+  std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
+  std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
+
+  // Of the command:
   Lane lane_ = Lane::kFast;
+  bool reads_ = false;
   int64_t now_ms_ = 0;
-  uint64_t budget_ = 0;             // steps left for this command
-  std::vector<uint32_t> locked_;    // stripes held
-  std::vector<Observed> observed_;  // by this command
-  std::vector<CountDelta> counts_;         // of the tick
-  std::vector<CountDelta> command_counts_;  // of the command
-  std::vector<KeyspaceId> keyspaces_;       // by database, when the tick changed the mapping; else empty
-  bool command_changed_keyspaces_ = false;
-  std::vector<KeyspaceId> keyspaces_before_command_;
-  uint64_t hot_row_hash_ = 0;  // the last row found hot in the cache
+  uint64_t steps_left_ = 0;
+  uint64_t keyspaces_epoch_ = 0;
+  uint64_t command_hits_ = 0;
+  uint64_t command_misses_ = 0;
+  uint64_t command_expired_ = 0;
+  std::vector<Observed> observed_;
+  std::vector<KeyCountDelta> command_counts_;
+  std::vector<RankChange> rank_changes_;
+  std::vector<KeyspaceId> keyspaces_before_;
+  bool changed_keyspaces_ = false;
+
+  int64_t earliest_expiry_ms_ = INT64_MAX;  // of the tick
+  uint64_t hot_row_hash_ = 0;  // the last row found hot in the key cache
 };
 
 }  // namespace cairn

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "base/result.h"
 #include "encoding/record.h"
 #include "encoding/row_key.h"
@@ -27,6 +28,10 @@
 #include "types/limits.h"
 
 namespace cairn {
+
+// The client's words for a key of another type (resp/errors.h has the same; types/ does not see it).
+inline constexpr std::string_view kWrongType =
+    "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 // A key as commands name it, with its row. Views the caller's bytes.
 class Key {
@@ -57,7 +62,9 @@ class KeyEntry {
   friend class Keyspace;
   bool exists_ = false;  // there and not past its expiry
   bool stored_ = false;  // there
-  Record record_;
+  int64_t stored_expire_ms_ = kNoExpiry;
+  CollectionId stored_collection_ = 0;  // of a spread value; 0: none
+  Record record_;                       // when exists_
   RowRef row_;
 };
 
@@ -98,15 +105,17 @@ class Keyspace {
   Result<uint64_t> Scan(uint64_t position, const std::function<bool(std::string_view key, const Record&)>& visit);
 
   // A random live key, or none: any key can come, nearly uniformly.
-  Result<std::optional<std::string>> RandomKey(uint64_t random);
+  Result<std::optional<std::string>> RandomKey(Random& random);
 
  private:
-  Status DropOld(const Key& key, const KeyEntry& entry, CollectionId kept);
+  bool IsExpired(const RecordHeader& header) const;
+  void DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, int64_t kept_expire_ms);
 
   Transaction& txn_;
   const Limits& limits_;
   const int db_;
   const KeyspaceId id_;
+  std::string scratch_;  // the record being written
 };
 
 }  // namespace cairn

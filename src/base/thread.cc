@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace cairn {
+
+std::thread StartThread(const std::string& name, std::function<void()> run) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread([name = name.substr(0, 15), run = std::move(run)] {
+    pthread_setname_np(pthread_self(), name.c_str());
+    run();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+ThreadPool::ThreadPool(std::string name, int threads) {
+  for (int i = 0; i < threads; ++i) {
+    threads_.push_back(StartThread(name + "-" + std::to_string(i), [this, i] { Run(i); }));
+  }
+}
+
+ThreadPool::~ThreadPool() { Stop(); }
+
+void ThreadPool::Post(std::function<void(int)> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+void ThreadPool::Run(int thread) {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    std::function<void(int)> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job(thread);
+  }
+}
+
+void ThreadPool::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+size_t ThreadPool::queued() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.size();
+}
+
+}  // namespace cairn

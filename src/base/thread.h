@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Named threads, and a pool of them with a queue. Names are those of the table in docs/threading.md and show
+// in `top -H`.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cairn {
+
+// Starts a thread under `name` (15 characters at the most are kept). Signals are left to the main thread.
+std::thread StartThread(const std::string& name, std::function<void()> run);
+
+// A fixed number of threads that run jobs in the order they were posted.
+// Thread: any may post; Stop belongs to the owner.
+class ThreadPool {
+ public:
+  // Threads are called `name`-0, `name`-1 ...
+  ThreadPool(std::string name, int threads);
+  ~ThreadPool();
+
+  void Post(std::function<void(int thread)> job);
+  // Runs what is queued, then ends the threads.
+  void Stop();
+  size_t queued() const;
+
+ private:
+  void Run(int thread);
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void(int)>> jobs_;  // guarded by mutex_
+  bool stopping_ = false;                      // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "command/dispatch.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "resp/errors.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+// On the slow lane a command whose reads keep changing under it locks everything the second time.
+constexpr int kTriesBeforeLockAll = 1;
+constexpr int kMostTries = 8;
+
+}  // namespace
+
+struct Dispatcher::Call {
+  CommandWorker& worker;
+  Session& session;
+  std::span<const std::string_view> argv;
+  const Command* command = nullptr;
+  bool rerun = false;
+  int64_t block_timeout_ms = 0;
+};
+
+// ---- gates
+
+Status Dispatcher::CheckGates(const Call& call) {
+  const Command* command = call.command;
+  const Session& session = call.session;
+  if (command == nullptr) {
+    return Status::Reply(errors::UnknownCommand(call.argv[0], call.argv.data() + 1, call.argv.size() - 1));
+  }
+  if (command->Has(kSubcommands) && command->parent() == nullptr && call.argv.size() > 1 &&
+      command->row().run == nullptr) {
+    std::string container(command->row().name);
+    for (char& c : container) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    return Status::Reply(errors::UnknownSubcommand(call.argv[1], container));
+  }
+  if (!command->AcceptsArity(call.argv.size())) return Status::Reply(errors::WrongArity(command->full_name()));
+  if (!session.authenticated && !command->Has(kNoAuth)) {
+    return Status::Reply("NOAUTH Authentication required.");
+  }
+  if (session.multi.active && command->Has(kNoMulti)) {
+    return Status::Reply("ERR Command not allowed inside a transaction");
+  }
+  if (!command->Has(kWrite)) return Ok();
+  if (session.read_only_port) return Status::Reply("READONLY You can't write against a read only replica.");
+  Store& store = call.worker.txn.store();
+  if (!store.writable()) {
+    return Status::Reply("MISCONF Errors writing to the AOF file: " + store.write_error());
+  }
+  return Ok();
+}
+
+void Dispatcher::Enqueue(const Call& call, Reply& reply) {
+  QueuedCommand queued{call.command, {}};
+  for (const std::string_view arg : call.argv) queued.argv.emplace_back(arg);
+  call.session.multi.queue.push_back(std::move(queued));
+  reply.Simple("QUEUED");
+}
+
+// ---- locks
+
+bool Dispatcher::AddStripes(CommandWorker& worker, const Command& command,
+                            std::span<const std::string_view> argv, bool reads_too) {
+  if (command.Has(kLockAll)) return false;
+  if (!command.has_keys() || !(reads_too || command.Has(kWrite))) return true;
+  worker.positions.clear();
+  // Arguments that do not tell the keys are the command's to complain about; it gets no further.
+  (void)command.FindKeys(argv, worker.positions);
+  for (const uint32_t position : worker.positions) worker.stripes.push_back(StripeOf(argv[position]));
+  return true;
+}
+
+Status Dispatcher::LockFor(Call& call, bool everything) {
+  CommandWorker& worker = call.worker;
+  worker.stripes.clear();
+  bool by_key = !everything;
+  if (by_key && call.command->Has(kRunsQueue)) {
+    std::vector<std::string_view> argv;
+    for (const QueuedCommand& queued : call.session.multi.queue) {
+      argv.assign(queued.argv.begin(), queued.argv.end());
+      by_key = AddStripes(worker, *queued.command, argv, true) && by_key;
+    }
+    for (const WatchedKey& key : call.session.watched) worker.stripes.push_back(key.stripe);
+  } else if (by_key) {
+    by_key = AddStripes(worker, *call.command, call.argv, worker.lane == Lane::kSlow);
+  }
+  if (!by_key) return worker.txn.LockAll();
+  return worker.stripes.empty() ? Ok() : worker.txn.Lock(worker.stripes);
+}
+
+bool Dispatcher::StartsOnSlowLane(const Call& call) const {
+  if (call.command->Has(kSlowLane)) return true;
+  if (!call.command->Has(kRunsQueue)) return false;
+  const std::vector<QueuedCommand>& queue = call.session.multi.queue;
+  return std::any_of(queue.begin(), queue.end(),
+                     [](const QueuedCommand& queued) { return queued.command->Has(kSlowLane); });
+}
+
+// ---- running
+
+Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
+  CommandWorker& worker = call.worker;
+  worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
+  TRY(LockFor(call, everything));
+  Args args(call.argv);
+  CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
+  ctx.set_waiters(&waiters_);
+  Status status = call.command->row().run(ctx, args, reply);
+  call.block_timeout_ms = ctx.block_timeout_ms();
+  TRY(std::move(status));
+  return worker.txn.FinishCommand();
+}
+
+Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv,
+                            Reply& reply, bool rerun) {
+  Call call{worker, session, argv, table_.Resolve(argv), rerun};
+  Outcome outcome{.command = call.command};
+  if (Status refused = CheckGates(call); !refused.ok()) {
+    if (session.multi.active) session.multi.aborted = true;
+    reply.Error(refused.text());
+    outcome.rejected = true;
+    return outcome;
+  }
+  if (session.multi.active && !call.command->Has(kNotQueued)) {
+    Enqueue(call, reply);
+    return outcome;
+  }
+  if (worker.lane == Lane::kFast && StartsOnSlowLane(call)) {
+    outcome.verdict = Verdict::kWouldWait;
+    return outcome;
+  }
+  const int db = session.db;
+  for (int tries = 0;; ++tries) {
+    Status status = RunOnce(call, reply, tries > kTriesBeforeLockAll);
+    if (status.Is(Code::kWouldWait)) {
+      worker.txn.AbandonCommand();
+      reply.Rewind();
+      session.db = db;
+      if (worker.lane == Lane::kFast) {
+        outcome.verdict = Verdict::kWouldWait;
+        return outcome;
+      }
+      worker.txn.Discard();
+      if (tries < kMostTries) continue;
+      status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
+    }
+    Conclude(call, std::move(status), reply, outcome);
+    return outcome;
+  }
+}
+
+void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outcome) {
+  Transaction& txn = call.worker.txn;
+  if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType) {
+    status = Status::MustBlock();
+  }
+  if (status.Is(Code::kMustBlock)) {
+    ParkOn(call, call.block_timeout_ms);
+    txn.AbandonCommand();
+    reply.Rewind();
+    outcome.verdict = Verdict::kParked;
+    return;
+  }
+  if (status.ok()) {
+    outcome.wrote = call.command->flags() & (kWrite | kRunsQueue);
+    outcome.wakes = outcome.wrote && std::any_of(call.worker.stripes.begin(), call.worker.stripes.end(),
+                                                 [this](uint32_t s) { return waiters_.IsInterested(s); });
+  } else {
+    txn.AbandonCommand();
+    reply.Rewind();
+    reply.Error(status.Is(Code::kReply) ? std::string(status.text()) : "ERR " + std::string(status.text()));
+    outcome.failed = true;
+  }
+  if (call.command->Has(kRunsQueue)) {
+    call.session.multi = MultiState();
+    waiters_.Unwatch(call.session);
+  }
+  if (call.rerun || call.session.blocked != nullptr) {
+    waiters_.Leave(call.session);
+    call.session.blocked.reset();
+  }
+}
+
+// ---- parking
+
+void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
+  CommandWorker& worker = call.worker;
+  worker.positions.clear();
+  (void)call.command->FindKeys(call.argv, worker.positions);
+  const KeyspaceId keyspace = worker.txn.keyspace(call.session.db);
+  std::vector<Waiters::AwaitedKey> keys;
+  for (const uint32_t position : worker.positions) {
+    const RowKey row = MakeKeyRow(keyspace, call.argv[position]);
+    keys.push_back({std::string(row.row()), row.stripe()});
+  }
+  if (call.session.blocked == nullptr) {
+    auto blocked = std::make_unique<BlockedCommand>();
+    for (const std::string_view arg : call.argv) blocked->argv.emplace_back(arg);
+    blocked->command = call.command;
+    if (timeout_ms > 0) blocked->deadline_us = MonotonicUs() + timeout_ms * 1000;
+    call.session.unblock = UnblockRequest::kNone;
+    call.session.blocked = std::move(blocked);
+  }
+  waiters_.Park(call.session, keys);
+}
+
+void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {
+  waiters_.Leave(session);
+  const Command* command = session.blocked->command;
+  session.blocked.reset();
+  if (why == UnblockRequest::kError) {
+    reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  } else if (command->row().group == Group::kList && command->row().arity > 0) {
+    reply.Null();  // BLMOVE and BRPOPLPUSH answer one element, the others an array
+  } else {
+    reply.NullArray();
+  }
+}
+
+void Dispatcher::Forget(Session& session) {
+  waiters_.Leave(session);
+  waiters_.Unwatch(session);
+  session.multi = MultiState();
+  session.blocked.reset();
+}
+
+}  // namespace cairn

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Dispatcher: from a request to its reply. It looks the row up, runs the gates (small named checks on the row's
+// flags and the session's state), locks keys, runs the command's function on the worker's transaction and
+// decides by its Status what happened: done, run again on the slow lane, or parked.
+//
+// Thread: any; one dispatcher serves all workers and holds no state of its own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "command/context.h"
+#include "command/session.h"
+#include "command/table.h"
+#include "command/waiters.h"
+#include "resp/reply.h"
+#include "storage/transaction.h"
+#include "types/limits.h"
+
+namespace cairn {
+
+// What a worker brings along: its transaction and its luck.
+struct CommandWorker {
+  Transaction& txn;
+  Random& random;
+  Lane lane;
+  std::vector<uint32_t> positions;  // scratch
+  std::vector<uint32_t> stripes;    // scratch
+};
+
+enum class Verdict : unsigned char {
+  kDone,       // the reply is written
+  kWouldWait,  // nothing has happened: run it on the slow lane
+  kParked,     // no reply yet: run it again when the session is woken
+};
+
+struct Outcome {
+  Verdict verdict = Verdict::kDone;
+  const Command* command = nullptr;  // null: unknown
+  bool rejected = false;             // refused by a gate
+  bool failed = false;               // ran and answered an error
+  bool wrote = false;                // its changes are in the tick: the reply must wait for the commit
+  bool wakes = false;                // it touched a key somebody is parked on: end the tick now
+};
+
+class Dispatcher {
+ public:
+  Dispatcher(const CommandTable& table, const Limits& limits, Waiters& waiters, Server* server)
+      : table_(table), limits_(limits), waiters_(waiters), server_(server) {}
+
+  // Runs one request. `rerun`: it was parked and has been woken; then a key of the wrong type is not yet the one
+  // that is waited for, and the command parks again.
+  Outcome Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
+                  bool rerun = false);
+
+  // Ends the wait of a parked session with the reply its command gives in vain (or CLIENT UNBLOCK's error).
+  void GiveUp(Session& session, UnblockRequest why, Reply& reply);
+
+  // The session is going away.
+  void Forget(Session& session);
+
+ private:
+  struct Call;
+  Status CheckGates(const Call& call);
+  void Enqueue(const Call& call, Reply& reply);
+  bool StartsOnSlowLane(const Call& call) const;
+  Status LockFor(Call& call, bool everything);
+  bool AddStripes(CommandWorker& worker, const Command& command, std::span<const std::string_view> argv,
+                  bool reads_too);
+  Status RunOnce(Call& call, Reply& reply, bool everything);
+  void ParkOn(Call& call, int64_t timeout_ms);
+  void Conclude(Call& call, Status status, Reply& reply, Outcome& outcome);
+
+  const CommandTable& table_;
+  const Limits& limits_;
+  Waiters& waiters_;
+  Server* server_;
+};
+
+}  // namespace cairn

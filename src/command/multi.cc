@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MULTI, EXEC, DISCARD, WATCH and UNWATCH. Queueing is the dispatcher's; EXEC runs the queue on one transaction,
+// whose stripes the dispatcher has locked, so nobody sees a part of it and it commits as one batch.
+#include "command/context.h"
+#include "command/families.h"
+#include "command/waiters.h"
+
+namespace cairn {
+namespace {
+
+// A watched key whose time has come since WATCH has changed, although nobody committed anything.
+bool AnyExpired(CommandContext& ctx) {
+  for (const WatchedKey& key : ctx.session().watched) {
+    if (key.expire_ms >= 0 && key.expire_ms <= ctx.now_ms()) return true;
+  }
+  return false;
+}
+
+// MULTI
+Status Multi(CommandContext& ctx, Args&, Reply& reply) {
+  if (ctx.session().multi.active) return Status::Reply("ERR MULTI calls can not be nested");
+  ctx.session().multi.active = true;
+  reply.Ok();
+  return Ok();
+}
+
+// Runs one queued command; its error is its reply and takes back what it wrote, no more.
+Status RunQueued(CommandContext& ctx, const QueuedCommand& queued, Reply& reply) {
+  const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
+  const Transaction::Savepoint savepoint = ctx.txn().MakeSavepoint();
+  const size_t mark = reply.size();
+  Args args(argv);
+  CommandContext own = ctx.For(*queued.command);
+  Status status = queued.command->row().run(own, args, reply);
+  if (status.ok()) return Ok();
+  if (status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo)) return status;
+  ctx.txn().RollbackTo(savepoint);
+  reply.RewindTo(mark);
+  if (status.Is(Code::kReply)) {
+    reply.Error(status.text());
+  } else if (queued.command->row().group == Group::kList && queued.command->row().arity > 0) {
+    reply.Null();
+  } else {
+    reply.NullArray();
+  }
+  return Ok();
+}
+
+// EXEC
+Status Exec(CommandContext& ctx, Args&, Reply& reply) {
+  const MultiState& multi = ctx.session().multi;
+  if (!multi.active) return Status::Reply("ERR EXEC without MULTI");
+  if (multi.aborted) return Status::Reply("EXECABORT Transaction discarded because of previous errors.");
+  if (ctx.session().watch_broken || AnyExpired(ctx)) {
+    reply.NullArray();
+    return Ok();
+  }
+  reply.Array(multi.queue.size());
+  for (const QueuedCommand& queued : multi.queue) TRY(RunQueued(ctx, queued, reply));
+  return Ok();
+}
+
+// DISCARD
+Status Discard(CommandContext& ctx, Args&, Reply& reply) {
+  if (!ctx.session().multi.active) return Status::Reply("ERR DISCARD without MULTI");
+  ctx.session().multi = MultiState();
+  ctx.waiters().Unwatch(ctx.session());
+  reply.Ok();
+  return Ok();
+}
+
+// WATCH key [key ...]
+Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
+  Session& session = ctx.session();
+  if (session.multi.active) return Status::Reply("ERR WATCH inside MULTI is not allowed");
+  std::vector<WatchedKey> watched;
+  std::vector<uint32_t> stripes;
+  for (size_t i = 1; i < args.size(); ++i) stripes.push_back(StripeOf(args[i]));
+  TRY(ctx.txn().Lock(stripes));  // so that no commit falls between the look and the registration
+  Keyspace keys = ctx.keys();
+  while (args.More()) {
+    const Key key = keys.Name(args.Bytes());
+    const KeyEntry entry = TRY(keys.Find(key));
+    watched.push_back({std::string(key.row().row()), key.stripe(), entry.expire_ms()});
+  }
+  for (WatchedKey& key : watched) {
+    const bool known = std::any_of(session.watched.begin(), session.watched.end(),
+                                   [&](const WatchedKey& other) { return other.row == key.row; });
+    if (known) continue;
+    ctx.waiters().Watch(session, key.row, key.stripe);
+    session.watched.push_back(std::move(key));
+  }
+  reply.Ok();
+  return Ok();
+}
+
+// UNWATCH
+Status Unwatch(CommandContext& ctx, Args&, Reply& reply) {
+  ctx.waiters().Unwatch(ctx.session());
+  reply.Ok();
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "multi", .arity = 1,
+     .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy | kNotQueued,
+     .run = Multi, .group = Group::kTransactions, .since = "1.2.0",
+     .summary = "Opens a transaction: what follows is queued", .complexity = "O(1)"},
+    {.name = "exec", .arity = 1,
+     .flags = kNoScript | kLoading | kStale | kSkipSlowlog | kNotQueued | kRunsQueue,
+     .run = Exec, .group = Group::kTransactions, .since = "1.2.0",
+     .summary = "Runs the queued commands as one", .complexity = "That of the commands"},
+    {.name = "discard", .arity = 1,
+     .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy | kNotQueued,
+     .run = Discard, .group = Group::kTransactions, .since = "2.0.0",
+     .summary = "Drops the queued commands", .complexity = "O(n) with n the commands queued"},
+    {.name = "watch", .arity = -2,
+     .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy | kNotQueued,
+     .keys = {KeysToEnd(kRO)}, .run = Watch, .group = Group::kTransactions, .since = "2.2.0",
+     .summary = "Makes the next EXEC fail if one of the keys changes before it",
+     .complexity = "O(1) for each key", .syntax = "key [key ...]"},
+    {.name = "unwatch", .arity = 1,
+     .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
+     .run = Unwatch, .group = Group::kTransactions, .since = "2.2.0",
+     .summary = "Forgets all watched keys", .complexity = "O(1)"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> TransactionCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "command/table.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+#include "base/number.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kLongestName = 64;
+
+bool IsUsed(const KeySpec& spec) { return spec.begin != 0 || !spec.keyword.empty(); }
+
+// The index of a spec's first key, or 0 when its keyword is not among the arguments.
+size_t FindBegin(const KeySpec& spec, std::span<const std::string_view> argv) {
+  if (spec.keyword.empty()) return static_cast<size_t>(spec.begin);
+  if (spec.begin >= 0) {
+    for (size_t i = static_cast<size_t>(spec.begin); i + 1 < argv.size(); ++i) {
+      if (EqualsIgnoreCase(argv[i], spec.keyword)) return i + 1;
+    }
+    return 0;
+  }
+  for (auto i = static_cast<ptrdiff_t>(argv.size()) + spec.begin; i > 0; --i) {
+    if (EqualsIgnoreCase(argv[static_cast<size_t>(i)], spec.keyword)) return static_cast<size_t>(i) + 1;
+  }
+  return 0;
+}
+
+bool FindCounted(const KeySpec& spec, std::span<const std::string_view> argv, size_t begin,
+                 std::vector<uint32_t>& positions) {
+  const size_t count_at = begin + static_cast<size_t>(spec.keynum);
+  const size_t first = begin + static_cast<size_t>(spec.first_after_keynum);
+  if (count_at >= argv.size()) return false;
+  const auto count = ParseInt64(argv[count_at]);
+  if (!count || *count < 0 || first > argv.size() || *count > static_cast<int64_t>(argv.size() - first)) {
+    return false;
+  }
+  const auto step = static_cast<size_t>(spec.step);
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) {
+    positions.push_back(static_cast<uint32_t>(first + i * step));
+  }
+  return true;
+}
+
+bool FindSpec(const KeySpec& spec, std::span<const std::string_view> argv, std::vector<uint32_t>& positions) {
+  const size_t begin = FindBegin(spec, argv);
+  if (begin == 0) return true;
+  if (spec.keynum >= 0) return FindCounted(spec, argv, begin, positions);
+  if (begin >= argv.size()) return false;
+  size_t last = begin + static_cast<size_t>(std::max<int16_t>(spec.last, 0));
+  if (spec.last < 0) {
+    const size_t after = argv.size() - begin;
+    const size_t span = spec.limit > 1 ? after / static_cast<size_t>(spec.limit) : after;
+    const auto cut = static_cast<size_t>(-spec.last - 1);
+    if (span <= cut) return false;
+    last = begin + span - cut - 1;
+  }
+  if (last >= argv.size()) return false;
+  for (size_t i = begin; i <= last; i += static_cast<size_t>(spec.step)) {
+    positions.push_back(static_cast<uint32_t>(i));
+  }
+  return true;
+}
+
+}  // namespace
+
+Command::Command(const CommandRow& row, const Command* parent) : row_(row), parent_(parent) {
+  full_name_ = parent == nullptr ? std::string(row.name)
+                                 : std::string(parent->row().name) + "|" + std::string(row.name);
+  for (const KeySpec& spec : row.keys) has_keys_ |= IsUsed(spec) && !(spec.flags & kNotKey);
+}
+
+bool Command::AcceptsArity(size_t count) const {
+  const auto n = static_cast<int64_t>(count);
+  return row_.arity >= 0 ? n == row_.arity : n >= -row_.arity;
+}
+
+bool Command::FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const {
+  for (const KeySpec& spec : row_.keys) {
+    if (!IsUsed(spec)) break;
+    if (spec.flags & kNotKey) continue;
+    if (!FindSpec(spec, argv, positions)) return false;
+  }
+  return true;
+}
+
+bool Command::FindKeyUses(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) const {
+  std::vector<uint32_t> positions;
+  for (const KeySpec& spec : row_.keys) {
+    if (!IsUsed(spec)) break;
+    if (spec.flags & kNotKey) continue;
+    positions.clear();
+    if (!FindSpec(spec, argv, positions)) return false;
+    const bool varies = (spec.flags & kVariableFlags) && row_.key_flags != nullptr;
+    const uint16_t flags = varies ? row_.key_flags(argv) : spec.flags;
+    for (const uint32_t position : positions) uses.push_back({position, flags});
+  }
+  return true;
+}
+
+struct CommandTable::Slots {
+  std::vector<std::unique_ptr<Command>> owned;
+  absl::flat_hash_map<std::string, const Command*> by_name;
+};
+
+CommandTable::CommandTable(std::span<const std::span<const CommandRow>> families)
+    : slots_(std::make_unique<Slots>()) {
+  for (const std::span<const CommandRow>& family : families) {
+    for (const CommandRow& row : family) {
+      auto command = std::make_unique<Command>(row, nullptr);
+      command->index_ = index_count_++;
+      for (const CommandRow& child_row : row.subcommands) {
+        command->subcommands_.emplace_back(child_row, command.get());
+        command->subcommands_.back().index_ = index_count_++;
+      }
+      ASSERT(slots_->by_name.emplace(command->full_name(), command.get()).second, "a command has one row");
+      slots_->owned.push_back(std::move(command));
+    }
+  }
+  for (const auto& command : slots_->owned) commands_.push_back(command.get());
+  std::sort(commands_.begin(), commands_.end(),
+            [](const Command* a, const Command* b) { return a->full_name() < b->full_name(); });
+}
+
+CommandTable::~CommandTable() = default;
+
+const Command* CommandTable::Find(std::string_view name) const {
+  if (name.size() > kLongestName) return nullptr;
+  char lower[kLongestName];
+  for (size_t i = 0; i < name.size(); ++i) {
+    lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] + 32) : name[i];
+  }
+  const auto found = slots_->by_name.find(absl::string_view(lower, name.size()));
+  return found == slots_->by_name.end() ? nullptr : found->second;
+}
+
+const Command* CommandTable::Resolve(std::span<const std::string_view> argv) const {
+  const Command* command = argv.empty() ? nullptr : Find(argv[0]);
+  if (command == nullptr || command->subcommands().empty() || argv.size() < 2) return command;
+  for (const Command& child : command->subcommands()) {
+    if (EqualsIgnoreCase(child.row().name, argv[1])) return &child;
+  }
+  return command;
+}
+
+}  // namespace cairn

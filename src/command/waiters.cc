@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "command/waiters.h"
+
+#include <algorithm>
+
+namespace cairn {
+
+void Waiters::WakeFirst(const std::list<Parked*>& queue, const Parked* after) {
+  auto it = queue.begin();
+  if (after != nullptr) {
+    it = std::find(queue.begin(), queue.end(), after);
+    if (it != queue.end()) ++it;
+  }
+  if (it == queue.end() || (*it)->woken) return;
+  (*it)->woken = true;
+  (*it)->session->Wake();
+}
+
+void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
+  const std::lock_guard lock(mutex_);
+  const auto known = parked_.find(&session);
+  if (known != parked_.end()) {
+    Parked& parked = *known->second;
+    parked.woken = false;
+    for (const AwaitedKey& key : parked.keys) WakeFirst(queues_[key.row].parked, &parked);
+    // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up anew.
+    if (parked.keys.front().row == keys.front().row) return;
+    RemoveParked(parked);
+    parked_.erase(known);
+  }
+  auto parked = std::make_unique<Parked>();
+  parked->session = &session;
+  for (const AwaitedKey& key : keys) {
+    Queue& queue = queues_[key.row];
+    // A key named twice counts once.
+    if (std::find(queue.parked.begin(), queue.parked.end(), parked.get()) != queue.parked.end()) continue;
+    queue.parked.push_back(parked.get());
+    parked->keys.push_back(key);
+    interest_[key.stripe].fetch_add(1);
+  }
+  session.is_blocked.store(true);
+  parked_.emplace(&session, std::move(parked));
+}
+
+void Waiters::Leave(Session& session) {
+  const std::lock_guard lock(mutex_);
+  const auto known = parked_.find(&session);
+  if (known == parked_.end()) return;
+  Parked* const parked = known->second.get();
+  // Whoever comes next may have been passed over while this one was being run again.
+  if (parked->woken) {
+    for (const AwaitedKey& key : parked->keys) WakeFirst(queues_[key.row].parked, parked);
+  }
+  RemoveParked(*parked);
+  session.is_blocked.store(false);
+  parked_.erase(known);
+}
+
+void Waiters::RemoveParked(Parked& parked) {
+  for (const AwaitedKey& key : parked.keys) {
+    queues_[key.row].parked.remove(&parked);
+    interest_[key.stripe].fetch_sub(1);
+    EraseIfEmpty(key.row);
+  }
+}
+
+size_t Waiters::parked() const {
+  const std::lock_guard lock(mutex_);
+  return parked_.size();
+}
+
+void Waiters::EraseIfEmpty(const std::string& row) {
+  const auto queue = queues_.find(row);
+  if (queue != queues_.end() && queue->second.empty()) queues_.erase(queue);
+}
+
+void Waiters::Watch(Session& session, const std::string& row, uint32_t stripe) {
+  const std::lock_guard lock(mutex_);
+  queues_[row].watching.push_back(&session);
+  interest_[stripe].fetch_add(1);
+}
+
+void Waiters::Unwatch(Session& session) {
+  const std::lock_guard lock(mutex_);
+  for (const WatchedKey& key : session.watched) {
+    std::erase(queues_[key.row].watching, &session);
+    interest_[key.stripe].fetch_sub(1);
+    EraseIfEmpty(key.row);
+  }
+  session.watched.clear();
+  session.watch_broken.store(false);
+}
+
+void Waiters::OnKeyChanged(uint32_t, std::string_view key_row) {
+  const std::lock_guard lock(mutex_);
+  const auto queue = queues_.find(key_row);
+  if (queue == queues_.end()) return;
+  for (Session* session : queue->second.watching) session->watch_broken.store(true);
+  WakeFirst(queue->second.parked, nullptr);
+}
+
+void Waiters::OnKeyspacesChanged() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [row, queue] : queues_) {
+    for (Session* session : queue.watching) session->watch_broken.store(true);
+    for (Parked* parked : queue.parked) {
+      parked->woken = true;
+      parked->session->Wake();
+    }
+  }
+}
+
+}  // namespace cairn

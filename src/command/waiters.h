@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Waiters: who wants to hear of a key. Two kinds stand in one table: clients parked by BLPOP and its family,
+// and clients that WATCH.
+//
+// A parked client is not handed the element. When a commit touches one of its keys it is woken, and its command
+// runs again from the start; it may lose the race and park again, and that is fine. A key's queue keeps the
+// order of arrival, and a woken client keeps its place in it until it has been served: the head is woken by a
+// commit, the next by the head's own commit, or, when the head could not be served, by the head parking again.
+//
+// Invariants: (1) a client is registered before the stripes its command looked at are released, so no commit
+// falls between the look and the registration; (2) a key's queue is in order of arrival; (3) the calls of
+// CommitListener come while the committer holds the stripe.
+//
+// Thread: any; guarded by mutex_, which ranks after key stripes (docs/threading.md). Not here: timeouts, which
+// belong to the connection's thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "command/session.h"
+#include "encoding/row_key.h"
+#include "storage/store.h"
+
+namespace cairn {
+
+class Waiters : public CommitListener {
+ public:
+  struct AwaitedKey {
+    std::string row;  // the key row
+    uint32_t stripe;
+  };
+
+  // Parks the session on its keys, or, when it is parked already and was woken in vain, keeps its place and
+  // wakes whoever comes next. REQUIRES: the stripes are held.
+  void Park(Session& session, const std::vector<AwaitedKey>& keys);
+  // The session was served, gave up or is gone. No-op when it is not parked.
+  void Leave(Session& session);
+  size_t parked() const;
+
+  // Sets session.watch_broken when the key changes. REQUIRES: the stripe is held.
+  void Watch(Session& session, const std::string& row, uint32_t stripe);
+  void Unwatch(Session& session);
+
+  bool IsInterested(uint32_t stripe) const override {
+    return interest_[stripe].load(std::memory_order_acquire) != 0;
+  }
+  void OnKeyChanged(uint32_t stripe, std::string_view key_row) override;
+  void OnKeyspacesChanged() override;
+
+ private:
+  struct Parked {
+    Session* session;
+    bool woken = false;
+    std::vector<AwaitedKey> keys;
+  };
+  struct Queue {
+    std::list<Parked*> parked;
+    std::vector<Session*> watching;
+    bool empty() const { return parked.empty() && watching.empty(); }
+  };
+
+  static void WakeFirst(const std::list<Parked*>& queue, const Parked* after);
+  void RemoveParked(Parked& parked);
+  void EraseIfEmpty(const std::string& row);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Queue, std::less<>> queues_;                   // by key row
+  std::unordered_map<const Session*, std::unique_ptr<Parked>> parked_;
+  std::unique_ptr<std::atomic<uint32_t>[]> interest_ = std::make_unique<std::atomic<uint32_t>[]>(kStripeCount);
+};
+
+}  // namespace cairn

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "net/connection.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "net/io_thread.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kReadBytes = 16 * 1024;
+constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
+constexpr size_t kKeptOutputBytes = 64 * 1024;
+constexpr size_t kMostSlowReplies = 4 * 1024 * 1024;  // a slow lane batch comes back to send at this size
+
+}  // namespace
+
+Connection::Connection(IoThread& thread, uint64_t id, int fd) : thread_(thread), id_(id), fd_(fd) {
+  read_event_ = event_new(thread.base(), fd, EV_READ | EV_PERSIST, &OnReadable, this);
+  write_event_ = event_new(thread.base(), fd, EV_WRITE | EV_PERSIST, &OnWritable, this);
+  deadline_event_ = event_new(thread.base(), -1, 0, &OnDeadline, this);
+}
+
+Connection::~Connection() { ASSERT(read_event_ == nullptr, "a connection is shut before it is destroyed"); }
+
+void Connection::Start(std::shared_ptr<Client> client) {
+  client_ = std::move(client);
+  WatchRead(true);
+}
+
+void Connection::Shut() {
+  for (event** e : {&read_event_, &write_event_, &deadline_event_}) {
+    if (*e != nullptr) event_free(*e);
+    *e = nullptr;
+  }
+  close(fd_);
+  if (client_ != nullptr) client_->OnClosed();
+}
+
+void Connection::Close() { thread_.Close(this); }
+
+// ---- events
+
+void Connection::WatchRead(bool on) {
+  if (on == watches_read_) return;
+  watches_read_ = on;
+  if (on) {
+    event_add(read_event_, nullptr);
+  } else {
+    event_del(read_event_);
+  }
+}
+
+void Connection::WatchWrite(bool on) {
+  if (on == watches_write_) return;
+  watches_write_ = on;
+  if (on) {
+    event_add(write_event_, nullptr);
+  } else {
+    event_del(write_event_);
+  }
+}
+
+void Connection::Schedule(int64_t delay_us) {
+  delay_us = std::max<int64_t>(delay_us, 1);
+  const timeval delay{delay_us / 1000000, delay_us % 1000000};
+  event_add(deadline_event_, &delay);
+}
+
+void Connection::OnReadable(int, short, void* self) {
+  auto* connection = static_cast<Connection*>(self);
+  const std::shared_ptr<Connection> keep = connection->shared_from_this();
+  if (!connection->ReadSocket()) return;
+  if (connection->state_ == State::kReading) connection->RunRequests(false);
+}
+
+void Connection::OnWritable(int, short, void* self) {
+  auto* connection = static_cast<Connection*>(self);
+  const std::shared_ptr<Connection> keep = connection->shared_from_this();
+  if (!connection->Flush()) return;
+  if (connection->unsent() == 0 && connection->close_after_reply_ && connection->state_ == State::kReading) {
+    connection->Close();
+  }
+}
+
+void Connection::OnDeadline(int, short, void* self) {
+  auto* connection = static_cast<Connection*>(self);
+  const std::shared_ptr<Connection> keep = connection->shared_from_this();
+  if (connection->state_ == State::kParked) connection->RunRequests(connection->is_parked_on_client_);
+}
+
+// Reads what is there, at most one buffer. False when the connection is closed.
+bool Connection::ReadSocket() {
+  const size_t room = std::clamp(parser_.missing_bytes(), kReadBytes, kMostReadBytes);
+  char* const place = parser_.Reserve(room);
+  const ssize_t size = read(fd_, place, parser_.reserved());
+  if (size > 0) {
+    parser_.Filled(static_cast<size_t>(size));
+    thread_.worker().NoteRead(static_cast<uint64_t>(size));
+    if (!client_->ExceedsQueryLimit(parser_.pending_bytes())) return true;
+  } else if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return true;
+  }
+  Close();
+  return false;
+}
+
+// ---- running
+
+void Connection::RunRequests(bool resume) {
+  state_ = State::kInTick;
+  wake_pending_ = false;
+  next_ = RunBatch(thread_.worker(), false, resume);
+  thread_.AddToTick(this);
+}
+
+Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
+  if (resume || has_request_) {
+    const Next next = RunOne(worker, resume);
+    if (next != Next::kRunMore) return next;
+  }
+  for (;;) {
+    if (close_now_ || close_after_reply_) return Next::kClose;
+    if (slow ? out_.size() > kMostSlowReplies : worker.wakes_others() || worker.is_full()) {
+      return Next::kRunMore;
+    }
+    if (parser_.pending_bytes() == 0) return Next::kRead;
+    throttle_us_ = thread_.limit().Take();
+    if (throttle_us_ > 0) return Next::kPark;
+    const RequestParser::Outcome outcome = parser_.Next(client_->request_limits());
+    if (outcome == RequestParser::Outcome::kError) {
+      out_.append("-ERR ").append(parser_.error()).append("\r\n");
+      close_after_reply_ = true;
+      return Next::kClose;
+    }
+    if (outcome == RequestParser::Outcome::kIncomplete || parser_.argv().empty()) {
+      thread_.limit().Return();
+      if (outcome == RequestParser::Outcome::kIncomplete) return Next::kRead;
+      continue;
+    }
+    const Next next = RunOne(worker, false);
+    if (next != Next::kRunMore) return next;
+  }
+}
+
+Connection::Next Connection::RunOne(Worker& worker, bool resume) {
+  const size_t start = out_.size();
+  const RunResult result = resume ? worker.Resume(*client_, out_) : worker.Run(*client_, parser_.argv(), out_);
+  has_request_ = !resume && (result == RunResult::kWouldWait || result == RunResult::kPaused);
+  resumes_ = resume && result == RunResult::kWouldWait;
+  is_parked_on_client_ = result == RunResult::kParked;
+  switch (result) {
+    case RunResult::kWouldWait: return Next::kGoSlow;
+    case RunResult::kParked:
+    case RunResult::kPaused: return Next::kPark;
+    case RunResult::kAbort: close_now_ = true; return Next::kClose;
+    case RunResult::kClose: close_after_reply_ = true; break;
+    case RunResult::kDone: break;
+  }
+  if ((worker.wrote() || !uncommitted_.empty()) && out_.size() > start) uncommitted_.push_back(start);
+  return close_after_reply_ ? Next::kClose : Next::kRunMore;
+}
+
+// ---- the end of the tick
+
+// Each reply that was to tell of a change becomes the error that says it did not happen.
+void Connection::ReplaceReplies() {
+  if (uncommitted_.empty()) return;
+  const std::string error = thread_.worker().commit_error();
+  out_.resize(uncommitted_.front());
+  for (size_t i = 0; i < uncommitted_.size(); ++i) out_.append(error);
+}
+
+void Connection::FinishTick(bool committed) {
+  if (!committed) ReplaceReplies();
+  uncommitted_.clear();
+  if (close_now_) {
+    Close();
+    return;
+  }
+  if (Flush()) Proceed();
+}
+
+void Connection::Proceed() {
+  state_ = State::kReading;
+  parser_.Shrink();
+  switch (next_) {
+    case Next::kRead: WatchRead(true); break;
+    case Next::kRunMore:
+      WatchRead(true);
+      event_active(read_event_, EV_READ, 0);
+      break;
+    case Next::kGoSlow: GoSlow(); break;
+    case Next::kPark: Park(); break;
+    case Next::kClose:
+      WatchRead(false);
+      if (unsent() == 0) Close();
+      break;
+  }
+}
+
+void Connection::Park() {
+  state_ = State::kParked;
+  if (wake_pending_ && is_parked_on_client_) {
+    RunRequests(true);
+    return;
+  }
+  // A client that waits for a key may still hang up; one that is held back must not fill our memory.
+  WatchRead(is_parked_on_client_);
+  if (throttle_us_ > 0) {
+    Schedule(throttle_us_);
+  } else if (client_->deadline_us() > 0) {
+    Schedule(client_->deadline_us() - MonotonicUs());
+  }
+  throttle_us_ = 0;
+}
+
+void Connection::GoSlow() {
+  state_ = State::kSlow;
+  WatchRead(false);
+  WatchWrite(false);
+  thread_.service().RunSlow([self = shared_from_this()](Worker& worker) { self->RunSlow(worker); });
+}
+
+void Connection::RunSlow(Worker& worker) {
+  next_ = RunBatch(worker, true, resumes_);
+  if (next_ == Next::kGoSlow) next_ = Next::kRunMore;
+  thread_.Post([self = shared_from_this()] {
+    self->state_ = State::kInTick;
+    self->FinishTick(true);
+  });
+}
+
+// ---- sending
+
+bool Connection::Flush() {
+  while (sent_ < out_.size()) {
+    const ssize_t size = send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL);
+    if (size > 0) {
+      sent_ += static_cast<size_t>(size);
+      thread_.worker().NoteWritten(static_cast<uint64_t>(size));
+    } else if (errno == EAGAIN) {
+      break;
+    } else if (errno != EINTR) {
+      Close();
+      return false;
+    }
+  }
+  if (sent_ == out_.size()) {
+    out_.clear();
+    sent_ = 0;
+    if (out_.capacity() > kKeptOutputBytes) out_.shrink_to_fit();
+  } else if (sent_ > out_.size() / 2) {
+    out_.erase(0, sent_);
+    sent_ = 0;
+  }
+  WatchWrite(sent_ < out_.size());
+  NoteBuffers();
+  if (unsent() > 0 && client_->ExceedsOutputLimit(unsent(), MonotonicUs())) {
+    Close();
+    return false;
+  }
+  return true;
+}
+
+void Connection::NoteBuffers() {
+  client_->NoteBuffers(parser_.pending_bytes(), parser_.capacity(), unsent(), out_.capacity());
+}
+
+// ---- what others want
+
+void Connection::OnWake() {
+  const Client::Wish wish = client_->TakeWish();
+  const bool at_rest = state_ == State::kReading || state_ == State::kParked;
+  switch (wish) {
+    case Client::Wish::kNone: break;
+    case Client::Wish::kCloseNow:
+      close_now_ = true;
+      if (at_rest) Close();
+      break;
+    case Client::Wish::kCloseAfterReply:
+      close_after_reply_ = true;
+      if (at_rest && unsent() == 0) Close();
+      break;
+    case Client::Wish::kResume:
+      if (state_ == State::kParked && is_parked_on_client_) {
+        RunRequests(true);
+      } else {
+        wake_pending_ = true;
+      }
+      break;
+  }
+}
+
+void Connection::OnTimer(int64_t now_us) {
+  if (state_ == State::kSlow || state_ == State::kCommitting) return;
+  NoteBuffers();
+  const bool too_idle = state_ == State::kReading && client_->IsIdleTooLong(now_us);
+  if (too_idle || (unsent() > 0 && client_->ExceedsOutputLimit(unsent(), now_us))) Close();
+}
+
+}  // namespace cairn

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Connection: a socket, its bytes in and out, and where its requests are being run.
+//
+//   kReading     on its I/O thread, fast lane
+//   kInTick      it ran something; its replies wait for the end of the tick
+//   kCommitting  the tick's commit was handed over; nothing moves until it is done
+//   kSlow        a slow lane thread has it: parser, output and client belong to that thread until it posts back
+//   kParked      its request waits for a key, a pause or the qps limit; bytes may come in but are not looked at
+//
+// Thread: its I/O thread, except RunSlow.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/service.h"
+#include "resp/request_parser.h"
+
+struct event;
+
+namespace cairn {
+
+class IoThread;
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(IoThread& thread, uint64_t id, int fd);
+  ~Connection();
+
+  // Starts reading. `client` is what Service::Accept gave.
+  void Start(std::shared_ptr<Client> client);
+  uint64_t id() const { return id_; }
+  Client& client() { return *client_; }
+
+  // The end of the tick in which it ran something: sends, and goes where its last request left it.
+  void FinishTick(bool committed);
+  // The tick's commit was handed over.
+  void AwaitCommit() { state_ = State::kCommitting; }
+  // Somebody wants something of it.
+  void OnWake();
+  // Ten times a second.
+  void OnTimer(int64_t now_us);
+  // Closes the socket and lets the client go. REQUIRES: not kSlow.
+  void Shut();
+  bool is_with_slow_lane() const { return state_ == State::kSlow; }
+  void CloseSoon() { close_now_ = true; }
+
+ private:
+  enum class State : unsigned char { kReading, kInTick, kCommitting, kSlow, kParked };
+  enum class Next : unsigned char { kRead, kRunMore, kGoSlow, kPark, kClose };
+
+  static void OnReadable(int fd, short what, void* self);
+  static void OnWritable(int fd, short what, void* self);
+  static void OnDeadline(int fd, short what, void* self);
+  bool ReadSocket();
+  void RunRequests(bool resume);
+  Next RunBatch(Worker& worker, bool slow, bool resume);
+  Next RunOne(Worker& worker, bool resume);
+  void RunSlow(Worker& worker);
+  void GoSlow();
+  void Proceed();
+  bool Flush();
+  void WatchRead(bool on);
+  void WatchWrite(bool on);
+  void Schedule(int64_t delay_us);
+  void Park();
+  void NoteBuffers();
+  size_t unsent() const { return out_.size() - sent_; }
+  void ReplaceReplies();
+  void Close();
+
+  IoThread& thread_;
+  const uint64_t id_;
+  const int fd_;
+  State state_ = State::kReading;
+  Next next_ = Next::kRead;
+  std::shared_ptr<Client> client_;
+  RequestParser parser_;
+  std::string out_;
+  size_t sent_ = 0;                 // of out_
+  std::vector<size_t> uncommitted_;  // where in out_ each reply starts, from the tick's first write on
+  event* read_event_ = nullptr;
+  event* write_event_ = nullptr;
+  event* deadline_event_ = nullptr;
+  bool watches_read_ = false;
+  bool watches_write_ = false;
+  bool has_request_ = false;        // parser_.argv() is yet to be run
+  bool resumes_ = false;            // the parked request is to be run again
+  bool is_parked_on_client_ = false;
+  bool wake_pending_ = false;       // woken before it had come to rest
+  bool close_after_reply_ = false;
+  bool close_now_ = false;
+  int64_t throttle_us_ = 0;         // how long the qps limit holds it back
+};
+
+}  // namespace cairn

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "net/io_thread.h"
+
+#include <event2/event.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "net/connection.h"
+
+namespace cairn {
+namespace {
+
+constexpr timeval kTimerPeriod{0, 100000};
+
+class Waker : public ConnectionWaker {
+ public:
+  Waker(IoThread& thread, uint64_t connection) : thread_(thread), connection_(connection) {}
+  void Wake() override {
+    thread_.Post([&thread = thread_, id = connection_] { thread.OnWake(id); });
+  }
+
+ private:
+  IoThread& thread_;
+  const uint64_t connection_;
+};
+
+}  // namespace
+
+IoThread::IoThread(std::string name, Service& service, RateLimit& limit)
+    : name_(std::move(name)), service_(service), limit_(limit) {
+  event_config* config = event_config_new();
+  event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+  base_ = event_base_new_with_config(config);
+  event_config_free(config);
+  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  const auto on_wake = [](int fd, short, void*) {
+    uint64_t count;
+    while (read(fd, &count, sizeof count) > 0) {
+    }
+  };
+  const auto on_timer = [](int, short, void* self) { static_cast<IoThread*>(self)->EverySoOften(); };
+  wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, nullptr);
+  timer_event_ = event_new(base_, -1, EV_PERSIST, on_timer, this);
+  event_add(wake_event_, nullptr);
+  event_add(timer_event_, &kTimerPeriod);
+}
+
+IoThread::~IoThread() {
+  Stop();
+  RunPosted();
+  for (auto& [id, connection] : connections_) connection->Shut();
+  connections_.clear();
+  event_free(wake_event_);
+  event_free(timer_event_);
+  event_base_free(base_);
+  close(wake_fd_);
+}
+
+void IoThread::Start() {
+  thread_ = StartThread(name_, [this] { Run(); });
+}
+
+void IoThread::Stop() {
+  stopping_ = true;
+  Post([] {});
+  if (thread_.joinable()) thread_.join();
+}
+
+void IoThread::Post(std::function<void()> job) {
+  bool was_empty;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    was_empty = posted_.empty();
+    posted_.push_back(std::move(job));
+  }
+  const uint64_t one = 1;
+  if (was_empty) (void)!write(wake_fd_, &one, sizeof one);
+}
+
+void IoThread::Run() {
+  worker_ = service_.MakeWorker();
+  while (!stopping_) {
+    event_base_loop(base_, EVLOOP_ONCE);
+    RunPosted();
+    EndTick();
+  }
+}
+
+void IoThread::RunPosted() {
+  std::vector<std::function<void()>> jobs;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    jobs.swap(posted_);
+  }
+  for (const std::function<void()>& job : jobs) job();
+}
+
+void IoThread::AddToTick(Connection* connection) { tick_.push_back(connection->shared_from_this()); }
+
+void IoThread::EndTick() {
+  while (!tick_.empty()) {
+    auto connections = std::make_shared<std::vector<std::shared_ptr<Connection>>>();
+    connections->swap(tick_);
+    const CommitResult result = worker_->Commit([this, connections](bool ok) {
+      Post([this, connections, ok] { FinishTick(*connections, ok); });
+    });
+    if (result == CommitResult::kLater) {
+      for (const auto& connection : *connections) connection->AwaitCommit();
+    } else {
+      FinishTick(*connections, result == CommitResult::kDone);
+    }
+  }
+}
+
+void IoThread::FinishTick(const std::vector<std::shared_ptr<Connection>>& connections, bool ok) {
+  for (const auto& connection : connections) {
+    if (connections_.contains(connection->id())) connection->FinishTick(ok);
+  }
+}
+
+void IoThread::Adopt(int fd, ConnectionOrigin origin) {
+  Post([this, fd, origin = std::move(origin)] {
+    const uint64_t id = next_connection_++;
+    std::string refusal;
+    std::shared_ptr<Client> client = service_.Accept(origin, std::make_shared<Waker>(*this, id), refusal);
+    if (client == nullptr) {
+      (void)!send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
+      close(fd);
+      return;
+    }
+    auto connection = std::make_shared<Connection>(*this, id, fd);
+    connections_.emplace(id, connection);
+    connection->Start(std::move(client));
+  });
+}
+
+void IoThread::Close(Connection* connection) {
+  const auto found = connections_.find(connection->id());
+  if (found == connections_.end()) return;
+  const std::shared_ptr<Connection> keep = found->second;
+  connections_.erase(found);
+  keep->Shut();
+}
+
+void IoThread::OnWake(uint64_t connection) {
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return;
+  const std::shared_ptr<Connection> keep = found->second;
+  keep->OnWake();
+}
+
+void IoThread::EverySoOften() {
+  const int64_t now_us = MonotonicUs();
+  std::vector<std::shared_ptr<Connection>> all;
+  for (const auto& [id, connection] : connections_) all.push_back(connection);
+  for (const auto& connection : all) connection->OnTimer(now_us);
+}
+
+}  // namespace cairn

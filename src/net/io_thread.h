@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// IoThread: one event loop and the connections that belong to it for life.
+//
+// A turn of the loop is a tick: every connection that had bytes is read once and its requests are run on the
+// thread's worker; then the worker commits them all together; then the replies leave, one write per connection.
+// Nothing here waits: a request that would have to takes its connection to the slow lane after the commit, a
+// commit that would have to is handed over and its connections stand still until it is done.
+//
+// Thread: its own, but for Post and Stop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "net/rate_limit.h"
+#include "net/service.h"
+
+struct event;
+struct event_base;
+
+namespace cairn {
+
+class Connection;
+
+class IoThread {
+ public:
+  IoThread(std::string name, Service& service, RateLimit& limit);
+  ~IoThread();
+
+  void Start();
+  // Ends the loop after the current tick, closes all connections and joins the thread.
+  void Stop();
+  // Runs `job` on the thread, soon. Any thread.
+  void Post(std::function<void()> job);
+  // Takes over an accepted socket. Any thread.
+  void Adopt(int fd, ConnectionOrigin origin);
+
+  // ---- of its connections
+  event_base* base() { return base_; }
+  Worker& worker() { return *worker_; }
+  Service& service() { return service_; }
+  RateLimit& limit() { return limit_; }
+  // The connection has replies, or wants something, at the end of the tick.
+  void AddToTick(Connection* connection);
+  void Close(Connection* connection);
+  void OnWake(uint64_t connection);
+
+ private:
+  void Run();
+  void RunPosted();
+  void EndTick();
+  void FinishTick(const std::vector<std::shared_ptr<Connection>>& connections, bool ok);
+  void EverySoOften();
+
+  const std::string name_;
+  Service& service_;
+  RateLimit& limit_;
+  event_base* base_ = nullptr;
+  event* wake_event_ = nullptr;
+  event* timer_event_ = nullptr;
+  int wake_fd_ = -1;
+  std::unique_ptr<Worker> worker_;
+  std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections_;
+  std::vector<std::shared_ptr<Connection>> tick_;
+  uint64_t next_connection_ = 1;
+
+  std::mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_;  // guarded by posted_mutex_
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Listener: a bound address and the I/O threads that serve its connections and no other's, so that a flood on
+// one listener leaves the others alone. Its first thread accepts; connections go round its threads.
+//
+// Thread: the owner's, before Start and after Stop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "net/io_thread.h"
+#include "net/rate_limit.h"
+#include "net/service.h"
+
+struct event;
+
+namespace cairn {
+
+struct ListenerOptions {
+  std::string address;        // "127.0.0.1", "::1", "*" for all of IPv4; unused with unix_path
+  int port = 0;
+  std::string unix_path;
+  int unix_permissions = 0;   // 0: as the umask has it
+  int io_threads = 1;
+  int64_t qps_limit = 0;
+  bool read_only = false;
+  int backlog = 511;
+  int keepalive_s = 300;
+};
+
+class Listener {
+ public:
+  // Binds and listens; kIo with a sentence when that cannot be done.
+  static Result<std::unique_ptr<Listener>> Open(const ListenerOptions& options, Service& service);
+  ~Listener();
+
+  void Start();
+  // No more connections; the threads end. Requests on the slow lane may still be running.
+  void Stop();
+  int port() const { return options_.port; }
+
+ private:
+  Listener(const ListenerOptions& options, Service& service, int fd);
+  void Accept();
+  void Prepare(int fd) const;
+
+  const ListenerOptions options_;
+  RateLimit limit_;
+  int fd_;
+  event* accept_event_ = nullptr;
+  size_t next_thread_ = 0;
+  std::vector<std::unique_ptr<IoThread>> threads_;
+};
+
+}  // namespace cairn

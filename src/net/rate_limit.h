@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RateLimit: a listener's qps-limit, shared by its I/O threads. It delays rather than refuses: who finds no token
+// is told how long to wait. A second's worth of tokens can be saved up, so short bursts pass.
+//
+// Thread: any; guarded by mutex_.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+
+#include "base/clock.h"
+
+namespace cairn {
+
+class RateLimit {
+ public:
+  // `per_second` of 0 never delays.
+  explicit RateLimit(int64_t per_second) : per_second_(per_second), tokens_(static_cast<double>(per_second)) {}
+
+  bool unlimited() const { return per_second_ == 0; }
+
+  // Takes a token and answers 0, or the microseconds until there is one.
+  int64_t Take() {
+    if (unlimited()) return 0;
+    const std::lock_guard lock(mutex_);
+    const int64_t now_us = MonotonicUs();
+    const auto rate = static_cast<double>(per_second_);
+    tokens_ = std::min(rate, tokens_ + rate * static_cast<double>(now_us - filled_us_) / 1e6);
+    filled_us_ = now_us;
+    if (tokens_ >= 1) {
+      tokens_ -= 1;
+      return 0;
+    }
+    return static_cast<int64_t>((1 - tokens_) * 1e6 / rate) + 1;
+  }
+
+  // Gives back a token that was not needed.
+  void Return() {
+    if (unlimited()) return;
+    const std::lock_guard lock(mutex_);
+    tokens_ += 1;
+  }
+
+ private:
+  const int64_t per_second_;
+  std::mutex mutex_;
+  double tokens_;
+  int64_t filled_us_ = MonotonicUs();
+};
+
+}  // namespace cairn

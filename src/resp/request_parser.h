@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RequestParser: a client's bytes, as they arrive, into requests: RESP arrays of bulk strings, or inline
+// commands as people type them (Redis serialization protocol specification).
+//
+// The parser owns the bytes it has been fed. A request's arguments are views into them, valid until the next
+// call of Next() or Reserve(). It remembers how far it came, so a large request that arrives in many pieces is not
+// read again from its start.
+//
+// Thread: that of the connection's current lane.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn {
+
+struct RequestLimits {
+  int64_t max_bulk_bytes = 512ll << 20;  // proto-max-bulk-len
+  bool authenticated = true;             // others may send 10 arguments of 16 KB at the most
+};
+
+class RequestParser {
+ public:
+  enum class Outcome : unsigned char { kRequest, kIncomplete, kError };
+
+  // Space for at least `size` more bytes; Filled() says how many were written into it.
+  char* Reserve(size_t size);
+  size_t reserved() const { return capacity_ - filled_; }
+  void Filled(size_t size) { filled_ += size; }
+
+  // The next request, possibly empty (an empty line; to be skipped).
+  Outcome Next(const RequestLimits& limits);
+  std::span<const std::string_view> argv() const { return argv_; }
+  // "Protocol error: ..." after kError; the connection cannot go on.
+  const std::string& error() const { return error_; }
+
+  // Bytes fed and not consumed by a finished request.
+  size_t pending_bytes() const { return filled_ - consumed_; }
+  size_t capacity() const { return capacity_; }
+  // How many bytes the argument being read still lacks: worth reserving at once.
+  size_t missing_bytes() const;
+  // Gives memory back after a large request. Invalidates argv().
+  void Shrink();
+
+ private:
+  struct Extent {
+    size_t offset;  // from buffer start
+    size_t size;
+  };
+  Outcome NextArray(const RequestLimits& limits);
+  Outcome NextInline(const RequestLimits& limits);
+  bool ReadLine(std::string_view& line);
+  Outcome ReadBulkHead(const RequestLimits& limits);
+  Outcome Fail(std::string_view why);
+  Outcome Finish();
+  void Compact();
+
+  std::unique_ptr<char[]> buffer_;
+  size_t capacity_ = 0;
+  size_t filled_ = 0;
+  size_t consumed_ = 0;   // start of the request being read
+  size_t position_ = 0;   // how far it has been read
+  int64_t args_left_ = -1;   // -1: the request's head is not read yet
+  int64_t bulk_bytes_ = -1;  // -1: the argument's head is not read yet
+  std::vector<Extent> extents_;
+  std::vector<std::string> inline_args_;
+  std::vector<std::string_view> argv_;
+  std::string error_;
+};
+
+// Splits a line as redis-cli and Redis's inline commands do: spaces separate, "..." takes \n \r \t \b \a \xHH
+// escapes, '...' takes \' only. False when quotes do not match.
+bool SplitQuoted(std::string_view line, std::vector<std::string>& words);
+
+}  // namespace cairn

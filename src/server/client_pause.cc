@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/client_pause.h"
+
+#include <algorithm>
+
+namespace cairn {
+
+void ClientPause::Begin(Mode mode, int64_t until_ms) {
+  std::lock_guard lock(mutex_);
+  until_ms_ = std::max(until_ms_.load(), until_ms);
+  mode_ = std::max(mode_.load(), mode);
+}
+
+void ClientPause::End() {
+  std::lock_guard lock(mutex_);
+  until_ms_ = 0;
+  mode_ = Mode::kNone;
+}
+
+ClientPause::Mode ClientPause::ModeAt(int64_t now_ms) const {
+  const Mode mode = mode_.load(std::memory_order_relaxed);
+  if (mode == Mode::kNone || now_ms >= until_ms_.load(std::memory_order_relaxed)) return Mode::kNone;
+  return mode;
+}
+
+bool ClientPause::Holds(const Command& command, int64_t now_ms) const {
+  const Mode mode = ModeAt(now_ms);
+  if (mode == Mode::kNone) return false;
+  const Command& top = command.parent() == nullptr ? command : *command.parent();
+  if (top.row().name == "client") return false;
+  return mode == Mode::kAll || command.Has(kWrite) || command.Has(kMayReplicate);
+}
+
+}  // namespace cairn

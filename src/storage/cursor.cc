@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/cursor.h"
+
+#include <rocksdb/db.h>
+
+#include <algorithm>
+
+#include "storage/store.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+namespace {
+
+std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+}  // namespace
+
+struct Cursor::Bounds {
+  std::string lower;
+  std::string upper;
+  rocksdb::Slice lower_slice;
+  rocksdb::Slice upper_slice;
+};
+
+Cursor::Cursor(Cursor&&) noexcept = default;
+Cursor& Cursor::operator=(Cursor&&) noexcept = default;
+Cursor::~Cursor() = default;
+
+Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direction direction)
+    : txn_(&txn), direction_(direction), bounds_(std::make_unique<Bounds>()) {
+  bounds_->lower = lower.row();
+  bounds_->upper = upper.row();
+  bounds_->lower_slice = bounds_->lower;
+  bounds_->upper_slice = bounds_->upper;
+  CollectOwnRows(lower, upper);
+
+  rocksdb::ReadOptions options;
+  options.iterate_lower_bound = &bounds_->lower_slice;
+  options.iterate_upper_bound = &bounds_->upper_slice;
+  const bool fast = txn.lane() == Lane::kFast;
+  if (fast) options.read_tier = rocksdb::kBlockCacheTier;
+  // A pass over the whole keyspace must not push out the blocks others use.
+  options.fill_cache = lower.space() != Space::kKeys;
+  committed_.reset(txn.store().db().NewIterator(options, txn.store().family(lower.space())));
+  if (direction == Direction::kForward) {
+    committed_->SeekToFirst();
+  } else {
+    committed_->SeekToLast();
+  }
+  Settle();
+}
+
+void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
+  for (const Overlay::Entry& entry : txn_->overlay_.entries()) {
+    if (entry.state == Overlay::State::kNothing || entry.tagged < lower.tagged() ||
+        entry.tagged >= upper.tagged()) {
+      continue;
+    }
+    own_.push_back({entry.row(), entry.value, entry.state == Overlay::State::kDeleted});
+  }
+  std::sort(own_.begin(), own_.end(),
+            [this](const OwnRow& a, const OwnRow& b) { return Before(a.row, b.row); });
+}
+
+bool Cursor::Before(std::string_view a, std::string_view b) const {
+  return direction_ == Direction::kForward ? a < b : b < a;
+}
+
+void Cursor::StepCommitted() {
+  if (direction_ == Direction::kForward) {
+    committed_->Next();
+  } else {
+    committed_->Prev();
+  }
+}
+
+// Finds the next row to show: the smaller of the two sides, own rows hiding committed ones of the same key.
+void Cursor::Settle() {
+  for (;;) {
+    const bool has_committed = committed_->Valid();
+    if (!has_committed && !committed_->status().ok()) {
+      status_ = FromRocksDb(committed_->status());
+      valid_ = false;
+      return;
+    }
+    const bool has_own = next_own_ < own_.size();
+    if (!has_own && !has_committed) {
+      valid_ = false;
+      return;
+    }
+    if (has_own && (!has_committed || !Before(View(committed_->key()), own_[next_own_].row))) {
+      const OwnRow& own = own_[next_own_];
+      if (has_committed && View(committed_->key()) == own.row) StepCommitted();
+      if (own.deleted) {
+        ++next_own_;
+        continue;
+      }
+      on_own_ = true;
+      row_ = own.row;
+      value_ = own.value;
+    } else {
+      on_own_ = false;
+      row_ = View(committed_->key());
+      value_ = View(committed_->value());
+    }
+    valid_ = true;
+    return;
+  }
+}
+
+void Cursor::Next() {
+  Status spent = txn_->Spend(1);
+  if (!spent.ok()) {
+    status_ = std::move(spent);
+    valid_ = false;
+    return;
+  }
+  if (on_own_) {
+    ++next_own_;
+  } else {
+    StepCommitted();
+  }
+  Settle();
+}
+
+Status Cursor::TakeStatus() { return std::move(status_); }
+
+}  // namespace cairn

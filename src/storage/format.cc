@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/format.h"
+
+#include "encoding/varint.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kMagic = "cairn";
+constexpr uint64_t kMostDatabases = 1 << 20;
+
+}  // namespace
+
+std::string EncodeFormat() {
+  std::string value;
+  AppendVarint(value, kFormatVersion);
+  value.append(kMagic);
+  return value;
+}
+
+Status CheckFormat(std::string_view value) {
+  uint64_t version;
+  if (!ReadVarint(value, version) || value != kMagic) {
+    return Status::Corruption("the directory holds a RocksDB database that is not Cairn's");
+  }
+  if (version != kFormatVersion) {
+    return Status::Corruption("the data is of format " + std::to_string(version) +
+                              ", this program reads format " + std::to_string(kFormatVersion));
+  }
+  return Ok();
+}
+
+std::string EncodeDatabases(const std::vector<KeyspaceId>& keyspaces, KeyspaceId next) {
+  std::string value;
+  AppendVarint(value, next);
+  AppendVarint(value, keyspaces.size());
+  for (const KeyspaceId keyspace : keyspaces) AppendVarint(value, keyspace);
+  return value;
+}
+
+Status DecodeDatabases(std::string_view value, std::vector<KeyspaceId>& keyspaces, KeyspaceId& next) {
+  uint64_t next_id, count;
+  if (!ReadVarint(value, next_id) || !ReadVarint(value, count) || count > kMostDatabases) {
+    return Status::Corruption("meta row databases: cut short");
+  }
+  next = static_cast<KeyspaceId>(next_id);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t keyspace;
+    if (!ReadVarint(value, keyspace)) return Status::Corruption("meta row databases: cut short");
+    keyspaces.push_back(static_cast<KeyspaceId>(keyspace));
+  }
+  return Ok();
+}
+
+RowKey MakeCountRow(uint32_t worker, KeyspaceId keyspace) {
+  RowKey row = MakeMetaRow(kCountRowPrefix);
+  AppendU32(row, worker);
+  AppendU32(row, keyspace);
+  return row;
+}
+
+bool ParseCountRow(std::string_view row, uint32_t& worker, KeyspaceId& keyspace) {
+  if (!row.starts_with(kCountRowPrefix)) return false;
+  row.remove_prefix(kCountRowPrefix.size());
+  return ReadU32(row, worker) && ReadU32(row, keyspace) && row.empty();
+}
+
+std::string EncodeCount(int64_t count) {
+  std::string value;
+  AppendVarint(value, ZigZag(count));
+  return value;
+}
+
+}  // namespace cairn

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The rows of the meta space (docs/format.md, section 6, since format 1).
+//
+//   name                                      value
+//   format                                    version:varint, then "cairn"
+//   databases                                 next_keyspace:varint count:varint, count times keyspace:varint
+//   collections                               first id never handed out:varint
+//   count/ worker:u32 keyspace:u32            zigzag varint: keys this worker added minus keys it removed
+//
+// Thread: any; pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+
+namespace cairn {
+
+inline constexpr uint64_t kFormatVersion = 1;
+inline constexpr std::string_view kFormatRow = "format";
+inline constexpr std::string_view kDatabasesRow = "databases";
+inline constexpr std::string_view kCollectionsRow = "collections";
+inline constexpr std::string_view kCountRowPrefix = "count/";
+
+std::string EncodeFormat();
+// An error that says what to do when the store is of a version this program does not read.
+Status CheckFormat(std::string_view value);
+
+std::string EncodeDatabases(const std::vector<KeyspaceId>& keyspaces, KeyspaceId next);
+Status DecodeDatabases(std::string_view value, std::vector<KeyspaceId>& keyspaces, KeyspaceId& next);
+
+RowKey MakeCountRow(uint32_t worker, KeyspaceId keyspace);
+bool ParseCountRow(std::string_view row, uint32_t& worker, KeyspaceId& keyspace);
+std::string EncodeCount(int64_t count);
+
+}  // namespace cairn

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/rank_index.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace cairn {
+
+RankIndex::RankIndex(uint64_t total) : count_(total) {
+  auto block = std::make_unique<Block>();
+  block->count = total;
+  block->leaves.push_back(Leaf{.first = "", .count = total, .resident = total == 0, .rows = {}});
+  bytes_ = BytesOf(block->leaves[0]);
+  blocks_.push_back(std::move(block));
+}
+
+size_t RankIndex::BytesOfRow(std::string_view row) {
+  return sizeof(std::string) + (row.size() > 15 ? row.size() + 17 : 0);
+}
+
+size_t RankIndex::BytesOf(const Leaf& leaf) {
+  size_t bytes = sizeof(Leaf) + leaf.first.size();
+  for (const std::string& row : leaf.rows) bytes += BytesOfRow(row);
+  return bytes;
+}
+
+RankIndex::Place RankIndex::FindRow(std::string_view suffix) const {
+  const auto block = std::upper_bound(blocks_.begin() + 1, blocks_.end(), suffix,
+                                      [](std::string_view s, const std::unique_ptr<Block>& b) {
+                                        return s < b->leaves[0].first;
+                                      }) - 1;
+  const std::vector<Leaf>& leaves = (*block)->leaves;
+  const auto leaf = std::upper_bound(leaves.begin() + 1, leaves.end(), suffix,
+                                     [](std::string_view s, const Leaf& l) { return s < l.first; }) - 1;
+  Place place{static_cast<size_t>(block - blocks_.begin()), static_cast<size_t>(leaf - leaves.begin()), 0};
+  for (size_t b = 0; b < place.block; ++b) place.before += blocks_[b]->count;
+  for (size_t l = 0; l < place.leaf; ++l) place.before += leaves[l].count;
+  return place;
+}
+
+RankIndex::Place RankIndex::FindRank(uint64_t rank) const {
+  ASSERT(rank < count_, "the rank is within the collection");
+  Place place;
+  while (place.before + blocks_[place.block]->count <= rank) place.before += blocks_[place.block++]->count;
+  const std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  while (place.before + leaves[place.leaf].count <= rank) place.before += leaves[place.leaf++].count;
+  return place;
+}
+
+const std::string* RankIndex::BoundAfter(const Place& place) const {
+  const std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  if (place.leaf + 1 < leaves.size()) return &leaves[place.leaf + 1].first;
+  if (place.block + 1 < blocks_.size()) return &blocks_[place.block + 1]->leaves[0].first;
+  return nullptr;
+}
+
+bool RankIndex::Advance(Place& place) const {
+  place.before += At(place).count;
+  if (++place.leaf < blocks_[place.block]->leaves.size()) return true;
+  place.leaf = 0;
+  return ++place.block < blocks_.size();
+}
+
+void RankIndex::Add(std::string_view suffix) {
+  const Place place = FindRow(suffix);
+  Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
+  ++leaf.count;
+  ++blocks_[place.block]->count;
+  ++count_;
+  if (!leaf.resident) return;
+  const auto at = std::lower_bound(leaf.rows.begin(), leaf.rows.end(), suffix);
+  leaf.rows.emplace(at, suffix);
+  bytes_ += BytesOfRow(suffix);
+  if (leaf.rows.size() > kMaxLeafRows) SplitLeaf(place);
+}
+
+void RankIndex::Remove(std::string_view suffix) {
+  const Place place = FindRow(suffix);
+  Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
+  ASSERT(leaf.count > 0, "a removed row was counted");
+  --leaf.count;
+  --blocks_[place.block]->count;
+  --count_;
+  if (leaf.resident) {
+    const auto at = std::lower_bound(leaf.rows.begin(), leaf.rows.end(), suffix);
+    ASSERT(at != leaf.rows.end() && *at == suffix, "a removed row is in its leaf");
+    bytes_ -= BytesOfRow(suffix);
+    leaf.rows.erase(at);
+  }
+  if (leaf.count == 0) DropLeaf(place);
+}
+
+void RankIndex::SplitLeaf(const Place& place) {
+  Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
+  const auto middle = leaf.rows.begin() + static_cast<ptrdiff_t>(leaf.rows.size() / 2);
+  Leaf upper{.first = *middle, .count = 0, .resident = true, .rows = {}};
+  upper.rows.assign(std::make_move_iterator(middle), std::make_move_iterator(leaf.rows.end()));
+  upper.count = upper.rows.size();
+  leaf.rows.erase(middle, leaf.rows.end());
+  leaf.count = leaf.rows.size();
+  bytes_ += sizeof(Leaf) + upper.first.size();
+  std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  leaves.insert(leaves.begin() + static_cast<ptrdiff_t>(place.leaf) + 1, std::move(upper));
+  if (leaves.size() > kMaxBlockLeaves) SplitBlock(place.block);
+}
+
+void RankIndex::SplitBlock(size_t block) {
+  while (blocks_[block]->leaves.size() > kMaxBlockLeaves) {
+    std::vector<Leaf>& leaves = blocks_[block]->leaves;
+    const size_t keep = std::max(kMaxBlockLeaves / 2, leaves.size() - kMaxBlockLeaves / 2);
+    auto upper = std::make_unique<Block>();
+    upper->leaves.assign(std::make_move_iterator(leaves.begin() + static_cast<ptrdiff_t>(keep)),
+                         std::make_move_iterator(leaves.end()));
+    leaves.resize(keep);
+    Recount(*upper);
+    Recount(*blocks_[block]);
+    blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(block) + 1, std::move(upper));
+  }
+}
+
+void RankIndex::Recount(Block& block) {
+  block.count = 0;
+  for (const Leaf& leaf : block.leaves) block.count += leaf.count;
+}
+
+// An empty leaf goes; its range falls to the leaf before it, or to the one after when it is the first.
+void RankIndex::DropLeaf(const Place& place) {
+  std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  if (blocks_.size() == 1 && leaves.size() == 1) {
+    leaves[0].resident = true;
+    return;
+  }
+  const std::string bound = leaves[place.leaf].first;
+  const bool is_first = place.block == 0 && place.leaf == 0;
+  bytes_ -= BytesOf(leaves[place.leaf]);
+  leaves.erase(leaves.begin() + static_cast<ptrdiff_t>(place.leaf));
+  if (leaves.empty()) blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(place.block));
+  if (is_first) {
+    Leaf& first = blocks_[0]->leaves[0];
+    bytes_ -= first.first.size();
+    first.first = bound;
+  }
+}
+
+void RankIndex::Replace(const Place& place, std::vector<Leaf> leaves) {
+  std::vector<Leaf>& old = blocks_[place.block]->leaves;
+  bytes_ -= BytesOf(old[place.leaf]);
+  uint64_t count = 0;
+  for (const Leaf& leaf : leaves) {
+    bytes_ += BytesOf(leaf);
+    count += leaf.count;
+  }
+  ASSERT(count == old[place.leaf].count, "the replacement covers the same rows");
+  old[place.leaf] = std::move(leaves[0]);
+  old.insert(old.begin() + static_cast<ptrdiff_t>(place.leaf) + 1, std::make_move_iterator(leaves.begin() + 1),
+             std::make_move_iterator(leaves.end()));
+  if (old.size() > kMaxBlockLeaves) SplitBlock(place.block);
+}
+
+void RankIndex::Trim(size_t bytes) {
+  for (size_t step = 0; step < blocks_.size() && bytes_ > bytes; ++step) {
+    trim_hand_ = (trim_hand_ + 1) % blocks_.size();
+    for (Leaf& leaf : blocks_[trim_hand_]->leaves) {
+      if (!leaf.resident || leaf.count == 0) continue;
+      for (const std::string& row : leaf.rows) bytes_ -= BytesOfRow(row);
+      leaf.rows = {};
+      leaf.resident = false;
+      if (bytes_ <= bytes) break;
+    }
+  }
+}
+
+RankIndexes::RankIndexes(Stripes& stripes, size_t capacity_bytes)
+    : stripes_(stripes), by_stripe_(std::make_unique<std::vector<Slot>[]>(kStripeCount)),
+      capacity_(capacity_bytes) {}
+
+RankIndex* RankIndexes::Find(uint32_t stripe, Space space, CollectionId id) {
+  for (Slot& slot : by_stripe_[stripe]) {
+    if (slot.id == id && slot.space == space) return slot.index.get();
+  }
+  return nullptr;
+}
+
+RankIndex& RankIndexes::Create(uint32_t stripe, Space space, CollectionId id, uint64_t total) {
+  by_stripe_[stripe].push_back({space, id, std::make_unique<RankIndex>(total)});
+  RankIndex& index = *by_stripe_[stripe].back().index;
+  bytes_.fetch_add(static_cast<int64_t>(index.bytes()), std::memory_order_relaxed);
+  return index;
+}
+
+void RankIndexes::Drop(uint32_t stripe, CollectionId id) {
+  std::erase_if(by_stripe_[stripe], [&](const Slot& slot) {
+    if (slot.id != id) return false;
+    bytes_.fetch_sub(static_cast<int64_t>(slot.index->bytes()), std::memory_order_relaxed);
+    return true;
+  });
+}
+
+void RankIndexes::DropAll(uint32_t stripe) {
+  for (const Slot& slot : by_stripe_[stripe]) {
+    bytes_.fetch_sub(static_cast<int64_t>(slot.index->bytes()), std::memory_order_relaxed);
+  }
+  by_stripe_[stripe].clear();
+}
+
+void RankIndexes::Charge(int64_t bytes, RankIndex& index, const Transaction* owner) {
+  const auto capacity = static_cast<int64_t>(capacity_.load(std::memory_order_relaxed));
+  if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= capacity || bytes <= 0) return;
+  for (uint32_t step = 0; step < kStripeCount && bytes_.load(std::memory_order_relaxed) > capacity; ++step) {
+    const uint32_t stripe = hand_.fetch_add(1, std::memory_order_relaxed) % kStripeCount;
+    if (!stripes_.TryLock(stripe, owner)) continue;
+    DropAll(stripe);
+    stripes_.Unlock(stripe);
+  }
+  const int64_t over = bytes_.load(std::memory_order_relaxed) - capacity;
+  if (over <= 0) return;
+  const size_t before = index.bytes();
+  const auto target = static_cast<int64_t>(before) - over - capacity / 8;
+  index.Trim(target > 0 ? static_cast<size_t>(target) : 0);
+  bytes_.fetch_sub(static_cast<int64_t>(before - index.bytes()), std::memory_order_relaxed);
+}
+
+}  // namespace cairn

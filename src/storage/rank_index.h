@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RankIndex: how many rows of a spread collection sort before a given one, and which one is the n-th.
+//
+// The rows are cut into leaves, each known by its lower bound and its count; leaves hang in blocks with counts of
+// their own. A leaf may be resident: then it holds its rows, and neither reading nor popping from it touches
+// RocksDB. A leaf of which only the count is known is read and cut up when it is asked about (storage/ranks.cc).
+//
+//   block [count 310]            block [count 1000000]
+//   leaf ""  128  resident       leaf "q.." 1000000, never looked into yet
+//   leaf "c" 182
+//
+// It is an aid, not data: it can be dropped at any time. RankIndexes keeps them by lock stripe; whoever
+// holds the stripe may use and change its indexes, nobody else.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encoding/row_key.h"
+#include "storage/stripes.h"
+
+namespace cairn {
+
+class RankIndex {
+ public:
+  static constexpr size_t kLeafRows = 128;      // rows of a leaf when a larger one is cut up
+  static constexpr size_t kMaxLeafRows = 256;   // a resident leaf is split beyond it
+
+  struct Leaf {
+    std::string first;              // lower bound; "" for the first leaf
+    uint64_t count = 0;
+    bool resident = false;
+    std::vector<std::string> rows;  // when resident: all its rows in order
+  };
+  // A leaf's place. Invalidated by every change of the index.
+  struct Place {
+    size_t block = 0;
+    size_t leaf = 0;
+    uint64_t before = 0;  // rows in all leaves before it
+  };
+
+  explicit RankIndex(uint64_t total);
+
+  uint64_t count() const { return count_; }
+  size_t bytes() const { return bytes_; }
+
+  Place FindRow(std::string_view suffix) const;
+  Place FindRank(uint64_t rank) const;  // REQUIRES: rank < count()
+  const Leaf& At(const Place& place) const { return blocks_[place.block]->leaves[place.leaf]; }
+  // The lower bound of the leaf after it; null for the last one.
+  const std::string* BoundAfter(const Place& place) const;
+  bool Advance(Place& place) const;  // to the next leaf; false at the end
+
+  void Add(std::string_view suffix);
+  void Remove(std::string_view suffix);
+
+  // Replaces the leaf by others that cover the same rows. REQUIRES: same total count, bounds ascending, the
+  // first one's bound equal to the leaf's.
+  void Replace(const Place& place, std::vector<Leaf> leaves);
+  // Forgets rows of resident leaves, counts stay, until bytes() is at most `bytes` or none is left.
+  void Trim(size_t bytes);
+
+ private:
+  struct Block {
+    uint64_t count = 0;
+    std::vector<Leaf> leaves;
+  };
+  static constexpr size_t kMaxBlockLeaves = 512;
+
+  static size_t BytesOf(const Leaf& leaf);
+  static size_t BytesOfRow(std::string_view row);
+  void SplitLeaf(const Place& place);
+  void SplitBlock(size_t block);
+  void DropLeaf(const Place& place);
+  void Recount(Block& block);
+
+  std::vector<std::unique_ptr<Block>> blocks_;
+  uint64_t count_ = 0;
+  size_t bytes_ = 0;
+  size_t trim_hand_ = 0;
+};
+
+// All indexes, by the stripe of the key their collection belongs to.
+class RankIndexes {
+ public:
+  RankIndexes(Stripes& stripes, size_t capacity_bytes);
+
+  // REQUIRES, all three: the caller holds `stripe`.
+  RankIndex* Find(uint32_t stripe, Space space, CollectionId id);
+  RankIndex& Create(uint32_t stripe, Space space, CollectionId id, uint64_t total);
+  void Drop(uint32_t stripe, CollectionId id);
+  void DropAll(uint32_t stripe);
+
+  // Tells how an index has grown or shrunk; makes room when the capacity is passed, first in other stripes that
+  // are free, then within `index`. REQUIRES: `owner` holds the stripe of `index`.
+  void Charge(int64_t bytes, RankIndex& index, const Transaction* owner);
+
+  size_t bytes() const { return static_cast<size_t>(bytes_.load(std::memory_order_relaxed)); }
+  void SetCapacity(size_t bytes) { capacity_.store(bytes, std::memory_order_relaxed); }
+
+ private:
+  struct Slot {
+    Space space;
+    CollectionId id;
+    std::unique_ptr<RankIndex> index;
+  };
+  Stripes& stripes_;
+  std::unique_ptr<std::vector<Slot>[]> by_stripe_;
+  std::atomic<int64_t> bytes_{0};
+  std::atomic<size_t> capacity_;
+  std::atomic<uint32_t> hand_{0};
+};
+
+}  // namespace cairn

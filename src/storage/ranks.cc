@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/ranks.h"
+
+#include <algorithm>
+
+#include "encoding/varint.h"
+#include "storage/rank_index.h"
+#include "storage/store.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+namespace {
+
+using Leaf = RankIndex::Leaf;
+using Place = RankIndex::Place;
+
+// A leaf of up to this many rows is made resident as it is; a larger one is cut up first.
+constexpr uint64_t kLoadRows = 2 * RankIndex::kMaxLeafRows;
+
+// Refines one collection's index by reading its rows.
+class Refiner {
+ public:
+  Refiner(Transaction& txn, RankIndex& index, Space space, CollectionId id, uint32_t stripe)
+      : txn_(txn), index_(index), space_(space), id_(id), stripe_(stripe), bytes_before_(index.bytes()) {}
+
+  // Whatever was read is charged, also when reading ended early.
+  ~Refiner() {
+    const auto grown = static_cast<int64_t>(index_.bytes()) - static_cast<int64_t>(bytes_before_);
+    txn_.store().rank_indexes().Charge(grown, index_, &txn_);
+  }
+
+  // Makes the leaf that holds `rank` resident and tells its place.
+  Result<Place> LoadRank(uint64_t rank) {
+    for (;;) {
+      const Place place = index_.FindRank(rank);
+      const Leaf& leaf = index_.At(place);
+      if (leaf.resident) return place;
+      if (leaf.count <= kLoadRows) {
+        TRY(Load(place));
+      } else if (rank - place.before < RankIndex::kLeafRows) {
+        TRY(CutFront(place));
+      } else if (place.before + leaf.count - rank <= RankIndex::kLeafRows) {
+        TRY(CutBack(place));
+      } else {
+        TRY(CutAll(place));
+      }
+    }
+  }
+
+  // The same for the leaf in whose range `suffix` falls.
+  Result<Place> LoadRow(std::string_view suffix) {
+    bool tried_ends = false;
+    for (;;) {
+      const Place place = index_.FindRow(suffix);
+      const Leaf& leaf = index_.At(place);
+      if (leaf.resident) return place;
+      if (leaf.count <= kLoadRows) {
+        TRY(Load(place));
+      } else if (!tried_ends) {
+        tried_ends = true;
+        TRY(CutFront(place));
+        const Place after = index_.FindRow(suffix);
+        if (!index_.At(after).resident && index_.At(after).count > kLoadRows) TRY(CutBack(after));
+      } else {
+        TRY(CutAll(place));
+      }
+    }
+  }
+
+ private:
+  RowKey Bound(std::string_view suffix) const {
+    RowKey row = MakeCollectionStart(space_, id_, stripe_);
+    row.append(suffix);
+    return row;
+  }
+
+  Cursor Rows(const Place& place, Direction direction) {
+    const std::string* after = index_.BoundAfter(place);
+    return txn_.Scan(Bound(index_.At(place).first),
+                     after != nullptr ? Bound(*after) : MakeCollectionEnd(space_, id_, stripe_), direction);
+  }
+
+  // Up to `n` suffixes from the leaf's front (or back, then in descending order).
+  Result<std::vector<std::string>> Read(const Place& place, uint64_t n, Direction direction) {
+    std::vector<std::string> rows;
+    Cursor cursor = Rows(place, direction);
+    for (; cursor.Valid() && rows.size() < n; cursor.Next()) rows.emplace_back(cursor.row().substr(8));
+    TRY(cursor.TakeStatus());
+    return rows;
+  }
+
+  static Status Disagree() {
+    return Status::Corruption("spread collection: its count and its rows disagree");
+  }
+
+  static Leaf Resident(std::string first, std::vector<std::string> rows) {
+    const uint64_t count = rows.size();
+    return Leaf{std::move(first), count, true, std::move(rows)};
+  }
+
+  Status Load(const Place& place) {
+    std::vector<std::string> rows = TRY(Read(place, kLoadRows + 1, Direction::kForward));
+    if (rows.size() != index_.At(place).count) return Disagree();
+    std::vector<Leaf> leaves;
+    const std::string first = index_.At(place).first;
+    for (size_t at = 0; at < rows.size(); at += RankIndex::kLeafRows) {
+      const size_t end = std::min(rows.size(), at + RankIndex::kLeafRows);
+      std::string bound = at == 0 ? first : rows[at];
+      leaves.push_back(Resident(std::move(bound), {rows.begin() + static_cast<ptrdiff_t>(at),
+                                                   rows.begin() + static_cast<ptrdiff_t>(end)}));
+    }
+    index_.Replace(place, std::move(leaves));
+    return Ok();
+  }
+
+  Status CutFront(const Place& place) {
+    std::vector<std::string> rows = TRY(Read(place, RankIndex::kLeafRows + 1, Direction::kForward));
+    if (rows.size() <= RankIndex::kLeafRows) return Disagree();
+    Leaf rest{.first = std::move(rows.back()), .count = 0, .resident = false, .rows = {}};
+    rows.pop_back();
+    const Leaf& whole = index_.At(place);
+    rest.count = whole.count - rows.size();
+    std::vector<Leaf> leaves;
+    leaves.push_back(Resident(whole.first, std::move(rows)));
+    leaves.push_back(std::move(rest));
+    index_.Replace(place, std::move(leaves));
+    return Ok();
+  }
+
+  Status CutBack(const Place& place) {
+    std::vector<std::string> rows = TRY(Read(place, RankIndex::kLeafRows, Direction::kReverse));
+    const Leaf& whole = index_.At(place);
+    if (rows.size() < RankIndex::kLeafRows || whole.count <= rows.size()) return Disagree();
+    std::reverse(rows.begin(), rows.end());
+    std::string bound = rows.front();
+    std::vector<Leaf> leaves;
+    leaves.push_back(Leaf{whole.first, whole.count - rows.size(), false, {}});
+    leaves.push_back(Resident(std::move(bound), std::move(rows)));
+    index_.Replace(place, std::move(leaves));
+    return Ok();
+  }
+
+  // Counts the whole leaf: one pass, after which every part of it is found in O(log n).
+  Status CutAll(const Place& place) {
+    std::vector<Leaf> leaves;
+    leaves.push_back(Leaf{index_.At(place).first, 0, false, {}});
+    uint64_t count = 0;
+    Cursor cursor = Rows(place, Direction::kForward);
+    for (; cursor.Valid(); cursor.Next(), ++count) {
+      if (leaves.back().count == RankIndex::kLeafRows) {
+        leaves.push_back(Leaf{std::string(cursor.row().substr(8)), 0, false, {}});
+      }
+      ++leaves.back().count;
+    }
+    TRY(cursor.TakeStatus());
+    if (count != index_.At(place).count) return Disagree();
+    index_.Replace(place, std::move(leaves));
+    return Ok();
+  }
+
+  Transaction& txn_;
+  RankIndex& index_;
+  const Space space_;
+  const CollectionId id_;
+  const uint32_t stripe_;
+  const size_t bytes_before_;
+};
+
+Result<RankIndex*> Open(Transaction& txn, Space space, CollectionId id, uint64_t total, uint32_t stripe) {
+  const uint32_t stripes[] = {stripe};
+  TRY(txn.Lock(stripes));
+  RankIndexes& indexes = txn.store().rank_indexes();
+  RankIndex* index = indexes.Find(stripe, space, id);
+  if (index != nullptr && index->count() != total) {
+    indexes.Drop(stripe, id);
+    index = nullptr;
+  }
+  return index != nullptr ? index : &indexes.Create(stripe, space, id, total);
+}
+
+}  // namespace
+
+Result<std::string> Ranks::At(uint64_t rank) {
+  RankIndex* index = TRY(Open(txn_, space_, id_, total_, stripe_));
+  Refiner refiner(txn_, *index, space_, id_, stripe_);
+  const Place place = TRY(refiner.LoadRank(rank));
+  return index->At(place).rows[rank - place.before];
+}
+
+Result<std::vector<std::string>> Ranks::Take(uint64_t rank, uint64_t n) {
+  RankIndex* index = TRY(Open(txn_, space_, id_, total_, stripe_));
+  std::vector<std::string> taken;
+  while (taken.size() < n && rank < total_) {
+    TRY(txn_.Spend(1));
+    Refiner refiner(txn_, *index, space_, id_, stripe_);
+    const Place place = TRY(refiner.LoadRank(rank));
+    const std::vector<std::string>& rows = index->At(place).rows;
+    for (uint64_t i = rank - place.before; i < rows.size() && taken.size() < n; ++i, ++rank) {
+      taken.push_back(rows[i]);
+    }
+  }
+  return taken;
+}
+
+Result<uint64_t> Ranks::RankOf(std::string_view suffix) {
+  RankIndex* index = TRY(Open(txn_, space_, id_, total_, stripe_));
+  Refiner refiner(txn_, *index, space_, id_, stripe_);
+  const Place place = TRY(refiner.LoadRow(suffix));
+  const std::vector<std::string>& rows = index->At(place).rows;
+  return place.before +
+         static_cast<uint64_t>(std::lower_bound(rows.begin(), rows.end(), suffix) - rows.begin());
+}
+
+}  // namespace cairn

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/row_cache.h"
+
+#include <rocksdb/cache.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace cairn {
+namespace {
+
+// Two thirds above the midpoint: enough below it for a new row to be asked for twice.
+constexpr double kHotShare = 0.67;
+constexpr int kShardBits = 6;
+constexpr size_t kAllocatorOverhead = 16;
+// A row larger than this part of a shard would push out too much for one look-up saved.
+constexpr size_t kMostOfShard = 8;
+
+struct CachedRow {
+  std::atomic<bool> hot;
+  uint32_t size;
+  char bytes[];
+
+  static CachedRow* New(std::string_view value, bool hot) {
+    void* memory = std::malloc(sizeof(CachedRow) + value.size());
+    if (memory == nullptr) throw std::bad_alloc();
+    auto* row = new (memory) CachedRow{hot, static_cast<uint32_t>(value.size())};
+    std::memcpy(row->bytes, value.data(), value.size());
+    return row;
+  }
+  static void Delete(const rocksdb::Slice&, void* row) { std::free(row); }
+};
+
+}  // namespace
+
+void RowRef::Release() { cache_->Release(handle_); }
+
+RowCache::RowCache(size_t capacity_bytes) {
+  rocksdb::LRUCacheOptions options;
+  options.capacity = capacity_bytes;
+  options.num_shard_bits = kShardBits;
+  options.high_pri_pool_ratio = kHotShare;
+  options.metadata_charge_policy = rocksdb::kFullChargeCacheMetadata;
+  cache_ = rocksdb::NewLRUCache(options);
+}
+
+RowCache::~RowCache() = default;
+
+RowRef RowCache::Lookup(std::string_view tagged, bool use, bool& was_hot) {
+  rocksdb::Cache::Handle* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  if (handle == nullptr) {
+    misses_.Add();
+    return RowRef();
+  }
+  hits_.Add();
+  auto* row = static_cast<CachedRow*>(cache_->Value(handle));
+  was_hot = row->hot.load(std::memory_order_relaxed);
+  if (use && !was_hot) {
+    row->hot.store(true, std::memory_order_relaxed);
+    was_hot = true;
+  }
+  return RowRef(this, handle, std::string_view(row->bytes, row->size));
+}
+
+void RowCache::Release(void* handle) { cache_->Release(static_cast<rocksdb::Cache::Handle*>(handle)); }
+
+void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot) {
+  const size_t charge = sizeof(CachedRow) + value.size() + kAllocatorOverhead;
+  if (charge > (capacity() >> kShardBits) / kMostOfShard) {
+    Erase(tagged);
+    return;
+  }
+  CachedRow* row = CachedRow::New(value, hot);
+  const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
+  // Without a handle to return, a row that does not fit is freed by the cache itself.
+  (void)cache_->Insert(rocksdb::Slice(tagged.data(), tagged.size()), row, charge, &CachedRow::Delete, nullptr,
+                       priority);
+}
+
+void RowCache::Erase(std::string_view tagged) {
+  cache_->Erase(rocksdb::Slice(tagged.data(), tagged.size()));
+}
+
+void RowCache::EraseAll() { cache_->EraseUnRefEntries(); }
+void RowCache::SetCapacity(size_t bytes) { cache_->SetCapacity(bytes); }
+size_t RowCache::capacity() const { return cache_->GetCapacity(); }
+size_t RowCache::usage() const { return cache_->GetUsage(); }
+
+}  // namespace cairn

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RowCache: the key cache. It holds rows of the key and element spaces by their tagged row key, so a hit costs
+// no look at RocksDB at all.
+//
+// It stands on RocksDB's LRUCache (rocksdb/cache.h), a sharded LRU whose list is cut by a midpoint: a new row
+// enters below it and moves above on its first hit. So a row that was used once, by a pass over cold keys or
+// by a bulk load, is evicted before any that was used twice. An overwrite replaces the entry and would lose its
+// place; each row therefore remembers whether it was used ("hot"), and a hot row's successor enters above the
+// midpoint.
+//
+// Only committed rows get in. Whoever inserts holds the row's stripe, so an insertion never overtakes a newer
+// commit. Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "storage/counters.h"
+#include "storage/row_ref.h"
+
+namespace rocksdb {
+class Cache;
+}
+
+namespace cairn {
+
+class RowCache {
+ public:
+  explicit RowCache(size_t capacity_bytes);
+  ~RowCache();
+
+  // A pinned row or a null RowRef. `use` marks it hot; `was_hot` tells whether it was already or is now.
+  RowRef Lookup(std::string_view tagged, bool use, bool& was_hot);
+  void Insert(std::string_view tagged, std::string_view value, bool hot);
+  void Erase(std::string_view tagged);
+  // Empties the cache; rows that are pinned go when they are released.
+  void EraseAll();
+
+  void SetCapacity(size_t bytes);
+  size_t capacity() const;
+  size_t usage() const;         // bytes charged, pinned ones included
+  uint64_t hits() const { return hits_.load(); }
+  uint64_t misses() const { return misses_.load(); }
+
+ private:
+  friend class RowRef;
+  void Release(void* handle);
+
+  std::shared_ptr<rocksdb::Cache> cache_;
+  SpreadCounter hits_;
+  SpreadCounter misses_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/store.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/rate_limiter.h>
+#include <rocksdb/statistics.h>
+#include <rocksdb/write_batch.h>
+#include <rocksdb/write_buffer_manager.h>
+
+#include <algorithm>
+
+#include "encoding/varint.h"
+#include "storage/format.h"
+#include "storage/tuning.h"
+
+namespace cairn {
+namespace {
+
+constexpr CollectionId kIdReservation = 1 << 20;
+
+}  // namespace
+
+Status FromRocksDb(const rocksdb::Status& status) {
+  if (status.ok()) return Ok();
+  if (status.IsIncomplete()) return Status::WouldWait();
+  if (status.IsCorruption()) return Status::Corruption(status.ToString());
+  return Status::Io(status.ToString());
+}
+
+Store::Store(const StoreOptions& options)
+    : options_(options), cache_(options.budget.key_cache),
+      rank_indexes_(stripes_, options.budget.rank_indexes), databases_(options.databases) {}
+
+Store::~Store() {
+  if (db_ == nullptr) return;
+  rocksdb::CancelAllBackgroundWork(db_.get(), true);
+  for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
+  db_->Close();
+}
+
+Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
+  std::unique_ptr<Store> store(new Store(options));
+  TRY(store->OpenDb());
+  TRY(store->Load());
+  return store;
+}
+
+// ---- what is known about the data as a whole
+
+Status Store::Load() {
+  std::string version;
+  const RowKey row = MakeMetaRow(kFormatRow);
+  const rocksdb::Status found =
+      db_->Get(rocksdb::ReadOptions(), family(Space::kMeta),
+               rocksdb::Slice(row.row().data(), row.row().size()), &version);
+  if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
+  if (found.IsNotFound()) {
+    rocksdb::WriteBatch batch;
+    batch.Put(family(Space::kMeta), rocksdb::Slice(row.row().data(), row.row().size()), EncodeFormat());
+    TRY(FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch)));
+  } else {
+    TRY(CheckFormat(version));
+  }
+  TRY(LoadDatabases());
+  TRY(LoadCounts());
+  std::string reserved;
+  const RowKey ids = MakeMetaRow(kCollectionsRow);
+  const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), family(Space::kMeta),
+                                        rocksdb::Slice(ids.row().data(), ids.row().size()), &reserved);
+  if (!read.ok() && !read.IsNotFound()) return FromRocksDb(read);
+  CollectionId next = 1;
+  std::string_view bytes(reserved);
+  if (read.ok() && !ReadVarint(bytes, next)) return Status::Corruption("meta row collections: cut short");
+  next_collection_ = next;
+  reserved_collections_ = next;
+  return Ok();
+}
+
+Status Store::LoadDatabases() {
+  std::string value;
+  const RowKey row = MakeMetaRow(kDatabasesRow);
+  const rocksdb::Slice key(row.row().data(), row.row().size());
+  const rocksdb::Status found = db_->Get(rocksdb::ReadOptions(), family(Space::kMeta), key, &value);
+  if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
+  std::vector<KeyspaceId> keyspaces;
+  KeyspaceId next = 1;
+  if (found.ok()) TRY(DecodeDatabases(value, keyspaces, next));
+  const bool grew = keyspaces.size() < databases_.size();
+  while (keyspaces.size() < databases_.size()) keyspaces.push_back(next++);
+  next_keyspace_ = next;
+  live_keyspaces_ = keyspaces;  // those of databases that this run does not offer included
+  std::sort(live_keyspaces_.begin(), live_keyspaces_.end());
+  hidden_keyspaces_.assign(keyspaces.begin() + databases(), keyspaces.end());
+  keyspaces.resize(databases_.size());
+  for (size_t db = 0; db < databases_.size(); ++db) databases_[db].keyspace = keyspaces[db];
+  if (!grew) return Ok();
+  return FromRocksDb(
+      db_->Put(rocksdb::WriteOptions(), family(Space::kMeta), key, EncodeDatabaseRow(keyspaces)));
+}
+
+std::string Store::EncodeDatabaseRow(std::vector<KeyspaceId> keyspaces) const {
+  keyspaces.insert(keyspaces.end(), hidden_keyspaces_.begin(), hidden_keyspaces_.end());
+  return EncodeDatabases(keyspaces, next_keyspace_);
+}
+
+// Sums the workers' count rows and folds them into one of worker 0.
+Status Store::LoadCounts() {
+  std::map<KeyspaceId, int64_t> sums;
+  rocksdb::WriteBatch batch;
+  std::unique_ptr<rocksdb::Iterator> rows(
+      db_->NewIterator(rocksdb::ReadOptions(), family(Space::kMeta)));
+  for (rows->Seek(std::string(kCountRowPrefix)); rows->Valid(); rows->Next()) {
+    uint32_t worker;
+    KeyspaceId keyspace;
+    if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
+    std::string_view value(rows->value().data(), rows->value().size());
+    uint64_t count;
+    if (!ReadVarint(value, count)) return Status::Corruption("meta row count: cut short");
+    batch.Delete(family(Space::kMeta), rows->key());
+    if (IsLiveKeyspace(keyspace)) sums[keyspace] += UnZigZag(count);
+  }
+  TRY(FromRocksDb(rows->status()));
+  for (const auto& [keyspace, count] : sums) {
+    const RowKey row = MakeCountRow(0, keyspace);
+    batch.Put(family(Space::kMeta), rocksdb::Slice(row.row().data(), row.row().size()), EncodeCount(count));
+    if (Database* database = FindDatabase(keyspace)) database->keys = count;
+  }
+  return FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch));
+}
+
+CollectionId Store::NewCollectionId() {
+  const CollectionId id = next_collection_.fetch_add(1, std::memory_order_relaxed);
+  if (id >= reserved_collections_.load(std::memory_order_acquire)) ReserveCollectionIds(id);
+  return id;
+}
+
+// Ids below the reservation are never handed out again after a restart, whatever became of them. A failed write
+// means a disk that refuses the collection's own commit as well; the next id tries again.
+void Store::ReserveCollectionIds(CollectionId id) {
+  const std::lock_guard lock(ids_mutex_);
+  if (id < reserved_collections_) return;
+  const CollectionId reserved = id + kIdReservation;
+  std::string value;
+  AppendVarint(value, reserved);
+  const RowKey row = MakeMetaRow(kCollectionsRow);
+  const rocksdb::Status written =
+      db_->Put(rocksdb::WriteOptions(), family(Space::kMeta),
+               rocksdb::Slice(row.row().data(), row.row().size()), value);
+  if (written.ok()) reserved_collections_.store(reserved, std::memory_order_release);
+}
+
+KeyspaceId Store::NewKeyspaceId() { return next_keyspace_.fetch_add(1); }
+
+void Store::AddLiveKeyspace(KeyspaceId keyspace) {
+  const std::unique_lock lock(keyspaces_mutex_);
+  live_keyspaces_.insert(std::upper_bound(live_keyspaces_.begin(), live_keyspaces_.end(), keyspace), keyspace);
+}
+
+void Store::AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces) {
+  std::map<KeyspaceId, int64_t> counts;
+  for (const Database& database : databases_) counts[database.keyspace] = database.keys;
+  for (size_t db = 0; db < databases_.size(); ++db) {
+    databases_[db].keyspace = keyspaces[db];
+    databases_[db].keys = counts.contains(keyspaces[db]) ? counts[keyspaces[db]] : 0;
+  }
+  const std::unique_lock lock(keyspaces_mutex_);
+  live_keyspaces_ = keyspaces;
+  live_keyspaces_.insert(live_keyspaces_.end(), hidden_keyspaces_.begin(), hidden_keyspaces_.end());
+  std::sort(live_keyspaces_.begin(), live_keyspaces_.end());
+  keyspaces_epoch_.fetch_add(1);
+}
+
+Database* Store::FindDatabase(KeyspaceId keyspace) {
+  for (Database& database : databases_) {
+    if (database.keyspace.load(std::memory_order_relaxed) == keyspace) return &database;
+  }
+  return nullptr;
+}
+
+bool Store::IsLiveKeyspace(KeyspaceId keyspace) const {
+  const std::shared_lock lock(keyspaces_mutex_);
+  return std::binary_search(live_keyspaces_.begin(), live_keyspaces_.end(), keyspace);
+}
+
+bool Store::IsLiveCollection(CollectionId id) {
+  const RowKey row = MakeOwnerRow(id, 0);
+  rocksdb::PinnableSlice owner;
+  const rocksdb::Status found =
+      db_->Get(rocksdb::ReadOptions(), family(Space::kOwners),
+               rocksdb::Slice(row.row().data(), row.row().size()), &owner);
+  if (found.IsNotFound()) return false;
+  KeyRowParts parts;
+  if (!found.ok() || !ParseKeyRow({owner.data(), owner.size()}, parts)) return true;  // when in doubt, keep
+  return IsLiveKeyspace(parts.keyspace);
+}
+
+// ---- maintenance
+
+Status Store::Compact() {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  options.exclusive_manual_compaction = false;
+  // Owners go first: what they no longer name, the other families drop.
+  for (const Space space : {Space::kOwners, Space::kKeys, Space::kElements, Space::kScores,
+                            Space::kExpiries, Space::kMeta}) {
+    TRY(FromRocksDb(db_->CompactRange(options, family(space), nullptr, nullptr)));
+  }
+  return Ok();
+}
+
+Status Store::SyncLog() { return FromRocksDb(db_->FlushWAL(true)); }
+
+Status Store::Flush() { return FromRocksDb(db_->Flush(rocksdb::FlushOptions(), families_)); }
+
+void Store::NoteExpiry(int64_t expire_ms) {
+  int64_t earliest = earliest_expiry_ms_.load(std::memory_order_relaxed);
+  while (expire_ms < earliest && !earliest_expiry_ms_.compare_exchange_weak(earliest, expire_ms)) {
+  }
+}
+
+void Store::SetCompactionRate(uint64_t bytes_per_second) {
+  // RocksDB's limiter has no "off"; a rate no disk reaches stands for it.
+  rate_limiter_->SetBytesPerSecond(bytes_per_second == 0 ? kUnlimitedRate
+                                                         : static_cast<int64_t>(bytes_per_second));
+}
+
+void Store::SetBudget(const Budget& budget) {
+  cache_.SetCapacity(budget.key_cache);
+  block_cache_->SetCapacity(budget.block_cache);
+  write_buffers_->SetBufferSize(budget.memtables);
+  rank_indexes_.SetCapacity(budget.rank_indexes);
+}
+
+uint64_t Store::Ticker(uint32_t rocksdb_ticker) const { return statistics_->getTickerCount(rocksdb_ticker); }
+
+uint64_t Store::Property(const std::string& name) const {
+  uint64_t sum = 0;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    uint64_t value = 0;
+    if (db_->GetIntProperty(family, name, &value)) sum += value;
+  }
+  return sum;
+}
+
+std::string Store::TextProperty(const std::string& name, Space space) const {
+  std::string value;
+  db_->GetProperty(families_[static_cast<int>(space)], name, &value);
+  return value;
+}
+
+uint64_t Store::MemtableBytes() const { return write_buffers_->memory_usage(); }
+uint64_t Store::BlockCacheBytes() const { return block_cache_->GetUsage(); }
+
+std::string Store::write_error() const {
+  const std::lock_guard lock(error_mutex_);
+  return write_error_;
+}
+
+void Store::NoteWriteError(const std::string& what) {
+  const std::lock_guard lock(error_mutex_);
+  write_error_ = what;
+  writable_ = false;
+}
+
+void Store::NoteRecovered() {
+  const std::lock_guard lock(error_mutex_);
+  write_error_.clear();
+  writable_ = true;
+}
+
+}  // namespace cairn

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Store: the one place that speaks to RocksDB. It owns the database, a column family per space, the key cache,
+// the lock stripes, and what is known about the data as a whole: the databases' keyspaces and key counts, the
+// next collection id.
+//
+// Keys are counted exactly, also across kill -9: every batch that adds or removes keys carries the committing
+// worker's own running sum per keyspace, in a meta row nobody else writes; the count is the sum over workers.
+// On open they are folded into one.
+//
+// Thread: any, except where a function says otherwise.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+#include "storage/budget.h"
+#include "storage/counters.h"
+#include "storage/rank_index.h"
+#include "storage/row_cache.h"
+#include "storage/stripes.h"
+
+namespace rocksdb {
+class DB;
+class ColumnFamilyHandle;
+class RateLimiter;
+class Cache;
+class WriteBufferManager;
+class Statistics;
+class Status;
+}  // namespace rocksdb
+
+namespace cairn {
+
+struct StoreOptions {
+  std::string dir;                                 // created when missing
+  int databases = 16;
+  Budget budget;
+  uint64_t compaction_bytes_per_second = 0;        // 0: no limit
+  int background_jobs = 2;
+  int subcompactions = 2;
+  uint64_t wal_bytes = 256ull << 20;               // where memtables are flushed to let old logs go
+  uint64_t blob_bytes = 64 * 1024;                 // values from here on live in blob files; 0: none do
+  bool direct_io = false;
+  bool bottom_zstd = true;
+};
+
+// Hears of committed changes to keys somebody waits for (BLPOP, WATCH). The calls come while the committer still
+// holds the stripe, so they are in the order of the commits and must be short. Thread: any committer.
+class CommitListener {
+ public:
+  virtual ~CommitListener() = default;
+  virtual bool IsInterested(uint32_t stripe) const = 0;  // cheap; asked for every row
+  virtual void OnKeyChanged(uint32_t stripe, std::string_view key_row) = 0;
+  // FLUSHDB, FLUSHALL, SWAPDB: any key of any database may have changed.
+  virtual void OnKeyspacesChanged() = 0;
+};
+
+// One database's share of the rows.
+struct Database {
+  std::atomic<KeyspaceId> keyspace{0};
+  std::atomic<int64_t> keys{0};
+};
+
+class Store {
+ public:
+  // Opens or creates the store. kCorruption or kIo with a sentence for the operator.
+  static Result<std::unique_ptr<Store>> Open(const StoreOptions& options);
+  ~Store();
+
+  int databases() const { return static_cast<int>(databases_.size()); }
+  const Database& database(int db) const { return databases_[db]; }
+
+  // ---- maintenance, each may take long
+  // Rewrites everything to the bottom: dead collections, dropped keyspaces and tombstones are gone after it.
+  Status Compact();
+  // Makes every commit so far survive a power loss.
+  Status SyncLog();
+  // Writes memtables out, so that the next start has no log to replay.
+  Status Flush();
+
+  // ---- expiry (storage/expiry.h)
+  void NoteExpiry(int64_t expire_ms);
+  std::atomic<int64_t>& earliest_expiry_ms() { return earliest_expiry_ms_; }
+
+  // At most one; set before the store is used.
+  void set_listener(CommitListener* listener) { listener_ = listener; }
+
+  // ---- settable while running
+  void SetCompactionRate(uint64_t bytes_per_second);
+  void SetBudget(const Budget& budget);
+
+  // ---- what INFO shows
+  uint64_t Ticker(uint32_t rocksdb_ticker) const;
+  // An integer property summed over the column families (rocksdb/db.h, DB::Properties).
+  uint64_t Property(const std::string& name) const;
+  std::string TextProperty(const std::string& name, Space space) const;
+  uint64_t MemtableBytes() const;
+  uint64_t BlockCacheBytes() const;
+  // Fast lane looks that RocksDB could not answer from memory: not point reads, though its counter has them.
+  uint64_t IncompleteProbes() const { return incomplete_probes_.load(std::memory_order_relaxed); }
+  // False after a write failed for good (a full disk, say) until RocksDB has recovered.
+  bool writable() const { return writable_.load(std::memory_order_relaxed); }
+  std::string write_error() const;
+
+  RowCache& cache() { return cache_; }
+  RankIndexes& rank_indexes() { return rank_indexes_; }
+  KeyspaceCounters& counters() { return counters_; }
+  rocksdb::DB& db() { return *db_; }                                    // storage/ only
+  rocksdb::ColumnFamilyHandle* family(Space space) { return families_[static_cast<int>(space)]; }  // storage/ only
+
+  // ---- of compaction filters
+  bool IsLiveKeyspace(KeyspaceId keyspace) const;
+  // Whether collection `id` still belongs to a key: one point read.
+  bool IsLiveCollection(CollectionId id);
+
+ private:
+  friend class Transaction;
+  friend class Cursor;
+  friend class ErrorListener;
+  explicit Store(const StoreOptions& options);
+
+  Status OpenDb();
+  Status Load();
+  Status LoadDatabases();
+  Status LoadCounts();
+  void ReserveCollectionIds(CollectionId id);
+
+  CollectionId NewCollectionId();
+  KeyspaceId NewKeyspaceId();
+  std::string EncodeDatabaseRow(std::vector<KeyspaceId> keyspaces) const;
+  // The mapping, the counts and the live set follow a commit that changed keyspaces.
+  void AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces);
+  void AddLiveKeyspace(KeyspaceId keyspace);
+  Database* FindDatabase(KeyspaceId keyspace);
+  void NoteWriteError(const std::string& what);
+  void NoteRecovered();
+
+  const StoreOptions options_;
+  RowCache cache_;
+  Stripes stripes_;
+  RankIndexes rank_indexes_;
+  KeyspaceCounters counters_;
+  std::shared_ptr<rocksdb::Cache> block_cache_;
+  std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
+  std::shared_ptr<rocksdb::RateLimiter> rate_limiter_;
+  std::shared_ptr<rocksdb::Statistics> statistics_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  std::vector<Database> databases_;
+
+  mutable std::shared_mutex keyspaces_mutex_;
+  std::vector<KeyspaceId> live_keyspaces_;    // guarded by keyspaces_mutex_, ascending
+  std::vector<KeyspaceId> hidden_keyspaces_;  // of databases beyond `databases`; fixed after Open
+  std::atomic<KeyspaceId> next_keyspace_{1};
+  std::atomic<uint64_t> keyspaces_epoch_{0};  // counts changes of the databases' mapping
+
+  std::mutex ids_mutex_;
+  std::atomic<CollectionId> next_collection_{1};
+  std::atomic<CollectionId> reserved_collections_{0};  // ids below are covered on disk
+
+  CommitListener* listener_ = nullptr;
+  std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
+  std::atomic<uint64_t> incomplete_probes_{0};
+  std::atomic<bool> writable_{true};
+  mutable std::mutex error_mutex_;
+  std::string write_error_;
+};
+
+// RocksDB's verdict as ours: Incomplete is kWouldWait, Corruption keeps its name, the rest is kIo.
+Status FromRocksDb(const rocksdb::Status& status);
+
+}  // namespace cairn

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stripes: the locks of keys. A key belongs to one of kStripeCount stripes by its hash; a transaction that
+// writes holds the stripe from its first look until its commit is done.
+//
+// A stripe also has a version: even while at rest, odd while a commit that touches it is under way, and two
+// higher after it. A reader that saw the same even version before and after its reads saw one state.
+//
+// Lock order: only a slow lane transaction waits for a stripe, it takes all of a command's stripes at once
+// in ascending order, and it holds none while it waits. Fast lane transactions hold stripes and never wait for
+// one. So nobody waits in a circle (docs/threading.md).
+//
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "encoding/row_key.h"
+
+namespace cairn {
+
+class Transaction;
+
+class Stripes {
+ public:
+  // False when it is taken, or somebody waits for it: whoever never waits must not starve who does.
+  bool TryLock(uint32_t stripe, const Transaction* owner) {
+    const Transaction* nobody = nullptr;
+    return all_[stripe].waiting.load(std::memory_order_relaxed) == 0 &&
+           all_[stripe].owner.compare_exchange_strong(nobody, owner);
+  }
+
+  // Waits until the stripe is free.
+  void Lock(uint32_t stripe, const Transaction* owner) {
+    Stripe& s = all_[stripe];
+    s.waiting.fetch_add(1);
+    const Transaction* holder = nullptr;
+    while (!s.owner.compare_exchange_strong(holder, owner)) {
+      s.owner.wait(holder);
+      holder = nullptr;
+    }
+    s.waiting.fetch_sub(1);
+  }
+
+  void Unlock(uint32_t stripe) {
+    Stripe& s = all_[stripe];
+    s.owner.store(nullptr);  // sequentially consistent, as is `waiting`: one of the two sides sees the other
+    if (s.waiting.load() != 0) s.owner.notify_all();
+  }
+
+  bool IsHeldBy(uint32_t stripe, const Transaction* owner) const {
+    return all_[stripe].owner.load(std::memory_order_relaxed) == owner;
+  }
+
+  uint64_t Version(uint32_t stripe) const { return all_[stripe].version.load(std::memory_order_acquire); }
+  // Between rest and commit. REQUIRES: the caller holds the stripe.
+  void Advance(uint32_t stripe) { all_[stripe].version.fetch_add(1, std::memory_order_acq_rel); }
+
+  static bool IsCommitting(uint64_t version) { return version & 1; }
+
+ private:
+  struct Stripe {
+    std::atomic<const Transaction*> owner{nullptr};
+    std::atomic<uint32_t> waiting{0};
+    std::atomic<uint64_t> version{0};
+  };
+  std::unique_ptr<Stripe[]> all_ = std::make_unique<Stripe[]>(kStripeCount);
+};
+
+}  // namespace cairn

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/transaction.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "encoding/varint.h"
+#include "storage/format.h"
+#include "storage/rank_index.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+// Rows a fast lane command may walk over; about a millisecond (docs/decisions/run-again.md).
+constexpr uint64_t kFastLaneSteps = 2048;
+constexpr size_t kKeptBatchBytes = 4 << 20;
+
+rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+bool IsCached(Space space) { return space == Space::kKeys || space == Space::kElements; }
+
+}  // namespace
+
+Transaction::Transaction(Store& store, uint32_t committer)
+    : store_(store), committer_(committer), batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+
+Transaction::~Transaction() { Discard(); }
+
+// ---- the life of a command
+
+void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
+  lane_ = lane;
+  reads_ = reads;
+  now_ms_ = now_ms;
+  steps_left_ = kFastLaneSteps;
+  keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
+  command_hits_ = command_misses_ = command_expired_ = 0;
+  observed_.clear();
+  command_counts_.clear();
+  rank_changes_.clear();
+  changed_keyspaces_ = false;
+  overlay_.ForgetMarks();
+}
+
+bool Transaction::Holds(uint32_t stripe) const { return store_.stripes_.IsHeldBy(stripe, this); }
+
+bool Transaction::TryLockAll(std::span<const uint32_t> stripes) {
+  const size_t held_before = locked_.size();
+  for (const uint32_t stripe : stripes) {
+    if (Holds(stripe)) continue;
+    if (store_.stripes_.TryLock(stripe, this)) {
+      locked_.push_back(stripe);
+      continue;
+    }
+    while (locked_.size() > held_before) {
+      store_.stripes_.Unlock(locked_.back());
+      locked_.pop_back();
+    }
+    return false;
+  }
+  return true;
+}
+
+Status Transaction::Lock(std::span<const uint32_t> stripes) {
+  if (lane_ == Lane::kFast || !locked_.empty()) {
+    return TryLockAll(stripes) ? Ok() : Status::WouldWait();
+  }
+  std::vector<uint32_t> sorted(stripes.begin(), stripes.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  for (const uint32_t stripe : sorted) {
+    store_.stripes_.Lock(stripe, this);
+    locked_.push_back(stripe);
+  }
+  return Ok();
+}
+
+Status Transaction::LockAll() {
+  static const std::vector<uint32_t> all = [] {
+    std::vector<uint32_t> stripes(kStripeCount);
+    for (uint32_t i = 0; i < kStripeCount; ++i) stripes[i] = i;
+    return stripes;
+  }();
+  return Lock(all);
+}
+
+Status Transaction::Spend(uint64_t steps) {
+  if (lane_ == Lane::kSlow) return Ok();
+  if (steps > steps_left_) return Status::WouldWait();
+  steps_left_ -= steps;
+  return Ok();
+}
+
+Status Transaction::Observe(uint32_t stripe) {
+  uint64_t version = store_.stripes_.Version(stripe);
+  while (Stripes::IsCommitting(version)) {
+    if (lane_ == Lane::kFast) return Status::WouldWait();
+    std::this_thread::yield();
+    version = store_.stripes_.Version(stripe);
+  }
+  observed_.push_back({stripe, version});
+  return Ok();
+}
+
+Status Transaction::FinishCommand() {
+  for (const Observed& observed : observed_) {
+    if (store_.stripes_.Version(observed.stripe) != observed.version) return Status::WouldWait();
+  }
+  if (store_.keyspaces_epoch_.load(std::memory_order_acquire) != keyspaces_epoch_) return Status::WouldWait();
+  for (const KeyCountDelta& count : command_counts_) AddDelta(counts_, count.keyspace, count.delta);
+  if (reads_) {
+    if (command_hits_ != 0) store_.counters_.keyspace_hits.Add(command_hits_);
+    if (command_misses_ != 0) store_.counters_.keyspace_misses.Add(command_misses_);
+  }
+  if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
+  return Ok();
+}
+
+void Transaction::AbandonCommand() {
+  UndoRankChanges(0);
+  overlay_.RollbackTo(0);
+  command_counts_.clear();
+  if (changed_keyspaces_) keyspaces_ = keyspaces_before_;
+  changed_keyspaces_ = false;
+}
+
+Transaction::Savepoint Transaction::MakeSavepoint() const {
+  return {overlay_.Mark(), rank_changes_.size(), command_counts_};
+}
+
+void Transaction::RollbackTo(const Savepoint& savepoint) {
+  UndoRankChanges(savepoint.rank_changes);
+  overlay_.RollbackTo(savepoint.overlay);
+  command_counts_ = savepoint.counts;
+}
+
+void Transaction::UndoRankChanges(size_t keep) {
+  while (rank_changes_.size() > keep) {
+    if (RankIndex* index = IndexOf(rank_changes_.back().row)) Apply(*index, rank_changes_.back(), true);
+    rank_changes_.pop_back();
+  }
+}
+
+// ---- rows
+
+Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
+  const uint64_t hash = Overlay::HashOf(row.tagged());
+  if (const Overlay::Entry* entry = overlay_.Find(row.tagged(), hash)) {
+    if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
+    if (entry->state == Overlay::State::kDeleted) return RowRef();
+  }
+  return GetCommitted(row, access, hash);
+}
+
+Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
+  if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
+  const bool cached = IsCached(row.space());
+  if (cached) {
+    bool hot = false;
+    RowRef found = store_.cache_.Lookup(row.tagged(), access == Access::kUse, hot);
+    if (found) {
+      if (hot) hot_row_hash_ = hash;
+      return found;
+    }
+  }
+  rocksdb::ReadOptions options;
+  if (lane_ == Lane::kFast) options.read_tier = rocksdb::kBlockCacheTier;
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status status =
+      store_.db_->Get(options, store_.family(row.space()), ToSlice(row.row()), &value);
+  if (status.IsNotFound()) return RowRef();
+  if (status.IsIncomplete()) store_.incomplete_probes_.fetch_add(1, std::memory_order_relaxed);
+  TRY(FromRocksDb(status));
+  auto copy = std::make_unique<std::string>(value.data(), value.size());
+  if (cached) Admit(row, *copy);
+  return RowRef(std::move(copy));
+}
+
+// A row read from RocksDB enters the cache only while nobody can commit a newer one.
+void Transaction::Admit(const RowKey& row, std::string_view value) {
+  if (Holds(row.stripe())) {
+    store_.cache_.Insert(row.tagged(), value, false);
+    return;
+  }
+  const uint64_t version = observed_.back().version;
+  if (!store_.stripes_.TryLock(row.stripe(), this)) return;
+  if (store_.stripes_.Version(row.stripe()) == version) store_.cache_.Insert(row.tagged(), value, false);
+  store_.stripes_.Unlock(row.stripe());
+}
+
+void Transaction::Put(const RowKey& row, std::string_view value) {
+  ASSERT(Holds(row.stripe()), "a writer holds the stripe");
+  const uint64_t hash = Overlay::HashOf(row.tagged());
+  overlay_.Write(row, hash, Overlay::State::kPut, value, hash == hot_row_hash_);
+}
+
+void Transaction::Delete(const RowKey& row) {
+  ASSERT(Holds(row.stripe()), "a writer holds the stripe");
+  overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {}, false);
+}
+
+RankIndex* Transaction::IndexOf(const RowKey& row) {
+  std::string_view id_bytes = row.row();
+  CollectionId id = 0;
+  ReadU64(id_bytes, id);
+  return store_.rank_indexes_.Find(row.stripe(), row.space(), id);
+}
+
+void Transaction::Apply(RankIndex& index, const RankChange& change, bool undo) {
+  const std::string_view suffix = change.row.row().substr(8);
+  if (change.added != undo) {
+    index.Add(suffix);
+  } else {
+    index.Remove(suffix);
+  }
+}
+
+void Transaction::NoteRankChange(const RowKey& row, bool added) {
+  RankIndex* index = IndexOf(row);
+  if (index == nullptr) return;
+  rank_changes_.push_back({row, added});
+  const size_t bytes = index->bytes();
+  Apply(*index, rank_changes_.back(), false);
+  const auto grown = static_cast<int64_t>(index->bytes()) - static_cast<int64_t>(bytes);
+  store_.rank_indexes_.Charge(grown, *index, this);
+}
+
+void Transaction::RowAdded(const RowKey& row) { NoteRankChange(row, true); }
+void Transaction::RowRemoved(const RowKey& row) { NoteRankChange(row, false); }
+
+void Transaction::DropRanks(CollectionId id, uint32_t stripe) { store_.rank_indexes_.Drop(stripe, id); }
+
+Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction direction) {
+  return Cursor(*this, lower, upper, direction);
+}
+
+// ---- what is not a row
+
+CollectionId Transaction::NewCollectionId() { return store_.NewCollectionId(); }
+
+KeyspaceId Transaction::keyspace(int db) const {
+  return keyspaces_.empty() ? store_.databases_[db].keyspace.load(std::memory_order_acquire)
+                            : keyspaces_[db];
+}
+
+void Transaction::AddDelta(std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace, int64_t delta) {
+  for (KeyCountDelta& count : deltas) {
+    if (count.keyspace == keyspace) {
+      count.delta += delta;
+      return;
+    }
+  }
+  deltas.push_back({keyspace, delta});
+}
+
+int64_t Transaction::DeltaOf(const std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace) {
+  for (const KeyCountDelta& count : deltas) {
+    if (count.keyspace == keyspace) return count.delta;
+  }
+  return 0;
+}
+
+int64_t Transaction::KeyCount(KeyspaceId keyspace) const {
+  const Database* database = store_.FindDatabase(keyspace);
+  const int64_t committed = database != nullptr ? database->keys.load(std::memory_order_relaxed) : 0;
+  return committed + DeltaOf(counts_, keyspace) + DeltaOf(command_counts_, keyspace);
+}
+
+void Transaction::AddToKeyCount(KeyspaceId keyspace, int64_t delta) {
+  AddDelta(command_counts_, keyspace, delta);
+}
+
+void Transaction::BeginKeyspaceChange() {
+  if (!changed_keyspaces_) keyspaces_before_ = keyspaces_;
+  changed_keyspaces_ = true;
+  if (!keyspaces_.empty()) return;
+  for (const Database& database : store_.databases_) keyspaces_.push_back(database.keyspace);
+}
+
+void Transaction::ReplaceKeyspace(int db) {
+  BeginKeyspaceChange();
+  keyspaces_[db] = store_.NewKeyspaceId();
+}
+
+void Transaction::SwapKeyspaces(int db1, int db2) {
+  BeginKeyspaceChange();
+  std::swap(keyspaces_[db1], keyspaces_[db2]);
+}
+
+// ---- the tick
+
+bool Transaction::dirty() const { return !overlay_.empty() || !keyspaces_.empty(); }
+
+void Transaction::BuildBatch() {
+  batch_->Clear();
+  for (const Overlay::Entry& entry : overlay_.entries()) {
+    if (entry.state == Overlay::State::kPut) {
+      batch_->Put(store_.family(entry.space()), ToSlice(entry.row()), ToSlice(entry.value));
+    } else if (entry.state == Overlay::State::kDeleted) {
+      batch_->Delete(store_.family(entry.space()), ToSlice(entry.row()));
+    }
+  }
+  for (const KeyCountDelta& count : counts_) {
+    if (count.delta == 0) continue;
+    const RowKey row = MakeCountRow(committer_, count.keyspace);
+    batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()),
+                EncodeCount(DeltaOf(committed_counts_, count.keyspace) + count.delta));
+  }
+  if (keyspaces_.empty()) return;
+  for (const KeyspaceId keyspace : keyspaces_) {
+    if (!store_.IsLiveKeyspace(keyspace)) store_.AddLiveKeyspace(keyspace);
+  }
+  const RowKey row = MakeMetaRow(kDatabasesRow);
+  batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()), store_.EncodeDatabaseRow(keyspaces_));
+}
+
+void Transaction::AdvanceStripes() {
+  for (const uint32_t stripe : locked_) store_.stripes_.Advance(stripe);
+}
+
+void Transaction::ApplyToCache() {
+  for (const Overlay::Entry& entry : overlay_.entries()) {
+    if (!IsCached(entry.space())) continue;
+    if (entry.state == Overlay::State::kPut) {
+      store_.cache_.Insert(entry.tagged, entry.value, entry.hot);
+    } else if (entry.state == Overlay::State::kDeleted) {
+      store_.cache_.Erase(entry.tagged);
+    }
+  }
+}
+
+void Transaction::ApplyCounts() {
+  if (!keyspaces_.empty()) store_.AdoptKeyspaces(keyspaces_);
+  for (const KeyCountDelta& count : counts_) {
+    AddDelta(committed_counts_, count.keyspace, count.delta);
+    if (Database* database = store_.FindDatabase(count.keyspace)) {
+      database->keys.fetch_add(count.delta, std::memory_order_relaxed);
+    }
+  }
+}
+
+Status Transaction::Commit(CommitMode mode) {
+  if (!dirty()) {
+    Discard();
+    return Ok();
+  }
+  BuildBatch();
+  AdvanceStripes();
+  rocksdb::WriteOptions options;
+  options.no_slowdown = mode == CommitMode::kNoWait;
+  options.sync = mode == CommitMode::kSync;
+  const rocksdb::Status written =
+      batch_->Count() == 0 ? rocksdb::Status::OK() : store_.db_->Write(options, batch_.get());
+  if (written.ok()) {
+    ApplyToCache();
+    ApplyCounts();
+    store_.NoteExpiry(earliest_expiry_ms_);
+    AdvanceStripes();
+    NotifyListener();
+    Reset();
+    return Ok();
+  }
+  AdvanceStripes();
+  Status status = FromRocksDb(written);
+  if (status.Is(Code::kWouldWait)) return status;
+  store_.NoteWriteError(written.ToString());
+  Discard();
+  return status;
+}
+
+// Tells who waits for keys of the stripes that changed. An element names its key through the owner row.
+void Transaction::NotifyListener() {
+  CommitListener* listener = store_.listener_;
+  if (listener == nullptr) return;
+  if (!keyspaces_.empty()) listener->OnKeyspacesChanged();
+  CollectionId last_id = 0;
+  for (const Overlay::Entry& entry : overlay_.entries()) {
+    if (entry.state == Overlay::State::kNothing || !listener->IsInterested(entry.stripe)) continue;
+    if (entry.space() == Space::kKeys) {
+      listener->OnKeyChanged(entry.stripe, entry.row());
+    } else if (entry.space() == Space::kElements || entry.space() == Space::kScores) {
+      std::string_view row = entry.row();
+      CollectionId id = 0;
+      if (!ReadU64(row, id) || id == last_id) continue;
+      last_id = id;
+      rocksdb::PinnableSlice owner;
+      const RowKey owner_row = MakeOwnerRow(id, entry.stripe);
+      const rocksdb::Status found = store_.db_->Get(rocksdb::ReadOptions(), store_.family(Space::kOwners),
+                                                    ToSlice(owner_row.row()), &owner);
+      if (found.ok()) listener->OnKeyChanged(entry.stripe, {owner.data(), owner.size()});
+    }
+  }
+}
+
+void Transaction::Discard() {
+  // What the indexes were told of is not going to happen.
+  if (dirty()) {
+    for (const uint32_t stripe : locked_) store_.rank_indexes_.DropAll(stripe);
+  }
+  Reset();
+}
+
+void Transaction::Reset() {
+  for (const uint32_t stripe : locked_) store_.stripes_.Unlock(stripe);
+  locked_.clear();
+  overlay_.Clear();
+  counts_.clear();
+  keyspaces_.clear();
+  hot_row_hash_ = 0;
+  earliest_expiry_ms_ = INT64_MAX;
+  if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
+}
+
+}  // namespace cairn

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/tuning.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/rate_limiter.h>
+#include <rocksdb/statistics.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
+#include <rocksdb/write_buffer_manager.h>
+
+#include <algorithm>
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMegabyte = 1ull << 20;
+constexpr size_t kBlockBytes = 4096;
+constexpr double kFilterBitsPerKey = 10;
+
+// A file in which half of some 128 rows in a row are tombstones is compacted without waiting for its size.
+constexpr size_t kTombstoneWindow = 128;
+constexpr size_t kTombstonesInWindow = 64;
+
+constexpr int kLevel0Trigger = 4;
+constexpr int kLevel0Slowdown = 24;
+constexpr int kLevel0Stop = 40;
+constexpr uint64_t kManifestBytes = 16 * kMegabyte;
+constexpr uint64_t kSyncStepBytes = kMegabyte;
+constexpr int kMostOpenFiles = 4096;
+constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
+
+bool IsLarge(Space space) {
+  return space == Space::kKeys || space == Space::kElements || space == Space::kScores;
+}
+
+rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = parts.block_cache;
+  table.block_size = kBlockBytes;
+  table.format_version = 5;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
+  table.optimize_filters_for_memory = true;
+  table.cache_index_and_filter_blocks = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  table.pin_top_level_index_and_filter = true;
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
+  table.metadata_block_size = kBlockBytes;
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  return table;
+}
+
+}  // namespace
+
+SharedParts MakeSharedParts(const StoreOptions& options) {
+  SharedParts parts;
+  rocksdb::LRUCacheOptions cache;
+  cache.capacity = options.budget.block_cache;
+  cache.num_shard_bits = 4;
+  cache.high_pri_pool_ratio = 0.5;
+  parts.block_cache = rocksdb::NewLRUCache(cache);
+  parts.write_buffers =
+      std::make_shared<rocksdb::WriteBufferManager>(options.budget.memtables, parts.block_cache);
+  const int64_t rate = options.compaction_bytes_per_second == 0
+                           ? kUnlimitedRate
+                           : static_cast<int64_t>(options.compaction_bytes_per_second);
+  parts.rate_limiter.reset(rocksdb::NewGenericRateLimiter(rate));
+  parts.statistics = rocksdb::CreateDBStatistics();
+  parts.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
+  return parts;
+}
+
+rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& parts) {
+  rocksdb::DBOptions db;
+  db.create_if_missing = true;
+  db.create_missing_column_families = true;
+  db.max_background_jobs = options.background_jobs;
+  db.max_subcompactions = static_cast<uint32_t>(options.subcompactions);
+  db.rate_limiter = parts.rate_limiter;
+  db.write_buffer_manager = parts.write_buffers;
+  db.statistics = parts.statistics;
+  db.max_total_wal_size = options.wal_bytes;
+  db.max_manifest_file_size = kManifestBytes;
+  db.max_open_files = kMostOpenFiles;
+  db.bytes_per_sync = kSyncStepBytes;
+  db.wal_bytes_per_sync = kSyncStepBytes;
+  db.keep_log_file_num = 4;
+  db.max_log_file_size = 4 * kMegabyte;
+  db.stats_dump_period_sec = 0;
+  db.stats_persist_period_sec = 0;
+  db.skip_stats_update_on_db_open = true;
+  db.skip_checking_sst_file_sizes_on_db_open = true;
+  db.avoid_unnecessary_blocking_io = true;
+  db.use_direct_io_for_flush_and_compaction = options.direct_io;
+  db.use_direct_reads = options.direct_io;
+  db.compaction_readahead_size = std::min<uint64_t>(2 * kMegabyte, options.budget.total / 256);
+  return db;
+}
+
+rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options, const SharedParts& parts) {
+  rocksdb::ColumnFamilyOptions family;
+  rocksdb::BlockBasedTableOptions table = TableOptions(parts);
+  const uint64_t memtable =
+      std::clamp<uint64_t>(options.budget.memtables / 4, kMegabyte, 64 * kMegabyte);
+  family.write_buffer_size = IsLarge(space) ? memtable : std::min(memtable, 16 * kMegabyte);
+  family.max_write_buffer_number = 4;
+  family.level_compaction_dynamic_level_bytes = true;
+  family.target_file_size_base = std::clamp<uint64_t>(memtable, 4 * kMegabyte, 64 * kMegabyte);
+  family.max_bytes_for_level_base = 4 * family.target_file_size_base;
+  family.level0_file_num_compaction_trigger = kLevel0Trigger;
+  family.level0_slowdown_writes_trigger = kLevel0Slowdown;
+  family.level0_stop_writes_trigger = kLevel0Stop;
+  family.compression = rocksdb::kSnappyCompression;
+  family.bottommost_compression = options.bottom_zstd ? rocksdb::kZSTD : rocksdb::kSnappyCompression;
+  family.periodic_compaction_seconds = kPeriodicCompactionSeconds;
+  family.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(kTombstoneWindow, kTombstonesInWindow));
+  if (space == Space::kKeys || space == Space::kElements) {
+    // Most memtable look-ups ask for rows that are not there: is this key, this member new?
+    family.memtable_whole_key_filtering = true;
+    family.memtable_prefix_bloom_size_ratio = 0.05;
+    if (options.blob_bytes > 0) {
+      family.enable_blob_files = true;
+      family.min_blob_size = options.blob_bytes;
+      family.enable_blob_garbage_collection = true;
+      family.blob_compression_type = rocksdb::kSnappyCompression;
+    }
+  } else {
+    table.filter_policy.reset();  // scores and expiries are only walked
+    table.partition_filters = false;
+  }
+  if (space == Space::kOwners) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return family;
+}
+
+}  // namespace cairn

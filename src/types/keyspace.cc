@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/keyspace.h"
+
+#include "storage/rank_index.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr int kRandomKeyTries = 100;
+
+}  // namespace
+
+Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
+  KeyEntry entry;
+  entry.row_ = TRY(txn_.Get(key.row(), access));
+  if (!entry.row_) {
+    txn_.CountLookup(false);
+    return entry;
+  }
+  const Record record = TRY(DecodeRecord(entry.row_.bytes()));
+  entry.stored_ = true;
+  entry.stored_expire_ms_ = record.header.expire_ms;
+  if (record.header.encoding == Encoding::kSpread) {
+    entry.stored_collection_ = TRY(DecodeSpreadPayload(record.payload)).id;
+  }
+  entry.exists_ = !IsExpired(record.header);
+  if (entry.exists_) entry.record_ = record;
+  txn_.CountLookup(entry.exists_);
+  return entry;
+}
+
+Result<KeyEntry> Keyspace::FindTyped(const Key& key, Type type) {
+  KeyEntry entry = TRY(Find(key));
+  if (entry.exists() && entry.type() != type) return Status::Error(Code::kReply, std::string(kWrongType));
+  return entry;
+}
+
+bool Keyspace::IsExpired(const RecordHeader& header) const {
+  return header.expire_ms != kNoExpiry && header.expire_ms <= txn_.now_ms();
+}
+
+// Takes away what the stored value left in other spaces, but for a collection and an expiry that stay.
+void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, int64_t kept_expire_ms) {
+  if (!entry.stored_) return;
+  if (entry.stored_expire_ms_ != kNoExpiry && entry.stored_expire_ms_ != kept_expire_ms) {
+    txn_.Delete(MakeExpiryRow(entry.stored_expire_ms_, key.row().row(), key.stripe()));
+  }
+  if (entry.stored_collection_ != 0 && entry.stored_collection_ != kept) {
+    txn_.Delete(MakeOwnerRow(entry.stored_collection_, key.stripe()));
+    txn_.DropRanks(entry.stored_collection_, key.stripe());
+  }
+}
+
+Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader& header,
+                       std::string_view payload) {
+  CollectionId collection = 0;
+  if (header.encoding == Encoding::kSpread) collection = TRY(DecodeSpreadPayload(payload)).id;
+  DropOld(key, entry, collection, header.expire_ms);
+  if (header.expire_ms != kNoExpiry && (!entry.stored_ || entry.stored_expire_ms_ != header.expire_ms)) {
+    txn_.Put(MakeExpiryRow(header.expire_ms, key.row().row(), key.stripe()), {});
+    txn_.NoteExpiry(header.expire_ms);
+  }
+  if (collection != 0 && (!entry.stored_ || entry.stored_collection_ != collection)) {
+    txn_.Put(MakeOwnerRow(collection, key.stripe()), key.row().row());
+  }
+  if (!entry.stored_) txn_.AddToKeyCount(id_, 1);
+  if (entry.stored_ && !entry.exists_) txn_.CountExpired();
+  scratch_.clear();
+  AppendRecordHeader(scratch_, header);
+  scratch_.append(payload);
+  txn_.Put(key.row(), scratch_);
+  return Ok();
+}
+
+Status Keyspace::Remove(const Key& key, const KeyEntry& entry) {
+  if (!entry.stored_) return Ok();
+  DropOld(key, entry, 0, kNoExpiry);
+  txn_.Delete(key.row());
+  txn_.AddToKeyCount(id_, -1);
+  if (!entry.exists_) txn_.CountExpired();
+  return Ok();
+}
+
+Status Keyspace::SetExpiry(const Key& key, const KeyEntry& entry, int64_t expire_ms) {
+  RecordHeader header = entry.header();
+  header.expire_ms = expire_ms;
+  return Write(key, entry, header, entry.payload());
+}
+
+Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to,
+                      const Key& target) {
+  const KeyEntry old = TRY(to.Find(target, Access::kPeek));
+  Transaction& txn = from.txn_;
+  if (entry.stored_collection_ != 0) txn.DropRanks(entry.stored_collection_, source.stripe());
+  TRY(to.Write(target, old, entry.header(), entry.payload()));
+  if (entry.stored_expire_ms_ != kNoExpiry) {
+    txn.Delete(MakeExpiryRow(entry.stored_expire_ms_, source.row().row(), source.stripe()));
+  }
+  txn.Delete(source.row());
+  txn.AddToKeyCount(from.id_, -1);
+  return Ok();
+}
+
+Result<uint64_t> Keyspace::Scan(uint64_t position,
+                                const std::function<bool(std::string_view, const Record&)>& visit) {
+  constexpr uint64_t kEnd = uint64_t{1} << kPositionBits;
+  Cursor cursor = txn_.Scan(MakeKeyBound(id_, position), MakeKeyBound(id_, kEnd));
+  bool wants_more = true;
+  uint64_t last = 0;
+  for (; cursor.Valid(); cursor.Next()) {
+    KeyRowParts parts;
+    if (!ParseKeyRow(cursor.row(), parts)) return Status::Corruption("key row: shorter than its head");
+    if (!wants_more && parts.position != last) return last + 1;
+    const Record record = TRY(DecodeRecord(cursor.value()));
+    if (IsExpired(record.header)) continue;
+    last = parts.position;
+    wants_more = visit(parts.key, record) && wants_more;
+  }
+  TRY(cursor.TakeStatus());
+  return uint64_t{0};
+}
+
+// A random place among the slots, then one within the slot that is found there: keys that share a hash tag sit
+// in one slot and would otherwise all but the first of them be passed by.
+Result<std::optional<std::string>> Keyspace::RandomKey(Random& random) {
+  for (int tries = 0; tries < kRandomKeyTries; ++tries) {
+    std::optional<uint64_t> found;
+    const auto take_position = [&](std::string_view key, const Record&) {
+      found = KeyPosition(key);
+      return false;
+    };
+    TRY(Scan(random.Below(uint64_t{1} << 14) << 32, take_position));
+    if (!found) TRY(Scan(0, take_position));
+    if (!found) return std::optional<std::string>();
+    const uint64_t slot = *found >> 32;
+    std::vector<std::string> keys;
+    const auto take_key = [&](std::string_view key, const Record&) {
+      if (KeyPosition(key) >> 32 == slot) keys.emplace_back(key);
+      return false;
+    };
+    TRY(Scan(slot << 32 | (random.Next() & 0xffffffff), take_key));
+    if (keys.empty()) TRY(Scan(slot << 32, take_key));
+    if (!keys.empty()) return std::optional<std::string>(keys[random.Below(keys.size())]);
+  }
+  return std::optional<std::string>();
+}
+
+}  // namespace cairn
