@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A usage line says everything about the arguments it describes.
+#include "command/syntax.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn {
+namespace {
+
+std::string Describe(const std::vector<Argument>& arguments);
+
+// One argument in a notation that shows every field: name/type(inner){token}@spec?*+
+std::string Describe(const Argument& argument) {
+  std::string text = argument.name + "/" + std::string(ArgumentTypeName(argument.type));
+  if (!argument.arguments.empty()) text += "(" + Describe(argument.arguments) + ")";
+  if (!argument.token.empty()) text += "{" + argument.token + "}";
+  if (argument.key_spec >= 0) text += "@" + std::to_string(argument.key_spec);
+  if (argument.optional) text += "?";
+  if (argument.multiple) text += "*";
+  if (argument.multiple_token) text += "+";
+  return text;
+}
+
+std::string Describe(const std::vector<Argument>& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) text += (text.empty() ? "" : " ") + Describe(argument);
+  return text;
+}
+
+std::string Parse(CommandRow row) {
+  const auto arguments = ParseSyntax(row);
+  return arguments.ok() ? Describe(*arguments) : "error: " + std::string(arguments.status().text());
+}
+
+std::string Parse(std::string_view syntax) { return Parse(CommandRow{.syntax = syntax}); }
+
+TEST(Syntax, NamesArgumentsAndGuessesTheirTypes) {
+  EXPECT_EQ(Parse(""), "");
+  EXPECT_EQ(Parse("key value"), "key/key value/string");
+  EXPECT_EQ(Parse("seconds pattern unix-time-seconds"),
+            "seconds/integer pattern/pattern unix-time-seconds/unix-time");
+  EXPECT_EQ(Parse("increment:double"), "increment/double");
+}
+
+TEST(Syntax, ReadsOptionsAndChoices) {
+  EXPECT_EQ(Parse("[GET]"), "get/pure-token{GET}?");
+  EXPECT_EQ(Parse("[NX | XX]"), "nx_xx/oneof(nx/pure-token{NX} xx/pure-token{XX})?");
+  EXPECT_EQ(Parse("<LEFT | RIGHT>"), "left_right/oneof(left/pure-token{LEFT} right/pure-token{RIGHT})");
+  EXPECT_EQ(Parse("[EX seconds | KEEPTTL]"),
+            "seconds_keepttl/oneof(seconds/integer{EX} keepttl/pure-token{KEEPTTL})?");
+}
+
+TEST(Syntax, GivesATokenWhatFollowsIt) {
+  EXPECT_EQ(Parse("[COUNT count]"), "count/integer{COUNT}?");
+  EXPECT_EQ(Parse("[LIMIT offset count]"), "offset_count/block(offset/integer count/integer){LIMIT}?");
+  EXPECT_EQ(Parse("[COUNT count [ANY]]"),
+            "count_any/block(count/integer{COUNT} any/pure-token{ANY}?)?");
+  EXPECT_EQ(Parse("STORE a FIELD b"), "a/string{STORE} b/string{FIELD}");
+}
+
+TEST(Syntax, ReadsRepetition) {
+  EXPECT_EQ(Parse("key [key ...]"), "key/key*");
+  EXPECT_EQ(Parse("[element ...]"), "element/string?*");
+  EXPECT_EQ(Parse("field value [field value ...]"), "field_value/block(field/string value/string)*");
+  EXPECT_EQ(Parse("[WEIGHTS weight [weight ...]]"), "weight/integer{WEIGHTS}?*");
+  EXPECT_EQ(Parse("[GET pattern [GET pattern ...]]"), "pattern/pattern{GET}?*+");
+}
+
+TEST(Syntax, KnowsWhichSpecFindsWhichKey) {
+  EXPECT_EQ(Parse({.keys = {OneKey(kRO), OneKey(kOW, 2)}, .syntax = "source destination"}),
+            "source/key@0 destination/key@1");
+  EXPECT_EQ(Parse({.keys = {{.flags = kRO, .begin = 1, .last = 1}}, .syntax = "key1 key2 [LEN]"}),
+            "key1/key@0 key2/key@0 len/pure-token{LEN}?");
+  EXPECT_EQ(Parse({.keys = {OneKey(kOW), CountedKeys(kRO, 2)}, .syntax = "destination numkeys key [key ...]"}),
+            "destination/key@0 numkeys/integer key/key@1*");
+  EXPECT_EQ(Parse({.keys = {OneKey(kRO, 2)}, .syntax = "key"}), "key/key@0");
+  EXPECT_EQ(Parse({.keys = {KeysToEnd(kOW, 1, 2)}, .syntax = "key value [key value ...]"}),
+            "key_value/block(key/key@0 value/string)*");
+}
+
+TEST(Syntax, RefusesMalformedLines) {
+  for (const std::string_view bad : {"[a", "a]", "<a | b]", "[]", "[a | ]", "a ...", "[a ... b]"}) {
+    EXPECT_TRUE(Parse(bad).starts_with("error: usage line")) << bad << " gave " << Parse(bad);
+  }
+}
+
+}  // namespace
+}  // namespace cairn
