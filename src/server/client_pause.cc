@@ -5,10 +5,11 @@
 
 namespace cairn {
 
-void ClientPause::Begin(Mode mode, int64_t until_ms) {
+void ClientPause::Begin(Mode mode, int64_t now_ms, int64_t until_ms) {
   std::lock_guard lock(mutex_);
-  until_ms_ = std::max(until_ms_.load(), until_ms);
-  mode_ = std::max(mode_.load(), mode);
+  const Mode before = ModeAt(now_ms);
+  until_ms_ = before == Mode::kNone ? until_ms : std::max(until_ms_.load(), until_ms);
+  mode_ = std::max(before, mode);
 }
 
 void ClientPause::End() {

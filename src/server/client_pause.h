@@ -18,8 +18,8 @@ class ClientPause {
  public:
   enum class Mode : unsigned char { kNone, kWrites, kAll };
 
-  // As in Redis a second pause never shortens or weakens the one that is on.
-  void Begin(Mode mode, int64_t until_ms);
+  // As in Redis a second pause never shortens or weakens the one that is on at `now_ms`.
+  void Begin(Mode mode, int64_t now_ms, int64_t until_ms);
   void End();
 
   // What is held back at `now_ms` (wall time).

@@ -39,6 +39,8 @@ class Server {
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
+  SaveState& saves() { return saves_; }
+  ReplicationId& replication_id() { return replication_id_; }
   ShutdownRequest& shutdown() { return shutdown_; }
 
  private:
@@ -51,6 +53,8 @@ class Server {
   SlowLog slow_log_;
   Stats stats_;
   DebugSwitches debug_;
+  SaveState saves_;
+  ReplicationId replication_id_;
   ShutdownRequest shutdown_;
 };
 

@@ -12,15 +12,32 @@ namespace {
 constexpr int kRunIdDigits = 40;
 constexpr char kHexDigits[] = "0123456789abcdef";
 
+std::string DrawRunId() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < kRunIdDigits; ++i) id.push_back(kHexDigits[random() % 16]);
+  return id;
+}
+
 }  // namespace
 
 Identity Identity::Make(std::string executable, std::string config_file) {
   Identity identity{.executable = std::move(executable), .config_file = std::move(config_file)};
-  std::random_device random;
-  for (int i = 0; i < kRunIdDigits; ++i) identity.run_id.push_back(kHexDigits[random() % 16]);
+  identity.run_id = DrawRunId();
   identity.started_us = MonotonicUs();
   identity.started_unix_s = WallMs() / 1000;
   return identity;
+}
+
+std::string ReplicationId::Get() const {
+  std::lock_guard lock(mutex_);
+  return id_;
+}
+
+void ReplicationId::Change() {
+  std::string fresh = DrawRunId();
+  std::lock_guard lock(mutex_);
+  id_ = std::move(fresh);
 }
 
 void ShutdownRequest::Ask(const ShutdownOptions& options) {
