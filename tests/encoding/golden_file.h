@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Golden files: bytes of the on-disk format with what they mean, in tests/golden/*.hex.
+//
+//   # text up to the line's end is for readers
+//   02 02 61 05         # hex digits, grouped as it reads best
+//   02 62 02 78         # the next line goes on
+//   => packed_hash "a"=1 "b"="x"
+//
+// A file's name says which decoder its bytes are for; a case ends with its "=>" line. What follows
+// the arrow is the decoder's name and the values, or "corruption:" and the error's text.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn {
+
+struct GoldenCase {
+  std::string format;  // the file's name without its ending
+  int line = 0;        // of the arrow
+  std::string bytes;
+  std::string meaning;
+  std::string error;  // the file is malformed here
+};
+
+// How a failing test names its case.
+inline void PrintTo(const GoldenCase& golden, std::ostream* out) {
+  *out << "tests/golden/" << golden.format << ".hex:" << golden.line;
+}
+
+inline std::string GoldenDirectory() {
+  return (std::filesystem::path(__FILE__).parent_path().parent_path() / "golden").string();
+}
+
+// Appends the bytes of a line of hex digits; false when it is none.
+inline bool AppendHex(std::string_view line, std::string& bytes) {
+  int high = -1;
+  for (const char c : line) {
+    if (std::isspace(static_cast<unsigned char>(c)) && high < 0) continue;
+    if (!std::isxdigit(static_cast<unsigned char>(c))) return false;
+    const int digit = c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+    if (high >= 0) bytes.push_back(static_cast<char>(high << 4 | digit));
+    high = high < 0 ? digit : -1;
+  }
+  return high < 0;
+}
+
+inline std::string ToHex(std::string_view bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (const char c : bytes) {
+    hex.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
+    hex.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
+  }
+  return hex;
+}
+
+inline std::string Trim(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+inline std::vector<GoldenCase> ReadGoldenFile(const std::filesystem::path& path) {
+  std::vector<GoldenCase> cases;
+  std::ifstream file(path);
+  std::string line;
+  std::string bytes;
+  for (int number = 1; std::getline(file, line); ++number) {
+    GoldenCase found{.format = path.stem().string(), .line = number, .bytes = bytes};
+    if (line.starts_with("=>")) {
+      found.meaning = Trim(std::string_view(line).substr(2));
+      bytes.clear();
+    } else if (AppendHex(std::string_view(line).substr(0, line.find('#')), bytes)) {
+      continue;
+    } else {
+      found.error = "not hex digits: " + line;
+    }
+    cases.push_back(std::move(found));
+  }
+  if (!bytes.empty())
+    cases.push_back({.format = path.stem().string(), .error = "bytes without an arrow"});
+  return cases;
+}
+
+// All cases of all files, by file name.
+inline std::vector<GoldenCase> ReadGoldenFiles() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(GoldenDirectory())) {
+    if (entry.path().extension() == ".hex") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<GoldenCase> cases;
+  for (const auto& path : paths) {
+    for (GoldenCase& golden : ReadGoldenFile(path)) cases.push_back(std::move(golden));
+  }
+  return cases;
+}
+
+}  // namespace cairn
