@@ -59,6 +59,7 @@ void Dispatcher::Enqueue(const Call& call, Reply& reply) {
   QueuedCommand queued{call.command, {}};
   for (const std::string_view arg : call.argv) queued.argv.emplace_back(arg);
   call.session.multi.queue.push_back(std::move(queued));
+  call.session.ShowQueued();
   reply.Simple("QUEUED");
 }
 
@@ -178,6 +179,7 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
   }
   if (call.command->Has(kRunsQueue)) {
     call.session.multi = MultiState();
+    call.session.ShowQueued();
     waiters_.Unwatch(call.session);
   }
   if (call.rerun || call.session.blocked != nullptr) {
@@ -226,6 +228,7 @@ void Dispatcher::Forget(Session& session) {
   waiters_.Leave(session);
   waiters_.Unwatch(session);
   session.multi = MultiState();
+  session.ShowQueued();
   session.blocked.reset();
 }
 

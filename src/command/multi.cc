@@ -21,6 +21,7 @@ bool AnyExpired(CommandContext& ctx) {
 Status Multi(CommandContext& ctx, Args&, Reply& reply) {
   if (ctx.session().multi.active) return Status::Reply("ERR MULTI calls can not be nested");
   ctx.session().multi.active = true;
+  ctx.session().ShowQueued();
   reply.Ok();
   return Ok();
 }
@@ -65,6 +66,7 @@ Status Exec(CommandContext& ctx, Args&, Reply& reply) {
 Status Discard(CommandContext& ctx, Args&, Reply& reply) {
   if (!ctx.session().multi.active) return Status::Reply("ERR DISCARD without MULTI");
   ctx.session().multi = MultiState();
+  ctx.session().ShowQueued();
   ctx.waiters().Unwatch(ctx.session());
   reply.Ok();
   return Ok();

@@ -68,15 +68,18 @@ class Session {
   bool authenticated = true;
   ReplyMode reply_mode = ReplyMode::kOn;
   bool read_only_port = false;
-  bool no_touch = false;
-  bool no_evict = false;
   MultiState multi;
+  // To be called after `multi` has changed.
+  void ShowQueued() { shown_queued = multi.active ? static_cast<int>(multi.queue.size()) : -1; }
   std::vector<WatchedKey> watched;
   std::unique_ptr<BlockedCommand> blocked;
 
   // ---- read by anybody
   std::atomic<int> db{0};
   std::atomic<int> shown_protocol{2};
+  std::atomic<int> shown_queued{-1};           // commands put aside by MULTI; -1: none is open
+  std::atomic<bool> no_touch{false};           // CLIENT NO-TOUCH, NO-EVICT
+  std::atomic<bool> no_evict{false};
   std::atomic<int64_t> created_us{0};          // monotonic
   std::atomic<int64_t> last_active_us{0};      // monotonic
   std::atomic<uint32_t> last_command{~0u};     // Command::index()
