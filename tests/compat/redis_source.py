@@ -2,8 +2,8 @@
 """Fetching Redis's own test suite: Debian's redis source package, unpacked below build/.
 
 Most machines have only `deb` entries, so a private apt configuration is made from them: the same
-entries as `deb-src`, with lists and archives of their own. Nothing of the system's apt is changed, and
-no root is needed. The tree is fetched once; a marker file says that it is whole.
+entries as `deb-src`, with lists and archives of their own. Nothing of the system's apt is changed,
+and no root is needed. The tree is fetched once; a marker file says that it is whole.
 """
 
 import os
@@ -43,9 +43,13 @@ def apt_options(apt_dir):
     """Options that point apt at the private configuration."""
     for folder in ("lists/partial", "archives/partial"):
         (apt_dir / folder).mkdir(parents=True, exist_ok=True)
-    pairs = {"Dir::Etc::sourcelist": apt_dir / "none", "Dir::Etc::sourceparts": apt_dir / "parts",
-             "Dir::State::lists": apt_dir / "lists", "Dir::Cache": apt_dir,
-             "APT::Sandbox::User": "root" if os.geteuid() == 0 else ""}
+    pairs = {
+        "Dir::Etc::sourcelist": apt_dir / "none",
+        "Dir::Etc::sourceparts": apt_dir / "parts",
+        "Dir::State::lists": apt_dir / "lists",
+        "Dir::Cache": apt_dir,
+        "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
+    }
     return [word for name, value in pairs.items() for word in ("-o", f"{name}={value}")]
 
 
@@ -54,8 +58,10 @@ def pick_version(listing):
     versions = re.findall(r"(?m)^Version: (\S+)$", listing)
     wanted = [v for v in versions if re.match(r"(\d+:)?" + re.escape(UPSTREAM_VERSION) + "-", v)]
     if not wanted:
-        raise FetchError(f"apt's sources have redis {versions or 'in no version'}, "
-                         f"not {UPSTREAM_VERSION}: give a tree of it with --source-dir")
+        raise FetchError(
+            f"apt's sources have redis {versions or 'in no version'}, "
+            f"not {UPSTREAM_VERSION}: give a tree of it with --source-dir"
+        )
     newest = wanted[0]
     for version in wanted[1:]:
         if subprocess.run(["dpkg", "--compare-versions", version, "gt", newest]).returncode == 0:
@@ -66,8 +72,14 @@ def pick_version(listing):
 def run(command, **options):
     """Runs a program; its output becomes the error if it fails."""
     try:
-        done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, check=False, **options)
+        done = subprocess.run(
+            command,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            **options,
+        )
     except FileNotFoundError as error:
         raise FetchError(f"{command[0]} is missing: install apt and dpkg-dev") from error
     if done.returncode != 0:
@@ -85,8 +97,12 @@ def fetch(cache_dir):
     cache_dir.mkdir(parents=True, exist_ok=True)
     write_private_sources(apt_dir)
     options = apt_options(apt_dir)
-    subprocess.run(["apt-get", *options, "update"], stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=False)  # an entry without sources is no harm
+    subprocess.run(
+        ["apt-get", *options, "update"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )  # an entry without sources is no harm
     version = pick_version(run(["apt-cache", *options, "showsrc", "redis"]))
     run(["apt-get", *options, "source", "--download-only", f"redis={version}"], cwd=cache_dir)
     shutil.rmtree(tree, ignore_errors=True)

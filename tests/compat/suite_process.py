@@ -2,14 +2,15 @@
 """One tclsh that runs one file of Redis's Tcl suite, unedited, and tells us about every test.
 
 The suite is made of a "test server", which hands out files and prints results, and "test clients",
-which run them. Its own test server stops at the first exception and keeps no list of what passed, so
-we stand in its place: we listen, a test client connects, we send it code to evaluate and a file to run.
+which run them. Its own test server stops at the first exception and keeps no list of what passed,
+so we stand in its place: we listen, a test client connects, we send it code to evaluate and a file
+to run.
 
 Before the file we send `PRELUDE`, which replaces two procedures in that process's memory:
-  * `send_data_packet` reports one line per event, with the text in hex, so that nothing a server may
-    answer can be mistaken for the framing;
-  * `test` gives the suite a new connection after a failure. A test that fails halfway leaves replies
-    unread, or the connection in RESP3, and would take its neighbours along.
+  * `send_data_packet` reports one line per event, with the text in hex, so that nothing a server
+    may answer can be mistaken for the framing;
+  * `test` gives the suite a new connection after a failure. A test that fails halfway leaves
+    replies unread, or the connection in RESP3, and would take its neighbours along.
 
 Events as (kind, text, milliseconds): testing, ok, err, skip, ignore, exception, done.
 """
@@ -39,7 +40,8 @@ CONNECT_TIMEOUT_S = 30
 def tcl_word(text):
     """Quotes `text` as one word of a Tcl list."""
     escaped = "".join(
-        "\\n" if c == "\n" else c if c.isalnum() and c.isascii() else "\\" + c for c in text)
+        "\\n" if c == "\n" else c if c.isalnum() and c.isascii() else "\\" + c for c in text
+    )
     return escaped or "{}"
 
 
@@ -58,14 +60,29 @@ class SuiteProcess:
     def __init__(self, tree, unit, host, port, tags, skip_tests, log_path, tclsh="tclsh"):
         self.unit = unit
         self.listener = socket.create_server(("127.0.0.1", 0))
-        command = [tclsh, "tests/test_helper.tcl", "--host", host, "--port", str(port), "--durable",
-                   "--tags", " ".join("-" + tag for tag in tags)]
+        command = [
+            tclsh,
+            "tests/test_helper.tcl",
+            "--host",
+            host,
+            "--port",
+            str(port),
+            "--durable",
+            "--tags",
+            " ".join("-" + tag for tag in tags),
+        ]
         for name in skip_tests:
             command += ["--skiptest", name]
         command += ["--client", str(self.listener.getsockname()[1])]
         with open(log_path, "ab") as log:
-            self.process = subprocess.Popen(command, cwd=tree, stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log, start_new_session=True)
+            self.process = subprocess.Popen(
+                command,
+                cwd=tree,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         try:
             self.listener.settimeout(CONNECT_TIMEOUT_S)
             self.connection, _ = self.listener.accept()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What became of every test, and how that compares with Redis itself.
 
-A test ends as one of STATUSES. Names may repeat inside a file (loops), so everything is counted, never
-kept in sets. The baseline is the list of tests that pass on redis-server in the same mode; each of them
-that does not pass on the candidate is a regression, "not reached" if an error outside any test ended
-the part of the file it stands in.
+A test ends as one of STATUSES. Names may repeat inside a file (loops), so everything is counted,
+never kept in sets. The baseline is the list of tests that pass on redis-server in the same mode;
+each of them that does not pass on the candidate is a regression, "not reached" if an error outside
+any test ended the part of the file it stands in.
 """
 
 import collections
@@ -40,9 +40,12 @@ class FileResult:
 
     def as_json(self):
         """For the JSON report."""
-        return {"seconds": round(self.seconds, 1), "aborts": self.aborts,
-                "counts": {s: self.count(s) for s in STATUSES},
-                "tests": [o._asdict() for o in self.outcomes]}
+        return {
+            "seconds": round(self.seconds, 1),
+            "aborts": self.aborts,
+            "counts": {s: self.count(s) for s in STATUSES},
+            "tests": [o._asdict() for o in self.outcomes],
+        }
 
 
 def classify_error(unit, text):
@@ -50,7 +53,9 @@ def classify_error(unit, text):
     name, separator, rest = text.partition(f" in tests/{unit}.tcl\n")
     if not separator:
         return None, "error", " ".join(text.split())
-    status = "error" if "\n    while executing\n" in rest or "\n    invoked from" in rest else "fail"
+    status = (
+        "error" if "\n    while executing\n" in rest or "\n    invoked from" in rest else "fail"
+    )
     return name, status, " ".join(rest.split())
 
 
@@ -76,8 +81,9 @@ def find_regressions(results, baseline, denied):
 
 def find_stale_denials(results, denied):
     """Denied tests that pass: their lines in the deny file have outlived their reason."""
-    return [(unit, name) for (unit, name) in denied
-            if unit in results and results[unit].passed()[name]]
+    return [
+        (unit, name) for (unit, name) in denied if unit in results and results[unit].passed()[name]
+    ]
 
 
 def read_denied(path):
@@ -95,8 +101,11 @@ def read_denied(path):
 
 def save_baseline(path, version, tags, results):
     """Writes the passing tests of each file."""
-    text = {"redis_version": version, "denied_tags": list(tags),
-            "units": {unit: dict(sorted(r.passed().items())) for unit, r in results.items()}}
+    text = {
+        "redis_version": version,
+        "denied_tags": list(tags),
+        "units": {unit: dict(sorted(r.passed().items())) for unit, r in results.items()},
+    }
     path.write_text(json.dumps(text, indent=0, ensure_ascii=True) + "\n", "ascii")
 
 

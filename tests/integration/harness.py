@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starting and stopping real servers for tests.
 
-A test asks for a server, talks to it as any client would, and may end it in every way a server ends:
-SHUTDOWN, a signal, kill -9. The data directory outlives the process, so a restart finds what the
-process before it had made durable, and nothing else.
+A test asks for a server, talks to it as any client would, and may end it in every way a server
+ends: SHUTDOWN, a signal, kill -9. The data directory outlives the process, so a restart finds what
+the process before it had made durable, and nothing else.
 
     with Server(appendfsync="always") as server:
         server.client().set("k", "v")
@@ -15,8 +15,9 @@ Which program is started: the one in the environment variable CAIRN_SERVER (a co
 `CAIRN_SERVER="redis-server --appendonly yes"` runs the same tests against Redis), else the release
 build of this repository. `start_redis()` starts a real redis-server to compare with.
 
-Invariants: (1) only 127.0.0.1 is used; (2) only processes started here are ended; (3) `close()` leaves
-neither a process nor a directory behind, and runs at interpreter exit for whatever a test forgot.
+Invariants: (1) only 127.0.0.1 is used; (2) only processes started here are ended; (3) `close()`
+leaves neither a process nor a directory behind, and runs at interpreter exit for whatever a test
+forgot.
 """
 
 import atexit
@@ -102,12 +103,15 @@ class Server:
         assert not self.is_running(), "the server is running already"
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                self.arguments(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self.arguments(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._answers_ping():
             if self.process.poll() is not None:
-                raise RuntimeError(f"the server exited with {self.process.returncode} at start:\n"
-                                   + self.log_tail())
+                raise RuntimeError(
+                    f"the server exited with {self.process.returncode} at start:\n"
+                    + self.log_tail()
+                )
             if time.monotonic() > deadline:
                 self.kill9()
                 raise RuntimeError(f"no PONG within {START_TIMEOUT_S} s:\n" + self.log_tail())
@@ -131,6 +135,7 @@ class Server:
         """
         import redis.backoff  # here, so that starting a server needs nothing beyond Python itself
         import redis.retry
+
         options.setdefault("retry", redis.retry.Retry(redis.backoff.NoBackoff(), 0))
         client = redis.Redis(self.host, self.port, db=db, protocol=protocol, **options)
         self._clients.append(client)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of one round.
+
+A run is made of rounds. Each begins on empty servers with its own sub-seed, its own sizes and its
+own encoding limits, so that a difference can be reproduced by running that round alone, and a
+history that leads to it is never longer than a round.
+"""
+
+import random
+
+from families import hashes, keyspace, lists, scans, server, sets, strings, zsets
+from space import Space
+from step import ANY, NOTHING, command
+
+FAMILIES = {
+    "string": (18, strings),
+    "hash": (16, hashes),
+    "set": (16, sets),
+    "zset": (22, zsets),
+    "list": (14, lists),
+    "keyspace": (12, keyspace),
+    "scan": (0.4, scans),
+    "server": (2.5, server),
+}
+MUTATED_SHARE = 0.06
+# Every limit has two names; each is set now by one, now by the other.
+LIMITS = {
+    "hash-max-listpack-entries": (4, 32, 128),
+    "hash-max-listpack-value": (16, 64),
+    "set-max-intset-entries": (4, 64, 512),
+    "zset-max-listpack-entries": (0, 8, 128),
+    "zset-max-listpack-value": (16, 64),
+    "list-max-listpack-size": (-2, 4, 128),
+    "list-compress-depth": (0, 1),
+}
+ODD_TEXTS = [b"abc", b"", b"\xff\x00", b"1x", b"not a number", b"(", b"--1"]
+
+
+class Round:
+    """Generates the batches of one round."""
+
+    def __init__(self, seed, number, batch_size=200, only=None):
+        self.rng = random.Random(f"{seed}/{number}")
+        self.number = number
+        self.batch_size = batch_size
+        self.limits = self._draw_limits()  # for CONFIG SET
+        self.space = Space(self.rng)
+        self.space.protocol = 2
+        self.drawn, self.generators, self.weights = [], [], []
+        for name, (share, module) in FAMILIES.items():
+            if only and name not in only:
+                continue
+            share *= self.rng.choice((0.3, 1, 1, 3))  # rounds differ in what they stress
+            total = sum(weight for weight, _ in module.COMMANDS)
+            for weight, generator in module.COMMANDS:
+                self.generators.append(generator)
+                self.weights.append(share * weight / total)
+
+    def _draw_limits(self):
+        chosen = {}
+        for name, values in LIMITS.items():
+            if self.rng.random() < 0.5:
+                name = name.replace("listpack", "ziplist")
+            chosen[name] = self.rng.choice(values if self.rng.random() < 0.6 else values[-1:])
+        return chosen
+
+    def batches(self, commands):
+        """Yields (protocol, [Step]) or (protocol, Iteration) until `commands` steps were given."""
+        given = 0
+        while given < commands:
+            protocol = self.space.protocol = self.rng.choice((2, 3))
+            batch = []
+            if self.rng.random() < 0.1:
+                batch.append(self._select(protocol))
+            while len(batch) < self.batch_size:
+                group = self._group(protocol)
+                given += len(group)
+                if isinstance(group[0], scans.Iteration):
+                    if batch:
+                        yield protocol, batch
+                    yield protocol, group[0]
+                    batch = []
+                    break
+                batch += group
+                if group[-1].ends_batch:
+                    break
+            if batch:
+                yield protocol, batch
+
+    def _group(self, protocol):
+        """One step, or several that belong together and stay in one batch."""
+        if not self.drawn:
+            self.drawn = self.rng.choices(self.generators, self.weights, k=256)
+        made = self.drawn.pop()(self.space)
+        group = made if isinstance(made, list) else [made]
+        database = self.space.databases[protocol - 2]
+        for item in group:
+            item.database = database
+            if not isinstance(item, scans.Iteration):
+                self._perhaps_mutate(item)
+        return group
+
+    def _select(self, protocol):
+        database = self.rng.randrange(keyspace.MOST_DATABASES)
+        self.space.databases[protocol - 2] = database
+        return command("SELECT", database, mutable=NOTHING, database=database)
+
+    def _perhaps_mutate(self, step):
+        """Makes some steps wrong: an argument missing, too many, or of the wrong kind."""
+        if step.mutable is NOTHING or self.rng.random() > MUTATED_SHARE:
+            return
+        words, rng = step.words, self.rng
+        draw = rng.randrange(5)
+        if draw == 0:
+            words.pop()
+        elif draw == 1:
+            words.append(rng.choice((b"extra", b"", b"LIMIT", b"NX")))
+        elif draw == 2 and step.mutable is ANY and len(words) > 1:
+            words[1] = self.space.any_key()
+        elif draw == 3 and len(words) > 2:
+            # Not the key: a sorted set reached by another name may have any scores.
+            words[rng.randrange(2, len(words))] = rng.choice(ODD_TEXTS)
+        else:
+            words[0] = words[0].swapcase()
+        if not words:
+            words.append(b"PING")

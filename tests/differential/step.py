@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One command of a run and the rule by which its two replies are compared.
+
+Rules (compare.py applies them; errors are compared exactly under every rule):
+  EXACT        byte for byte
+  UNORDERED    an array or set whose order is nobody's promise
+  PAIRS        the same for field and value pairs
+  AS_ENCODED   EXACT, but UNORDERED if the step before, an OBJECT ENCODING, said hashtable
+  PAIRS_AS_ENCODED  likewise with PAIRS
+  SECONDS      integers that may differ by one or two: the servers' clocks are read one after the
+               other
+  MILLISECONDS the same with a slack of a few seconds, for a busy machine
+  SHAPE        the same types and lengths, whatever the content (a TIME, an id)
+  SAMPLE       a random choice from the reply of the step before: the same number, all of them
+               members
+  POP          a random removal; the engine then removes from each server what the other removed
+  EXISTING_KEY a random key of that server
+"""
+
+import dataclasses
+
+EXACT = "exact"
+UNORDERED = "unordered"
+PAIRS = "pairs"
+AS_ENCODED = "as encoded"
+PAIRS_AS_ENCODED = "pairs as encoded"
+SECONDS = "seconds"
+MILLISECONDS = "milliseconds"
+SHAPE = "shape"
+SAMPLE = "sample"
+POP = "pop"
+EXISTING_KEY = "existing key"
+
+# What mutation may do to a step: anything, only what cannot turn into another number, or nothing.
+ANY, TEXT_ONLY, NOTHING = "any", "text only", "nothing"
+
+
+@dataclasses.dataclass(slots=True)
+class Step:
+    """One command."""
+
+    words: list
+    rule: str = EXACT
+    mutable: str = ANY
+    stride: int = 1  # SAMPLE: a member takes so many elements of the reply
+    distinct: bool = False  # SAMPLE: no member twice
+    replies: int = 1
+    database: int = 0  # the selected database, set by the round
+
+    @property
+    def ends_batch(self):
+        """Whether the replies must be looked at before anything else is sent."""
+        return self.rule in (POP, EXISTING_KEY)
+
+
+def command(name, *words, **options):
+    """A step whose words may be bytes, numbers, texts or lists of bytes."""
+    flat = [name.encode()]
+    for word in words:
+        if isinstance(word, list):
+            flat += word
+        else:
+            flat.append(word if isinstance(word, bytes) else str(word).encode())
+    return Step(flat, **options)
