@@ -113,8 +113,9 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   ctx.set_waiters(&waiters_);
   Status status = call.command->row().run(ctx, args, reply);
   call.block_timeout_ms = ctx.block_timeout_ms();
-  TRY(std::move(status));
-  return worker.txn.FinishCommand();
+  if (status.ok()) return worker.txn.FinishCommand();
+  if (!status.Is(Code::kWouldWait) && !worker.txn.ReadsHold()) return Status::WouldWait();
+  return status;
 }
 
 Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv,

@@ -292,7 +292,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Returns the elements between two indexes of a list.",
      .complexity =
          "O(S+N) with S the elements from the nearer end to the start and N the elements returned",
-     .syntax = "key start stop"},
+     .syntax = "key start:integer stop:integer"},
     {.name = "ltrim",
      .arity = 4,
      .flags = kWrite,
@@ -302,7 +302,7 @@ constexpr CommandRow kRows[] = {
      .since = "1.0.0",
      .summary = "Removes the elements outside of two indexes of a list.",
      .complexity = "O(N) with N the number of elements removed or kept, whichever is less",
-     .syntax = "key start stop"},
+     .syntax = "key start:integer stop:integer"},
 };
 
 }  // namespace

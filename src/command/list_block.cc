@@ -100,7 +100,7 @@ constexpr CommandRow kRows[] = {
      .since = "6.2.0",
      .summary = "Takes an element from a list and adds it to another, waiting for one if need be.",
      .complexity = "O(1)",
-     .syntax = "source destination LEFT | RIGHT LEFT | RIGHT timeout"},
+     .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout"},
     {.name = "brpoplpush",
      .arity = 4,
      .flags = kBlockingWrite | kDenyOom,
@@ -122,7 +122,7 @@ constexpr CommandRow kRows[] = {
      .summary =
          "Takes elements from the first of several lists that has any, waiting for one if need be.",
      .complexity = "O(N+M) with N the number of keys and M the number of elements taken",
-     .syntax = "timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]"},
+     .syntax = "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]"},
 };
 
 }  // namespace

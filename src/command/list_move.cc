@@ -119,7 +119,7 @@ constexpr CommandRow kRows[] = {
      .since = "6.2.0",
      .summary = "Takes an element from an end of a list and adds it to an end of another.",
      .complexity = "O(1)",
-     .syntax = "source destination LEFT | RIGHT LEFT | RIGHT"},
+     .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT>"},
     {.name = "rpoplpush",
      .arity = 3,
      .flags = kWrite | kDenyOom,
@@ -139,7 +139,7 @@ constexpr CommandRow kRows[] = {
      .since = "7.0.0",
      .summary = "Takes elements from the first of several lists that has any.",
      .complexity = "O(N+M) with N the number of keys and M the number of elements taken",
-     .syntax = "numkeys key [key ...] LEFT | RIGHT [COUNT count]"},
+     .syntax = "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]"},
 };
 
 }  // namespace

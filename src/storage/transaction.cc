@@ -106,11 +106,15 @@ Status Transaction::Observe(uint32_t stripe) {
   return Ok();
 }
 
-Status Transaction::FinishCommand() {
+bool Transaction::ReadsHold() const {
   for (const Observed& observed : observed_) {
-    if (store_.stripes_.Version(observed.stripe) != observed.version) return Status::WouldWait();
+    if (store_.stripes_.Version(observed.stripe) != observed.version) return false;
   }
-  if (store_.keyspaces_epoch_.load(std::memory_order_acquire) != keyspaces_epoch_) return Status::WouldWait();
+  return store_.keyspaces_epoch_.load(std::memory_order_acquire) == keyspaces_epoch_;
+}
+
+Status Transaction::FinishCommand() {
+  if (!ReadsHold()) return Status::WouldWait();
   for (const KeyCountDelta& count : command_counts_) AddDelta(counts_, count.keyspace, count.delta);
   if (reads_) {
     if (command_hits_ != 0) store_.counters_.keyspace_hits.Add(command_hits_);

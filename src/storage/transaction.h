@@ -75,6 +75,9 @@ class Transaction {
   bool Holds(uint32_t stripe) const;
   // OK keeps what the command wrote. kWouldWait: what it read has changed; the caller must Abandon.
   Status FinishCommand();
+  // Whether all the command has read so far is of one state and still so. What a command concludes from reads that
+  // do not hold means nothing, an error least of all.
+  bool ReadsHold() const;
   void AbandonCommand();
   // A part of a command that may fail by itself (one command of an EXEC): what was written since the
   // savepoint can be dropped.
