@@ -120,7 +120,11 @@ CommandTable::CommandTable(std::span<const std::span<const CommandRow>> families
       slots_->owned.push_back(std::move(command));
     }
   }
-  for (const auto& command : slots_->owned) commands_.push_back(command.get());
+  for (const auto& command : slots_->owned) {
+    commands_.push_back(command.get());
+    by_index_.push_back(command.get());
+    for (const Command& child : command->subcommands()) by_index_.push_back(&child);
+  }
   std::sort(commands_.begin(), commands_.end(),
             [](const Command* a, const Command* b) { return a->full_name() < b->full_name(); });
 }

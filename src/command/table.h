@@ -171,11 +171,14 @@ class CommandTable {
   const Command* Resolve(std::span<const std::string_view> argv) const;
   const std::vector<const Command*>& commands() const { return commands_; }  // sorted by name
   uint32_t index_count() const { return index_count_; }
+  // By Command::index(), subcommands included; null beyond index_count().
+  const Command* ByIndex(uint32_t index) const { return index < by_index_.size() ? by_index_[index] : nullptr; }
 
  private:
   struct Slots;
   std::unique_ptr<Slots> slots_;
   std::vector<const Command*> commands_;
+  std::vector<const Command*> by_index_;
   uint32_t index_count_ = 0;
 };
 
