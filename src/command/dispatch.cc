@@ -214,14 +214,11 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
 
 void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {
   waiters_.Leave(session);
-  const Command* command = session.blocked->command;
   session.blocked.reset();
   if (why == UnblockRequest::kError) {
     reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
-  } else if (command->row().group == Group::kList && command->row().arity > 0) {
-    reply.Null();  // BLMOVE and BRPOPLPUSH answer one element, the others an array
   } else {
-    reply.NullArray();
+    reply.NullArray();  // also for BLMOVE, which would answer a single element
   }
 }
 
