@@ -29,8 +29,8 @@ struct CommandWorker {
   Transaction& txn;
   Random& random;
   Lane lane;
-  std::vector<uint32_t> positions;  // scratch
-  std::vector<uint32_t> stripes;    // scratch
+  std::vector<uint32_t>& positions;  // scratch, kept for its memory
+  std::vector<uint32_t>& stripes;    // the same; after a command the stripes it locked
 };
 
 enum class Verdict : unsigned char {

@@ -67,7 +67,7 @@ struct PopManyArgs {
   uint64_t count = 1;
 };
 
-// numkeys key [key ...] MIN | MAX [COUNT count]
+// numkeys key [key ...] <MIN | MAX> [COUNT count]
 Result<PopManyArgs> ReadPopManyArgs(Args& args) {
   PopManyArgs pop;
   const int64_t numkeys = args.IntegerIn(1, INT64_MAX, kNumKeys);
@@ -101,14 +101,14 @@ Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& pop, Reply& reply) 
   return false;
 }
 
-// ZMPOP numkeys key [key ...] MIN | MAX [COUNT count]
+// ZMPOP numkeys key [key ...] <MIN | MAX> [COUNT count]
 Status ZMPop(CommandContext& ctx, Args& args, Reply& reply) {
   const PopManyArgs pop = TRY(ReadPopManyArgs(args));
   if (!TRY(PopMany(ctx, pop, reply))) reply.NullArray();
   return Ok();
 }
 
-// BZMPOP timeout numkeys key [key ...] MIN | MAX [COUNT count]
+// BZMPOP timeout numkeys key [key ...] <MIN | MAX> [COUNT count]
 Status BZMPop(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view timeout = args.Bytes();
   const PopManyArgs pop = TRY(ReadPopManyArgs(args));
@@ -163,7 +163,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Takes members out of the first of several sorted sets that has any.",
      .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
                    "number of members taken",
-     .syntax = "numkeys key [key ...] MIN | MAX [COUNT count]"},
+     .syntax = "numkeys key [key ...] <MIN | MAX> [COUNT count]"},
     {.name = "bzpopmin", .arity = -3, .flags = kWrite | kNoScript | kFast | kBlocking,
      .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMin,
      .group = Group::kSortedSet, .since = "5.0.0",
@@ -183,7 +183,7 @@ constexpr CommandRow kRows[] = {
                 "some if need be.",
      .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
                    "number of members taken",
-     .syntax = "timeout numkeys key [key ...] MIN | MAX [COUNT count]"},
+     .syntax = "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]"},
 };
 
 }  // namespace

@@ -42,25 +42,25 @@ Result<int> BindUnix(const ListenerOptions& options) {
   return fd;
 }
 
-Result<int> BindTcp(const ListenerOptions& options) {
-  const bool is_v6 = options.address.find(':') != std::string::npos;
+Result<int> BindTcp(const std::string& host, int port) {
+  const bool is_v6 = host.find(':') != std::string::npos;
   sockaddr_storage storage{};
   socklen_t size;
   bool valid;
   if (is_v6) {
     auto* address = reinterpret_cast<sockaddr_in6*>(&storage);
     address->sin6_family = AF_INET6;
-    address->sin6_port = htons(static_cast<uint16_t>(options.port));
-    valid = inet_pton(AF_INET6, options.address.c_str(), &address->sin6_addr) == 1;
+    address->sin6_port = htons(static_cast<uint16_t>(port));
+    valid = inet_pton(AF_INET6, host.c_str(), &address->sin6_addr) == 1;
     size = sizeof *address;
   } else {
     auto* address = reinterpret_cast<sockaddr_in*>(&storage);
     address->sin_family = AF_INET;
-    address->sin_port = htons(static_cast<uint16_t>(options.port));
-    valid = options.address == "*" || inet_pton(AF_INET, options.address.c_str(), &address->sin_addr) == 1;
+    address->sin_port = htons(static_cast<uint16_t>(port));
+    valid = host == "*" || inet_pton(AF_INET, host.c_str(), &address->sin_addr) == 1;
     size = sizeof *address;
   }
-  const std::string name = options.address + ":" + std::to_string(options.port);
+  const std::string name = host + ":" + std::to_string(port);
   if (!valid) return Status::Io("cannot listen on " + name + ": not an IP address");
   const int fd = socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("cannot create a socket");
@@ -98,26 +98,41 @@ bool IsLoopback(const sockaddr_storage& storage) {
 }  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::Open(const ListenerOptions& options, Service& service) {
-  const int fd = options.unix_path.empty() ? TRY(BindTcp(options)) : TRY(BindUnix(options));
-  if (listen(fd, options.backlog) != 0) {
-    Status status = Failed("cannot listen");
-    close(fd);
-    return status;
+  std::vector<int> sockets;
+  Status failure;
+  const auto add = [&](Result<int> bound, bool optional) {
+    if (bound.ok() && listen(*bound, options.backlog) == 0) {
+      sockets.push_back(*bound);
+    } else if (!optional && failure.ok()) {
+      failure = bound.ok() ? Failed("cannot listen") : std::move(bound).TakeStatus();
+    }
+  };
+  for (const std::string& address : options.addresses) {
+    if (options.port == 0) break;
+    const bool optional = address.starts_with('-');
+    add(BindTcp(optional ? address.substr(1) : address, options.port), optional);
   }
-  return std::unique_ptr<Listener>(new Listener(options, service, fd));
+  if (!options.unix_path.empty()) add(BindUnix(options), false);
+  if (failure.ok() && sockets.empty()) failure = Status::Io("no address to listen on");
+  if (!failure.ok()) {
+    for (const int socket : sockets) close(socket);
+    return failure;
+  }
+  return std::unique_ptr<Listener>(new Listener(options, service, std::move(sockets)));
 }
 
-Listener::Listener(const ListenerOptions& options, Service& service, int fd)
-    : options_(options), limit_(options.qps_limit), fd_(fd) {
-  const std::string place = options.unix_path.empty() ? std::to_string(options.port) : "unix";
+Listener::Listener(const ListenerOptions& options, Service& service, std::vector<int> sockets)
+    : options_(options), limit_(options.qps_limit), sockets_(std::move(sockets)) {
+  const std::string place = options.port != 0 ? std::to_string(options.port) : "unix";
   for (int i = 0; i < options.io_threads; ++i) {
     threads_.push_back(
         std::make_unique<IoThread>("io-" + place + "-" + std::to_string(i), service, limit_));
   }
-  accept_event_ = event_new(
-      threads_[0]->base(), fd_, EV_READ | EV_PERSIST,
-      [](int, short, void* self) { static_cast<Listener*>(self)->Accept(); }, this);
-  event_add(accept_event_, nullptr);
+  const auto on_accept = [](int fd, short, void* self) { static_cast<Listener*>(self)->Accept(fd); };
+  for (const int socket : sockets_) {
+    accept_events_.push_back(event_new(threads_[0]->base(), socket, EV_READ | EV_PERSIST, on_accept, this));
+    event_add(accept_events_.back(), nullptr);
+  }
 }
 
 Listener::~Listener() {
@@ -131,14 +146,13 @@ void Listener::Start() {
 
 void Listener::Stop() {
   for (const auto& thread : threads_) thread->Stop();
-  if (accept_event_ == nullptr) return;
-  event_free(accept_event_);
-  accept_event_ = nullptr;
-  close(fd_);
+  for (event* accept_event : accept_events_) event_free(accept_event);
+  for (const int socket : sockets_) close(socket);
+  accept_events_.clear();
+  sockets_.clear();
 }
 
 void Listener::Prepare(int fd) const {
-  if (!options_.unix_path.empty()) return;
   const int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   if (options_.keepalive_s == 0) return;
@@ -151,17 +165,17 @@ void Listener::Prepare(int fd) const {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-void Listener::Accept() {
+void Listener::Accept(int socket) {
   for (int i = 0; i < kMostAcceptsPerTurn; ++i) {
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
-    const int fd = accept4(fd_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd = accept4(socket, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
-    Prepare(fd);
+    if (peer.ss_family != AF_UNIX) Prepare(fd);
     ConnectionOrigin origin;
     origin.fd = fd;
     origin.read_only = options_.read_only;
-    origin.is_unix = !options_.unix_path.empty();
+    origin.is_unix = peer.ss_family == AF_UNIX;
     if (origin.is_unix) {
       origin.peer = origin.local = options_.unix_path + ":0";
       origin.is_loopback = true;

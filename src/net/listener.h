@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Listener: a bound address and the I/O threads that serve its connections and no other's, so that a flood on
+// Listener: bound addresses and the I/O threads that serve its connections and no other's, so that a flood on
 // one listener leaves the others alone. Its first thread accepts; connections go round its threads.
 //
 // Thread: the owner's, before Start and after Stop.
@@ -21,9 +21,10 @@ struct event;
 namespace cairn {
 
 struct ListenerOptions {
-  std::string address;        // "127.0.0.1", "::1", "*" for all of IPv4; unused with unix_path
-  int port = 0;
-  std::string unix_path;
+  // "127.0.0.1", "::1", "*" for all of IPv4. One with a dash in front may be missing on this machine.
+  std::vector<std::string> addresses;
+  int port = 0;               // 0: no TCP
+  std::string unix_path;      // empty: no Unix socket
   int unix_permissions = 0;   // 0: as the umask has it
   int io_threads = 1;
   int64_t qps_limit = 0;
@@ -44,14 +45,14 @@ class Listener {
   int port() const { return options_.port; }
 
  private:
-  Listener(const ListenerOptions& options, Service& service, int fd);
-  void Accept();
+  Listener(const ListenerOptions& options, Service& service, std::vector<int> sockets);
+  void Accept(int socket);
   void Prepare(int fd) const;
 
   const ListenerOptions options_;
   RateLimit limit_;
-  int fd_;
-  event* accept_event_ = nullptr;
+  std::vector<int> sockets_;
+  std::vector<event*> accept_events_;
   size_t next_thread_ = 0;
   std::vector<std::unique_ptr<IoThread>> threads_;
 };

@@ -6,26 +6,53 @@
 // Thread: any, as each part allows.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "base/thread.h"
+#include "command/dispatch.h"
 #include "command/table.h"
+#include "command/waiters.h"
+#include "net/listener.h"
+#include "net/service.h"
 #include "server/client_pause.h"
 #include "server/client_registry.h"
+#include "server/committer.h"
 #include "server/config.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
 #include "server/stats.h"
+#include "server/ticker.h"
 
 namespace cairn {
 
 class Store;
 
-class Server {
+class Server : public Service {
  public:
   Server(std::unique_ptr<Config> config, Identity identity);
-  ~Server();
+  ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  // Opens the store, then the listeners; from then on clients are served. The error is for the operator.
+  Status Start();
+  // Ends what Start began, in an order that lets every acknowledged write reach the log. Called once, by main.
+  void Stop(const ShutdownOptions& options);
+
+  // ---- Service
+  std::unique_ptr<Worker> MakeWorker() override;
+  std::shared_ptr<Client> Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
+                                 std::string& refusal) override;
+  void RunSlow(std::function<void(Worker&)> job) override;
+
+  // A transaction with a committer's number of its own.
+  std::unique_ptr<Transaction> MakeTransaction();
+  Dispatcher& dispatcher() { return dispatcher_; }
+  Waiters& waiters() { return waiters_; }
+  Committer& committer() { return *committer_; }
 
   Config& config() { return *config_; }
   Settings& settings() { return config_->settings(); }
@@ -56,6 +83,19 @@ class Server {
   SaveState saves_;
   ReplicationId replication_id_;
   ShutdownRequest shutdown_;
+  Waiters waiters_;
+  Dispatcher dispatcher_;
+
+  // What Start makes.
+  Status OpenStore();
+  Status OpenListeners();
+  void WatchSettings();
+  std::atomic<uint32_t> next_committer_{1};
+  std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread
+  std::unique_ptr<Committer> committer_;
+  std::unique_ptr<ThreadPool> slow_lane_;
+  std::unique_ptr<Ticker> ticker_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
 };
 
 }  // namespace cairn

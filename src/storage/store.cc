@@ -212,6 +212,8 @@ Status Store::Compact() {
 
 Status Store::SyncLog() { return FromRocksDb(db_->FlushWAL(true)); }
 
+uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }
+
 Status Store::Flush() { return FromRocksDb(db_->Flush(rocksdb::FlushOptions(), families_)); }
 
 void Store::NoteExpiry(int64_t expire_ms) {

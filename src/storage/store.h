@@ -85,6 +85,8 @@ class Store {
   Status Compact();
   // Makes every commit so far survive a power loss.
   Status SyncLog();
+  // Grows with every write.
+  uint64_t LatestSequence() const;
   // Writes memtables out, so that the next start has no log to replay.
   Status Flush();
 

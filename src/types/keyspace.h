@@ -53,6 +53,8 @@ class KeyEntry {
   Type type() const { return exists_ ? record_.header.type : Type::kNone; }
   Encoding encoding() const { return record_.header.encoding; }
   bool grown() const { return record_.header.grown; }
+  // There, but its time has passed.
+  bool IsStoredExpired() const { return stored_ && !exists_; }
   int64_t expire_ms() const { return exists_ ? record_.header.expire_ms : kNoExpiry; }
   // The header to start from for a changed value of the same type: the expiry is kept.
   const RecordHeader& header() const { return record_.header; }
@@ -71,9 +73,13 @@ class KeyEntry {
 class Keyspace {
  public:
   Keyspace(Transaction& txn, int db, const Limits& limits)
-      : txn_(txn), limits_(limits), db_(db), id_(txn.keyspace(db)) {}
+      : Keyspace(txn, db, txn.keyspace(db), limits) {}
+  // For work that goes by what is on disk rather than by a client's database.
+  static Keyspace ById(Transaction& txn, KeyspaceId id, const Limits& limits) {
+    return Keyspace(txn, -1, id, limits);
+  }
 
-  int db() const { return db_; }
+  int db() const { return db_; }  // -1 when made by ById
   KeyspaceId id() const { return id_; }
   Transaction& txn() { return txn_; }
   const Limits& limits() const { return limits_; }
@@ -108,6 +114,8 @@ class Keyspace {
   Result<std::optional<std::string>> RandomKey(Random& random);
 
  private:
+  Keyspace(Transaction& txn, int db, KeyspaceId id, const Limits& limits)
+      : txn_(txn), limits_(limits), db_(db), id_(id) {}
   bool IsExpired(const RecordHeader& header) const;
   void DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, int64_t kept_expire_ms);
 

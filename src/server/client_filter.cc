@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/client_filter.h"
+
+#include <algorithm>
+
+#include "base/number.h"
+#include "resp/errors.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kBadKillId = "ERR client-id should be greater than 0";
+constexpr std::string_view kBadListId = "ERR Invalid client ID";
+
+// True for "normal", false for the other types there are: no client here is a replica, a primary or a subscriber.
+Result<bool> ParseType(std::string_view type) {
+  if (EqualsIgnoreCase(type, "normal")) return true;
+  for (const std::string_view other : {"slave", "replica", "pubsub", "master"}) {
+    if (EqualsIgnoreCase(type, other)) return false;
+  }
+  return Status::Error(Code::kReply, "ERR Unknown client type '" + std::string(type) + "'");
+}
+
+Status ParseKillOption(Args& args, ClientFilter& filter) {
+  if (args.Keyword("id")) {
+    filter.ids = {static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, kBadKillId))};
+  } else if (args.Keyword("type")) {
+    filter.normal = TRY(ParseType(args.Bytes()));
+  } else if (args.Keyword("addr")) {
+    filter.peer = args.Bytes();
+  } else if (args.Keyword("laddr")) {
+    filter.local = args.Bytes();
+  } else if (args.Keyword("user")) {
+    filter.user = args.Bytes();
+    if (filter.user != "default") return Status::Error(Code::kReply, "ERR No such user '" + *filter.user + "'");
+  } else if (args.Keyword("skipme")) {
+    filter.skip_me = args.Keyword("yes");
+    if (!filter.skip_me && !args.Keyword("no")) args.Fail(errors::kSyntax);
+  } else {
+    args.Fail(errors::kSyntax);
+  }
+  return args.Check();
+}
+
+}  // namespace
+
+bool ClientFilter::Matches(Session& session, uint64_t my_id) const {
+  if (!ids.empty() && std::find(ids.begin(), ids.end(), session.id()) == ids.end()) return false;
+  if (normal && !*normal) return false;
+  if (skip_me && session.id() == my_id) return false;
+  std::lock_guard lock(session.mutex());
+  return (!peer || *peer == session.peer) && (!local || *local == session.local) &&
+         (!user || *user == session.user);
+}
+
+Result<ClientFilter> ParseKillFilter(Args& args) {
+  ClientFilter filter;
+  while (args.left() >= 2) TRY(ParseKillOption(args, filter));
+  TRY(args.Done());
+  return filter;
+}
+
+Result<ClientFilter> ParseListFilter(Args& args) {
+  ClientFilter filter{.skip_me = false};
+  if (args.left() == 2 && args.Keyword("type")) {
+    filter.normal = TRY(ParseType(args.Bytes()));
+  } else if (args.left() >= 2 && args.Keyword("id")) {
+    while (args.More()) filter.ids.push_back(static_cast<uint64_t>(args.Integer(kBadListId)));
+  }
+  TRY(args.Done());
+  return filter;
+}
+
+}  // namespace cairn

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ClientFilter: which clients CLIENT KILL and CLIENT LIST are about.
+//
+// Thread: any; a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "command/args.h"
+#include "command/session.h"
+
+namespace cairn {
+
+struct ClientFilter {
+  std::vector<uint64_t> ids;             // empty: any
+  std::optional<bool> normal;            // the client's type: normal, or one that no client here is
+  std::optional<std::string> peer;
+  std::optional<std::string> local;
+  std::optional<std::string> user;
+  bool skip_me = true;
+
+  // Whatever is set must fit.
+  bool Matches(Session& session, uint64_t my_id) const;
+};
+
+// CLIENT KILL's options: ID id | TYPE type | USER name | ADDR ip:port | LADDR ip:port | SKIPME yes/no, each with its
+// value, any number of them.
+Result<ClientFilter> ParseKillFilter(Args& args);
+
+// CLIENT LIST's: TYPE type, or ID id [id ...]; none.
+Result<ClientFilter> ParseListFilter(Args& args);
+
+}  // namespace cairn

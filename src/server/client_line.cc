@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/client_line.h"
+
+#include <vector>
+
+#include "base/number.h"
+
+namespace cairn {
+namespace {
+
+// The memory of a session object itself, beside its buffers.
+constexpr uint64_t kSessionBytes = sizeof(Session) + 512;
+
+class FieldWriter {
+ public:
+  FieldWriter& Add(std::string_view name, std::string_view text) {
+    if (!line_.empty()) line_.push_back(' ');
+    line_.append(name).append("=").append(text);
+    return *this;
+  }
+  FieldWriter& Add(std::string_view name, int64_t number) { return Add(name, std::to_string(number)); }
+  std::string Take() { return std::move(line_); }
+
+ private:
+  std::string line_;
+};
+
+std::string Flags(const Session& session) {
+  std::string flags;
+  if (session.is_blocked) flags.push_back('b');
+  if (session.shown_queued >= 0) flags.push_back('x');
+  if (session.watch_broken) flags.push_back('d');
+  if (session.close == CloseRequest::kAfterReply) flags.push_back('c');
+  if (session.close == CloseRequest::kNow) flags.push_back('A');
+  if (IsUnixPeer(session.peer)) flags.push_back('U');
+  if (session.no_evict) flags.push_back('e');
+  if (session.no_touch) flags.push_back('T');
+  return flags.empty() ? "N" : flags;
+}
+
+std::string_view LastCommand(const Session& session, const CommandTable& table) {
+  const Command* command = table.ByIndex(session.last_command);
+  return command == nullptr ? std::string_view("NULL") : std::string_view(command->full_name());
+}
+
+}  // namespace
+
+bool IsUnixPeer(std::string_view peer) { return peer.starts_with('/'); }
+
+bool IsLocalPeer(std::string_view peer) {
+  return IsUnixPeer(peer) || peer.starts_with("127.") || peer.starts_with("[::1]:");
+}
+
+std::string ClientLine(Session& session, const CommandTable& table, int64_t now_us) {
+  const uint64_t query_bytes = session.query_buffer_bytes;
+  const uint64_t query_capacity = session.query_buffer_capacity;
+  const uint64_t output_bytes = session.output_bytes;
+  const uint64_t output_capacity = session.output_capacity;
+  const bool closing = session.close != CloseRequest::kNone;
+  std::lock_guard lock(session.mutex());
+  FieldWriter line;
+  line.Add("id", static_cast<int64_t>(session.id()))
+      .Add("addr", session.peer)
+      .Add("laddr", session.local)
+      .Add("fd", session.fd)
+      .Add("name", session.name)
+      .Add("age", (now_us - session.created_us) / 1000000)
+      .Add("idle", (now_us - session.last_active_us) / 1000000)
+      .Add("flags", Flags(session))
+      .Add("db", session.db)
+      .Add("sub", 0)
+      .Add("psub", 0)
+      .Add("ssub", 0)
+      .Add("multi", session.shown_queued)
+      .Add("qbuf", static_cast<int64_t>(query_bytes))
+      .Add("qbuf-free", static_cast<int64_t>(query_capacity - std::min(query_bytes, query_capacity)))
+      .Add("argv-mem", 0)
+      .Add("multi-mem", 0)
+      .Add("rbs", static_cast<int64_t>(output_capacity))
+      .Add("rbp", static_cast<int64_t>(output_capacity))
+      .Add("obl", static_cast<int64_t>(output_bytes))
+      .Add("oll", 0)
+      .Add("omem", 0)
+      .Add("tot-mem", static_cast<int64_t>(kSessionBytes + query_capacity + output_capacity))
+      .Add("events", closing ? "" : output_bytes > 0 ? "rw" : "r")
+      .Add("cmd", LastCommand(session, table))
+      .Add("user", session.user)
+      .Add("redir", -1)
+      .Add("resp", session.shown_protocol)
+      .Add("lib-name", session.lib_name)
+      .Add("lib-ver", session.lib_version);
+  return line.Take();
+}
+
+}  // namespace cairn

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a client may call itself: printable ASCII without blanks, so that CLIENT LIST stays a table.
+// Thread: any.
+#pragma once
+
+#include <algorithm>
+#include <mutex>
+#include <string_view>
+
+#include "base/result.h"
+#include "command/session.h"
+
+namespace cairn {
+
+inline bool IsCleanName(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
+}
+
+// CLIENT SETNAME; the empty name takes the name away.
+inline Status SetClientName(Session& session, std::string_view name) {
+  if (!IsCleanName(name)) {
+    return Status::Reply("ERR Client names cannot contain spaces, newlines or special characters.");
+  }
+  std::lock_guard lock(session.mutex());
+  session.name = name;
+  return Ok();
+}
+
+}  // namespace cairn

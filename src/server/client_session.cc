@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/client_session.h"
+
+#include "base/clock.h"
+#include "server/server.h"
+
+namespace cairn {
+
+ClientSession::ClientSession(uint64_t id, Server& server, const ConnectionOrigin& origin,
+                             std::shared_ptr<ConnectionWaker> waker)
+    : Session(id), server_(server), waker_(std::move(waker)) {
+  peer = origin.peer;
+  local = origin.local;
+  fd = origin.fd;
+  read_only_port = origin.read_only;
+  authenticated = !server.settings().has_password;
+  created_us = last_active_us = MonotonicUs();
+}
+
+void ClientSession::Wake() {
+  woken_ = true;
+  waker_->Wake();
+}
+
+RequestLimits ClientSession::request_limits() const {
+  return {server_.limits().proto_max_bulk_len.load(std::memory_order_relaxed), authenticated};
+}
+
+int64_t ClientSession::deadline_us() const {
+  return blocked != nullptr ? blocked->deadline_us : paused_until_us;
+}
+
+Client::Wish ClientSession::TakeWish() {
+  switch (close.load()) {
+    case CloseRequest::kNow: return Wish::kCloseNow;
+    case CloseRequest::kAfterReply: return Wish::kCloseAfterReply;
+    case CloseRequest::kNone: break;
+  }
+  return woken_.exchange(false) ? Wish::kResume : Wish::kNone;
+}
+
+bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
+  const OutputLimit& limit =
+      server_.settings().output_limits[static_cast<int>(ClientClass::kNormal)];
+  const auto bytes = static_cast<int64_t>(unsent_bytes);
+  const int64_t hard = limit.hard_bytes.load(std::memory_order_relaxed);
+  if (hard > 0 && bytes >= hard) return true;
+  const int64_t soft = limit.soft_bytes.load(std::memory_order_relaxed);
+  if (soft == 0 || bytes < soft) {
+    soft_limit_since_us_ = 0;
+    return false;
+  }
+  if (soft_limit_since_us_ == 0) soft_limit_since_us_ = now_us;
+  return now_us - soft_limit_since_us_ > limit.soft_seconds.load(std::memory_order_relaxed) * 1000000;
+}
+
+bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
+  const int64_t limit = server_.settings().client_query_buffer_limit.load(std::memory_order_relaxed);
+  return static_cast<int64_t>(pending_bytes) > limit;
+}
+
+bool ClientSession::IsIdleTooLong(int64_t now_us) const {
+  const int64_t timeout_s = server_.settings().timeout_s.load(std::memory_order_relaxed);
+  return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
+}
+
+void ClientSession::NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_t out_bytes,
+                                uint64_t out_capacity) {
+  query_buffer_bytes.store(in_bytes, std::memory_order_relaxed);
+  query_buffer_capacity.store(in_capacity, std::memory_order_relaxed);
+  output_bytes.store(out_bytes, std::memory_order_relaxed);
+  output_capacity.store(out_capacity, std::memory_order_relaxed);
+}
+
+void ClientSession::OnClosed() {
+  server_.dispatcher().Forget(*this);
+  server_.clients().Remove(id());
+}
+
+}  // namespace cairn

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ClientSession: a session (command/) that is a connection's client (net/).
+//
+// Thread: the connection's current lane; Wake and the atomics of Session any.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "command/session.h"
+#include "net/service.h"
+
+namespace cairn {
+
+class Server;
+
+class ClientSession : public Session, public Client {
+ public:
+  ClientSession(uint64_t id, Server& server, const ConnectionOrigin& origin,
+                std::shared_ptr<ConnectionWaker> waker);
+
+  void Wake() override;
+
+  RequestLimits request_limits() const override;
+  int64_t deadline_us() const override;
+  Wish TakeWish() override;
+  bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
+  bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
+  bool IsIdleTooLong(int64_t now_us) const override;
+  void NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_t out_bytes,
+                   uint64_t out_capacity) override;
+  void OnClosed() override;
+
+  // Until when CLIENT PAUSE holds its request back, monotonic; 0: not at all.
+  int64_t paused_until_us = 0;
+
+ private:
+  Server& server_;
+  const std::shared_ptr<ConnectionWaker> waker_;
+  std::atomic<bool> woken_{false};
+  int64_t soft_limit_since_us_ = 0;  // when the output first passed the soft limit; 0: it has not
+};
+
+}  // namespace cairn

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/command_worker.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/client_session.h"
+#include "server/server.h"
+
+namespace cairn {
+namespace {
+
+// A tick that has gathered this much is committed before more is run.
+constexpr size_t kFullTickBytes = 8 << 20;
+
+std::string_view ErrorOf(std::string_view reply) {
+  if (reply.empty() || reply[0] != '-') return {};
+  return reply.substr(1, reply.find('\r') - 1);
+}
+
+}  // namespace
+
+BaseWorker::BaseWorker(Server& server, Lane lane)
+    : server_(server), lane_(lane), stats_(server.stats().AddWorker()),
+      random_(static_cast<uint64_t>(MonotonicUs()) ^ reinterpret_cast<uintptr_t>(this)),
+      txn_(server.MakeTransaction()) {}
+
+bool BaseWorker::is_full() const { return txn_->pending_bytes() > kFullTickBytes; }
+void BaseWorker::NoteRead(uint64_t bytes) { stats_.OnRead(bytes); }
+void BaseWorker::NoteWritten(uint64_t bytes) { stats_.OnWritten(bytes); }
+
+void BaseWorker::SetCommitError(const Status& status) {
+  commit_error_ = "-MISCONF Errors writing to the AOF file: " + std::string(status.text()) + "\r\n";
+  Log(LogSeverity::kWarning, "storage: a commit failed and its commands were refused: " + std::string(status.text()));
+}
+
+RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv, std::string& out) {
+  auto& session = static_cast<ClientSession&>(client);
+  const Command* command = server_.pause().ModeAt(WallMs()) == ClientPause::Mode::kNone
+                               ? nullptr
+                               : server_.table().Resolve(argv);
+  if (command != nullptr && server_.pause().Holds(*command, WallMs())) {
+    session.paused_until_us = MonotonicUs() + (server_.pause().until_ms() - WallMs()) * 1000;
+    return RunResult::kPaused;
+  }
+  session.paused_until_us = 0;
+  return RunRequest(session, argv, out, false);
+}
+
+RunResult BaseWorker::Resume(Client& client, std::string& out) {
+  auto& session = static_cast<ClientSession&>(client);
+  wrote_ = wakes_ = false;
+  if (session.blocked == nullptr) return RunResult::kDone;
+  UnblockRequest why = session.unblock.exchange(UnblockRequest::kNone);
+  const int64_t deadline_us = session.blocked->deadline_us;
+  if (why == UnblockRequest::kNone && deadline_us > 0 && MonotonicUs() >= deadline_us) {
+    why = UnblockRequest::kTimeout;
+  }
+  if (why != UnblockRequest::kNone) {
+    Reply reply(out, session.protocol);
+    server_.dispatcher().GiveUp(session, why, reply);
+    return RunResult::kDone;
+  }
+  // The command's end frees session.blocked, and its arguments with it.
+  const std::vector<std::string> owned = session.blocked->argv;
+  const std::vector<std::string_view> argv(owned.begin(), owned.end());
+  return RunRequest(session, argv, out, true);
+}
+
+RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::string_view> argv,
+                                 std::string& out, bool rerun) {
+  const int64_t started_us = MonotonicUs();
+  const size_t start = out.size();
+  Reply reply(out, session.protocol);
+  CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
+  Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
+  wrote_ = outcome.wrote;
+  wakes_ = outcome.wakes;
+  if (outcome.verdict == Verdict::kWouldWait) {
+    stats_.OnSlowLane();
+    return RunResult::kWouldWait;
+  }
+  AfterRequest(outcome, out, start);
+  const int64_t ended_us = MonotonicUs();
+  session.last_active_us.store(ended_us, std::memory_order_relaxed);
+  if (outcome.verdict == Verdict::kParked) return RunResult::kParked;
+  Count(session, outcome, argv, ended_us - started_us, std::string_view(out).substr(start));
+  if (session.reply_mode != ReplyMode::kOn) {
+    out.resize(start);
+    if (session.reply_mode == ReplyMode::kSkipping) session.reply_mode = ReplyMode::kOn;
+    if (session.reply_mode == ReplyMode::kSkipNext) session.reply_mode = ReplyMode::kSkipping;
+  }
+  switch (session.close.load(std::memory_order_relaxed)) {
+    case CloseRequest::kNow: return RunResult::kAbort;
+    case CloseRequest::kAfterReply: return RunResult::kClose;
+    case CloseRequest::kNone: break;
+  }
+  return RunResult::kDone;
+}
+
+void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
+                       std::span<const std::string_view> argv, int64_t usec, std::string_view reply) {
+  if (outcome.rejected) {
+    stats_.OnRejected(outcome.command, ErrorOf(reply));
+    return;
+  }
+  session.commands.fetch_add(1, std::memory_order_relaxed);
+  session.last_command.store(outcome.command->index(), std::memory_order_relaxed);
+  const std::string_view error = ErrorOf(reply);
+  stats_.OnCommand(*outcome.command, usec, !error.empty(), error);
+  if (server_.slow_log().IsSlow(usec) && !outcome.command->Has(kSkipSlowlog)) {
+    const std::lock_guard lock(session.mutex());
+    server_.slow_log().Add(argv, usec, session.peer, session.name);
+  }
+}
+
+// ---- fast lane
+
+FastWorker::~FastWorker() = default;
+
+CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
+  if (!txn_->dirty()) {
+    txn_->Discard();
+    return CommitResult::kDone;
+  }
+  if (server_.settings().fsync_policy() == AppendFsync::kAlways) {
+    HandOver(CommitMode::kSync, std::move(done));
+    return CommitResult::kLater;
+  }
+  Status status = txn_->Commit(CommitMode::kNoWait);
+  if (status.ok()) return CommitResult::kDone;
+  if (status.Is(Code::kWouldWait)) {
+    HandOver(CommitMode::kWait, std::move(done));
+    return CommitResult::kLater;
+  }
+  SetCommitError(status);
+  return CommitResult::kFailed;
+}
+
+void FastWorker::HandOver(CommitMode mode, std::function<void(bool ok)> done) {
+  std::unique_ptr<Transaction> txn = std::move(txn_);
+  {
+    const std::lock_guard lock(spares_->mutex);
+    if (!spares_->transactions.empty()) {
+      txn_ = std::move(spares_->transactions.back());
+      spares_->transactions.pop_back();
+    }
+  }
+  if (txn_ == nullptr) txn_ = server_.MakeTransaction();
+  server_.committer().HandOver(
+      std::move(txn), mode,
+      [spares = spares_, done = std::move(done)](std::unique_ptr<Transaction> clean, Status status) {
+        if (!status.ok()) {
+          Log(LogSeverity::kWarning,
+              "storage: a commit failed and its commands were refused: " + std::string(status.text()));
+        }
+        {
+          const std::lock_guard lock(spares->mutex);
+          spares->transactions.push_back(std::move(clean));
+        }
+        done(status.ok());
+      });
+}
+
+// ---- slow lane
+
+void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) {
+  if (!txn_->dirty()) {
+    txn_->Discard();
+    return;
+  }
+  const bool sync = server_.settings().fsync_policy() == AppendFsync::kAlways;
+  const Status status = txn_->Commit(sync ? CommitMode::kSync : CommitMode::kWait);
+  wrote_ = false;
+  if (status.ok()) return;
+  SetCommitError(status);
+  out.resize(start);
+  out.append(commit_error_);
+  outcome.failed = true;
+}
+
+}  // namespace cairn

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/committer.h"
+
+#include "base/thread.h"
+#include "storage/store.h"
+
+namespace cairn {
+
+Committer::Committer(Store& store) : store_(store) {
+  thread_ = StartThread("commit", [this] { Run(); });
+}
+
+Committer::~Committer() { Stop(); }
+
+void Committer::HandOver(std::unique_ptr<Transaction> txn, CommitMode mode, Done done) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back({std::move(txn), mode, std::move(done), {}});
+  }
+  wake_.notify_one();
+}
+
+void Committer::Run() {
+  for (;;) {
+    std::vector<Job> jobs;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+      if (jobs_.empty()) return;
+      jobs.swap(jobs_);
+    }
+    bool wants_sync = false;
+    for (Job& job : jobs) {
+      job.status = job.txn->Commit(CommitMode::kWait);
+      wants_sync |= job.mode == CommitMode::kSync;
+    }
+    Status synced = wants_sync ? store_.SyncLog() : Ok();
+    for (Job& job : jobs) {
+      if (job.status.ok() && job.mode == CommitMode::kSync && !synced.ok()) {
+        job.status = Status::Io(synced.text());
+      }
+      job.done(std::move(job.txn), std::move(job.status));
+    }
+  }
+}
+
+void Committer::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace cairn

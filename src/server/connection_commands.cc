@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The commands about a connection as such: PING, ECHO, AUTH, HELLO, SELECT, QUIT, RESET.
+//
+// They touch no rows, only their own session, so running one twice ends in the same state.
+#include "base/number.h"
+#include "command/context.h"
+#include "command/database_index.h"
+#include "command/waiters.h"
+#include "server/client_name.h"
+#include "server/families.h"
+#include "server/password.h"
+#include "server/server.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kWrongPassword = "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr std::string_view kNoPasswordSet =
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
+    "configuration is correct?";
+constexpr std::string_view kHelloNeedsAuth =
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> "
+    "<pass> option can be used to authenticate the client and select the RESP protocol version at the same time";
+
+// PING [message]
+Status Ping(CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.size() > 2) return Status::Error(Code::kReply, errors::WrongArity(ctx.command().full_name()));
+  if (args.More()) {
+    reply.Bulk(args.Bytes());
+  } else {
+    reply.Simple("PONG");
+  }
+  return Ok();
+}
+
+// ECHO message
+Status Echo(CommandContext&, Args& args, Reply& reply) {
+  reply.Bulk(args.Bytes());
+  return Ok();
+}
+
+// Lets the session in, or says why not. There is one user, "default", whom any password opens while
+// requirepass is empty.
+Status Authenticate(CommandContext& ctx, std::string_view user, std::string_view password) {
+  const std::string required = ctx.server().config().Text("requirepass");
+  if (user != "default" || !(required.empty() || IsSamePassword(required, password))) {
+    return Status::Reply(kWrongPassword);
+  }
+  ctx.session().authenticated = true;
+  return Ok();
+}
+
+// AUTH [username] password
+Status Auth(CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.size() > 3) return Status::Reply(errors::kSyntax);
+  const bool has_user = args.size() == 3;
+  if (!has_user && !ctx.server().settings().has_password) return Status::Reply(kNoPasswordSet);
+  const std::string_view user = has_user ? args.Bytes() : "default";
+  TRY(Authenticate(ctx, user, args.Bytes()));
+  reply.Ok();
+  return Ok();
+}
+
+void ReplyHello(CommandContext& ctx, Reply& reply) {
+  reply.Map(7);
+  reply.Bulk("server");
+  reply.Bulk("redis");
+  reply.Bulk("version");
+  reply.Bulk(kRedisVersion);
+  reply.Bulk("proto");
+  reply.Integer(ctx.session().protocol);
+  reply.Bulk("id");
+  reply.Integer(static_cast<int64_t>(ctx.session().id()));
+  reply.Bulk("mode");
+  reply.Bulk("standalone");
+  reply.Bulk("role");
+  reply.Bulk("master");
+  reply.Bulk("modules");
+  reply.Array(0);
+}
+
+// HELLO [protover [AUTH username password] [SETNAME clientname]]
+Status Hello(CommandContext& ctx, Args& args, Reply& reply) {
+  Session& session = ctx.session();
+  int64_t version = session.protocol;
+  if (args.More()) {
+    version = args.Integer("ERR Protocol version is not an integer or out of range");
+    TRY(args.Check());
+    if (version < 2 || version > 3) return Status::Reply("NOPROTO unsupported protocol version");
+  }
+  while (args.More()) {
+    if (args.left() >= 3 && args.Keyword("auth")) {
+      const std::string_view user = args.Bytes();
+      TRY(Authenticate(ctx, user, args.Bytes()));
+    } else if (args.left() >= 2 && args.Keyword("setname")) {
+      TRY(SetClientName(session, args.Bytes()));
+    } else {
+      return Status::Error(Code::kReply, "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
+    }
+  }
+  if (!session.authenticated) return Status::Reply(kHelloNeedsAuth);
+  session.protocol = static_cast<int>(version);
+  session.shown_protocol = session.protocol;
+  reply.set_protocol(session.protocol);
+  ReplyHello(ctx, reply);
+  return Ok();
+}
+
+// SELECT index
+Status Select(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.session().db = TRY(ParseDatabase(ctx, args));
+  reply.Ok();
+  return Ok();
+}
+
+// QUIT
+Status Quit(CommandContext& ctx, Args&, Reply& reply) {
+  ctx.session().close = CloseRequest::kAfterReply;
+  reply.Ok();
+  return Ok();
+}
+
+// RESET
+Status Reset(CommandContext& ctx, Args&, Reply& reply) {
+  Session& session = ctx.session();
+  session.multi = MultiState();
+  session.ShowQueued();
+  ctx.waiters().Unwatch(session);
+  session.db = 0;
+  session.protocol = 2;
+  session.shown_protocol = 2;
+  reply.set_protocol(2);
+  session.reply_mode = ReplyMode::kOn;
+  session.no_touch = false;
+  session.no_evict = false;
+  session.authenticated = !ctx.server().settings().has_password;
+  TRY(SetClientName(session, ""));
+  reply.Simple("RESET");
+  return Ok();
+}
+
+constexpr uint32_t kHandshake = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy;
+
+constexpr CommandRow kRows[] = {
+    {.name = "ping", .arity = -1, .flags = kFast, .run = Ping, .group = Group::kConnection, .since = "1.0.0",
+     .summary = "Answers, or gives the message back.", .complexity = "O(1)", .syntax = "[message]",
+     .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "echo", .arity = 2, .flags = kLoading | kStale | kFast, .run = Echo, .group = Group::kConnection,
+     .since = "1.0.0", .summary = "Gives the message back.", .complexity = "O(1)", .syntax = "message"},
+    {.name = "auth", .arity = -2, .flags = kHandshake, .run = Auth, .group = Group::kConnection, .since = "1.0.0",
+     .summary = "Says who the client is.",
+     .complexity = "O(N) with N the number of the user's passwords", .syntax = "[username] password"},
+    {.name = "hello", .arity = -1, .flags = kHandshake, .run = Hello, .group = Group::kConnection,
+     .since = "6.0.0", .summary = "Chooses the protocol, and may authenticate and name the client.",
+     .complexity = "O(1)", .syntax = "[protover [AUTH username password] [SETNAME clientname]]"},
+    {.name = "select", .arity = 2, .flags = kLoading | kStale | kFast, .run = Select, .group = Group::kConnection,
+     .since = "1.0.0", .summary = "Chooses the database that later commands are about.", .complexity = "O(1)",
+     .syntax = "index"},
+    {.name = "quit", .arity = -1, .flags = kHandshake | kNotQueued, .run = Quit, .group = Group::kConnection,
+     .since = "1.0.0", .summary = "Closes the connection.", .complexity = "O(1)"},
+    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued, .run = Reset, .group = Group::kConnection,
+     .since = "6.2.0", .summary = "Brings the connection back to what it was when it was new.",
+     .complexity = "O(1)"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ConnectionCommands() { return kRows; }
+
+}  // namespace cairn

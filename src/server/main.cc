@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// main: reads the configuration, starts the server and waits for the wish to end.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "base/log.h"
+#include "server/command_line.h"
+#include "server/server.h"
+
+namespace {
+
+using namespace cairn;
+
+void RaiseFileLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// The signals that ask the server to end, readable from a descriptor. Every thread inherits the mask.
+int OpenSignals() {
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+void Daemonize() {
+  if (fork() != 0) _exit(0);
+  setsid();
+  const int null = open("/dev/null", O_RDWR);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, fd);
+  if (null > STDERR_FILENO) close(null);
+}
+
+// Waits until SHUTDOWN or a signal asks for the end.
+ShutdownOptions WaitForEnd(Server& server, int signals, int wish) {
+  pollfd fds[] = {{signals, POLLIN, 0}, {wish, POLLIN, 0}};
+  while (!server.shutdown().asked()) {
+    if (poll(fds, 2, -1) <= 0) continue;
+    if (fds[0].revents & POLLIN) {
+      signalfd_siginfo info;
+      (void)!read(signals, &info, sizeof info);
+      Log(LogSeverity::kNotice, "Received a signal, shutting down.");
+      server.shutdown().Ask({});
+    }
+  }
+  return server.shutdown().options();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  StartUp start = ReadStartUp(argc, argv);
+  if (start.exit_status) return *start.exit_status;
+  Config& config = *start.config;
+  const std::string pid_file = config.Text("pidfile");
+  const std::string log_file = config.Text("logfile");
+  if (config.settings().daemonize) Daemonize();
+  std::string error;
+  if (!OpenLog(log_file, error)) {
+    std::fprintf(stderr, "cairn-server: cannot open the log file: %s\n", error.c_str());
+    return 1;
+  }
+  SetLogSeverity(static_cast<LogSeverity>(config.settings().loglevel.load()));
+  config.Watch("loglevel", [&config] {
+    SetLogSeverity(static_cast<LogSeverity>(config.settings().loglevel.load()));
+    return Ok();
+  });
+  RaiseFileLimit();
+  const int signals = OpenSignals();
+  const int wish = eventfd(0, EFD_CLOEXEC);
+
+  Server server(std::move(start.config), Identity::Make(argv[0], start.config_file));
+  server.shutdown().set_on_request([wish] {
+    const uint64_t one = 1;
+    (void)!write(wish, &one, sizeof one);
+  });
+  const Status started = server.Start();
+  if (!started.ok()) {
+    std::fprintf(stderr, "cairn-server: %s\n", std::string(started.text()).c_str());
+    Log(LogSeverity::kWarning, started.text());
+    server.Stop({});
+    return 1;
+  }
+  if (!pid_file.empty()) std::ofstream(pid_file) << getpid() << '\n';
+  const ShutdownOptions options = WaitForEnd(server, signals, wish);
+  server.Stop(options);
+  if (!pid_file.empty()) unlink(pid_file.c_str());
+  Log(LogSeverity::kNotice, "Cairn is now ready to exit, bye bye...");
+  return 0;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/server.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "command/families.h"
+#include "server/client_session.h"
+#include "server/command_worker.h"
+#include "server/families.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+const std::vector<std::span<const CommandRow>>& AllFamilies() {
+  static const std::vector<std::span<const CommandRow>> families = {
+      StringCommands(), GenericCommands(),   ExpireCommands(),    ScanCommands(),
+      HashCommands(),   SetCommands(),       ListCommands(),      ZsetCommands(),
+      ZsetRangeCommands(), ZsetStoreCommands(), CommandCommands(), TransactionCommands(),
+      ConnectionCommands(), ClientCommands(), ServerCommands(),   ConfigCommands(),
+      InfoCommands(),   DebugCommands(),     MemoryCommands(),
+  };
+  return families;
+}
+
+constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
+constexpr std::string_view kProtected =
+    "-DENIED Cairn is running in protected mode because protected mode is enabled and no password is set for "
+    "the default user. In this mode connections are only accepted from the loopback interface. Set "
+    "'requirepass', or 'protected-mode no', to accept connections from elsewhere.\r\n";
+
+}  // namespace
+
+Server::Server(std::unique_ptr<Config> config, Identity identity)
+    : config_(std::move(config)), identity_(std::move(identity)), table_(AllFamilies()),
+      slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
+      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this) {}
+
+Server::~Server() = default;
+
+// ---- start and stop
+
+Status Server::OpenStore() {
+  StoreOptions options;
+  options.dir = config_->Text("dir");
+  options.databases = static_cast<int>(settings().databases);
+  const auto budget = static_cast<uint64_t>(settings().memory_budget.load());
+  options.budget = Budget::Of(budget == 0 ? DefaultMemoryBudget() : budget);
+  options.compaction_bytes_per_second = static_cast<uint64_t>(settings().compaction_rate_limit.load());
+  options.background_jobs = static_cast<int>(settings().max_background_jobs);
+  options.subcompactions = static_cast<int>(settings().rocksdb_max_subcompactions);
+  options.wal_bytes = static_cast<uint64_t>(settings().rocksdb_max_wal_size.load());
+  options.blob_bytes = static_cast<uint64_t>(settings().rocksdb_blob_min_size.load());
+  options.direct_io = settings().rocksdb_direct_io;
+  options.bottom_zstd =
+      static_cast<BottomCompression>(settings().rocksdb_bottom_compression.load()) == BottomCompression::kZstd;
+  if (mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
+    return Status::Io("cannot create the directory " + options.dir + ": " + strerror(errno));
+  }
+  store_ = TRY(Store::Open(options));
+  store_->set_listener(&waiters_);
+  stats_.set_keyspace(&store_->counters());
+  return Ok();
+}
+
+Status Server::OpenListeners() {
+  ListenerOptions options;
+  options.backlog = static_cast<int>(settings().tcp_backlog);
+  options.keepalive_s = static_cast<int>(settings().tcp_keepalive_s);
+  options.addresses = config_->Words("bind");
+  options.port = static_cast<int>(settings().port);
+  options.unix_path = config_->Text("unixsocket");
+  options.unix_permissions = static_cast<int>(settings().unixsocketperm);
+  options.io_threads = static_cast<int>(settings().io_threads);
+  if (options.port != 0 || !options.unix_path.empty()) {
+    listeners_.push_back(TRY(Listener::Open(options, *this)));
+  }
+  for (const ListenSpec& spec : config_->Listeners()) {
+    ListenerOptions own = options;
+    own.addresses = {spec.address};
+    own.port = spec.port;
+    own.unix_path = spec.unix_path;
+    own.io_threads = spec.io_threads;
+    own.qps_limit = spec.qps_limit;
+    own.read_only = spec.read_only;
+    listeners_.push_back(TRY(Listener::Open(own, *this)));
+  }
+  if (listeners_.empty()) return Status::Io("nothing to listen on: port is 0 and there is no listen line");
+  return Ok();
+}
+
+void Server::WatchSettings() {
+  config_->Watch("memory-budget", [this] {
+    const auto budget = static_cast<uint64_t>(settings().memory_budget.load());
+    store_->SetBudget(Budget::Of(budget == 0 ? DefaultMemoryBudget() : budget));
+    return Ok();
+  });
+  config_->Watch("compaction-rate-limit", [this] {
+    store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
+    return Ok();
+  });
+}
+
+Status Server::Start() {
+  const int64_t started_us = MonotonicUs();
+  TRY(OpenStore());
+  WatchSettings();
+  committer_ = std::make_unique<Committer>(*store_);
+  const auto threads = static_cast<int>(settings().slow_threads);
+  for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*this));
+  slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
+  ticker_ = std::make_unique<Ticker>(*this);
+  TRY(OpenListeners());
+  for (const auto& listener : listeners_) listener->Start();
+  Log(LogSeverity::kNotice, "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) +
+                                " ms. Ready to accept connections.");
+  return Ok();
+}
+
+// First nobody adds work, then the work under way is finished, then its results are delivered.
+void Server::Stop(const ShutdownOptions& options) {
+  for (const auto& listener : listeners_) listener->Stop();
+  slow_lane_.reset();
+  if (committer_ != nullptr) committer_->Stop();
+  ticker_.reset();
+  listeners_.clear();
+  slow_workers_.clear();
+  committer_.reset();
+  if (store_ == nullptr) return;
+  const Status synced = options.save ? store_->Flush() : store_->SyncLog();
+  if (!synced.ok()) Log(LogSeverity::kWarning, "storage: the last sync failed: " + std::string(synced.text()));
+  store_.reset();
+}
+
+// ---- Service
+
+std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorker>(*this); }
+
+std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
+                                       std::string& refusal) {
+  if (settings().protected_mode && !settings().has_password && !origin.is_loopback) {
+    refusal = kProtected;
+    return nullptr;
+  }
+  auto session = std::make_shared<ClientSession>(clients_.NextId(), *this, origin, std::move(waker));
+  if (!clients_.Add(session, static_cast<size_t>(settings().maxclients.load()))) {
+    refusal = kTooManyClients;
+    return nullptr;
+  }
+  return session;
+}
+
+void Server::RunSlow(std::function<void(Worker&)> job) {
+  slow_lane_->Post([this, job = std::move(job)](int thread) { job(*slow_workers_[static_cast<size_t>(thread)]); });
+}
+
+std::unique_ptr<Transaction> Server::MakeTransaction() {
+  return std::make_unique<Transaction>(*store_, next_committer_.fetch_add(1));
+}
+
+}  // namespace cairn

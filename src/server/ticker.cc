@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/ticker.h"
+
+#include <chrono>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "server/server.h"
+#include "storage/store.h"
+#include "types/expiry.h"
+
+namespace cairn {
+namespace {
+
+constexpr int64_t kTickMs = 20;
+constexpr int64_t kSampleMs = 100;
+constexpr int64_t kSyncMs = 1000;
+constexpr uint64_t kKeysPerRound = 10000;
+
+}  // namespace
+
+Ticker::Ticker(Server& server) : server_(server) {
+  tick_ = StartThread("tick", [this] { RunTick(); });
+  sync_ = StartThread("sync", [this] { RunSync(); });
+}
+
+Ticker::~Ticker() { Stop(); }
+
+bool Ticker::Sleep(int64_t ms) {
+  std::unique_lock lock(mutex_);
+  return !wake_.wait_for(lock, std::chrono::milliseconds(ms), [this] { return stopping_; });
+}
+
+void Ticker::RunTick() {
+  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  int64_t sampled_us = 0;
+  while (Sleep(kTickMs)) {
+    const int64_t now_us = MonotonicUs();
+    if (now_us - sampled_us >= kSampleMs * 1000) {
+      server_.stats().Sample(now_us);
+      sampled_us = now_us;
+    }
+    if (!server_.debug().active_expire || !server_.store().writable()) continue;
+    const Result<uint64_t> expired = ExpireDue(*txn, server_.limits(), WallMs(), kKeysPerRound);
+    if (!expired.ok()) {
+      Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
+                                     std::string(expired.status().text()));
+    }
+  }
+}
+
+void Ticker::RunSync() {
+  uint64_t synced = 0;
+  while (Sleep(kSyncMs)) {
+    if (server_.settings().fsync_policy() != AppendFsync::kEverySec) continue;
+    const uint64_t latest = server_.store().LatestSequence();
+    if (latest == synced) continue;
+    const Status status = server_.store().SyncLog();
+    if (status.ok()) {
+      synced = latest;
+    } else {
+      Log(LogSeverity::kWarning, "storage: the log could not be synced: " + std::string(status.text()));
+    }
+  }
+}
+
+void Ticker::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (tick_.joinable()) tick_.join();
+  if (sync_.joinable()) sync_.join();
+}
+
+}  // namespace cairn

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ticker: what has to be done every so often whether or not anybody asks: expired keys are deleted, rates are
+// sampled, and under `appendfsync everysec` the log is synced. Syncing may take long on a busy disk, so it has a
+// thread of its own beside "tick".
+//
+// Thread: the owner's; the work is done on "tick" and "sync".
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+namespace cairn {
+
+class Server;
+
+class Ticker {
+ public:
+  explicit Ticker(Server& server);
+  ~Ticker();
+  void Stop();
+
+ private:
+  void RunTick();
+  void RunSync();
+  // False when it is time to end.
+  bool Sleep(int64_t ms);
+
+  Server& server_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;  // guarded by mutex_
+  std::thread tick_;
+  std::thread sync_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/expiry.h"
+
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+#include "types/keyspace.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kKeysPerCommit = 64;
+
+struct DueRow {
+  int64_t when_ms;
+  std::string key_row;
+};
+
+// Reads up to `most` due rows; `next_ms` becomes the time of the first row left, or the end of time.
+Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t now_ms, size_t most,
+                                    int64_t& next_ms) {
+  std::vector<DueRow> due;
+  next_ms = INT64_MAX;
+  Cursor cursor = txn.Scan(MakeExpiryRow(from_ms, {}, 0), MakeExpiryRow(INT64_MAX, {}, 0));
+  for (; cursor.Valid(); cursor.Next()) {
+    int64_t when_ms;
+    std::string_view key_row;
+    if (!ParseExpiryRow(cursor.row(), when_ms, key_row)) return Status::Corruption("expiry row: cut short");
+    if (when_ms > now_ms || due.size() == most) {
+      next_ms = when_ms;
+      break;
+    }
+    due.push_back({when_ms, std::string(key_row)});
+  }
+  TRY(cursor.TakeStatus());
+  return due;
+}
+
+// Deletes the keys that are still due. The expiry row itself goes with its key, or alone when it is stale.
+Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
+  txn.BeginCommand(Lane::kSlow, now_ms, false);
+  std::vector<uint32_t> stripes;
+  for (const DueRow& row : due) {
+    KeyRowParts parts;
+    if (ParseKeyRow(row.key_row, parts)) stripes.push_back(StripeOf(parts.key));
+  }
+  TRY(txn.Lock(stripes));
+  for (const DueRow& row : due) {
+    KeyRowParts parts;
+    if (!ParseKeyRow(row.key_row, parts) || !txn.store().IsLiveKeyspace(parts.keyspace)) continue;
+    Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
+    const Key key = keyspace.Name(parts.key);
+    const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
+    if (entry.IsStoredExpired()) {
+      TRY(keyspace.Remove(key, entry));
+    } else {
+      txn.Delete(MakeExpiryRow(row.when_ms, row.key_row, key.stripe()));
+    }
+  }
+  TRY(txn.FinishCommand());
+  return txn.Commit(CommitMode::kWait);
+}
+
+}  // namespace
+
+Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
+  std::atomic<int64_t>& earliest = txn.store().earliest_expiry_ms();
+  if (earliest.load() > now_ms) return uint64_t{0};
+  // From here on commits note their expiries anew; those noted before are in the rows we are about to read.
+  const int64_t from_ms = earliest.exchange(INT64_MAX);
+  txn.BeginCommand(Lane::kSlow, now_ms, false);
+  int64_t next_ms;
+  Result<std::vector<DueRow>> due = ReadDue(txn, from_ms, now_ms, most, next_ms);
+  if (!due.ok()) {
+    txn.store().NoteExpiry(from_ms);
+    return std::move(due).TakeStatus();
+  }
+  const std::span<const DueRow> rows(*due);
+  for (size_t at = 0; at < rows.size(); at += kKeysPerCommit) {
+    Status status = DeleteDue(txn, limits, now_ms, rows.subspan(at, std::min(kKeysPerCommit, rows.size() - at)));
+    if (status.ok()) continue;
+    txn.AbandonCommand();
+    txn.Discard();
+    txn.store().NoteExpiry(rows[at].when_ms);
+    if (status.Is(Code::kWouldWait)) return uint64_t{at};
+    return status;
+  }
+  txn.store().NoteExpiry(next_ms);
+  return uint64_t{rows.size()};
+}
+
+}  // namespace cairn

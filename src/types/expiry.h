@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Active expiry: deletes keys soon after their time has passed, without scanning and without their being touched.
+//
+// Every key with an expiry has a row in the expiries space, ordered by time; the store remembers a time before
+// which there are none (Store::earliest_expiry_ms), so a round costs nothing while nothing is due and
+// never walks over the tombstones of rounds before.
+//
+// Thread: the tick thread, with a transaction of its own.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "storage/transaction.h"
+#include "types/limits.h"
+
+namespace cairn {
+
+// Deletes up to `most` keys whose time is `now_ms` or before, in commits of some dozen. Returns how many.
+Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most);
+
+}  // namespace cairn
