@@ -13,6 +13,7 @@ std::span<const CommandRow> ConnectionCommands();
 std::span<const CommandRow> ClientCommands();
 std::span<const CommandRow> ServerCommands();
 std::span<const CommandRow> ConfigCommands();
+std::span<const CommandRow> SlowLogCommands();
 std::span<const CommandRow> InfoCommands();
 std::span<const CommandRow> DebugCommands();
 std::span<const CommandRow> MemoryCommands();

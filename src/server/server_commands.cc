@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The commands about the server as such: TIME, SHUTDOWN, SAVE and its kin, COMPACT, FUNCTION.
+//
+// SAVE, BGSAVE and BGREWRITEAOF mean here what Redis's users mean by them: when they are done, everything
+// written before is on disk and the next start has little log to read. There is no snapshot file to write. All
+// three do it before they answer; only their own client waits.
+#include "base/clock.h"
+#include "command/context.h"
+#include "command/help.h"
+#include "server/families.h"
+#include "server/saving.h"
+#include "server/server.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+// TIME
+Status Time(CommandContext&, Args&, Reply& reply) {
+  const int64_t now_us = WallUs();
+  reply.Array(2);
+  reply.BulkInteger(now_us / 1000000);
+  reply.BulkInteger(now_us % 1000000);
+  return Ok();
+}
+
+// SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]: the answer is the connection's end.
+Status Shutdown(CommandContext& ctx, Args& args, Reply&) {
+  ShutdownOptions options;
+  bool abort = false;
+  const size_t words = args.left();
+  while (args.More()) {
+    if (args.Keyword("save")) {
+      options.save = true;
+    } else if (args.Keyword("nosave")) {
+      options.no_save = true;
+    } else if (args.Keyword("now")) {
+      options.now = true;
+    } else if (args.Keyword("force")) {
+      options.force = true;
+    } else if (args.Keyword("abort")) {
+      abort = true;
+    } else {
+      return Status::Reply(errors::kSyntax);
+    }
+  }
+  if ((abort && words > 1) || (options.save && options.no_save)) return Status::Reply(errors::kSyntax);
+  // A shutdown does not wait for anything that could still be called off.
+  if (abort) return Status::Reply("ERR No shutdown in progress.");
+  ctx.server().shutdown().Ask(options);
+  return Ok();
+}
+
+// LASTSAVE
+Status LastSave(CommandContext& ctx, Args&, Reply& reply) {
+  reply.Integer(ctx.server().saves().last_unix_s);
+  return Ok();
+}
+
+// SAVE
+Status Save(CommandContext& ctx, Args&, Reply& reply) {
+  TRY(SaveEverything(ctx.server()));
+  reply.Ok();
+  return Ok();
+}
+
+// BGSAVE [SCHEDULE]
+Status BgSave(CommandContext& ctx, Args& args, Reply& reply) {
+  args.Keyword("schedule");
+  TRY(args.Done());
+  TRY(SaveEverything(ctx.server()));
+  reply.Simple("Background saving started");
+  return Ok();
+}
+
+// BGREWRITEAOF
+Status BgRewriteAof(CommandContext& ctx, Args&, Reply& reply) {
+  TRY(SaveEverything(ctx.server()));
+  reply.Simple("Background append only file rewriting started");
+  return Ok();
+}
+
+// COMPACT: answers when it is done.
+Status Compact(CommandContext& ctx, Args&, Reply& reply) {
+  TRY(ctx.server().store().Compact());
+  reply.Ok();
+  return Ok();
+}
+
+// FUNCTION FLUSH [ASYNC | SYNC]: no function can be loaded, so there is none to delete.
+Status FunctionFlush(CommandContext&, Args& args, Reply& reply) {
+  args.Skip(1);
+  if (args.left() > 1) {
+    return Status::Error(Code::kReply, "ERR unknown subcommand or wrong number of arguments for '" +
+                                           std::string(args[1]) + "'. Try FUNCTION HELP.");
+  }
+  if (args.More() && !args.Keyword("async") && !args.Keyword("sync")) {
+    return Status::Reply("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
+  }
+  reply.Ok();
+  return Ok();
+}
+
+// FUNCTION LIST [LIBRARYNAME library-name-pattern] [WITHCODE]
+Status FunctionList(CommandContext&, Args& args, Reply& reply) {
+  args.Skip(1);
+  bool with_code = false;
+  bool has_name = false;
+  while (args.More()) {
+    if (!with_code && args.Keyword("withcode")) {
+      with_code = true;
+    } else if (!has_name && args.Keyword("libraryname")) {
+      if (!args.More()) return Status::Reply("ERR library name argument was not given");
+      args.Skip(1);
+      has_name = true;
+    } else {
+      return Status::Error(Code::kReply, "ERR Unknown argument " + std::string(args.Peek()));
+    }
+  }
+  reply.Array(0);
+  return Ok();
+}
+
+constexpr std::string_view kFunctionHelp[] = {
+    "FLUSH [ASYNC | SYNC]", "    Delete all libraries.",
+    "LIST [LIBRARYNAME <pattern>] [WITHCODE]", "    The libraries and their functions.",
+};
+
+// FUNCTION HELP
+Status FunctionHelp(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "FUNCTION", kFunctionHelp);
+  return Ok();
+}
+
+constexpr auto kGroup = Group::kServer;
+
+constexpr CommandRow kFunctionRows[] = {
+    {.name = "flush", .arity = -2, .flags = kWrite | kNoScript, .run = FunctionFlush, .group = Group::kScripting,
+     .since = "7.0.0", .summary = "Deletes all libraries of functions.",
+     .complexity = "O(N) with N the number of functions", .syntax = "[ASYNC | SYNC]",
+     .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "list", .arity = -2, .flags = kNoScript, .run = FunctionList, .group = Group::kScripting,
+     .since = "7.0.0", .summary = "Returns the libraries of functions.",
+     .complexity = "O(N) with N the number of functions",
+     .syntax = "[LIBRARYNAME library-name-pattern] [WITHCODE]", .tips = "nondeterministic_output_order"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = FunctionHelp, .group = Group::kScripting,
+     .since = "7.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "time", .arity = 1, .flags = kLoading | kStale | kFast, .run = Time, .group = kGroup,
+     .since = "2.6.0", .summary = "Returns the server's time.", .complexity = "O(1)",
+     .tips = "nondeterministic_output"},
+    {.name = "shutdown", .arity = -1,
+     .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy, .run = Shutdown, .group = kGroup,
+     .since = "1.0.0", .summary = "Ends the server, with everything written on disk.",
+     .complexity = "O(N) with N the bytes not yet written out", .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]"},
+    {.name = "lastsave", .arity = 1, .flags = kLoading | kStale | kFast, .run = LastSave, .group = kGroup,
+     .since = "1.0.0", .summary = "Returns when everything was last written out.", .complexity = "O(1)",
+     .acl = "admin dangerous", .tips = "nondeterministic_output"},
+    {.name = "save", .arity = 1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti | kSlowLane, .run = Save,
+     .group = kGroup, .since = "1.0.0", .summary = "Writes out everything.",
+     .complexity = "O(N) with N the bytes not yet written out"},
+    {.name = "bgsave", .arity = -1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kSlowLane, .run = BgSave,
+     .group = kGroup, .since = "1.0.0", .summary = "Writes out everything while others are served.",
+     .complexity = "O(N) with N the bytes not yet written out", .syntax = "[SCHEDULE]"},
+    {.name = "bgrewriteaof", .arity = 1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kSlowLane,
+     .run = BgRewriteAof, .group = kGroup, .since = "1.0.0",
+     .summary = "Writes out everything, so that the log can start afresh.",
+     .complexity = "O(N) with N the bytes not yet written out"},
+    {.name = "compact", .arity = 1, .flags = kAdmin | kNoScript | kSlowLane | kNoMulti, .run = Compact, .group = kGroup,
+     .since = "7.2.0", .summary = "Rewrites all data, so that what is dead takes no space.",
+     .complexity = "O(N) with N the bytes of the data"},
+    {.name = "function", .arity = -2, .flags = kSubcommands, .group = Group::kScripting, .since = "7.0.0",
+     .summary = "Commands about functions.", .complexity = "Depends on the subcommand.",
+     .subcommands = kFunctionRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ServerCommands() { return kRows; }
+
+}  // namespace cairn
