@@ -98,13 +98,17 @@ class Server:
         fixed = {"port": self.port, "bind": self.host, "dir": self.data_dir}
         return self.command + directive_arguments({**fixed, **self.directives})
 
-    def start(self):
-        """Starts the process and returns when it answers PING. REQUIRES: it is not running."""
+    def spawn(self):
+        """Starts the process and returns at once. REQUIRES: it is not running."""
         assert not self.is_running(), "the server is running already"
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 self.arguments(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
+
+    def start(self):
+        """Starts the process and returns when it answers PING. REQUIRES: it is not running."""
+        self.spawn()
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._answers_ping():
             if self.process.poll() is not None:

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kill -9 in the middle of writing loses no acknowledged write and invents none.
+
+Each test kills the process at random moments, some of them during its restart. The seed is printed
+with a failure; CAIRN_CRASH_SEED repeats it (the moment of the kill cannot be repeated exactly).
+"""
+
+import os
+import random
+import time
+
+from harness import Server
+from model import read_data
+import pytest
+from resp import Connection
+from writer import Writer
+
+SEED = int(os.environ.get("CAIRN_CRASH_SEED") or random.SystemRandom().randrange(10**9))
+KILLS = int(os.environ.get("CAIRN_CRASH_KILLS") or 6)
+WRITERS = 4
+
+
+def settled_state(server, writers):
+    """Checks every writer's data and the key count; returns in-flight writes that were kept."""
+    connection = Connection(server.host, server.port)
+    try:
+        found = read_data(connection)
+        counted = connection.call(b"DBSIZE")
+    finally:
+        connection.close()
+    kept = 0
+    for writer in writers:
+        prefix = writer.name + b":"
+        kept += writer.settle({k: v for k, v in found.items() if k.startswith(prefix)})
+    assert counted == (b":", len(found)), f"DBSIZE {counted[1]}, SCAN finds {len(found)} keys"
+    return kept
+
+
+def kill_while_writing(server, writers, rng):
+    """Lets the writers write for a moment and kills the server."""
+    for writer in writers:
+        writer.start(server.host, server.port)
+    time.sleep(rng.uniform(0.05, 0.8))
+    server.kill9()
+    for writer in writers:
+        writer.join()
+
+
+def kill_while_starting(server, rng):
+    """Starts the process and kills it before, or just after, it can answer."""
+    server.spawn()
+    time.sleep(rng.uniform(0.0, 0.15))
+    server.kill9()
+
+
+@pytest.mark.parametrize("appendfsync", ["always", "everysec", "no"])
+def test_acknowledged_writes_survive(appendfsync):
+    """All types, several writers: what was acknowledged is there, DBSIZE is exact."""
+    rng = random.Random(f"{SEED}/{appendfsync}")
+    print(f"CAIRN_CRASH_SEED={SEED}")
+    writers = [Writer(random.Random(rng.random()), b"writer%d" % i) for i in range(WRITERS)]
+    kept = 0
+    with Server(appendfsync=appendfsync) as server:
+        for _ in range(KILLS):
+            kill_while_writing(server, writers, rng)
+            if rng.random() < 0.4:
+                kill_while_starting(server, rng)
+            server.start()
+            kept += settled_state(server, writers)
+        server.restart()  # and an orderly end finds the same once more
+        settled_state(server, writers)
+    acknowledged = sum(writer.acknowledged for writer in writers)
+    print(f"{appendfsync}: {acknowledged} acknowledged, {kept} kept that were not")
+    assert acknowledged > 100 * KILLS
+
+
+def test_a_shared_counter_is_never_off():
+    """Writers that meet on one key: the count lies between acknowledged and sent."""
+    rng = random.Random(f"{SEED}/counter")
+    print(f"CAIRN_CRASH_SEED={SEED}")
+    low = high = 0
+    with Server(appendfsync="always") as server:
+        for _ in range(KILLS):
+            writers = [Writer(random.Random(rng.random()), b"w%d" % i) for i in range(WRITERS)]
+            for writer in writers:
+                writer.operations.keys["counter"] = [b"shared"] * 2
+                writer.operations.draws = [writer.operations.write_counter]
+            kill_while_writing(server, writers, rng)
+            server.start()
+            low += sum(int(writer.data.get(b"shared", 0)) for writer in writers)
+            high = low + sum(int(o.words[2]) for writer in writers for o in writer.in_flight)
+            connection = Connection(server.host, server.port)
+            found = int(connection.call(b"GET", b"shared")[1] or 0)
+            connection.close()
+            assert low <= found <= high
+            low = found
+
+
+def test_dbsize_is_exact_where_writers_meet():
+    """Keys made, replaced, expired and deleted by all writers at once: DBSIZE is what SCAN finds."""
+    rng = random.Random(f"{SEED}/dbsize")
+    print(f"CAIRN_CRASH_SEED={SEED}")
+    with Server(appendfsync="everysec") as server:
+        for _ in range(KILLS):
+            writers = [Writer(random.Random(rng.random()), b"same") for _ in range(WRITERS)]
+            kill_while_writing(server, writers, rng)
+            server.start()
+            connection = Connection(server.host, server.port)
+            found = read_data(connection)
+            assert connection.call(b"DBSIZE") == (b":", len(found))
+            connection.close()
+
+
+def test_a_flush_is_whole_or_did_not_happen():
+    """FLUSHDB and DEL of large collections, cut short: never a part of the keys."""
+    rng = random.Random(f"{SEED}/flush")
+    keys = 2000
+    with Server(appendfsync="always") as server:
+        for attempt in range(KILLS):
+            connection = Connection(server.host, server.port)
+            connection.call(b"FLUSHALL")
+            members = [b"%d" % i for i in range(1000)]
+            connection.pipeline([[b"SET", b"k%d" % i, b"v"] for i in range(keys - 1)])
+            connection.pipeline([[b"SADD", b"large", *members]])
+            mark = connection.send_batch(b"FLUSHDB\r\n" if attempt % 2 else b"DEL large\r\n")
+            time.sleep(rng.uniform(0, 0.003))
+            server.kill9()
+            try:
+                connection.read_batch(mark)
+                done = True
+            except OSError:
+                done = False
+            connection.close()
+            server.start()
+            connection = Connection(server.host, server.port)
+            counted, large = connection.call(b"DBSIZE")[1], connection.call(b"SCARD", b"large")[1]
+            connection.close()
+            after = (0, 0) if attempt % 2 else (keys - 1, 0)
+            assert (counted, large) == after or (not done and (counted, large) == (keys, 1000))
+
+
+def test_deadlines_go_on_while_the_server_is_down():
+    """A key whose time ended during the outage is gone, untouched or not; others keep their time."""
+    with Server(appendfsync="always") as server:
+        client = server.client()
+        for i in range(50):
+            client.set(f"short:{i}", "v", px=300)
+            client.set(f"long:{i}", "v", ex=1000)
+        server.kill9()
+        time.sleep(0.4)
+        client = server.start().client()
+        assert client.get("short:0") is None
+        assert all(990 < client.ttl(f"long:{i}") <= 1000 for i in range(50))
+        deadline = time.monotonic() + 10
+        while client.dbsize() != 50:
+            assert time.monotonic() < deadline, f"{client.dbsize()} keys, 50 are alive"
+            time.sleep(0.05)
