@@ -76,6 +76,17 @@ Status ObjectFreq(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// OBJECT IDLETIME key
+Status ObjectIdleTime(CommandContext& ctx, Args& args, Reply& reply) {
+  const KeyEntry entry = TRY(Look(ctx, args));
+  if (entry.exists()) {
+    reply.Integer(ctx.txn().IdleSeconds(ctx.keys().Name(args[2]).row()));
+  } else {
+    reply.Null();
+  }
+  return Ok();
+}
+
 // OBJECT HELP
 Status ObjectHelp(CommandContext&, Args&, Reply& reply) {
   static constexpr std::string_view kLines[] = {
@@ -101,6 +112,9 @@ constexpr CommandRow kSubcommandRows[] = {
      .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ObjectHelp, .since = "6.2.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "idletime", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectIdleTime,
+     .since = "2.2.3", .summary = "Returns for how many seconds a key was not used.", .complexity = "O(1)",
+     .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "refcount", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectRefCount,
      .since = "2.2.3", .summary = "Returns the number of references to a value.", .complexity = "O(1)",
      .syntax = "key", .tips = "nondeterministic_output"},

@@ -4,9 +4,12 @@
 #include <rocksdb/cache.h>
 
 #include <atomic>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "base/clock.h"
 
 namespace cairn {
 namespace {
@@ -19,14 +22,15 @@ constexpr size_t kAllocatorOverhead = 16;
 constexpr size_t kMostOfShard = 8;
 
 struct CachedRow {
+  std::atomic<uint32_t> used_s;  // when it was last used
   std::atomic<bool> hot;
   uint32_t size;
   char bytes[];
 
-  static CachedRow* New(std::string_view value, bool hot) {
+  static CachedRow* New(std::string_view value, bool hot, int64_t now_s) {
     void* memory = std::malloc(sizeof(CachedRow) + value.size());
     if (memory == nullptr) throw std::bad_alloc();
-    auto* row = new (memory) CachedRow{hot, static_cast<uint32_t>(value.size())};
+    auto* row = new (memory) CachedRow{static_cast<uint32_t>(now_s), hot, static_cast<uint32_t>(value.size())};
     std::memcpy(row->bytes, value.data(), value.size());
     return row;
   }
@@ -37,7 +41,7 @@ struct CachedRow {
 
 void RowRef::Release() { cache_->Release(handle_); }
 
-RowCache::RowCache(size_t capacity_bytes) {
+RowCache::RowCache(size_t capacity_bytes) : created_s_(WallMs() / 1000) {
   rocksdb::LRUCacheOptions options;
   options.capacity = capacity_bytes;
   options.num_shard_bits = kShardBits;
@@ -48,7 +52,7 @@ RowCache::RowCache(size_t capacity_bytes) {
 
 RowCache::~RowCache() = default;
 
-RowRef RowCache::Lookup(std::string_view tagged, bool use, bool& was_hot) {
+RowRef RowCache::Lookup(std::string_view tagged, bool use, int64_t now_s, bool& was_hot) {
   rocksdb::Cache::Handle* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
   if (handle == nullptr) {
     misses_.Add();
@@ -57,22 +61,35 @@ RowRef RowCache::Lookup(std::string_view tagged, bool use, bool& was_hot) {
   hits_.Add();
   auto* row = static_cast<CachedRow*>(cache_->Value(handle));
   was_hot = row->hot.load(std::memory_order_relaxed);
-  if (use && !was_hot) {
-    row->hot.store(true, std::memory_order_relaxed);
+  if (use) {
+    if (!was_hot) row->hot.store(true, std::memory_order_relaxed);
     was_hot = true;
+    const auto used_s = static_cast<uint32_t>(now_s);  // stored once a second, so that readers share the line
+    if (row->used_s.load(std::memory_order_relaxed) != used_s) {
+      row->used_s.store(used_s, std::memory_order_relaxed);
+    }
   }
   return RowRef(this, handle, std::string_view(row->bytes, row->size));
 }
 
 void RowCache::Release(void* handle) { cache_->Release(static_cast<rocksdb::Cache::Handle*>(handle)); }
 
-void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot) {
+int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
+  int64_t used_s = created_s_;
+  if (auto* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()))) {
+    used_s = static_cast<CachedRow*>(cache_->Value(handle))->used_s.load(std::memory_order_relaxed);
+    cache_->Release(handle);
+  }
+  return std::max<int64_t>(now_s - used_s, 0);
+}
+
+void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot, int64_t now_s) {
   const size_t charge = sizeof(CachedRow) + value.size() + kAllocatorOverhead;
   if (charge > (capacity() >> kShardBits) / kMostOfShard) {
     Erase(tagged);
     return;
   }
-  CachedRow* row = CachedRow::New(value, hot);
+  CachedRow* row = CachedRow::New(value, hot, now_s);
   const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
   // Without a handle to return, a row that does not fit is freed by the cache itself.
   (void)cache_->Insert(rocksdb::Slice(tagged.data(), tagged.size()), row, charge, &CachedRow::Delete, nullptr,

@@ -32,8 +32,12 @@ class RowCache {
   ~RowCache();
 
   // A pinned row or a null RowRef. `use` marks it hot; `was_hot` tells whether it was already or is now.
-  RowRef Lookup(std::string_view tagged, bool use, bool& was_hot);
-  void Insert(std::string_view tagged, std::string_view value, bool hot);
+  // `now_s`, here and below, is Unix time.
+  RowRef Lookup(std::string_view tagged, bool use, int64_t now_s, bool& was_hot);
+  void Insert(std::string_view tagged, std::string_view value, bool hot, int64_t now_s);
+  // Seconds since the row was last used or written. A row that is not held has not been used for longer than
+  // the cache remembers; it counts from the cache's own beginning.
+  int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
   void Erase(std::string_view tagged);
   // Empties the cache; rows that are pinned go when they are released.
   void EraseAll();
@@ -49,6 +53,7 @@ class RowCache {
   void Release(void* handle);
 
   std::shared_ptr<rocksdb::Cache> cache_;
+  const int64_t created_s_;
   SpreadCounter hits_;
   SpreadCounter misses_;
 };

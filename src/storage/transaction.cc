@@ -160,12 +160,17 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
   return GetCommitted(row, access, hash);
 }
 
+int64_t Transaction::IdleSeconds(const RowKey& row) {
+  if (overlay_.Find(row.tagged(), Overlay::HashOf(row.tagged())) != nullptr) return 0;
+  return store_.cache_.IdleSeconds(row.tagged(), now_ms_ / 1000);
+}
+
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
   if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
   const bool cached = IsCached(row.space());
   if (cached) {
     bool hot = false;
-    RowRef found = store_.cache_.Lookup(row.tagged(), access == Access::kUse, hot);
+    RowRef found = store_.cache_.Lookup(row.tagged(), access == Access::kUse, now_ms_ / 1000, hot);
     if (found) {
       if (hot) hot_row_hash_ = hash;
       return found;
@@ -187,12 +192,12 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
 // A row read from RocksDB enters the cache only while nobody can commit a newer one.
 void Transaction::Admit(const RowKey& row, std::string_view value) {
   if (Holds(row.stripe())) {
-    store_.cache_.Insert(row.tagged(), value, false);
+    store_.cache_.Insert(row.tagged(), value, false, now_ms_ / 1000);
     return;
   }
   const uint64_t version = observed_.back().version;
   if (!store_.stripes_.TryLock(row.stripe(), this)) return;
-  if (store_.stripes_.Version(row.stripe()) == version) store_.cache_.Insert(row.tagged(), value, false);
+  if (store_.stripes_.Version(row.stripe()) == version) store_.cache_.Insert(row.tagged(), value, false, now_ms_ / 1000);
   store_.stripes_.Unlock(row.stripe());
 }
 
@@ -330,7 +335,7 @@ void Transaction::ApplyToCache() {
   for (const Overlay::Entry& entry : overlay_.entries()) {
     if (!IsCached(entry.space())) continue;
     if (entry.state == Overlay::State::kPut) {
-      store_.cache_.Insert(entry.tagged, entry.value, entry.hot);
+      store_.cache_.Insert(entry.tagged, entry.value, entry.hot, now_ms_ / 1000);
     } else if (entry.state == Overlay::State::kDeleted) {
       store_.cache_.Erase(entry.tagged);
     }

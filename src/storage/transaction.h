@@ -94,6 +94,8 @@ class Transaction {
 
   // ---- rows
   Result<RowRef> Get(const RowKey& row, Access access = Access::kUse);
+  // Seconds since the row was last used, as far as the key cache remembers.
+  int64_t IdleSeconds(const RowKey& row);
   void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
   void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
