@@ -35,9 +35,7 @@ inline void PrintTo(const GoldenCase& golden, std::ostream* out) {
   *out << "tests/golden/" << golden.format << ".hex:" << golden.line;
 }
 
-inline std::string GoldenDirectory() {
-  return (std::filesystem::path(__FILE__).parent_path().parent_path() / "golden").string();
-}
+inline const std::filesystem::path kGoldenDirectory = CAIRN_SOURCE_DIR "/tests/golden";
 
 // Appends the bytes of a line of hex digits; false when it is none.
 inline bool AppendHex(std::string_view line, std::string& bytes) {
@@ -93,7 +91,7 @@ inline std::vector<GoldenCase> ReadGoldenFile(const std::filesystem::path& path)
 // All cases of all files, by file name.
 inline std::vector<GoldenCase> ReadGoldenFiles() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(GoldenDirectory())) {
+  for (const auto& entry : std::filesystem::directory_iterator(kGoldenDirectory)) {
     if (entry.path().extension() == ".hex") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
