@@ -68,6 +68,7 @@ class Server : public Service {
   DebugSwitches& debug() { return debug_; }
   SaveState& saves() { return saves_; }
   ReplicationId& replication_id() { return replication_id_; }
+  MemoryPeak& memory_peak() { return memory_peak_; }
   ShutdownRequest& shutdown() { return shutdown_; }
 
  private:
@@ -82,6 +83,7 @@ class Server : public Service {
   DebugSwitches debug_;
   SaveState saves_;
   ReplicationId replication_id_;
+  MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
   Waiters waiters_;
   Dispatcher dispatcher_;

@@ -54,6 +54,21 @@ class ReplicationId {
   std::string id_;
 };
 
+// The most memory that was in use at any time it was looked at.
+class MemoryPeak {
+ public:
+  // Takes a look at `bytes` into account; the peak.
+  uint64_t Note(uint64_t bytes) {
+    uint64_t peak = peak_.load(std::memory_order_relaxed);
+    while (bytes > peak && !peak_.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
+    }
+    return peak_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<uint64_t> peak_{0};
+};
+
 // SHUTDOWN's options.
 struct ShutdownOptions {
   bool save = false;     // flush the memtables too

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// INFO persistence, stats, replication, cpu and modules.
+#include <sys/resource.h>
+
+#include "server/info.h"
+#include "server/saving.h"
+#include "server/server.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNoReplicationId = "0000000000000000000000000000000000000000";
+
+// A save here is SAVE, BGSAVE or BGREWRITEAOF (server/saving.h); the log is what Redis calls the AOF.
+Status WritePersistence(CommandContext& ctx, InfoText& text) {
+  Server& server = ctx.server();
+  SaveState& saves = server.saves();
+  const bool saving = saves.running > 0;
+  const std::string_view outcome = saves.last_ok ? "ok" : "err";
+  text.Field("loading", 0);
+  text.Field("async_loading", 0);
+  text.Field("rdb_changes_since_last_save", CountWritingCommands(server) - saves.writes_before);
+  text.Field("rdb_bgsave_in_progress", saving);
+  text.Field("rdb_last_save_time", saves.last_unix_s.load());
+  text.Field("rdb_last_bgsave_status", outcome);
+  text.Field("rdb_saves", saves.count.load());
+  text.Field("aof_enabled", 1);
+  text.Field("aof_rewrite_in_progress", saving);
+  text.Field("aof_rewrite_scheduled", 0);
+  text.Field("aof_last_bgrewrite_status", outcome);
+  text.Field("aof_last_write_status", server.store().writable() ? "ok" : "err");
+  return Ok();
+}
+
+Status WriteStats(CommandContext& ctx, InfoText& text) {
+  const StatsTotals totals = ctx.server().stats().Totals();
+  const Stats::Rates rates = ctx.server().stats().rates();
+  text.Field("total_connections_received", totals.connections_received);
+  text.Field("total_commands_processed", totals.commands);
+  text.Field("instantaneous_ops_per_sec", rates.commands_per_s);
+  text.Field("total_net_input_bytes", totals.net_input_bytes);
+  text.Field("total_net_output_bytes", totals.net_output_bytes);
+  text.Field("instantaneous_input_kbps", rates.input_kb_per_s, 2);
+  text.Field("instantaneous_output_kbps", rates.output_kb_per_s, 2);
+  text.Field("rejected_connections", totals.connections_rejected);
+  text.Field("sync_full", 0);
+  text.Field("sync_partial_ok", 0);
+  text.Field("sync_partial_err", 0);
+  text.Field("expired_keys", totals.expired_keys);
+  text.Field("evicted_keys", 0);
+  text.Field("evicted_clients", 0);
+  text.Field("keyspace_hits", totals.keyspace_hits);
+  text.Field("keyspace_misses", totals.keyspace_misses);
+  text.Field("pubsub_channels", 0);
+  text.Field("pubsub_patterns", 0);
+  text.Field("pubsubshard_channels", 0);
+  text.Field("latest_fork_usec", 0);
+  text.Field("total_forks", 0);
+  text.Field("migrate_cached_sockets", 0);
+  text.Field("slave_expires_tracked_keys", 0);
+  text.Field("tracking_total_keys", 0);
+  text.Field("unexpected_error_replies", 0);
+  text.Field("total_error_replies", totals.error_replies);
+  text.Field("total_reads_processed", totals.reads_processed);
+  text.Field("total_writes_processed", totals.writes_processed);
+  text.Field("slow_lane_commands", totals.slow_lane_commands);
+  return Ok();
+}
+
+Status WriteReplication(CommandContext& ctx, InfoText& text) {
+  text.Field("role", "master");
+  text.Field("connected_slaves", 0);
+  text.Field("master_failover_state", "no-failover");
+  text.Field("master_replid", std::string_view(ctx.server().replication_id().Get()));
+  text.Field("master_replid2", kNoReplicationId);
+  text.Field("master_repl_offset", 0);
+  text.Field("second_repl_offset", -1);
+  text.Field("repl_backlog_active", 0);
+  text.Field("repl_backlog_size", 0);
+  text.Field("repl_backlog_first_byte_offset", 0);
+  text.Field("repl_backlog_histlen", 0);
+  return Ok();
+}
+
+double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6; }
+
+Status WriteCpu(CommandContext&, InfoText& text) {
+  constexpr int kDigits = 6;
+  rusage own{};
+  rusage children{};
+  getrusage(RUSAGE_SELF, &own);
+  getrusage(RUSAGE_CHILDREN, &children);
+  text.Field("used_cpu_sys", Seconds(own.ru_stime), kDigits);
+  text.Field("used_cpu_user", Seconds(own.ru_utime), kDigits);
+  text.Field("used_cpu_sys_children", Seconds(children.ru_stime), kDigits);
+  text.Field("used_cpu_user_children", Seconds(children.ru_utime), kDigits);
+  return Ok();
+}
+
+Status WriteModules(CommandContext&, InfoText&) { return Ok(); }
+
+constexpr InfoSection kSections[] = {
+    {"persistence", "Persistence", true, true, WritePersistence},
+    {"stats", "Stats", true, true, WriteStats},
+    {"replication", "Replication", true, true, WriteReplication},
+    {"cpu", "CPU", true, true, WriteCpu},
+    {"modules", "Modules", true, true, WriteModules},
+};
+
+}  // namespace
+
+std::span<const InfoSection> ActivitySections() { return kSections; }
+
+}  // namespace cairn

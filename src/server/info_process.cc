@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// INFO server, clients and memory.
+#include <jemalloc/jemalloc.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/clock.h"
+#include "server/info.h"
+#include "server/process_memory.h"
+#include "server/server.h"
+
+namespace cairn {
+namespace {
+
+std::string DescribeSystem() {
+  utsname name{};
+  uname(&name);
+  return std::string(name.sysname) + " " + name.release + " " + name.machine;
+}
+
+Status WriteServer(CommandContext& ctx, InfoText& text) {
+  Server& server = ctx.server();
+  const Identity& identity = server.identity();
+  const int64_t uptime_s = (MonotonicUs() - identity.started_us) / 1000000;
+  text.Field("redis_version", kRedisVersion);
+  text.Field("redis_git_sha1", "00000000");
+  text.Field("redis_git_dirty", 0);
+  text.Field("redis_build_id", "0");
+  text.Field("redis_mode", "standalone");
+  text.Field("cairn_version", kCairnVersion);
+  text.Field("os", std::string_view(DescribeSystem()));
+  text.Field("arch_bits", static_cast<int64_t>(sizeof(void*) * 8));
+  text.Field("monotonic_clock", "POSIX clock_gettime");
+  text.Field("multiplexing_api", "epoll");
+  text.Field("gcc_version", __VERSION__);
+  text.Field("process_id", static_cast<int64_t>(getpid()));
+  text.Field("process_supervised", "no");
+  text.Field("run_id", std::string_view(identity.run_id));
+  text.Field("tcp_port", server.settings().port.load());
+  text.Field("server_time_usec", WallUs());
+  text.Field("uptime_in_seconds", uptime_s);
+  text.Field("uptime_in_days", uptime_s / 86400);
+  text.Field("hz", server.settings().hz.load());
+  text.Field("configured_hz", server.settings().hz.load());
+  text.Field("lru_clock", WallMs() / 1000 % (1 << 24));
+  text.Field("executable", std::string_view(identity.executable));
+  text.Field("config_file", std::string_view(identity.config_file));
+  text.Field("io_threads_active", server.settings().io_threads > 1);
+  return Ok();
+}
+
+Status WriteClients(CommandContext& ctx, InfoText& text) {
+  Server& server = ctx.server();
+  uint64_t blocked = 0;
+  uint64_t largest_input = 0;
+  uint64_t largest_output = 0;
+  const auto sessions = server.clients().All();
+  for (const auto& session : sessions) {
+    blocked += session->is_blocked ? 1 : 0;
+    largest_input = std::max(largest_input, session->query_buffer_capacity.load());
+    largest_output = std::max(largest_output, session->output_capacity.load());
+  }
+  text.Field("connected_clients", static_cast<uint64_t>(sessions.size()));
+  text.Field("cluster_connections", 0);
+  text.Field("maxclients", server.settings().maxclients.load());
+  text.Field("client_recent_max_input_buffer", largest_input);
+  text.Field("client_recent_max_output_buffer", largest_output);
+  text.Field("blocked_clients", blocked);
+  text.Field("tracking_clients", 0);
+  text.Field("clients_in_timeout_table", blocked);
+  return Ok();
+}
+
+constexpr std::string_view kPolicyName[] = {"maxmemory-policy"};
+
+std::string FormatPercent(uint64_t part, uint64_t whole) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.2f%%", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / whole);
+  return buffer;
+}
+
+double Ratio(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void WriteAllocator(const ProcessMemory& memory, InfoText& text) {
+  text.Field("allocator_allocated", memory.allocated);
+  text.Field("allocator_active", memory.active);
+  text.Field("allocator_resident", memory.resident);
+  text.Field("allocator_frag_ratio", Ratio(memory.active, memory.allocated), 2);
+  text.Field("allocator_frag_bytes", static_cast<int64_t>(memory.active - memory.allocated));
+  text.Field("allocator_rss_ratio", Ratio(memory.resident, memory.active), 2);
+  text.Field("allocator_rss_bytes", static_cast<int64_t>(memory.resident - memory.active));
+  text.Field("rss_overhead_ratio", Ratio(memory.rss, memory.resident), 2);
+  text.Field("rss_overhead_bytes", static_cast<int64_t>(memory.rss - memory.resident));
+  text.Field("mem_fragmentation_ratio", Ratio(memory.rss, memory.allocated), 2);
+  text.Field("mem_fragmentation_bytes", static_cast<int64_t>(memory.rss - memory.allocated));
+  text.Field("mem_allocator", "jemalloc-" + std::to_string(JEMALLOC_VERSION_MAJOR) + "." +
+                                  std::to_string(JEMALLOC_VERSION_MINOR) + "." +
+                                  std::to_string(JEMALLOC_VERSION_BUGFIX));
+}
+
+Status WriteMemory(CommandContext& ctx, InfoText& text) {
+  Server& server = ctx.server();
+  const ProcessMemory memory = ProcessMemory::Read();
+  const uint64_t used_peak = server.memory_peak().Note(memory.allocated);
+  uint64_t client_bytes = 0;
+  for (const auto& session : server.clients().All()) {
+    client_bytes += session->query_buffer_capacity + session->output_capacity;
+  }
+  text.Bytes("used_memory", memory.allocated);
+  text.Bytes("used_memory_rss", memory.rss);
+  text.Bytes("used_memory_peak", used_peak);
+  text.Field("used_memory_peak_perc", std::string_view(FormatPercent(memory.allocated, used_peak)));
+  text.Bytes("used_memory_rss_peak", memory.rss_peak);
+  text.Bytes("total_system_memory", memory.machine);
+  text.Bytes("used_memory_lua", 0);
+  text.Bytes("used_memory_scripts", 0);
+  text.Field("number_of_cached_scripts", 0);
+  text.Field("number_of_functions", 0);
+  text.Field("number_of_libraries", 0);
+  text.Bytes("maxmemory", static_cast<uint64_t>(server.settings().maxmemory.load()));
+  text.Field("maxmemory_policy", std::string_view(server.config().Get(kPolicyName).front().second));
+  WriteAllocator(memory, text);
+  text.Field("mem_clients_slaves", 0);
+  text.Field("mem_clients_normal", client_bytes);
+  text.Field("active_defrag_running", 0);
+  // Dropping a collection is one write; its rows go with the next compaction and are not waited for.
+  text.Field("lazyfree_pending_objects", 0);
+  text.Field("lazyfreed_objects", server.stats().Totals().lazyfreed_objects);
+  return Ok();
+}
+
+constexpr InfoSection kSections[] = {
+    {"server", "Server", true, true, WriteServer},
+    {"clients", "Clients", true, true, WriteClients},
+    {"memory", "Memory", true, true, WriteMemory},
+};
+
+}  // namespace
+
+std::span<const InfoSection> ProcessSections() { return kSections; }
+
+}  // namespace cairn

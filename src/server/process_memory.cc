@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/process_memory.h"
+
+#include <jemalloc/jemalloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+
+namespace cairn {
+namespace {
+
+uint64_t ReadStat(const char* name) {
+  size_t value = 0;
+  size_t size = sizeof value;
+  return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
+}
+
+// jemalloc keeps its statistics as of the last time it was told to look.
+void RefreshStats() {
+  uint64_t epoch = 1;
+  size_t size = sizeof epoch;
+  mallctl("epoch", &epoch, &size, &epoch, size);
+}
+
+uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+uint64_t ReadRss() {
+  std::ifstream statm("/proc/self/statm");
+  uint64_t total_pages = 0;
+  uint64_t resident_pages = 0;
+  statm >> total_pages >> resident_pages;
+  return resident_pages * PageBytes();
+}
+
+}  // namespace
+
+ProcessMemory ProcessMemory::Read() {
+  RefreshStats();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {.allocated = ReadStat("stats.allocated"),
+          .active = ReadStat("stats.active"),
+          .resident = ReadStat("stats.resident"),
+          .rss = ReadRss(),
+          .rss_peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024,
+          .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
+}
+
+void PurgeFreeMemory() {
+  const std::string all_arenas = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";
+  mallctl(all_arenas.c_str(), nullptr, nullptr, nullptr, 0);
+}
+
+}  // namespace cairn

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// EngineCounters: RocksDB's own counts of what it did since the store was opened, under the names INFO rocksdb
+// shows them by.
+//
+// Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace cairn {
+
+class Store;
+
+struct EngineCounter {
+  std::string_view name;
+  uint64_t value;
+};
+
+std::vector<EngineCounter> EngineCounters(const Store& store);
+
+}  // namespace cairn
