@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "storage/store_fixture.h"
+#include "tests/storage/store_fixture.h"
 
 namespace cairn {
 namespace {
