@@ -8,7 +8,7 @@
 #include "command/context.h"
 #include "command/families.h"
 #include "command/help.h"
-#include "types/string.h"
+#include "command/value_shape.h"
 
 namespace cairn {
 namespace {
@@ -17,29 +17,10 @@ constexpr std::string_view kNoFrequency =
     "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when "
     "switching between policies at runtime LRU and LFU data will take some time to adjust.";
 
-// Redis shares one object among all uses of a small integer and answers this for it.
-constexpr int64_t kSharedIntegers = 10000;
-constexpr int64_t kSharedCount = INT32_MAX;
-
 Result<KeyEntry> Look(CommandContext& ctx, Args& args) {
   Keyspace keys = ctx.keys();
   args.Skip(1);  // the subcommand
   return keys.Find(keys.Name(args.Bytes()), Access::kPeek);
-}
-
-std::string_view EncodingName(const KeyEntry& entry) {
-  const Encoding encoding = entry.encoding();
-  const bool small = encoding != Encoding::kSpread && !entry.grown();
-  switch (entry.type()) {
-    case Type::kString: return StringEncodingName(entry);
-    case Type::kList: return "quicklist";
-    case Type::kSet: return small && encoding == Encoding::kIntegers ? "intset" : "hashtable";
-    case Type::kZset: return small ? "listpack" : "skiplist";
-    case Type::kHash: return small ? "listpack" : "hashtable";
-    case Type::kStream: return "stream";
-    case Type::kNone: break;
-  }
-  return "unknown";
 }
 
 // OBJECT ENCODING key
@@ -60,12 +41,7 @@ Status ObjectRefCount(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  bool shared = false;
-  if (entry.type() == Type::kString && entry.encoding() == Encoding::kInteger) {
-    const int64_t value = TRY(ReadInteger(entry));
-    shared = value >= 0 && value < kSharedIntegers;
-  }
-  reply.Integer(shared ? kSharedCount : 1);
+  reply.Integer(TRY(ReferenceCount(entry)));
   return Ok();
 }
 

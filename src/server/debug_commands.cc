@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// DEBUG: what test suites and clients' tests use of it. Its subcommands are a table of their own, for Redis has
+// DEBUG as one command; all run where waiting is allowed.
+#include <time.h>
+
+#include <cstdlib>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "command/context.h"
+#include "command/help.h"
+#include "command/value_shape.h"
+#include "server/client_line.h"
+#include "server/digest.h"
+#include "server/families.h"
+#include "server/saving.h"
+#include "server/server.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNotAllowed =
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
+    "local connection, otherwise you need to set this option in the configuration file, and then restart the "
+    "server.";
+
+// DEBUG SLEEP seconds: only the client that asks sleeps.
+Status Sleep(CommandContext&, Args& args, Reply& reply) {
+  const double seconds = std::strtod(std::string(args.Bytes()).c_str(), nullptr);
+  const auto us = static_cast<int64_t>(seconds * 1e6);
+  if (us > 0) {
+    const timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, nullptr);
+  }
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG SET-ACTIVE-EXPIRE 0 | 1
+Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.server().debug().active_expire = std::atoi(std::string(args.Bytes()).c_str()) != 0;
+  reply.Ok();
+  return Ok();
+}
+
+// Writes everything out and forgets what memory holds of it, so that the next reads come from disk.
+Status ReadAnew(CommandContext& ctx, Reply& reply) {
+  TRY(SaveEverything(ctx.server()));
+  ctx.txn().store().cache().EraseAll();
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG RELOAD [MERGE] [NOFLUSH] [NOSAVE]: the options have no meaning where nothing is loaded from a dump.
+Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
+  while (args.More()) {
+    if (!args.Keyword("merge") && !args.Keyword("noflush") && !args.Keyword("nosave")) {
+      return Status::Reply("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
+    }
+  }
+  return ReadAnew(ctx, reply);
+}
+
+// DEBUG LOADAOF
+Status LoadAof(CommandContext& ctx, Args&, Reply& reply) { return ReadAnew(ctx, reply); }
+
+// DEBUG OBJECT key
+Status Object(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
+  const int64_t idle_s = ctx.txn().IdleSeconds(key.row());
+  // There is no address to show; a key has the same number for life, which is what comparisons are after.
+  char text[256];
+  const int size = std::snprintf(
+      text, sizeof text, "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%zu lru:%lld lru_seconds_idle:%lld",
+      static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
+      static_cast<long long>(TRY(ReferenceCount(entry))), std::string(EncodingName(entry)).c_str(),
+      entry.payload().size(), static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),
+      static_cast<long long>(idle_s));
+  reply.Simple(std::string_view(text, static_cast<size_t>(size)));
+  return Ok();
+}
+
+// DEBUG DIGEST
+Status DatasetDigest(CommandContext& ctx, Args&, Reply& reply) {
+  const Digest digest = TRY(DigestOfDataset(ctx.txn(), ctx.txn().store().databases(), ctx.limits()));
+  reply.Simple(digest.Hex());
+  return Ok();
+}
+
+// DEBUG DIGEST-VALUE [key ...]
+Status DigestValue(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  reply.Array(args.left());
+  while (args.More()) {
+    const Key key = keys.Name(args.Bytes());
+    KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+    Digest digest;
+    if (entry.exists()) TRY(AddValue(digest, keys, key, std::move(entry)));
+    reply.Simple(digest.Hex());
+  }
+  return Ok();
+}
+
+// DEBUG QUICKLIST-PACKED-THRESHOLD size: beyond so many bytes no collection stays packed, until 0 restores what is
+// configured. Redis's suite uses it for the same end, to bring small lists into their large form.
+Status PackedThreshold(CommandContext& ctx, Args& args, Reply& reply) {
+  constexpr uint64_t kTooLarge = 4ull << 30;
+  const auto bytes = ParseMemory(args.Bytes());
+  if (!bytes || *bytes >= kTooLarge) {
+    return Status::Reply("ERR argument must be a memory value bigger than 1 and smaller than 4gb");
+  }
+  ctx.server().limits().packed_max_bytes =
+      *bytes == 0 ? ctx.server().config().Number("packed-max-bytes") : static_cast<int64_t>(*bytes);
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG CHANGE-REPL-ID
+Status ChangeReplicationId(CommandContext& ctx, Args&, Reply& reply) {
+  ctx.server().replication_id().Change();
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG LOG message
+Status LogMessage(CommandContext&, Args& args, Reply& reply) {
+  Log(LogSeverity::kWarning, "DEBUG LOG: " + std::string(args.Bytes()));
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG ERROR text
+Status ErrorReply(CommandContext&, Args& args, Reply&) { return Status::Reply(args.Bytes()); }
+
+// ---- DEBUG PROTOCOL
+
+void ReplyAttribute(Reply& reply) {
+  if (reply.protocol() == 3) reply.Raw("|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n");
+  reply.Bulk("Some real reply following the attribute");
+}
+
+void ReplyThree(Reply& reply, bool as_set) {
+  as_set ? reply.Set(3) : reply.Array(3);
+  for (int i = 0; i < 3; ++i) reply.Integer(i);
+}
+
+void ReplyMap(Reply& reply) {
+  reply.Map(3);
+  for (int i = 0; i < 3; ++i) {
+    reply.Integer(i);
+    reply.Bool(i == 1);
+  }
+}
+
+Status ReplyPush(Reply& reply) {
+  if (reply.protocol() == 2) return Status::Reply("ERR RESP2 is not supported by this command");
+  reply.Push(2);
+  reply.Bulk("server-cpu-usage");
+  reply.Integer(42);
+  reply.Bulk("Some real reply following the push reply");
+  return Ok();
+}
+
+// DEBUG PROTOCOL type: a value of that type, the one Redis answers.
+Status Protocol(CommandContext&, Args& args, Reply& reply) {
+  const std::string_view type = args.Bytes();
+  const auto is = [type](std::string_view name) { return EqualsIgnoreCase(type, name); };
+  if (is("string")) reply.Bulk("Hello World");
+  else if (is("integer")) reply.Integer(12345);
+  else if (is("double")) reply.Double(3.141);
+  else if (is("null")) reply.Null();
+  else if (is("array")) ReplyThree(reply, false);
+  else if (is("set")) ReplyThree(reply, true);
+  else if (is("map")) ReplyMap(reply);
+  else if (is("attrib")) ReplyAttribute(reply);
+  else if (is("push")) return ReplyPush(reply);
+  else if (is("true")) reply.Bool(true);
+  else if (is("false")) reply.Bool(false);
+  else if (is("verbatim")) reply.Verbatim("txt", "This is a verbatim\nstring");
+  else if (is("bignum")) reply.BigNumber("1234567999999999999999999999999999999");
+  else return Status::Reply("ERR Wrong protocol type name. Please use one of the following: string|integer|double|"
+                            "bignum|null|array|set|map|attrib|push|verbatim|true|false");
+  return Ok();
+}
+
+constexpr std::string_view kHelp[] = {
+    "CHANGE-REPL-ID", "    Draw a new replication id.",
+    "DIGEST", "    A fingerprint of all data, the same as Redis's for the same data.",
+    "DIGEST-VALUE <key> [<key> ...]", "    Fingerprints of values.",
+    "ERROR <string>", "    Answer this error.",
+    "LOADAOF", "    Write everything out and read it anew from disk.",
+    "LOG <message>", "    Write a line to the log.",
+    "OBJECT <key>", "    How a value is kept.",
+    "PROTOCOL <type>", "    Answer a value of this type: string, integer, double, bignum, null, array, set, map,",
+    "    attrib, push, verbatim, true, false.",
+    "QUICKLIST-PACKED-THRESHOLD <size>", "    Let no collection of more bytes be packed; 0 ends it.",
+    "RELOAD [<option> ...]", "    Write everything out and read it anew from disk.",
+    "SET-ACTIVE-EXPIRE <0 | 1>", "    Whether keys past their time are deleted before anybody asks for them.",
+    "SLEEP <seconds>", "    Let this client wait.",
+};
+
+// DEBUG HELP
+Status Help(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "DEBUG", kHelp);
+  return Ok();
+}
+
+struct Subcommand {
+  std::string_view name;
+  size_t least;  // arguments after the subcommand's name
+  size_t most;
+  CommandFunction run;
+};
+
+constexpr size_t kAny = SIZE_MAX;
+
+constexpr Subcommand kSubcommandTable[] = {
+    {"change-repl-id", 0, 0, ChangeReplicationId},
+    {"digest", 0, 0, DatasetDigest},
+    {"digest-value", 0, kAny, DigestValue},
+    {"error", 1, 1, ErrorReply},
+    {"help", 0, 0, Help},
+    {"loadaof", 0, kAny, LoadAof},
+    {"log", 1, 1, LogMessage},
+    {"object", 1, 1, Object},
+    {"protocol", 1, 1, Protocol},
+    {"quicklist-packed-threshold", 1, 1, PackedThreshold},
+    {"reload", 0, kAny, Reload},
+    {"set-active-expire", 1, 1, SetActiveExpire},
+    {"sleep", 1, 1, Sleep},
+};
+
+bool IsAllowed(CommandContext& ctx) {
+  switch (static_cast<DebugCommand>(ctx.server().settings().enable_debug_command.load())) {
+    case DebugCommand::kYes: return true;
+    case DebugCommand::kNo: return false;
+    case DebugCommand::kLocal: break;
+  }
+  std::lock_guard lock(ctx.session().mutex());
+  return IsLocalPeer(ctx.session().peer);
+}
+
+// DEBUG subcommand [argument ...]
+Status Debug(CommandContext& ctx, Args& args, Reply& reply) {
+  if (!IsAllowed(ctx)) return Status::Reply(kNotAllowed);
+  const std::string_view name = args.Bytes();
+  for (const Subcommand& subcommand : kSubcommandTable) {
+    const bool fits = args.left() >= subcommand.least && args.left() <= subcommand.most;
+    if (fits && EqualsIgnoreCase(name, subcommand.name)) return subcommand.run(ctx, args, reply);
+  }
+  return Status::Error(Code::kReply, "ERR unknown subcommand or wrong number of arguments for '" +
+                                         std::string(name) + "'. Try DEBUG HELP.");
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "debug", .arity = -2, .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane, .run = Debug,
+     .group = Group::kServer, .since = "1.0.0", .summary = "Commands for tests and for finding faults.",
+     .complexity = "Depends on the subcommand.", .syntax = "subcommand [argument [argument ...]]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> DebugCommands() { return kRows; }
+
+}  // namespace cairn
