@@ -19,11 +19,14 @@ namespace {
 
 const std::vector<std::span<const CommandRow>>& AllFamilies() {
   static const std::vector<std::span<const CommandRow>> families = {
-      StringCommands(), GenericCommands(),   ExpireCommands(),    ScanCommands(),
-      HashCommands(),   SetCommands(),       ListCommands(),      ZsetCommands(),
-      ZsetRangeCommands(), ZsetStoreCommands(), CommandCommands(), TransactionCommands(),
-      ConnectionCommands(), ClientCommands(), ServerCommands(),   ConfigCommands(),
-      InfoCommands(),   DebugCommands(),     MemoryCommands(),
+      StringCommands(),     StringEditCommands(), GenericCommands(),    DatabaseCommands(),
+      ObjectCommands(),     ExpireCommands(),     ScanCommands(),       HashCommands(),
+      HashWalkCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
+      ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
+      ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
+      CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
+      ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
+      MemoryCommands(),
   };
   return families;
 }
