@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/client_session.h"
+#include "server/redact.h"
 #include "server/server.h"
 
 namespace cairn {
@@ -109,7 +110,7 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
   stats_.OnCommand(*outcome.command, usec, !error.empty(), error);
   if (server_.slow_log().IsSlow(usec) && !outcome.command->Has(kSkipSlowlog)) {
     const std::lock_guard lock(session.mutex());
-    server_.slow_log().Add(argv, usec, session.peer, session.name);
+    server_.slow_log().Add(RedactSecrets(*outcome.command, argv), usec, session.peer, session.name);
   }
 }
 

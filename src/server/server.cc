@@ -26,7 +26,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
-      MemoryCommands(),
+      MemoryCommands(),     SlowLogCommands(),
   };
   return families;
 }
@@ -103,6 +103,12 @@ void Server::WatchSettings() {
     store_->SetBudget(Budget::Of(budget == 0 ? DefaultMemoryBudget() : budget));
     return Ok();
   });
+  const auto track_latency = [this] {
+    stats_.set_tracks_latency(settings().latency_tracking);
+    return Ok();
+  };
+  static_cast<void>(track_latency().ok());
+  config_->Watch("latency-tracking", track_latency);
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
@@ -113,6 +119,7 @@ Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   TRY(OpenStore());
   WatchSettings();
+  saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
   committer_ = std::make_unique<Committer>(*store_);
   const auto threads = static_cast<int>(settings().slow_threads);
   for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*this));
