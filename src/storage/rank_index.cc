@@ -88,7 +88,9 @@ void RankIndex::Remove(std::string_view suffix) {
     bytes_ -= BytesOfRow(suffix);
     leaf.rows.erase(at);
   }
-  if (leaf.count == 0) DropLeaf(place);
+  if (leaf.count > 0) return;
+  leaf.resident = true;
+  MergeEmpty(place);
 }
 
 void RankIndex::SplitLeaf(const Place& place) {
@@ -124,23 +126,21 @@ void RankIndex::Recount(Block& block) {
   for (const Leaf& leaf : block.leaves) block.count += leaf.count;
 }
 
-// An empty leaf goes; its range falls to the leaf before it, or to the one after when it is the first.
+void RankIndex::MergeEmpty(const Place& place) {
+  Place next = place;
+  if (Advance(next) && At(next).count == 0) DropLeaf(next);
+  if (place.block == 0 && place.leaf == 0) return;
+  Place previous = place;
+  if (previous.leaf == 0) previous.leaf = blocks_[--previous.block]->leaves.size();
+  --previous.leaf;
+  if (At(previous).count == 0) DropLeaf(place);
+}
+
 void RankIndex::DropLeaf(const Place& place) {
   std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
-  if (blocks_.size() == 1 && leaves.size() == 1) {
-    leaves[0].resident = true;
-    return;
-  }
-  const std::string bound = leaves[place.leaf].first;
-  const bool is_first = place.block == 0 && place.leaf == 0;
   bytes_ -= BytesOf(leaves[place.leaf]);
   leaves.erase(leaves.begin() + static_cast<ptrdiff_t>(place.leaf));
   if (leaves.empty()) blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(place.block));
-  if (is_first) {
-    Leaf& first = blocks_[0]->leaves[0];
-    bytes_ -= first.first.size();
-    first.first = bound;
-  }
 }
 
 void RankIndex::Replace(const Place& place, std::vector<Leaf> leaves) {

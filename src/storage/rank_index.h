@@ -10,6 +10,9 @@
 //   leaf ""  128  resident       leaf "q.." 1000000, never looked into yet
 //   leaf "c" 182
 //
+// A leaf that was emptied stays, resident: it says that nothing is left to be read between its bounds, where
+// RocksDB would have to step over every deleted row. Thus a queue's ends cost nothing to look at.
+//
 // It is an aid, not data: it can be dropped at any time. RankIndexes keeps them by lock stripe; whoever
 // holds the stripe may use and change its indexes, nobody else.
 #pragma once
@@ -77,6 +80,9 @@ class RankIndex {
   static size_t BytesOfRow(std::string_view row);
   void SplitLeaf(const Place& place);
   void SplitBlock(size_t block);
+  // Makes one of neighbouring empty leaves. REQUIRES: the leaf is empty.
+  void MergeEmpty(const Place& place);
+  // The leaf before takes over the range. REQUIRES: it is empty and not the first.
   void DropLeaf(const Place& place);
   void Recount(Block& block);
 
