@@ -190,7 +190,7 @@ void Connection::FinishTick(bool committed) {
 
 void Connection::Proceed() {
   state_ = State::kReading;
-  parser_.Shrink();
+  if (!has_request_) parser_.Shrink();  // a request that runs again needs its bytes
   switch (next_) {
     case Next::kRead: WatchRead(true); break;
     case Next::kRunMore:
