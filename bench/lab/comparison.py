@@ -2,10 +2,10 @@
 """Reads everything a server holds, and says where two servers differ.
 
 A snapshot has for each key its type, encoding, absolute deadline and a digest of its value. Lists
-and sorted sets are taken in their order, scores as the text the server sends; hashes and sets too
-where Redis keeps an order (listpack, intset), else sorted. PTTL must agree with the deadline within
-a second. Keys come from SCAN, and DBSIZE must be their number, so a key that SCAN does not show is
-a difference.
+and sorted sets are taken in their order; hashes and sets too where Redis keeps an order (listpack,
+intset), else sorted. Scores are compared as the doubles they are: Redis 7.0 writes 17 digits, 7.2
+the shortest text that reads back. PTTL must agree with the deadline within a second. Keys come from
+SCAN, and DBSIZE must be their number, so a key that SCAN does not show is a difference.
 """
 
 import hashlib
@@ -64,6 +64,9 @@ def _canonical(kind: bytes, encoding: bytes, value) -> bytes:
         items = [part for pair in pairs for part in pair]
     elif encoding not in ORDERED_ENCODINGS and kind == b"set":
         items = sorted(value)
+    elif kind == b"zset":
+        items = [part for member, score in zip(value[::2], value[1::2])
+                 for part in (member, float(score).hex().encode())]
     return b"".join(b"%d:%b" % (len(item), item) for item in items)
 
 
