@@ -89,6 +89,7 @@ class FieldReplies {
  public:
   FieldReplies(Reply& reply, bool with_values) : reply_(reply), with_values_(with_values) {}
 
+  const Reply& reply() const { return reply_; }
   bool with_values() const { return with_values_; }
   void Begin(uint64_t count) {
     reply_.Array(with_values_ && reply_.protocol() == 2 ? count * 2 : count);
@@ -129,6 +130,7 @@ Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& c
   }
   for (uint64_t i = 0; i < sample.count; ++i) {
     TRY(ctx.txn().Spend(1));
+    TRY(CheckDraws(replies.reply()));
     const uint64_t rank = ctx.random().Below(hash.size());
     if (!pairs.empty()) {
       replies.Add(pairs[rank].field, pairs[rank].value);

@@ -3,6 +3,9 @@
 // The count of SRANDMEMBER, HRANDFIELD and ZRANDMEMBER: so many different elements, or, when
 // negative, so many draws of which some may be the same.
 //
+// Draws have no natural end, so their reply has one: a count in the billions is refused when the
+// reply gets too large rather than served until memory is gone.
+//
 // Thread: any.
 #pragma once
 
@@ -10,6 +13,7 @@
 
 #include "base/result.h"
 #include "command/args.h"
+#include "resp/reply.h"
 
 namespace cairn {
 
@@ -20,6 +24,12 @@ struct SampleCount {
   // Whether drawing this often from `size` elements is cheaper after reading all of them once.
   bool ReadsAll(uint64_t size) const { return size / 16 <= count; }
 };
+
+// To be asked after each draw: whether the reply may still grow.
+inline Status CheckDraws(const Reply& reply) {
+  constexpr size_t kMostBytes = size_t{1} << 30;
+  return reply.size() < kMostBytes ? Ok() : Status::Reply("ERR value is out of range");
+}
 
 // The next argument. REQUIRES: there is one.
 inline Result<SampleCount> ParseSampleCount(Args& args) {

@@ -69,8 +69,7 @@ Status SPop(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(args.Bytes());
   if (!args.More()) return PopOne(ctx, keys, key, reply);
   if (args.left() > 1) return Status::Reply(errors::kSyntax);
-  const int64_t asked = args.Integer();
-  if (asked < 0) args.Fail(errors::kNotPositive);
+  const int64_t asked = args.IntegerIn(0, INT64_MAX, errors::kNotPositive);
   TRY(args.Done());
 
   Set set(keys, key);
@@ -101,6 +100,7 @@ Status ReplyDraws(const Set& set, const SampleCount& sample, CommandContext& ctx
   }
   for (uint64_t i = 0; i < sample.count; ++i) {
     TRY(ctx.txn().Spend(1));
+    TRY(CheckDraws(reply));
     const uint64_t rank = ctx.random().Below(set.size());
     if (!members.empty()) {
       reply.Bulk(members[rank]);

@@ -234,7 +234,7 @@ Result<std::string> Set::Pop(uint64_t rank) {
   if (form_ == Form::kSpread) {
     std::string suffix = TRY(spread_.SuffixAt(rank));
     spread_.RemoveBySuffix(suffix);
-    return std::string(SpreadElements::MemberOf(suffix));
+    return SpreadElements::MemberOf(std::move(suffix));
   }
   std::string member = TRY(At(rank));
   TRY(Remove(member));
@@ -321,7 +321,7 @@ Status Set::VisitSmall(MemberVisitor visit) const {
 
 Result<std::string> Set::At(uint64_t rank) const {
   if (form_ == Form::kSpread) {
-    return std::string(SpreadElements::MemberOf(TRY(spread_.SuffixAt(rank))));
+    return SpreadElements::MemberOf(TRY(spread_.SuffixAt(rank)));
   }
   std::string found;
   TRY(ForEachRank({&rank, 1}, [&found](std::string_view member) -> Result<bool> {

@@ -11,7 +11,6 @@ namespace cairn {
 namespace {
 
 constexpr size_t kIdBytes = 8;
-constexpr size_t kSuffixHashBytes = 4;
 
 // Finding a rank costs about as much as stepping over this many rows.
 constexpr uint64_t kRowsPerRankLookup = 32;
@@ -89,8 +88,7 @@ RowKey SpreadElements::SuffixRow(std::string_view suffix) const {
 Result<std::string> SpreadElements::SuffixAt(uint64_t rank) const {
   TRY(txn_->Spend(1));
   std::string suffix = TRY(Ranks(*txn_, Space::kElements, id_, count_, stripe_).At(rank));
-  if (suffix.size() < kSuffixHashBytes)
-    return Status::Corruption("element row: shorter than its hash");
+  if (suffix.size() < kHashBytes) return Status::Corruption("element row: shorter than its hash");
   return suffix;
 }
 

@@ -25,6 +25,8 @@ namespace cairn {
 
 class SpreadElements {
  public:
+  static constexpr size_t kHashBytes = 4;  // what a row suffix starts with
+
   SpreadElements() = default;
   // Those of an existing collection.
   SpreadElements(Transaction& txn, CollectionId id, uint64_t count, uint32_t stripe)
@@ -50,7 +52,10 @@ class SpreadElements {
 
   // The row suffix (hash, member) of the element at `rank`. REQUIRES: rank < count().
   Result<std::string> SuffixAt(uint64_t rank) const;
-  static std::string_view MemberOf(std::string_view suffix) { return suffix.substr(4); }
+  static std::string_view MemberOf(std::string_view suffix) { return suffix.substr(kHashBytes); }
+  static std::string MemberOf(std::string&& suffix) {
+    return std::move(suffix.erase(0, kHashBytes));
+  }
   Result<RowRef> GetBySuffix(std::string_view suffix) const;
   // REQUIRES: the element is there.
   void RemoveBySuffix(std::string_view suffix) { Drop(SuffixRow(suffix)); }
