@@ -97,7 +97,7 @@ def test_a_shared_counter_is_never_off():
 
 
 def test_dbsize_is_exact_where_writers_meet():
-    """Keys made, replaced, expired and deleted by all writers at once: DBSIZE is what SCAN finds."""
+    """Keys made, replaced and deleted by all writers at once: DBSIZE is what SCAN finds."""
     rng = random.Random(f"{SEED}/dbsize")
     print(f"CAIRN_CRASH_SEED={SEED}")
     with Server(appendfsync="everysec") as server:
@@ -140,7 +140,7 @@ def test_a_flush_is_whole_or_did_not_happen():
 
 
 def test_deadlines_go_on_while_the_server_is_down():
-    """A key whose time ended during the outage is gone, untouched or not; others keep their time."""
+    """A key whose time ended during the outage is gone, touched or not; others keep theirs."""
     with Server(appendfsync="always") as server:
         client = server.client()
         for i in range(50):

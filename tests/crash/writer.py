@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A client that writes until the server dies, and knows afterwards what must be there.
 
-It sends pipelines, counts the replies it got, and keeps the rest as "in flight": commands the server
-may or may not have run. One connection's commands run in order, so after a restart the data must be
-the state after all acknowledged commands plus some first part of those in flight.
+It sends pipelines, counts the replies it got, and keeps the rest as "in flight": commands the
+server may or may not have run. One connection's commands run in order, so after a restart the data
+must be the state after all acknowledged commands plus some first part of those in flight.
 """
 
 import copy
@@ -87,7 +87,7 @@ class Writer:
         return replies, at
 
     def settle(self, found):
-        """Checks what the server holds after a restart; returns how many in-flight writes it kept."""
+        """Checks the data after a restart; returns how many in-flight writes they contain."""
         state = self.data
         if state == found:
             self.in_flight = []
