@@ -122,6 +122,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
                             Reply& reply, bool rerun) {
   Call call{worker, session, argv, table_.Resolve(argv), rerun};
   Outcome outcome{.command = call.command};
+  if (call.command != nullptr) session.last_command.store(call.command->index(), std::memory_order_relaxed);
   if (Status refused = CheckGates(call); !refused.ok()) {
     if (session.multi.active) session.multi.aborted = true;
     reply.Error(refused.text());

@@ -105,7 +105,6 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
     return;
   }
   session.commands.fetch_add(1, std::memory_order_relaxed);
-  session.last_command.store(outcome.command->index(), std::memory_order_relaxed);
   const std::string_view error = ErrorOf(reply);
   stats_.OnCommand(*outcome.command, usec, !error.empty(), error);
   if (server_.slow_log().IsSlow(usec) && !outcome.command->Has(kSkipSlowlog)) {

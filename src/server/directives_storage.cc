@@ -12,7 +12,7 @@ constexpr auto kDur = Section::kDurability;
 constexpr auto kMem = Section::kMemory;
 constexpr auto kRocks = Section::kRocksdb;
 
-constexpr std::string_view kFsync[] = {"always", "everysec", "no"};         // AppendFsync
+constexpr std::string_view kFsync[] = {"everysec", "always", "no"};         // AppendFsync
 constexpr std::string_view kBottom[] = {"snappy", "zstd"};                  // BottomCompression
 constexpr std::string_view kPolicies[] = {"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
                                           "allkeys-lru",  "allkeys-lfu",  "allkeys-random",  "noeviction"};

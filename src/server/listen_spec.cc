@@ -22,7 +22,8 @@ Status ParseAddress(std::string_view text, ListenSpec& spec) {
   const size_t colon = text.rfind(':');
   const auto port = colon == text.npos ? std::nullopt : ParseInt64(text.substr(colon + 1));
   if (!port || *port < 1 || *port > 65535) {
-    return Fail("'" + std::string(text) + "' is not <address:port> with a port from 1 to 65535, nor unix:path");
+    return Fail(std::string("'").append(text).append(
+        "' is not <address:port> with a port from 1 to 65535, nor unix:path"));
   }
   std::string_view address = text.substr(0, colon);
   if (address.starts_with('[') && address.ends_with(']')) {

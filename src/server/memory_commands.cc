@@ -7,7 +7,7 @@
 #include "command/help.h"
 #include "encoding/varint.h"
 #include "server/families.h"
-#include "server/info.h"
+#include "server/report.h"
 #include "server/process_memory.h"
 #include "server/server.h"
 #include "storage/store.h"

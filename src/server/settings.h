@@ -15,7 +15,7 @@
 namespace cairn {
 
 // In the order of their names in the table of directives, whose position is what is stored.
-enum class AppendFsync : int64_t { kAlways, kEverySec, kNo };
+enum class AppendFsync : int64_t { kEverySec, kAlways, kNo };
 enum class LogLevel : int64_t { kDebug, kVerbose, kNotice, kWarning };
 enum class BottomCompression : int64_t { kSnappy, kZstd };
 enum class DebugCommand : int64_t { kNo, kYes, kLocal };

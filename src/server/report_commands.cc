@@ -4,13 +4,13 @@
 #include <cstdio>
 
 #include "base/number.h"
-#include "server/info.h"
+#include "server/report.h"
 #include "server/server.h"
 
 namespace cairn {
 namespace {
 
-Status WriteCommandStats(CommandContext& ctx, InfoText& text) {
+Status WriteCommandStats(CommandContext& ctx, Report& text) {
   const std::vector<CommandTotals> totals = ctx.server().stats().Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
     const CommandTotals& one = totals[i];
@@ -25,7 +25,7 @@ Status WriteCommandStats(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteErrorStats(CommandContext& ctx, InfoText& text) {
+Status WriteErrorStats(CommandContext& ctx, Report& text) {
   for (const auto& [prefix, count] : ctx.server().stats().Errors()) {
     text.Field("errorstat_" + prefix, std::string_view("count=" + std::to_string(count)));
   }
@@ -43,7 +43,7 @@ uint64_t ValueAt(const std::vector<uint64_t>& buckets, uint64_t calls, double pe
   return LatencyHistogram::HighestOf(LatencyHistogram::kBuckets - 1);
 }
 
-Status WriteLatencyStats(CommandContext& ctx, InfoText& text) {
+Status WriteLatencyStats(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   if (!server.settings().latency_tracking) return Ok();
   const std::vector<std::string> percentiles = server.config().Words("latency-tracking-info-percentiles");
@@ -64,12 +64,12 @@ Status WriteLatencyStats(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteCluster(CommandContext&, InfoText& text) {
+Status WriteCluster(CommandContext&, Report& text) {
   text.Field("cluster_enabled", 0);
   return Ok();
 }
 
-constexpr InfoSection kSections[] = {
+constexpr ReportSection kSections[] = {
     {"commandstats", "Commandstats", false, true, WriteCommandStats},
     {"errorstats", "Errorstats", true, true, WriteErrorStats},
     {"latencystats", "Latencystats", false, true, WriteLatencyStats},
@@ -78,6 +78,6 @@ constexpr InfoSection kSections[] = {
 
 }  // namespace
 
-std::span<const InfoSection> CommandSections() { return kSections; }
+std::span<const ReportSection> CommandSections() { return kSections; }
 
 }  // namespace cairn

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/number.h"
-#include "server/info.h"
+#include "server/report.h"
 #include "server/process_memory.h"
 #include "server/server.h"
 #include "storage/engine_counters.h"
@@ -49,7 +49,7 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   return counts;
 }
 
-Status WriteKeyspace(CommandContext& ctx, InfoText& text) {
+Status WriteKeyspace(CommandContext& ctx, Report& text) {
   std::map<KeyspaceId, Expiring> expiring = TRY(CountExpiring(ctx));
   for (int db = 0; db < ctx.txn().store().databases(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
@@ -64,7 +64,7 @@ Status WriteKeyspace(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteCairn(CommandContext& ctx, InfoText& text) {
+Status WriteCairn(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   Store& store = server.store();
   const auto set = static_cast<uint64_t>(server.settings().memory_budget.load());
@@ -86,7 +86,7 @@ Status WriteCairn(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteCache(CommandContext& ctx, InfoText& text) {
+Status WriteCache(CommandContext& ctx, Report& text) {
   RowCache& cache = ctx.txn().store().cache();
   const uint64_t hits = cache.hits();
   const uint64_t looks = hits + cache.misses();
@@ -98,7 +98,7 @@ Status WriteCache(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteRocksDb(CommandContext& ctx, InfoText& text) {
+Status WriteRocksDb(CommandContext& ctx, Report& text) {
   constexpr std::string_view kProperties[] = {
       "estimate-num-keys",         "estimate-live-data-size", "total-sst-files-size",
       "live-sst-files-size",       "live-blob-file-size",     "size-all-mem-tables",
@@ -117,7 +117,7 @@ Status WriteRocksDb(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-constexpr InfoSection kSections[] = {
+constexpr ReportSection kSections[] = {
     {"keyspace", "Keyspace", true, true, WriteKeyspace},
     {"cairn", "Cairn", true, true, WriteCairn},
     {"cache", "Cache", true, true, WriteCache},
@@ -126,6 +126,6 @@ constexpr InfoSection kSections[] = {
 
 }  // namespace
 
-std::span<const InfoSection> StorageSections() { return kSections; }
+std::span<const ReportSection> StorageSections() { return kSections; }
 
 }  // namespace cairn

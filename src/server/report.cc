@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "server/info.h"
+#include "server/report.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,26 +11,26 @@ namespace cairn {
 
 // ---- the text
 
-void InfoText::Section(std::string_view title) {
+void Report::Section(std::string_view title) {
   if (!text_.empty()) text_.append("\r\n");
   text_.append("# ").append(title).append("\r\n");
 }
 
-void InfoText::Field(std::string_view name, std::string_view value) {
+void Report::Field(std::string_view name, std::string_view value) {
   text_.append(name).append(":").append(value).append("\r\n");
 }
 
-void InfoText::Field(std::string_view name, int64_t value) { Field(name, std::string_view(std::to_string(value))); }
+void Report::Field(std::string_view name, int64_t value) { Field(name, std::string_view(std::to_string(value))); }
 
-void InfoText::Field(std::string_view name, uint64_t value) { Field(name, std::string_view(std::to_string(value))); }
+void Report::Field(std::string_view name, uint64_t value) { Field(name, std::string_view(std::to_string(value))); }
 
-void InfoText::Field(std::string_view name, double value, int digits) {
+void Report::Field(std::string_view name, double value, int digits) {
   char buffer[64];
   const int size = std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
   Field(name, std::string_view(buffer, static_cast<size_t>(size)));
 }
 
-void InfoText::Bytes(std::string_view name, uint64_t bytes) {
+void Report::Bytes(std::string_view name, uint64_t bytes) {
   Field(name, bytes);
   Field(std::string(name) + "_human", std::string_view(HumanBytes(bytes)));
 }
@@ -53,15 +53,15 @@ namespace {
 
 // ---- which sections are wanted
 
-std::vector<const InfoSection*> AllSections() {
-  std::vector<const InfoSection*> sections;
+std::vector<const ReportSection*> AllSections() {
+  std::vector<const ReportSection*> sections;
   for (const auto part : {ProcessSections(), ActivitySections(), CommandSections(), StorageSections()}) {
-    for (const InfoSection& section : part) sections.push_back(&section);
+    for (const ReportSection& section : part) sections.push_back(&section);
   }
   return sections;
 }
 
-bool IsWanted(const InfoSection& section, Args& args) {
+bool IsWanted(const ReportSection& section, Args& args) {
   if (args.size() == 1) return section.by_default;
   for (size_t i = 1; i < args.size(); ++i) {
     const std::string_view asked = args[i];
@@ -74,8 +74,8 @@ bool IsWanted(const InfoSection& section, Args& args) {
 
 // INFO [section [section ...]]
 Status Info(CommandContext& ctx, Args& args, Reply& reply) {
-  InfoText text;
-  for (const InfoSection* section : AllSections()) {
+  Report text;
+  for (const ReportSection* section : AllSections()) {
     if (!IsWanted(*section, args)) continue;
     text.Section(section->title);
     TRY(section->write(ctx, text));

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "base/clock.h"
-#include "server/info.h"
+#include "server/report.h"
 #include "server/process_memory.h"
 #include "server/server.h"
 
@@ -21,7 +21,7 @@ std::string DescribeSystem() {
   return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
-Status WriteServer(CommandContext& ctx, InfoText& text) {
+Status WriteServer(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   const Identity& identity = server.identity();
   const int64_t uptime_s = (MonotonicUs() - identity.started_us) / 1000000;
@@ -52,7 +52,7 @@ Status WriteServer(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteClients(CommandContext& ctx, InfoText& text) {
+Status WriteClients(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   uint64_t blocked = 0;
   uint64_t largest_input = 0;
@@ -86,7 +86,7 @@ double Ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void WriteAllocator(const ProcessMemory& memory, InfoText& text) {
+void WriteAllocator(const ProcessMemory& memory, Report& text) {
   text.Field("allocator_allocated", memory.allocated);
   text.Field("allocator_active", memory.active);
   text.Field("allocator_resident", memory.resident);
@@ -103,7 +103,7 @@ void WriteAllocator(const ProcessMemory& memory, InfoText& text) {
                                   std::to_string(JEMALLOC_VERSION_BUGFIX));
 }
 
-Status WriteMemory(CommandContext& ctx, InfoText& text) {
+Status WriteMemory(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   const ProcessMemory memory = ProcessMemory::Read();
   const uint64_t used_peak = server.memory_peak().Note(memory.allocated);
@@ -134,7 +134,7 @@ Status WriteMemory(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-constexpr InfoSection kSections[] = {
+constexpr ReportSection kSections[] = {
     {"server", "Server", true, true, WriteServer},
     {"clients", "Clients", true, true, WriteClients},
     {"memory", "Memory", true, true, WriteMemory},
@@ -142,6 +142,6 @@ constexpr InfoSection kSections[] = {
 
 }  // namespace
 
-std::span<const InfoSection> ProcessSections() { return kSections; }
+std::span<const ReportSection> ProcessSections() { return kSections; }
 
 }  // namespace cairn

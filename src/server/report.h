@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// INFO: a table of sections, each a function that writes its fields (server/info_*.cc). Names are Redis's own
+// INFO: a table of sections, each a function that writes its fields (server/report_*.cc). Names are Redis's own
 // where it has the field; what only Cairn has is in sections of its own.
 //
 // Fields about what Cairn does not have are left out, except those that monitoring tools insist on: then they
@@ -20,7 +20,7 @@
 namespace cairn {
 
 // The text of INFO as it grows.
-class InfoText {
+class Report {
  public:
   void Section(std::string_view title);
   void Field(std::string_view name, std::string_view value);
@@ -42,17 +42,17 @@ class InfoText {
 // "1.50M": bytes as people read them.
 std::string HumanBytes(uint64_t bytes);
 
-struct InfoSection {
+struct ReportSection {
   std::string_view name;   // as the client asks for it
   std::string_view title;  // as the text shows it
   bool by_default;         // in INFO without arguments, too
   bool in_all;             // in INFO all; INFO everything has every one
-  Status (*write)(CommandContext& ctx, InfoText& text);
+  Status (*write)(CommandContext& ctx, Report& text);
 };
 
-std::span<const InfoSection> ProcessSections();    // server, clients, memory
-std::span<const InfoSection> ActivitySections();   // persistence, stats, replication, cpu, modules
-std::span<const InfoSection> CommandSections();    // commandstats, errorstats, latencystats, cluster
-std::span<const InfoSection> StorageSections();    // keyspace, cairn, cache, rocksdb
+std::span<const ReportSection> ProcessSections();    // server, clients, memory
+std::span<const ReportSection> ActivitySections();   // persistence, stats, replication, cpu, modules
+std::span<const ReportSection> CommandSections();    // commandstats, errorstats, latencystats, cluster
+std::span<const ReportSection> StorageSections();    // keyspace, cairn, cache, rocksdb
 
 }  // namespace cairn

@@ -3,7 +3,7 @@
 // INFO persistence, stats, replication, cpu and modules.
 #include <sys/resource.h>
 
-#include "server/info.h"
+#include "server/report.h"
 #include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kNoReplicationId = "0000000000000000000000000000000000000000";
 
 // A save here is SAVE, BGSAVE or BGREWRITEAOF (server/saving.h); the log is what Redis calls the AOF.
-Status WritePersistence(CommandContext& ctx, InfoText& text) {
+Status WritePersistence(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   SaveState& saves = server.saves();
   const bool saving = saves.running > 0;
@@ -34,7 +34,7 @@ Status WritePersistence(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteStats(CommandContext& ctx, InfoText& text) {
+Status WriteStats(CommandContext& ctx, Report& text) {
   const StatsTotals totals = ctx.server().stats().Totals();
   const Stats::Rates rates = ctx.server().stats().rates();
   text.Field("total_connections_received", totals.connections_received);
@@ -69,7 +69,7 @@ Status WriteStats(CommandContext& ctx, InfoText& text) {
   return Ok();
 }
 
-Status WriteReplication(CommandContext& ctx, InfoText& text) {
+Status WriteReplication(CommandContext& ctx, Report& text) {
   text.Field("role", "master");
   text.Field("connected_slaves", 0);
   text.Field("master_failover_state", "no-failover");
@@ -86,7 +86,7 @@ Status WriteReplication(CommandContext& ctx, InfoText& text) {
 
 double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6; }
 
-Status WriteCpu(CommandContext&, InfoText& text) {
+Status WriteCpu(CommandContext&, Report& text) {
   constexpr int kDigits = 6;
   rusage own{};
   rusage children{};
@@ -99,9 +99,9 @@ Status WriteCpu(CommandContext&, InfoText& text) {
   return Ok();
 }
 
-Status WriteModules(CommandContext&, InfoText&) { return Ok(); }
+Status WriteModules(CommandContext&, Report&) { return Ok(); }
 
-constexpr InfoSection kSections[] = {
+constexpr ReportSection kSections[] = {
     {"persistence", "Persistence", true, true, WritePersistence},
     {"stats", "Stats", true, true, WriteStats},
     {"replication", "Replication", true, true, WriteReplication},
@@ -111,6 +111,6 @@ constexpr InfoSection kSections[] = {
 
 }  // namespace
 
-std::span<const InfoSection> ActivitySections() { return kSections; }
+std::span<const ReportSection> ActivitySections() { return kSections; }
 
 }  // namespace cairn
