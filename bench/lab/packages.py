@@ -132,7 +132,7 @@ def change_commands(records: Iterable[Record], now_ms: int) -> Iterator[Command]
                 yield _encode("ZINCRBY", f"section:{record['Section']}", "0.25", name)
                 yield _encode("INCRBY", f"size:{name}", number)
             case 24:
-                yield _encode("LREM", "names", -1, name)
+                yield _encode("LREM", f"maintainer:{record['Maintainer']}", -1, name)
                 yield _encode("LPOP", f"depends:{name}")
             case 28:
                 yield _encode("APPEND", f"md5:{name}", name)
