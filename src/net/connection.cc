@@ -208,8 +208,8 @@ void Connection::Proceed() {
 
 void Connection::Park() {
   state_ = State::kParked;
-  if (wake_pending_ && is_parked_on_client_) {
-    RunRequests(true);
+  if (wake_pending_) {
+    RunRequests(is_parked_on_client_);
     return;
   }
   // A client that waits for a key may still hang up; one that is held back must not fill our memory.
@@ -290,8 +290,8 @@ void Connection::OnWake() {
       if (at_rest && unsent() == 0) Close();
       break;
     case Client::Wish::kResume:
-      if (state_ == State::kParked && is_parked_on_client_) {
-        RunRequests(true);
+      if (state_ == State::kParked) {  // also one that CLIENT PAUSE held back
+        RunRequests(is_parked_on_client_);
       } else {
         wake_pending_ = true;
       }
