@@ -46,4 +46,13 @@ std::string UnknownSubcommand(std::string_view name, std::string_view container)
   return text;
 }
 
+std::string BadSubcommand(std::string_view name, std::string_view container) {
+  std::string text = "ERR unknown subcommand or wrong number of arguments for '";
+  text.append(name.substr(0, kQuotedBytes));
+  text.append("'. Try ");
+  text.append(container);
+  text.append(" HELP.");
+  return text;
+}
+
 }  // namespace cairn::errors

@@ -40,4 +40,8 @@ std::string UnknownCommand(std::string_view name, const std::string_view* args, 
 // "ERR unknown subcommand 'x'. Try CONFIG HELP."; `container` as the client is told it, in upper case.
 std::string UnknownSubcommand(std::string_view name, std::string_view container);
 
+// "ERR unknown subcommand or wrong number of arguments for 'x'. Try CONFIG HELP."; what Redis says where a
+// subcommand that takes a varying number of arguments was given too many.
+std::string BadSubcommand(std::string_view name, std::string_view container);
+
 }  // namespace cairn::errors

@@ -153,6 +153,7 @@ Status ClientNoTouch(CommandContext& ctx, Args& args, Reply& reply) {
 
 // CLIENT UNBLOCK client-id [TIMEOUT | ERROR]
 Status ClientUnblock(CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.size() > 4) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "CLIENT"));
   args.Skip(1);
   const std::string_view id_text = args.Bytes();
   UnblockRequest request = UnblockRequest::kTimeout;
@@ -175,6 +176,7 @@ Status ClientUnblock(CommandContext& ctx, Args& args, Reply& reply) {
 
 // CLIENT PAUSE timeout [WRITE | ALL]
 Status ClientPauseCommand(CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.size() > 4) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "CLIENT"));
   args.Skip(1);
   const std::string_view timeout_text = args.Bytes();
   ClientPause::Mode mode = ClientPause::Mode::kAll;

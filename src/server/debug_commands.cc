@@ -255,8 +255,7 @@ Status Debug(CommandContext& ctx, Args& args, Reply& reply) {
     const bool fits = args.left() >= subcommand.least && args.left() <= subcommand.most;
     if (fits && EqualsIgnoreCase(name, subcommand.name)) return subcommand.run(ctx, args, reply);
   }
-  return Status::Error(Code::kReply, "ERR unknown subcommand or wrong number of arguments for '" +
-                                         std::string(name) + "'. Try DEBUG HELP.");
+  return Status::Error(Code::kReply, errors::BadSubcommand(name, "DEBUG"));
 }
 
 constexpr CommandRow kRows[] = {

@@ -75,6 +75,7 @@ std::optional<size_t> ClassOf(std::string_view name) {
 }
 
 Result<Words> ParseOutputLimits(WordSpan words, WordSpan current) {
+  if (words.size() == 1 && words[0].empty()) return Words(current.begin(), current.end());
   if (words.empty() || words.size() % kLimitWords != 0) {
     return Status::Reply("Wrong number of arguments in buffer limit configuration.");
   }
@@ -114,14 +115,13 @@ constexpr std::string_view kEventClasses = "g$lshzxetd";  // what A stands for
 constexpr std::string_view kEventOthers = "KEmn";
 
 Result<Words> ParseEvents(WordSpan words, WordSpan /*current*/) {
-  if (words.size() > 1) return Status::Reply("wrong number of arguments");
-  const std::string_view letters = words.empty() ? std::string_view() : std::string_view(words[0]);
+  const std::string letters = Join(words, " ");
   for (const char c : letters) {
     if (c != 'A' && kEventClasses.find(c) == kEventClasses.npos && kEventOthers.find(c) == kEventOthers.npos) {
       return Status::Reply("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
     }
   }
-  const auto has = [&](char c) { return letters.find(c) != letters.npos; };
+  const auto has = [&](char c) { return letters.find(c) != std::string::npos; };
   std::string classes;
   for (const char c : kEventClasses) {
     if (has('A') || has(c)) classes.push_back(c);
@@ -140,7 +140,8 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
   if (words.size() == 1 && words[0].empty()) return kept;
   for (const std::string& word : words) {
     const auto percentile = ParseDouble(word);
-    if (!percentile || *percentile < 0 || *percentile > 100) {
+    if (!percentile) return Status::Reply("Invalid latency-tracking-info-percentiles parameters");
+    if (*percentile < 0 || *percentile > 100) {
       return Status::Reply("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]");
     }
     kept.push_back(FormatDouble(*percentile));

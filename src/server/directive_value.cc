@@ -30,8 +30,8 @@ std::optional<int64_t> ParseOctal(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 8);
 }
 
-Result<Value> WithinBounds(const Directive& directive, int64_t number) {
-  if (number >= directive.min && number <= directive.max) return Value(number);
+Result<Value> WithinBounds(const Directive& directive, int64_t number, bool is_larger = false) {
+  if (number >= directive.min && number <= directive.max && !is_larger) return Value(number);
   const auto show = [&](int64_t bound) {
     return directive.kind == Kind::kOctal ? ToOctal(bound) : std::to_string(bound);
   };
@@ -66,7 +66,7 @@ Result<Value> ParseOneWord(const Directive& directive, const std::string& word) 
     case Kind::kMemory: {
       const auto bytes = ParseMemory(word);
       if (!bytes) return Fail("argument must be a memory value");
-      return WithinBounds(directive, *bytes > INT64_MAX ? INT64_MAX : static_cast<int64_t>(*bytes));
+      return WithinBounds(directive, static_cast<int64_t>(*bytes), *bytes > INT64_MAX);
     }
     case Kind::kChoice:
       return ParseChoice(directive, word);

@@ -91,10 +91,7 @@ Status Compact(CommandContext& ctx, Args&, Reply& reply) {
 // FUNCTION FLUSH [ASYNC | SYNC]: no function can be loaded, so there is none to delete.
 Status FunctionFlush(CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
-  if (args.left() > 1) {
-    return Status::Error(Code::kReply, "ERR unknown subcommand or wrong number of arguments for '" +
-                                           std::string(args[1]) + "'. Try FUNCTION HELP.");
-  }
+  if (args.left() > 1) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "FUNCTION"));
   if (args.More() && !args.Keyword("async") && !args.Keyword("sync")) {
     return Status::Reply("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }

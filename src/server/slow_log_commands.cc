@@ -26,10 +26,7 @@ void ReplyEntry(Reply& reply, const SlowLogEntry& entry) {
 // SLOWLOG GET [count]
 Status SlowLogGet(CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
-  if (args.left() > 1) {
-    return Status::Error(Code::kReply, "ERR unknown subcommand or wrong number of arguments for '" +
-                                           std::string(args[1]) + "'. Try SLOWLOG HELP.");
-  }
+  if (args.left() > 1) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "SLOWLOG"));
   const int64_t count = args.More() ? args.IntegerIn(-1, INT64_MAX, kBadCount) : kDefaultCount;
   TRY(args.Done());
   const std::vector<SlowLogEntry> entries = ctx.server().slow_log().Newest(count);
