@@ -89,7 +89,7 @@ Status AddKeys(Digest& digest, Keyspace& keys, const std::vector<std::string>& n
     Digest own;
     own.Mix(name);
     TRY(AddValue(own, keys, key, std::move(entry)));
-    digest.XorDigest(own);
+    digest.XorOf(own);
   }
   return Ok();
 }

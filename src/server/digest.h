@@ -14,7 +14,7 @@
 //              zset     Xor(digest of Mix(member), Mix(score as %.17g)) for each
 //            and Xor("!!expire!!") when it expires
 //   dataset  for each database with keys: Mix(number as u32 be), then Xor(digest of Mix(key), value) for each
-//            key, where that Xor takes the 20 bytes as they are
+//            key
 //
 // Thread: any; a value.
 #pragma once
@@ -34,7 +34,6 @@ class Digest {
   void Xor(std::string_view bytes);
   void Mix(std::string_view bytes);
   void MixNumber(uint32_t number);  // as four bytes, big-endian
-  void XorDigest(const Digest& other) { XorBytes(other.bytes_); }
   // The other digest as data: Xor of its 20 bytes.
   void XorOf(const Digest& other);
   std::string Hex() const;

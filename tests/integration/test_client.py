@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CLIENT and its subcommands: what they answer beside redis-server, and what they do to connections."""
+
+import re
+import time
+
+import pytest
+import redis
+from raw_client import RawClient
+
+FIELDS_7_2 = """id addr laddr fd name age idle flags db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
+rbp obl oll omem tot-mem events cmd user redir resp lib-name lib-ver""".split()
+
+
+def fields(line):
+    """A line of CLIENT LIST as a dictionary."""
+    return dict(part.split("=", 1) for part in line.decode().split(" "))
+
+
+def client_list(client, *options):
+    """CLIENT LIST as dictionaries."""
+    return [fields(line) for line in client("client", "list", *options)[1].splitlines()]
+
+
+def test_the_same_answers(pair):
+    pair.lines("""
+        client
+        client foo
+        client foo bar
+        client id x
+        client getname
+        client setname
+        client setname ''
+        client setname me
+        client getname
+        client setname ''
+        client getname
+        client kill
+        client kill foo
+        client kill id
+        client kill id abc
+        client kill id 0
+        client kill id 999999
+        client kill foo bar
+        client kill type foo
+        client kill type replica
+        client kill type pubsub type master
+        client kill user foo
+        client kill user default addr 1:1
+        client kill skipme x
+        client kill addr 1:1 laddr 2:2
+        client kill id 999999 skipme
+        client list foo
+        client list type
+        client list type foo
+        client list type replica
+        client list type pubsub x
+        client list id
+        client list id a
+        client list id 999999
+        client reply foo
+        client reply on
+        client no-evict foo
+        client no-evict on
+        client no-evict off
+        client unblock
+        client unblock a
+        client unblock 999999
+        client unblock 999999 foo
+        client unblock 999999 timeout
+        client unblock 999999 error
+        client unblock 999999 error x
+        client pause
+        client pause a
+        client pause -1
+        client pause 0 foo
+        client pause 0
+        client pause 0 WRITE
+        client unpause
+        client unpause x
+        client getredir
+    """)
+    pair("client", "setname", "with space")
+    pair("client", "setname", "new\nline")
+    pair("client", "kill", "id", "999999", "id", "999998")
+
+
+def test_a_line_has_redis_72s_fields(server):
+    client = RawClient(server.port)
+    client("client", "setname", "tester")
+    client("client", "setinfo", "lib-name", "raw")
+    client("client", "setinfo", "LIB-VER", "1.0")
+    client("select", "5")
+    line = client("client", "info")[1]
+    assert line.endswith(b"\n")
+    mine = fields(line[:-1])
+    assert list(mine) == FIELDS_7_2
+    assert mine["name"] == "tester" and mine["lib-name"] == "raw" and mine["lib-ver"] == "1.0"
+    assert mine["db"] == "5" and mine["cmd"] == "client|info" and mine["user"] == "default"
+    assert mine["resp"] == "2" and mine["flags"] == "N" and mine["multi"] == "-1"
+    assert mine["addr"] == "%s:%d" % client.socket.getsockname()
+    assert mine["laddr"] == "%s:%d" % client.socket.getpeername()
+    assert int(mine["fd"]) > 0
+    assert mine["id"] == client("client", "id")[1].decode()
+
+
+def test_setinfo_refuses_what_would_spoil_the_list(server):
+    client = RawClient(server.port)
+    assert client("client", "setinfo", "lib-name", "a b") == (
+        b"-", b"ERR lib-name cannot contain spaces, newlines or special characters.")
+    assert client("client", "setinfo", "nonsense", "a") == (b"-", b"ERR Unrecognized option 'nonsense'")
+    assert client("client", "setinfo", "lib-name") == (
+        b"-", b"ERR wrong number of arguments for 'client|setinfo' command")
+
+
+def test_list_finds_by_id_and_type(server):
+    one, two = RawClient(server.port), RawClient(server.port, 3)
+    ids = [client("client", "id")[1].decode() for client in (one, two)]
+    listed = client_list(one, "id", *ids)
+    assert [entry["id"] for entry in listed] == ids
+    assert [entry["resp"] for entry in listed] == ["2", "3"]
+    assert set(ids) <= {entry["id"] for entry in client_list(one, "type", "normal")}
+    two.close()
+    wait_until(lambda: len(client_list(one, "id", *ids)) == 1)
+
+
+def test_flags_show_what_a_client_is_about(server):
+    watcher, client = RawClient(server.port), RawClient(server.port)
+    mine = client("client", "id")[1].decode()
+
+    def flags():
+        return client_list(watcher, "id", mine)[0]["flags"]
+
+    client("client", "no-evict", "on")
+    client("client", "no-touch", "on")
+    assert flags() == "eT"
+    client("reset")
+    assert flags() == "N"
+    client("multi")
+    client("ping")
+    client("ping")
+    assert flags() == "x"
+    assert client_list(watcher, "id", mine)[0]["multi"] == "2"
+    client("discard")
+    client.send("blpop", "nothing-there", "0")
+    wait_until(lambda: flags() == "b")
+    assert watcher("client", "unblock", mine) == (b":", b"1")
+    assert client.read() == (b"*", None)
+
+
+def wait_until(condition, seconds=5):
+    """Returns once the condition holds; fails when it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not come true in time"
+        time.sleep(0.01)
+
+
+def is_closed(client):
+    """Whether the server has closed this connection."""
+    try:
+        client("ping")
+    except (ConnectionError, OSError):
+        return True
+    return False
+
+
+def test_kill_by_every_filter(server):
+    killer = RawClient(server.port)
+    my_address = "%s:%d" % killer.socket.getsockname()
+    for option in ("old", "id", "addr", "user", "type"):
+        victim = RawClient(server.port)
+        address = "%s:%d" % victim.socket.getsockname()
+        victim_id = victim("client", "id")[1]
+        if option == "old":
+            assert killer("client", "kill", address) == (b"+", b"OK")
+        else:
+            value = {"id": victim_id, "addr": address, "user": "default", "type": "normal"}[option]
+            assert int(killer("client", "kill", option, value)[1]) >= 1
+        wait_until(lambda: is_closed(victim))  # noqa: B023
+    assert killer("ping") == (b"+", b"PONG")  # it spares itself
+    assert killer("client", "kill", "addr", my_address) == (b":", b"0")
+    assert killer("client", "kill", "addr", my_address, "skipme", "no") == (b":", b"1")
+    wait_until(lambda: is_closed(killer))
+
+
+def test_one_may_kill_oneself_and_is_answered_first(server):
+    client = RawClient(server.port)
+    assert client("client", "kill", "%s:%d" % client.socket.getsockname()) == (b"+", b"OK")
+    assert is_closed(client)
+
+
+def test_reply_modes(server):
+    client = RawClient(server.port)
+    client.send("client", "reply", "off")
+    client.send("set", "quiet", "1")
+    client.send("client", "reply", "skip")
+    client.send("ping")
+    client.send("client", "reply", "on")
+    assert client.read() == (b"+", b"OK")
+    client.send("client", "reply", "skip")
+    client.send("ping", "skipped")
+    client.send("ping", "heard")
+    assert client.read() == (b"$", b"heard")
+    assert client("get", "quiet") == (b"$", b"1")
+
+
+def test_pause_holds_back_writes_and_lets_reads_through(server):
+    admin, client = RawClient(server.port), RawClient(server.port)
+    assert admin("client", "pause", "60000", "write") == (b"+", b"OK")
+    client.socket.settimeout(10)
+    assert client("get", "x") == (b"$", b"-1")
+    client.send("set", "x", "1")
+    time.sleep(0.2)
+    assert admin("get", "x") == (b"$", b"-1")
+    assert admin("client", "unpause") == (b"+", b"OK")
+    assert client.read() == (b"+", b"OK")
+
+
+def test_pause_ends_by_itself(server):
+    admin, client = RawClient(server.port), RawClient(server.port)
+    start = time.monotonic()
+    admin("client", "pause", "300")
+    assert client("ping") == (b"+", b"PONG")
+    assert 0.25 < time.monotonic() - start < 5
+
+
+def test_the_help_of_every_container_lists_its_subcommands(r):
+    for container in ("client", "config", "slowlog", "memory", "function", "debug"):
+        lines = r.execute_command(container, "help")
+        assert lines[0].decode().startswith(container.upper() + " <subcommand>")
+        assert lines[-2:] == [b"HELP", b"    Prints this help."]
+
+
+def test_a_library_may_introduce_itself(server):
+    client = redis.Redis(port=server.port, lib_name="mine", lib_version="9")
+    info = client.client_info()
+    assert info["lib-name"] == "mine" and info["lib-ver"] == "9"
+    assert re.fullmatch(r"[\d.]+:\d+", info["addr"])
+    client.close()
+
+
+@pytest.mark.parametrize("protocol", [2, 3])
+def test_the_list_is_verbatim_text_in_resp3(server, protocol):
+    client = RawClient(server.port, protocol)
+    kind, content = client("client", "list")
+    assert kind == (b"=" if protocol == 3 else b"$")
+    assert content.startswith(b"txt:id=" if protocol == 3 else b"id=")

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands about a connection as such, beside redis-server: PING ECHO AUTH HELLO SELECT QUIT RESET."""
+
+import pytest
+from harness import Server, start_redis
+from raw_client import Pair, RawClient
+
+PASSWORD = "secret word"
+
+
+def without_version(reply):
+    """A HELLO reply without what differs between any two servers: the version and the client's id."""
+    kind, content = reply
+    if content and isinstance(content, list):
+        content = [item for i, item in enumerate(content) if i not in (3, 7)]
+    return kind, content
+
+
+def test_the_same_answers(pair):
+    pair.lines("""
+        ping | ping hello | ping '' | ping a b | PING | echo | echo a | echo '' | echo a b
+        select | select abc | select 1.5 | select 16 | select -1 | select 99999999999 | select 3000000000
+        select 15 | set here 1 | select 0 | get here | select 15 | get here | select 1 2
+        auth | auth x | auth default x | auth nobody x | auth a b c | auth default ''
+        hello x | hello 1 | hello 4 | hello 3 x | hello 3 auth a | hello 3 auth nobody b | hello 2 setname
+        hello 2 setname a b | hello '' | hello 3 auth default x foo | reset x
+    """.replace("|", "\n"))
+
+
+@pytest.mark.parametrize("words", [[], ["2"], ["3"], ["3", "SETNAME", "me"],
+                                   ["3", "auth", "default", "any", "setname", "you"]])
+def test_hello(pair, words):
+    pair("hello", *words, normal=without_version)
+    pair("client", "getname")
+    pair("debug", "protocol", "null")
+
+
+def test_hello_changes_the_protocol_of_its_own_reply(server):
+    client = RawClient(server.port)
+    assert client("hello", "3")[0] == b"%"
+    assert client("get", "none") == (b"_", b"")
+    assert client("hello", "2")[0] == b"*"
+    assert client("get", "none") == (b"$", b"-1")
+
+
+def test_quit_answers_and_closes(pair):
+    pair("quit")
+    for client in (pair.ours, pair.theirs):
+        with pytest.raises((ConnectionError, OSError)):
+            client("ping")
+
+
+def test_what_follows_quit_is_not_run(server, r):
+    client = RawClient(server.port)
+    client.socket.sendall(b"QUIT\r\nSET after-quit 1\r\n")
+    assert client.read() == (b"+", b"OK")
+    with pytest.raises(ConnectionError):
+        client.read()
+    assert r.get("after-quit") is None
+
+
+def test_reset_brings_back_a_new_connection(pair):
+    pair("client", "setname", "me")
+    pair("select", "3")
+    pair("multi")
+    pair("set", "queued", "1")
+    pair("reset")
+    pair("client", "getname")
+    pair("get", "none")  # RESP2 again
+    pair("exec")
+    pair("set", "in-db-0", "1")
+    pair("select", "0")
+    pair("get", "in-db-0")
+
+
+def test_reset_forgets_watched_keys(server, r):
+    client = RawClient(server.port)
+    client("watch", "w")
+    client("reset")
+    r.set("w", "changed")
+    client("multi")
+    client("ping")
+    assert client("exec")[1] == [(b"+", b"PONG")]
+
+
+@pytest.fixture(scope="module", name="locked")
+def fixture_locked():
+    """Cairn and redis-server, both behind a password."""
+    with Server(requirepass=PASSWORD) as ours, start_redis(requirepass=PASSWORD) as theirs:
+        yield ours, theirs
+
+
+def test_a_password_keeps_everything_out_but_the_handshake(locked):
+    pair = Pair(*locked)
+    pair.lines("""
+        ping
+        get x
+        nonsense
+        set
+        auth
+        auth wrong
+        auth nobody wrong
+        hello
+        hello 3
+        hello 3 auth default wrong
+        client id
+        multi
+    """)
+    pair("auth", PASSWORD)
+    pair("ping")
+    pair("reset")
+    pair("ping")
+    pair("hello", "3", "auth", "default", PASSWORD, "setname", "me", normal=without_version)
+    pair("client", "getname")
+    pair("auth", "wrong")  # a wrong password does not throw out who is in
+    pair("ping")
+    pair("quit")
+
+
+def test_a_password_set_later_is_asked_of_new_clients_only():
+    with Server() as server:
+        old = RawClient(server.port)
+        assert old("config", "set", "requirepass", PASSWORD) == (b"+", b"OK")
+        assert old("ping") == (b"+", b"PONG")
+        new = RawClient(server.port)
+        assert new("ping") == (b"-", b"NOAUTH Authentication required.")
+        assert new("auth", PASSWORD) == (b"+", b"OK")
+        assert old("config", "set", "requirepass", "") == (b"+", b"OK")
+        assert RawClient(server.port)("ping") == (b"+", b"PONG")

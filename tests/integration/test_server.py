@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands about the server: TIME, SAVE and its kin, SHUTDOWN, SLOWLOG, COMPACT, FUNCTION."""
+
+import socket
+import time
+
+import pytest
+import redis
+from harness import Server
+from raw_client import RawClient
+
+
+def test_the_same_answers(pair):
+    pair.lines("""
+        time x
+        lastsave x
+        save x
+        bgsave foo
+        bgsave schedule x
+        bgrewriteaof x
+        shutdown foo
+        shutdown abort
+        shutdown save nosave
+        shutdown abort save
+        slowlog
+        slowlog foo
+        slowlog get a
+        slowlog get -2
+        slowlog get 1 2
+        slowlog len x
+        slowlog reset x
+        config set slowlog-log-slower-than -1
+        slowlog reset
+        slowlog len
+        slowlog get
+        slowlog get -1
+        slowlog get 0
+        config set slowlog-log-slower-than 10000
+        function
+        function flush
+        function flush async
+        function flush SYNC
+        function flush foo
+        function flush async x
+        function list
+        function list withcode
+        function list libraryname
+        function list libraryname x withcode
+        function list foo
+        function list withcode withcode
+    """)
+
+
+def test_time_is_the_time(r):
+    seconds, micros = r.time()
+    assert abs(seconds + micros / 1e6 - time.time()) < 5
+
+
+def test_saving_answers_as_redis(r):
+    assert r.save() is True
+    assert r.execute_command("bgsave") in (b"Background saving started", True)
+    assert r.execute_command("bgrewriteaof")
+    assert abs(r.lastsave().timestamp() - time.time()) < 60
+
+
+def test_the_slow_log_keeps_what_was_slow(server):
+    client = RawClient(server.port)
+    client("client", "setname", "slowpoke")
+    client("slowlog", "reset")
+    client("config", "set", "slowlog-log-slower-than", "100000")
+    client("debug", "sleep", "0.15")
+    client("ping")
+    (entry,) = client("slowlog", "get")[1]
+    number, at_s, micros, argv, peer, name = [item[1] for item in entry[1]]
+    assert abs(int(at_s) - time.time()) < 60
+    assert int(micros) >= 150_000
+    assert [word[1] for word in argv] == [b"debug", b"sleep", b"0.15"]
+    assert peer.decode() == "%s:%d" % client.socket.getsockname()
+    assert name == b"slowpoke"
+    client("debug", "sleep", "0.15")
+    newest = client("slowlog", "get", "1")[1][0][1]
+    assert int(newest[0][1]) == int(number) + 1
+    assert client("slowlog", "len") == (b":", b"2")
+    client("config", "set", "slowlog-max-len", "1")
+    client("debug", "sleep", "0.15")
+    assert client("slowlog", "len") == (b":", b"1")
+    client("slowlog", "reset")
+    assert client("slowlog", "len") == (b":", b"0")
+    client("config", "set", "slowlog-max-len", "128")
+    client("config", "set", "slowlog-log-slower-than", "10000")
+
+
+def test_the_slow_log_cuts_and_hides(server):
+    client = RawClient(server.port)
+    client("slowlog", "reset")
+    client("config", "set", "slowlog-log-slower-than", "0")
+    client("rpush", "l", *range(40))
+    client("set", "k", "x" * 200)
+    client("auth", "default", "hidden")
+    client("hello", "2", "auth", "default", "hidden")
+    client("config", "set", "slowlog-log-slower-than", "10000")
+    logged = [[word[1] for word in entry[1][3][1]] for entry in client("slowlog", "get", "-1")[1]]
+    assert not any(b"hidden" in argv for argv in logged)
+    assert [b"auth", b"(redacted)", b"(redacted)"] in logged
+    assert [b"hello", b"2", b"auth", b"(redacted)", b"(redacted)"] in logged
+    assert [b"set", b"k", b"x" * 128 + b"... (72 more bytes)"] in logged
+    (push,) = [argv for argv in logged if argv[0] == b"rpush"]
+    assert len(push) == 32 and push[-1] == b"... (11 more arguments)"
+    client("slowlog", "reset")
+
+
+def test_compact_answers_when_it_is_done(r):
+    r.mset({f"k{i}": "x" * 1000 for i in range(1000)})
+    assert r.execute_command("compact") == b"OK"
+    assert r.mget("k0", "k999") == [b"x" * 1000] * 2
+
+
+@pytest.mark.parametrize("options", [[], ["NOSAVE"], ["SAVE"], ["NOW", "FORCE"]])
+def test_shutdown_ends_with_every_write_kept(options):
+    with Server() as server:
+        server.client().set("kept", "yes")
+        assert server.shutdown(*options) == 0
+        server.start()
+        assert server.client().get("kept") == b"yes"
+
+
+def test_shutdown_is_refused_inside_a_transaction(r):
+    with pytest.raises(redis.ResponseError, match="not allowed inside a transaction"):
+        r.execute_command("multi")
+        r.execute_command("shutdown")
+
+
+def test_terminate_is_a_shutdown():
+    with Server() as server:
+        server.client().set("kept", "yes")
+        assert server.terminate() == 0
+        server.start()
+        assert server.client().get("kept") == b"yes"
+
+
+def test_a_second_process_on_the_same_data_is_refused():
+    with Server() as server:
+        other = Server(data_dir=server.data_dir, start=False)
+        with pytest.raises(RuntimeError, match="exited with 1"):
+            other.start()
+        assert server.client().ping()
+
+
+def test_a_port_in_use_is_said():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server = Server(port=taken.getsockname()[1], start=False)
+        with pytest.raises(RuntimeError, match="(?i)address already in use"):
+            server.start()
+        server.close()
