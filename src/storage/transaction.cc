@@ -18,6 +18,9 @@ namespace {
 // Rows a fast lane command may walk over; about a millisecond (docs/decisions/run-again.md).
 constexpr uint64_t kFastLaneSteps = 2048;
 constexpr size_t kKeptBatchBytes = 4 << 20;
+// What rows that are written together mostly share: the keyspace, the collection id.
+constexpr size_t kKeyRowHead = 4;
+constexpr size_t kCollectionRowHead = 8;
 
 rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
@@ -304,12 +307,32 @@ void Transaction::SwapKeyspaces(int db1, int db2) {
 
 bool Transaction::dirty() const { return !overlay_.empty() || !keyspaces_.empty(); }
 
+// Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
+// last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
+void Transaction::SortEntries() {
+  order_.clear();
+  const std::vector<Overlay::Entry>& entries = overlay_.entries();
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    const Overlay::Entry& entry = entries[i];
+    if (entry.state == Overlay::State::kNothing) continue;
+    const size_t head = entry.space() == Space::kKeys ? kKeyRowHead : kCollectionRowHead;
+    uint64_t rank = 0;
+    std::string_view rest = entry.row().substr(std::min(head, entry.row().size()));
+    if (!ReadU64(rest, rank)) rank = 0;
+    order_.push_back({rank, i});
+  }
+  std::sort(order_.begin(), order_.end(),
+            [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
+}
+
 void Transaction::BuildBatch() {
   batch_->Clear();
-  for (const Overlay::Entry& entry : overlay_.entries()) {
+  SortEntries();
+  for (const EntryOrder& place : order_) {
+    const Overlay::Entry& entry = overlay_.entries()[place.entry];
     if (entry.state == Overlay::State::kPut) {
       batch_->Put(store_.family(entry.space()), ToSlice(entry.row()), ToSlice(entry.value));
-    } else if (entry.state == Overlay::State::kDeleted) {
+    } else {
       batch_->Delete(store_.family(entry.space()), ToSlice(entry.row()));
     }
   }

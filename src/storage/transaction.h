@@ -141,6 +141,10 @@ class Transaction {
     uint32_t stripe;
     uint64_t version;
   };
+  struct EntryOrder {
+    uint64_t rank;   // the first bytes of the row after what rows share
+    uint32_t entry;  // of the overlay
+  };
   struct RankChange {
     RowKey row;
     bool added;
@@ -155,6 +159,7 @@ class Transaction {
   void NoteRankChange(const RowKey& row, bool added);
   void BeginKeyspaceChange();
   void UndoRankChanges(size_t keep);
+  void SortEntries();
   void BuildBatch();
   void NotifyListener();
   void AdvanceStripes();
@@ -168,6 +173,7 @@ class Transaction {
   const uint32_t committer_;
   Overlay overlay_;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
+  std::vector<EntryOrder> order_;
   std::vector<uint32_t> locked_;                 // stripes held
   std::vector<KeyCountDelta> counts_;               // of the tick
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk

@@ -4,6 +4,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/rate_limiter.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
@@ -44,6 +45,8 @@ rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_top_level_index_and_filter = true;
+  // Whether a key is new is asked of every young file; their filters are few and stay at hand.
+  table.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kFlushedAndSimilar;
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   table.partition_filters = true;
   table.metadata_block_size = kBlockBytes;
@@ -105,13 +108,18 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
       std::clamp<uint64_t>(options.budget.memtables / 4, kMegabyte, 64 * kMegabyte);
   family.write_buffer_size = IsLarge(space) ? memtable : std::min(memtable, 16 * kMegabyte);
   family.max_write_buffer_number = 4;
+  // Rows of a tick arrive roughly in order (Transaction::SortEntries).
+  family.memtable_insert_with_hint_prefix_extractor.reset(
+      rocksdb::NewFixedPrefixTransform(space == Space::kKeys ? sizeof(KeyspaceId) : sizeof(CollectionId)));
   family.level_compaction_dynamic_level_bytes = true;
   family.target_file_size_base = std::clamp<uint64_t>(memtable, 4 * kMegabyte, 64 * kMegabyte);
   family.max_bytes_for_level_base = 4 * family.target_file_size_base;
   family.level0_file_num_compaction_trigger = kLevel0Trigger;
   family.level0_slowdown_writes_trigger = kLevel0Slowdown;
   family.level0_stop_writes_trigger = kLevel0Stop;
-  family.compression = rocksdb::kSnappyCompression;
+  // What is written out first is rewritten soon; compressing it would only cost.
+  family.compression_per_level.assign(static_cast<size_t>(family.num_levels), rocksdb::kSnappyCompression);
+  family.compression_per_level[0] = rocksdb::kNoCompression;
   family.bottommost_compression = options.bottom_zstd ? rocksdb::kZSTD : rocksdb::kSnappyCompression;
   family.periodic_compaction_seconds = kPeriodicCompactionSeconds;
   family.table_properties_collector_factories.push_back(
