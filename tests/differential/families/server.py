@@ -76,7 +76,7 @@ def config(s):
             [b"timeout", b"-1"],
             [b"timeout"],
             [b"databases", b"4"],
-            [b"zset-max-listpack-value", b""],
+            [b"zset-max-listpack-value", b"x"],
             [b"appendfsync", b"sometimes"],
             [b"timeout", b"0", b"timeout", b"0"],
             [b"timeout", b"0", b"nosuch", b"1"],
