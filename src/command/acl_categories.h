@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ACL categories: the @names by which COMMAND, COMMAND LIST and access rules speak of many commands at once.
+// ACL categories: the @names by which COMMAND, COMMAND LIST and access rules speak of many commands
+// at once.
 //
-// A category follows from what a row says anyway, as in Redis: from its flags (write, read, admin, dangerous,
-// pubsub, blocking, and fast or slow for everything), from its group (keyspace, string, ...), and from the
-// row's `acl` column for what neither tells. A container that only holds subcommands belongs to no group.
+// A category follows from what a row says anyway, as in Redis: from its flags (write, read, admin,
+// dangerous, pubsub, blocking, and fast or slow for everything), from its group (keyspace, string,
+// ...), and from the row's `acl` column for what neither tells. A container that only holds
+// subcommands belongs to no group.
 //
 // Thread: any; pure functions.
 #pragma once

@@ -42,15 +42,23 @@ constexpr FlagName kCommandFlags[] = {
 };
 
 constexpr FlagName kKeyFlags[] = {
-    {kRO, "RO"},         {kRW, "RW"},           {kOW, "OW"},
-    {kRM, "RM"},         {kAccess, "access"},   {kUpdate, "update"},
-    {kInsert, "insert"}, {kDelete, "delete"},   {kNotKey, "not_key"},
-    {kIncomplete, "incomplete"}, {kVariableFlags, "variable_flags"},
+    {kRO, "RO"},
+    {kRW, "RW"},
+    {kOW, "OW"},
+    {kRM, "RM"},
+    {kAccess, "access"},
+    {kUpdate, "update"},
+    {kInsert, "insert"},
+    {kDelete, "delete"},
+    {kNotKey, "not_key"},
+    {kIncomplete, "incomplete"},
+    {kVariableFlags, "variable_flags"},
 };
 
 constexpr std::string_view kGroupNames[] = {
-    "generic", "string", "list", "set", "sorted-set", "hash", "pubsub", "transactions", "connection",
-    "server", "scripting", "hyperloglog", "cluster", "sentinel", "geo", "stream", "bitmap",
+    "generic", "string",       "list",       "set",    "sorted-set", "hash",
+    "pubsub",  "transactions", "connection", "server", "scripting",  "hyperloglog",
+    "cluster", "sentinel",     "geo",        "stream", "bitmap",
 };
 
 void ReplyFlags(uint32_t flags, std::span<const FlagName> names, Reply& reply) {
@@ -64,7 +72,8 @@ void ReplyFlags(uint32_t flags, std::span<const FlagName> names, Reply& reply) {
 // The used ones of a row's key specs.
 std::span<const KeySpec> KeySpecsOf(const CommandRow& row) {
   size_t count = 0;
-  while (count < std::size(row.keys) && (row.keys[count].begin != 0 || !row.keys[count].keyword.empty())) {
+  while (count < std::size(row.keys) &&
+         (row.keys[count].begin != 0 || !row.keys[count].keyword.empty())) {
     ++count;
   }
   return {row.keys, count};
@@ -230,7 +239,11 @@ void ReplyCommand(const Command& command, Reply& reply) {
   ReplyTips(command.row().tips, reply);
   reply.Set(specs.size());
   for (const KeySpec& spec : specs) ReplyKeySpec(spec, reply);
-  reply.Set(command.subcommands().size());
+  if (command.subcommands().empty()) {
+    reply.Set(0);
+  } else {
+    reply.Array(command.subcommands().size());  // an empty set, but an array of some: so does Redis
+  }
   for (const Command& child : command.subcommands()) ReplyCommand(child, reply);
 }
 

@@ -2,8 +2,8 @@
 //
 // Whole databases: their size, a random key, exchanging two, emptying one or all.
 //
-// Rows know their database by a keyspace number. Emptying a database gives it a fresh number, exchanging two
-// exchanges theirs; both touch no row and take the same time for any number of keys.
+// Rows know their database by a keyspace number. Emptying a database gives it a fresh number,
+// exchanging two exchanges theirs; both touch no row and take the same time for any number of keys.
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
@@ -67,23 +67,56 @@ Status SwapDb(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "randomkey", .arity = 1, .flags = kReadonly, .run = RandomKey, .since = "1.0.0",
-     .summary = "Returns a random key of the selected database.", .complexity = "O(1)",
+    {.name = "randomkey",
+     .arity = 1,
+     .flags = kReadonly,
+     .run = RandomKey,
+     .since = "1.0.0",
+     .summary = "Returns a random key of the selected database.",
+     .complexity = "O(1)",
      .tips = "request_policy:all_shards nondeterministic_output"},
-    {.name = "dbsize", .arity = 1, .flags = kReadonly | kFast, .run = DbSize, .group = Group::kServer,
-     .since = "1.0.0", .summary = "Returns the number of keys in the selected database.",
-     .complexity = "O(1)", .acl = "keyspace", .tips = "request_policy:all_shards response_policy:agg_sum"},
-    {.name = "flushdb", .arity = -1, .flags = kWrite | kLockAll, .run = FlushDb, .group = Group::kServer,
-     .since = "1.0.0", .summary = "Deletes every key of the selected database.", .complexity = "O(1)",
-     .syntax = "[ASYNC | SYNC]", .acl = "keyspace dangerous",
+    {.name = "dbsize",
+     .arity = 1,
+     .flags = kReadonly | kFast,
+     .run = DbSize,
+     .group = Group::kServer,
+     .since = "1.0.0",
+     .summary = "Returns the number of keys in the selected database.",
+     .complexity = "O(1)",
+     .acl = "keyspace",
+     .tips = "request_policy:all_shards response_policy:agg_sum"},
+    {.name = "flushdb",
+     .arity = -1,
+     .flags = kWrite | kLockAll,
+     .run = FlushDb,
+     .group = Group::kServer,
+     .since = "1.0.0",
+     .summary = "Deletes every key of the selected database.",
+     .complexity = "O(1)",
+     .syntax = "[ASYNC | SYNC]",
+     .acl = "keyspace dangerous",
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "flushall", .arity = -1, .flags = kWrite | kLockAll, .run = FlushAll, .group = Group::kServer,
-     .since = "1.0.0", .summary = "Deletes every key of every database.",
-     .complexity = "O(N) with N the number of databases", .syntax = "[ASYNC | SYNC]",
-     .acl = "keyspace dangerous", .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "swapdb", .arity = 3, .flags = kWrite | kFast | kLockAll, .run = SwapDb,
-     .group = Group::kServer, .since = "4.0.0", .summary = "Exchanges the keys of two databases.",
-     .complexity = "O(1)", .syntax = "index1 index2", .acl = "keyspace dangerous"},
+    {.name = "flushall",
+     .arity = -1,
+     .flags = kWrite | kLockAll,
+     .run = FlushAll,
+     .group = Group::kServer,
+     .since = "1.0.0",
+     .summary = "Deletes every key of every database.",
+     .complexity = "O(N) with N the number of databases",
+     .syntax = "[ASYNC | SYNC]",
+     .acl = "keyspace dangerous",
+     .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "swapdb",
+     .arity = 3,
+     .flags = kWrite | kFast | kLockAll,
+     .run = SwapDb,
+     .group = Group::kServer,
+     .since = "4.0.0",
+     .summary = "Exchanges the keys of two databases.",
+     .complexity = "O(1)",
+     .syntax = "index1 index2",
+     .acl = "keyspace dangerous"},
 };
 
 }  // namespace

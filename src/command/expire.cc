@@ -2,8 +2,8 @@
 //
 // When keys expire: setting, clearing and telling the deadline of a key.
 //
-// A deadline is kept as Unix time in milliseconds; the eight commands differ in unit and in whether they count
-// from now. One that has passed already deletes the key at once.
+// A deadline is kept as Unix time in milliseconds; the eight commands differ in unit and in whether
+// they count from now. One that has passed already deletes the key at once.
 #include <string>
 
 #include "base/number.h"
@@ -58,7 +58,8 @@ Result<ExpireConditions> ParseConditions(Args& args) {
 }
 
 // The deadline as Unix time in ms. It may lie in the past, even before 1970.
-Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit unit, Origin origin) {
+Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit unit,
+                              Origin origin) {
   const auto number = ParseInt64(text);
   if (!number) return Status::Reply(errors::kNotAnInteger);
   int64_t when = *number;
@@ -127,7 +128,8 @@ Status TellDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Or
   }
   const int64_t when = entry.expire_ms() - (origin == Origin::kNow ? ctx.now_ms() : 0);
   const auto milliseconds = static_cast<uint64_t>(std::max<int64_t>(when, 0));
-  reply.Integer(static_cast<int64_t>(unit == Unit::kSeconds ? (milliseconds + 500) / 1000 : milliseconds));
+  reply.Integer(
+      static_cast<int64_t>(unit == Unit::kSeconds ? (milliseconds + 500) / 1000 : milliseconds));
   return Ok();
 }
 
@@ -152,33 +154,88 @@ Status PExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "expire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = Expire,
-     .since = "1.0.0", .summary = "Lets a key expire after some seconds.", .complexity = "O(1)",
+    {.name = "expire",
+     .arity = -3,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = Expire,
+     .since = "1.0.0",
+     .summary = "Lets a key expire after some seconds.",
+     .complexity = "O(1)",
      .syntax = "key seconds [NX | XX | GT | LT]"},
-    {.name = "pexpire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = PExpire, .since = "2.6.0", .summary = "Lets a key expire after some milliseconds.",
-     .complexity = "O(1)", .syntax = "key milliseconds [NX | XX | GT | LT]"},
-    {.name = "expireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = ExpireAt, .since = "1.2.0", .summary = "Lets a key expire at a Unix time in seconds.",
-     .complexity = "O(1)", .syntax = "key unix-time-seconds [NX | XX | GT | LT]"},
-    {.name = "pexpireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = PExpireAt, .since = "2.6.0", .summary = "Lets a key expire at a Unix time in milliseconds.",
-     .complexity = "O(1)", .syntax = "key unix-time-milliseconds [NX | XX | GT | LT]"},
-    {.name = "persist", .arity = 2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = Persist, .since = "2.2.0", .summary = "Lets a key that would have expired stay.",
-     .complexity = "O(1)", .syntax = "key"},
-    {.name = "ttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = Ttl,
-     .since = "1.0.0", .summary = "Returns in how many seconds a key expires.", .complexity = "O(1)",
-     .syntax = "key", .tips = "nondeterministic_output"},
-    {.name = "pttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = PTtl,
-     .since = "2.6.0", .summary = "Returns in how many milliseconds a key expires.", .complexity = "O(1)",
-     .syntax = "key", .tips = "nondeterministic_output"},
-    {.name = "expiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
-     .run = ExpireTime, .since = "7.0.0", .summary = "Returns the Unix time in seconds at which a key expires.",
-     .complexity = "O(1)", .syntax = "key"},
-    {.name = "pexpiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
-     .run = PExpireTime, .since = "7.0.0",
-     .summary = "Returns the Unix time in milliseconds at which a key expires.", .complexity = "O(1)",
+    {.name = "pexpire",
+     .arity = -3,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = PExpire,
+     .since = "2.6.0",
+     .summary = "Lets a key expire after some milliseconds.",
+     .complexity = "O(1)",
+     .syntax = "key milliseconds [NX | XX | GT | LT]"},
+    {.name = "expireat",
+     .arity = -3,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = ExpireAt,
+     .since = "1.2.0",
+     .summary = "Lets a key expire at a Unix time in seconds.",
+     .complexity = "O(1)",
+     .syntax = "key unix-time-seconds [NX | XX | GT | LT]"},
+    {.name = "pexpireat",
+     .arity = -3,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = PExpireAt,
+     .since = "2.6.0",
+     .summary = "Lets a key expire at a Unix time in milliseconds.",
+     .complexity = "O(1)",
+     .syntax = "key unix-time-milliseconds [NX | XX | GT | LT]"},
+    {.name = "persist",
+     .arity = 2,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = Persist,
+     .since = "2.2.0",
+     .summary = "Lets a key that would have expired stay.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "ttl",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = Ttl,
+     .since = "1.0.0",
+     .summary = "Returns in how many seconds a key expires.",
+     .complexity = "O(1)",
+     .syntax = "key",
+     .tips = "nondeterministic_output"},
+    {.name = "pttl",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = PTtl,
+     .since = "2.6.0",
+     .summary = "Returns in how many milliseconds a key expires.",
+     .complexity = "O(1)",
+     .syntax = "key",
+     .tips = "nondeterministic_output"},
+    {.name = "expiretime",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = ExpireTime,
+     .since = "7.0.0",
+     .summary = "Returns the Unix time in seconds at which a key expires.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "pexpiretime",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = PExpireTime,
+     .since = "7.0.0",
+     .summary = "Returns the Unix time in milliseconds at which a key expires.",
+     .complexity = "O(1)",
      .syntax = "key"},
 };
 

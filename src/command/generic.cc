@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What can be done with a key whatever its type: delete it, look whether it is there, give its value another
-// name or place. Expiry is in expire.cc, whole databases are in database.cc.
+// What can be done with a key whatever its type: delete it, look whether it is there, give its
+// value another name or place. Expiry is in expire.cc, whole databases are in database.cc.
 //
-// DEL and UNLINK are the same here: deleting a collection never takes longer for having many elements.
+// DEL and UNLINK are the same here: deleting a collection never takes longer for having many
+// elements.
 #include "command/args.h"
 #include "command/context.h"
 #include "command/database_index.h"
@@ -60,7 +61,8 @@ Status TypeOf(CommandContext& ctx, Args& args, Reply& reply) {
 
 enum class Taken : unsigned char { kReplace, kLeave };
 
-// Renames unless the new name is taken and to be left alone; false then. The old name's absence is an error.
+// Renames unless the new name is taken and to be left alone; false then. The old name's absence is
+// an error.
 Result<bool> RenameKey(CommandContext& ctx, Args& args, Taken taken) {
   Keyspace keys = ctx.keys();
   const Key source = keys.Name(args.Bytes());
@@ -145,36 +147,90 @@ Status Copy(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr std::string_view kSumOverShards = "request_policy:multi_shard response_policy:agg_sum";
 
 constexpr CommandRow kRows[] = {
-    {.name = "del", .arity = -2, .flags = kWrite, .keys = {KeysToEnd(kRM | kDelete)}, .run = Del,
-     .since = "1.0.0", .summary = "Deletes keys.", .complexity = "O(N) with N the number of keys",
-     .syntax = "key [key ...]", .tips = kSumOverShards},
-    {.name = "unlink", .arity = -2, .flags = kWrite | kFast, .keys = {KeysToEnd(kRM | kDelete)}, .run = Del,
-     .since = "4.0.0", .summary = "Deletes keys; their space is given back later.",
-     .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]", .tips = kSumOverShards},
-    {.name = "exists", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO)}, .run = Exists,
-     .since = "1.0.0", .summary = "Counts which of the keys exist.",
-     .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]", .tips = kSumOverShards},
-    {.name = "touch", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO)}, .run = Touch,
-     .since = "3.2.1", .summary = "Marks keys as used and counts which of them exist.",
-     .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]", .tips = kSumOverShards},
-    {.name = "type", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = TypeOf,
-     .since = "1.0.0", .summary = "Returns the type of the value under a key.", .complexity = "O(1)",
+    {.name = "del",
+     .arity = -2,
+     .flags = kWrite,
+     .keys = {KeysToEnd(kRM | kDelete)},
+     .run = Del,
+     .since = "1.0.0",
+     .summary = "Deletes keys.",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key [key ...]",
+     .tips = kSumOverShards},
+    {.name = "unlink",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {KeysToEnd(kRM | kDelete)},
+     .run = Del,
+     .since = "4.0.0",
+     .summary = "Deletes keys; their space is given back later.",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key [key ...]",
+     .tips = kSumOverShards},
+    {.name = "exists",
+     .arity = -2,
+     .flags = kReadonly | kFast,
+     .keys = {KeysToEnd(kRO)},
+     .run = Exists,
+     .since = "1.0.0",
+     .summary = "Counts which of the keys exist.",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key [key ...]",
+     .tips = kSumOverShards},
+    {.name = "touch",
+     .arity = -2,
+     .flags = kReadonly | kFast,
+     .keys = {KeysToEnd(kRO)},
+     .run = Touch,
+     .since = "3.2.1",
+     .summary = "Marks keys as used and counts which of them exist.",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key [key ...]",
+     .tips = kSumOverShards},
+    {.name = "type",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO)},
+     .run = TypeOf,
+     .since = "1.0.0",
+     .summary = "Returns the type of the value under a key.",
+     .complexity = "O(1)",
      .syntax = "key"},
-    {.name = "rename", .arity = 3, .flags = kWrite,
-     .keys = {OneKey(kRW | kAccess | kDelete), OneKey(kOW | kUpdate, 2)}, .run = Rename, .since = "1.0.0",
-     .summary = "Gives a key another name, replacing what is there.", .complexity = "O(1)",
+    {.name = "rename",
+     .arity = 3,
+     .flags = kWrite,
+     .keys = {OneKey(kRW | kAccess | kDelete), OneKey(kOW | kUpdate, 2)},
+     .run = Rename,
+     .since = "1.0.0",
+     .summary = "Gives a key another name, replacing what is there.",
+     .complexity = "O(1)",
      .syntax = "key newkey"},
-    {.name = "renamenx", .arity = 3, .flags = kWrite | kFast,
-     .keys = {OneKey(kRW | kAccess | kDelete), OneKey(kOW | kInsert, 2)}, .run = RenameNx,
-     .since = "1.0.0", .summary = "Gives a key another name if that is free.", .complexity = "O(1)",
+    {.name = "renamenx",
+     .arity = 3,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete), OneKey(kOW | kInsert, 2)},
+     .run = RenameNx,
+     .since = "1.0.0",
+     .summary = "Gives a key another name if that is free.",
+     .complexity = "O(1)",
      .syntax = "key newkey"},
-    {.name = "copy", .arity = -3, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kRO | kAccess), OneKey(kOW | kUpdate, 2)}, .run = Copy, .since = "6.2.0",
+    {.name = "copy",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRO | kAccess), OneKey(kOW | kUpdate, 2)},
+     .run = Copy,
+     .since = "6.2.0",
      .summary = "Copies the value and expiry of a key to another key.",
      .complexity = "O(N) with N the number of elements of a large collection, else O(1)",
      .syntax = "source destination [DB destination-db] [REPLACE]"},
-    {.name = "move", .arity = 3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kUpdate)},
-     .run = MoveKey, .since = "1.0.0", .summary = "Moves a key to another database.", .complexity = "O(1)",
+    {.name = "move",
+     .arity = 3,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = MoveKey,
+     .since = "1.0.0",
+     .summary = "Moves a key to another database.",
+     .complexity = "O(1)",
      .syntax = "key db"},
 };
 

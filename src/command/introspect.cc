@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// COMMAND: what the server knows of its own commands, told to clients. Everything comes from the table's rows;
-// what a row looks like on the wire is in command_replies.cc.
+// COMMAND: what the server knows of its own commands, told to clients. Everything comes from the
+// table's rows; what a row looks like on the wire is in command_replies.cc.
 #include <string>
 
 #include "base/glob.h"
@@ -26,7 +26,8 @@ const Command* FindByFullName(const CommandTable& table, std::string_view name) 
 }
 
 // COMMAND, and COMMAND INFO without names
-Status DescribeAll(CommandContext& ctx, Args&, Reply& reply) {
+Status DescribeAll(CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.More()) return Status::Reply(errors::UnknownSubcommand(args.Bytes(), "COMMAND"));
   reply.Array(ctx.table().commands().size());
   for (const Command* command : ctx.table().commands()) ReplyCommand(*command, reply);
   return Ok();
@@ -73,7 +74,7 @@ Status CommandDocs(CommandContext& ctx, Args& args, Reply& reply) {
 
 // What COMMAND LIST lists; nothing set: everything.
 struct ListFilter {
-  bool by_module = false;   // no command is of a module
+  bool by_module = false;  // no command is of a module
   bool by_category = false;
   uint32_t category = 0;
   bool by_pattern = false;
@@ -190,38 +191,91 @@ Status CommandHelp(CommandContext&, Args&, Reply& reply) {
 constexpr uint32_t kAlways = kLoading | kStale;
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "count", .arity = 2, .flags = kAlways, .run = CommandCount, .group = Group::kServer,
-     .since = "2.8.13", .summary = "Returns the number of commands.", .complexity = "O(1)",
+    {.name = "count",
+     .arity = 2,
+     .flags = kAlways,
+     .run = CommandCount,
+     .group = Group::kServer,
+     .since = "2.8.13",
+     .summary = "Returns the number of commands.",
+     .complexity = "O(1)",
      .acl = "connection"},
-    {.name = "docs", .arity = -2, .flags = kAlways, .run = CommandDocs, .group = Group::kServer,
-     .since = "7.0.0", .summary = "Returns the documentation of commands.",
-     .complexity = "O(N) with N the number of commands asked for", .syntax = "[command-name ...]",
-     .acl = "connection", .tips = "nondeterministic_output_order"},
-    {.name = "getkeys", .arity = -4, .flags = kAlways, .run = CommandGetKeys, .group = Group::kServer,
-     .since = "2.8.13", .summary = "Returns the keys among the words of a command.",
-     .complexity = "O(N) with N the number of words", .syntax = "command arg [arg ...]", .acl = "connection"},
-    {.name = "getkeysandflags", .arity = -4, .flags = kAlways, .run = CommandGetKeysAndFlags,
-     .group = Group::kServer, .since = "7.0.0",
+    {.name = "docs",
+     .arity = -2,
+     .flags = kAlways,
+     .run = CommandDocs,
+     .group = Group::kServer,
+     .since = "7.0.0",
+     .summary = "Returns the documentation of commands.",
+     .complexity = "O(N) with N the number of commands asked for",
+     .syntax = "[command-name ...]",
+     .acl = "connection",
+     .tips = "nondeterministic_output_order"},
+    {.name = "getkeys",
+     .arity = -4,
+     .flags = kAlways,
+     .run = CommandGetKeys,
+     .group = Group::kServer,
+     .since = "2.8.13",
+     .summary = "Returns the keys among the words of a command.",
+     .complexity = "O(N) with N the number of words",
+     .syntax = "command arg [arg ...]",
+     .acl = "connection"},
+    {.name = "getkeysandflags",
+     .arity = -4,
+     .flags = kAlways,
+     .run = CommandGetKeysAndFlags,
+     .group = Group::kServer,
+     .since = "7.0.0",
      .summary = "Returns the keys among the words of a command, and what it does with them.",
-     .complexity = "O(N) with N the number of words", .syntax = "command arg [arg ...]", .acl = "connection"},
-    {.name = "help", .arity = 2, .flags = kAlways, .run = CommandHelp, .group = Group::kServer,
-     .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)", .acl = "connection"},
-    {.name = "info", .arity = -2, .flags = kAlways, .run = CommandInfo, .group = Group::kServer,
-     .since = "2.8.13", .summary = "Returns details of commands.",
-     .complexity = "O(N) with N the number of commands asked for", .syntax = "[command-name ...]",
-     .acl = "connection", .tips = "nondeterministic_output_order"},
-    {.name = "list", .arity = -2, .flags = kAlways, .run = CommandList, .group = Group::kServer,
-     .since = "7.0.0", .summary = "Returns the names of commands.",
+     .complexity = "O(N) with N the number of words",
+     .syntax = "command arg [arg ...]",
+     .acl = "connection"},
+    {.name = "help",
+     .arity = 2,
+     .flags = kAlways,
+     .run = CommandHelp,
+     .group = Group::kServer,
+     .since = "5.0.0",
+     .summary = "Describes the subcommands.",
+     .complexity = "O(1)",
+     .acl = "connection"},
+    {.name = "info",
+     .arity = -2,
+     .flags = kAlways,
+     .run = CommandInfo,
+     .group = Group::kServer,
+     .since = "2.8.13",
+     .summary = "Returns details of commands.",
+     .complexity = "O(N) with N the number of commands asked for",
+     .syntax = "[command-name ...]",
+     .acl = "connection",
+     .tips = "nondeterministic_output_order"},
+    {.name = "list",
+     .arity = -2,
+     .flags = kAlways,
+     .run = CommandList,
+     .group = Group::kServer,
+     .since = "7.0.0",
+     .summary = "Returns the names of commands.",
      .complexity = "O(N) with N the number of commands",
      .syntax = "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]",
-     .acl = "connection", .tips = "nondeterministic_output_order"},
+     .acl = "connection",
+     .tips = "nondeterministic_output_order"},
 };
 
 constexpr CommandRow kRows[] = {
-    {.name = "command", .arity = -1, .flags = kAlways | kSubcommands, .run = DescribeAll,
-     .group = Group::kServer, .since = "2.8.13", .summary = "Returns details of all commands.",
-     .complexity = "O(N) with N the number of commands", .acl = "connection",
-     .tips = "nondeterministic_output_order", .subcommands = kSubcommandRows},
+    {.name = "command",
+     .arity = -1,
+     .flags = kAlways | kSubcommands,
+     .run = DescribeAll,
+     .group = Group::kServer,
+     .since = "2.8.13",
+     .summary = "Returns details of all commands.",
+     .complexity = "O(N) with N the number of commands",
+     .acl = "connection",
+     .tips = "nondeterministic_output_order",
+     .subcommands = kSubcommandRows},
 };
 
 }  // namespace

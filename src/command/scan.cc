@@ -2,9 +2,10 @@
 //
 // SCAN and KEYS: the names of a database's keys.
 //
-// Keys are stored in the order of a position that depends on the name alone (encoding/row_key.h), and SCAN's
-// cursor is the position to go on from. So a cursor costs the server nothing, stays good across a restart,
-// and whatever key is there from a scan's start to its end is returned once, however much changes meanwhile.
+// Keys are stored in the order of a position that depends on the name alone (encoding/row_key.h),
+// and SCAN's cursor is the position to go on from. So a cursor costs the server nothing, stays good
+// across a restart, and whatever key is there from a scan's start to its end is returned once,
+// however much changes meanwhile.
 #include "base/glob.h"
 #include "command/args.h"
 #include "command/context.h"
@@ -23,7 +24,8 @@ Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
   size_t shown = 0;
   uint64_t looked_at = 0;
   const auto visit = [&](std::string_view key, const Record& record) {
-    const bool wanted = (!options.has_type || record.header.type == options.type) && options.Matches(key);
+    const bool wanted =
+        (!options.has_type || record.header.type == options.type) && options.Matches(key);
     if (wanted) {
       found.Bulk(key);
       ++shown;
@@ -58,15 +60,25 @@ Status Keys(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "scan", .arity = -2, .flags = kReadonly, .run = Scan, .since = "2.8.0",
+    {.name = "scan",
+     .arity = -2,
+     .flags = kReadonly,
+     .run = Scan,
+     .since = "2.8.0",
      .summary = "Returns some of the keys of the selected database, and a cursor to go on from.",
      .complexity = "O(N) with N the count asked for",
      .syntax = "cursor [MATCH pattern] [COUNT count] [TYPE type]",
      .tips = "nondeterministic_output request_policy:special"},
-    {.name = "keys", .arity = 2, .flags = kReadonly, .run = Keys, .since = "1.0.0",
+    {.name = "keys",
+     .arity = 2,
+     .flags = kReadonly,
+     .run = Keys,
+     .since = "1.0.0",
      .summary = "Returns every key of the selected database that matches a pattern.",
-     .complexity = "O(N) with N the number of keys in the database", .syntax = "pattern",
-     .acl = "dangerous", .tips = "request_policy:all_shards nondeterministic_output_order"},
+     .complexity = "O(N) with N the number of keys in the database",
+     .syntax = "pattern",
+     .acl = "dangerous",
+     .tips = "request_policy:all_shards nondeterministic_output_order"},
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace cairn {
 namespace {
 
-// Redis reads cursors with strtoul: a sign is allowed, a negative number wraps around, no digits are 0.
+// Redis reads cursors with strtoul: a sign is allowed, a negative number wraps around, no digits
+// are 0.
 bool ReadCursor(std::string_view text, uint64_t& cursor) {
   const bool negative = !text.empty() && text[0] == '-';
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
@@ -28,7 +29,8 @@ bool ReadCursor(std::string_view text, uint64_t& cursor) {
 }
 
 Type TypeByName(std::string_view name) {
-  for (const Type type : {Type::kString, Type::kList, Type::kSet, Type::kZset, Type::kHash, Type::kStream}) {
+  for (const Type type :
+       {Type::kString, Type::kList, Type::kSet, Type::kZset, Type::kHash, Type::kStream}) {
     if (EqualsIgnoreCase(name, TypeName(type))) return type;
   }
   return Type::kNone;
@@ -79,13 +81,20 @@ void ReplyScanCursor(Reply& reply, uint64_t cursor) {
 
 std::string_view TypeName(Type type) {
   switch (type) {
-    case Type::kNone: return "none";
-    case Type::kString: return "string";
-    case Type::kList: return "list";
-    case Type::kSet: return "set";
-    case Type::kZset: return "zset";
-    case Type::kHash: return "hash";
-    case Type::kStream: return "stream";
+    case Type::kNone:
+      return "none";
+    case Type::kString:
+      return "string";
+    case Type::kList:
+      return "list";
+    case Type::kSet:
+      return "set";
+    case Type::kZset:
+      return "zset";
+    case Type::kHash:
+      return "hash";
+    case Type::kStream:
+      return "stream";
   }
   return "none";
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The arguments that SCAN, HSCAN, SSCAN and ZSCAN share: a cursor, then MATCH, COUNT and, for SCAN, TYPE.
+// The arguments that SCAN, HSCAN, SSCAN and ZSCAN share: a cursor, then MATCH, COUNT and, for SCAN,
+// TYPE.
 //
-// The two are read apart because Redis checks them apart: HSCAN refuses a bad cursor before it looks the key
-// up, and bad options only when there is a key to scan.
+// The two are read apart because Redis checks them apart: HSCAN refuses a bad cursor before it
+// looks the key up, and bad options only when there is a key to scan.
 //
 //   const uint64_t cursor = TRY(ParseScanCursor(args));
 //   ... look the key up; missing: reply an empty scan and end ...
@@ -23,11 +24,11 @@
 namespace cairn {
 
 struct ScanOptions {
-  uint64_t count = 10;          // about how many elements to look at; at least 1
-  bool has_match = false;       // false also for MATCH *, which filters nothing
+  uint64_t count = 10;     // about how many elements to look at; at least 1
+  bool has_match = false;  // false also for MATCH *, which filters nothing
   std::string_view pattern;
   bool has_type = false;
-  Type type = Type::kNone;      // kNone with has_type: a name no type has; nothing matches
+  Type type = Type::kNone;  // kNone with has_type: a name no type has; nothing matches
 
   // Whether the element's name passes MATCH.
   bool Matches(std::string_view name) const;
@@ -39,8 +40,8 @@ Result<uint64_t> ParseScanCursor(Args& args);
 // All remaining arguments. `keys`: TYPE is allowed.
 Result<ScanOptions> ParseScanOptions(Args& args, bool keys);
 
-// The reply's start: an array of two, of which this writes the first, the cursor. What follows is the array of
-// elements.
+// The reply's start: an array of two, of which this writes the first, the cursor. What follows is
+// the array of elements.
 void ReplyScanCursor(Reply& reply, uint64_t cursor);
 
 // The name TYPE answers: "string", "list", ... and "none".

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strings, read and written whole: GET, SET and their kin. What edits a string in place is in string_edit.cc.
+// Strings, read and written whole: GET, SET and their kin. What edits a string in place is in
+// string_edit.cc.
 //
-// GET and SET are the busiest commands of all. Both do one look at the key and nothing that allocates; a SET
-// without options only peeks, since the old value matters for nothing but the keeping of counts.
+// GET and SET are the busiest commands of all. Both do one look at the key and nothing that
+// allocates; a SET without options only peeks, since the old value matters for nothing but the
+// keeping of counts.
+#include "types/string.h"
+
 #include <algorithm>
 
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
 #include "command/string_options.h"
-#include "types/string.h"
 
 namespace cairn {
 namespace {
@@ -49,8 +52,8 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
 
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  const KeyEntry entry = options.get ? TRY(keys.FindTyped(key, Type::kString))
-                                     : TRY(keys.Find(key, Access::kPeek));
+  const KeyEntry entry =
+      options.get ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
   const bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
   if (options.get) {
     TRY(ReplyText(entry, reply));
@@ -200,59 +203,133 @@ Status MSetNx(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "get", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = Get,
-     .group = Group::kString, .since = "1.0.0", .summary = "Returns the string stored under a key.",
-     .complexity = "O(1)", .syntax = "key"},
-    {.name = "set", .arity = -3, .flags = kWrite | kDenyOom,
-     .keys = {{.flags = kRW | kAccess | kUpdate | kVariableFlags, .begin = 1,
+    {.name = "get",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = Get,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Returns the string stored under a key.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "set",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {{.flags = kRW | kAccess | kUpdate | kVariableFlags,
+               .begin = 1,
                .notes = "RW and ACCESS due to the optional `GET` argument"}},
-     .run = Set, .group = Group::kString, .since = "1.0.0",
-     .summary = "Stores a string under a key, whatever the key held before.", .complexity = "O(1)",
+     .run = Set,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Stores a string under a key, whatever the key held before.",
+     .complexity = "O(1)",
      .syntax = "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | KEEPTTL]",
      .key_flags = KeyFlagsOfSet},
-    {.name = "setnx", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kOW | kInsert)},
-     .run = SetNx, .group = Group::kString, .since = "1.0.0",
-     .summary = "Stores a string under a key that does not exist yet.", .complexity = "O(1)",
-     .syntax = "key value", .deprecated_since = "2.6.12", .replaced_by = "`SET` with the `NX` argument"},
-    {.name = "setex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = SetEx,
-     .group = Group::kString, .since = "2.0.0",
-     .summary = "Stores a string that expires after some seconds.", .complexity = "O(1)",
-     .syntax = "key seconds value", .deprecated_since = "2.6.12",
+    {.name = "setnx",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kOW | kInsert)},
+     .run = SetNx,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Stores a string under a key that does not exist yet.",
+     .complexity = "O(1)",
+     .syntax = "key value",
+     .deprecated_since = "2.6.12",
+     .replaced_by = "`SET` with the `NX` argument"},
+    {.name = "setex",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate)},
+     .run = SetEx,
+     .group = Group::kString,
+     .since = "2.0.0",
+     .summary = "Stores a string that expires after some seconds.",
+     .complexity = "O(1)",
+     .syntax = "key seconds value",
+     .deprecated_since = "2.6.12",
      .replaced_by = "`SET` with the `EX` argument"},
-    {.name = "psetex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
-     .run = PSetEx, .group = Group::kString, .since = "2.6.0",
-     .summary = "Stores a string that expires after some milliseconds.", .complexity = "O(1)",
-     .syntax = "key milliseconds value", .deprecated_since = "2.6.12",
+    {.name = "psetex",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate)},
+     .run = PSetEx,
+     .group = Group::kString,
+     .since = "2.6.0",
+     .summary = "Stores a string that expires after some milliseconds.",
+     .complexity = "O(1)",
+     .syntax = "key milliseconds value",
+     .deprecated_since = "2.6.12",
      .replaced_by = "`SET` with the `PX` argument"},
-    {.name = "getset", .arity = 3, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = GetSet, .group = Group::kString, .since = "1.0.0",
-     .summary = "Stores a string and returns the one it replaces.", .complexity = "O(1)",
-     .syntax = "key value", .deprecated_since = "6.2.0", .replaced_by = "`SET` with the `GET` argument"},
-    {.name = "getdel", .arity = 2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)},
-     .run = GetDel, .group = Group::kString, .since = "6.2.0",
-     .summary = "Returns the string stored under a key and deletes the key.", .complexity = "O(1)",
+    {.name = "getset",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = GetSet,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Stores a string and returns the one it replaces.",
+     .complexity = "O(1)",
+     .syntax = "key value",
+     .deprecated_since = "6.2.0",
+     .replaced_by = "`SET` with the `GET` argument"},
+    {.name = "getdel",
+     .arity = 2,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = GetDel,
+     .group = Group::kString,
+     .since = "6.2.0",
+     .summary = "Returns the string stored under a key and deletes the key.",
+     .complexity = "O(1)",
      .syntax = "key"},
-    {.name = "getex", .arity = -2, .flags = kWrite | kFast,
-     .keys = {{.flags = kRW | kAccess | kUpdate, .begin = 1,
+    {.name = "getex",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {{.flags = kRW | kAccess | kUpdate,
+               .begin = 1,
                .notes = "RW and UPDATE because it changes the TTL"}},
-     .run = GetEx, .group = Group::kString, .since = "6.2.0",
-     .summary = "Returns the string stored under a key and changes when it expires.", .complexity = "O(1)",
+     .run = GetEx,
+     .group = Group::kString,
+     .since = "6.2.0",
+     .summary = "Returns the string stored under a key and changes when it expires.",
+     .complexity = "O(1)",
      .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | PERSIST]"},
-    {.name = "mget", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO | kAccess)}, .run = MGet,
-     .group = Group::kString, .since = "1.0.0", .summary = "Returns the strings stored under several keys.",
-     .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]",
+    {.name = "mget",
+     .arity = -2,
+     .flags = kReadonly | kFast,
+     .keys = {KeysToEnd(kRO | kAccess)},
+     .run = MGet,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Returns the strings stored under several keys.",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key [key ...]",
      .tips = "request_policy:multi_shard"},
-    {.name = "mset", .arity = -3, .flags = kWrite | kDenyOom, .keys = {KeysToEnd(kOW | kUpdate, 1, 2)},
-     .run = MSet, .group = Group::kString, .since = "1.0.1",
+    {.name = "mset",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {KeysToEnd(kOW | kUpdate, 1, 2)},
+     .run = MSet,
+     .group = Group::kString,
+     .since = "1.0.1",
      .summary = "Stores several strings at once, each under its key.",
-     .complexity = "O(N) with N the number of keys", .syntax = "key value [key value ...]",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key value [key value ...]",
      .tips = "request_policy:multi_shard response_policy:all_succeeded"},
-    {.name = "msetnx", .arity = -3, .flags = kWrite | kDenyOom, .keys = {KeysToEnd(kOW | kInsert, 1, 2)},
-     .run = MSetNx, .group = Group::kString, .since = "1.0.1",
+    {.name = "msetnx",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {KeysToEnd(kOW | kInsert, 1, 2)},
+     .run = MSetNx,
+     .group = Group::kString,
+     .since = "1.0.1",
      .summary = "Stores several strings at once, if none of the keys exists yet.",
-     .complexity = "O(N) with N the number of keys", .syntax = "key value [key value ...]",
+     .complexity = "O(N) with N the number of keys",
+     .syntax = "key value [key value ...]",
      .tips = "request_policy:multi_shard response_policy:agg_min"},
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strings, in part: what counts, appends, overwrites or cuts out a range, and LCS, which compares two.
+// Strings, in part: what counts, appends, overwrites or cuts out a range, and LCS, which compares
+// two.
 //
-// What edits bytes in place leaves a string that OBJECT ENCODING calls raw, as Redis does (types/string.h).
+// What edits bytes in place leaves a string that OBJECT ENCODING calls raw, as Redis does
+// (types/string.h).
 #include <cmath>
 #include <string>
 
@@ -70,7 +72,8 @@ Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
 
 // Refuses a string that would outgrow proto-max-bulk-len.
 Status CheckSize(CommandContext& ctx, uint64_t size, uint64_t added) {
-  const auto limit = static_cast<uint64_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
+  const auto limit =
+      static_cast<uint64_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
   if (size > limit || added > limit - size) return Status::Reply(errors::kStringTooLong);
   return Ok();
 }
@@ -156,10 +159,10 @@ Status StrLen(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 struct LcsOptions {
-  bool length = false;          // LEN
-  bool indexes = false;         // IDX
-  bool match_lengths = false;   // WITHMATCHLEN
-  int64_t min_match = 0;        // MINMATCHLEN
+  bool length = false;         // LEN
+  bool indexes = false;        // IDX
+  bool match_lengths = false;  // WITHMATCHLEN
+  int64_t min_match = 0;       // MINMATCHLEN
 };
 
 Result<LcsOptions> ParseLcsOptions(Args& args) {
@@ -184,8 +187,8 @@ Result<LcsOptions> ParseLcsOptions(Args& args) {
   return options;
 }
 
-// LCS's table grows with the product of both sizes; Redis's bound on it is kept, so that the same calls are
-// refused. A cell costs far less than a row does, hence the division.
+// LCS's table grows with the product of both sizes; Redis's bound on it is kept, so that the same
+// calls are refused. A cell costs far less than a row does, hence the division.
 Status PayForTable(CommandContext& ctx, std::string_view a, std::string_view b) {
   constexpr size_t kRedisCellBytes = 4;
   constexpr size_t kCellsPerStep = 512;
@@ -193,9 +196,11 @@ Status PayForTable(CommandContext& ctx, std::string_view a, std::string_view b) 
     return Status::Reply("ERR String too long for LCS");
   }
   const size_t cells = (a.size() + 1) * (b.size() + 1);
-  const auto limit = static_cast<size_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
+  const auto limit =
+      static_cast<size_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
   if (cells > limit / kRedisCellBytes) {
-    return Status::Reply("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
+    return Status::Reply(
+        "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
   }
   return ctx.txn().Spend(cells / kCellsPerStep);
 }
@@ -252,45 +257,117 @@ Status Lcs(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "incr", .arity = 2, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = Incr, .group = Group::kString, .since = "1.0.0",
-     .summary = "Adds one to the integer under a key.", .complexity = "O(1)", .syntax = "key"},
-    {.name = "decr", .arity = 2, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = Decr, .group = Group::kString, .since = "1.0.0",
-     .summary = "Takes one from the integer under a key.", .complexity = "O(1)", .syntax = "key"},
-    {.name = "incrby", .arity = 3, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = IncrBy, .group = Group::kString, .since = "1.0.0",
-     .summary = "Adds a number to the integer under a key.", .complexity = "O(1)",
+    {.name = "incr",
+     .arity = 2,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = Incr,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Adds one to the integer under a key.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "decr",
+     .arity = 2,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = Decr,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Takes one from the integer under a key.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "incrby",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = IncrBy,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Adds a number to the integer under a key.",
+     .complexity = "O(1)",
      .syntax = "key increment"},
-    {.name = "decrby", .arity = 3, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = DecrBy, .group = Group::kString, .since = "1.0.0",
-     .summary = "Takes a number from the integer under a key.", .complexity = "O(1)",
+    {.name = "decrby",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = DecrBy,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Takes a number from the integer under a key.",
+     .complexity = "O(1)",
      .syntax = "key decrement"},
-    {.name = "incrbyfloat", .arity = 3, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = IncrByFloat, .group = Group::kString,
-     .since = "2.6.0", .summary = "Adds a floating point number to the one under a key.",
-     .complexity = "O(1)", .syntax = "key increment:double"},
-    {.name = "append", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)},
-     .run = Append, .group = Group::kString, .since = "2.0.0",
+    {.name = "incrbyfloat",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = IncrByFloat,
+     .group = Group::kString,
+     .since = "2.6.0",
+     .summary = "Adds a floating point number to the one under a key.",
+     .complexity = "O(1)",
+     .syntax = "key increment:double"},
+    {.name = "append",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kInsert)},
+     .run = Append,
+     .group = Group::kString,
+     .since = "2.0.0",
      .summary = "Adds bytes to the end of the string under a key.",
-     .complexity = "O(N) with N the length of the result", .syntax = "key value"},
-    {.name = "setrange", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kUpdate)},
-     .run = SetRange, .group = Group::kString, .since = "2.2.0",
-     .summary = "Overwrites part of the string under a key, padding it with zero bytes where it is short.",
-     .complexity = "O(N) with N the length of the result", .syntax = "key offset value"},
-    {.name = "getrange", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GetRange,
-     .group = Group::kString, .since = "2.4.0", .summary = "Returns part of the string under a key.",
-     .complexity = "O(N) with N the length of the part", .syntax = "key start:integer end:integer"},
-    {.name = "substr", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GetRange,
-     .group = Group::kString, .since = "1.0.0", .summary = "Returns part of the string under a key.",
-     .complexity = "O(N) with N the length of the part", .syntax = "key start:integer end:integer",
-     .deprecated_since = "2.0.0", .replaced_by = "`GETRANGE`"},
-    {.name = "strlen", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = StrLen,
-     .group = Group::kString, .since = "2.2.0", .summary = "Returns the length of the string under a key.",
-     .complexity = "O(1)", .syntax = "key"},
-    {.name = "lcs", .arity = -3, .flags = kReadonly,
-     .keys = {{.flags = kRO | kAccess, .begin = 1, .last = 1}}, .run = Lcs, .group = Group::kString,
-     .since = "7.0.0", .summary = "Finds the longest common subsequence of two strings.",
+     .complexity = "O(N) with N the length of the result",
+     .syntax = "key value"},
+    {.name = "setrange",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = SetRange,
+     .group = Group::kString,
+     .since = "2.2.0",
+     .summary =
+         "Overwrites part of the string under a key, padding it with zero bytes where it is short.",
+     .complexity = "O(N) with N the length of the result",
+     .syntax = "key offset value"},
+    {.name = "getrange",
+     .arity = 4,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = GetRange,
+     .group = Group::kString,
+     .since = "2.4.0",
+     .summary = "Returns part of the string under a key.",
+     .complexity = "O(N) with N the length of the part",
+     .syntax = "key start:integer end:integer"},
+    {.name = "substr",
+     .arity = 4,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)},
+     .run = GetRange,
+     .group = Group::kString,
+     .since = "1.0.0",
+     .summary = "Returns part of the string under a key.",
+     .complexity = "O(N) with N the length of the part",
+     .syntax = "key start:integer end:integer",
+     .deprecated_since = "2.0.0",
+     .replaced_by = "`GETRANGE`"},
+    {.name = "strlen",
+     .arity = 2,
+     .flags = kReadonly | kFast,
+     .keys = {OneKey(kRO)},
+     .run = StrLen,
+     .group = Group::kString,
+     .since = "2.2.0",
+     .summary = "Returns the length of the string under a key.",
+     .complexity = "O(1)",
+     .syntax = "key"},
+    {.name = "lcs",
+     .arity = -3,
+     .flags = kReadonly,
+     .keys = {{.flags = kRO | kAccess, .begin = 1, .last = 1}},
+     .run = Lcs,
+     .group = Group::kString,
+     .since = "7.0.0",
+     .summary = "Finds the longest common subsequence of two strings.",
      .complexity = "O(N*M) with N and M the lengths of the two strings",
      .syntax = "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]"},
 };

@@ -2,8 +2,8 @@
 //
 // The options SET and GETEX share: NX, XX, GET, and the ways to say when the value shall expire.
 //
-// Redis reads both with one set of rules, and which pairs it refuses is not what one would guess (EX may be
-// given twice, EX with PX may not), so both use this one here too.
+// Redis reads both with one set of rules, and which pairs it refuses is not what one would guess
+// (EX may be given twice, EX with PX may not), so both use this one here too.
 //
 // Thread: any; the options view the request's bytes.
 #pragma once
@@ -41,7 +41,8 @@ enum class OptionsOf : unsigned char { kSet, kGetEx };
 // All remaining arguments.
 Result<StringOptions> ParseStringOptions(Args& args, OptionsOf command);
 
-// The Unix time in ms that `text` says; the error names the running command. Zero and less are refused.
+// The Unix time in ms that `text` says; the error names the running command. Zero and less are
+// refused.
 Result<int64_t> ParseExpiry(CommandContext& ctx, std::string_view text, ExpiryForm form);
 
 }  // namespace cairn

@@ -28,7 +28,8 @@ struct Term {
   }
   // An optional part that starts with a token of its own.
   bool StartsWithToken() const {
-    return kind == Kind::kOptional && !alternatives[0].terms.empty() && alternatives[0].terms[0].IsLiteral();
+    return kind == Kind::kOptional && !alternatives[0].terms.empty() &&
+           alternatives[0].terms[0].IsLiteral();
   }
 };
 using Terms = std::span<const Term>;
@@ -40,7 +41,8 @@ class UsageReader {
   Result<Term::Alternative> ReadAll() {
     Term::Alternative all = TRY(ReadTerms());
     SkipSpaces();
-    if (!rest_.empty()) return Status::Corruption("usage line: a closing bracket without an opening one");
+    if (!rest_.empty())
+      return Status::Corruption("usage line: a closing bracket without an opening one");
     if (all.repeated) return Status::Corruption("usage line: ... outside of brackets");
     return all;
   }
@@ -85,9 +87,12 @@ class UsageReader {
     do {
       rest_.remove_prefix(1);  // the bracket or the bar
       group.alternatives.push_back(TRY(ReadTerms()));
-      if (group.alternatives.back().terms.empty()) return Status::Corruption("usage line: an empty part");
+      const Term::Alternative& read = group.alternatives.back();
+      if (read.terms.empty() && !read.repeated)
+        return Status::Corruption("usage line: an empty part");
     } while (!rest_.empty() && rest_[0] == '|');
-    if (rest_.empty() || rest_[0] != end) return Status::Corruption("usage line: an unclosed bracket");
+    if (rest_.empty() || rest_[0] != end)
+      return Status::Corruption("usage line: an unclosed bracket");
     rest_.remove_prefix(1);
     return group;
   }
@@ -103,10 +108,10 @@ struct NamedType {
 };
 
 constexpr NamedType kTypeNames[] = {
-    {"string", ArgumentType::kString},          {"integer", ArgumentType::kInteger},
-    {"double", ArgumentType::kDouble},          {"key", ArgumentType::kKey},
-    {"pattern", ArgumentType::kPattern},        {"unix-time", ArgumentType::kUnixTime},
-    {"pure-token", ArgumentType::kPureToken},   {"oneof", ArgumentType::kOneOf},
+    {"string", ArgumentType::kString},        {"integer", ArgumentType::kInteger},
+    {"double", ArgumentType::kDouble},        {"key", ArgumentType::kKey},
+    {"pattern", ArgumentType::kPattern},      {"unix-time", ArgumentType::kUnixTime},
+    {"pure-token", ArgumentType::kPureToken}, {"oneof", ArgumentType::kOneOf},
     {"block", ArgumentType::kBlock},
 };
 
@@ -114,9 +119,10 @@ constexpr NamedType kTypeNames[] = {
 constexpr std::string_view kKeys[] = {"key",     "key1",        "key2", "newkey",    "source",
                                       "destkey", "destination", "src",  "sourcekey", "dst"};
 constexpr std::string_view kIntegers[] = {
-    "client-id", "count",      "cursor", "db",      "decrement", "destination-db", "frequency", "increment",
-    "index",     "index1",     "index2", "limit",   "len",       "milliseconds",   "ms",        "numkeys",
-    "offset",    "min-match-len", "num-matches", "port", "protover", "rank",       "seconds",   "weight"};
+    "client-id",   "count",        "cursor",   "db",      "decrement", "destination-db",
+    "frequency",   "increment",    "index",    "index1",  "index2",    "limit",
+    "len",         "milliseconds", "ms",       "numkeys", "offset",    "min-match-len",
+    "num-matches", "port",         "protover", "rank",    "seconds",   "weight"};
 constexpr std::string_view kDoubles[] = {"timeout", "score"};
 constexpr std::string_view kUnixTimes[] = {"unix-time-seconds", "unix-time-milliseconds"};
 
@@ -134,23 +140,29 @@ ArgumentType TypeByName(std::string_view name) {
 }
 
 Argument FromName(std::string_view word) {
-  const size_t colon = word.find(':');
-  Argument argument = {.name = std::string(word.substr(0, colon))};
-  argument.type = TypeByName(argument.name);
-  if (colon == std::string_view::npos) return argument;
+  const size_t colon = std::min(word.find(':'), word.size());
+  const std::string_view ending = word.substr(std::min(colon + 1, word.size()));
   for (const auto& [name, type] : kTypeNames) {
-    if (name == word.substr(colon + 1)) argument.type = type;
+    if (name == ending) return {.name = std::string(word.substr(0, colon)), .type = type};
   }
-  return argument;
+  return {.name = std::string(word), .type = TypeByName(word)};
 }
 
-// One argument that stands for all of `parts`; REQUIRES: there is one at least.
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return lower;
+}
+
+// One argument that stands for all of `parts`; REQUIRES: there is one at least. A block is named
+// after what is in it, a choice after the words that make it.
 Argument Join(std::vector<Argument> parts, ArgumentType type) {
   if (parts.size() == 1) return std::move(parts[0]);
   Argument joined = {.type = type};
   for (const Argument& part : parts) {
     if (!joined.name.empty()) joined.name.push_back('_');
-    joined.name.append(part.name);
+    const bool by_token = type == ArgumentType::kOneOf && !part.token.empty();
+    joined.name.append(by_token ? Lower(part.token) : part.name);
   }
   joined.arguments = std::move(parts);
   return joined;
@@ -158,12 +170,14 @@ Argument Join(std::vector<Argument> parts, ArgumentType type) {
 
 std::vector<Argument> FromTerms(Terms terms);
 
-// How many terms are repeated by an optional group right behind them: 2 for "a b [a b ...]", 0 for none.
+// How many terms are repeated by an optional group right behind them: 2 for "a b [a b ...]", 1 for
+// "<a | b> [...]", 0 for none.
 size_t RepeatedTerms(Terms terms) {
   for (size_t n = 1; n < terms.size(); ++n) {
     const Term& group = terms[n];
     if (group.kind != Term::Kind::kOptional || !group.alternatives[0].repeated) continue;
     const std::vector<Term>& body = group.alternatives[0].terms;
+    if (body.empty() && n == 1) return 1;
     if (body.size() == n && std::equal(body.begin(), body.end(), terms.begin())) return n;
   }
   return 0;
@@ -191,9 +205,7 @@ Argument FromLiteral(Terms terms, size_t& used) {
   while (used < terms.size() && !terms[used].IsLiteral() && !terms[used].StartsWithToken()) ++used;
   const std::string token(terms[0].word);
   if (used == 1) {
-    Argument argument = {.name = token, .type = ArgumentType::kPureToken, .token = token};
-    for (char& c : argument.name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    return argument;
+    return {.name = Lower(token), .type = ArgumentType::kPureToken, .token = token};
   }
   Argument argument = Join(FromTerms(terms.subspan(1, used - 1)), ArgumentType::kBlock);
   if (!argument.token.empty()) {  // it has a token of its own: a block of one
@@ -250,7 +262,8 @@ void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, int& 
   }
 }
 
-// The names' own place says where arguments start: a subcommand's keys stand one further to the right.
+// The names' own place says where arguments start: a subcommand's keys stand one further to the
+// right.
 int FirstPosition(const CommandRow& row, const std::vector<Argument>& arguments) {
   const bool starts_with_key = !arguments.empty() && arguments[0].type == ArgumentType::kKey;
   return starts_with_key && row.keys[0].begin > 0 ? row.keys[0].begin : 1;

@@ -4,13 +4,15 @@
 //
 //   key value [NX | XX] [EX seconds | KEEPTTL] [member [member ...]]
 //
-//   word        lower case: an argument, by its name. What kind it is follows from the name; where it does not,
+//   word        lower case: an argument, by its name. What kind it is follows from the name; where
+//   it does not,
 //               it is written behind a colon ("increment:double").
-//   WORD        no lower case: a literal token. It belongs to the arguments behind it, up to the next token or
+//   WORD        no lower case: a literal token. It belongs to the arguments behind it, up to the
+//   next token or
 //               the next optional part that starts with one.
 //   [a b]       optional
 //   <a | b>     a choice; [a | b] an optional one
-//   a b [a b ...]   one or more times; [a ...] any number of times
+//   a b [a b ...]   one or more times, for one term also "a [...]"; "[a ...]" any number of times
 //
 // Thread: any; pure functions.
 #pragma once
@@ -25,17 +27,25 @@
 namespace cairn {
 
 enum class ArgumentType : unsigned char {
-  kString, kInteger, kDouble, kKey, kPattern, kUnixTime, kPureToken, kOneOf, kBlock,
+  kString,
+  kInteger,
+  kDouble,
+  kKey,
+  kPattern,
+  kUnixTime,
+  kPureToken,
+  kOneOf,
+  kBlock,
 };
 
 struct Argument {
   std::string name;
   ArgumentType type = ArgumentType::kString;
-  std::string token;            // empty: none
+  std::string token;  // empty: none
   bool optional = false;
   bool multiple = false;
-  bool multiple_token = false;  // the token is repeated too
-  int key_spec = -1;            // of a key: which of the row's key specs finds it
+  bool multiple_token = false;      // the token is repeated too
+  int key_spec = -1;                // of a key: which of the row's key specs finds it
   std::vector<Argument> arguments;  // of a block or a choice
 };
 

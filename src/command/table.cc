@@ -94,6 +94,8 @@ bool Command::FindKeyUses(std::span<const std::string_view> argv, std::vector<Ke
     if (spec.flags & kNotKey) continue;
     positions.clear();
     if (!FindSpec(spec, argv, positions)) return false;
+    const bool counts_none = positions.empty() && spec.keynum >= 0 && FindBegin(spec, argv) != 0;
+    if (counts_none) return false;
     const bool varies = (spec.flags & kVariableFlags) && row_.key_flags != nullptr;
     const uint16_t flags = varies ? row_.key_flags(argv) : spec.flags;
     for (const uint32_t position : positions) uses.push_back({position, flags});

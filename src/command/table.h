@@ -145,7 +145,7 @@ class Command {
   bool AcceptsArity(size_t count) const;
   // Appends the indexes of the keys among argv. False when the arguments do not tell (bad count, too few).
   bool FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const;
-  // The same, each with what the call does with it.
+  // The same, each with what the call does with it. Here a count of no keys does not tell either, as in Redis.
   bool FindKeyUses(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) const;
   bool has_keys() const { return has_keys_; }
 

@@ -8,8 +8,8 @@
 namespace cairn {
 namespace {
 
-// Fills the table row by row. visit(i, j, above_is_longer) is called for every cell whose bytes differ, with i
-// and j counted from 1. Returns the length.
+// Fills the table row by row. visit(i, j, above_is_longer) is called for every cell whose bytes
+// differ, with i and j counted from 1. Returns the length.
 template <typename Visit>
 uint32_t FillTable(std::string_view a, std::string_view b, Visit visit) {
   ASSERT(a.size() <= UINT32_MAX && b.size() <= UINT32_MAX, "LCS counts in 32 bits");

@@ -2,9 +2,9 @@
 //
 // Longest common subsequence of two texts, for LCS.
 //
-// The classic table of lengths, a row per byte of `a`, of which only two rows are kept: walking back from the
-// end needs no lengths, only for every cell whether the one above was the longer neighbour, so a bit a cell is
-// remembered. That is a 32nd of what a table of lengths takes.
+// The classic table of lengths, a row per byte of `a`, of which only two rows are kept: walking
+// back from the end needs no lengths, only for every cell whether the one above was the longer
+// neighbour, so a bit a cell is remembered. That is a 32nd of what a table of lengths takes.
 //
 // Thread: any; pure functions.
 #pragma once

@@ -52,7 +52,8 @@ StringText::StringText(int64_t integer) {
 Result<StringText> ReadText(const KeyEntry& entry) {
   if (!entry.exists()) return StringText();
   ASSERT(entry.type() == Type::kString, "only a string has a text");
-  if (entry.encoding() == Encoding::kInteger) return StringText(TRY(DecodeInteger(entry.payload())));
+  if (entry.encoding() == Encoding::kInteger)
+    return StringText(TRY(DecodeInteger(entry.payload())));
   return StringText(entry.payload());
 }
 
@@ -67,12 +68,14 @@ Result<int64_t> ReadInteger(const KeyEntry& entry) {
 Status WriteText(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view text,
                  int64_t expire_ms) {
   if (MayBeInteger(text)) {
-    if (const auto value = ParseInt64(text)) return WriteInteger(keys, key, entry, *value, expire_ms);
+    if (const auto value = ParseInt64(text))
+      return WriteInteger(keys, key, entry, *value, expire_ms);
   }
   return WriteBytes(keys, key, entry, text, expire_ms, Origin::kWhole);
 }
 
-Status WriteInteger(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t value, int64_t expire_ms) {
+Status WriteInteger(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t value,
+                    int64_t expire_ms) {
   const RecordHeader header = {
       .type = Type::kString, .encoding = Encoding::kInteger, .expire_ms = expire_ms};
   return keys.Write(key, entry, header, VarintBytes(ZigZag(value)).view());

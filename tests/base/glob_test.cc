@@ -52,7 +52,8 @@ TEST(Glob, ReadsClasses) {
   Expect({"x[]y", "xy", false});
 }
 
-// Redis takes an unfinished class to end with the pattern and an unfinished escape to be a backslash.
+// Redis takes an unfinished class to end with the pattern and an unfinished escape to be a
+// backslash.
 TEST(Glob, ForgivesWhatIsUnfinished) {
   Expect({"[ab", "b", true});
   Expect({"[ab", "c", false});

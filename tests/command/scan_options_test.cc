@@ -54,7 +54,8 @@ TEST(ScanOptions, RefuseWhatRedisRefuses) {
   EXPECT_EQ(Parse({"type", "hash"}, /*keys=*/false).status().text(), errors::kSyntax);
 }
 
-// Redis reads cursors with strtoul, so they may have a sign; some clients rely on an empty one being zero.
+// Redis reads cursors with strtoul, so they may have a sign; some clients rely on an empty one
+// being zero.
 TEST(ScanCursor, IsReadLikeStrtoul) {
   EXPECT_EQ(*ParseCursor("0"), 0u);
   EXPECT_EQ(*ParseCursor(""), 0u);

@@ -41,19 +41,22 @@ TEST(Syntax, NamesArgumentsAndGuessesTheirTypes) {
   EXPECT_EQ(Parse("seconds pattern unix-time-seconds"),
             "seconds/integer pattern/pattern unix-time-seconds/unix-time");
   EXPECT_EQ(Parse("increment:double"), "increment/double");
+  EXPECT_EQ(Parse("ip:port"), "ip:port/string");
 }
 
 TEST(Syntax, ReadsOptionsAndChoices) {
   EXPECT_EQ(Parse("[GET]"), "get/pure-token{GET}?");
   EXPECT_EQ(Parse("[NX | XX]"), "nx_xx/oneof(nx/pure-token{NX} xx/pure-token{XX})?");
-  EXPECT_EQ(Parse("<LEFT | RIGHT>"), "left_right/oneof(left/pure-token{LEFT} right/pure-token{RIGHT})");
+  EXPECT_EQ(Parse("<LEFT | RIGHT>"),
+            "left_right/oneof(left/pure-token{LEFT} right/pure-token{RIGHT})");
   EXPECT_EQ(Parse("[EX seconds | KEEPTTL]"),
-            "seconds_keepttl/oneof(seconds/integer{EX} keepttl/pure-token{KEEPTTL})?");
+            "ex_keepttl/oneof(seconds/integer{EX} keepttl/pure-token{KEEPTTL})?");
 }
 
 TEST(Syntax, GivesATokenWhatFollowsIt) {
   EXPECT_EQ(Parse("[COUNT count]"), "count/integer{COUNT}?");
-  EXPECT_EQ(Parse("[LIMIT offset count]"), "offset_count/block(offset/integer count/integer){LIMIT}?");
+  EXPECT_EQ(Parse("[LIMIT offset count]"),
+            "offset_count/block(offset/integer count/integer){LIMIT}?");
   EXPECT_EQ(Parse("[COUNT count [ANY]]"),
             "count_any/block(count/integer{COUNT} any/pure-token{ANY}?)?");
   EXPECT_EQ(Parse("STORE a FIELD b"), "a/string{STORE} b/string{FIELD}");
@@ -62,7 +65,9 @@ TEST(Syntax, GivesATokenWhatFollowsIt) {
 TEST(Syntax, ReadsRepetition) {
   EXPECT_EQ(Parse("key [key ...]"), "key/key*");
   EXPECT_EQ(Parse("[element ...]"), "element/string?*");
-  EXPECT_EQ(Parse("field value [field value ...]"), "field_value/block(field/string value/string)*");
+  EXPECT_EQ(Parse("<A a | B> [...]"), "a_b/oneof(a/string{A} b/pure-token{B})*");
+  EXPECT_EQ(Parse("field value [field value ...]"),
+            "field_value/block(field/string value/string)*");
   EXPECT_EQ(Parse("[WEIGHTS weight [weight ...]]"), "weight/integer{WEIGHTS}?*");
   EXPECT_EQ(Parse("[GET pattern [GET pattern ...]]"), "pattern/pattern{GET}?*+");
 }
@@ -72,7 +77,8 @@ TEST(Syntax, KnowsWhichSpecFindsWhichKey) {
             "source/key@0 destination/key@1");
   EXPECT_EQ(Parse({.keys = {{.flags = kRO, .begin = 1, .last = 1}}, .syntax = "key1 key2 [LEN]"}),
             "key1/key@0 key2/key@0 len/pure-token{LEN}?");
-  EXPECT_EQ(Parse({.keys = {OneKey(kOW), CountedKeys(kRO, 2)}, .syntax = "destination numkeys key [key ...]"}),
+  EXPECT_EQ(Parse({.keys = {OneKey(kOW), CountedKeys(kRO, 2)},
+                   .syntax = "destination numkeys key [key ...]"}),
             "destination/key@0 numkeys/integer key/key@1*");
   EXPECT_EQ(Parse({.keys = {OneKey(kRO, 2)}, .syntax = "key"}), "key/key@0");
   EXPECT_EQ(Parse({.keys = {KeysToEnd(kOW, 1, 2)}, .syntax = "key value [key value ...]"}),

@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from harness import Server, start_redis  # noqa: E402  (the path is set just above)
+from raw_client import Pair  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +54,11 @@ def redis_server(module_redis_server):
     """A running, empty, real redis-server."""
     module_redis_server.client().flushall()
     return module_redis_server
+
+
+@pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
+def pair(request, server, redis_server):
+    """The server and a redis-server, both empty, asked the same in either protocol."""
+    both = Pair(server, redis_server, request.param)
+    yield both
+    both.close()

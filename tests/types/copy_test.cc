@@ -17,7 +17,8 @@ using Rows = std::map<std::string, std::string>;
 
 class CopyTest : public StoreFixture {
  protected:
-  // Stores a spread collection of rows of its own making: what they mean is no business of the copy's.
+  // Stores a spread collection of rows of its own making: what they mean is no business of the
+  // copy's.
   void WriteSpread(Type type, int64_t expire_ms) {
     Begin();
     Keyspace keys(txn(), 0, limits_);
@@ -33,7 +34,8 @@ class CopyTest : public StoreFixture {
     AppendSpreadPayload(payload, id, 500);
     payload += "bounds";
     const auto entry = keys.Find(key);
-    const RecordHeader header = {.type = type, .encoding = Encoding::kSpread, .expire_ms = expire_ms};
+    const RecordHeader header = {
+        .type = type, .encoding = Encoding::kSpread, .expire_ms = expire_ms};
     ASSERT_TRUE(keys.Write(key, *entry, header, payload).ok());
     Finish();
   }

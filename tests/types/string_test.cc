@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strings come back as they were stored, whatever they are stored as, and answer the encoding Redis would.
+// Strings come back as they were stored, whatever they are stored as, and answer the encoding Redis
+// would.
 #include "types/string.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,8 @@ class StringTest : public StoreFixture {
   }
   std::string EncodingName() {
     std::string name;
-    WithKey([&](Keyspace&, const Key&, const KeyEntry& entry) { name = StringEncodingName(entry); });
+    WithKey(
+        [&](Keyspace&, const Key&, const KeyEntry& entry) { name = StringEncodingName(entry); });
     return name;
   }
 
