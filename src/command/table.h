@@ -119,7 +119,8 @@ struct CommandRow {
   std::string_view summary = {};    // our words, one line
   std::string_view complexity = {};
   // The arguments, as a usage line: "key [NX | XX] seconds [LIMIT offset count] member [member ...]". Capitals are
-  // literal tokens, brackets optional, bars alternatives, "..." repetition; command/syntax.h has the rest. COMMAND DOCS is derived from it.
+  // literal tokens, brackets optional, bars alternatives, "..." repetition; command/syntax.h has the rest.
+  // COMMAND DOCS is derived from it.
   std::string_view syntax = {};
   std::string_view acl = {};        // categories besides those that flags and group imply, e.g. "dangerous"
   std::string_view tips = {};       // COMMAND's tips, space-separated
