@@ -41,6 +41,12 @@ class Walk {
   uint64_t read_ = 0;
 };
 
+// A packed score of -0.0 is stored as 0, as Redis does in its small encoding.
+void AppendEntry(std::string& out, std::string_view member, double score) {
+  AppendItem(out, member);
+  AppendScore(out, score == 0 ? 0.0 : score);
+}
+
 // Whether `entry` sorts after (score, member).
 bool SortsAfter(const PackedZset::Entry& entry, double score, std::string_view member,
                 std::string& scratch) {
@@ -100,15 +106,13 @@ Result<std::string> PackedZset::With(std::string_view member, double score,
   };
   if (place <= old_begin) {
     copy(first, place);
-    AppendItem(out, member);
-    AppendScore(out, score);
+    AppendEntry(out, member, score);
     copy(place, old_begin);
     copy(old_end, payload_.size());
   } else {
     copy(first, old_begin);
     copy(old_end, place);
-    AppendItem(out, member);
-    AppendScore(out, score);
+    AppendEntry(out, member, score);
     copy(place, payload_.size());
   }
   return out;
@@ -127,8 +131,7 @@ Result<std::string> PackedZset::Without(size_t begin, size_t end, uint64_t remov
 }
 
 void PackedZsetWriter::Add(std::string_view member, double score) {
-  AppendItem(entries_, member);
-  AppendScore(entries_, score);
+  AppendEntry(entries_, member, score);
   ++count_;
 }
 

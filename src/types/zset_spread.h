@@ -14,9 +14,9 @@
 // row that exists: the rank index keeps the rows of both ends in memory and tells the first and the
 // last one.
 //
-// -0.0 is a score that equals 0.0 and is shown as "-0". Score rows cannot tell the two apart. The
-// record notes once that a -0.0 was stored; only in such a set is a zero looked up in the element
-// row.
+// -0.0 is a score that equals 0.0 and is shown as "-0" (in a spread set; a packed one stores 0, as
+// Redis's small encoding does). Score rows cannot tell the two apart. The record notes once that a
+// -0.0 was stored; only in such a set is a zero looked up in the element row.
 //
 // Thread: the transaction's. Not here: the record, which is Zset's (types/zset.h).
 #pragma once
