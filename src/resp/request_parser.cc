@@ -2,10 +2,10 @@
 #include "resp/request_parser.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 #include "base/number.h"
+#include "base/words.h"
 
 namespace cairn {
 namespace {
@@ -16,68 +16,7 @@ constexpr int64_t kMostArgumentsUnauthenticated = 10;
 constexpr int64_t kMostBulkUnauthenticated = 16384;
 constexpr size_t kKeptBytes = 64 * 1024;
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-char Unescape(char c) {
-  switch (c) {
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'b': return '\b';
-    case 'a': return '\a';
-    default: return c;
-  }
-}
-
-bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)); }
-
-// Reads a quoted word; `i` stands on the opening quote and ends behind the closing one.
-bool ReadQuoted(std::string_view line, size_t& i, std::string& word) {
-  const char quote = line[i++];
-  for (;; ++i) {
-    if (i >= line.size()) return false;
-    const char c = line[i];
-    if (c == quote) break;
-    if (c != '\\' || i + 1 >= line.size()) {
-      word.push_back(c);
-    } else if (quote == '\'') {
-      if (line[i + 1] == '\'') ++i;
-      word.push_back(line[i]);
-    } else if (i + 3 < line.size() && line[i + 1] == 'x' && HexValue(line[i + 2]) >= 0 &&
-               HexValue(line[i + 3]) >= 0) {
-      word.push_back(static_cast<char>(HexValue(line[i + 2]) << 4 | HexValue(line[i + 3])));
-      i += 3;
-    } else {
-      word.push_back(Unescape(line[++i]));
-    }
-  }
-  ++i;
-  return i >= line.size() || IsSpace(line[i]);
-}
-
 }  // namespace
-
-bool SplitQuoted(std::string_view line, std::vector<std::string>& words) {
-  size_t i = 0;
-  for (;;) {
-    while (i < line.size() && IsSpace(line[i])) ++i;
-    if (i >= line.size() || line[i] == '\0') return true;
-    std::string word;
-    while (i < line.size() && !IsSpace(line[i]) && line[i] != '\0') {
-      if (line[i] == '"' || line[i] == '\'') {
-        if (!ReadQuoted(line, i, word)) return false;
-        break;
-      }
-      word.push_back(line[i++]);
-    }
-    words.push_back(std::move(word));
-  }
-}
 
 char* RequestParser::Reserve(size_t size) {
   if (consumed_ == filled_) {
@@ -210,8 +149,9 @@ RequestParser::Outcome RequestParser::NextInline(const RequestLimits&) {
   const size_t size = static_cast<size_t>(static_cast<const char*>(newline) - start);
   std::string_view line(start, size);
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  inline_args_.clear();
-  if (!SplitQuoted(line, inline_args_)) return Fail("unbalanced quotes in request");
+  auto words = SplitWords(line);
+  if (!words) return Fail("unbalanced quotes in request");
+  inline_args_ = std::move(*words);
   position_ += size + 1;
   consumed_ = position_;
   argv_.assign(inline_args_.begin(), inline_args_.end());

@@ -73,8 +73,4 @@ class RequestParser {
   std::string error_;
 };
 
-// Splits a line as redis-cli and Redis's inline commands do: spaces separate, "..." takes \n \r \t \b \a \xHH
-// escapes, '...' takes \' only. False when quotes do not match.
-bool SplitQuoted(std::string_view line, std::vector<std::string>& words);
-
 }  // namespace cairn
