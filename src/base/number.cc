@@ -73,22 +73,15 @@ std::string FormatDouble(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   if (std::isnan(value)) return "nan";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
-  // Integers that a double holds exactly are written without an exponent.
-  if (std::fabs(value) < 9007199254740992.0 && value == std::floor(value)) {
+  // Integers that a double holds exactly are the common case, and quick.
+  if (std::fabs(value) < 1e15 && value == std::floor(value)) {
     std::string out;
     AppendInt64(out, static_cast<int64_t>(value));
     return out;
   }
   char buffer[40];
-  // Shortest digits; plain notation where the decimal exponent is in [-7, 21), as fpconv writes it.
-  const double magnitude = std::fabs(value);
-  const auto format = magnitude >= 1e-7 && magnitude < 1e21 ? std::chars_format::fixed
-                                                             : std::chars_format::scientific;
-  const auto result = std::to_chars(buffer, buffer + sizeof buffer, value, format);
-  std::string out(buffer, result.ptr);
-  const size_t e = out.find('e');  // "1e-07" is written "1e-7"
-  if (e != std::string::npos && out.size() > e + 2 && out[e + 2] == '0') out.erase(e + 2, 1);
-  return out;
+  const int size = std::snprintf(buffer, sizeof buffer, "%.17g", value);
+  return std::string(buffer, static_cast<size_t>(size));
 }
 
 std::string FormatLongDouble(long double value) {

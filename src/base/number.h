@@ -30,7 +30,7 @@ std::optional<long double> ParseLongDouble(std::string_view text);
 void AppendInt64(std::string& out, int64_t value);
 void AppendUint64(std::string& out, uint64_t value);
 
-// Shortest text that reads back as `value`, in Redis 7.2's notation ("inf", "-inf", "nan", "1e+21").
+// 17 significant digits, as Redis 7.0 writes scores (docs/decisions/scores.md); "inf", "-inf", "nan".
 std::string FormatDouble(double value);
 
 // INCRBYFLOAT's notation: 17 decimals at most, no exponent, no trailing zeros.

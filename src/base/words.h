@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Words: a line of text cut into words as Redis cuts lines of its configuration and inline commands.
+// Words: a line of text cut into words as Redis cuts lines of its configuration and inline
+// commands.
 //
 //   a b  c         three words
-//   "a b\x41\n"    one word; within double quotes \n \r \t \b \a and \xHH stand for a byte, \ before anything else
+//   "a b\x41\n"    one word; within double quotes \n \r \t \b \a and \xHH stand for a byte,
+//   \ before anything else
 //                  for that
 //   'a "b" \''     one word; within single quotes only \' is special
 //
-// A closing quote must be followed by a blank or the end. A zero byte ends the line. Thread: any; pure
-// functions.
+// A closing quote must be followed by a blank or the end. A zero byte ends the line. Thread: any;
+// pure functions.
 #pragma once
 
 #include <optional>

@@ -45,7 +45,7 @@ Result<ExpireConditions> ParseConditions(Args& args) {
     } else if (args.Keyword("lt")) {
       conditions.if_less = true;
     } else {
-      return Status::Reply("ERR Unsupported option " + std::string(args.Bytes()));
+      return Status::Reply("ERR Unsupported option " + std::string(errors::Shown(args.Bytes())));
     }
   }
   if (conditions.if_none && (conditions.if_any || conditions.if_greater || conditions.if_less)) {

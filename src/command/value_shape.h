@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a value is kept, in the words clients and test suites know from Redis: what OBJECT and DEBUG OBJECT say.
+// How a value is kept, in the words clients and test suites know from Redis: what OBJECT and DEBUG
+// OBJECT say.
 //
 // Thread: any; pure functions of the entry.
 #pragma once

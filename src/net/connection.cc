@@ -77,6 +77,10 @@ void Connection::Schedule(int64_t delay_us) {
 void Connection::OnReadable(int, short, void* self) {
   auto* connection = static_cast<Connection*>(self);
   const std::shared_ptr<Connection> keep = connection->shared_from_this();
+  if (connection->state_ != State::kReading && connection->state_ != State::kParked) {
+    connection->WatchRead(false);  // Proceed looks again
+    return;
+  }
   if (!connection->ReadSocket()) return;
   if (connection->state_ == State::kReading) connection->RunRequests(false);
 }

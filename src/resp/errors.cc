@@ -8,6 +8,8 @@ constexpr size_t kQuotedBytes = 128;  // of what the client sent, as Redis cuts 
 
 }  // namespace
 
+std::string_view Shown(std::string_view bytes) { return bytes.substr(0, bytes.find('\0')); }
+
 std::string WrongArity(std::string_view command) {
   std::string text = "ERR wrong number of arguments for '";
   text.append(command);
@@ -27,11 +29,11 @@ std::string UnknownCommand(std::string_view name, const std::string_view* args, 
   for (size_t i = 0; i < count && quoted.size() < kQuotedBytes; ++i) {
     const size_t room = kQuotedBytes - quoted.size();
     quoted.push_back('\'');
-    quoted.append(args[i].substr(0, room));
+    quoted.append(Shown(args[i].substr(0, room)));
     quoted.append("' ");
   }
   std::string text = "ERR unknown command '";
-  text.append(name.substr(0, kQuotedBytes));
+  text.append(Shown(name.substr(0, kQuotedBytes)));
   text.append("', with args beginning with: ");
   text.append(quoted);
   return text;
@@ -39,7 +41,7 @@ std::string UnknownCommand(std::string_view name, const std::string_view* args, 
 
 std::string UnknownSubcommand(std::string_view name, std::string_view container) {
   std::string text = "ERR unknown subcommand '";
-  text.append(name.substr(0, kQuotedBytes));
+  text.append(Shown(name.substr(0, kQuotedBytes)));
   text.append("'. Try ");
   text.append(container);
   text.append(" HELP.");
@@ -48,7 +50,7 @@ std::string UnknownSubcommand(std::string_view name, std::string_view container)
 
 std::string BadSubcommand(std::string_view name, std::string_view container) {
   std::string text = "ERR unknown subcommand or wrong number of arguments for '";
-  text.append(name.substr(0, kQuotedBytes));
+  text.append(Shown(name.substr(0, kQuotedBytes)));
   text.append("'. Try ");
   text.append(container);
   text.append(" HELP.");

@@ -28,6 +28,9 @@ inline constexpr std::string_view kInvalidCursor = "ERR invalid cursor";
 inline constexpr std::string_view kStringTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 
+// What an error text shows of the client's own bytes: those before the first zero byte, where Redis's formats end.
+std::string_view Shown(std::string_view bytes);
+
 // "ERR wrong number of arguments for 'get' command"; `command` as COMMAND names it ("config|get").
 std::string WrongArity(std::string_view command);
 

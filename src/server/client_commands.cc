@@ -2,8 +2,8 @@
 //
 // CLIENT and its subcommands: who is connected, and what becomes of them.
 //
-// None touches a row. Those that act on other clients leave a request in the session (close, unblock) and wake the
-// thread that owns its connection.
+// None touches a row. Those that act on other clients leave a request in the session (close,
+// unblock) and wake the thread that owns its connection.
 #include "base/clock.h"
 #include "base/number.h"
 #include "command/context.h"
@@ -54,8 +54,9 @@ Status ClientSetInfo(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Error(Code::kReply, "ERR Unrecognized option '" + attribute + "'");
   }
   if (!IsCleanName(value)) {
-    return Status::Error(Code::kReply,
-                         "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
+    return Status::Error(
+        Code::kReply,
+        "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
   }
   std::lock_guard lock(session.mutex());
   (is_name ? session.lib_name : session.lib_version) = value;
@@ -210,23 +211,37 @@ Status ClientGetRedir(CommandContext&, Args&, Reply& reply) {
 }
 
 constexpr std::string_view kHelp[] = {
-    "GETNAME", "    The name of this connection.",
-    "GETREDIR", "    The client that invalidation messages go to, -1 when there is none.",
-    "ID", "    The id of this connection.",
-    "INFO", "    This connection as a line of LIST.",
-    "KILL <ip:port>", "    Close the connection from this address.",
+    "GETNAME",
+    "    The name of this connection.",
+    "GETREDIR",
+    "    The client that invalidation messages go to, -1 when there is none.",
+    "ID",
+    "    The id of this connection.",
+    "INFO",
+    "    This connection as a line of LIST.",
+    "KILL <ip:port>",
+    "    Close the connection from this address.",
     "KILL <option> <value> [<option> <value> ...]",
     "    Close connections: ADDR and LADDR <ip:port>, ID <id>, TYPE <type>, USER <name>,",
     "    SKIPME <yes | no> whether this one is spared (it is).",
-    "LIST [TYPE <type> | ID <id> [<id> ...]]", "    A line for every connection, or for those meant.",
-    "NO-EVICT <ON | OFF>", "    Spare this connection when memory gets short.",
-    "NO-TOUCH <ON | OFF>", "    Let this connection's reads not count as uses of a key.",
-    "PAUSE <milliseconds> [WRITE | ALL]", "    Hold back what clients send, or what would write.",
-    "REPLY <ON | OFF | SKIP>", "    Whether this connection is answered.",
-    "SETINFO <LIB-NAME | LIB-VER> <value>", "    Tell about the client's library.",
-    "SETNAME <name>", "    Name this connection.",
-    "UNBLOCK <id> [TIMEOUT | ERROR]", "    Let a waiting client go on without its key.",
-    "UNPAUSE", "    End a pause.",
+    "LIST [TYPE <type> | ID <id> [<id> ...]]",
+    "    A line for every connection, or for those meant.",
+    "NO-EVICT <ON | OFF>",
+    "    Spare this connection when memory gets short.",
+    "NO-TOUCH <ON | OFF>",
+    "    Let this connection's reads not count as uses of a key.",
+    "PAUSE <milliseconds> [WRITE | ALL]",
+    "    Hold back what clients send, or what would write.",
+    "REPLY <ON | OFF | SKIP>",
+    "    Whether this connection is answered.",
+    "SETINFO <LIB-NAME | LIB-VER> <value>",
+    "    Tell about the client's library.",
+    "SETNAME <name>",
+    "    Name this connection.",
+    "UNBLOCK <id> [TIMEOUT | ERROR]",
+    "    Let a waiting client go on without its key.",
+    "UNPAUSE",
+    "    End a pause.",
 };
 
 // CLIENT HELP
@@ -242,43 +257,50 @@ constexpr auto kGroup = Group::kConnection;
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "id", .arity = 2, .flags = kOwn, .run = ClientId, .group = kGroup, .since = "5.0.0",
      .summary = "Returns the id of the connection.", .complexity = "O(1)"},
-    {.name = "getname", .arity = 2, .flags = kOwn, .run = ClientGetName, .group = kGroup, .since = "2.6.9",
-     .summary = "Returns the name of the connection.", .complexity = "O(1)"},
-    {.name = "setname", .arity = 3, .flags = kOwn, .run = ClientSetName, .group = kGroup, .since = "2.6.9",
-     .summary = "Names the connection.", .complexity = "O(1)", .syntax = "connection-name"},
-    {.name = "setinfo", .arity = 4, .flags = kOwn, .run = ClientSetInfo, .group = kGroup, .since = "7.2.0",
-     .summary = "Takes down which library the client uses.", .complexity = "O(1)",
+    {.name = "getname", .arity = 2, .flags = kOwn, .run = ClientGetName, .group = kGroup,
+     .since = "2.6.9", .summary = "Returns the name of the connection.", .complexity = "O(1)"},
+    {.name = "setname", .arity = 3, .flags = kOwn, .run = ClientSetName, .group = kGroup,
+     .since = "2.6.9", .summary = "Names the connection.", .complexity = "O(1)",
+     .syntax = "connection-name"},
+    {.name = "setinfo", .arity = 4, .flags = kOwn, .run = ClientSetInfo, .group = kGroup,
+     .since = "7.2.0", .summary = "Takes down which library the client uses.", .complexity = "O(1)",
      .syntax = "<LIB-NAME libname | LIB-VER libver>",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "info", .arity = 2, .flags = kOwn, .run = ClientInfo, .group = kGroup, .since = "6.2.0",
-     .summary = "Returns a line about the connection.", .complexity = "O(1)", .tips = "nondeterministic_output"},
-    {.name = "list", .arity = -2, .flags = kOthers, .run = ClientList, .group = kGroup, .since = "2.4.0",
-     .summary = "Returns a line about each connection.",
+    {.name = "info", .arity = 2, .flags = kOwn, .run = ClientInfo, .group = kGroup,
+     .since = "6.2.0", .summary = "Returns a line about the connection.", .complexity = "O(1)",
+     .tips = "nondeterministic_output"},
+    {.name = "list", .arity = -2, .flags = kOthers, .run = ClientList, .group = kGroup,
+     .since = "2.4.0", .summary = "Returns a line about each connection.",
      .complexity = "O(N) with N the number of connections",
      .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
      .tips = "nondeterministic_output"},
-    {.name = "kill", .arity = -3, .flags = kOthers, .run = ClientKill, .group = kGroup, .since = "2.4.0",
-     .summary = "Closes connections.", .complexity = "O(N) with N the number of connections",
-     .syntax = "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | USER username | "
-               "ADDR ip:port | LADDR ip:port | SKIPME <YES | NO>> [...]>"},
-    {.name = "reply", .arity = 3, .flags = kOwn, .run = ClientReply, .group = kGroup, .since = "3.2.0",
-     .summary = "Says whether the connection is answered.", .complexity = "O(1)", .syntax = "<ON | OFF | SKIP>"},
-    {.name = "no-evict", .arity = 3, .flags = kOthers, .run = ClientNoEvict, .group = kGroup, .since = "7.0.0",
-     .summary = "Says whether the connection is spared when memory gets short.", .complexity = "O(1)",
-     .syntax = "<ON | OFF>"},
-    {.name = "no-touch", .arity = 3, .flags = kOwn, .run = ClientNoTouch, .group = kGroup, .since = "7.2.0",
-     .summary = "Says whether the connection's reads count as uses of a key.", .complexity = "O(1)",
-     .syntax = "<ON | OFF>"},
-    {.name = "unblock", .arity = -3, .flags = kOthers, .run = ClientUnblock, .group = kGroup, .since = "5.0.0",
-     .summary = "Lets a waiting client go on without its key.",
-     .complexity = "O(log N) with N the number of connections", .syntax = "client-id [TIMEOUT | ERROR]"},
+    {.name = "kill", .arity = -3, .flags = kOthers, .run = ClientKill, .group = kGroup,
+     .since = "2.4.0", .summary = "Closes connections.",
+     .complexity = "O(N) with N the number of connections",
+     .syntax = "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | USER username | " "ADDR ip:port | LADDR ip:port | SKIPME <YES | NO>> [...]>"},
+    {.name = "reply", .arity = 3, .flags = kOwn, .run = ClientReply, .group = kGroup,
+     .since = "3.2.0", .summary = "Says whether the connection is answered.", .complexity = "O(1)",
+     .syntax = "<ON | OFF | SKIP>"},
+    {.name = "no-evict", .arity = 3, .flags = kOthers, .run = ClientNoEvict, .group = kGroup,
+     .since = "7.0.0", .summary = "Says whether the connection is spared when memory gets short.",
+     .complexity = "O(1)", .syntax = "<ON | OFF>"},
+    {.name = "no-touch", .arity = 3, .flags = kOwn, .run = ClientNoTouch, .group = kGroup,
+     .since = "7.2.0", .summary = "Says whether the connection's reads count as uses of a key.",
+     .complexity = "O(1)", .syntax = "<ON | OFF>"},
+    {.name = "unblock", .arity = -3, .flags = kOthers, .run = ClientUnblock, .group = kGroup,
+     .since = "5.0.0", .summary = "Lets a waiting client go on without its key.",
+     .complexity = "O(log N) with N the number of connections",
+     .syntax = "client-id [TIMEOUT | ERROR]"},
     {.name = "pause", .arity = -3, .flags = kOthers, .run = ClientPauseCommand, .group = kGroup,
      .since = "2.9.50", .summary = "Holds back what clients send for a time.", .complexity = "O(1)",
      .syntax = "timeout [WRITE | ALL]"},
-    {.name = "unpause", .arity = 2, .flags = kOthers, .run = ClientUnpause, .group = kGroup, .since = "6.2.0",
-     .summary = "Ends a pause.", .complexity = "O(N) with N the number of connections"},
-    {.name = "getredir", .arity = 2, .flags = kOwn, .run = ClientGetRedir, .group = kGroup, .since = "6.0.0",
-     .summary = "Returns the client that invalidation messages are redirected to.", .complexity = "O(1)"},
+    {.name = "unpause", .arity = 2, .flags = kOthers, .run = ClientUnpause, .group = kGroup,
+     .since = "6.2.0", .summary = "Ends a pause.",
+     .complexity = "O(N) with N the number of connections"},
+    {.name = "getredir", .arity = 2, .flags = kOwn, .run = ClientGetRedir, .group = kGroup,
+     .since = "6.0.0",
+     .summary = "Returns the client that invalidation messages are redirected to.",
+     .complexity = "O(1)"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ClientHelp, .group = kGroup,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kBadKillId = "ERR client-id should be greater than 0";
 constexpr std::string_view kBadListId = "ERR Invalid client ID";
 
-// True for "normal", false for the other types there are: no client here is a replica, a primary or a subscriber.
+// True for "normal", false for the other types there are: no client here is a replica, a primary or
+// a subscriber.
 Result<bool> ParseType(std::string_view type) {
   if (EqualsIgnoreCase(type, "normal")) return true;
   for (const std::string_view other : {"slave", "replica", "pubsub", "master"}) {
@@ -32,7 +33,8 @@ Status ParseKillOption(Args& args, ClientFilter& filter) {
     filter.local = args.Bytes();
   } else if (args.Keyword("user")) {
     filter.user = args.Bytes();
-    if (filter.user != "default") return Status::Error(Code::kReply, "ERR No such user '" + *filter.user + "'");
+    if (filter.user != "default")
+      return Status::Error(Code::kReply, "ERR No such user '" + *filter.user + "'");
   } else if (args.Keyword("skipme")) {
     filter.skip_me = args.Keyword("yes");
     if (!filter.skip_me && !args.Keyword("no")) args.Fail(errors::kSyntax);

@@ -18,8 +18,8 @@
 namespace cairn {
 
 struct ClientFilter {
-  std::vector<uint64_t> ids;             // empty: any
-  std::optional<bool> normal;            // the client's type: normal, or one that no client here is
+  std::vector<uint64_t> ids;   // empty: any
+  std::optional<bool> normal;  // the client's type: normal, or one that no client here is
   std::optional<std::string> peer;
   std::optional<std::string> local;
   std::optional<std::string> user;
@@ -29,8 +29,8 @@ struct ClientFilter {
   bool Matches(Session& session, uint64_t my_id) const;
 };
 
-// CLIENT KILL's options: ID id | TYPE type | USER name | ADDR ip:port | LADDR ip:port | SKIPME yes/no, each with its
-// value, any number of them.
+// CLIENT KILL's options: ID id | TYPE type | USER name | ADDR ip:port | LADDR ip:port | SKIPME
+// yes/no, each with its value, any number of them.
 Result<ClientFilter> ParseKillFilter(Args& args);
 
 // CLIENT LIST's: TYPE type, or ID id [id ...]; none.

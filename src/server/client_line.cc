@@ -18,7 +18,9 @@ class FieldWriter {
     line_.append(name).append("=").append(text);
     return *this;
   }
-  FieldWriter& Add(std::string_view name, int64_t number) { return Add(name, std::to_string(number)); }
+  FieldWriter& Add(std::string_view name, int64_t number) {
+    return Add(name, std::to_string(number));
+  }
   std::string Take() { return std::move(line_); }
 
  private:
@@ -73,7 +75,8 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("ssub", 0)
       .Add("multi", session.shown_queued)
       .Add("qbuf", static_cast<int64_t>(query_bytes))
-      .Add("qbuf-free", static_cast<int64_t>(query_capacity - std::min(query_bytes, query_capacity)))
+      .Add("qbuf-free",
+           static_cast<int64_t>(query_capacity - std::min(query_bytes, query_capacity)))
       .Add("argv-mem", 0)
       .Add("multi-mem", 0)
       .Add("rbs", static_cast<int64_t>(output_capacity))
@@ -82,7 +85,9 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("oll", 0)
       .Add("omem", 0)
       .Add("tot-mem", static_cast<int64_t>(kSessionBytes + query_capacity + output_capacity))
-      .Add("events", closing ? "" : output_bytes > 0 ? "rw" : "r")
+      .Add("events", closing            ? ""
+                     : output_bytes > 0 ? "rw"
+                                        : "r")
       .Add("cmd", LastCommand(session, table))
       .Add("user", session.user)
       .Add("redir", -1)

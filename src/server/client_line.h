@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientLine: a client as CLIENT LIST and CLIENT INFO show it, in the fields and the order of Redis 7.2.
+// ClientLine: a client as CLIENT LIST and CLIENT INFO show it, in the fields and the order of
+// Redis 7.2.
 //
 // Thread: any; it reads what a session lets anybody read.
 #pragma once

@@ -20,7 +20,8 @@ void ClientPause::End() {
 
 ClientPause::Mode ClientPause::ModeAt(int64_t now_ms) const {
   const Mode mode = mode_.load(std::memory_order_relaxed);
-  if (mode == Mode::kNone || now_ms >= until_ms_.load(std::memory_order_relaxed)) return Mode::kNone;
+  if (mode == Mode::kNone || now_ms >= until_ms_.load(std::memory_order_relaxed))
+    return Mode::kNone;
   return mode;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientPause: the state behind CLIENT PAUSE and UNPAUSE. While a pause lasts, the connections of clients hold
-// back what it covers: everything, or what may write.
+// ClientPause: the state behind CLIENT PAUSE and UNPAUSE. While a pause lasts, the connections of
+// clients hold back what it covers: everything, or what may write.
 //
 // Thread: any.
 #pragma once

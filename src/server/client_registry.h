@@ -2,8 +2,8 @@
 //
 // ClientRegistry: every connected client by its id, for CLIENT LIST, CLIENT KILL and INFO clients.
 //
-// It holds shared pointers, so that a session seen in a list cannot vanish under the reader; the connection
-// removes its session when it closes.
+// It holds shared pointers, so that a session seen in a list cannot vanish under the reader; the
+// connection removes its session when it closes.
 //
 // Thread: any; guarded by mutex_, which is a leaf: nothing is locked while it is held.
 #pragma once

@@ -65,8 +65,9 @@ Result<Arguments> Sort(const std::vector<std::string>& arguments) {
     } else if (i == 0) {
       sorted.file = argument;
     } else {
-      return Status::Error(Code::kIo, "command line: '" + argument + "' belongs to no directive; the configuration "
-                                      "file comes first, directives start with --");
+      return Status::Error(Code::kIo, "command line: '" + argument +
+                                          "' belongs to no directive; the configuration "
+                                          "file comes first, directives start with --");
     }
   }
   return sorted;
@@ -95,14 +96,16 @@ void PrintUsage() {
 }
 
 void PrintVersion() {
-  std::printf("Cairn server v=%s redis=%s bits=%zu\n", kCairnVersion, kRedisVersion, sizeof(void*) * 8);
+  std::printf("Cairn server v=%s redis=%s bits=%zu\n", kCairnVersion, kRedisVersion,
+              sizeof(void*) * 8);
 }
 
 Status LoadAll(const Arguments& arguments, StartUp& start) {
   if (arguments.file) {
     start.config->BeginSource();
     TRY(LoadConfigFile(*arguments.file, *start.config));
-    if (*arguments.file != "-") start.config_file = std::filesystem::absolute(*arguments.file).lexically_normal();
+    if (*arguments.file != "-")
+      start.config_file = std::filesystem::absolute(*arguments.file).lexically_normal();
   }
   start.config->BeginSource();
   for (const std::vector<std::string>& words : arguments.directives) {

@@ -118,6 +118,7 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
 FastWorker::~FastWorker() = default;
 
 CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
+  wakes_ = false;  // of the tick that ends here; the next one starts afresh
   if (!txn_->dirty()) {
     txn_->Discard();
     return CommitResult::kDone;

@@ -106,11 +106,13 @@ void Config::Store(const Directive& directive, Value value) {
 void Config::Publish(const Directive& directive, const Value& value) {
   if (const auto* flag = std::get_if<std::atomic<bool> Settings::*>(&directive.target)) {
     settings_.*(*flag) = std::get<bool>(value);
-  } else if (const auto* number = std::get_if<std::atomic<int64_t> Settings::*>(&directive.target)) {
+  } else if (const auto* number =
+                 std::get_if<std::atomic<int64_t> Settings::*>(&directive.target)) {
     settings_.*(*number) = std::get<int64_t>(value);
   } else if (const auto* limit = std::get_if<std::atomic<int64_t> Limits::*>(&directive.target)) {
     limits_.*(*limit) = std::get<int64_t>(value);
-  } else if (const auto* publish = std::get_if<void (*)(const Value&, Settings&)>(&directive.target)) {
+  } else if (const auto* publish =
+                 std::get_if<void (*)(const Value&, Settings&)>(&directive.target)) {
     (*publish)(value, settings_);
   }
 }
@@ -125,10 +127,12 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
     directives.push_back(directive);
   }
   for (size_t i = 0; i < pairs.size(); ++i) {
-    if (directives[i]->Has(kStartOnly)) return SetFailed(pairs[i].first, "can't set immutable config");
+    if (directives[i]->Has(kStartOnly))
+      return SetFailed(pairs[i].first, "can't set immutable config");
     for (size_t before = 0; before < i; ++before) {
       const bool same_name = EqualsIgnoreCase(pairs[before].first, pairs[i].first);
-      if (directives[before] == directives[i] && same_name) return SetFailed(pairs[i].first, "duplicate parameter");
+      if (directives[before] == directives[i] && same_name)
+        return SetFailed(pairs[i].first, "duplicate parameter");
     }
   }
   std::vector<Change> changes;
@@ -170,7 +174,8 @@ Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_vi
   return Ok();
 }
 
-std::vector<std::pair<std::string, std::string>> Config::Get(std::span<const std::string_view> patterns) const {
+std::vector<std::pair<std::string, std::string>> Config::Get(
+    std::span<const std::string_view> patterns) const {
   std::map<std::string, std::string> found;
   std::lock_guard lock(mutex_);
   for (const Directive& directive : AllDirectives()) {
@@ -178,9 +183,12 @@ std::vector<std::pair<std::string, std::string>> Config::Get(std::span<const std
       if (name.empty()) continue;
       for (const std::string_view pattern : patterns) {
         const bool is_pattern = IsPattern(pattern);
-        if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore) : !EqualsIgnoreCase(pattern, name)) continue;
+        if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore)
+                       : !EqualsIgnoreCase(pattern, name))
+          continue;
         // A name is shown as it was asked for, as Redis does.
-        found.emplace(is_pattern ? name : pattern, FormatValue(directive, values_[IndexOf(directive)]));
+        found.emplace(is_pattern ? name : pattern,
+                      FormatValue(directive, values_[IndexOf(directive)]));
         break;
       }
     }

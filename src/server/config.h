@@ -2,12 +2,13 @@
 //
 // Config: what every directive is set to.
 //
-// A value is kept here in full, under mutex_, and published to Settings or Limits where threads read it while they
-// serve. CONFIG SET of several directives is all or nothing: every value is parsed before any is set, and when a
-// watcher refuses its new value, all go back to what they were.
+// A value is kept here in full, under mutex_, and published to Settings or Limits where threads
+// read it while they serve. CONFIG SET of several directives is all or nothing: every value is
+// parsed before any is set, and when a watcher refuses its new value, all go back to what they
+// were.
 //
-// Thread: any, once the server is running. Not here: the file (server/config_file.h), the command line
-// (server/command_line.h).
+// Thread: any, once the server is running. Not here: the file (server/config_file.h), the command
+// line (server/command_line.h).
 #pragma once
 
 #include <functional>
@@ -49,24 +50,25 @@ class Config {
   std::vector<ListenSpec> Listeners() const;
 
   // ---- at start
-  // Applies one line's words. A repeatable directive's first line of a source (the file, the command line)
-  // replaces what was there, those after it add to it; BeginSource() starts a source.
+  // Applies one line's words. A repeatable directive's first line of a source (the file, the
+  // command line) replaces what was there, those after it add to it; BeginSource() starts a source.
   Status Apply(const Directive& directive, std::span<const std::string> words);
   void BeginSource();
 
   // ---- while the server runs
   // CONFIG SET. The error is the reply.
   Status SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs);
-  // CONFIG GET: name and value of what matches a glob or is named, each once, ordered by name. An alias that
-  // matches is shown under its own name.
-  std::vector<std::pair<std::string, std::string>> Get(std::span<const std::string_view> patterns) const;
+  // CONFIG GET: name and value of what matches a glob or is named, each once, ordered by name. An
+  // alias that matches is shown under its own name.
+  std::vector<std::pair<std::string, std::string>> Get(
+      std::span<const std::string_view> patterns) const;
 
   // Lines of the configuration file, and whether the value differs from the default.
   std::vector<std::string> Lines(const Directive& directive) const;
   bool IsDefault(const Directive& directive) const;
 
-  // `watcher` is called after the directive changed by CONFIG SET, with the new value in place; an error undoes
-  // the whole CONFIG SET. Called before the server runs, at most once per directive.
+  // `watcher` is called after the directive changed by CONFIG SET, with the new value in place; an
+  // error undoes the whole CONFIG SET. Called before the server runs, at most once per directive.
   using Watcher = std::function<Status()>;
   void Watch(std::string_view name, Watcher watcher);
 
@@ -80,7 +82,8 @@ class Config {
   static size_t IndexOf(const Directive& directive);
   void Store(const Directive& directive, Value value);
   void Publish(const Directive& directive, const Value& value);
-  Result<std::vector<Change>> ParseChanges(std::span<const std::pair<std::string_view, std::string_view>> pairs);
+  Result<std::vector<Change>> ParseChanges(
+      std::span<const std::pair<std::string_view, std::string_view>> pairs);
 
   Settings settings_{};
   Limits limits_;

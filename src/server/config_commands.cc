@@ -2,7 +2,8 @@
 //
 // CONFIG and its subcommands: the table of directives as clients see it (server/config.h).
 //
-// CONFIG SET and REWRITE may have to wait, for a disk or for one another, so they run on the slow lane.
+// CONFIG SET and REWRITE may have to wait, for a disk or for one another, so they run on the slow
+// lane.
 #include "command/context.h"
 #include "command/help.h"
 #include "server/config_file.h"
@@ -43,7 +44,8 @@ Status ConfigRewrite(CommandContext& ctx, Args&, Reply& reply) {
   const std::string& path = server.identity().config_file;
   if (path.empty()) return Status::Reply("ERR The server is running without a config file");
   const Status status = RewriteConfigFile(path, server.config());
-  if (!status.ok()) return Status::Error(Code::kReply, "ERR Rewriting config file: " + std::string(status.text()));
+  if (!status.ok())
+    return Status::Error(Code::kReply, "ERR Rewriting config file: " + std::string(status.text()));
   reply.Ok();
   return Ok();
 }
@@ -56,10 +58,14 @@ Status ConfigResetStat(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 constexpr std::string_view kHelp[] = {
-    "GET <pattern> [<pattern> ...]", "    The directives of these names, or that match, and their values.",
-    "RESETSTAT", "    Let the statistics of INFO start at zero again.",
-    "REWRITE", "    Write what is set now to the configuration file.",
-    "SET <directive> <value> [<directive> <value> ...]", "    Set directives: all of them or, on an error, none.",
+    "GET <pattern> [<pattern> ...]",
+    "    The directives of these names, or that match, and their values.",
+    "RESETSTAT",
+    "    Let the statistics of INFO start at zero again.",
+    "REWRITE",
+    "    Write what is set now to the configuration file.",
+    "SET <directive> <value> [<directive> <value> ...]",
+    "    Set directives: all of them or, on an error, none.",
 };
 
 // CONFIG HELP
@@ -72,20 +78,23 @@ constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "get", .arity = -3, .flags = kFlags, .run = ConfigGet, .group = kGroup, .since = "2.0.0",
-     .summary = "Returns directives and their values.",
-     .complexity = "O(N) with N the number of parameters given", .syntax = "parameter [parameter ...]"},
-    {.name = "set", .arity = -4, .flags = kFlags | kSlowLane, .run = ConfigSet, .group = kGroup, .since = "2.0.0",
-     .summary = "Sets directives while the server runs.",
+    {.name = "get", .arity = -3, .flags = kFlags, .run = ConfigGet, .group = kGroup,
+     .since = "2.0.0", .summary = "Returns directives and their values.",
+     .complexity = "O(N) with N the number of parameters given",
+     .syntax = "parameter [parameter ...]"},
+    {.name = "set", .arity = -4, .flags = kFlags | kSlowLane, .run = ConfigSet, .group = kGroup,
+     .since = "2.0.0", .summary = "Sets directives while the server runs.",
      .complexity = "O(N) with N the number of parameters given",
      .syntax = "parameter value [parameter value ...]",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = ConfigRewrite, .group = kGroup,
-     .since = "2.8.0", .summary = "Writes what is set now to the configuration file.", .complexity = "O(1)"},
-    {.name = "resetstat", .arity = 2, .flags = kFlags, .run = ConfigResetStat, .group = kGroup, .since = "2.0.0",
-     .summary = "Lets the statistics of INFO start at zero again.", .complexity = "O(1)"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup, .since = "5.0.0",
-     .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = ConfigRewrite,
+     .group = kGroup, .since = "2.8.0",
+     .summary = "Writes what is set now to the configuration file.", .complexity = "O(1)"},
+    {.name = "resetstat", .arity = 2, .flags = kFlags, .run = ConfigResetStat, .group = kGroup,
+     .since = "2.0.0", .summary = "Lets the statistics of INFO start at zero again.",
+     .complexity = "O(1)"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup,
+     .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 
 constexpr CommandRow kRows[] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The configuration file: one directive a line, its words cut as base/words.h says; lines that start with # and
-// empty ones are comments. `include <path or glob>` reads another file in its place.
+// The configuration file: one directive a line, its words cut as base/words.h says; lines that
+// start with # and empty ones are comments. `include <path or glob>` reads another file in its
+// place.
 //
 // Thread: main, before the server runs; RewriteConfigFile any.
 #pragma once
@@ -15,16 +16,18 @@
 
 namespace cairn {
 
-// Applies the file at `path`, or the standard input for "-". The error is a sentence for the operator with file,
-// line number and what the directive takes.
+// Applies the file at `path`, or the standard input for "-". The error is a sentence for the
+// operator with file, line number and what the directive takes.
 Status LoadConfigFile(const std::string& path, Config& config);
 
-// Applies one directive given as words; `origin` ("cairn.conf, line 3") starts the error's sentence.
+// Applies one directive given as words; `origin` ("cairn.conf, line 3") starts the error's
+// sentence.
 Status ApplyDirective(std::string_view origin, std::span<const std::string> words, Config& config);
 
-// CONFIG REWRITE: writes what is set now back into the file. Comments, order and lines whose meaning has not
-// changed stay as they are; a directive that stands more than once keeps its first place; what is not in the file and
-// not at its default is added at the end. The file is replaced in one step. The error is that of the file system.
+// CONFIG REWRITE: writes what is set now back into the file. Comments, order and lines whose
+// meaning has not changed stay as they are; a directive that stands more than once keeps its first
+// place; what is not in the file and not at its default is added at the end. The file is replaced
+// in one step. The error is that of the file system.
 Status RewriteConfigFile(const std::string& path, const Config& config);
 
 }  // namespace cairn

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CONFIG REWRITE. The old file is read as lines; each directive's new lines take the places of its old ones from
-// the first on, places left over go, lines left over are added at the end below a heading.
+// CONFIG REWRITE. The old file is read as lines; each directive's new lines take the places of its
+// old ones from the first on, places left over go, lines left over are added at the end below a
+// heading.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -84,7 +85,8 @@ std::string Rewrite(std::vector<Line> lines, const Config& config) {
   for (const Line& line : lines) {
     if (!line.removed) text.append(line.text).append("\n");
   }
-  if (!added.empty() && !has_heading) text.append(text.empty() ? "" : "\n").append(kHeading).append("\n");
+  if (!added.empty() && !has_heading)
+    text.append(text.empty() ? "" : "\n").append(kHeading).append("\n");
   for (const std::string& line : added) text.append(line).append("\n");
   return text;
 }

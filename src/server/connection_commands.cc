@@ -15,7 +15,8 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kWrongPassword = "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr std::string_view kWrongPassword =
+    "WRONGPASS invalid username-password pair or user is disabled.";
 constexpr std::string_view kNoPasswordSet =
     "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
     "configuration is correct?";
@@ -25,7 +26,8 @@ constexpr std::string_view kHelloNeedsAuth =
 
 // PING [message]
 Status Ping(CommandContext& ctx, Args& args, Reply& reply) {
-  if (args.size() > 2) return Status::Error(Code::kReply, errors::WrongArity(ctx.command().full_name()));
+  if (args.size() > 2)
+    return Status::Error(Code::kReply, errors::WrongArity(ctx.command().full_name()));
   if (args.More()) {
     reply.Bulk(args.Bytes());
   } else {
@@ -96,7 +98,8 @@ Status Hello(CommandContext& ctx, Args& args, Reply& reply) {
     } else if (args.left() >= 2 && args.Keyword("setname")) {
       TRY(SetClientName(session, args.Bytes()));
     } else {
-      return Status::Error(Code::kReply, "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
+      return Status::Error(Code::kReply,
+                           "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
     }
   }
   if (!session.authenticated) return Status::Reply(kHelloNeedsAuth);
@@ -143,25 +146,29 @@ Status Reset(CommandContext& ctx, Args&, Reply& reply) {
 constexpr uint32_t kHandshake = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy;
 
 constexpr CommandRow kRows[] = {
-    {.name = "ping", .arity = -1, .flags = kFast, .run = Ping, .group = Group::kConnection, .since = "1.0.0",
-     .summary = "Answers, or gives the message back.", .complexity = "O(1)", .syntax = "[message]",
-     .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "echo", .arity = 2, .flags = kLoading | kStale | kFast, .run = Echo, .group = Group::kConnection,
-     .since = "1.0.0", .summary = "Gives the message back.", .complexity = "O(1)", .syntax = "message"},
-    {.name = "auth", .arity = -2, .flags = kHandshake, .run = Auth, .group = Group::kConnection, .since = "1.0.0",
-     .summary = "Says who the client is.",
-     .complexity = "O(N) with N the number of the user's passwords", .syntax = "[username] password"},
+    {.name = "ping", .arity = -1, .flags = kFast, .run = Ping, .group = Group::kConnection,
+     .since = "1.0.0", .summary = "Answers, or gives the message back.", .complexity = "O(1)",
+     .syntax = "[message]", .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "echo", .arity = 2, .flags = kLoading | kStale | kFast, .run = Echo,
+     .group = Group::kConnection, .since = "1.0.0", .summary = "Gives the message back.",
+     .complexity = "O(1)", .syntax = "message"},
+    {.name = "auth", .arity = -2, .flags = kHandshake, .run = Auth, .group = Group::kConnection,
+     .since = "1.0.0", .summary = "Says who the client is.",
+     .complexity = "O(N) with N the number of the user's passwords",
+     .syntax = "[username] password"},
     {.name = "hello", .arity = -1, .flags = kHandshake, .run = Hello, .group = Group::kConnection,
      .since = "6.0.0", .summary = "Chooses the protocol, and may authenticate and name the client.",
      .complexity = "O(1)", .syntax = "[protover [AUTH username password] [SETNAME clientname]]"},
-    {.name = "select", .arity = 2, .flags = kLoading | kStale | kFast, .run = Select, .group = Group::kConnection,
-     .since = "1.0.0", .summary = "Chooses the database that later commands are about.", .complexity = "O(1)",
+    {.name = "select", .arity = 2, .flags = kLoading | kStale | kFast, .run = Select,
+     .group = Group::kConnection, .since = "1.0.0",
+     .summary = "Chooses the database that later commands are about.", .complexity = "O(1)",
      .syntax = "index"},
-    {.name = "quit", .arity = -1, .flags = kHandshake | kNotQueued, .run = Quit, .group = Group::kConnection,
-     .since = "1.0.0", .summary = "Closes the connection.", .complexity = "O(1)"},
-    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued, .run = Reset, .group = Group::kConnection,
-     .since = "6.2.0", .summary = "Brings the connection back to what it was when it was new.",
+    {.name = "quit", .arity = -1, .flags = kHandshake | kNotQueued, .run = Quit,
+     .group = Group::kConnection, .since = "1.0.0", .summary = "Closes the connection.",
      .complexity = "O(1)"},
+    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued, .run = Reset,
+     .group = Group::kConnection, .since = "6.2.0",
+     .summary = "Brings the connection back to what it was when it was new.", .complexity = "O(1)"},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DEBUG: what test suites and clients' tests use of it. Its subcommands are a table of their own, for Redis has
-// DEBUG as one command; all run where waiting is allowed.
+// DEBUG: what test suites and clients' tests use of it. Its subcommands are a table of their own,
+// for Redis has DEBUG as one command; all run where waiting is allowed.
 #include <time.h>
 
 #include <cstdlib>
@@ -55,7 +55,8 @@ Status ReadAnew(CommandContext& ctx, Reply& reply) {
   return Ok();
 }
 
-// DEBUG RELOAD [MERGE] [NOFLUSH] [NOSAVE]: the options have no meaning where nothing is loaded from a dump.
+// DEBUG RELOAD [MERGE] [NOFLUSH] [NOSAVE]: the options have no meaning where nothing is loaded from
+// a dump.
 Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) {
     if (!args.Keyword("merge") && !args.Keyword("noflush") && !args.Keyword("nosave")) {
@@ -75,10 +76,12 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
   const int64_t idle_s = ctx.txn().IdleSeconds(key.row());
-  // There is no address to show; a key has the same number for life, which is what comparisons are after.
+  // There is no address to show; a key has the same number for life, which is what comparisons are
+  // after.
   char text[256];
   const int size = std::snprintf(
-      text, sizeof text, "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%zu lru:%lld lru_seconds_idle:%lld",
+      text, sizeof text,
+      "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%zu lru:%lld lru_seconds_idle:%lld",
       static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
       static_cast<long long>(TRY(ReferenceCount(entry))), std::string(EncodingName(entry)).c_str(),
       entry.payload().size(), static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),
@@ -89,7 +92,8 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
 
 // DEBUG DIGEST
 Status DatasetDigest(CommandContext& ctx, Args&, Reply& reply) {
-  const Digest digest = TRY(DigestOfDataset(ctx.txn(), ctx.txn().store().databases(), ctx.limits()));
+  const Digest digest =
+      TRY(DigestOfDataset(ctx.txn(), ctx.txn().store().databases(), ctx.limits()));
   reply.Simple(digest.Hex());
   return Ok();
 }
@@ -108,8 +112,9 @@ Status DigestValue(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// DEBUG QUICKLIST-PACKED-THRESHOLD size: beyond so many bytes no collection stays packed, until 0 restores what is
-// configured. Redis's suite uses it for the same end, to bring small lists into their large form.
+// DEBUG QUICKLIST-PACKED-THRESHOLD size: beyond so many bytes no collection stays packed, until 0
+// restores what is configured. Redis's suite uses it for the same end, to bring small lists into
+// their large form.
 Status PackedThreshold(CommandContext& ctx, Args& args, Reply& reply) {
   constexpr uint64_t kTooLarge = 4ull << 30;
   const auto bytes = ParseMemory(args.Bytes());
@@ -142,7 +147,8 @@ Status ErrorReply(CommandContext&, Args& args, Reply&) { return Status::Reply(ar
 // ---- DEBUG PROTOCOL
 
 void ReplyAttribute(Reply& reply) {
-  if (reply.protocol() == 3) reply.Raw("|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n");
+  if (reply.protocol() == 3)
+    reply.Raw("|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n");
   reply.Bulk("Some real reply following the attribute");
 }
 
@@ -172,38 +178,65 @@ Status ReplyPush(Reply& reply) {
 Status Protocol(CommandContext&, Args& args, Reply& reply) {
   const std::string_view type = args.Bytes();
   const auto is = [type](std::string_view name) { return EqualsIgnoreCase(type, name); };
-  if (is("string")) reply.Bulk("Hello World");
-  else if (is("integer")) reply.Integer(12345);
-  else if (is("double")) reply.Double(3.141);
-  else if (is("null")) reply.Null();
-  else if (is("array")) ReplyThree(reply, false);
-  else if (is("set")) ReplyThree(reply, true);
-  else if (is("map")) ReplyMap(reply);
-  else if (is("attrib")) ReplyAttribute(reply);
-  else if (is("push")) return ReplyPush(reply);
-  else if (is("true")) reply.Bool(true);
-  else if (is("false")) reply.Bool(false);
-  else if (is("verbatim")) reply.Verbatim("txt", "This is a verbatim\nstring");
-  else if (is("bignum")) reply.BigNumber("1234567999999999999999999999999999999");
-  else return Status::Reply("ERR Wrong protocol type name. Please use one of the following: string|integer|double|"
-                            "bignum|null|array|set|map|attrib|push|verbatim|true|false");
+  if (is("string"))
+    reply.Bulk("Hello World");
+  else if (is("integer"))
+    reply.Integer(12345);
+  else if (is("double"))
+    reply.Double(3.141);
+  else if (is("null"))
+    reply.Null();
+  else if (is("array"))
+    ReplyThree(reply, false);
+  else if (is("set"))
+    ReplyThree(reply, true);
+  else if (is("map"))
+    ReplyMap(reply);
+  else if (is("attrib"))
+    ReplyAttribute(reply);
+  else if (is("push"))
+    return ReplyPush(reply);
+  else if (is("true"))
+    reply.Bool(true);
+  else if (is("false"))
+    reply.Bool(false);
+  else if (is("verbatim"))
+    reply.Verbatim("txt", "This is a verbatim\nstring");
+  else if (is("bignum"))
+    reply.BigNumber("1234567999999999999999999999999999999");
+  else
+    return Status::Reply(
+        "ERR Wrong protocol type name. Please use one of the following: string|integer|double|"
+        "bignum|null|array|set|map|attrib|push|verbatim|true|false");
   return Ok();
 }
 
 constexpr std::string_view kHelp[] = {
-    "CHANGE-REPL-ID", "    Draw a new replication id.",
-    "DIGEST", "    A fingerprint of all data, the same as Redis's for the same data.",
-    "DIGEST-VALUE <key> [<key> ...]", "    Fingerprints of values.",
-    "ERROR <string>", "    Answer this error.",
-    "LOADAOF", "    Write everything out and read it anew from disk.",
-    "LOG <message>", "    Write a line to the log.",
-    "OBJECT <key>", "    How a value is kept.",
-    "PROTOCOL <type>", "    Answer a value of this type: string, integer, double, bignum, null, array, set, map,",
+    "CHANGE-REPL-ID",
+    "    Draw a new replication id.",
+    "DIGEST",
+    "    A fingerprint of all data, the same as Redis's for the same data.",
+    "DIGEST-VALUE <key> [<key> ...]",
+    "    Fingerprints of values.",
+    "ERROR <string>",
+    "    Answer this error.",
+    "LOADAOF",
+    "    Write everything out and read it anew from disk.",
+    "LOG <message>",
+    "    Write a line to the log.",
+    "OBJECT <key>",
+    "    How a value is kept.",
+    "PROTOCOL <type>",
+    "    Answer a value of this type: string, integer, double, bignum, null, array, set, map,",
     "    attrib, push, verbatim, true, false.",
-    "QUICKLIST-PACKED-THRESHOLD <size>", "    Let no collection of more bytes be packed; 0 ends it.",
-    "RELOAD [<option> ...]", "    Write everything out and read it anew from disk.",
-    "SET-ACTIVE-EXPIRE <0 | 1>", "    Whether keys past their time are deleted before anybody asks for them.",
-    "SLEEP <seconds>", "    Let this client wait.",
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "    Let no collection of more bytes be packed; 0 ends it.",
+    "RELOAD [<option> ...]",
+    "    Write everything out and read it anew from disk.",
+    "SET-ACTIVE-EXPIRE <0 | 1>",
+    "    Whether keys past their time are deleted before anybody asks for them.",
+    "SLEEP <seconds>",
+    "    Let this client wait.",
 };
 
 // DEBUG HELP
@@ -259,8 +292,9 @@ Status Debug(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "debug", .arity = -2, .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane, .run = Debug,
-     .group = Group::kServer, .since = "1.0.0", .summary = "Commands for tests and for finding faults.",
+    {.name = "debug", .arity = -2, .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane,
+     .run = Debug, .group = Group::kServer, .since = "1.0.0",
+     .summary = "Commands for tests and for finding faults.",
      .complexity = "Depends on the subcommand.", .syntax = "subcommand [argument [argument ...]]"},
 };
 

@@ -125,7 +125,8 @@ void Digest::XorOf(const Digest& other) {
 
 std::string Digest::Hex() const {
   std::string hex;
-  for (const unsigned char byte : bytes_) hex.append({kHexDigits[byte >> 4], kHexDigits[byte & 15]});
+  for (const unsigned char byte : bytes_)
+    hex.append({kHexDigits[byte >> 4], kHexDigits[byte & 15]});
   return hex;
 }
 

@@ -18,20 +18,22 @@ constexpr SectionRow kSections[kSectionCount] = {
     {"Security", "Who may do what."},
     {"Durability", "When a write is safe."},
     {"Memory", "One number bounds it all."},
-    {"Collections", "Up to where a hash, set, sorted set or list is kept packed, as one row. Beyond that it is "
-                    "spread, a row per element."},
+    {"Collections",
+     "Up to where a hash, set, sorted set or list is kept packed, as one row. Beyond that it is "
+     "spread, a row per element."},
     {"Expiry and lazy freeing", "How keys leave."},
     {"Observation", "What the server tells of itself."},
     {"RocksDB", "The engine underneath. The defaults need no attention."},
-    {"Accepted for compatibility", "Directives of Redis about things that Cairn does not have. They are checked, kept "
-                                   "and shown by CONFIG GET, so that a redis.conf can be used as it is; "
-                                   "they change nothing."},
+    {"Accepted for compatibility",
+     "Directives of Redis about things that Cairn does not have. They are checked, kept "
+     "and shown by CONFIG GET, so that a redis.conf can be used as it is; "
+     "they change nothing."},
 };
 
 std::vector<Directive> JoinRows() {
   std::vector<Directive> rows;
-  for (const auto part : {NetworkDirectives(), ProcessDirectives(), StorageDirectives(), TypeDirectives(),
-                          ObservationDirectives(), AcceptedDirectives()}) {
+  for (const auto part : {NetworkDirectives(), ProcessDirectives(), StorageDirectives(),
+                          TypeDirectives(), ObservationDirectives(), AcceptedDirectives()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }
   return rows;
@@ -39,7 +41,9 @@ std::vector<Directive> JoinRows() {
 
 }  // namespace
 
-std::string_view SectionTitle(Section section) { return kSections[static_cast<int>(section)].title; }
+std::string_view SectionTitle(Section section) {
+  return kSections[static_cast<int>(section)].title;
+}
 
 std::string_view SectionText(Section section) { return kSections[static_cast<int>(section)].text; }
 

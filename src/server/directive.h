@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Directive: one row of the table of directives. The configuration file, the command line, CONFIG GET, SET and
-// REWRITE, the reference page and the check of conf/cairn.conf all read this row and nothing else.
+// Directive: one row of the table of directives. The configuration file, the command line, CONFIG
+// GET, SET and REWRITE, the reference page and the check of conf/cairn.conf all read this row and
+// nothing else.
 //
-// A directive is added by one row in the file of its section (server/directives_*.cc) and, when threads look at it
-// while they serve, a field in Settings or Limits that the row names as its target.
+// A directive is added by one row in the file of its section (server/directives_*.cc) and, when
+// threads look at it while they serve, a field in Settings or Limits that the row names as its
+// target.
 //
 // Thread: any; rows never change.
 #pragma once
@@ -39,8 +41,9 @@ using Value = std::variant<bool, int64_t, std::string, std::vector<std::string>>
 
 // The syntax of a directive of kind kSpecial.
 struct SpecialSyntax {
-  // The words in the form they are kept in, given those of a line or of CONFIG SET and, for a repeatable
-  // directive, what the lines before it came to. An error's text is a part of a sentence.
+  // The words in the form they are kept in, given those of a line or of CONFIG SET and, for a
+  // repeatable directive, what the lines before it came to. An error's text is a part of a
+  // sentence.
   Result<std::vector<std::string>> (*parse)(std::span<const std::string> words,
                                             std::span<const std::string> current);
   // The lines of the configuration file, each without the directive's name.
@@ -50,11 +53,21 @@ struct SpecialSyntax {
 };
 
 // Where a value is published for threads to read: a field, or a function for what is not one field.
-using Target = std::variant<std::monostate, std::atomic<bool> Settings::*, std::atomic<int64_t> Settings::*,
-                            std::atomic<int64_t> Limits::*, void (*)(const Value& value, Settings& settings)>;
+using Target =
+    std::variant<std::monostate, std::atomic<bool> Settings::*, std::atomic<int64_t> Settings::*,
+                 std::atomic<int64_t> Limits::*, void (*)(const Value& value, Settings& settings)>;
 
 enum class Section : unsigned char {
-  kNetwork, kProcess, kSecurity, kDurability, kMemory, kTypes, kExpiry, kObservation, kRocksdb, kAccepted,
+  kNetwork,
+  kProcess,
+  kSecurity,
+  kDurability,
+  kMemory,
+  kTypes,
+  kExpiry,
+  kObservation,
+  kRocksdb,
+  kAccepted,
 };
 inline constexpr int kSectionCount = 10;
 std::string_view SectionTitle(Section section);
@@ -69,7 +82,7 @@ enum DirectiveFlag : uint8_t {
 
 struct Directive {
   std::string_view name;
-  std::string_view alias = {};     // the name Redis used before
+  std::string_view alias = {};  // the name Redis used before
   Section section = Section::kProcess;
   Kind kind = Kind::kText;
   std::string_view fallback = {};  // the default, as the file would say it
@@ -79,7 +92,8 @@ struct Directive {
   const SpecialSyntax* special = nullptr;
   uint8_t flags = 0;
   Target target = {};
-  std::string_view syntax = {};    // the arguments in the reference page, where the kind does not say it
+  std::string_view syntax =
+      {};  // the arguments in the reference page, where the kind does not say it
   std::string_view help = {};
 
   bool Has(DirectiveFlag flag) const { return flags & flag; }
@@ -87,9 +101,9 @@ struct Directive {
 
 // All rows, by section, in the order of the reference page.
 std::span<const Directive> NetworkDirectives();
-std::span<const Directive> ProcessDirectives();   // kProcess and kSecurity
-std::span<const Directive> StorageDirectives();   // kDurability, kMemory and kRocksdb
-std::span<const Directive> TypeDirectives();      // kTypes and kExpiry
+std::span<const Directive> ProcessDirectives();  // kProcess and kSecurity
+std::span<const Directive> StorageDirectives();  // kDurability, kMemory and kRocksdb
+std::span<const Directive> TypeDirectives();     // kTypes and kExpiry
 std::span<const Directive> ObservationDirectives();
 std::span<const Directive> AcceptedDirectives();
 std::span<const Directive> AllDirectives();
@@ -97,9 +111,10 @@ std::span<const Directive> AllDirectives();
 // By name or alias in any case; null when there is none.
 const Directive* FindDirective(std::string_view name);
 
-// Reads the words that follow the name on a line (or CONFIG SET's one argument, for kinds of one word). The
-// error's text is in the words of Redis's CONFIG SET.
-Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words, const Value& current);
+// Reads the words that follow the name on a line (or CONFIG SET's one argument, for kinds of one
+// word). The error's text is in the words of Redis's CONFIG SET.
+Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words,
+                         const Value& current);
 
 // The value as CONFIG GET shows it.
 std::string FormatValue(const Directive& directive, const Value& value);

@@ -9,7 +9,8 @@
 
 namespace cairn {
 
-// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly]; a word is a whole line.
+// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly]; a word is a whole
+// line.
 extern const SpecialSyntax kListenSyntax;
 
 // save <seconds> <changes> [<seconds> <changes> ...], save ""

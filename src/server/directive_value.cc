@@ -26,7 +26,8 @@ std::string ToOctal(int64_t value) {
 }
 
 std::optional<int64_t> ParseOctal(const std::string& text) {
-  if (text.empty() || text.find_first_not_of("01234567") != text.npos || text.size() > 10) return std::nullopt;
+  if (text.empty() || text.find_first_not_of("01234567") != text.npos || text.size() > 10)
+    return std::nullopt;
   return std::strtoll(text.c_str(), nullptr, 8);
 }
 
@@ -35,7 +36,8 @@ Result<Value> WithinBounds(const Directive& directive, int64_t number, bool is_l
   const auto show = [&](int64_t bound) {
     return directive.kind == Kind::kOctal ? ToOctal(bound) : std::to_string(bound);
   };
-  return Fail("argument must be between " + show(directive.min) + " and " + show(directive.max) + " inclusive");
+  return Fail("argument must be between " + show(directive.min) + " and " + show(directive.max) +
+              " inclusive");
 }
 
 Result<Value> ParseChoice(const Directive& directive, std::string_view word) {
@@ -68,10 +70,8 @@ Result<Value> ParseOneWord(const Directive& directive, const std::string& word) 
       if (!bytes) return Fail("argument must be a memory value");
       return WithinBounds(directive, static_cast<int64_t>(*bytes), *bytes > INT64_MAX);
     }
-    case Kind::kChoice:
-      return ParseChoice(directive, word);
-    default:
-      return Value(word);
+    case Kind::kChoice: return ParseChoice(directive, word);
+    default: return Value(word);
   }
 }
 
@@ -87,14 +87,16 @@ std::string JoinWords(const Words& words) {
 
 // The value of a directive that takes one word, as the file has it.
 std::string FileText(const Directive& directive, const Value& value) {
-  if (directive.kind == Kind::kMemory) return FormatMemory(static_cast<uint64_t>(std::get<int64_t>(value)));
+  if (directive.kind == Kind::kMemory)
+    return FormatMemory(static_cast<uint64_t>(std::get<int64_t>(value)));
   const std::string text = FormatValue(directive, value);
   return directive.kind == Kind::kText ? QuoteWord(text) : text;
 }
 
 }  // namespace
 
-Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words, const Value& current) {
+Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words,
+                         const Value& current) {
   if (!TakesManyWords(directive)) {
     if (words.size() != 1) return Fail("wrong number of arguments");
     return ParseOneWord(directive, words[0]);
@@ -116,19 +118,13 @@ Result<Value> ParseValue(const Directive& directive, std::span<const std::string
 
 std::string FormatValue(const Directive& directive, const Value& value) {
   switch (directive.kind) {
-    case Kind::kBool:
-      return std::get<bool>(value) ? "yes" : "no";
+    case Kind::kBool: return std::get<bool>(value) ? "yes" : "no";
     case Kind::kNumber:
-    case Kind::kMemory:
-      return std::to_string(std::get<int64_t>(value));
-    case Kind::kOctal:
-      return ToOctal(std::get<int64_t>(value));
-    case Kind::kChoice:
-      return std::string(directive.choices[std::get<int64_t>(value)]);
-    case Kind::kText:
-      return std::get<std::string>(value);
-    case Kind::kWords:
-      return JoinWords(std::get<Words>(value));
+    case Kind::kMemory: return std::to_string(std::get<int64_t>(value));
+    case Kind::kOctal: return ToOctal(std::get<int64_t>(value));
+    case Kind::kChoice: return std::string(directive.choices[std::get<int64_t>(value)]);
+    case Kind::kText: return std::get<std::string>(value);
+    case Kind::kWords: return JoinWords(std::get<Words>(value));
     case Kind::kSpecial:
       const Words& words = std::get<Words>(value);
       return directive.special->text != nullptr ? directive.special->text(words) : JoinWords(words);
@@ -153,21 +149,17 @@ std::vector<std::string> FormatLines(const Directive& directive, const Value& va
 std::string DescribeSyntax(const Directive& directive) {
   if (!directive.syntax.empty()) return std::string(directive.syntax);
   switch (directive.kind) {
-    case Kind::kBool:
-      return "yes | no";
-    case Kind::kMemory:
-      return "<bytes>";
-    case Kind::kOctal:
-      return "<permissions>";
-    case Kind::kNumber:
-      return "<number>";
+    case Kind::kBool: return "yes | no";
+    case Kind::kMemory: return "<bytes>";
+    case Kind::kOctal: return "<permissions>";
+    case Kind::kNumber: return "<number>";
     case Kind::kChoice: {
       std::string text;
-      for (const std::string_view name : directive.choices) text.append(text.empty() ? "" : " | ").append(name);
+      for (const std::string_view name : directive.choices)
+        text.append(text.empty() ? "" : " | ").append(name);
       return text;
     }
-    default:
-      return "<text>";
+    default: return "<text>";
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Directives of Redis that are about what Cairn does not have. They are checked, kept and shown, so that a
-// redis.conf can be used as it is and a client that sets one is answered as Redis would; nothing else happens.
+// Directives of Redis that are about what Cairn does not have. They are checked, kept and shown, so
+// that a redis.conf can be used as it is and a client that sets one is answered as Redis would;
+// nothing else happens.
 #include "server/directive.h"
 #include "server/directive_syntax.h"
 
@@ -11,10 +12,13 @@ namespace {
 constexpr int64_t kMaxInt = INT32_MAX;
 constexpr auto kAcc = Section::kAccepted;
 
-constexpr std::string_view kSnapshotFile = "About snapshot files (RDB), which Cairn does not write.";
-constexpr std::string_view kAofFile = "About the append-only file, in whose place Cairn has RocksDB's log.";
+constexpr std::string_view kSnapshotFile =
+    "About snapshot files (RDB), which Cairn does not write.";
+constexpr std::string_view kAofFile =
+    "About the append-only file, in whose place Cairn has RocksDB's log.";
 constexpr std::string_view kReplica = "About replicas, which Cairn does not serve.";
-constexpr std::string_view kTables = "About hash tables in memory, which Cairn does not keep its data in.";
+constexpr std::string_view kTables =
+    "About hash tables in memory, which Cairn does not keep its data in.";
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
 constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
 
@@ -22,12 +26,19 @@ constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
 constexpr std::string_view kSanitize[] = {"no", "yes", "clients"};
 constexpr std::string_view kOom[] = {"no", "yes", "relative", "absolute"};
 
-constexpr Directive Switch(std::string_view name, std::string_view fallback, std::string_view help) {
+constexpr Directive Switch(std::string_view name, std::string_view fallback,
+                           std::string_view help) {
   return {.name = name, .section = kAcc, .kind = Kind::kBool, .fallback = fallback, .help = help};
 }
 
-constexpr Directive Count(std::string_view name, std::string_view fallback, int64_t min, std::string_view help) {
-  return {.name = name, .section = kAcc, .kind = Kind::kNumber, .fallback = fallback, .min = min, .max = kMaxInt,
+constexpr Directive Count(std::string_view name, std::string_view fallback, int64_t min,
+                          std::string_view help) {
+  return {.name = name,
+          .section = kAcc,
+          .kind = Kind::kNumber,
+          .fallback = fallback,
+          .min = min,
+          .max = kMaxInt,
           .help = help};
 }
 
@@ -37,13 +48,18 @@ constexpr Directive Word(std::string_view name, std::string_view fallback, std::
 
 constexpr Directive Choice(std::string_view name, std::string_view fallback,
                            std::span<const std::string_view> choices, std::string_view help) {
-  return {.name = name, .section = kAcc, .kind = Kind::kChoice, .fallback = fallback, .choices = choices,
+  return {.name = name,
+          .section = kAcc,
+          .kind = Kind::kChoice,
+          .fallback = fallback,
+          .choices = choices,
           .help = help};
 }
 
 const Directive kRows[] = {
-    {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"", .special = &kSaveSyntax,
-     .flags = kRepeatable, .syntax = "<seconds> <changes> [<seconds> <changes> ...]", .help = kSnapshotFile},
+    {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"",
+     .special = &kSaveSyntax, .flags = kRepeatable,
+     .syntax = "<seconds> <changes> [<seconds> <changes> ...]", .help = kSnapshotFile},
     Word("dbfilename", "dump.rdb", kSnapshotFile),
     Switch("rdbcompression", "yes", kSnapshotFile),
     Switch("rdbchecksum", "yes", kSnapshotFile),
@@ -51,15 +67,15 @@ const Directive kRows[] = {
     Switch("rdb-save-incremental-fsync", "yes", kSnapshotFile),
     Switch("stop-writes-on-bgsave-error", "yes", kSnapshotFile),
     Choice("sanitize-dump-payload", "no", kSanitize, kSnapshotFile),
-    {.name = "rdb-key-save-delay", .section = kAcc, .kind = Kind::kNumber, .fallback = "0", .min = INT32_MIN,
-     .max = kMaxInt, .help = kSnapshotFile},
+    {.name = "rdb-key-save-delay", .section = kAcc, .kind = Kind::kNumber, .fallback = "0",
+     .min = INT32_MIN, .max = kMaxInt, .help = kSnapshotFile},
 
     Word("appendfilename", "appendonly.aof", kAofFile),
     Word("appenddirname", "appendonlydir", kAofFile),
     Switch("no-appendfsync-on-rewrite", "no", kAofFile),
     Count("auto-aof-rewrite-percentage", "100", 0, kAofFile),
-    {.name = "auto-aof-rewrite-min-size", .section = kAcc, .kind = Kind::kMemory, .fallback = "64mb",
-     .help = kAofFile},
+    {.name = "auto-aof-rewrite-min-size", .section = kAcc, .kind = Kind::kMemory,
+     .fallback = "64mb", .help = kAofFile},
     Switch("aof-load-truncated", "yes", kAofFile),
     Switch("aof-use-rdb-preamble", "yes", kAofFile),
     Switch("aof-timestamp-enabled", "no", kAofFile),

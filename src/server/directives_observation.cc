@@ -12,19 +12,20 @@ using S = Settings;
 constexpr auto kObs = Section::kObservation;
 
 const Directive kRows[] = {
-    {.name = "slowlog-log-slower-than", .section = kObs, .kind = Kind::kNumber, .fallback = "10000", .min = -1,
-     .target = &S::slowlog_log_slower_than_us, .syntax = "<microseconds>",
+    {.name = "slowlog-log-slower-than", .section = kObs, .kind = Kind::kNumber, .fallback = "10000",
+     .min = -1, .target = &S::slowlog_log_slower_than_us, .syntax = "<microseconds>",
      .help = "Commands that took this long or longer are kept in the slow log; 0 keeps all, -1 none."},
     {.name = "slowlog-max-len", .section = kObs, .kind = Kind::kNumber, .fallback = "128", .min = 0,
      .target = &S::slowlog_max_len, .help = "Entries of the slow log; the oldest go first."},
     {.name = "latency-tracking", .section = kObs, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::latency_tracking,
      .help = "Keep a histogram of every command's run times, shown by INFO latencystats."},
-    {.name = "latency-tracking-info-percentiles", .section = kObs, .kind = Kind::kSpecial, .fallback = "50 99 99.9",
-     .special = &kPercentilesSyntax, .syntax = "<percentile> [<percentile> ...]",
+    {.name = "latency-tracking-info-percentiles", .section = kObs, .kind = Kind::kSpecial,
+     .fallback = "50 99 99.9", .special = &kPercentilesSyntax,
+     .syntax = "<percentile> [<percentile> ...]",
      .help = "The percentiles that INFO latencystats shows, each from 0 to 100."},
-    {.name = "latency-monitor-threshold", .section = kObs, .kind = Kind::kNumber, .fallback = "0", .min = 0,
-     .target = &S::latency_monitor_threshold_ms, .syntax = "<milliseconds>",
+    {.name = "latency-monitor-threshold", .section = kObs, .kind = Kind::kNumber, .fallback = "0",
+     .min = 0, .target = &S::latency_monitor_threshold_ms, .syntax = "<milliseconds>",
      .help = "Accepted and shown; events that took longer are found in the slow log and in INFO "
              "latencystats."},
     {.name = "notify-keyspace-events", .section = kObs, .kind = Kind::kSpecial, .fallback = "\"\"",

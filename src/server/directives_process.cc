@@ -11,38 +11,40 @@ using S = Settings;
 constexpr auto kProc = Section::kProcess;
 constexpr auto kSec = Section::kSecurity;
 
-constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};      // LogLevel
-constexpr std::string_view kDebugCommand[] = {"no", "yes", "local"};                       // DebugCommand
+constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};  // LogLevel
+constexpr std::string_view kDebugCommand[] = {"no", "yes", "local"};  // DebugCommand
 
 void PublishPassword(const Value& value, Settings& settings) {
   settings.has_password = !std::get<std::string>(value).empty();
 }
 
 const Directive kRows[] = {
-    {.name = "dir", .section = kProc, .kind = Kind::kText, .fallback = "./data", .flags = kStartOnly,
-     .syntax = "<path>",
+    {.name = "dir", .section = kProc, .kind = Kind::kText, .fallback = "./data",
+     .flags = kStartOnly, .syntax = "<path>",
      .help = "The data directory, made when it is missing. One process at a time may use it."},
-    {.name = "databases", .section = kProc, .kind = Kind::kNumber, .fallback = "16", .min = 1, .max = 65535,
-     .flags = kStartOnly, .target = &S::databases,
-     .help = "How many databases SELECT can choose from. A database beyond the number keeps its keys until the "
-             "number is raised again."},
-    {.name = "daemonize", .section = kProc, .kind = Kind::kBool, .fallback = "no", .flags = kStartOnly,
-     .target = &S::daemonize, .help = "Leave the terminal and run in the background."},
+    {.name = "databases", .section = kProc, .kind = Kind::kNumber, .fallback = "16", .min = 1,
+     .max = 65535, .flags = kStartOnly, .target = &S::databases,
+     .help = "How many databases SELECT can choose from. A database beyond the number keeps its keys until the " "number is raised again."},
+    {.name = "daemonize", .section = kProc, .kind = Kind::kBool, .fallback = "no",
+     .flags = kStartOnly, .target = &S::daemonize,
+     .help = "Leave the terminal and run in the background."},
     {.name = "pidfile", .section = kProc, .kind = Kind::kText, .fallback = "", .flags = kStartOnly,
-     .syntax = "<path>", .help = "A file that holds the process id while the server runs; none when empty."},
-    {.name = "loglevel", .section = kProc, .kind = Kind::kChoice, .fallback = "notice", .choices = kLogLevels,
-     .target = &S::loglevel, .help = "The least important messages that are still logged."},
+     .syntax = "<path>",
+     .help = "A file that holds the process id while the server runs; none when empty."},
+    {.name = "loglevel", .section = kProc, .kind = Kind::kChoice, .fallback = "notice",
+     .choices = kLogLevels, .target = &S::loglevel,
+     .help = "The least important messages that are still logged."},
     {.name = "logfile", .section = kProc, .kind = Kind::kText, .fallback = "", .flags = kStartOnly,
      .syntax = "<path>", .help = "Where the log goes; to the standard output when empty."},
-    {.name = "slow-threads", .section = kProc, .kind = Kind::kNumber, .fallback = "4", .min = 1, .max = 256,
-     .flags = kStartOnly, .target = &S::slow_threads,
-     .help = "Threads of the slow lane, which runs what has to wait: for a disk read, for a lock, for many "
-             "rows. More of them keep a faster disk busy."},
+    {.name = "slow-threads", .section = kProc, .kind = Kind::kNumber, .fallback = "4", .min = 1,
+     .max = 256, .flags = kStartOnly, .target = &S::slow_threads,
+     .help = "Threads of the slow lane, which runs what has to wait: for a disk read, for a lock, for many " "rows. More of them keep a faster disk busy."},
     {.name = "hz", .section = kProc, .kind = Kind::kNumber, .fallback = "10", .min = 1, .max = 500,
-     .target = &S::hz, .help = "How often a second the background work of the timer is looked at: idle clients, "
-                               "keys past their time."},
-    {.name = "dynamic-hz", .section = kProc, .kind = Kind::kBool, .fallback = "yes", .target = &S::dynamic_hz,
-     .help = "Look more often while many clients are connected."},
+     .target = &S::hz,
+     .help = "How often a second the background work of the timer is looked at: idle clients, keys "
+             "past their time."},
+    {.name = "dynamic-hz", .section = kProc, .kind = Kind::kBool, .fallback = "yes",
+     .target = &S::dynamic_hz, .help = "Look more often while many clients are connected."},
 
     {.name = "requirepass", .section = kSec, .kind = Kind::kText, .fallback = "", .flags = kSecret,
      .target = PublishPassword, .syntax = "<password>",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The families of commands that look into the server itself; command/families.h has those about keys.
+// The families of commands that look into the server itself; command/families.h has those about
+// keys.
 #pragma once
 
 #include <span>

@@ -29,7 +29,8 @@ Status ParseAddress(std::string_view text, ListenSpec& spec) {
   if (address.starts_with('[') && address.ends_with(']')) {
     address = address.substr(1, address.size() - 2);
   } else if (address.find(':') != address.npos) {
-    return Fail("an IPv6 address stands in brackets: [" + std::string(address) + "]:" + std::to_string(*port));
+    return Fail("an IPv6 address stands in brackets: [" + std::string(address) +
+                "]:" + std::to_string(*port));
   }
   if (address.empty()) return Fail("the address before ':' is missing; * means all");
   spec.address = address;
@@ -37,7 +38,8 @@ Status ParseAddress(std::string_view text, ListenSpec& spec) {
   return Ok();
 }
 
-Result<int64_t> ParseCount(std::span<const std::string> words, size_t at, int64_t min, int64_t max) {
+Result<int64_t> ParseCount(std::span<const std::string> words, size_t at, int64_t min,
+                           int64_t max) {
   const auto count = at < words.size() ? ParseInt64(words[at]) : std::nullopt;
   if (count && *count >= min && *count <= max) return *count;
   return Fail("'" + words[at - 1] + "' takes a number from " + std::to_string(min) + " to " +

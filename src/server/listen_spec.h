@@ -14,11 +14,11 @@
 namespace cairn {
 
 struct ListenSpec {
-  std::string address;      // an address without brackets, or "*"; empty for a Unix socket
+  std::string address;  // an address without brackets, or "*"; empty for a Unix socket
   int port = 0;
-  std::string unix_path;    // empty for TCP
+  std::string unix_path;  // empty for TCP
   int io_threads = 1;
-  int64_t qps_limit = 0;    // commands a second of all its clients together; 0: none
+  int64_t qps_limit = 0;  // commands a second of all its clients together; 0: none
   bool read_only = false;
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MEMORY and its subcommands. A key's data is on disk; what USAGE tells is the memory that its rows take when
-// all of them are in the key cache.
+// MEMORY and its subcommands. A key's data is on disk; what USAGE tells is the memory that its rows
+// take when all of them are in the key cache.
 #include "base/number.h"
 #include "command/context.h"
 #include "command/help.h"
 #include "encoding/varint.h"
 #include "server/families.h"
-#include "server/report.h"
 #include "server/process_memory.h"
+#include "server/report.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -30,9 +30,10 @@ uint64_t ElementsIn(Type type, std::string_view value) {
   return ReadVarint(packed, count) && count > 0 ? count : 1;
 }
 
-// The bytes of all rows of a spread collection in `space`, from the average of the first `samples`; 0: all.
-Result<uint64_t> EstimateRows(CommandContext& ctx, const Key& key, const SpreadPayload& spread, Type type, Space space,
-                              uint64_t samples) {
+// The bytes of all rows of a spread collection in `space`, from the average of the first `samples`;
+// 0: all.
+Result<uint64_t> EstimateRows(CommandContext& ctx, const Key& key, const SpreadPayload& spread,
+                              Type type, Space space, uint64_t samples) {
   uint64_t rows = 0;
   uint64_t bytes = 0;
   uint64_t elements = 0;
@@ -71,7 +72,8 @@ Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
     const SpreadPayload spread = TRY(DecodeSpreadPayload(entry.payload()));
     const auto n = static_cast<uint64_t>(samples);
     bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kElements, n));
-    if (entry.type() == Type::kZset) bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kScores, n));
+    if (entry.type() == Type::kZset)
+      bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kScores, n));
   }
   reply.Integer(static_cast<int64_t>(bytes));
   return Ok();
@@ -87,9 +89,10 @@ Status Doctor(CommandContext& ctx, Args&, Reply& reply) {
   if (memory.rss <= budget) {
     text += "Nothing needs to be done.\n";
   } else {
-    text += "That is " + HumanBytes(memory.rss - budget) +
-            " more than it should. See INFO cairn for who holds it: buffers of clients that do not read their "
-            "replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
+    text +=
+        "That is " + HumanBytes(memory.rss - budget) +
+        " more than it should. See INFO cairn for who holds it: buffers of clients that do not read their "
+        "replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
   }
   reply.Verbatim("txt", text);
   return Ok();
@@ -103,9 +106,12 @@ Status Purge(CommandContext&, Args&, Reply& reply) {
 }
 
 constexpr std::string_view kHelp[] = {
-    "DOCTOR", "    Say whether memory is as it should be.",
-    "PURGE", "    Give free pages back to the system.",
-    "USAGE <key> [SAMPLES <count>]", "    The bytes <key> takes when all of it is in the key cache, estimated from <count>",
+    "DOCTOR",
+    "    Say whether memory is as it should be.",
+    "PURGE",
+    "    Give free pages back to the system.",
+    "USAGE <key> [SAMPLES <count>]",
+    "    The bytes <key> takes when all of it is in the key cache, estimated from <count>",
     "    of its elements (5 unless told otherwise, 0 for all).",
 };
 
@@ -116,19 +122,22 @@ Status MemoryHelp(CommandContext&, Args&, Reply& reply) {
 }
 
 constexpr auto kGroup = Group::kServer;
-constexpr std::string_view kPerShard = "nondeterministic_output request_policy:all_shards response_policy:special";
+constexpr std::string_view kPerShard =
+    "nondeterministic_output request_policy:all_shards response_policy:special";
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "usage", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = Usage, .group = kGroup,
-     .since = "4.0.0", .summary = "Estimates the memory a key takes.",
+    {.name = "usage", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = Usage,
+     .group = kGroup, .since = "4.0.0", .summary = "Estimates the memory a key takes.",
      .complexity = "O(N) with N the number of samples", .syntax = "key [SAMPLES count]"},
-    {.name = "doctor", .arity = 2, .flags = kSlowLane, .run = Doctor, .group = kGroup, .since = "4.0.0",
-     .summary = "Says whether memory is as it should be.", .complexity = "O(1)", .tips = kPerShard},
-    {.name = "purge", .arity = 2, .flags = kSlowLane, .run = Purge, .group = kGroup, .since = "4.0.0",
-     .summary = "Gives free memory back to the system.",
-     .complexity = "Depends on how much is free", .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup, .since = "4.0.0",
-     .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "doctor", .arity = 2, .flags = kSlowLane, .run = Doctor, .group = kGroup,
+     .since = "4.0.0", .summary = "Says whether memory is as it should be.", .complexity = "O(1)",
+     .tips = kPerShard},
+    {.name = "purge", .arity = 2, .flags = kSlowLane, .run = Purge, .group = kGroup,
+     .since = "4.0.0", .summary = "Gives free memory back to the system.",
+     .complexity = "Depends on how much is free",
+     .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup,
+     .since = "4.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 
 constexpr CommandRow kRows[] = {

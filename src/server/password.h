@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Comparing passwords in a time that does not tell how much of a guess was right. Thread: any; pure.
+// Comparing passwords in a time that does not tell how much of a guess was right. Thread: any;
+// pure.
 #pragma once
 
 #include <openssl/sha.h>

@@ -10,12 +10,12 @@
 namespace cairn {
 
 struct ProcessMemory {
-  uint64_t allocated = 0;       // bytes the program has asked for and not given back
-  uint64_t active = 0;          // in pages that hold some of them
-  uint64_t resident = 0;        // the allocator's, in physical memory
-  uint64_t rss = 0;             // the whole process, in physical memory
-  uint64_t rss_peak = 0;        // the most it ever was
-  uint64_t machine = 0;         // what the machine has
+  uint64_t allocated = 0;  // bytes the program has asked for and not given back
+  uint64_t active = 0;     // in pages that hold some of them
+  uint64_t resident = 0;   // the allocator's, in physical memory
+  uint64_t rss = 0;        // the whole process, in physical memory
+  uint64_t rss_peak = 0;   // the most it ever was
+  uint64_t machine = 0;    // what the machine has
 
   static ProcessMemory Read();
 };

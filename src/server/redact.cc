@@ -10,7 +10,8 @@ constexpr std::string_view kRedacted = "(redacted)";
 
 }  // namespace
 
-std::vector<std::string_view> RedactSecrets(const Command& command, std::span<const std::string_view> argv) {
+std::vector<std::string_view> RedactSecrets(const Command& command,
+                                            std::span<const std::string_view> argv) {
   std::vector<std::string_view> shown(argv.begin(), argv.end());
   const std::string& name = command.full_name();
   if (name == "auth") {

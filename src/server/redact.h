@@ -13,8 +13,9 @@
 
 namespace cairn {
 
-// The request with "(redacted)" in place of secrets: what follows AUTH, in HELLO what follows its AUTH, and
-// the value of CONFIG SET requirepass.
-std::vector<std::string_view> RedactSecrets(const Command& command, std::span<const std::string_view> argv);
+// The request with "(redacted)" in place of secrets: what follows AUTH, in HELLO what follows its
+// AUTH, and the value of CONFIG SET requirepass.
+std::vector<std::string_view> RedactSecrets(const Command& command,
+                                            std::span<const std::string_view> argv);
 
 }  // namespace cairn

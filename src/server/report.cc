@@ -20,9 +20,13 @@ void Report::Field(std::string_view name, std::string_view value) {
   text_.append(name).append(":").append(value).append("\r\n");
 }
 
-void Report::Field(std::string_view name, int64_t value) { Field(name, std::string_view(std::to_string(value))); }
+void Report::Field(std::string_view name, int64_t value) {
+  Field(name, std::string_view(std::to_string(value)));
+}
 
-void Report::Field(std::string_view name, uint64_t value) { Field(name, std::string_view(std::to_string(value))); }
+void Report::Field(std::string_view name, uint64_t value) {
+  Field(name, std::string_view(std::to_string(value)));
+}
 
 void Report::Field(std::string_view name, double value, int digits) {
   char buffer[64];
@@ -55,7 +59,8 @@ namespace {
 
 std::vector<const ReportSection*> AllSections() {
   std::vector<const ReportSection*> sections;
-  for (const auto part : {ProcessSections(), ActivitySections(), CommandSections(), StorageSections()}) {
+  for (const auto part :
+       {ProcessSections(), ActivitySections(), CommandSections(), StorageSections()}) {
     for (const ReportSection& section : part) sections.push_back(&section);
   }
   return sections;
@@ -85,8 +90,9 @@ Status Info(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "info", .arity = -1, .flags = kLoading | kStale | kSlowLane, .run = Info, .group = Group::kServer,
-     .since = "1.0.0", .summary = "Returns what the server tells of itself.", .complexity = "O(1)",
+    {.name = "info", .arity = -1, .flags = kLoading | kStale | kSlowLane, .run = Info,
+     .group = Group::kServer, .since = "1.0.0",
+     .summary = "Returns what the server tells of itself.", .complexity = "O(1)",
      .syntax = "[section [section ...]]", .acl = "dangerous",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"},
 };

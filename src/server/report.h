@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// INFO: a table of sections, each a function that writes its fields (server/report_*.cc). Names are Redis's own
-// where it has the field; what only Cairn has is in sections of its own.
+// INFO: a table of sections, each a function that writes its fields (server/report_*.cc). Names are
+// Redis's own where it has the field; what only Cairn has is in sections of its own.
 //
-// Fields about what Cairn does not have are left out, except those that monitoring tools insist on: then they
-// have the value that is true of a server without that feature.
+// Fields about what Cairn does not have are left out, except those that monitoring tools insist on:
+// then they have the value that is true of a server without that feature.
 //
 // Thread: one that may wait, for a section may read rows.
 #pragma once
@@ -50,9 +50,10 @@ struct ReportSection {
   Status (*write)(CommandContext& ctx, Report& text);
 };
 
-std::span<const ReportSection> ProcessSections();    // server, clients, memory
-std::span<const ReportSection> ActivitySections();   // persistence, stats, replication, cpu, modules
-std::span<const ReportSection> CommandSections();    // commandstats, errorstats, latencystats, cluster
-std::span<const ReportSection> StorageSections();    // keyspace, cairn, cache, rocksdb
+std::span<const ReportSection> ProcessSections();   // server, clients, memory
+std::span<const ReportSection> ActivitySections();  // persistence, stats, replication, cpu, modules
+std::span<const ReportSection>
+CommandSections();  // commandstats, errorstats, latencystats, cluster
+std::span<const ReportSection> StorageSections();  // keyspace, cairn, cache, rocksdb
 
 }  // namespace cairn

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kNoReplicationId = "0000000000000000000000000000000000000000";
 
-// A save here is SAVE, BGSAVE or BGREWRITEAOF (server/saving.h); the log is what Redis calls the AOF.
+// A save here is SAVE, BGSAVE or BGREWRITEAOF (server/saving.h); the log is what Redis calls the
+// AOF.
 Status WritePersistence(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   SaveState& saves = server.saves();
@@ -84,7 +85,9 @@ Status WriteReplication(CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6; }
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6;
+}
 
 Status WriteCpu(CommandContext&, Report& text) {
   constexpr int kDigits = 6;

@@ -16,10 +16,14 @@ Status WriteCommandStats(CommandContext& ctx, Report& text) {
     const CommandTotals& one = totals[i];
     if (one.calls == 0 && one.rejected == 0) continue;
     char line[256];
-    const double per_call = one.calls == 0 ? 0 : static_cast<double>(one.usec) / static_cast<double>(one.calls);
-    std::snprintf(line, sizeof line, "calls=%llu,usec=%llu,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",
-                  static_cast<unsigned long long>(one.calls), static_cast<unsigned long long>(one.usec), per_call,
-                  static_cast<unsigned long long>(one.rejected), static_cast<unsigned long long>(one.failed));
+    const double per_call =
+        one.calls == 0 ? 0 : static_cast<double>(one.usec) / static_cast<double>(one.calls);
+    std::snprintf(line, sizeof line,
+                  "calls=%llu,usec=%llu,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",
+                  static_cast<unsigned long long>(one.calls),
+                  static_cast<unsigned long long>(one.usec), per_call,
+                  static_cast<unsigned long long>(one.rejected),
+                  static_cast<unsigned long long>(one.failed));
     text.Field("cmdstat_" + ctx.table().ByIndex(i)->full_name(), std::string_view(line));
   }
   return Ok();
@@ -46,7 +50,8 @@ uint64_t ValueAt(const std::vector<uint64_t>& buckets, uint64_t calls, double pe
 Status WriteLatencyStats(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   if (!server.settings().latency_tracking) return Ok();
-  const std::vector<std::string> percentiles = server.config().Words("latency-tracking-info-percentiles");
+  const std::vector<std::string> percentiles =
+      server.config().Words("latency-tracking-info-percentiles");
   const std::vector<CommandTotals> totals = server.stats().Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
     uint64_t recorded = 0;
@@ -55,11 +60,13 @@ Status WriteLatencyStats(CommandContext& ctx, Report& text) {
     std::string line;
     for (const std::string& percentile : percentiles) {
       char value[32];
-      std::snprintf(value, sizeof value, "%.3f",
-                    static_cast<double>(ValueAt(totals[i].latency, recorded, *ParseDouble(percentile))));
+      std::snprintf(
+          value, sizeof value, "%.3f",
+          static_cast<double>(ValueAt(totals[i].latency, recorded, *ParseDouble(percentile))));
       line.append(line.empty() ? "p" : ",p").append(percentile).append("=").append(value);
     }
-    text.Field("latency_percentiles_usec_" + ctx.table().ByIndex(i)->full_name(), std::string_view(line));
+    text.Field("latency_percentiles_usec_" + ctx.table().ByIndex(i)->full_name(),
+               std::string_view(line));
   }
   return Ok();
 }

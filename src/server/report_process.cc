@@ -8,8 +8,8 @@
 #include <cstdio>
 
 #include "base/clock.h"
-#include "server/report.h"
 #include "server/process_memory.h"
+#include "server/report.h"
 #include "server/server.h"
 
 namespace cairn {
@@ -78,7 +78,8 @@ constexpr std::string_view kPolicyName[] = {"maxmemory-policy"};
 
 std::string FormatPercent(uint64_t part, uint64_t whole) {
   char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f%%", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / whole);
+  std::snprintf(buffer, sizeof buffer, "%.2f%%",
+                whole == 0 ? 0 : 100.0 * static_cast<double>(part) / whole);
   return buffer;
 }
 
@@ -128,7 +129,8 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   text.Field("mem_clients_slaves", 0);
   text.Field("mem_clients_normal", client_bytes);
   text.Field("active_defrag_running", 0);
-  // Dropping a collection is one write; its rows go with the next compaction and are not waited for.
+  // Dropping a collection is one write; its rows go with the next compaction and are not waited
+  // for.
   text.Field("lazyfree_pending_objects", 0);
   text.Field("lazyfreed_objects", server.stats().Totals().lazyfreed_objects);
   return Ok();

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/number.h"
-#include "server/report.h"
 #include "server/process_memory.h"
+#include "server/report.h"
 #include "server/server.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
@@ -13,7 +13,8 @@
 namespace cairn {
 namespace {
 
-// Expiring keys are looked at one by one up to this many; beyond, their number is estimated from these.
+// Expiring keys are looked at one by one up to this many; beyond, their number is estimated from
+// these.
 constexpr uint64_t kExpiriesLookedAt = 100000;
 
 constexpr char kEstimatedRows[] = "rocksdb.estimate-num-keys";
@@ -40,10 +41,12 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   const bool complete = !cursor.Valid();
   TRY(cursor.TakeStatus());
   if (complete) return counts;
-  const auto estimate = ParseUint64(ctx.txn().store().TextProperty(kEstimatedRows, Space::kExpiries));
+  const auto estimate =
+      ParseUint64(ctx.txn().store().TextProperty(kEstimatedRows, Space::kExpiries));
   const double scale = static_cast<double>(estimate.value_or(seen)) / static_cast<double>(seen);
   for (auto& [keyspace, expiring] : counts) {
-    expiring.keys = static_cast<uint64_t>(static_cast<double>(expiring.keys) * std::max(1.0, scale));
+    expiring.keys =
+        static_cast<uint64_t>(static_cast<double>(expiring.keys) * std::max(1.0, scale));
     expiring.ttl_sum_ms *= std::max(1.0, scale);
   }
   return counts;
@@ -56,7 +59,8 @@ Status WriteKeyspace(CommandContext& ctx, Report& text) {
     if (keys == 0) continue;
     const Expiring& some = expiring[ctx.txn().keyspace(db)];
     const uint64_t expires = std::min(some.keys, keys);
-    const auto ttl_ms = some.keys == 0 ? 0 : static_cast<int64_t>(some.ttl_sum_ms / static_cast<double>(some.keys));
+    const auto ttl_ms =
+        some.keys == 0 ? 0 : static_cast<int64_t>(some.ttl_sum_ms / static_cast<double>(some.keys));
     text.Field("db" + std::to_string(db), std::string_view("keys=" + std::to_string(keys) +
                                                            ",expires=" + std::to_string(expires) +
                                                            ",avg_ttl=" + std::to_string(ttl_ms)));
@@ -94,20 +98,23 @@ Status WriteCache(CommandContext& ctx, Report& text) {
   text.Field("key_cache_used_bytes", static_cast<uint64_t>(cache.usage()));
   text.Field("key_cache_hits", hits);
   text.Field("key_cache_misses", looks - hits);
-  text.Field("key_cache_hit_rate", looks == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(looks), 4);
+  text.Field("key_cache_hit_rate",
+             looks == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(looks), 4);
   return Ok();
 }
 
 Status WriteRocksDb(CommandContext& ctx, Report& text) {
   constexpr std::string_view kProperties[] = {
-      "estimate-num-keys",         "estimate-live-data-size", "total-sst-files-size",
-      "live-sst-files-size",       "live-blob-file-size",     "size-all-mem-tables",
-      "num-immutable-mem-table",   "estimate-table-readers-mem", "estimate-pending-compaction-bytes",
-      "num-running-compactions",   "num-running-flushes",     "background-errors",
+      "estimate-num-keys",       "estimate-live-data-size",    "total-sst-files-size",
+      "live-sst-files-size",     "live-blob-file-size",        "size-all-mem-tables",
+      "num-immutable-mem-table", "estimate-table-readers-mem", "estimate-pending-compaction-bytes",
+      "num-running-compactions", "num-running-flushes",        "background-errors",
   };
   Store& store = ctx.txn().store();
-  for (const EngineCounter& counter : EngineCounters(store)) text.Field(counter.name, counter.value);
-  // Looks that asked only memory and were not answered there; number_keys_read has them, no disk has.
+  for (const EngineCounter& counter : EngineCounters(store))
+    text.Field(counter.name, counter.value);
+  // Looks that asked only memory and were not answered there; number_keys_read has them, no disk
+  // has.
   text.Field("incomplete_probes", store.IncompleteProbes());
   for (const std::string_view property : kProperties) {
     std::string name(property);

@@ -23,6 +23,8 @@ Status SaveEverything(Server& server) {
   return status;
 }
 
-uint64_t CountWritingCommands(Server& server) { return server.stats().CallsWith(server.table(), kWrite); }
+uint64_t CountWritingCommands(Server& server) {
+  return server.stats().CallsWith(server.table(), kWrite);
+}
 
 }  // namespace cairn

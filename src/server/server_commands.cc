@@ -2,9 +2,9 @@
 //
 // The commands about the server as such: TIME, SHUTDOWN, SAVE and its kin, COMPACT, FUNCTION.
 //
-// SAVE, BGSAVE and BGREWRITEAOF mean here what Redis's users mean by them: when they are done, everything
-// written before is on disk and the next start has little log to read. There is no snapshot file to write. All
-// three do it before they answer; only their own client waits.
+// SAVE, BGSAVE and BGREWRITEAOF mean here what Redis's users mean by them: when they are done,
+// everything written before is on disk and the next start has little log to read. There is no
+// snapshot file to write. All three do it before they answer; only their own client waits.
 #include "base/clock.h"
 #include "command/context.h"
 #include "command/help.h"
@@ -45,7 +45,8 @@ Status Shutdown(CommandContext& ctx, Args& args, Reply&) {
       return Status::Reply(errors::kSyntax);
     }
   }
-  if ((abort && words > 1) || (options.save && options.no_save)) return Status::Reply(errors::kSyntax);
+  if ((abort && words > 1) || (options.save && options.no_save))
+    return Status::Reply(errors::kSyntax);
   // A shutdown does not wait for anything that could still be called off.
   if (abort) return Status::Reply("ERR No shutdown in progress.");
   ctx.server().shutdown().Ask(options);
@@ -91,7 +92,8 @@ Status Compact(CommandContext& ctx, Args&, Reply& reply) {
 // FUNCTION FLUSH [ASYNC | SYNC]: no function can be loaded, so there is none to delete.
 Status FunctionFlush(CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
-  if (args.left() > 1) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "FUNCTION"));
+  if (args.left() > 1)
+    return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "FUNCTION"));
   if (args.More() && !args.Keyword("async") && !args.Keyword("sync")) {
     return Status::Reply("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }
@@ -120,8 +122,10 @@ Status FunctionList(CommandContext&, Args& args, Reply& reply) {
 }
 
 constexpr std::string_view kFunctionHelp[] = {
-    "FLUSH [ASYNC | SYNC]", "    Delete all libraries.",
-    "LIST [LIBRARYNAME <pattern>] [WITHCODE]", "    The libraries and their functions.",
+    "FLUSH [ASYNC | SYNC]",
+    "    Delete all libraries.",
+    "LIST [LIBRARYNAME <pattern>] [WITHCODE]",
+    "    The libraries and their functions.",
 };
 
 // FUNCTION HELP
@@ -133,16 +137,18 @@ Status FunctionHelp(CommandContext&, Args&, Reply& reply) {
 constexpr auto kGroup = Group::kServer;
 
 constexpr CommandRow kFunctionRows[] = {
-    {.name = "flush", .arity = -2, .flags = kWrite | kNoScript, .run = FunctionFlush, .group = Group::kScripting,
-     .since = "7.0.0", .summary = "Deletes all libraries of functions.",
+    {.name = "flush", .arity = -2, .flags = kWrite | kNoScript, .run = FunctionFlush,
+     .group = Group::kScripting, .since = "7.0.0", .summary = "Deletes all libraries of functions.",
      .complexity = "O(N) with N the number of functions", .syntax = "[ASYNC | SYNC]",
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "list", .arity = -2, .flags = kNoScript, .run = FunctionList, .group = Group::kScripting,
-     .since = "7.0.0", .summary = "Returns the libraries of functions.",
+    {.name = "list", .arity = -2, .flags = kNoScript, .run = FunctionList,
+     .group = Group::kScripting, .since = "7.0.0", .summary = "Returns the libraries of functions.",
      .complexity = "O(N) with N the number of functions",
-     .syntax = "[LIBRARYNAME library-name-pattern] [WITHCODE]", .tips = "nondeterministic_output_order"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = FunctionHelp, .group = Group::kScripting,
-     .since = "7.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+     .syntax = "[LIBRARYNAME library-name-pattern] [WITHCODE]",
+     .tips = "nondeterministic_output_order"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = FunctionHelp,
+     .group = Group::kScripting, .since = "7.0.0", .summary = "Describes the subcommands.",
+     .complexity = "O(1)"},
 };
 
 constexpr CommandRow kRows[] = {
@@ -150,28 +156,33 @@ constexpr CommandRow kRows[] = {
      .since = "2.6.0", .summary = "Returns the server's time.", .complexity = "O(1)",
      .tips = "nondeterministic_output"},
     {.name = "shutdown", .arity = -1,
-     .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy, .run = Shutdown, .group = kGroup,
-     .since = "1.0.0", .summary = "Ends the server, with everything written on disk.",
-     .complexity = "O(N) with N the bytes not yet written out", .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]"},
-    {.name = "lastsave", .arity = 1, .flags = kLoading | kStale | kFast, .run = LastSave, .group = kGroup,
-     .since = "1.0.0", .summary = "Returns when everything was last written out.", .complexity = "O(1)",
-     .acl = "admin dangerous", .tips = "nondeterministic_output"},
-    {.name = "save", .arity = 1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti | kSlowLane, .run = Save,
+     .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy, .run = Shutdown,
+     .group = kGroup, .since = "1.0.0",
+     .summary = "Ends the server, with everything written on disk.",
+     .complexity = "O(N) with N the bytes not yet written out",
+     .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]"},
+    {.name = "lastsave", .arity = 1, .flags = kLoading | kStale | kFast, .run = LastSave,
+     .group = kGroup, .since = "1.0.0", .summary = "Returns when everything was last written out.",
+     .complexity = "O(1)", .acl = "admin dangerous", .tips = "nondeterministic_output"},
+    {.name = "save", .arity = 1,
+     .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti | kSlowLane, .run = Save,
      .group = kGroup, .since = "1.0.0", .summary = "Writes out everything.",
      .complexity = "O(N) with N the bytes not yet written out"},
-    {.name = "bgsave", .arity = -1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kSlowLane, .run = BgSave,
-     .group = kGroup, .since = "1.0.0", .summary = "Writes out everything while others are served.",
+    {.name = "bgsave", .arity = -1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kSlowLane,
+     .run = BgSave, .group = kGroup, .since = "1.0.0",
+     .summary = "Writes out everything while others are served.",
      .complexity = "O(N) with N the bytes not yet written out", .syntax = "[SCHEDULE]"},
     {.name = "bgrewriteaof", .arity = 1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kSlowLane,
      .run = BgRewriteAof, .group = kGroup, .since = "1.0.0",
      .summary = "Writes out everything, so that the log can start afresh.",
      .complexity = "O(N) with N the bytes not yet written out"},
-    {.name = "compact", .arity = 1, .flags = kAdmin | kNoScript | kSlowLane | kNoMulti, .run = Compact, .group = kGroup,
-     .since = "7.2.0", .summary = "Rewrites all data, so that what is dead takes no space.",
+    {.name = "compact", .arity = 1, .flags = kAdmin | kNoScript | kSlowLane | kNoMulti,
+     .run = Compact, .group = kGroup, .since = "7.2.0",
+     .summary = "Rewrites all data, so that what is dead takes no space.",
      .complexity = "O(N) with N the bytes of the data"},
-    {.name = "function", .arity = -2, .flags = kSubcommands, .group = Group::kScripting, .since = "7.0.0",
-     .summary = "Commands about functions.", .complexity = "Depends on the subcommand.",
-     .subcommands = kFunctionRows},
+    {.name = "function", .arity = -2, .flags = kSubcommands, .group = Group::kScripting,
+     .since = "7.0.0", .summary = "Commands about functions.",
+     .complexity = "Depends on the subcommand.", .subcommands = kFunctionRows},
 };
 
 }  // namespace

@@ -18,10 +18,10 @@ inline constexpr char kRedisVersion[] = "7.2.4";  // whose commands and replies 
 
 // What makes this process this one, fixed at its start.
 struct Identity {
-  std::string run_id;           // 40 hexadecimal digits, new with every start
+  std::string run_id;  // 40 hexadecimal digits, new with every start
   std::string executable;
-  std::string config_file;      // empty: none
-  int64_t started_us = 0;       // monotonic
+  std::string config_file;  // empty: none
+  int64_t started_us = 0;   // monotonic
   int64_t started_unix_s = 0;
 
   // Reads the clocks and draws a run id.
@@ -33,10 +33,11 @@ struct DebugSwitches {
   std::atomic<bool> active_expire{true};  // off: expired keys are hidden and not deleted
 };
 
-// When everything was last made durable by command (SAVE, BGSAVE, BGREWRITEAOF, SHUTDOWN), for INFO persistence.
+// When everything was last made durable by command (SAVE, BGSAVE, BGREWRITEAOF, SHUTDOWN), for INFO
+// persistence.
 struct SaveState {
-  std::atomic<int> running{0};             // saves under way
-  std::atomic<int64_t> last_unix_s{0};     // of the last that went well; the start counts as one
+  std::atomic<int> running{0};          // saves under way
+  std::atomic<int64_t> last_unix_s{0};  // of the last that went well; the start counts as one
   std::atomic<bool> last_ok{true};
   std::atomic<uint64_t> count{0};
   std::atomic<uint64_t> writes_before{0};  // writing commands run before the last save
@@ -71,10 +72,10 @@ class MemoryPeak {
 
 // SHUTDOWN's options.
 struct ShutdownOptions {
-  bool save = false;     // flush the memtables too
+  bool save = false;  // flush the memtables too
   bool no_save = false;
   bool now = false;
-  bool force = false;    // end even when the last flush fails
+  bool force = false;  // end even when the last flush fails
 };
 
 // The wish to end: SHUTDOWN or a signal asks, the main thread waits for it.

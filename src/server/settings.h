@@ -2,9 +2,10 @@
 //
 // Settings: the directives that threads look at while they serve, each under its redis.conf name.
 //
-// They are published by Config (server/config.h), whose table of directives holds their defaults, bounds and
-// meaning; nothing else writes them. The limits of collections stand apart (types/limits.h), because types/ may
-// not look up here. Text, such as `dir`, is asked of Config itself.
+// They are published by Config (server/config.h), whose table of directives holds their defaults,
+// bounds and meaning; nothing else writes them. The limits of collections stand apart
+// (types/limits.h), because types/ may not look up here. Text, such as `dir`, is asked of Config
+// itself.
 //
 // Thread: any.
 #pragma once
@@ -56,7 +57,8 @@ struct Settings {
 
   // expiry and lazy freeing
   Number active_expire_effort;
-  Flag lazyfree_lazy_expire, lazyfree_lazy_server_del, lazyfree_lazy_user_del, lazyfree_lazy_user_flush;
+  Flag lazyfree_lazy_expire, lazyfree_lazy_server_del, lazyfree_lazy_user_del,
+      lazyfree_lazy_user_flush;
 
   // observation
   Number slowlog_log_slower_than_us, slowlog_max_len, latency_monitor_threshold_ms;
@@ -64,7 +66,8 @@ struct Settings {
 
   // RocksDB
   Number compaction_rate_limit;  // bytes a second; 0: none
-  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size, rocksdb_blob_min_size;
+  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size,
+      rocksdb_blob_min_size;
   Number rocksdb_bottom_compression;  // BottomCompression
   Flag rocksdb_direct_io;
 

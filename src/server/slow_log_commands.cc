@@ -26,7 +26,8 @@ void ReplyEntry(Reply& reply, const SlowLogEntry& entry) {
 // SLOWLOG GET [count]
 Status SlowLogGet(CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
-  if (args.left() > 1) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "SLOWLOG"));
+  if (args.left() > 1)
+    return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "SLOWLOG"));
   const int64_t count = args.More() ? args.IntegerIn(-1, INT64_MAX, kBadCount) : kDefaultCount;
   TRY(args.Done());
   const std::vector<SlowLogEntry> entries = ctx.server().slow_log().Newest(count);
@@ -49,10 +50,13 @@ Status SlowLogReset(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 constexpr std::string_view kHelp[] = {
-    "GET [<count>]", "    The newest entries, 10 unless told otherwise, -1 for all. Each has its id, the time,",
+    "GET [<count>]",
+    "    The newest entries, 10 unless told otherwise, -1 for all. Each has its id, the time,",
     "    the microseconds taken, the arguments, the client's address and its name.",
-    "LEN", "    How many entries there are.",
-    "RESET", "    Forget them.",
+    "LEN",
+    "    How many entries there are.",
+    "RESET",
+    "    Forget them.",
 };
 
 // SLOWLOG HELP
@@ -65,17 +69,20 @@ constexpr uint32_t kFlags = kAdmin | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "get", .arity = -2, .flags = kFlags, .run = SlowLogGet, .group = kGroup, .since = "2.2.12",
-     .summary = "Returns the slow log's entries.", .complexity = "O(N) with N the number of entries returned",
-     .syntax = "[count]", .tips = "request_policy:all_nodes nondeterministic_output"},
-    {.name = "len", .arity = 2, .flags = kFlags, .run = SlowLogLen, .group = kGroup, .since = "2.2.12",
-     .summary = "Returns the number of entries in the slow log.", .complexity = "O(1)",
+    {.name = "get", .arity = -2, .flags = kFlags, .run = SlowLogGet, .group = kGroup,
+     .since = "2.2.12", .summary = "Returns the slow log's entries.",
+     .complexity = "O(N) with N the number of entries returned", .syntax = "[count]",
+     .tips = "request_policy:all_nodes nondeterministic_output"},
+    {.name = "len", .arity = 2, .flags = kFlags, .run = SlowLogLen, .group = kGroup,
+     .since = "2.2.12", .summary = "Returns the number of entries in the slow log.",
+     .complexity = "O(1)",
      .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"},
-    {.name = "reset", .arity = 2, .flags = kFlags, .run = SlowLogReset, .group = kGroup, .since = "2.2.12",
-     .summary = "Empties the slow log.", .complexity = "O(N) with N the number of entries",
+    {.name = "reset", .arity = 2, .flags = kFlags, .run = SlowLogReset, .group = kGroup,
+     .since = "2.2.12", .summary = "Empties the slow log.",
+     .complexity = "O(N) with N the number of entries",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = SlowLogHelp, .group = kGroup, .since = "6.2.0",
-     .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = SlowLogHelp, .group = kGroup,
+     .since = "6.2.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 
 constexpr CommandRow kRows[] = {

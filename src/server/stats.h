@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stats: what the server counts about itself. Each worker counts in a WorkerStats of its own, which no other
-// thread writes; INFO adds them up when it is asked.
+// Stats: what the server counts about itself. Each worker counts in a WorkerStats of its own, which
+// no other thread writes; INFO adds them up when it is asked.
 //
-// CONFIG RESETSTAT does not set anybody's counters back (two writers would lose counts); it remembers the sums
-// as they are, and from then on the difference is shown.
+// CONFIG RESETSTAT does not set anybody's counters back (two writers would lose counts); it
+// remembers the sums as they are, and from then on the difference is shown.
 //
-// Thread: a WorkerStats has one writer, the worker it was made for; everything else may be called by any.
+// Thread: a WorkerStats has one writer, the worker it was made for; everything else may be called
+// by any.
 #pragma once
 
 #include <array>
@@ -30,8 +31,8 @@ namespace cairn {
 struct CommandTotals {
   uint64_t calls = 0;
   uint64_t usec = 0;
-  uint64_t rejected = 0;  // refused by a gate before it ran
-  uint64_t failed = 0;    // ran and answered an error
+  uint64_t rejected = 0;          // refused by a gate before it ran
+  uint64_t failed = 0;            // ran and answered an error
   std::vector<uint64_t> latency;  // by LatencyHistogram bucket; empty: never called
 };
 
@@ -54,10 +55,18 @@ struct StatsTotals {
 
 // Every field of StatsTotals, for what is done to all of them.
 inline constexpr uint64_t StatsTotals::*kStatsTotalsFields[] = {
-    &StatsTotals::commands,           &StatsTotals::net_input_bytes,      &StatsTotals::net_output_bytes,
-    &StatsTotals::keyspace_hits,      &StatsTotals::keyspace_misses,      &StatsTotals::expired_keys,
-    &StatsTotals::connections_received, &StatsTotals::connections_rejected, &StatsTotals::error_replies,
-    &StatsTotals::lazyfreed_objects,  &StatsTotals::slow_lane_commands,   &StatsTotals::reads_processed,
+    &StatsTotals::commands,
+    &StatsTotals::net_input_bytes,
+    &StatsTotals::net_output_bytes,
+    &StatsTotals::keyspace_hits,
+    &StatsTotals::keyspace_misses,
+    &StatsTotals::expired_keys,
+    &StatsTotals::connections_received,
+    &StatsTotals::connections_rejected,
+    &StatsTotals::error_replies,
+    &StatsTotals::lazyfreed_objects,
+    &StatsTotals::slow_lane_commands,
+    &StatsTotals::reads_processed,
     &StatsTotals::writes_processed,
 };
 static_assert(sizeof(StatsTotals) == std::size(kStatsTotalsFields) * sizeof(uint64_t));
@@ -115,7 +124,8 @@ class Stats {
   explicit Stats(uint32_t command_count);
   ~Stats();
 
-  // Where the store counts what commands find; it must outlive the Stats. Called before the server runs.
+  // Where the store counts what commands find; it must outlive the Stats. Called before the server
+  // runs.
   void set_keyspace(const KeyspaceCounters* keyspace) { keyspace_ = keyspace; }
 
   // Lives as long as the Stats, so that what an ended worker counted stays counted.

@@ -2,11 +2,13 @@
 //
 // KeyspaceCounters: what commands found in the keyspace, for INFO stats.
 //
-// They are counted on every read, so each counter is spread over cache lines by thread and summed when it
-// is read. A command that is run again must not count twice: a transaction counts into plain fields of its own
-// while a command runs and adds them here once the command has finished for good.
+// They are counted on every read, so each counter is spread over cache lines by thread and summed
+// when it is read. A command that is run again must not count twice: a transaction counts into
+// plain fields of its own while a command runs and adds them here once the command has finished for
+// good.
 //
-// Thread: any. A counter is never set back: CONFIG RESETSTAT remembers where it stood (server/stats.h).
+// Thread: any. A counter is never set back: CONFIG RESETSTAT remembers where it stood
+// (server/stats.h).
 #pragma once
 
 #include <atomic>

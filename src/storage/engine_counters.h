@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EngineCounters: RocksDB's own counts of what it did since the store was opened, under the names INFO rocksdb
-// shows them by.
+// EngineCounters: RocksDB's own counts of what it did since the store was opened, under the names
+// INFO rocksdb shows them by.
 //
 // Thread: any.
 #pragma once

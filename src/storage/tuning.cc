@@ -108,6 +108,8 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
       std::clamp<uint64_t>(options.budget.memtables / 4, kMegabyte, 64 * kMegabyte);
   family.write_buffer_size = IsLarge(space) ? memtable : std::min(memtable, 16 * kMegabyte);
   family.max_write_buffer_number = 4;
+  // Compaction asks the store what is alive; it is let loose once the store knows (Store::Open).
+  family.disable_auto_compactions = true;
   // Rows of a tick arrive roughly in order (Transaction::SortEntries).
   family.memtable_insert_with_hint_prefix_extractor.reset(
       rocksdb::NewFixedPrefixTransform(space == Space::kKeys ? sizeof(KeyspaceId) : sizeof(CollectionId)));
