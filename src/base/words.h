@@ -4,9 +4,8 @@
 // commands.
 //
 //   a b  c         three words
-//   "a b\x41\n"    one word; within double quotes \n \r \t \b \a and \xHH stand for a byte,
-//   \ before anything else
-//                  for that
+//   "a b\x41\n"    one word; within double quotes \n \r \t \b \a and \xHH stand for a byte; a
+//                  backslash before anything else stands for that
 //   'a "b" \''     one word; within single quotes only \' is special
 //
 // A closing quote must be followed by a blank or the end. A zero byte ends the line. Thread: any;

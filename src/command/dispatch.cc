@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "resp/errors.h"
 #include "storage/store.h"
+#include "types/expiry.h"
 
 namespace cairn {
 namespace {
@@ -153,13 +154,14 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
     Conclude(call, std::move(status), reply, outcome);
+    ExpireFound(worker);
     return outcome;
   }
 }
 
 void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outcome) {
   Transaction& txn = call.worker.txn;
-  if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType) {
+  if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType && !HasAwaitedKey(call)) {
     status = Status::MustBlock();
   }
   if (status.Is(Code::kMustBlock)) {
@@ -192,10 +194,32 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
 
 // ---- parking
 
+// The keys a blocking command takes from: those it reads, not the one it moves an element to.
+void Dispatcher::FindAwaitedKeys(const Call& call) {
+  std::vector<uint32_t>& positions = call.worker.positions;
+  positions.clear();
+  (void)call.command->FindKeys(call.argv, positions);
+  const KeySpec* specs = call.command->row().keys;
+  const bool has_target = specs[1].begin != 0 && !(specs[1].flags & kAccess);
+  if (has_target && positions.size() > 1) positions.pop_back();
+}
+
+// Whether a key of the awaited type is there: then an error tells of another key, and the wait is over.
+bool Dispatcher::HasAwaitedKey(Call& call) {
+  const Group group = call.command->row().group;
+  const Type type = group == Group::kList ? Type::kList : group == Group::kSortedSet ? Type::kZset : Type::kStream;
+  FindAwaitedKeys(call);
+  Keyspace keys(call.worker.txn, call.session.db, limits_);
+  for (const uint32_t position : call.worker.positions) {
+    const Result<KeyEntry> entry = keys.Find(keys.Name(call.argv[position]));
+    if (entry.ok() && entry->type() == type) return true;
+  }
+  return false;
+}
+
 void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   CommandWorker& worker = call.worker;
-  worker.positions.clear();
-  (void)call.command->FindKeys(call.argv, worker.positions);
+  FindAwaitedKeys(call);
   const KeyspaceId keyspace = worker.txn.keyspace(call.session.db);
   std::vector<Waiters::AwaitedKey> keys;
   for (const uint32_t position : worker.positions) {

@@ -277,7 +277,8 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "kill", .arity = -3, .flags = kOthers, .run = ClientKill, .group = kGroup,
      .since = "2.4.0", .summary = "Closes connections.",
      .complexity = "O(N) with N the number of connections",
-     .syntax = "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | USER username | " "ADDR ip:port | LADDR ip:port | SKIPME <YES | NO>> [...]>"},
+     .syntax = "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | "
+               "USER username | ADDR ip:port | LADDR ip:port | SKIPME <YES | NO>> [...]>"},
     {.name = "reply", .arity = 3, .flags = kOwn, .run = ClientReply, .group = kGroup,
      .since = "3.2.0", .summary = "Says whether the connection is answered.", .complexity = "O(1)",
      .syntax = "<ON | OFF | SKIP>"},

@@ -19,15 +19,14 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kUsage =
-    "Usage: cairn-server [<config file> | -] [--<directive> <word> ...] ...\n"
-    "\n"
+    "Usage: cairn-server [<config file> | -] [--<directive> <word> ...] ...\n\n"
     "  cairn-server                                   serve with every directive at its default\n"
     "  cairn-server cairn.conf                        read the configuration from a file\n"
     "  cairn-server -                                 read it from the standard input\n"
     "  cairn-server cairn.conf --port 7000 --dir /srv/cairn\n"
-    "                                                 a file, then directives, which have the last word\n"
-    "  cairn-server --listen \"127.0.0.1:7001 io-threads 2\" --listen unix:/run/cairn.sock\n"
-    "\n"
+    "                                                 a file, then directives, which have the last "
+    "word\n"
+    "  cairn-server --listen \"127.0.0.1:7001 io-threads 2\" --listen unix:/run/cairn.sock\n\n"
     "Switches:\n"
     "  --help, -h          print this and exit\n"
     "  --version, -v       print the version and exit\n";

@@ -18,11 +18,12 @@ namespace {
 constexpr std::string_view kWrongPassword =
     "WRONGPASS invalid username-password pair or user is disabled.";
 constexpr std::string_view kNoPasswordSet =
-    "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
-    "configuration is correct?";
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure "
+    "your configuration is correct?";
 constexpr std::string_view kHelloNeedsAuth =
-    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> "
-    "option can be used to authenticate the client and select the RESP protocol version at the same time";
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH "
+    "<user> <pass> option can be used to authenticate the client and select the RESP protocol "
+    "version at the same time";
 
 // PING [message]
 Status Ping(CommandContext& ctx, Args& args, Reply& reply) {

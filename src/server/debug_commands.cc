@@ -24,9 +24,9 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kNotAllowed =
-    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
-    "local connection, otherwise you need to set this option in the configuration file, and then restart the "
-    "server.";
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you "
+    "can run it from a local connection, otherwise you need to set this option in the "
+    "configuration file, and then restart the server.";
 
 // DEBUG SLEEP seconds: only the client that asks sleeps.
 Status Sleep(CommandContext&, Args& args, Reply& reply) {
@@ -81,7 +81,8 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   char text[256];
   const int size = std::snprintf(
       text, sizeof text,
-      "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%zu lru:%lld lru_seconds_idle:%lld",
+      "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%zu lru:%lld "
+      "lru_seconds_idle:%lld",
       static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
       static_cast<long long>(TRY(ReferenceCount(entry))), std::string(EncodingName(entry)).c_str(),
       entry.payload().size(), static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),

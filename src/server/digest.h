@@ -5,18 +5,18 @@
 //
 // It is 20 bytes, first zero, that bytes are added to in two ways (H is SHA-1):
 //
-//   Xor(bytes)    digest = digest xor H(bytes)        the order does not matter: members of a set,
-//   keys Mix(bytes)    digest = H(digest xor H(bytes))     the order matters: items of a list,
-//   field and value
+//   Xor(bytes)   digest = digest xor H(bytes)      the order does not matter: members, keys
+//   Mix(bytes)   digest = H(digest xor H(bytes))   it does: items of a list, field and value
 //
-//   value    Mix(type as u32 be: string 0, list 1, set 2, zset 3, hash 4), then
-//              string   Mix(bytes)                  list   Mix(item) for each
-//              set      Xor(member) for each        hash   Xor(digest of Mix(field), Mix(value))
-//              for each zset     Xor(digest of Mix(member), Mix(score as %.17g)) for each
-//            and Xor("!!expire!!") when it expires
-//   dataset  for each database with keys: Mix(number as u32 be), then Xor(digest of Mix(key),
-//   value) for each
-//            key
+//   value     Mix(type as u32 be: string 0, list 1, set 2, zset 3, hash 4), then
+//               string   Mix(bytes)
+//               list     Mix(item) for each
+//               set      Xor(member) for each
+//               hash     Xor(digest of Mix(field), Mix(value)) for each
+//               zset     Xor(digest of Mix(member), Mix(score as %.17g)) for each
+//             and Xor("!!expire!!") when it expires
+//   dataset   for each database with keys: Mix(number as u32 be), then for each key
+//             Xor(digest of Mix(key), value)
 //
 // Thread: any; a value.
 #pragma once

@@ -92,8 +92,7 @@ struct Directive {
   const SpecialSyntax* special = nullptr;
   uint8_t flags = 0;
   Target target = {};
-  std::string_view syntax =
-      {};  // the arguments in the reference page, where the kind does not say it
+  std::string_view syntax = {};  // the arguments, where the kind does not say them
   std::string_view help = {};
 
   bool Has(DirectiveFlag flag) const { return flags & flag; }

@@ -17,14 +17,19 @@ constexpr auto kNet = Section::kNetwork;
 const Directive kRows[] = {
     {.name = "bind", .section = kNet, .kind = Kind::kWords, .fallback = "127.0.0.1 -::1",
      .flags = kStartOnly, .syntax = "<address> [<address> ...]",
-     .help = "Addresses that `port` listens on. * is every IPv4 address, :: every IPv6 one; an address with a dash in " "front may be missing on this machine. Other machines reach the server only when an address of theirs " "to reach is listed here."},
+     .help = "Addresses that `port` listens on. * is every IPv4 address, :: every IPv6 one; an "
+             "address with a dash in front may be missing on this machine. Other machines reach "
+             "the server only when an address of theirs to reach is listed here."},
     {.name = "port", .section = kNet, .kind = Kind::kNumber, .fallback = "6380", .min = 0,
      .max = 65535, .flags = kStartOnly, .target = &S::port,
-     .help = "TCP port on each address of `bind`; 0 listens on none, so that only `listen` and `unixsocket` " "count."},
+     .help = "TCP port on each address of `bind`; 0 listens on none, so that only `listen` and "
+             "`unixsocket` count."},
     {.name = "listen", .section = kNet, .kind = Kind::kSpecial, .special = &kListenSyntax,
      .flags = kStartOnly | kRepeatable,
      .syntax = "<address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly]",
-     .help = "One more listener, with I/O threads of its own, so that a flood on it leaves the others alone. " "`qps-limit` delays what exceeds so many commands a second; `readonly` refuses commands that write. May " "be given any number of times."},
+     .help = "One more listener, with I/O threads of its own, so that a flood on it leaves the "
+             "others alone. `qps-limit` delays what exceeds so many commands a second; `readonly` "
+             "refuses commands that write. May be given any number of times."},
     {.name = "unixsocket", .section = kNet, .kind = Kind::kText, .fallback = "",
      .flags = kStartOnly, .syntax = "<path>",
      .help = "A Unix socket to listen on beside `port`, served by the same I/O threads."},
@@ -33,27 +38,33 @@ const Directive kRows[] = {
      .help = "File permissions of `unixsocket`, in octal; 0 leaves them to the umask."},
     {.name = "io-threads", .section = kNet, .kind = Kind::kNumber, .fallback = "1", .min = 1,
      .max = 128, .flags = kStartOnly, .target = &S::io_threads,
-     .help = "I/O threads that serve `port` and `unixsocket`. A connection belongs to one of them for life."},
+     .help = "I/O threads that serve `port` and `unixsocket`. A connection belongs to one of them "
+             "for life."},
     {.name = "tcp-backlog", .section = kNet, .kind = Kind::kNumber, .fallback = "511", .min = 1,
      .max = kMaxInt, .flags = kStartOnly, .target = &S::tcp_backlog,
-     .help = "Connections the kernel may hold that have not been accepted yet; the kernel's own bound " "(net.core.somaxconn) applies too."},
+     .help = "Connections the kernel may hold that have not been accepted yet; the kernel's own "
+             "bound (net.core.somaxconn) applies too."},
     {.name = "tcp-keepalive", .section = kNet, .kind = Kind::kNumber, .fallback = "300", .min = 0,
      .max = kMaxInt, .target = &S::tcp_keepalive_s, .syntax = "<seconds>",
-     .help = "Seconds of silence after which the kernel probes whether a client is still there; 0 never. Connections " "accepted from now on follow a change."},
+     .help = "Seconds of silence after which the kernel probes whether a client is still there; 0 "
+             "never. Connections accepted from now on follow a change."},
     {.name = "timeout", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0,
      .max = kMaxInt, .target = &S::timeout_s, .syntax = "<seconds>",
      .help = "Seconds after which a client that sends nothing is disconnected; 0 never."},
     {.name = "maxclients", .section = kNet, .kind = Kind::kNumber, .fallback = "10000", .min = 1,
      .max = UINT32_MAX, .target = &S::maxclients,
-     .help = "Clients connected at one time; whoever comes after that is told so and disconnected."},
+     .help = "Clients connected at one time; whoever comes after is told so and disconnected."},
     {.name = "client-query-buffer-limit", .section = kNet, .kind = Kind::kMemory, .fallback = "1gb",
      .min = kMegabyte, .target = &S::client_query_buffer_limit,
-     .help = "Bytes of requests not yet run that one client may have here; beyond that it is disconnected."},
+     .help = "Bytes of requests not yet run that one client may have here; beyond that it is "
+             "disconnected."},
     {.name = "client-output-buffer-limit", .section = kNet, .kind = Kind::kSpecial,
      .fallback = "normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60",
      .special = &kOutputLimitSyntax, .flags = kRepeatable, .target = PublishOutputLimits,
      .syntax = "<normal | replica | pubsub> <hard> <soft> <soft seconds> [...]",
-     .help = "Bytes of replies that may wait for a client of a class to take them: it is disconnected at once above " "the hard limit, and after so many seconds above the soft one. 0 is no limit. One line per class, or " "several classes on a line."},
+     .help = "Bytes of replies that may wait for a client of a class to take them: it is "
+             "disconnected at once above the hard limit, and after so many seconds above the soft "
+             "one. 0 is no limit. One line per class, or several classes on a line."},
     {.name = "proto-max-bulk-len", .section = kNet, .kind = Kind::kMemory, .fallback = "512mb",
      .min = kMegabyte, .target = &Limits::proto_max_bulk_len,
      .help = "The longest argument a client may send, and so the longest string there can be."},

@@ -14,7 +14,8 @@ constexpr auto kObs = Section::kObservation;
 const Directive kRows[] = {
     {.name = "slowlog-log-slower-than", .section = kObs, .kind = Kind::kNumber, .fallback = "10000",
      .min = -1, .target = &S::slowlog_log_slower_than_us, .syntax = "<microseconds>",
-     .help = "Commands that took this long or longer are kept in the slow log; 0 keeps all, -1 none."},
+     .help = "Commands that took this long or longer are kept in the slow log; 0 keeps all, -1 "
+             "none."},
     {.name = "slowlog-max-len", .section = kObs, .kind = Kind::kNumber, .fallback = "128", .min = 0,
      .target = &S::slowlog_max_len, .help = "Entries of the slow log; the oldest go first."},
     {.name = "latency-tracking", .section = kObs, .kind = Kind::kBool, .fallback = "yes",

@@ -24,7 +24,8 @@ const Directive kRows[] = {
      .help = "The data directory, made when it is missing. One process at a time may use it."},
     {.name = "databases", .section = kProc, .kind = Kind::kNumber, .fallback = "16", .min = 1,
      .max = 65535, .flags = kStartOnly, .target = &S::databases,
-     .help = "How many databases SELECT can choose from. A database beyond the number keeps its keys until the " "number is raised again."},
+     .help = "How many databases SELECT can choose from. A database beyond the number keeps its "
+             "keys until the number is raised again."},
     {.name = "daemonize", .section = kProc, .kind = Kind::kBool, .fallback = "no",
      .flags = kStartOnly, .target = &S::daemonize,
      .help = "Leave the terminal and run in the background."},
@@ -38,7 +39,8 @@ const Directive kRows[] = {
      .syntax = "<path>", .help = "Where the log goes; to the standard output when empty."},
     {.name = "slow-threads", .section = kProc, .kind = Kind::kNumber, .fallback = "4", .min = 1,
      .max = 256, .flags = kStartOnly, .target = &S::slow_threads,
-     .help = "Threads of the slow lane, which runs what has to wait: for a disk read, for a lock, for many " "rows. More of them keep a faster disk busy."},
+     .help = "Threads of the slow lane, which runs what has to wait: for a disk read, for a lock, "
+             "for many rows. More of them keep a faster disk busy."},
     {.name = "hz", .section = kProc, .kind = Kind::kNumber, .fallback = "10", .min = 1, .max = 500,
      .target = &S::hz,
      .help = "How often a second the background work of the timer is looked at: idle clients, keys "
@@ -48,7 +50,8 @@ const Directive kRows[] = {
 
     {.name = "requirepass", .section = kSec, .kind = Kind::kText, .fallback = "", .flags = kSecret,
      .target = PublishPassword, .syntax = "<password>",
-     .help = "The password clients must give with AUTH or HELLO before anything else; none when empty."},
+     .help = "The password clients must give with AUTH or HELLO before anything else; none when "
+             "empty."},
     {.name = "protected-mode", .section = kSec, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::protected_mode,
      .help = "While there is no password, refuse clients that do not come from this machine."},

@@ -21,16 +21,21 @@ constexpr std::string_view kPolicies[] = {"volatile-lru",   "volatile-lfu", "vol
 const Directive kRows[] = {
     {.name = "appendfsync", .section = kDur, .kind = Kind::kChoice, .fallback = "everysec",
      .choices = kFsync, .target = &S::appendfsync,
-     .help = "When a write is safe from a power loss: before its reply (always), within a second (everysec), when the " "kernel gets to it (no). A crash of the process alone loses nothing in any of them."},
+     .help = "When a write is safe from a power loss: before its reply (always), within a second "
+             "(everysec), when the kernel gets to it (no). A crash of the process alone loses "
+             "nothing in any of them."},
     {.name = "appendonly", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 
     {.name = "memory-budget", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::memory_budget,
-     .help = "All the memory the server may use: key cache, blocks, memtables, indexes, buffers. 0 takes 40 " "percent of the machine's memory, or of the cgroup's limit where that is lower."},
+     .help = "All the memory the server may use: key cache, blocks, memtables, indexes, buffers. 0 "
+             "takes 40 percent of the machine's memory, or of the cgroup's limit where that is "
+             "lower."},
     {.name = "maxmemory", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::maxmemory,
-     .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from it. " "`memory-budget` is the bound on memory."},
+     .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
+             "it. `memory-budget` is the bound on memory."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
      .choices = kPolicies, .help = "Accepted and shown, without effect; see `maxmemory`."},
     {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1,
@@ -47,17 +52,21 @@ const Directive kRows[] = {
      .target = &S::rocksdb_max_subcompactions, .help = "Threads that share one large compaction."},
     {.name = "rocksdb-max-wal-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "256mb",
      .min = 1 << 20, .flags = kStartOnly, .target = &S::rocksdb_max_wal_size,
-     .help = "Size of the log at which memtables are written out so that its oldest part can go. It bounds how long a " "start after a crash takes."},
+     .help = "Size of the log at which memtables are written out so that its oldest part can go. "
+             "It bounds how long a start after a crash takes."},
     {.name = "rocksdb-blob-min-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "64kb",
      .min = 0, .flags = kStartOnly, .target = &S::rocksdb_blob_min_size,
-     .help = "Values of this many bytes or more live in blob files, where compactions do not copy them; 0 keeps all " "values with their keys."},
+     .help = "Values of this many bytes or more live in blob files, where compactions do not copy "
+             "them; 0 keeps all values with their keys."},
     {.name = "rocksdb-bottom-compression", .section = kRocks, .kind = Kind::kChoice,
      .fallback = "zstd", .choices = kBottom, .flags = kStartOnly,
      .target = &S::rocksdb_bottom_compression,
-     .help = "Compression of the last level, which holds most of the data; the levels above use Snappy."},
+     .help = "Compression of the last level, which holds most of the data; the levels above use "
+             "Snappy."},
     {.name = "rocksdb-direct-io", .section = kRocks, .kind = Kind::kBool, .fallback = "no",
      .flags = kStartOnly, .target = &S::rocksdb_direct_io,
-     .help = "Read and write table files past the kernel's page cache, which then leaves more memory to others."},
+     .help = "Read and write table files past the kernel's page cache, which then leaves more "
+             "memory to others."},
 };
 
 }  // namespace

@@ -38,10 +38,12 @@ const Directive kRows[] = {
     {.name = "list-max-listpack-size", .alias = "list-max-ziplist-size", .section = kTypes,
      .kind = Kind::kNumber, .fallback = "-2", .min = INT32_MIN, .max = kMaxInt,
      .target = &L::list_max_listpack_size,
-     .help = "Elements up to which a list is packed into one row; -1 to -5 bound its bytes instead: 4, 8, 16, 32 " "and 64 KB."},
+     .help = "Elements up to which a list is packed into one row; -1 to -5 bound its bytes "
+             "instead: 4, 8, 16, 32 and 64 KB."},
     {.name = "packed-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "64kb",
      .min = 64, .target = &L::packed_max_bytes,
-     .help = "Bytes beyond which no collection stays in one row, whatever the limits above allow: a packed " "collection is rewritten as a whole when one element changes."},
+     .help = "Bytes beyond which no collection stays in one row, whatever the limits above allow: "
+             "a packed collection is rewritten as a whole when one element changes."},
     {.name = "list-compress-depth", .section = kTypes, .kind = Kind::kNumber, .fallback = "0",
      .min = 0, .max = kMaxInt,
      .help = "Accepted and shown, without effect: RocksDB compresses every block it writes."},
@@ -54,10 +56,12 @@ const Directive kRows[] = {
 
     {.name = "active-expire-effort", .section = kExp, .kind = Kind::kNumber, .fallback = "1",
      .min = 1, .max = 10, .target = &S::active_expire_effort,
-     .help = "How much of the timer's time goes into deleting keys that are past their expiry; 10 deletes most " "in one go."},
+     .help = "How much of the timer's time goes into deleting keys that are past their expiry; 10 "
+             "deletes most in one go."},
     {.name = "lazyfree-lazy-expire", .section = kExp, .kind = Kind::kBool, .fallback = "no",
      .target = &S::lazyfree_lazy_expire,
-     .help = "Accepted and counted. Deleting a collection of any size takes one write and frees its rows later, so lazy " "and not lazy cost the same."},
+     .help = "Accepted and counted. Deleting a collection of any size takes one write and frees "
+             "its rows later, so lazy and not lazy cost the same."},
     {.name = "lazyfree-lazy-server-del", .section = kExp, .kind = Kind::kBool, .fallback = "no",
      .target = &S::lazyfree_lazy_server_del,
      .help = "The same for keys that a command overwrites."},

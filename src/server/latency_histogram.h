@@ -4,8 +4,8 @@
 // us one bucket per microsecond, above that 32 buckets per power of two, so a percentile is off by
 // 3 percent at most.
 //
-//   value    0 .. 63       64 .. 127   128 .. 255   ...   up to 2^30 us (18 minutes), then the last
-//   bucket width    1             2           4            ...
+//   value   0 .. 63   64 .. 127   128 .. 255   ...   up to 2^30 us (18 minutes), then the last one
+//   width   1         2           4            ...
 //
 // Thread: one writes, any reads. Not here: who owns which histogram (server/stats.h).
 #pragma once

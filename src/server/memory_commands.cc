@@ -91,8 +91,8 @@ Status Doctor(CommandContext& ctx, Args&, Reply& reply) {
   } else {
     text +=
         "That is " + HumanBytes(memory.rss - budget) +
-        " more than it should. See INFO cairn for who holds it: buffers of clients that do not read their "
-        "replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
+        " more than it should. See INFO cairn for who holds it: buffers of clients that do not "
+        "read their replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
   }
   reply.Verbatim("txt", text);
   return Ok();

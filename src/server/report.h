@@ -50,10 +50,13 @@ struct ReportSection {
   Status (*write)(CommandContext& ctx, Report& text);
 };
 
-std::span<const ReportSection> ProcessSections();   // server, clients, memory
-std::span<const ReportSection> ActivitySections();  // persistence, stats, replication, cpu, modules
-std::span<const ReportSection>
-CommandSections();  // commandstats, errorstats, latencystats, cluster
-std::span<const ReportSection> StorageSections();  // keyspace, cairn, cache, rocksdb
+// server, clients, memory
+std::span<const ReportSection> ProcessSections();
+// persistence, stats, replication, cpu, modules
+std::span<const ReportSection> ActivitySections();
+// commandstats, errorstats, latencystats, cluster
+std::span<const ReportSection> CommandSections();
+// keyspace, cairn, cache, rocksdb
+std::span<const ReportSection> StorageSections();
 
 }  // namespace cairn

@@ -131,8 +131,8 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   text.Field("active_defrag_running", 0);
   // Dropping a collection is one write; its rows go with the next compaction and are not waited
   // for.
-  text.Field("lazyfree_pending_objects", 0);
-  text.Field("lazyfreed_objects", server.stats().Totals().lazyfreed_objects);
+  text.Field("lazyfree_pending_objects", server.store().lazy_free().pending());
+  text.Field("lazyfreed_objects", server.store().lazy_free().freed());
   return Ok();
 }
 

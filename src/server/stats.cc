@@ -76,10 +76,6 @@ void WorkerStats::OnWritten(uint64_t bytes) {
   Add(writes_);
 }
 
-void WorkerStats::OnConnection(bool accepted) { Add(accepted ? accepted_ : refused_); }
-
-void WorkerStats::OnLazyFree(uint64_t keys) { Add(lazyfreed_, keys); }
-
 void WorkerStats::OnSlowLane() { Add(slow_lane_); }
 
 void WorkerStats::CountError(std::string_view error) {
@@ -128,13 +124,13 @@ StatsTotals Stats::Sum() const {
     sum.net_output_bytes += Load(worker->output_bytes_);
     sum.reads_processed += Load(worker->reads_);
     sum.writes_processed += Load(worker->writes_);
-    sum.connections_received += Load(worker->accepted_);
-    sum.connections_rejected += Load(worker->refused_);
     sum.error_replies += Load(worker->errors_);
-    sum.lazyfreed_objects += Load(worker->lazyfreed_);
     sum.slow_lane_commands += Load(worker->slow_lane_);
   }
+  sum.connections_received = accepted_.load();
+  sum.connections_rejected = refused_.load();
   if (keyspace_ != nullptr) {
+    sum.lazyfreed_objects = keyspace_->lazyfreed_objects.load();
     sum.keyspace_hits = keyspace_->keyspace_hits.load();
     sum.keyspace_misses = keyspace_->keyspace_misses.load();
     sum.expired_keys = keyspace_->expired_keys.load();

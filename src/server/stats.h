@@ -82,8 +82,6 @@ class WorkerStats {
   void OnRejected(const Command* command, std::string_view error);
   void OnRead(uint64_t bytes);
   void OnWritten(uint64_t bytes);
-  void OnConnection(bool accepted);
-  void OnLazyFree(uint64_t keys);
   void OnSlowLane();
 
   // Whether latency histograms are kept (`latency-tracking`).
@@ -110,10 +108,7 @@ class WorkerStats {
   Counter output_bytes_{0};
   Counter reads_{0};
   Counter writes_{0};
-  Counter accepted_{0};
-  Counter refused_{0};
   Counter errors_{0};
-  Counter lazyfreed_{0};
   Counter slow_lane_{0};
   std::mutex error_mutex_;  // errors_by_prefix_; taken by the worker per error and by INFO
   std::map<std::string, uint64_t, std::less<>> errors_by_prefix_;
@@ -127,6 +122,9 @@ class Stats {
   // Where the store counts what commands find; it must outlive the Stats. Called before the server
   // runs.
   void set_keyspace(const KeyspaceCounters* keyspace) { keyspace_ = keyspace; }
+
+  // A connection was accepted or refused. Thread: any.
+  void OnConnection(bool accepted) { (accepted ? accepted_ : refused_).Add(); }
 
   // Lives as long as the Stats, so that what an ended worker counted stays counted.
   WorkerStats& AddWorker();
@@ -168,6 +166,8 @@ class Stats {
 
   const uint32_t command_count_;
   const KeyspaceCounters* keyspace_ = nullptr;
+  SpreadCounter accepted_;
+  SpreadCounter refused_;
   mutable std::mutex mutex_;  // the fields below
   std::vector<std::unique_ptr<WorkerStats>> workers_;
   std::unique_ptr<Snapshot> baseline_;

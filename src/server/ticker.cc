@@ -41,6 +41,10 @@ void Ticker::RunTick() {
       server_.stats().Sample(now_us);
       sampled_us = now_us;
     }
+    const Status freed = server_.store().lazy_free().Run(server_.store());
+    if (!freed.ok()) {
+      Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
+    }
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
     const Result<uint64_t> expired = ExpireDue(*txn, server_.limits(), WallMs(), kKeysPerRound);
     if (!expired.ok()) {

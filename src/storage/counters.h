@@ -46,6 +46,7 @@ class SpreadCounter {
 struct KeyspaceCounters {
   SpreadCounter keyspace_hits;    // look-ups by reading commands that found a key
   SpreadCounter keyspace_misses;  // and those that did not
+  SpreadCounter lazyfreed_objects;  // spread collections dropped, whose rows go later
   SpreadCounter expired_keys;     // keys deleted because their time had passed
 };
 

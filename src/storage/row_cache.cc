@@ -100,6 +100,19 @@ void RowCache::Erase(std::string_view tagged) {
   cache_->Erase(rocksdb::Slice(tagged.data(), tagged.size()));
 }
 
+void RowCache::EraseDeadKeys(const std::function<bool(KeyspaceId)>& is_live) {
+  std::vector<std::string> dead;
+  const auto look = [&](const rocksdb::Slice& tagged, void*, size_t, rocksdb::Cache::DeleterFn) {
+    KeyRowParts parts;
+    if (tagged.empty() || static_cast<Space>(tagged[0]) != Space::kKeys) return;
+    if (ParseKeyRow({tagged.data() + 1, tagged.size() - 1}, parts) && !is_live(parts.keyspace)) {
+      dead.push_back(tagged.ToString());
+    }
+  };
+  cache_->ApplyToAllEntries(look, {});
+  for (const std::string& tagged : dead) Erase(tagged);
+}
+
 void RowCache::EraseAll() { cache_->EraseUnRefEntries(); }
 void RowCache::SetCapacity(size_t bytes) { cache_->SetCapacity(bytes); }
 size_t RowCache::capacity() const { return cache_->GetCapacity(); }

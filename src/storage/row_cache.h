@@ -14,9 +14,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 
+#include "encoding/row_key.h"
 #include "storage/counters.h"
 #include "storage/row_ref.h"
 
@@ -39,6 +41,8 @@ class RowCache {
   // the cache remembers; it counts from the cache's own beginning.
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
   void Erase(std::string_view tagged);
+  // Takes out key rows of keyspaces that are dead. One pass over the cache.
+  void EraseDeadKeys(const std::function<bool(KeyspaceId)>& is_live);
   // Empties the cache; rows that are pinned go when they are released.
   void EraseAll();
 

@@ -185,6 +185,11 @@ bool Store::IsLiveKeyspace(KeyspaceId keyspace) const {
   return std::binary_search(live_keyspaces_.begin(), live_keyspaces_.end(), keyspace);
 }
 
+KeyspaceId Store::OldestKeyspace() const {
+  const std::shared_lock lock(keyspaces_mutex_);
+  return live_keyspaces_.front();
+}
+
 bool Store::IsLiveCollection(CollectionId id) {
   const RowKey row = MakeOwnerRow(id, 0);
   rocksdb::PinnableSlice owner;

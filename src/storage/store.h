@@ -25,6 +25,7 @@
 #include "encoding/row_key.h"
 #include "storage/budget.h"
 #include "storage/counters.h"
+#include "storage/lazy_free.h"
 #include "storage/rank_index.h"
 #include "storage/row_cache.h"
 #include "storage/stripes.h"
@@ -117,11 +118,14 @@ class Store {
   RowCache& cache() { return cache_; }
   RankIndexes& rank_indexes() { return rank_indexes_; }
   KeyspaceCounters& counters() { return counters_; }
+  LazyFree& lazy_free() { return lazy_free_; }
   rocksdb::DB& db() { return *db_; }                                    // storage/ only
   rocksdb::ColumnFamilyHandle* family(Space space) { return families_[static_cast<int>(space)]; }  // storage/ only
 
   // ---- of compaction filters
   bool IsLiveKeyspace(KeyspaceId keyspace) const;
+  // The lowest number of a keyspace that is alive; rows below it are all dead.
+  KeyspaceId OldestKeyspace() const;
   // Whether collection `id` still belongs to a key: one point read.
   bool IsLiveCollection(CollectionId id);
 
@@ -152,6 +156,7 @@ class Store {
   Stripes stripes_;
   RankIndexes rank_indexes_;
   KeyspaceCounters counters_;
+  LazyFree lazy_free_;
   std::shared_ptr<rocksdb::Cache> block_cache_;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter_;

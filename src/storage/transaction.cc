@@ -41,8 +41,9 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   now_ms_ = now_ms;
   steps_left_ = kFastLaneSteps;
   keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
-  command_hits_ = command_misses_ = command_expired_ = 0;
+  command_hits_ = command_misses_ = command_expired_ = command_lazyfreed_ = 0;
   observed_.clear();
+  stale_keys_.clear();
   command_counts_.clear();
   rank_changes_.clear();
   changed_keyspaces_ = false;
@@ -124,6 +125,7 @@ Status Transaction::FinishCommand() {
     if (command_misses_ != 0) store_.counters_.keyspace_misses.Add(command_misses_);
   }
   if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
+  if (command_lazyfreed_ != 0) store_.counters_.lazyfreed_objects.Add(command_lazyfreed_);
   return Ok();
 }
 
@@ -131,7 +133,10 @@ void Transaction::AbandonCommand() {
   UndoRankChanges(0);
   overlay_.RollbackTo(0);
   command_counts_.clear();
-  if (changed_keyspaces_) keyspaces_ = keyspaces_before_;
+  if (changed_keyspaces_) {
+    keyspaces_ = keyspaces_before_;
+    empty_below_ = empty_below_before_;
+  }
   changed_keyspaces_ = false;
 }
 
@@ -246,6 +251,8 @@ void Transaction::RowRemoved(const RowKey& row) { NoteRankChange(row, false); }
 
 void Transaction::DropRanks(CollectionId id, uint32_t stripe) { store_.rank_indexes_.Drop(stripe, id); }
 
+void Transaction::NoteDeadCollection(CollectionId id) { dead_collections_.push_back(id); }
+
 Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction direction) {
   return Cursor(*this, lower, upper, direction);
 }
@@ -287,7 +294,10 @@ void Transaction::AddToKeyCount(KeyspaceId keyspace, int64_t delta) {
 }
 
 void Transaction::BeginKeyspaceChange() {
-  if (!changed_keyspaces_) keyspaces_before_ = keyspaces_;
+  if (!changed_keyspaces_) {
+    keyspaces_before_ = keyspaces_;
+    empty_below_before_ = empty_below_;
+  }
   changed_keyspaces_ = true;
   if (!keyspaces_.empty()) return;
   for (const Database& database : store_.databases_) keyspaces_.push_back(database.keyspace);
@@ -296,6 +306,10 @@ void Transaction::BeginKeyspaceChange() {
 void Transaction::ReplaceKeyspace(int db) {
   BeginKeyspaceChange();
   keyspaces_[db] = store_.NewKeyspaceId();
+  // With every stripe held and no key anywhere, whatever collections there have been are dead.
+  bool all_empty = store_.hidden_keyspaces_.empty();
+  for (const KeyspaceId keyspace : keyspaces_) all_empty = all_empty && KeyCount(keyspace) == 0;
+  if (all_empty) empty_below_ = store_.next_collection_.load();
 }
 
 void Transaction::SwapKeyspaces(int db1, int db2) {
@@ -366,7 +380,10 @@ void Transaction::ApplyToCache() {
 }
 
 void Transaction::ApplyCounts() {
-  if (!keyspaces_.empty()) store_.AdoptKeyspaces(keyspaces_);
+  if (!keyspaces_.empty()) {
+    store_.AdoptKeyspaces(keyspaces_);
+    store_.lazy_free_.AddFlush(empty_below_);
+  }
   for (const KeyCountDelta& count : counts_) {
     AddDelta(committed_counts_, count.keyspace, count.delta);
     if (Database* database = store_.FindDatabase(count.keyspace)) {
@@ -391,6 +408,7 @@ Status Transaction::Commit(CommitMode mode) {
     ApplyToCache();
     ApplyCounts();
     store_.NoteExpiry(earliest_expiry_ms_);
+    for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
     AdvanceStripes();
     NotifyListener();
     Reset();
@@ -442,6 +460,8 @@ void Transaction::Reset() {
   overlay_.Clear();
   counts_.clear();
   keyspaces_.clear();
+  dead_collections_.clear();
+  empty_below_ = 0;
   hot_row_hash_ = 0;
   earliest_expiry_ms_ = INT64_MAX;
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();

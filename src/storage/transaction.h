@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -103,6 +104,9 @@ class Transaction {
   void RowRemoved(const RowKey& row);
   // Forgets the rank indexes of a collection that is going away. REQUIRES: Holds(stripe)
   void DropRanks(CollectionId id, uint32_t stripe);
+  // The collection has lost its key: once that is committed, what it leaves behind can be given back. A hint; a
+  // collection that is alive after all loses nothing but its place in the cache.
+  void NoteDeadCollection(CollectionId id);
   // Rows in [lower, upper). Both bounds are in the same space.
   Cursor Scan(const RowKey& lower, const RowKey& upper, Direction direction = Direction::kForward);
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
@@ -124,6 +128,11 @@ class Transaction {
   void CountLookup(bool hit) { ++(hit ? command_hits_ : command_misses_); }
   // A key was deleted or replaced because its time had passed.
   void CountExpired() { ++command_expired_; }
+  // A spread collection was dropped; its rows go later.
+  void CountLazyFreed() { ++command_lazyfreed_; }
+  // A look-up met a key past its time.
+  void NoteStaleKey(std::string_view key_row) { stale_keys_.emplace_back(key_row); }
+  std::vector<std::string> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
   // A key got this expiry: the expiry worker must look at it in time.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
 
@@ -174,6 +183,8 @@ class Transaction {
   Overlay overlay_;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
+  std::vector<CollectionId> dead_collections_;
+  CollectionId empty_below_ = 0;         // not 0: a flush left no key anywhere, all collections below are dead
   std::vector<uint32_t> locked_;                 // stripes held
   std::vector<KeyCountDelta> counts_;               // of the tick
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
@@ -188,10 +199,13 @@ class Transaction {
   uint64_t command_hits_ = 0;
   uint64_t command_misses_ = 0;
   uint64_t command_expired_ = 0;
+  uint64_t command_lazyfreed_ = 0;
+  std::vector<std::string> stale_keys_;
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
   std::vector<KeyspaceId> keyspaces_before_;
+  CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
 
   int64_t earliest_expiry_ms_ = INT64_MAX;  // of the tick

@@ -64,6 +64,20 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
 
 }  // namespace
 
+Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::string> key_rows) {
+  for (const std::string& key_row : key_rows) {
+    KeyRowParts parts;
+    if (!ParseKeyRow(key_row, parts) || !txn.store().IsLiveKeyspace(parts.keyspace)) continue;
+    Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
+    const Key key = keyspace.Name(parts.key);
+    const uint32_t stripes[] = {key.stripe()};
+    TRY(txn.Lock(stripes));
+    const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
+    if (entry.IsStoredExpired()) TRY(keyspace.Remove(key, entry));
+  }
+  return Ok();
+}
+
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
   std::atomic<int64_t>& earliest = txn.store().earliest_expiry_ms();
   if (earliest.load() > now_ms) return uint64_t{0};

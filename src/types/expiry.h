@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "base/result.h"
 #include "storage/transaction.h"
@@ -19,5 +21,9 @@ namespace cairn {
 
 // Deletes up to `most` keys whose time is `now_ms` or before, in commits of some dozen. Returns how many.
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most);
+
+// Deletes those of the keys that are still there and past their time, within the transaction's current command.
+// On the fast lane kWouldWait when a key's stripe is taken. Thread: the transaction's.
+Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::string> key_rows);
 
 }  // namespace cairn

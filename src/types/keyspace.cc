@@ -25,7 +25,11 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
     entry.stored_collection_ = TRY(DecodeSpreadPayload(record.payload)).id;
   }
   entry.exists_ = !IsExpired(record.header);
-  if (entry.exists_) entry.record_ = record;
+  if (entry.exists_) {
+    entry.record_ = record;
+  } else {
+    txn_.NoteStaleKey(key.row().row());
+  }
   txn_.CountLookup(entry.exists_);
   return entry;
 }
@@ -49,6 +53,8 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
   if (entry.stored_collection_ != 0 && entry.stored_collection_ != kept) {
     txn_.Delete(MakeOwnerRow(entry.stored_collection_, key.stripe()));
     txn_.DropRanks(entry.stored_collection_, key.stripe());
+    txn_.CountLazyFreed();
+    txn_.NoteDeadCollection(entry.stored_collection_);
   }
 }
 

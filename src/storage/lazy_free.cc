@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/lazy_free.h"
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/experimental.h>
+
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+// A collection of this many rows is worth a compaction of its own.
+constexpr uint64_t kRowsWorthCompacting = 10000;
+
+rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+// Deletes the files that hold nothing but rows in [lower, upper).
+Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
+  const rocksdb::Slice begin = ToSlice(lower.row());
+  const rocksdb::Slice end = ToSlice(upper.row());
+  return FromRocksDb(
+      rocksdb::DeleteFilesInRange(&store.db(), store.family(lower.space()), &begin, &end, false));
+}
+
+}  // namespace
+
+void LazyFree::AddCollection(CollectionId id) {
+  const std::lock_guard lock(mutex_);
+  collections_.push_back(id);
+  pending_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void LazyFree::AddFlush(CollectionId empty_below) {
+  const std::lock_guard lock(mutex_);
+  flushed_ = true;
+  empty_below_ = std::max(empty_below_, empty_below);
+}
+
+Status LazyFree::Run(Store& store) {
+  std::vector<CollectionId> collections;
+  bool flushed;
+  CollectionId empty_below;
+  {
+    const std::lock_guard lock(mutex_);
+    collections.swap(collections_);
+    flushed = std::exchange(flushed_, false);
+    empty_below = std::exchange(empty_below_, 0);
+  }
+  Status status;
+  if (flushed) status = FreeKeyspaces(store, empty_below);
+  for (const CollectionId id : collections) {
+    if (status.ok() && id >= empty_below) status = FreeCollection(store, id);
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    freed_.fetch_add(1, std::memory_order_relaxed);
+  }
+  return status;
+}
+
+Status LazyFree::FreeCollection(Store& store, CollectionId id) {
+  const RowKey lower = MakeCollectionStart(Space::kElements, id, 0);
+  const RowKey upper = MakeCollectionEnd(Space::kElements, id, 0);
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  const rocksdb::Slice end = ToSlice(upper.row());
+  options.iterate_upper_bound = &end;
+  const std::unique_ptr<rocksdb::Iterator> rows(
+      store.db().NewIterator(options, store.family(Space::kElements)));
+  uint64_t count = 0;
+  std::string tagged(1, static_cast<char>(Space::kElements));
+  for (rows->Seek(ToSlice(lower.row())); rows->Valid(); rows->Next(), ++count) {
+    tagged.resize(1);
+    tagged.append(rows->key().data(), rows->key().size());
+    store.cache().Erase(tagged);
+  }
+  TRY(FromRocksDb(rows->status()));
+  if (count < kRowsWorthCompacting) return Ok();
+  for (const Space space : {Space::kElements, Space::kScores}) {
+    const RowKey from = MakeCollectionStart(space, id, 0);
+    const RowKey to = MakeCollectionEnd(space, id, 0);
+    const rocksdb::Slice begin = ToSlice(from.row());
+    const rocksdb::Slice limit = ToSlice(to.row());
+    TRY(FromRocksDb(rocksdb::experimental::SuggestCompactRange(&store.db(), store.family(space), &begin, &limit)));
+  }
+  return Ok();
+}
+
+Status LazyFree::FreeKeyspaces(Store& store, CollectionId empty_below) {
+  if (empty_below == 0) {
+    store.cache().EraseDeadKeys([&store](KeyspaceId id) { return store.IsLiveKeyspace(id); });
+  } else {
+    store.cache().EraseAll();
+    for (const Space space : {Space::kElements, Space::kScores}) {
+      TRY(DropFiles(store, MakeCollectionStart(space, 0, 0), MakeCollectionStart(space, empty_below, 0)));
+    }
+  }
+  return DropFiles(store, MakeKeyBound(0, 0), MakeKeyBound(store.OldestKeyspace(), 0));
+}
+
+}  // namespace cairn

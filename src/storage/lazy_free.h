@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LazyFree: gives back, in the background, what O(1) deletes left behind. Dropping a spread collection or a whole
+// keyspace touches none of its rows; they stay in the key cache until evicted and on disk until compaction happens
+// to pass. Here the dead rows leave the cache, and RocksDB is pointed at the files worth compacting now.
+//
+// It is housekeeping: nothing depends on when it runs, or whether. Thread: any may add; Run belongs to the tick
+// thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+
+namespace cairn {
+
+class Store;
+
+class LazyFree {
+ public:
+  // A spread collection has lost its key.
+  void AddCollection(CollectionId id);
+  // Keyspaces were dropped. `empty_below` is not 0 when no database had a key left: then every collection below
+  // it is dead.
+  void AddFlush(CollectionId empty_below);
+
+  // Works off what was added so far.
+  Status Run(Store& store);
+
+  uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
+  uint64_t freed() const { return freed_.load(std::memory_order_relaxed); }  // collections, since the start
+
+ private:
+  Status FreeCollection(Store& store, CollectionId id);
+  Status FreeKeyspaces(Store& store, CollectionId empty_below);
+
+  std::mutex mutex_;
+  std::vector<CollectionId> collections_;  // guarded by mutex_
+  CollectionId empty_below_ = 0;           // guarded by mutex_
+  bool flushed_ = false;                   // guarded by mutex_
+  std::atomic<uint64_t> pending_{0};
+  std::atomic<uint64_t> freed_{0};
+};
+
+}  // namespace cairn
