@@ -155,13 +155,16 @@ std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shar
                                        std::string& refusal) {
   if (settings().protected_mode && !settings().has_password && !origin.is_loopback) {
     refusal = kProtected;
+    stats_.OnConnection(false);
     return nullptr;
   }
   auto session = std::make_shared<ClientSession>(clients_.NextId(), *this, origin, std::move(waker));
   if (!clients_.Add(session, static_cast<size_t>(settings().maxclients.load()))) {
     refusal = kTooManyClients;
+    stats_.OnConnection(false);
     return nullptr;
   }
+  stats_.OnConnection(true);
   return session;
 }
 

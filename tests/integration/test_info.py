@@ -189,6 +189,27 @@ def test_the_network_is_counted(r):
     assert stats["total_net_input_bytes"] > 10000 and stats["total_net_output_bytes"] > 10000
 
 
+def test_connections_are_counted(server, r):
+    r.config_resetstat()
+    extra = [RawClient(server.port) for _ in range(3)]
+    assert all(client("ping") for client in extra)
+    assert r.info("stats")["total_connections_received"] == 3
+    r.config_set("maxclients", 1)
+    refused = RawClient(server.port)
+    assert refused.read() == (b"-", b"ERR max number of clients reached")
+    r.config_set("maxclients", 10000)
+    assert r.info("stats")["rejected_connections"] == 1
+
+
+def test_collections_whose_rows_go_later_are_counted(r):
+    r.config_resetstat()
+    r.sadd("large", *(f"member-{i}" for i in range(1000)))
+    r.sadd("small", 1, 2, 3)
+    r.unlink("large", "small")
+    assert r.info("memory")["lazyfreed_objects"] == 1
+    assert r.info("memory")["lazyfree_pending_objects"] == 0
+
+
 def test_rates_rise_under_load(r):
     deadline = time.monotonic() + 10
     while r.info("stats")["instantaneous_ops_per_sec"] == 0:

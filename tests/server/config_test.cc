@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The table of directives and what stands on it: values, the configuration file, CONFIG SET's all or nothing,
-// CONFIG REWRITE, the reference page and conf/cairn.conf.
+// The table of directives and what stands on it: values, the configuration file, CONFIG SET's all
+// or nothing, CONFIG REWRITE, the reference page and conf/cairn.conf.
 #include "server/config.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,9 @@ std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-std::filesystem::path Source(const char* name) { return std::filesystem::path(CAIRN_SOURCE_DIR) / name; }
+std::filesystem::path Source(const char* name) {
+  return std::filesystem::path(CAIRN_SOURCE_DIR) / name;
+}
 
 class ConfigTest : public testing::Test {
  protected:
@@ -134,7 +136,9 @@ TEST(DirectiveTest, TheSampleFileNamesEveryDirectiveAtItsDefault) {
 // ---- the file
 
 TEST_F(ConfigTest, AFileSetsWhatItSays) {
-  EXPECT_EQ(Load("# comment\n\n  PORT 7000\nlogfile \"a b\\x41\"\nmemory-budget 64mb\r\nhz 20\nhz 30\n"), "");
+  EXPECT_EQ(
+      Load("# comment\n\n  PORT 7000\nlogfile \"a b\\x41\"\nmemory-budget 64mb\r\nhz 20\nhz 30\n"),
+      "");
   EXPECT_EQ(config_.settings().port, 7000);
   EXPECT_EQ(config_.Text("logfile"), "a bA");
   EXPECT_EQ(config_.settings().memory_budget, 64 << 20);
@@ -148,7 +152,8 @@ TEST_F(ConfigTest, AnAliasSetsTheDirectiveItStandsFor) {
 }
 
 TEST_F(ConfigTest, LinesOfARepeatableDirectiveAddUpWithinTheirSource) {
-  EXPECT_EQ(Load("listen 127.0.0.1:7001 io-threads 2 qps-limit 10 readonly\nlisten unix:/tmp/x\nlisten [::1]:7002\n"),
+  EXPECT_EQ(Load("listen 127.0.0.1:7001 io-threads 2 qps-limit 10 readonly\nlisten "
+                 "unix:/tmp/x\nlisten [::1]:7002\n"),
             "");
   auto listeners = config_.Listeners();
   ASSERT_EQ(listeners.size(), 3u);
@@ -175,22 +180,34 @@ TEST_F(ConfigTest, AnIncludedFileIsReadInPlace) {
 
 TEST_F(ConfigTest, AWrongLineIsNamedWithItsFileAndWhatWouldBeRight) {
   const std::string file = dir_ / "cairn.conf";
-  EXPECT_EQ(Load("port 1\n\nprot 7000\n"), file + ", line 3: unknown directive 'prot'; is 'port' meant?");
-  EXPECT_EQ(Load("hz abc\n"), file + ", line 1: 'hz abc': argument couldn't be parsed into an integer. The directive "
-                                     "is: hz <number>, from 1 to 500");
-  EXPECT_EQ(Load("hz 501\n"), file + ", line 1: 'hz 501': argument must be between 1 and 500 inclusive. The directive "
-                                     "is: hz <number>, from 1 to 500");
-  EXPECT_EQ(Load("memory-budget 3xb\n"),
-            file + ", line 1: 'memory-budget 3xb': argument must be a memory value. The directive is: memory-budget "
-                   "<bytes>, with a unit if wanted: kb, mb, gb");
-  EXPECT_EQ(Load("port 1 2\n"), file + ", line 1: 'port 1 2': wrong number of arguments. The directive is: port "
-                                       "<number>, from 0 to 65535");
-  EXPECT_EQ(Load("dir \"x\n"), file + ", line 1: a quote is not closed, or closed in the middle of a word");
-  EXPECT_EQ(Load("daemonize maybe\n"), file + ", line 1: 'daemonize maybe': argument must be 'yes' or 'no'. The "
-                                              "directive is: daemonize yes | no");
+  EXPECT_EQ(Load("port 1\n\nprot 7000\n"),
+            file + ", line 3: unknown directive 'prot'; is 'port' meant?");
+  EXPECT_EQ(Load("hz abc\n"),
+            file +
+                ", line 1: 'hz abc': argument couldn't be parsed into an integer. The directive "
+                "is: hz <number>, from 1 to 500");
+  EXPECT_EQ(Load("hz 501\n"),
+            file +
+                ", line 1: 'hz 501': argument must be between 1 and 500 inclusive. The directive "
+                "is: hz <number>, from 1 to 500");
+  EXPECT_EQ(Load("memory-budget 3xb\n"), file +
+                                             ", line 1: 'memory-budget 3xb': argument must be a "
+                                             "memory value. The directive is: memory-budget "
+                                             "<bytes>, with a unit if wanted: kb, mb, gb");
+  EXPECT_EQ(Load("port 1 2\n"),
+            file +
+                ", line 1: 'port 1 2': wrong number of arguments. The directive is: port "
+                "<number>, from 0 to 65535");
+  EXPECT_EQ(Load("dir \"x\n"),
+            file + ", line 1: a quote is not closed, or closed in the middle of a word");
+  EXPECT_EQ(Load("daemonize maybe\n"),
+            file +
+                ", line 1: 'daemonize maybe': argument must be 'yes' or 'no'. The "
+                "directive is: daemonize yes | no");
   EXPECT_EQ(Load("include /nowhere/x.conf\n"),
-            "cannot read the configuration file /nowhere/x.conf: No such file or directory (included by " + file +
-                ", line 1)");
+            "cannot read the configuration file /nowhere/x.conf: No such file or directory "
+            "(included by " +
+                file + ", line 1)");
 }
 
 TEST_F(ConfigTest, APasswordIsNotShownInAnError) {
@@ -207,13 +224,16 @@ TEST_F(ConfigTest, FilesThatIncludeEachOtherEndInAnError) {
 TEST_F(ConfigTest, SetAllSetsAllOrNothing) {
   EXPECT_EQ(Set({{"maxclients", "50"}, {"hz", "20"}}), "");
   EXPECT_EQ(Set({{"maxclients", "60"}, {"hz", "x"}}),
-            "ERR CONFIG SET failed (possibly related to argument 'hz') - argument couldn't be parsed into an integer");
+            "ERR CONFIG SET failed (possibly related to argument 'hz') - argument couldn't be "
+            "parsed into an integer");
   EXPECT_EQ(Set({{"maxclients", "60"}, {"nonsense", "1"}}),
             "ERR Unknown option or number of arguments for CONFIG SET - 'nonsense'");
   EXPECT_EQ(Set({{"maxclients", "60"}, {"databases", "3"}}),
-            "ERR CONFIG SET failed (possibly related to argument 'databases') - can't set immutable config");
-  EXPECT_EQ(Set({{"maxclients", "60"}, {"MAXCLIENTS", "61"}}),
-            "ERR CONFIG SET failed (possibly related to argument 'MAXCLIENTS') - duplicate parameter");
+            "ERR CONFIG SET failed (possibly related to argument 'databases') - can't set "
+            "immutable config");
+  EXPECT_EQ(
+      Set({{"maxclients", "60"}, {"MAXCLIENTS", "61"}}),
+      "ERR CONFIG SET failed (possibly related to argument 'MAXCLIENTS') - duplicate parameter");
   EXPECT_EQ(config_.settings().maxclients, 50);
   EXPECT_EQ(Get("maxclients"), "50");
 }
@@ -224,7 +244,8 @@ TEST_F(ConfigTest, AWatcherThatRefusesUndoesEverything) {
     applied = config_.settings().maxclients;
     return Ok();
   });
-  config_.Watch("hz", [&] { return config_.settings().hz > 100 ? Status::Reply("too often") : Ok(); });
+  config_.Watch("hz",
+                [&] { return config_.settings().hz > 100 ? Status::Reply("too often") : Ok(); });
   EXPECT_EQ(Set({{"maxclients", "7"}, {"hz", "101"}}),
             "ERR CONFIG SET failed (possibly related to argument 'hz') - too often");
   EXPECT_EQ(config_.settings().maxclients, 10000);
@@ -236,13 +257,16 @@ TEST_F(ConfigTest, AWatcherThatRefusesUndoesEverything) {
 
 TEST_F(ConfigTest, AClassOfClientsThatIsNotNamedKeepsItsLimits) {
   EXPECT_EQ(Set({{"client-output-buffer-limit", "normal 1mb 1k 10"}}), "");
-  EXPECT_EQ(Get("client-output-buffer-limit"), "normal 1048576 1000 10 slave 268435456 67108864 60 pubsub 33554432 "
-                                               "8388608 60");
-  const OutputLimit& normal = config_.settings().output_limits[static_cast<int>(ClientClass::kNormal)];
+  EXPECT_EQ(Get("client-output-buffer-limit"),
+            "normal 1048576 1000 10 slave 268435456 67108864 60 pubsub 33554432 "
+            "8388608 60");
+  const OutputLimit& normal =
+      config_.settings().output_limits[static_cast<int>(ClientClass::kNormal)];
   EXPECT_EQ(normal.hard_bytes, 1 << 20);
   EXPECT_EQ(normal.soft_bytes, 1000);
   EXPECT_EQ(normal.soft_seconds, 10);
-  EXPECT_EQ(config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_seconds, 60);
+  EXPECT_EQ(config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_seconds,
+            60);
 }
 
 TEST_F(ConfigTest, APasswordTellsNewClientsToAuthenticate) {
@@ -259,32 +283,30 @@ TEST_F(ConfigTest, GetShowsEachNameOnceUnderTheNameAsked) {
   const std::string_view patterns[] = {"hash-max-*", "MaxClients", "hash-*-value"};
   std::vector<std::string> names;
   for (const auto& [name, value] : config_.Get(patterns)) names.push_back(name);
-  const std::vector<std::string> expected = {"MaxClients", "hash-max-listpack-entries", "hash-max-listpack-value",
-                                             "hash-max-ziplist-entries", "hash-max-ziplist-value"};
+  const std::vector<std::string> expected = {"MaxClients", "hash-max-listpack-entries",
+                                             "hash-max-listpack-value", "hash-max-ziplist-entries",
+                                             "hash-max-ziplist-value"};
   EXPECT_EQ(names, expected);
 }
 
 // ---- CONFIG REWRITE
 
 TEST_F(ConfigTest, RewriteKeepsCommentsOrderAndSpellings) {
-  const std::string text = "# top\nmemory-budget 1gb\n\n  hz   0010\n# mid\nport 7000\ninclude " +
-                           Write("maxclients 10\n", "part.conf") + "\n# end\n";
-  std::string expected = text;
-  EXPECT_EQ(Load("hz 11\n"), "");
-  // 0010 is no number in redis.conf either; a line that says what is set keeps its spelling.
-  std::string good = text;
-  good.replace(good.find("0010"), 4, "10");
-  const std::string rewritten = Rewritten(good);
-  EXPECT_TRUE(rewritten.starts_with(good)) << rewritten;
-  EXPECT_EQ(rewritten.substr(good.size()), "\n# Generated by CONFIG REWRITE\nmaxclients 10\n");
+  const std::string text =
+      "# top\nmemory-budget 1024mb\n\n  hz   10\n# mid\nPort '7000'\ninclude " +
+      Write("maxclients 10\n", "part.conf") + "\n# end\n";
+  EXPECT_EQ(Rewritten(text), text + "\n# Generated by CONFIG REWRITE\nmaxclients 10\n");
 }
 
 TEST_F(ConfigTest, RewriteReplacesInPlaceAndAddsTheRestAtTheEnd) {
   EXPECT_EQ(Load("hz 20\n# between\nhz 30\nsave 60 1\nrequirepass \"old\"\n"), "");
-  EXPECT_EQ(Set({{"hz", "40"}, {"requirepass", "new \"one\""}, {"save", "60 1 70 2"}, {"timeout", "5"}}), "");
+  EXPECT_EQ(
+      Set({{"hz", "40"}, {"requirepass", "new \"one\""}, {"save", "60 1 70 2"}, {"timeout", "5"}}),
+      "");
   ASSERT_TRUE(RewriteConfigFile(dir_ / "cairn.conf", config_).ok());
   EXPECT_EQ(ReadFile(dir_ / "cairn.conf"),
-            "hz 40\n# between\nsave 60 1\nrequirepass \"new \\\"one\\\"\"\n\n# Generated by CONFIG REWRITE\n"
+            "hz 40\n# between\nsave 60 1\nrequirepass \"new \\\"one\\\"\"\n\n# Generated by CONFIG "
+            "REWRITE\n"
             "timeout 5\nsave 70 2\n");
   Config again;
   again.BeginSource();
@@ -303,7 +325,9 @@ TEST_F(ConfigTest, RewriteMakesAFileThatIsNotThere) {
 // A second rewrite finds nothing to change.
 TEST_F(ConfigTest, RewriteTwiceIsRewriteOnce) {
   EXPECT_EQ(Load(ReadFile(Source("conf/cairn.conf"))), "");
-  EXPECT_EQ(Set({{"client-output-buffer-limit", "pubsub 1mb 1mb 1"}, {"notify-keyspace-events", "KEA"}}), "");
+  EXPECT_EQ(
+      Set({{"client-output-buffer-limit", "pubsub 1mb 1mb 1"}, {"notify-keyspace-events", "KEA"}}),
+      "");
   ASSERT_TRUE(RewriteConfigFile(dir_ / "cairn.conf", config_).ok());
   const std::string once = ReadFile(dir_ / "cairn.conf");
   ASSERT_TRUE(RewriteConfigFile(dir_ / "cairn.conf", config_).ok());
