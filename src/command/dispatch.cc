@@ -119,6 +119,17 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   return status;
 }
 
+// Deletes what the command found to be past its time, in a command of its own, if that can be done without
+// waiting; active expiry would come to it anyway.
+void Dispatcher::ExpireFound(CommandWorker& worker) {
+  const std::vector<std::string> found = worker.txn.TakeStaleKeys();
+  if (found.empty() || !worker.txn.store().writable()) return;
+  worker.txn.BeginCommand(worker.lane, WallMs(), false);
+  Status status = ExpireKeys(worker.txn, limits_, found);
+  if (status.ok()) status = worker.txn.FinishCommand();
+  if (!status.ok()) worker.txn.AbandonCommand();
+}
+
 Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv,
                             Reply& reply, bool rerun) {
   Call call{worker, session, argv, table_.Resolve(argv), rerun};
