@@ -64,8 +64,6 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   }
   if (!allowed) return Ok();
   if (options.keep_ttl) expire_ms = entry.expire_ms();
-  const bool gone_already = expire_ms != kNoExpiry && expire_ms <= ctx.now_ms();
-  if (gone_already) return keys.Remove(key, entry);
   return WriteText(keys, key, entry, value, expire_ms);
 }
 
