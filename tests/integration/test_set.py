@@ -113,6 +113,28 @@ def test_command_info_is_that_of_redis(server, redis_server):
         assert mine == reference, name
 
 
+def test_a_move_that_changes_nothing_leaves_a_watched_set_alone(server, redis_server):
+    """The destination has the member already, so the transaction that watches it goes through."""
+    for each in (server, redis_server):
+        watcher, mover = (raw_client(each) for _ in range(2))
+        watcher.execute_command("sadd", "source", "a", "b")
+        watcher.execute_command("sadd", "target", "a")
+        with watcher.pipeline() as transaction:
+            transaction.watch("target")
+            assert mover.execute_command("smove", "source", "target", "a") == 1
+            transaction.multi()
+            transaction.sadd("target", "c")
+            assert transaction.execute() == [1]
+        with watcher.pipeline() as transaction:
+            transaction.watch("target")
+            assert mover.execute_command("smove", "source", "target", "b") == 1
+            transaction.multi()
+            transaction.sadd("target", "d")
+            with pytest.raises(redis.WatchError):
+                transaction.execute()
+        assert sorted(watcher.execute_command("smembers", "target")) == [b"a", b"b", b"c"]
+
+
 def test_integers_come_in_ascending_order(r):
     r.sadd("a", 5, -3, 10**18, 0)
     r.sadd("b", 7, 5, 0, -3)
