@@ -8,6 +8,9 @@ namespace {
 
 constexpr size_t kNowhere = std::string_view::npos;
 
+// Redis follows no pattern through more stars than this; it then says that nothing matches.
+constexpr int kMostStars = 1000;
+
 // Reads one pattern element after another; every element but the star matches exactly one byte.
 class Matcher {
  public:
@@ -18,10 +21,13 @@ class Matcher {
     size_t star = kNowhere;  // the pattern after the last star
     size_t retry = 0;        // the text that star has not swallowed yet
     size_t at = 0;
+    int stars = 0;
     next_ = 0;
     while (at < text_.size()) {
       if (next_ < pattern_.size() && pattern_[next_] == '*') {
-        star = ++next_;
+        while (next_ < pattern_.size() && pattern_[next_] == '*') ++next_;
+        if (next_ < pattern_.size() && ++stars > kMostStars) return false;
+        star = next_;
         retry = at;
       } else if (next_ < pattern_.size() && MatchOne(text_[at])) {
         ++at;

@@ -24,7 +24,6 @@ def lpos(s):
         "MAXLEN 0",
         "MAXLEN 5",
         "MAXLEN -2",
-        "RANK -9223372036854775808",
         "COUNT",
         most=3,
     )
