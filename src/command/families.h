@@ -31,5 +31,6 @@ std::span<const CommandRow> ZsetRangeCommands();
 std::span<const CommandRow> ZsetStoreCommands();
 std::span<const CommandRow> CommandCommands();
 std::span<const CommandRow> TransactionCommands();
+std::span<const CommandRow> BitmapCommands();
 
 }  // namespace cairn

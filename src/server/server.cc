@@ -26,7 +26,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
-      MemoryCommands(),     SlowLogCommands(),
+      MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),
   };
   return families;
 }

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bitmaps: strings looked at bit by bit, the most significant bit of a byte first.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "types/string.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kBadOffset = "ERR bit offset is not an integer or out of range";
+constexpr std::string_view kBadBit = "ERR bit is not an integer or out of range";
+
+// A bit's offset: up to what proto-max-bulk-len lets a string have.
+uint64_t BitOffset(CommandContext& ctx, Args& args) {
+  const int64_t limit = ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed);
+  const auto offset = ParseInt64(args.Bytes());
+  if (!offset || *offset < 0 || *offset >> 3 >= limit) {
+    args.Fail(kBadOffset);
+    return 0;
+  }
+  return static_cast<uint64_t>(*offset);
+}
+
+bool BitAt(std::string_view bytes, uint64_t offset) {
+  const uint64_t byte = offset >> 3;
+  return byte < bytes.size() && (static_cast<uint8_t>(bytes[byte]) >> (7 - (offset & 7)) & 1);
+}
+
+// SETBIT key offset value
+Status SetBit(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const uint64_t offset = BitOffset(ctx, args);
+  const int64_t bit = args.IntegerIn(0, 1, kBadBit);
+  TRY(args.Done());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  const StringText text = TRY(ReadText(entry));
+  const bool was = BitAt(text.view(), offset);
+  std::string bytes(text.view());
+  if (bytes.size() <= offset >> 3) bytes.resize((offset >> 3) + 1);
+  const auto mask = static_cast<char>(0x80 >> (offset & 7));
+  char& byte = bytes[offset >> 3];
+  byte = static_cast<char>(bit ? byte | mask : byte & ~mask);
+  TRY(WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited));
+  reply.Integer(was);
+  return Ok();
+}
+
+// GETBIT key offset
+Status GetBit(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const uint64_t offset = BitOffset(ctx, args);
+  TRY(args.Done());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  reply.Integer(BitAt(TRY(ReadText(entry)).view(), offset));
+  return Ok();
+}
+
+// [start end [BYTE | BIT]] of BITCOUNT and BITPOS, as bits of a string of `size` bytes.
+struct BitRange {
+  int64_t start = 0;
+  int64_t end = -1;
+  bool in_bits = false;
+  bool has_end = false;
+
+  // Counts negative positions from the end and cuts to what is there; false when nothing is left.
+  bool Settle(uint64_t size_bytes) {
+    const int64_t size = static_cast<int64_t>(size_bytes) * (in_bits ? 8 : 1);
+    if (start < 0 && end < 0 && start > end) return false;
+    if (start < 0) start = std::max<int64_t>(start + size, 0);
+    if (end < 0) end = std::max<int64_t>(end + size, 0);
+    end = std::min(end, size - 1);
+    if (start > end) return false;
+    if (!in_bits) {
+      start *= 8;
+      end = end * 8 + 7;
+    }
+    return true;
+  }
+};
+
+void ReadUnit(Args& args, BitRange& range) {
+  if (!args.More()) return;
+  if (args.Keyword("BIT")) {
+    range.in_bits = true;
+  } else if (!args.Keyword("BYTE")) {
+    args.Fail(errors::kSyntax);
+  }
+}
+
+uint64_t CountBits(std::string_view bytes, int64_t start, int64_t end) {
+  uint64_t count = 0;
+  int64_t at = start;
+  for (; at <= end && (at & 7); ++at) count += BitAt(bytes, static_cast<uint64_t>(at));
+  for (; at + 63 <= end; at += 64) {
+    uint64_t word;
+    std::memcpy(&word, bytes.data() + (at >> 3), sizeof word);
+    count += static_cast<uint64_t>(std::popcount(word));
+  }
+  for (; at <= end; ++at) count += BitAt(bytes, static_cast<uint64_t>(at));
+  return count;
+}
+
+// BITCOUNT key [start end [BYTE | BIT]]
+Status BitCount(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  BitRange range;
+  if (args.More()) {
+    range.start = args.Integer();
+    range.end = args.Integer();
+    ReadUnit(args, range);
+  }
+  TRY(args.Done());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  const StringText text = TRY(ReadText(entry));
+  const bool any = range.Settle(text.view().size());
+  reply.Integer(any ? static_cast<int64_t>(CountBits(text.view(), range.start, range.end)) : 0);
+  return Ok();
+}
+
+// The first bit of that value in [start, end], or -1.
+int64_t FindBit(std::string_view bytes, bool bit, int64_t start, int64_t end) {
+  const uint8_t skip = bit ? 0x00 : 0xff;
+  for (int64_t at = start; at <= end;) {
+    if ((at & 7) == 0 && at + 7 <= end && static_cast<uint8_t>(bytes[static_cast<size_t>(at >> 3)]) == skip) {
+      at += 8;
+      continue;
+    }
+    if (BitAt(bytes, static_cast<uint64_t>(at)) == bit) return at;
+    ++at;
+  }
+  return -1;
+}
+
+// BITPOS key bit [start [end [BYTE | BIT]]]
+Status BitPos(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  const int64_t bit = args.Integer();
+  TRY(args.Check());
+  if (bit != 0 && bit != 1) return Status::Reply("ERR The bit argument must be 1 or 0.");
+  BitRange range;
+  if (args.More()) range.start = args.Integer();
+  if (args.More()) {
+    range.end = args.Integer();
+    range.has_end = true;
+    ReadUnit(args, range);
+  }
+  TRY(args.Done());
+  const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
+  if (!entry.exists()) {
+    reply.Integer(bit ? -1 : 0);
+    return Ok();
+  }
+  const StringText text = TRY(ReadText(entry));
+  if (!range.Settle(text.view().size())) {
+    reply.Integer(-1);
+    return Ok();
+  }
+  int64_t found = FindBit(text.view(), bit == 1, range.start, range.end);
+  // Without an end the string counts as followed by zeros.
+  if (found < 0 && bit == 0 && !range.has_end) found = static_cast<int64_t>(text.view().size()) * 8;
+  reply.Integer(found);
+  return Ok();
+}
+
+enum class BitOperation : unsigned char { kAnd, kOr, kXor, kNot };
+
+std::optional<BitOperation> ParseOperation(std::string_view word) {
+  if (EqualsIgnoreCase(word, "AND")) return BitOperation::kAnd;
+  if (EqualsIgnoreCase(word, "OR")) return BitOperation::kOr;
+  if (EqualsIgnoreCase(word, "XOR")) return BitOperation::kXor;
+  if (EqualsIgnoreCase(word, "NOT")) return BitOperation::kNot;
+  return std::nullopt;
+}
+
+// `into` combined with `next`; the shorter of the two counts as followed by zeros.
+void Combine(BitOperation operation, std::string& into, std::string_view next) {
+  if (into.size() < next.size()) into.resize(next.size());
+  for (size_t i = 0; i < into.size(); ++i) {
+    const char other = i < next.size() ? next[i] : '\0';
+    switch (operation) {
+      case BitOperation::kAnd: into[i] = static_cast<char>(into[i] & other); break;
+      case BitOperation::kOr: into[i] = static_cast<char>(into[i] | other); break;
+      default: into[i] = static_cast<char>(into[i] ^ other); break;
+    }
+  }
+}
+
+// BITOP AND | OR | XOR | NOT destkey key [key ...]
+Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
+  const auto operation = ParseOperation(args.Bytes());
+  if (!operation) return Status::Reply(errors::kSyntax);
+  Keyspace keys = ctx.keys();
+  const Key target = keys.Name(args.Bytes());
+  if (*operation == BitOperation::kNot && args.left() != 1) {
+    return Status::Reply("ERR BITOP NOT must be called with a single source key.");
+  }
+  std::string result;
+  for (bool first = true; args.More(); first = false) {
+    const KeyEntry entry = TRY(keys.FindTyped(keys.Name(args.Bytes()), Type::kString));
+    const StringText text = TRY(ReadText(entry));
+    if (first) {
+      result = text.view();
+    } else {
+      Combine(*operation, result, text.view());
+    }
+  }
+  if (*operation == BitOperation::kNot) {
+    for (char& byte : result) byte = static_cast<char>(~byte);
+  }
+  const KeyEntry old = TRY(keys.Find(target, Access::kPeek));
+  if (result.empty()) {
+    TRY(keys.Remove(target, old));
+  } else {
+    TRY(WriteBytes(keys, target, old, result, kNoExpiry, Origin::kWhole));
+  }
+  reply.Integer(static_cast<int64_t>(result.size()));
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "setbit", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kAccess | kUpdate)},
+     .run = SetBit, .group = Group::kBitmap, .since = "2.2.0",
+     .summary = "Sets or clears a bit and tells what it was",
+     .complexity = "O(n) with n the string's size", .syntax = "key offset value"},
+    {.name = "getbit", .arity = 3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = GetBit, .group = Group::kBitmap, .since = "2.2.0", .summary = "The value of a bit",
+     .complexity = "O(1)", .syntax = "key offset"},
+    {.name = "bitcount", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = BitCount, .group = Group::kBitmap, .since = "2.6.0",
+     .summary = "How many bits are set", .complexity = "O(n)",
+     .syntax = "key [start end [BYTE | BIT]]"},
+    {.name = "bitpos", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = BitPos, .group = Group::kBitmap, .since = "2.8.7",
+     .summary = "Where the first bit of a value is", .complexity = "O(n)",
+     .syntax = "key bit [start [end [BYTE | BIT]]]"},
+    {.name = "bitop", .arity = -4, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate, 2), KeysToEnd(kRO | kAccess, 3)}, .run = BitOp,
+     .group = Group::kBitmap, .since = "2.6.0",
+     .summary = "Combines strings bit by bit and stores the result", .complexity = "O(n)",
+     .syntax = "AND | OR | XOR | NOT destkey key [key ...]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> BitmapCommands() { return kRows; }
+
+}  // namespace cairn
