@@ -27,10 +27,10 @@ struct CachedRow {
   uint32_t size;
   char bytes[];
 
-  static CachedRow* New(std::string_view value, bool hot, int64_t now_s) {
+  static CachedRow* New(std::string_view value, bool hot, int64_t used_s) {
     void* memory = std::malloc(sizeof(CachedRow) + value.size());
     if (memory == nullptr) throw std::bad_alloc();
-    auto* row = new (memory) CachedRow{static_cast<uint32_t>(now_s), hot, static_cast<uint32_t>(value.size())};
+    auto* row = new (memory) CachedRow{static_cast<uint32_t>(used_s), hot, static_cast<uint32_t>(value.size())};
     std::memcpy(row->bytes, value.data(), value.size());
     return row;
   }
@@ -77,19 +77,20 @@ void RowCache::Release(void* handle) { cache_->Release(static_cast<rocksdb::Cach
 int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
   int64_t used_s = created_s_;
   if (auto* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()))) {
-    used_s = static_cast<CachedRow*>(cache_->Value(handle))->used_s.load(std::memory_order_relaxed);
+    const auto* row = static_cast<CachedRow*>(cache_->Value(handle));
+    used_s = std::max<int64_t>(used_s, row->used_s.load(std::memory_order_relaxed));
     cache_->Release(handle);
   }
   return std::max<int64_t>(now_s - used_s, 0);
 }
 
-void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot, int64_t now_s) {
+void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot, int64_t used_s) {
   const size_t charge = sizeof(CachedRow) + value.size() + kAllocatorOverhead;
   if (charge > (capacity() >> kShardBits) / kMostOfShard) {
     Erase(tagged);
     return;
   }
-  CachedRow* row = CachedRow::New(value, hot, now_s);
+  CachedRow* row = CachedRow::New(value, hot, used_s);
   const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
   // Without a handle to return, a row that does not fit is freed by the cache itself.
   (void)cache_->Insert(rocksdb::Slice(tagged.data(), tagged.size()), row, charge, &CachedRow::Delete, nullptr,

@@ -36,9 +36,11 @@ class RowCache {
   // A pinned row or a null RowRef. `use` marks it hot; `was_hot` tells whether it was already or is now.
   // `now_s`, here and below, is Unix time.
   RowRef Lookup(std::string_view tagged, bool use, int64_t now_s, bool& was_hot);
-  void Insert(std::string_view tagged, std::string_view value, bool hot, int64_t now_s);
-  // Seconds since the row was last used or written. A row that is not held has not been used for longer than
-  // the cache remembers; it counts from the cache's own beginning.
+  void Insert(std::string_view tagged, std::string_view value, bool hot, int64_t used_s);
+  // For a row that was only peeked at.
+  static constexpr int64_t kUnknownUse = 0;
+  // Seconds since the row was last used or written. A row whose use the cache does not remember counts from
+  // the cache's own beginning.
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
   void Erase(std::string_view tagged);
   // Takes out key rows of keyspaces that are dead. One pass over the cache.

@@ -17,7 +17,9 @@ namespace {
 
 // Rows a fast lane command may walk over; about a millisecond (docs/decisions/run-again.md).
 constexpr uint64_t kFastLaneSteps = 2048;
-constexpr size_t kKeptBatchBytes = 4 << 20;
+// Memory a transaction keeps from tick to tick.
+constexpr size_t kKeptBatchBytes = 1 << 20;
+constexpr size_t kKeptRows = 1 << 16;
 // What rows that are written together mostly share: the keyspace, the collection id.
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
@@ -193,19 +195,22 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   if (status.IsIncomplete()) store_.incomplete_probes_.fetch_add(1, std::memory_order_relaxed);
   TRY(FromRocksDb(status));
   auto copy = std::make_unique<std::string>(value.data(), value.size());
-  if (cached) Admit(row, *copy);
+  if (cached) Admit(row, *copy, access);
   return RowRef(std::move(copy));
 }
 
 // A row read from RocksDB enters the cache only while nobody can commit a newer one.
-void Transaction::Admit(const RowKey& row, std::string_view value) {
+void Transaction::Admit(const RowKey& row, std::string_view value, Access access) {
+  const int64_t used_s = access == Access::kUse ? now_ms_ / 1000 : RowCache::kUnknownUse;
   if (Holds(row.stripe())) {
-    store_.cache_.Insert(row.tagged(), value, false, now_ms_ / 1000);
+    store_.cache_.Insert(row.tagged(), value, false, used_s);
     return;
   }
   const uint64_t version = observed_.back().version;
   if (!store_.stripes_.TryLock(row.stripe(), this)) return;
-  if (store_.stripes_.Version(row.stripe()) == version) store_.cache_.Insert(row.tagged(), value, false, now_ms_ / 1000);
+  if (store_.stripes_.Version(row.stripe()) == version) {
+    store_.cache_.Insert(row.tagged(), value, false, used_s);
+  }
   store_.stripes_.Unlock(row.stripe());
 }
 
@@ -464,6 +469,7 @@ void Transaction::Reset() {
   empty_below_ = 0;
   hot_row_hash_ = 0;
   earliest_expiry_ms_ = INT64_MAX;
+  if (order_.capacity() > kKeptRows) order_ = {};
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
 }
 
