@@ -2,6 +2,7 @@
 #include "server/directive_syntax.h"
 
 #include <array>
+#include <cstdio>
 
 #include "base/number.h"
 #include "base/words.h"
@@ -150,7 +151,9 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
       return Status::Reply(
           "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]");
     }
-    kept.push_back(FormatDouble(*percentile));
+    char text[32];
+    std::snprintf(text, sizeof text, "%.10g", *percentile);
+    kept.emplace_back(text);
   }
   return kept;
 }

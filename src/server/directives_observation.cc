@@ -26,7 +26,7 @@ const Directive kRows[] = {
      .syntax = "<percentile> [<percentile> ...]",
      .help = "The percentiles that INFO latencystats shows, each from 0 to 100."},
     {.name = "latency-monitor-threshold", .section = kObs, .kind = Kind::kNumber, .fallback = "0",
-     .min = 0, .target = &S::latency_monitor_threshold_ms, .syntax = "<milliseconds>",
+     .min = 0, .syntax = "<milliseconds>",
      .help = "Accepted and shown; events that took longer are found in the slow log and in INFO "
              "latencystats."},
     {.name = "notify-keyspace-events", .section = kObs, .kind = Kind::kSpecial, .fallback = "\"\"",

@@ -43,10 +43,10 @@ const Directive kRows[] = {
              "for many rows. More of them keep a faster disk busy."},
     {.name = "hz", .section = kProc, .kind = Kind::kNumber, .fallback = "10", .min = 1, .max = 500,
      .target = &S::hz,
-     .help = "How often a second the background work of the timer is looked at: idle clients, keys "
-             "past their time."},
+     .help = "Accepted and shown, without effect: the timer looks for keys past their time every 20 "
+             "ms, and only when some are due."},
     {.name = "dynamic-hz", .section = kProc, .kind = Kind::kBool, .fallback = "yes",
-     .target = &S::dynamic_hz, .help = "Look more often while many clients are connected."},
+     .help = "Accepted and shown, without effect; see `hz`."},
 
     {.name = "requirepass", .section = kSec, .kind = Kind::kText, .fallback = "", .flags = kSecret,
      .target = PublishPassword, .syntax = "<password>",

@@ -59,16 +59,12 @@ const Directive kRows[] = {
      .help = "How much of the timer's time goes into deleting keys that are past their expiry; 10 "
              "deletes most in one go."},
     {.name = "lazyfree-lazy-expire", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .target = &S::lazyfree_lazy_expire,
-     .help = "Accepted and counted. Deleting a collection of any size takes one write and frees "
-             "its rows later, so lazy and not lazy cost the same."},
+     .help = "Accepted and shown, without effect: deleting a collection of any size takes one write "
+             "and its rows go later, so lazy and not lazy are the same."},
     {.name = "lazyfree-lazy-server-del", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .target = &S::lazyfree_lazy_server_del,
      .help = "The same for keys that a command overwrites."},
-    {.name = "lazyfree-lazy-user-del", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .target = &S::lazyfree_lazy_user_del, .help = "The same for DEL."},
-    {.name = "lazyfree-lazy-user-flush", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .target = &S::lazyfree_lazy_user_flush, .help = "The same for FLUSHDB and FLUSHALL."},
+    {.name = "lazyfree-lazy-user-del", .section = kExp, .kind = Kind::kBool, .fallback = "no", .help = "The same for DEL."},
+    {.name = "lazyfree-lazy-user-flush", .section = kExp, .kind = Kind::kBool, .fallback = "no", .help = "The same for FLUSHDB and FLUSHALL."},
     {.name = "lazyfree-lazy-eviction", .section = kExp, .kind = Kind::kBool, .fallback = "no",
      .help = "Accepted and shown, without effect: nothing is evicted."},
     {.name = "lfu-log-factor", .section = kExp, .kind = Kind::kNumber, .fallback = "10", .min = 0,

@@ -44,7 +44,6 @@ struct Settings {
   Flag daemonize;
   Number loglevel;  // LogLevel
   Number databases, hz;
-  Flag dynamic_hz;
   Number enable_debug_command;  // DebugCommand
   Number slow_threads;
 
@@ -55,13 +54,11 @@ struct Settings {
   Number memory_budget;  // bytes; 0: a share of the machine's (storage/budget.h)
   Number maxmemory;      // stored for CONFIG GET and INFO
 
-  // expiry and lazy freeing
+  // expiry
   Number active_expire_effort;
-  Flag lazyfree_lazy_expire, lazyfree_lazy_server_del, lazyfree_lazy_user_del,
-      lazyfree_lazy_user_flush;
 
   // observation
-  Number slowlog_log_slower_than_us, slowlog_max_len, latency_monitor_threshold_ms;
+  Number slowlog_log_slower_than_us, slowlog_max_len;
   Flag latency_tracking;
 
   // RocksDB

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kTickMs = 20;
 constexpr int64_t kSampleMs = 100;
 constexpr int64_t kSyncMs = 1000;
-constexpr uint64_t kKeysPerRound = 10000;
+constexpr uint64_t kKeysPerEffort = 10000;  // and tick; active-expire-effort multiplies it
 
 }  // namespace
 
@@ -46,7 +46,8 @@ void Ticker::RunTick() {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
-    const Result<uint64_t> expired = ExpireDue(*txn, server_.limits(), WallMs(), kKeysPerRound);
+    const auto effort = static_cast<uint64_t>(server_.settings().active_expire_effort.load());
+    const Result<uint64_t> expired = ExpireDue(*txn, server_.limits(), WallMs(), kKeysPerEffort * effort);
     if (!expired.ok()) {
       Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
                                      std::string(expired.status().text()));
