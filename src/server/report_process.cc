@@ -132,7 +132,7 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   // Dropping a collection is one write; its rows go with the next compaction and are not waited
   // for.
   text.Field("lazyfree_pending_objects", server.store().lazy_free().pending());
-  text.Field("lazyfreed_objects", server.store().lazy_free().freed());
+  text.Field("lazyfreed_objects", server.stats().Totals().lazyfreed_objects);
   return Ok();
 }
 

@@ -46,7 +46,7 @@ class SpreadCounter {
 struct KeyspaceCounters {
   SpreadCounter keyspace_hits;    // look-ups by reading commands that found a key
   SpreadCounter keyspace_misses;  // and those that did not
-  SpreadCounter lazyfreed_objects;  // spread collections dropped, whose rows go later
+  SpreadCounter lazyfreed_objects;  // dropped collections whose rows were given back
   SpreadCounter expired_keys;     // keys deleted because their time had passed
 };
 

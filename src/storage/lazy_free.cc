@@ -52,7 +52,7 @@ Status LazyFree::Run(Store& store) {
   for (const CollectionId id : collections) {
     if (status.ok() && id >= empty_below) status = FreeCollection(store, id);
     pending_.fetch_sub(1, std::memory_order_relaxed);
-    freed_.fetch_add(1, std::memory_order_relaxed);
+    store.counters().lazyfreed_objects.Add();
   }
   return status;
 }

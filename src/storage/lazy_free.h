@@ -32,7 +32,6 @@ class LazyFree {
   Status Run(Store& store);
 
   uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
-  uint64_t freed() const { return freed_.load(std::memory_order_relaxed); }  // collections, since the start
 
  private:
   Status FreeCollection(Store& store, CollectionId id);
@@ -43,7 +42,6 @@ class LazyFree {
   CollectionId empty_below_ = 0;           // guarded by mutex_
   bool flushed_ = false;                   // guarded by mutex_
   std::atomic<uint64_t> pending_{0};
-  std::atomic<uint64_t> freed_{0};
 };
 
 }  // namespace cairn

@@ -43,7 +43,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   now_ms_ = now_ms;
   steps_left_ = kFastLaneSteps;
   keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
-  command_hits_ = command_misses_ = command_expired_ = command_lazyfreed_ = 0;
+  command_hits_ = command_misses_ = command_expired_ = 0;
   observed_.clear();
   stale_keys_.clear();
   command_counts_.clear();
@@ -127,7 +127,6 @@ Status Transaction::FinishCommand() {
     if (command_misses_ != 0) store_.counters_.keyspace_misses.Add(command_misses_);
   }
   if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
-  if (command_lazyfreed_ != 0) store_.counters_.lazyfreed_objects.Add(command_lazyfreed_);
   return Ok();
 }
 

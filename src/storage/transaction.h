@@ -128,8 +128,6 @@ class Transaction {
   void CountLookup(bool hit) { ++(hit ? command_hits_ : command_misses_); }
   // A key was deleted or replaced because its time had passed.
   void CountExpired() { ++command_expired_; }
-  // A spread collection was dropped; its rows go later.
-  void CountLazyFreed() { ++command_lazyfreed_; }
   // A look-up met a key past its time.
   void NoteStaleKey(std::string_view key_row) { stale_keys_.emplace_back(key_row); }
   std::vector<std::string> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
@@ -199,7 +197,6 @@ class Transaction {
   uint64_t command_hits_ = 0;
   uint64_t command_misses_ = 0;
   uint64_t command_expired_ = 0;
-  uint64_t command_lazyfreed_ = 0;
   std::vector<std::string> stale_keys_;
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;

@@ -53,7 +53,6 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
   if (entry.stored_collection_ != 0 && entry.stored_collection_ != kept) {
     txn_.Delete(MakeOwnerRow(entry.stored_collection_, key.stripe()));
     txn_.DropRanks(entry.stored_collection_, key.stripe());
-    txn_.CountLazyFreed();
     txn_.NoteDeadCollection(entry.stored_collection_);
   }
 }
