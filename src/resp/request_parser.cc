@@ -48,6 +48,7 @@ void RequestParser::Shrink() {
   if (capacity_ <= kKeptBytes || pending_bytes() > 0) return;
   buffer_.reset();
   capacity_ = filled_ = consumed_ = position_ = 0;
+  extents_ = {};
   inline_args_ = {};
   argv_ = {};
 }

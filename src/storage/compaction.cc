@@ -48,8 +48,15 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
   FilterFactory(Store& store, Space space) : store_(store), space_(space) {}
   const char* Name() const override { return "cairn.live"; }
 
+  // Also when a memtable is written out: what died young never reaches the disk.
+  bool ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const override {
+    return reason == rocksdb::TableFileCreationReason::kCompaction ||
+           reason == rocksdb::TableFileCreationReason::kFlush;
+  }
+
   std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
       const rocksdb::CompactionFilter::Context&) override {
+    if (!store_.is_loaded()) return nullptr;
     Store& store = store_;
     const auto is_live_keyspace = [&store](KeyspaceId id) { return store.IsLiveKeyspace(id); };
     if (space_ == Space::kElements || space_ == Space::kScores) {

@@ -75,6 +75,11 @@ Status LazyFree::FreeCollection(Store& store, CollectionId id) {
   }
   TRY(FromRocksDb(rows->status()));
   if (count < kRowsWorthCompacting) return Ok();
+  // Memtables first: the filter keeps what is dead from being written at all.
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  flush.allow_write_stall = true;
+  TRY(FromRocksDb(store.db().Flush(flush, {store.family(Space::kElements), store.family(Space::kScores)})));
   for (const Space space : {Space::kElements, Space::kScores}) {
     const RowKey from = MakeCollectionStart(space, id, 0);
     const RowKey to = MakeCollectionEnd(space, id, 0);

@@ -44,6 +44,7 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::unique_ptr<Store> store(new Store(options));
   TRY(store->OpenDb());
   TRY(store->Load());
+  store->loaded_ = true;
   TRY(FromRocksDb(store->db_->EnableAutoCompaction(store->families_)));
   return store;
 }

@@ -123,6 +123,8 @@ class Store {
   rocksdb::ColumnFamilyHandle* family(Space space) { return families_[static_cast<int>(space)]; }  // storage/ only
 
   // ---- of compaction filters
+  // False while opening, when nothing is known to be alive or dead.
+  bool is_loaded() const { return loaded_.load(std::memory_order_acquire); }
   bool IsLiveKeyspace(KeyspaceId keyspace) const;
   // The lowest number of a keyspace that is alive; rows below it are all dead.
   KeyspaceId OldestKeyspace() const;
@@ -178,6 +180,7 @@ class Store {
   CommitListener* listener_ = nullptr;
   std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
   std::atomic<uint64_t> incomplete_probes_{0};
+  std::atomic<bool> loaded_{false};
   std::atomic<bool> writable_{true};
   mutable std::mutex error_mutex_;
   std::string write_error_;
