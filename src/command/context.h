@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "command/session.h"
@@ -40,6 +43,13 @@ class CommandContext {
   int64_t block_timeout_ms() const { return block_timeout_ms_; }
   void set_block_timeout_ms(int64_t timeout_ms) { block_timeout_ms_ = timeout_ms; }
 
+  // An argument that stands for something else when the command, after MustBlock, is run again: what `$` meant
+  // when it was said.
+  void ReplaceWhenParked(size_t position, std::string text) {
+    replaced_.emplace_back(position, std::move(text));
+  }
+  std::vector<std::pair<size_t, std::string>> TakeReplaced() { return std::move(replaced_); }
+
   // Who waits for keys; for WATCH and EXEC.
   Waiters& waiters() { return *waiters_; }
   void set_waiters(Waiters* waiters) { waiters_ = waiters; }
@@ -65,6 +75,7 @@ class CommandContext {
   Server* server_;
   Waiters* waiters_ = nullptr;
   int64_t block_timeout_ms_ = 0;
+  std::vector<std::pair<size_t, std::string>> replaced_;
 };
 
 }  // namespace cairn

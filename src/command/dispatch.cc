@@ -24,6 +24,7 @@ struct Dispatcher::Call {
   const Command* command = nullptr;
   bool rerun = false;
   int64_t block_timeout_ms = 0;
+  std::vector<std::pair<size_t, std::string>> replaced;  // arguments of a command that parks
 };
 
 // ---- gates
@@ -114,6 +115,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   ctx.set_waiters(&waiters_);
   Status status = call.command->row().run(ctx, args, reply);
   call.block_timeout_ms = ctx.block_timeout_ms();
+  call.replaced = ctx.TakeReplaced();
   if (status.ok()) return worker.txn.FinishCommand();
   if (!status.Is(Code::kWouldWait) && !worker.txn.ReadsHold()) return Status::WouldWait();
   return status;
@@ -240,6 +242,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   if (call.session.blocked == nullptr) {
     auto blocked = std::make_unique<BlockedCommand>();
     for (const std::string_view arg : call.argv) blocked->argv.emplace_back(arg);
+    for (auto& [position, text] : call.replaced) blocked->argv[position] = std::move(text);
     blocked->command = call.command;
     if (timeout_ms > 0) blocked->deadline_us = MonotonicUs() + timeout_ms * 1000;
     call.session.unblock = UnblockRequest::kNone;

@@ -9,6 +9,7 @@
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
+#include "types/stream.h"
 #include "types/string.h"
 #include "types/zset.h"
 
@@ -69,6 +70,20 @@ Status AddZset(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) {
     digest.XorOf(pair);
     return true;
   });
+}
+
+Status AddStream(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) {
+  const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+  std::string scratch;
+  return stream.Visit({}, kLastStreamId, /*reverse=*/false,
+                      [&](const StreamEntry& item) -> Result<bool> {
+                        digest.Mix(std::to_string(item.id.ms) + "." + std::to_string(item.id.seq));
+                        for (const auto& [field, value] : item.fields) {
+                          digest.Mix(field.Text(scratch));
+                          digest.Mix(value.Text(scratch));
+                        }
+                        return true;
+                      });
 }
 
 // The names of up to kKeysPerPage live keys from `position` on; moves it, to 0 at the end.
@@ -139,6 +154,7 @@ Status AddValue(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) 
     case Type::kSet: TRY(AddSet(digest, keys, key, std::move(entry))); break;
     case Type::kZset: TRY(AddZset(digest, keys, key, std::move(entry))); break;
     case Type::kHash: TRY(AddHash(digest, keys, key, std::move(entry))); break;
+    case Type::kStream: TRY(AddStream(digest, keys, key, std::move(entry))); break;
     default: return Status::Corruption("the key's type has no digest");
   }
   if (expires) digest.Xor("!!expire!!");

@@ -50,9 +50,12 @@ const Directive kRows[] = {
     {.name = "hll-sparse-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "3000",
      .min = 0, .help = "Accepted and shown; there is no HyperLogLog yet that it would bound."},
     {.name = "stream-node-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "4kb",
-     .min = 0, .help = "Accepted and shown; there are no streams yet whose nodes it would bound."},
+     .min = 0, .target = &L::stream_node_max_bytes,
+     .help = "Bytes up to which entries of a stream share a row, 2048 at most; 0 sets no limit "
+             "besides that."},
     {.name = "stream-node-max-entries", .section = kTypes, .kind = Kind::kNumber, .fallback = "100",
-     .help = "Accepted and shown; there are no streams yet whose nodes it would bound."},
+     .min = 0, .target = &L::stream_node_max_entries,
+     .help = "Entries of a stream up to which they share a row; 0 sets no limit."},
 
     {.name = "active-expire-effort", .section = kExp, .kind = Kind::kNumber, .fallback = "1",
      .min = 1, .max = 10, .target = &S::active_expire_effort,

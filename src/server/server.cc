@@ -24,6 +24,8 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       HashWalkCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
       ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
+      StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
+      StreamInfoCommands(),
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),

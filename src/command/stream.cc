@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Streams as logs: adding entries, ranges of them, deleting and trimming. Reading on from an id is in
+// stream_read.cc, consumer groups are in stream_group.cc and stream_claim.cc.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/stream_args.h"
+#include "types/stream.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kTwoRules =
+    "ERR syntax error, MAXLEN and MINID options at the same time are not compatible";
+constexpr std::string_view kMaxLenRange = "ERR The MAXLEN argument must be >= 0.";
+constexpr std::string_view kLimitRange = "ERR The LIMIT argument must be >= 0.";
+constexpr std::string_view kLimitAlone =
+    "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy";
+constexpr std::string_view kNoRule =
+    "ERR syntax error, XTRIM must be called with a trimming strategy";
+constexpr std::string_view kLimitExact =
+    "ERR syntax error, LIMIT cannot be used without the special ~ option";
+constexpr std::string_view kZeroId = "ERR The ID specified in XADD must be greater than 0-0";
+constexpr std::string_view kNoIdLeft =
+    "ERR The stream has exhausted the last possible ID, unable to add more items";
+constexpr std::string_view kIdTooLow =
+    "ERR The ID specified in XADD is equal or smaller than the target stream top item";
+
+// Without LIMIT, trimming "about" stops after this many chunks' worth of entries.
+constexpr int64_t kChunksPerTrim = 100;
+constexpr int64_t kFallbackLimit = 10000;
+constexpr int64_t kMostLimit = 1000000;
+
+// The options of XADD and XTRIM, and XADD's id.
+struct AddOptions {
+  bool no_create = false;
+  bool trims = false;
+  std::optional<int64_t> limit;
+  StreamTrim trim;
+  bool id_given = false;   // else "*"
+  bool seq_given = true;   // else "ms-*"
+  StreamId id;
+};
+
+// MAXLEN | MINID [= | ~] threshold
+Status ReadTrimRule(Args& args, AddOptions& options, bool by_length) {
+  if (options.trims) return Status::Reply(kTwoRules);
+  if (args.left() >= 2 && (args.Peek() == "~" || args.Peek() == "=")) {
+    options.trim.whole_chunks = args.Bytes() == "~";
+  }
+  if (by_length) {
+    const int64_t length = TRY(ReadStreamNumber(args.Bytes()));
+    if (length < 0) return Status::Reply(kMaxLenRange);
+    options.trim.max_length = static_cast<uint64_t>(length);
+  } else {
+    options.trim.min_id = TRY(ReadStreamIdArgument(args.Bytes()));
+  }
+  options.trims = true;
+  return Ok();
+}
+
+Status ReadAddId(std::string_view text, AddOptions& options) {
+  if (text == "*") return Ok();
+  options.id_given = true;
+  if (text.ends_with("-*")) {
+    options.seq_given = false;
+    text.remove_suffix(2);
+    if (text.find('-') != std::string_view::npos) text = {};
+  }
+  options.id = TRY(ReadStreamIdArgument(text));
+  return Ok();
+}
+
+// What LIMIT makes of it all, once every option is read.
+Status SettleLimit(CommandContext& ctx, AddOptions& options, bool adds) {
+  if (options.limit.value_or(0) != 0 && !options.trims) return Status::Reply(kLimitAlone);
+  if (!adds && !options.trims) return Status::Reply(kNoRule);
+  if (options.limit && !options.trim.whole_chunks) return Status::Reply(kLimitExact);
+  if (!options.trim.whole_chunks) return Ok();
+  if (!options.limit) {
+    const int64_t entries = ctx.limits().stream_node_max_entries;
+    const int64_t most = entries > kMostLimit ? kMostLimit : entries * kChunksPerTrim;
+    options.limit = most <= 0 ? kFallbackLimit : std::min(most, kMostLimit);
+  }
+  options.trim.limit = static_cast<uint64_t>(*options.limit);
+  return Ok();
+}
+
+// Reads up to and including XADD's id, or all of XTRIM's.
+Result<AddOptions> ReadAddOptions(CommandContext& ctx, Args& args, bool adds) {
+  AddOptions options;
+  while (args.More()) {
+    const std::string_view word = args.Bytes();
+    const bool followed = args.More();
+    if (adds && word == "*") break;
+    if (followed && EqualsIgnoreCase(word, "maxlen")) {
+      TRY(ReadTrimRule(args, options, /*by_length=*/true));
+    } else if (followed && EqualsIgnoreCase(word, "minid")) {
+      TRY(ReadTrimRule(args, options, /*by_length=*/false));
+    } else if (followed && EqualsIgnoreCase(word, "limit")) {
+      options.limit = TRY(ReadStreamNumber(args.Bytes()));
+      if (*options.limit < 0) return Status::Reply(kLimitRange);
+    } else if (adds && EqualsIgnoreCase(word, "nomkstream")) {
+      options.no_create = true;
+    } else if (adds) {
+      TRY(ReadAddId(word, options));
+      break;
+    } else {
+      return Status::Reply(errors::kSyntax);
+    }
+  }
+  TRY(SettleLimit(ctx, options, adds));
+  return options;
+}
+
+// The id a new entry gets; none when it would not be beyond the last one.
+std::optional<StreamId> ChooseId(const AddOptions& options, StreamId last, int64_t now_ms) {
+  StreamId id = options.id;
+  if (!options.id_given) {
+    const auto now = static_cast<uint64_t>(now_ms);
+    if (now > last.ms) return StreamId{now, 0};
+    return NextStreamId(last);
+  }
+  if (!options.seq_given && id.ms == last.ms) {
+    if (last.seq == UINT64_MAX) return std::nullopt;
+    id.seq = last.seq + 1;
+  }
+  return id > last ? std::optional(id) : std::nullopt;
+}
+
+// XADD key [NOMKSTREAM] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id field value [...]
+Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view name = args.Bytes();
+  const AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/true));
+  if (args.left() < 2 || args.left() % 2 != 0) {
+    return Status::Reply(errors::WrongArity(ctx.command().full_name()));
+  }
+  if (options.id_given && options.seq_given && options.id.IsZero()) return Status::Reply(kZeroId);
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  Stream stream = TRY(Stream::Find(keys, key));
+  if (!stream.exists()) {
+    if (options.no_create) {
+      reply.Null();
+      return Ok();
+    }
+    stream.Create();
+  }
+  if (stream.state().last_id == kLastStreamId) return Status::Reply(kNoIdLeft);
+  const std::optional<StreamId> id = ChooseId(options, stream.state().last_id, ctx.now_ms());
+  if (!id) return Status::Reply(kIdTooLow);
+  TRY(stream.Append(*id, args.all().subspan(args.position())));
+  if (options.trims) TRY(stream.Trim(options.trim));
+  TRY(stream.Save());
+  ReplyStreamId(reply, *id);
+  return Ok();
+}
+
+// XTRIM key MAXLEN | MINID [= | ~] threshold [LIMIT count]
+Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view name = args.Bytes();
+  const AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/false));
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  Stream stream = TRY(Stream::Find(keys, key));
+  const uint64_t deleted = TRY(stream.Trim(options.trim));
+  if (deleted > 0) TRY(stream.Save());
+  reply.Integer(static_cast<int64_t>(deleted));
+  return Ok();
+}
+
+// XLEN key
+Status XLen(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  reply.Integer(static_cast<int64_t>(TRY(Stream::Find(keys, key)).size()));
+  return Ok();
+}
+
+// XDEL key id [id ...]
+Status XDel(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  Stream stream = TRY(Stream::Find(keys, key));
+  if (!stream.exists()) {
+    reply.Integer(0);
+    return Ok();
+  }
+  std::vector<StreamId> ids;
+  while (args.More()) ids.push_back(TRY(ReadStreamIdArgument(args.Bytes())));
+  int64_t deleted = 0;
+  for (const StreamId id : ids) deleted += TRY(stream.Delete(id)) ? 1 : 0;
+  if (deleted > 0) TRY(stream.Save());
+  reply.Integer(deleted);
+  return Ok();
+}
+
+Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
+  StreamRange range;
+  range.from = TRY(ReadRangeStart(args[reverse ? 3 : 2]));
+  range.to = TRY(ReadRangeEnd(args[reverse ? 2 : 3]));
+  std::optional<int64_t> count;
+  args.Skip(3);
+  while (args.More()) {
+    if (!args.Keyword("count")) return Status::Reply(errors::kSyntax);
+    if (!args.More()) return Status::Reply(errors::kSyntax);
+    count = TRY(ReadStreamCount(args.Bytes()));
+  }
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args[1]);
+  const Stream stream = TRY(Stream::Find(keys, key));
+  if (stream.exists() && count == 0) {
+    reply.NullArray();
+    return Ok();
+  }
+  const size_t mark = reply.Later();
+  const auto most = static_cast<uint64_t>(count.value_or(0));
+  reply.FinishArray(mark, TRY(ReplyStreamEntries(reply, stream, range, most, reverse)));
+  return Ok();
+}
+
+// XRANGE key start end [COUNT count]
+Status XRange(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, /*reverse=*/false);
+}
+
+// XREVRANGE key end start [COUNT count]
+Status XRevRange(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyRange(ctx, args, reply, /*reverse=*/true);
+}
+
+// XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]
+Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view name = args.Bytes();
+  const StreamId last_id = TRY(ReadStreamIdArgument(args.Bytes()));
+  std::optional<uint64_t> entries_added;
+  StreamId max_deleted_id;
+  while (args.More()) {
+    const std::string_view word = args.Bytes();
+    if (args.More() && EqualsIgnoreCase(word, "entriesadded")) {
+      const int64_t added = TRY(ReadStreamNumber(args.Bytes()));
+      if (added < 0) return Status::Reply("ERR entries_added must be positive");
+      entries_added = static_cast<uint64_t>(added);
+    } else if (args.More() && EqualsIgnoreCase(word, "maxdeletedid")) {
+      max_deleted_id = TRY(ReadStreamIdArgument(args.Bytes()));
+      if (last_id < max_deleted_id) {
+        return Status::Reply(
+            "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id");
+      }
+    } else {
+      return Status::Reply(errors::kSyntax);
+    }
+  }
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(name);
+  Stream stream = TRY(Stream::Find(keys, key));
+  if (!stream.exists()) return Status::Reply(errors::kNoSuchKey);
+  if (stream.size() > 0) {
+    if (last_id < TRY(stream.LastEntryId())) {
+      return Status::Reply(
+          "ERR The ID specified in XSETID is smaller than the target stream top item");
+    }
+    if (entries_added && stream.size() > *entries_added) {
+      return Status::Reply(
+          "ERR The entries_added specified in XSETID is smaller than the target stream length");
+    }
+  }
+  StreamState& state = stream.state();
+  state.last_id = last_id;
+  if (entries_added) state.entries_added = *entries_added;
+  if (!max_deleted_id.IsZero()) state.max_deleted_id = max_deleted_id;
+  TRY(stream.Save());
+  reply.Ok();
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "xadd", .arity = -5, .flags = kWrite | kDenyOom | kFast,
+     .keys = {{.flags = kRW | kUpdate, .begin = 1,
+               .notes = "UPDATE instead of INSERT because of the optional trimming feature"}},
+     .run = XAdd, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Adds an entry at the end of a stream.",
+     .complexity = "O(1) to add, O(N) to trim with N the number of entries that go",
+     .syntax = "key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> "
+               "field value [field value ...]",
+     .tips = "nondeterministic_output"},
+    {.name = "xtrim", .arity = -4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = XTrim,
+     .group = Group::kStream, .since = "5.0.0",
+     .summary = "Deletes entries at the beginning of a stream.",
+     .complexity = "O(N) with N the number of entries that go",
+     .syntax = "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]",
+     .tips = "nondeterministic_output"},
+    {.name = "xlen", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = XLen,
+     .group = Group::kStream, .since = "5.0.0",
+     .summary = "Returns how many entries a stream has.", .complexity = "O(1)", .syntax = "key"},
+    {.name = "xdel", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)},
+     .run = XDel, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Deletes entries of a stream.", .complexity = "O(1) for each entry",
+     .syntax = "key id [id ...]"},
+    {.name = "xrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = XRange, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Returns the entries of a range of ids.",
+     .complexity = "O(N) with N the number of entries returned",
+     .syntax = "key start end [COUNT count]"},
+    {.name = "xrevrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = XRevRange, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Returns the entries of a range of ids, the last one first.",
+     .complexity = "O(N) with N the number of entries returned",
+     .syntax = "key end start [COUNT count]"},
+    {.name = "xsetid", .arity = -3, .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kUpdate)}, .run = XSetId, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Sets what a stream remembers of its ids; a tool for replication.",
+     .complexity = "O(1)",
+     .syntax = "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> StreamCommands() { return kRows; }
+
+}  // namespace cairn

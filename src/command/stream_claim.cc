@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// XCLAIM and XAUTOCLAIM: pending entries change hands, from a consumer that is gone or slow to
+// another. What is pending and was deleted from the stream is dropped on the way.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/stream_args.h"
+#include "types/stream.h"
+#include "types/stream_group.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kClaimMinIdle = "ERR Invalid min-idle-time argument for XCLAIM";
+constexpr std::string_view kAutoMinIdle = "ERR Invalid min-idle-time argument for XAUTOCLAIM";
+constexpr std::string_view kClaimIdle = "ERR Invalid IDLE option argument for XCLAIM";
+constexpr std::string_view kClaimTime = "ERR Invalid TIME option argument for XCLAIM";
+constexpr std::string_view kClaimRetries = "ERR Invalid RETRYCOUNT option argument for XCLAIM";
+constexpr std::string_view kCountRange = "ERR COUNT must be > 0";
+
+// XAUTOCLAIM looks at this many entries for each one it may answer.
+constexpr int64_t kLooksPerEntry = 10;
+constexpr int64_t kMostAutoCount = INT64_MAX / 16;
+
+Result<int64_t> ReadNumber(std::string_view text, std::string_view error) {
+  const auto number = ParseInt64(text);
+  if (!number) return Status::Reply(error);
+  return *number;
+}
+
+// What is to become of the entries that are claimed.
+struct ClaimRules {
+  int64_t min_idle_ms = 0;
+  std::optional<int64_t> delivered_ms;  // else now
+  std::optional<uint64_t> deliveries;   // else one more
+  StreamId last_id;
+  bool force = false;
+  bool only_ids = false;
+};
+
+// A claim that is under way: the stream, its group and the one who claims.
+struct Claim {
+  const Stream& stream;
+  StreamGroup& group;
+  StreamConsumer& consumer;
+  const ClaimRules& rules;
+  int64_t now_ms;
+};
+
+bool IsIdle(const Claim& claim, const PendingEntry& entry) {
+  return claim.rules.min_idle_ms == 0 ||
+         claim.now_ms - entry.delivered_ms >= claim.rules.min_idle_ms;
+}
+
+// Gives the entry to the consumer and writes it.
+Status Take(Claim& claim, PendingEntry entry, Reply& reply) {
+  entry.delivered_ms = claim.rules.delivered_ms.value_or(claim.now_ms);
+  if (claim.rules.deliveries) {
+    entry.deliveries = *claim.rules.deliveries;
+  } else if (!claim.rules.only_ids) {
+    ++entry.deliveries;
+  }
+  TRY(claim.group.Assign(claim.consumer, entry));
+  claim.consumer.active_ms = claim.now_ms;
+  if (claim.rules.only_ids) {
+    ReplyStreamId(reply, entry.id);
+    return Ok();
+  }
+  TRY(ReplyStreamEntries(reply, claim.stream, {entry.id, entry.id}, 1, false));
+  return Ok();
+}
+
+// [IDLE ms] [TIME unix-time-ms] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id], from `at` on.
+Result<ClaimRules> ReadClaimOptions(const Args& args, size_t at, int64_t now_ms) {
+  ClaimRules rules;
+  for (; at < args.size(); ++at) {
+    const std::string_view word = args[at];
+    const bool followed = at + 1 < args.size();
+    if (EqualsIgnoreCase(word, "force")) {
+      rules.force = true;
+    } else if (EqualsIgnoreCase(word, "justid")) {
+      rules.only_ids = true;
+    } else if (followed && EqualsIgnoreCase(word, "idle")) {
+      const int64_t idle_ms = TRY(ReadNumber(args[++at], kClaimIdle));
+      rules.delivered_ms = idle_ms < 0 ? now_ms : now_ms - idle_ms;
+    } else if (followed && EqualsIgnoreCase(word, "time")) {
+      rules.delivered_ms = TRY(ReadNumber(args[++at], kClaimTime));
+    } else if (followed && EqualsIgnoreCase(word, "retrycount")) {
+      const int64_t deliveries = TRY(ReadNumber(args[++at], kClaimRetries));
+      if (deliveries >= 0) rules.deliveries = static_cast<uint64_t>(deliveries);
+    } else if (followed && EqualsIgnoreCase(word, "lastid")) {
+      rules.last_id = TRY(ReadStreamIdArgument(args[++at]));
+    } else {
+      return Status::Reply("ERR Unrecognized XCLAIM option '" + std::string(errors::Shown(word)) +
+                           "'");
+    }
+  }
+  // A time that makes no sense is taken for now rather than refused.
+  if (rules.delivered_ms && (*rules.delivered_ms < 0 || *rules.delivered_ms > now_ms)) {
+    rules.delivered_ms = now_ms;
+  }
+  return rules;
+}
+
+// Claims one entry by its id; answers whether something was written.
+Result<bool> ClaimOne(Claim& claim, StreamId id, Reply& reply) {
+  std::optional<PendingEntry> entry = TRY(claim.group.Pending(id));
+  if (!TRY(claim.stream.Has(id))) {
+    if (entry) TRY(claim.group.Release(id));
+    return false;
+  }
+  if (!entry && !claim.rules.force) return false;
+  if (entry && !IsIdle(claim, *entry)) return false;
+  TRY(Take(claim, entry.value_or(PendingEntry{.id = id, .deliveries = 1}), reply));
+  return true;
+}
+
+// XCLAIM key group consumer min-idle-time id [id ...] [options]
+Status XClaim(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args[1]);
+  const Stream stream = TRY(Stream::Find(keys, key));
+  std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
+  if (!group) return NoSuchGroup(args[1], args[2]);
+  const int64_t min_idle_ms = TRY(ReadNumber(args[4], kClaimMinIdle));
+  std::vector<StreamId> ids;
+  size_t at = 5;
+  for (; at < args.size(); ++at) {
+    const auto id = ParseStreamId(args[at], 0);
+    if (!id) break;
+    ids.push_back(*id);
+  }
+  ClaimRules rules = TRY(ReadClaimOptions(args, at, ctx.now_ms()));
+  rules.min_idle_ms = std::max<int64_t>(min_idle_ms, 0);
+  if (rules.last_id > group->last_id()) group->SetPosition(rules.last_id, group->entries_read());
+  StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms()));
+  consumer.seen_ms = ctx.now_ms();
+
+  Claim claim{stream, *group, consumer, rules, ctx.now_ms()};
+  const size_t mark = reply.Later();
+  size_t written = 0;
+  for (const StreamId id : ids) written += TRY(ClaimOne(claim, id, reply)) ? 1 : 0;
+  reply.FinishArray(mark, written);
+  group->Save();
+  return Ok();
+}
+
+struct AutoClaimArgs {
+  StreamId start;
+  int64_t count = 100;
+  ClaimRules rules;
+};
+
+Result<AutoClaimArgs> ReadAutoClaimArgs(const Args& args) {
+  AutoClaimArgs claim;
+  claim.rules.min_idle_ms = std::max<int64_t>(TRY(ReadNumber(args[4], kAutoMinIdle)), 0);
+  claim.start = TRY(ReadRangeStart(args[5]));
+  for (size_t at = 6; at < args.size(); ++at) {
+    if (EqualsIgnoreCase(args[at], "count") && at + 1 < args.size()) {
+      claim.count = TRY(ReadNumber(args[++at], errors::kNotAnInteger));
+      if (claim.count < 1 || claim.count > kMostAutoCount) return Status::Reply(kCountRange);
+    } else if (EqualsIgnoreCase(args[at], "justid")) {
+      claim.rules.only_ids = true;
+    } else {
+      return Status::Reply(errors::kSyntax);
+    }
+  }
+  return claim;
+}
+
+// Claims from `start` on and writes an array of what was claimed. Tells where to go on, 0-0 at the
+// end, and which entries were pending although they were deleted.
+Result<StreamId> ClaimOnwards(Claim& claim, const AutoClaimArgs& options, Reply& reply,
+                              std::vector<StreamId>& deleted) {
+  int64_t count = options.count;
+  int64_t looks = options.count * kLooksPerEntry;
+  StreamId next;
+  size_t written = 0;
+  const size_t mark = reply.Later();
+  const auto visit = [&](const PendingEntry& entry) -> Result<bool> {
+    if (looks-- == 0 || count == 0) {
+      next = entry.id;
+      return false;
+    }
+    if (!TRY(claim.stream.Has(entry.id))) {
+      TRY(claim.group.Release(entry.id));
+      deleted.push_back(entry.id);
+      --count;
+    } else if (IsIdle(claim, entry)) {
+      TRY(Take(claim, entry, reply));
+      ++written;
+      --count;
+    }
+    return true;
+  };
+  TRY(claim.group.ForEachPending(options.start, kLastStreamId, visit));
+  reply.FinishArray(mark, written);
+  return next;
+}
+
+// XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]
+Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
+  const AutoClaimArgs options = TRY(ReadAutoClaimArgs(args));
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args[1]);
+  const Stream stream = TRY(Stream::Find(keys, key));
+  std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
+  if (!group) return NoSuchGroup(args[1], args[2]);
+  StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms()));
+  consumer.seen_ms = ctx.now_ms();
+
+  Claim claim{stream, *group, consumer, options.rules, ctx.now_ms()};
+  std::string body;
+  Reply claimed(body, reply.protocol());
+  std::vector<StreamId> deleted;
+  const StreamId next = TRY(ClaimOnwards(claim, options, claimed, deleted));
+  group->Save();
+  reply.Array(3);
+  ReplyStreamId(reply, next);
+  reply.Raw(body);
+  reply.Array(deleted.size());
+  for (const StreamId id : deleted) ReplyStreamId(reply, id);
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "xclaim", .arity = -6, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = XClaim, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Makes pending entries those of another consumer.",
+     .complexity = "O(log(N)) for each entry with N the number of pending ones",
+     .syntax = "key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] "
+               "[RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]",
+     .tips = "nondeterministic_output"},
+    {.name = "xautoclaim", .arity = -6, .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kDelete)}, .run = XAutoClaim, .group = Group::kStream,
+     .since = "6.2.0",
+     .summary = "Makes the next pending entries that were idle for long those of a consumer.",
+     .complexity = "O(N) with N the number of entries looked at",
+     .syntax = "key group consumer min-idle-time start [COUNT count] [JUSTID]",
+     .tips = "nondeterministic_output"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> StreamClaimCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reading on: XREAD from an id, XREADGROUP as a consumer of a group. Both may wait for entries.
+//
+// A command that waits is run again from the start when one of its keys has changed; what `$` meant
+// when it was said is put in its place before. XREAD writes nothing, so it holds no stripes; it takes
+// them before it parks, so that no commit falls between its look and its registration.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/stream_args.h"
+#include "types/stream.h"
+#include "types/stream_group.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kTimeoutNumber = "ERR timeout is not an integer or out of range";
+constexpr std::string_view kTimeoutNegative = "ERR timeout is negative";
+constexpr std::string_view kTimeoutRange = "ERR timeout is out of range";
+constexpr std::string_view kUnbalanced =
+    "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.";
+constexpr std::string_view kGroupOfXRead =
+    "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.";
+constexpr std::string_view kNoAckOfXRead =
+    "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.";
+constexpr std::string_view kNoGroup = "ERR Missing GROUP option for XREADGROUP";
+constexpr std::string_view kDollar =
+    "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this "
+    "consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just "
+    "return an empty result set.";
+constexpr std::string_view kGreater =
+    "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> "
+    "option.";
+constexpr std::string_view kKeyGone = "UNBLOCKED the stream key no longer exists";
+constexpr std::string_view kGroupGone =
+    "NOGROUP the consumer group this client was blocked on no longer exists";
+constexpr std::string_view kGroupContext = " in XREADGROUP with GROUP option";
+
+// Entries a client gets at once that waited and gave no COUNT.
+constexpr uint64_t kCountAfterWait = 1000;
+
+struct ReadRequest {
+  bool blocks = false;
+  uint64_t count = 0;  // 0: all
+  bool no_ack = false;
+  std::optional<std::string_view> group;
+  std::string_view consumer;
+  size_t first_key = 0;  // position of the first key
+  size_t streams = 0;    // as many keys, then as many ids
+
+  std::string_view KeyName(const Args& args, size_t i) const { return args[first_key + i]; }
+  std::string_view IdText(const Args& args, size_t i) const {
+    return args[first_key + streams + i];
+  }
+};
+
+Status ReadTimeout(CommandContext& ctx, std::string_view text) {
+  const auto ms = ParseInt64(text);
+  if (!ms) return Status::Reply(kTimeoutNumber);
+  if (*ms < 0) return Status::Reply(kTimeoutNegative);
+  if (*ms > INT64_MAX - ctx.now_ms()) return Status::Reply(kTimeoutRange);
+  ctx.set_block_timeout_ms(*ms);
+  return Ok();
+}
+
+// [GROUP group consumer] [COUNT count] [BLOCK ms] [NOACK] STREAMS key [key ...] id [id ...]
+Result<ReadRequest> ReadOptions(CommandContext& ctx, Args& args, bool as_group) {
+  ReadRequest request;
+  while (args.More() && request.first_key == 0) {
+    const std::string_view word = args.Bytes();
+    if (args.More() && EqualsIgnoreCase(word, "block")) {
+      TRY(ReadTimeout(ctx, args.Bytes()));
+      request.blocks = true;
+    } else if (args.More() && EqualsIgnoreCase(word, "count")) {
+      request.count = static_cast<uint64_t>(TRY(ReadStreamCount(args.Bytes())));
+    } else if (args.More() && EqualsIgnoreCase(word, "streams")) {
+      request.first_key = args.position();
+      if (args.left() % 2 != 0) return Status::Reply(kUnbalanced);
+      request.streams = args.left() / 2;
+    } else if (args.left() >= 2 && EqualsIgnoreCase(word, "group")) {
+      if (!as_group) return Status::Reply(kGroupOfXRead);
+      request.group = args.Bytes();
+      request.consumer = args.Bytes();
+    } else if (EqualsIgnoreCase(word, "noack")) {
+      if (!as_group) return Status::Reply(kNoAckOfXRead);
+      request.no_ack = true;
+    } else {
+      return Status::Reply(errors::kSyntax);
+    }
+  }
+  if (request.first_key == 0) return Status::Reply(errors::kSyntax);
+  if (as_group && !request.group) return Status::Reply(kNoGroup);
+  return request;
+}
+
+// The reply: for each stream that has something, its name and its entries.
+class StreamsReply {
+ public:
+  explicit StreamsReply(Reply& reply) : reply_(reply), mark_(reply.Later()) {}
+
+  void Begin(std::string_view name) {
+    if (reply_.protocol() == 2) reply_.Array(2);
+    reply_.Bulk(name);
+    ++count_;
+  }
+  // False when no stream had anything, and nothing was written.
+  bool Finish() {
+    if (count_ == 0) return false;
+    if (reply_.protocol() == 2) {
+      reply_.FinishArray(mark_, count_);
+    } else {
+      reply_.FinishMap(mark_, count_);
+    }
+    return true;
+  }
+
+ private:
+  Reply& reply_;
+  const size_t mark_;
+  size_t count_ = 0;
+};
+
+// ---- XREAD
+
+// What comes behind the ids; none for a stream that is not there and was asked for its end.
+Result<std::vector<StreamId>> ReadIds(CommandContext& ctx, const Args& args,
+                                      const ReadRequest& request, bool again) {
+  Keyspace keys = ctx.keys();
+  std::vector<StreamId> ids;
+  for (size_t i = 0; i < request.streams; ++i) {
+    const std::string_view text = request.IdText(args, i);
+    const Key key = keys.Name(request.KeyName(args, i));
+    if (again) {
+      ids.push_back(TRY(ReadStreamIdArgument(text)));
+      continue;
+    }
+    const Stream stream = TRY(Stream::Find(keys, key));
+    if (text == ">") return Status::Reply(kGreater);
+    ids.push_back(text == "$" ? stream.state().last_id : TRY(ReadStreamIdArgument(text)));
+    if (text == "$") {
+      ctx.ReplaceWhenParked(request.first_key + request.streams + i, ids.back().ToString());
+    }
+  }
+  return ids;
+}
+
+Status LockKeys(CommandContext& ctx, const Args& args, const ReadRequest& request) {
+  std::vector<uint32_t> stripes;
+  for (size_t i = 0; i < request.streams; ++i) {
+    stripes.push_back(StripeOf(request.KeyName(args, i)));
+  }
+  return ctx.txn().Lock(stripes);
+}
+
+// XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]
+Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
+  const bool again = ctx.session().blocked != nullptr;
+  ReadRequest request = TRY(ReadOptions(ctx, args, /*as_group=*/false));
+  if (again && request.count == 0) request.count = kCountAfterWait;
+  const std::vector<StreamId> ids = TRY(ReadIds(ctx, args, request, again));
+  Keyspace keys = ctx.keys();
+  StreamsReply streams(reply);
+  for (size_t i = 0; i < request.streams; ++i) {
+    const Key key = keys.Name(request.KeyName(args, i));
+    KeyEntry entry = TRY(keys.Find(key));
+    // A client that waits is not told of a key that has become something else.
+    if (again && entry.exists() && entry.type() != Type::kStream) continue;
+    const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+    const auto from = NextStreamId(ids[i]);
+    if (!from || stream.size() == 0 || stream.state().last_id <= ids[i]) continue;
+    if (TRY(stream.LastEntryId()) <= ids[i]) continue;
+    streams.Begin(request.KeyName(args, i));
+    const size_t mark = reply.Later();
+    const StreamRange range{*from, kLastStreamId};
+    reply.FinishArray(mark, TRY(ReplyStreamEntries(reply, stream, range, request.count, false)));
+  }
+  if (streams.Finish()) return Ok();
+  if (!request.blocks) {
+    reply.NullArray();
+    return Ok();
+  }
+  TRY(LockKeys(ctx, args, request));
+  return Status::MustBlock();
+}
+
+// ---- XREADGROUP
+
+// Checks that every stream has the group, and the ids.
+Status CheckGroups(CommandContext& ctx, const Args& args, const ReadRequest& request) {
+  Keyspace keys = ctx.keys();
+  const bool again = ctx.session().blocked != nullptr;
+  for (size_t i = 0; i < request.streams; ++i) {
+    const Key key = keys.Name(request.KeyName(args, i));
+    KeyEntry entry = TRY(keys.Find(key));
+    if (again && entry.type() != Type::kStream) return Status::Reply(kKeyGone);
+    if (entry.exists() && entry.type() != Type::kStream) return Status::Reply(errors::kWrongType);
+    const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+    if (!TRY(StreamGroup::Find(stream, *request.group))) {
+      if (again) return Status::Reply(kGroupGone);
+      return NoSuchGroup(key.bytes(), *request.group, kGroupContext);
+    }
+    const std::string_view text = request.IdText(args, i);
+    if (text == "$") return Status::Reply(kDollar);
+    if (text != ">") TRY(ReadStreamIdArgument(text));
+  }
+  return Ok();
+}
+
+// Entries nobody of the group got yet.
+Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& stream,
+                StreamGroup& group, StreamConsumer& consumer, Reply& reply) {
+  const auto from = NextStreamId(group.last_id());
+  const size_t mark = reply.Later();
+  size_t written = 0;
+  const auto deliver = [&](const StreamEntry& entry) -> Result<bool> {
+    group.Advance(stream.state(), entry.id);
+    ReplyStreamEntry(reply, entry);
+    if (!request.no_ack) {
+      TRY(group.Assign(consumer,
+                       {.id = entry.id, .delivered_ms = ctx.now_ms(), .deliveries = 1}));
+    }
+    return ++written != request.count;
+  };
+  if (from) TRY(stream.Visit(*from, kLastStreamId, /*reverse=*/false, deliver));
+  consumer.active_ms = ctx.now_ms();
+  reply.FinishArray(mark, written);
+  return Ok();
+}
+
+// What is pending for the consumer behind `id`; an entry that was deleted has no fields.
+Status ReplyHistory(CommandContext& ctx, const ReadRequest& request, const Stream& stream,
+                    StreamGroup& group, StreamConsumer& consumer, StreamId id, Reply& reply) {
+  const size_t mark = reply.Later();
+  size_t written = 0;
+  const auto repeat = [&](const PendingEntry& pending) -> Result<bool> {
+    const StreamRange only{pending.id, pending.id};
+    if (TRY(ReplyStreamEntries(reply, stream, only, 1, false)) == 0) {
+      reply.Array(2);
+      ReplyStreamId(reply, pending.id);
+      reply.NullArray();
+    } else {
+      TRY(group.Assign(consumer, {.id = pending.id,
+                                  .delivered_ms = ctx.now_ms(),
+                                  .deliveries = pending.deliveries + 1}));
+    }
+    return ++written != request.count;
+  };
+  const StreamId from = NextStreamId(id).value_or(StreamId{});
+  TRY(group.ForEachPendingOf(consumer, from, kLastStreamId, repeat));
+  reply.FinishArray(mark, written);
+  return Ok();
+}
+
+// XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK]
+//            STREAMS key [key ...] id [id ...]
+Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
+  ReadRequest request = TRY(ReadOptions(ctx, args, /*as_group=*/true));
+  if (ctx.session().blocked != nullptr && request.count == 0) request.count = kCountAfterWait;
+  TRY(CheckGroups(ctx, args, request));
+  Keyspace keys = ctx.keys();
+  StreamsReply streams(reply);
+  for (size_t i = 0; i < request.streams; ++i) {
+    const Key key = keys.Name(request.KeyName(args, i));
+    const Stream stream = TRY(Stream::Find(keys, key));
+    StreamGroup group = *TRY(StreamGroup::Find(stream, *request.group));
+    StreamConsumer& consumer = *TRY(group.ConsumerOrNew(request.consumer, ctx.now_ms()));
+    consumer.seen_ms = ctx.now_ms();
+    const std::string_view text = request.IdText(args, i);
+    if (text != ">") {
+      streams.Begin(key.bytes());
+      const StreamId id = TRY(ReadStreamIdArgument(text));
+      TRY(ReplyHistory(ctx, request, stream, group, consumer, id, reply));
+    } else if (stream.size() > 0 && stream.state().last_id > group.last_id() &&
+               TRY(stream.LastEntryId()) > group.last_id()) {
+      streams.Begin(key.bytes());
+      TRY(ReplyNew(ctx, request, stream, group, consumer, reply));
+    }
+    group.Save();
+  }
+  if (streams.Finish()) return Ok();
+  if (request.blocks) return Status::MustBlock();
+  reply.NullArray();
+  return Ok();
+}
+
+constexpr KeySpec KeysAfterStreams(int16_t from) {
+  return {.flags = kRO | kAccess, .begin = from, .keyword = "STREAMS", .last = -1, .limit = 2};
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "xread", .arity = -4, .flags = kReadonly | kBlocking, .keys = {KeysAfterStreams(1)},
+     .run = XRead, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Returns the entries of streams behind given ids, waiting for some if need be.",
+     .complexity = "O(N) with N the number of entries returned",
+     .syntax = "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]"},
+    {.name = "xreadgroup", .arity = -7, .flags = kWrite | kBlocking,
+     .keys = {KeysAfterStreams(4)}, .run = XReadGroup, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Delivers entries to a consumer of a group, waiting for some if need be, or those "
+                "again that it did not acknowledge.",
+     .complexity = "O(N) with N the number of entries returned",
+     .syntax = "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key "
+               "[key ...] id [id ...]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> StreamReadCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/stream.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/assert.h"
+#include "encoding/record.h"
+#include "encoding/varint.h"
+
+namespace cairn {
+namespace {
+
+// A chunk is rewritten when an entry is added, so it is kept to the size of half a block.
+constexpr int64_t kMostChunkBytes = 2048;
+constexpr size_t kBytesPerItem = 2;  // about what an item takes besides its text
+
+Status BadRecord() { return Status::Corruption("stream record: cut short"); }
+
+}  // namespace
+
+Result<Stream> Stream::Find(Keyspace& keys, const Key& key) {
+  return Open(keys, key, TRY(keys.FindTyped(key, Type::kStream)));
+}
+
+Result<Stream> Stream::Open(Keyspace& keys, const Key& key, KeyEntry entry) {
+  Stream stream(keys, key, std::move(entry));
+  if (!stream.entry_.exists()) return stream;
+  if (stream.entry_.encoding() != Encoding::kSpread) {
+    return Status::Corruption("stream: its encoding is not one of a stream");
+  }
+  const SpreadPayload spread = TRY(DecodeSpreadPayload(stream.entry_.payload()));
+  stream.rows_ = {.id = spread.id, .stripe = key.stripe()};
+  StreamState& state = stream.state_;
+  state.count = spread.count;
+  std::string_view in = spread.rest;
+  uint64_t next_group;
+  if (!ReadStreamId(in, state.last_id) || !ReadStreamId(in, state.first_id) ||
+      !ReadStreamId(in, state.max_deleted_id) || !ReadVarint(in, state.entries_added) ||
+      !ReadStreamId(in, state.head) || !ReadStreamId(in, state.tail) ||
+      !ReadVarint(in, state.chunks) || !ReadVarint(in, state.groups) ||
+      !ReadVarint(in, next_group) || next_group > UINT32_MAX) {
+    return BadRecord();
+  }
+  state.next_group = static_cast<uint32_t>(next_group);
+  return stream;
+}
+
+void Stream::Create() {
+  ASSERT(!exists(), "a stream is created where there is none");
+  rows_ = {.id = txn().NewCollectionId(), .stripe = key_->stripe()};
+}
+
+Status Stream::Save() {
+  std::string payload;
+  AppendSpreadPayload(payload, rows_.id, state_.count);
+  AppendStreamId(payload, state_.last_id);
+  AppendStreamId(payload, state_.first_id);
+  AppendStreamId(payload, state_.max_deleted_id);
+  AppendVarint(payload, state_.entries_added);
+  AppendStreamId(payload, state_.head);
+  AppendStreamId(payload, state_.tail);
+  AppendVarint(payload, state_.chunks);
+  AppendVarint(payload, state_.groups);
+  AppendVarint(payload, state_.next_group);
+  const RecordHeader header{.type = Type::kStream,
+                            .encoding = Encoding::kSpread,
+                            .expire_ms = entry_.exists() ? entry_.expire_ms() : kNoExpiry};
+  return keys_->Write(*key_, entry_, header, payload);
+}
+
+// ---- adding
+
+bool Stream::HasRoom(std::string_view chunk, std::span<const std::string_view> fields) const {
+  const int64_t most_entries = keys_->limits().stream_node_max_entries;
+  const int64_t most_bytes = keys_->limits().stream_node_max_bytes;
+  size_t bytes = chunk.size();
+  for (const std::string_view text : fields) bytes += text.size() + kBytesPerItem;
+  const int64_t limit = most_bytes > 0 ? std::min(most_bytes, kMostChunkBytes) : kMostChunkBytes;
+  if (static_cast<int64_t>(bytes) > limit) return false;
+  uint64_t count = 0;
+  return ReadVarint(chunk, count) &&
+         (most_entries <= 0 || count < static_cast<uint64_t>(most_entries));
+}
+
+Status Stream::Append(StreamId id, std::span<const std::string_view> fields) {
+  bool added = false;
+  if (!state_.tail.IsZero()) {
+    const RowKey row = rows_.Chunk(state_.tail);
+    const RowRef tail = TRY(txn().Get(row));
+    if (!tail) return Status::Corruption("stream: its last chunk is not there");
+    if (HasRoom(tail.bytes(), fields)) {
+      txn().Put(row, TRY(AppendToStreamChunk(state_.tail, tail.bytes(), id, fields)));
+      added = true;
+    }
+  }
+  if (!added) {
+    txn().Put(rows_.Chunk(id), MakeStreamChunk(fields));
+    state_.tail = id;
+    if (state_.head.IsZero()) state_.head = id;
+    ++state_.chunks;
+  }
+  if (state_.count == 0) state_.first_id = id;
+  state_.last_id = id;
+  ++state_.count;
+  ++state_.entries_added;
+  return Ok();
+}
+
+// ---- looking
+
+Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
+  if (state_.head.IsZero() || id < state_.head) return std::optional<StreamId>();
+  if (!state_.tail.IsZero() && id >= state_.tail) return std::optional(state_.tail);
+  TRY(txn().Spend(1));
+  Cursor cursor =
+      txn().Scan(rows_.Chunk(state_.head), rows_.BehindChunk(id), Direction::kReverse);
+  if (!cursor.Valid()) {
+    TRY(cursor.TakeStatus());
+    return Status::Corruption("stream: its first chunk is not there");
+  }
+  StreamId base;
+  if (!ReadIdAtEnd(cursor.row(), base)) return Status::Corruption("stream chunk: row has no id");
+  return std::optional(base);
+}
+
+Result<std::optional<StreamId>> Stream::LastChunk() const { return ChunkOf(kLastStreamId); }
+
+Status Stream::Visit(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const {
+  from = std::max(from, state_.first_id);
+  to = std::min(to, state_.last_id);
+  if (state_.count == 0 || from > to) return Ok();
+  return reverse ? VisitReverse(from, to, visit) : VisitForward(from, to, visit);
+}
+
+Status Stream::VisitForward(StreamId from, StreamId to, const StreamVisitor& visit) const {
+  const StreamId start = from == state_.first_id ? state_.head
+                                                 : TRY(ChunkOf(from)).value_or(state_.head);
+  const StreamId end = state_.tail.IsZero() ? to : std::min(to, state_.tail);
+  StreamChunkWalk walk(txn(), rows_, start, end, Direction::kForward);
+  for (; walk.Valid(); walk.Next()) {
+    StreamChunkReader reader(walk.base(), walk.chunk());
+    while (reader.Next()) {
+      if (reader.entry().id < from) continue;
+      if (reader.entry().id > to || !TRY(visit(reader.entry()))) return Ok();
+    }
+    TRY(reader.TakeStatus());
+  }
+  return walk.TakeStatus();
+}
+
+Status Stream::VisitReverse(StreamId from, StreamId to, const StreamVisitor& visit) const {
+  const std::optional<StreamId> start = TRY(ChunkOf(to));
+  if (!start) return Ok();
+  StreamChunkWalk walk(txn(), rows_, *start, state_.head, Direction::kReverse);
+  std::vector<StreamEntry> entries;
+  for (; walk.Valid(); walk.Next()) {
+    entries.clear();
+    StreamChunkReader reader(walk.base(), walk.chunk());
+    while (reader.Next()) {
+      if (reader.entry().id >= from && reader.entry().id <= to) entries.push_back(reader.entry());
+    }
+    TRY(reader.TakeStatus());
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      if (!TRY(visit(*entry))) return Ok();
+    }
+    if (walk.base() <= from) return Ok();
+  }
+  return walk.TakeStatus();
+}
+
+Result<bool> Stream::Has(StreamId id) const {
+  bool found = false;
+  TRY(Visit(id, id, /*reverse=*/false, [&](const StreamEntry&) -> Result<bool> {
+    found = true;
+    return false;
+  }));
+  return found;
+}
+
+Result<StreamId> Stream::LastEntryId() const {
+  StreamId last;
+  TRY(Visit({}, kLastStreamId, /*reverse=*/true, [&](const StreamEntry& entry) -> Result<bool> {
+    last = entry.id;
+    return false;
+  }));
+  return last;
+}
+
+// ---- deleting
+
+void Stream::DropChunk(StreamId base) {
+  txn().Delete(rows_.Chunk(base));
+  if (base == state_.tail) state_.tail = {};
+  --state_.chunks;
+}
+
+void Stream::SetEmpty() {
+  state_.first_id = {};
+  state_.head = {};
+}
+
+Result<bool> Stream::Delete(StreamId id) {
+  if (state_.count == 0 || id < state_.first_id || id > state_.last_id) return false;
+  const std::optional<StreamId> base = TRY(ChunkOf(id));
+  if (!base) return false;
+  const RowKey row = rows_.Chunk(*base);
+  const RowRef chunk = TRY(txn().Get(row));
+  if (!chunk) return Status::Corruption("stream: a chunk it names is not there");
+  StreamChunkReader reader(*base, chunk.bytes());
+  std::string kept;
+  bool found = false;
+  while (reader.Next()) {
+    if (reader.entry().id == id) {
+      found = true;
+    } else {
+      kept.append(reader.entry_bytes());
+    }
+  }
+  TRY(reader.TakeStatus());
+  if (!found) return false;
+  if (kept.empty()) {
+    DropChunk(*base);
+  } else {
+    txn().Put(row, JoinStreamChunk(reader.count() - 1, reader.head(), kept));
+  }
+  --state_.count;
+  state_.max_deleted_id = std::max(state_.max_deleted_id, id);
+  if (id == state_.first_id) TRY(FindFirst());
+  return true;
+}
+
+Status Stream::FindFirst() {
+  if (state_.count == 0) {
+    SetEmpty();
+    return Ok();
+  }
+  TRY(txn().Spend(1));
+  const RowRef head = TRY(txn().Get(rows_.Chunk(state_.head)));
+  if (head) return SetFirst(state_.head, head.bytes());
+  Cursor cursor = txn().Scan(rows_.Chunk(state_.head),
+                             MakeCollectionEnd(Space::kElements, rows_.id, rows_.stripe));
+  if (!cursor.Valid()) {
+    TRY(cursor.TakeStatus());
+    return Status::Corruption("stream: its count is not that of its entries");
+  }
+  StreamId base;
+  if (!ReadIdAtEnd(cursor.row(), base)) return Status::Corruption("stream chunk: row has no id");
+  return SetFirst(base, cursor.value());
+}
+
+Status Stream::SetFirst(StreamId base, std::string_view chunk) {
+  StreamChunkReader reader(base, chunk);
+  if (!reader.Next()) {
+    TRY(reader.TakeStatus());
+    return Status::Corruption("stream chunk: no entries");
+  }
+  state_.head = base;
+  state_.first_id = reader.entry().id;
+  return Ok();
+}
+
+// ---- trimming
+
+namespace {
+
+// The id of the last entry of a chunk; 0-0 when there is none.
+Result<StreamId> LastOf(StreamId base, std::string_view chunk) {
+  StreamChunkReader reader(base, chunk);
+  StreamId last;
+  while (reader.Next()) last = reader.entry().id;
+  TRY(reader.TakeStatus());
+  return last;
+}
+
+}  // namespace
+
+Result<uint64_t> Stream::Trim(const StreamTrim& trim) {
+  if (state_.count == 0) return uint64_t{0};
+  const StreamId end = state_.tail.IsZero() ? kLastStreamId : state_.tail;
+  StreamChunkWalk walk(txn(), rows_, state_.head, end, Direction::kForward);
+  uint64_t deleted = 0;
+  for (; walk.Valid(); walk.Next()) {
+    if (trim.max_length ? state_.count <= *trim.max_length : walk.base() >= trim.min_id) break;
+    const uint64_t count = StreamChunkReader(walk.base(), walk.chunk()).count();
+    if (count > state_.count) return Status::Corruption("stream: its count is too low");
+    if (trim.limit != 0 && deleted + count > trim.limit) break;
+    const bool all = trim.max_length ? state_.count - count >= *trim.max_length
+                                     : TRY(LastOf(walk.base(), walk.chunk())) < trim.min_id;
+    if (!all) {
+      if (!trim.whole_chunks) deleted += TRY(TrimWithin(trim, walk.base(), walk.chunk()));
+      break;
+    }
+    DropChunk(walk.base());
+    state_.count -= count;
+    deleted += count;
+    if (state_.count == 0) break;
+  }
+  TRY(walk.TakeStatus());
+  if (deleted == 0) return deleted;
+  if (state_.count == 0) {
+    SetEmpty();
+    return deleted;
+  }
+  state_.head = walk.base();
+  TRY(FindFirst());
+  return deleted;
+}
+
+// Deletes the first entries of a chunk that keeps some.
+Result<uint64_t> Stream::TrimWithin(const StreamTrim& trim, StreamId base,
+                                    std::string_view chunk) {
+  StreamChunkReader reader(base, chunk);
+  uint64_t deleted = 0;
+  std::string_view kept = reader.rest();
+  while (reader.Next()) {
+    const bool goes = trim.max_length ? state_.count > *trim.max_length
+                                      : reader.entry().id < trim.min_id;
+    if (!goes) break;
+    --state_.count;
+    ++deleted;
+    kept = reader.rest();
+  }
+  TRY(reader.TakeStatus());
+  if (deleted == 0) return deleted;
+  txn().Put(rows_.Chunk(base), JoinStreamChunk(reader.count() - deleted, reader.head(), kept));
+  return deleted;
+}
+
+}  // namespace cairn

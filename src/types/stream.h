@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stream: an append-only log of entries, each a list of fields and values under an id that grows.
+//
+// It is always spread: entries in chunk rows (types/stream_chunk.h) and, in the key's record, what is
+// known of the whole (docs/format.md, section 5.4). Adding an entry writes the last chunk and the
+// record; trimming deletes whole chunks from the first on. The record names the first and the last
+// chunk, so nothing ever looks for the ends among rows that were deleted.
+//
+//   Stream stream = TRY(Stream::Find(keyspace, key));
+//   TRY(stream.Append(id, fields));
+//   TRY(stream.Save());
+//
+// Thread: the transaction's. Not here: consumer groups (types/stream_group.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "types/keyspace.h"
+#include "types/stream_chunk.h"
+#include "types/stream_id.h"
+#include "types/stream_rows.h"
+
+namespace cairn {
+
+// What the record of a stream says.
+struct StreamState {
+  uint64_t count = 0;         // of entries
+  StreamId last_id;           // the highest id ever given, or what XSETID said
+  StreamId first_id;          // of the first entry; 0-0: there is none
+  StreamId max_deleted_id;    // the highest one XDEL deleted; 0-0: none
+  uint64_t entries_added = 0; // ever
+  StreamId head;              // base of the first chunk; 0-0: there is none
+  StreamId tail;              // base of the chunk to add to, the last one; 0-0: begin a new one
+  uint64_t chunks = 0;
+  uint64_t groups = 0;
+  uint32_t next_group = 0;    // the number the next group gets
+};
+
+// Which entries are to go.
+struct StreamTrim {
+  std::optional<uint64_t> max_length;  // all but this many at the end
+  StreamId min_id;                     // without it: those below
+  bool whole_chunks = false;           // only where a whole chunk can go
+  uint64_t limit = 0;                  // at most so many; 0: no limit
+};
+
+// Answers whether to go on.
+using StreamVisitor = std::function<Result<bool>(const StreamEntry& entry)>;
+
+class Stream {
+ public:
+  // The stream of the key, or none; the WRONGTYPE error for another type.
+  static Result<Stream> Find(Keyspace& keys, const Key& key);
+  static Result<Stream> Open(Keyspace& keys, const Key& key, KeyEntry entry);
+
+  bool exists() const { return rows_.id != 0; }
+  // Makes it exist, without entries. REQUIRES: !exists().
+  void Create();
+
+  uint64_t size() const { return state_.count; }
+  const StreamState& state() const { return state_; }
+  // For XSETID and the counts of groups; Save() writes it.
+  StreamState& state() { return state_; }
+  const StreamRows& rows() const { return rows_; }
+  Transaction& txn() const { return keys_->txn(); }
+
+  // `fields`: field, value, field, value ... REQUIRES: exists(), id > state().last_id.
+  Status Append(StreamId id, std::span<const std::string_view> fields);
+
+  // Visits entries with from <= id <= to, ascending, or descending when `reverse`.
+  Status Visit(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const;
+  Result<bool> Has(StreamId id) const;
+  // The id of the last entry; 0-0 when there is none.
+  Result<StreamId> LastEntryId() const;
+
+  // Whether the entry was there.
+  Result<bool> Delete(StreamId id);
+  // How many entries went.
+  Result<uint64_t> Trim(const StreamTrim& trim);
+
+  // Writes the record. REQUIRES: exists().
+  Status Save();
+
+ private:
+  Stream(Keyspace& keys, const Key& key, KeyEntry entry)
+      : keys_(&keys), key_(&key), entry_(std::move(entry)) {}
+  bool HasRoom(std::string_view chunk, std::span<const std::string_view> fields) const;
+  // The last chunk whose base is not beyond `id`; none when there is none.
+  Result<std::optional<StreamId>> ChunkOf(StreamId id) const;
+  Result<std::optional<StreamId>> LastChunk() const;
+  Status VisitForward(StreamId from, StreamId to, const StreamVisitor& visit) const;
+  Status VisitReverse(StreamId from, StreamId to, const StreamVisitor& visit) const;
+  void DropChunk(StreamId base);
+  // Finds the first chunk and entry anew, from the chunk that was the first on.
+  Status FindFirst();
+  Status SetFirst(StreamId base, std::string_view chunk);
+  void SetEmpty();
+  Result<uint64_t> TrimWithin(const StreamTrim& trim, StreamId base, std::string_view chunk);
+
+  Keyspace* keys_;
+  const Key* key_;
+  KeyEntry entry_;
+  StreamRows rows_;
+  StreamState state_;
+};
+
+}  // namespace cairn

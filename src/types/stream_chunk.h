@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stream chunks: entries of a stream that share a row (docs/format.md, section 5.4, since format 1).
+//
+//   chunk   count:varint, the fields of the first entry ever in it as a packed list, count entries
+//   entry   ms:varint seq:varint fields
+//             ms      the entry's less the base's
+//             seq     the entry's; less the base's where ms is 0
+//             fields  00, then one item, the value, per field of the chunk's; or n:varint of 1 and
+//                     more, then n times field item, value item
+//
+// The base is the id the row is filed under: that of the first entry ever in it, which may be gone.
+// Entries that follow each other mostly have the same fields, so those are written once a chunk.
+//
+// A decoder answers kCorruption for what is cut short. Thread: any; a reader belongs to its user.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/packed.h"
+#include "types/stream_id.h"
+
+namespace cairn {
+
+// One entry; its items view the chunk it was read from.
+struct StreamEntry {
+  StreamId id;
+  std::vector<std::pair<Item, Item>> fields;
+};
+
+// Reads the entries of a chunk in order.
+class StreamChunkReader {
+ public:
+  StreamChunkReader(StreamId base, std::string_view chunk);
+
+  uint64_t count() const { return count_; }  // of all entries
+  // False at the end and on corruption, which TakeStatus() tells apart.
+  bool Next();
+  const StreamEntry& entry() const { return entry_; }
+  Status TakeStatus() { return std::move(status_); }
+
+  // The chunk without its count and entries: what follows the count in a chunk of other entries.
+  std::string_view head() const { return chunk_.substr(count_end_, entries_ - count_end_); }
+  // The bytes of the entry that was read last.
+  std::string_view entry_bytes() const { return chunk_.substr(entry_start_, next_ - entry_start_); }
+  // The bytes from the next entry on.
+  std::string_view rest() const { return chunk_.substr(next_); }
+
+ private:
+  bool Fail();
+  bool ReadEntry();
+
+  const StreamId base_;
+  const std::string_view chunk_;
+  uint64_t count_ = 0;
+  uint64_t read_ = 0;
+  size_t count_end_ = 0;
+  size_t entries_ = 0;
+  size_t entry_start_ = 0;
+  size_t next_ = 0;
+  std::vector<Item> fields_;  // of the chunk
+  StreamEntry entry_;
+  Status status_;
+};
+
+// The chunk of one entry. `fields`: field, value, field, value ...
+std::string MakeStreamChunk(std::span<const std::string_view> fields);
+
+// Appends the entry to a chunk; kCorruption when that does not decode. REQUIRES: `id` is beyond all
+// that are in it.
+Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, StreamId id,
+                                        std::span<const std::string_view> fields);
+
+// A chunk of `count` entries with the bytes that readers of a chunk with this head gave.
+std::string JoinStreamChunk(uint64_t count, std::string_view head, std::string_view entries);
+
+}  // namespace cairn

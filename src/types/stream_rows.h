@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where a stream's rows are filed, and how its chunks are walked (docs/format.md, section 5.4).
+//
+//   elements   id:u64 ms:u64 seq:u64                              a chunk (types/stream_chunk.h)
+//   scores     id:u64 'g' name                                    a consumer group
+//              id:u64 'c' group:u32 name                          a consumer
+//              id:u64 'p' group:u32 ms:u64 seq:u64                an entry that is pending
+//              id:u64 'q' group:u32 consumer:u32 ms:u64 seq:u64   the same by its consumer, empty
+//
+// The rows of groups are in the scores space so that walking chunks never meets them; what they are
+// is types/stream_group.h's to say.
+//
+// Thread: the transaction's.
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+#include "storage/transaction.h"
+#include "types/stream_id.h"
+
+namespace cairn {
+
+// The stream a row belongs to.
+struct StreamRows {
+  CollectionId id = 0;
+  uint32_t stripe = 0;
+
+  RowKey Chunk(StreamId base) const;
+  RowKey BehindChunk(StreamId base) const;  // sorts right behind Chunk(base)
+  RowKey Group(std::string_view name) const;
+  RowKey Consumer(uint32_t group, std::string_view name) const;
+  RowKey Pending(uint32_t group, StreamId id) const;
+  RowKey Owned(uint32_t group, uint32_t consumer, StreamId id) const;
+};
+
+// The id a row's key ends with; false when it is too short.
+bool ReadIdAtEnd(std::string_view row, StreamId& id);
+
+// Walks chunks from a known one on, towards `last`, which is there and the last one to be visited.
+// The first is looked up by its key, and only the second needs a cursor: most walks end before it.
+class StreamChunkWalk {
+ public:
+  // REQUIRES: the chunk at `first` is there.
+  StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId first, StreamId last,
+                  Direction direction);
+
+  bool Valid() const { return valid_; }
+  void Next();
+  StreamId base() const { return base_; }
+  std::string_view chunk() const { return chunk_; }  // valid until Next()
+  Status TakeStatus() { return std::move(status_); }
+
+ private:
+  Cursor OpenCursor();
+
+  Transaction& txn_;
+  const StreamRows rows_;
+  const StreamId last_;
+  const Direction direction_;
+  RowRef first_;
+  std::optional<Cursor> cursor_;
+  bool valid_ = false;
+  StreamId base_;
+  std::string_view chunk_;
+  Status status_;
+};
+
+}  // namespace cairn
