@@ -71,10 +71,11 @@ def _canonical(kind: bytes, encoding: bytes, value) -> bytes:
 
 
 def _read_batch(connection: Connection, keys: list[bytes]) -> Snapshot:
+    started_ms = time.time() * 1000
     replies = connection.pipeline([
         command for key in keys for command in ((b"TYPE", key), (b"OBJECT", b"ENCODING", key),
                                                 (b"PEXPIRETIME", key), (b"PTTL", key))])
-    now_ms = time.time() * 1000
+    ended_ms = time.time() * 1000
 
     reads = (READ_VALUE[kind] for kind in replies[::4])
     values = connection.pipeline([(*before, key, *after)
@@ -85,10 +86,11 @@ def _read_batch(connection: Connection, keys: list[bytes]) -> Snapshot:
         if deadline_ms == NO_DEADLINE:
             agrees = left_ms == NO_DEADLINE
         else:
-            agrees = abs(deadline_ms - now_ms - left_ms) <= TTL_TOLERANCE_MS
+            asked_ms = deadline_ms - left_ms
+            agrees = (started_ms - TTL_TOLERANCE_MS <= asked_ms <= ended_ms + TTL_TOLERANCE_MS)
         if not agrees:
             raise AssertionError(f"{key!r}: PEXPIRETIME {deadline_ms}, PTTL {left_ms}, "
-                                 f"the time is {now_ms:.0f}")
+                                 f"asked from {started_ms:.0f} to {ended_ms:.0f}")
         digest = hashlib.blake2b(_canonical(kind, encoding, value), digest_size=16).digest()
         states[key] = KeyState(kind, encoding, deadline_ms, digest)
     return states

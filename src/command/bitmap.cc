@@ -250,7 +250,7 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kOW | kUpdate, 2), KeysToEnd(kRO | kAccess, 3)}, .run = BitOp,
      .group = Group::kBitmap, .since = "2.6.0",
      .summary = "Combines strings bit by bit and stores the result", .complexity = "O(n)",
-     .syntax = "AND | OR | XOR | NOT destkey key [key ...]"},
+     .syntax = "<AND | OR | XOR | NOT> destkey key [key ...]"},
 };
 
 }  // namespace
