@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Streams: chunks and their bytes, the ends of the log, trimming, groups and what is pending.
+#include "types/stream.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "types/collection_fixture.h"
+#include "types/stream_group.h"
+
+namespace cairn {
+namespace {
+
+using Fields = std::vector<std::string_view>;
+
+TEST(StreamId, NextAndPreviousPassFromOneMsToAnother) {
+  EXPECT_EQ(*NextStreamId({7, UINT64_MAX}), (StreamId{8, 0}));
+  EXPECT_EQ(*PreviousStreamId({8, 0}), (StreamId{7, UINT64_MAX}));
+  EXPECT_FALSE(NextStreamId(kLastStreamId));
+  EXPECT_FALSE(PreviousStreamId({}));
+}
+
+TEST(StreamChunk, HasTheBytesOfTheFormat) {
+  const StreamId base{1000, 1};
+  const std::string one = MakeStreamChunk(Fields{"a", "1"});
+  const std::string two = *AppendToStreamChunk(base, one, {1000, 2}, Fields{"a", "x"});
+  EXPECT_EQ(two, std::string("\x02\x01\x02\x61\x00\x00\x00\x05\x00\x01\x00\x02\x78", 13));
+}
+
+TEST(StreamChunk, KeepsEntriesWithFieldsOfTheirOwn) {
+  const StreamId base{1000, 5};
+  std::string chunk = MakeStreamChunk(Fields{"a", "1"});
+  chunk = *AppendToStreamChunk(base, chunk, {1000, 6}, Fields{"b", "2", "c", ""});
+  chunk = *AppendToStreamChunk(base, chunk, {2000, 0}, Fields{"a", "3"});
+  StreamChunkReader reader(base, chunk);
+  ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.entry().id, base);
+  ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.entry().id, (StreamId{1000, 6}));
+  EXPECT_EQ(reader.entry().fields.at(1).first.ToString(), "c");
+  ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.entry().id, (StreamId{2000, 0}));
+  EXPECT_EQ(reader.entry().fields.at(0).first.ToString(), "a");
+  EXPECT_FALSE(reader.Next());
+  EXPECT_TRUE(reader.TakeStatus().ok());
+}
+
+TEST(StreamChunk, CutShortIsCorruption) {
+  const std::string chunk = MakeStreamChunk(Fields{"field", "value"});
+  for (size_t size = 0; size < chunk.size(); ++size) {
+    StreamChunkReader reader({1, 0}, std::string_view(chunk).substr(0, size));
+    while (reader.Next()) {
+    }
+    EXPECT_TRUE(reader.TakeStatus().Is(Code::kCorruption)) << size;
+  }
+}
+
+class StreamTest : public CollectionFixture {
+ protected:
+  void With(const std::function<Status(Stream&)>& command) {
+    Run("k", [&](Keyspace& keys, const Key& key) -> Status {
+      Stream stream = TRY(Stream::Find(keys, key));
+      if (!stream.exists()) stream.Create();
+      TRY(command(stream));
+      return stream.Save();
+    });
+  }
+
+  void Add(uint64_t from, uint64_t to) {
+    With([&](Stream& stream) -> Status {
+      for (uint64_t ms = from; ms <= to; ++ms) {
+        const std::string value = std::to_string(ms);
+        TRY(stream.Append({ms, 0}, Fields{"n", value}));
+        ids_.insert(ms);
+      }
+      return Ok();
+    });
+  }
+
+  uint64_t Trim(const StreamTrim& trim) {
+    uint64_t deleted = 0;
+    With([&](Stream& stream) -> Status {
+      deleted = TRY(stream.Trim(trim));
+      return Ok();
+    });
+    return deleted;
+  }
+
+  // What is there between two times is what `ids_` has, in both directions, and so are the ends.
+  void ExpectRange(uint64_t from, uint64_t to) {
+    With([&](Stream& stream) -> Status {
+      std::vector<uint64_t> seen;
+      const auto visit = [&](const StreamEntry& entry) -> Result<bool> {
+        EXPECT_EQ(entry.fields.at(0).second.ToString(), std::to_string(entry.id.ms));
+        seen.push_back(entry.id.ms);
+        return true;
+      };
+      TRY(stream.Visit({from, 0}, {to, 0}, /*reverse=*/false, visit));
+      std::vector<uint64_t> wanted(ids_.lower_bound(from), ids_.upper_bound(to));
+      EXPECT_EQ(seen, wanted);
+      seen.clear();
+      TRY(stream.Visit({from, 0}, {to, 0}, /*reverse=*/true, visit));
+      std::reverse(wanted.begin(), wanted.end());
+      EXPECT_EQ(seen, wanted);
+      EXPECT_EQ(stream.size(), ids_.size());
+      EXPECT_EQ(stream.state().first_id.ms, ids_.empty() ? 0 : *ids_.begin());
+      EXPECT_EQ(TRY(stream.LastEntryId()).ms, ids_.empty() ? 0 : *ids_.rbegin());
+      return Ok();
+    });
+  }
+
+  std::set<uint64_t> ids_;
+};
+
+TEST_F(StreamTest, RangesAcrossChunks) {
+  Add(1, 500);
+  for (const auto& [from, to] : {std::pair<uint64_t, uint64_t>{0, 1000}, {1, 1}, {100, 101},
+                                 {250, 499}, {500, 500}, {501, 600}}) {
+    ExpectRange(from, to);
+  }
+}
+
+TEST_F(StreamTest, DeletingAnywhereKeepsTheEnds) {
+  Add(1, 400);
+  for (const uint64_t ms : {1, 2, 400, 399, 200, 150, 3}) {
+    With([&](Stream& stream) -> Status {
+      EXPECT_TRUE(TRY(stream.Delete({ms, 0})));
+      EXPECT_FALSE(TRY(stream.Delete({ms, 0})));
+      return Ok();
+    });
+    ids_.erase(ms);
+    ExpectRange(0, 1000);
+  }
+  Add(401, 420);
+  ExpectRange(0, 1000);
+}
+
+TEST_F(StreamTest, DeletingAllOfItLeavesAnEmptyStream) {
+  Add(1, 250);
+  for (uint64_t ms = 250; ms >= 1; --ms) {
+    With([&](Stream& stream) -> Status {
+      EXPECT_TRUE(TRY(stream.Delete({ms, 0})));
+      return Ok();
+    });
+    ids_.erase(ms);
+  }
+  ExpectRange(0, 1000);
+  EXPECT_TRUE(Exists("k"));
+  Add(251, 260);
+  ExpectRange(0, 1000);
+}
+
+TEST_F(StreamTest, TrimsByLengthAndById) {
+  Add(1, 450);
+  EXPECT_EQ(Trim({.max_length = 340}), 110u);
+  ids_.erase(ids_.begin(), ids_.find(111));
+  ExpectRange(0, 1000);
+  EXPECT_EQ(Trim({.min_id = {250, 0}}), 139u);
+  ids_.erase(ids_.begin(), ids_.find(250));
+  ExpectRange(0, 1000);
+  EXPECT_EQ(Trim({.max_length = 0}), 201u);
+  ids_.clear();
+  ExpectRange(0, 1000);
+}
+
+TEST_F(StreamTest, AboutTrimsWholeChunksOnly) {
+  Add(1, 350);
+  EXPECT_EQ(Trim({.max_length = 140, .whole_chunks = true}), 200u);
+  EXPECT_EQ(Trim({.max_length = 0, .whole_chunks = true, .limit = 99}), 0u);
+  ids_.erase(ids_.begin(), ids_.find(201));
+  ExpectRange(0, 1000);
+}
+
+TEST_F(StreamTest, PendingEntriesChangeHands) {
+  Add(1, 10);
+  With([&](Stream& stream) -> Status {
+    StreamGroup group = StreamGroup::Create(stream, "g", {}, 0);
+    StreamConsumer& a = *TRY(group.ConsumerOrNew("a", 5));
+    StreamConsumer& b = *TRY(group.ConsumerOrNew("b", 5));
+    for (uint64_t ms = 1; ms <= 4; ++ms) {
+      TRY(group.Assign(a, {.id = {ms, 0}, .delivered_ms = 9, .deliveries = 1}));
+    }
+    TRY(group.Assign(b, {.id = {2, 0}, .delivered_ms = 9, .deliveries = 2}));
+    EXPECT_TRUE(TRY(group.Release({1, 0})));
+    EXPECT_FALSE(TRY(group.Release({1, 0})));
+    group.Save();
+    return Ok();
+  });
+  With([&](Stream& stream) -> Status {
+    StreamGroup group = *TRY(StreamGroup::Find(stream, "g"));
+    EXPECT_EQ(group.pending(), 3u);
+    StreamConsumer& a = *TRY(group.Consumer("a"));
+    EXPECT_EQ(a.pending, 2u);
+    EXPECT_EQ(TRY(group.Pending({2, 0}))->consumer, "b");
+    EXPECT_EQ(TRY(group.LastPending()), (StreamId{4, 0}));
+    TRY(group.DeleteConsumer(a));
+    EXPECT_EQ(group.pending(), 1u);
+    EXPECT_EQ(group.consumers(), 1u);
+    group.Save();
+    return Ok();
+  });
+  With([&](Stream& stream) -> Status {
+    StreamGroup group = *TRY(StreamGroup::Find(stream, "g"));
+    TRY(group.Destroy(stream));
+    EXPECT_EQ(stream.state().groups, 0u);
+    return Ok();
+  });
+  With([&](Stream& stream) -> Status {
+    Cursor left = stream.txn().Scan(
+        MakeCollectionStart(Space::kScores, stream.rows().id, stream.rows().stripe),
+        MakeCollectionEnd(Space::kScores, stream.rows().id, stream.rows().stripe));
+    EXPECT_FALSE(left.Valid());
+    return left.TakeStatus();
+  });
+}
+
+TEST_F(StreamTest, ARecordCutShortIsCorruption) {
+  std::string payload;
+  AppendSpreadPayload(payload, 7, 1);
+  WriteRaw("broken", Type::kStream, Encoding::kSpread, payload);
+  Run("broken", [&](Keyspace& keys, const Key& key) -> Status {
+    EXPECT_TRUE(Stream::Find(keys, key).status().Is(Code::kCorruption));
+    return Ok();
+  });
+}
+
+}  // namespace
+}  // namespace cairn
