@@ -161,6 +161,7 @@ void Transaction::UndoRankChanges(size_t keep) {
 // ---- rows
 
 Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
+  TRY(Spend(1));  // a command of a hundred thousand members belongs on the slow lane
   const uint64_t hash = Overlay::HashOf(row.tagged());
   if (const Overlay::Entry* entry = overlay_.Find(row.tagged(), hash)) {
     if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
