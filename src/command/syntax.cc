@@ -247,15 +247,18 @@ bool Finds(const KeySpec& spec, int position, std::string_view token) {
   return position >= first && (spec.keynum >= 0 || spec.last < 0 || position <= first + spec.last);
 }
 
-void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, int& position) {
+// `token` is that of the block the arguments are in.
+void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, std::string_view token,
+                  int& position) {
   for (Argument& argument : arguments) {
     if (argument.type == ArgumentType::kKey) {
       for (int i = 0; i < static_cast<int>(std::size(row.keys)) && argument.key_spec < 0; ++i) {
-        if (Finds(row.keys[i], position, argument.token)) argument.key_spec = i;
+        const std::string_view behind = argument.token.empty() ? token : argument.token;
+        if (Finds(row.keys[i], position, behind)) argument.key_spec = i;
       }
     }
     if (argument.type == ArgumentType::kBlock) {
-      FindKeySpecs(row, argument.arguments, position);
+      FindKeySpecs(row, argument.arguments, argument.token, position);
     } else {
       ++position;
     }
@@ -282,7 +285,7 @@ Result<std::vector<Argument>> ParseSyntax(const CommandRow& row) {
   const Term::Alternative usage = TRY(UsageReader(row.syntax).ReadAll());
   std::vector<Argument> arguments = FromTerms(usage.terms);
   int position = FirstPosition(row, arguments);
-  FindKeySpecs(row, arguments, position);
+  FindKeySpecs(row, arguments, {}, position);
   return arguments;
 }
 

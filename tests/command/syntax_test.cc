@@ -81,6 +81,10 @@ TEST(Syntax, KnowsWhichSpecFindsWhichKey) {
                    .syntax = "destination numkeys key [key ...]"}),
             "destination/key@0 numkeys/integer key/key@1*");
   EXPECT_EQ(Parse({.keys = {OneKey(kRO, 2)}, .syntax = "key"}), "key/key@0");
+  EXPECT_EQ(
+      Parse({.keys = {{.flags = kRO, .begin = 1, .keyword = "STREAMS", .last = -1, .limit = 2}},
+             .syntax = "STREAMS key [key ...] id [id ...]"}),
+      "key_id/block(key/key@0* id/string*){STREAMS}");
   EXPECT_EQ(Parse({.keys = {KeysToEnd(kOW, 1, 2)}, .syntax = "key value [key value ...]"}),
             "key_value/block(key/key@0 value/string)*");
 }
