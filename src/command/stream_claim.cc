@@ -164,7 +164,7 @@ Result<AutoClaimArgs> ReadAutoClaimArgs(const Args& args) {
   claim.start = TRY(ReadRangeStart(args[5]));
   for (size_t at = 6; at < args.size(); ++at) {
     if (EqualsIgnoreCase(args[at], "count") && at + 1 < args.size()) {
-      claim.count = TRY(ReadNumber(args[++at], errors::kNotAnInteger));
+      claim.count = TRY(ReadNumber(args[++at], kCountRange));
       if (claim.count < 1 || claim.count > kMostAutoCount) return Status::Reply(kCountRange);
     } else if (EqualsIgnoreCase(args[at], "justid")) {
       claim.rules.only_ids = true;

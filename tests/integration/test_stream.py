@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams, beside redis-server: the same commands to both, the same answers from both.
+
+What a stream is in itself is tested in tests/types/stream_test.cc; here it is what clients see, in
+both protocols, and what lasts. Times and Redis 7.2's additions to XINFO are taken out of replies.
+"""
+
+import threading
+import time
+
+import pytest
+
+REFUSED = """
+xadd s * a
+xadd s 1-1 a 1 b
+xadd s 0-0 a 1
+xadd s maxlen x * a 1
+xadd s maxlen -1 * a 1
+xadd s maxlen 1 minid 1 * a 1
+xadd s limit 5 * a 1
+xadd s maxlen = 1 limit 5 * a 1
+xadd s maxlen ~ 1 limit -1 * a 1
+xadd s x-1 a 1
+xadd s - a 1
+xadd string * a 1
+xadd s nomkstream * a 1
+xtrim s maxlen
+xtrim s limit 1
+xtrim s maxlen 1 other 1
+xtrim string maxlen 1
+xlen string
+xrange s x +
+xrange s (18446744073709551615-18446744073709551615 +
+xrange s - (0-0
+xrange s - + count
+xrange s - + count x
+xrange string - +
+xdel s x
+xdel string 1-1
+xsetid s 1-1
+xsetid string 1-1
+xsetid s 1-1 entriesadded -1
+xsetid s 1-1 maxdeletedid 2-1
+xread streams s
+xread count 1 s 0
+xread group g c streams s 0
+xread noack streams s 0
+xread block x streams s 0
+xread block -1 streams s 0
+xread streams s >
+xread streams string 0
+xreadgroup group g c streams s >
+xreadgroup noack count 1 streams s >
+xreadgroup group g c streams string >
+xgroup create s g $
+xgroup create s g
+xgroup create s g x mkstream
+xgroup create s g 0 other
+xgroup create s g 0 mkstream entriesread -2
+xgroup setid s g 0
+xgroup destroy s g
+xgroup createconsumer s g c
+xgroup delconsumer s g c
+xgroup create string g 0
+xgroup other s g
+xgroup create s
+xack s g 1-1
+xack string g 1-1
+xpending s g
+xpending s g - +
+xpending s g - + x
+xpending s g idle 1 - +
+xpending string g
+xclaim s g c 0 1-1
+xclaim s g c x 1-1
+xautoclaim s g c 0 0
+xautoclaim s g c x 0
+xautoclaim s g c 0 0 count 0
+xinfo stream s
+xinfo groups s
+xinfo consumers s g
+xinfo stream string
+xinfo other s
+"""
+
+LOG = """
+xadd s 1-1 a 1
+xadd s 1-1 a 1
+xadd s 1-* a 2 b 3
+xadd s 2 a x
+xadd s 2-* a 4
+xadd s 5-5 b -7 a 8
+xadd s 5-4 a 9
+xadd s 18446744073709551615-18446744073709551614 a 1
+xadd s 18446744073709551615-* a 1
+xadd s * a 1
+xdel s 18446744073709551615-18446744073709551615 18446744073709551615-18446744073709551614
+xlen s
+xrange s - +
+xrange s - + count 2
+xrange s - + count 0
+xrange s - + count -1
+xrange nokey - + count 0
+xrange s (1-1 (5
+xrange s 1 2
+xrange s 2 1
+xrevrange s + -
+xrevrange s + - count 1
+xrevrange s (5-5 1-2
+xread streams s 0
+xread count 1 streams s other 1-1 0
+xread streams s 9
+xread streams s $
+xinfo stream s
+xdel s 1-1
+xdel s 1-1 7-7
+xinfo stream s
+xtrim s maxlen 2
+xtrim s minid 5
+xinfo stream s
+xtrim s maxlen 0
+xinfo stream s
+xlen s
+xsetid s 20-1 entriesadded 40 maxdeletedid 3-3
+xinfo stream s
+xadd s nomkstream maxlen 3 30-1 f v
+xadd s minid = 30-2 30-2 f v
+xsetid s 30-1
+xsetid s 30-2 entriesadded 0
+object encoding s
+type s
+copy s t
+xrange t - +
+rename t u
+xlen u
+del u
+xlen u
+"""
+
+GROUPS = """
+xadd s 1-1 a 1
+xadd s 2-1 a 2
+xadd s 3-1 b 3
+xadd s 4-1 a 4
+xadd s 5-1 a 5
+xgroup create s g 0
+xgroup create s g 0
+xgroup create s end $
+xgroup create new g $ mkstream
+xgroup create s read 2-1 entriesread 2
+xreadgroup group g c count 2 streams s >
+xreadgroup group g d count 1 streams s >
+xreadgroup group g c streams s 0
+xreadgroup group g c count 1 streams s 1-1
+xreadgroup group g e streams s 0
+xgroup createconsumer s end c
+xreadgroup group end c streams s >
+xreadgroup group g c streams s $
+xreadgroup group read c noack count 1 streams s >
+xinfo groups s
+xpending s g
+xpending s end
+xpending s nogroup
+xack s g 1-1 1-1 9-9
+xack s nogroup 1-1
+xpending s g
+xdel s 2-1
+xreadgroup group g c streams s 0
+xclaim s g d 0 2-1 3-1
+xclaim s g e 0 3-1 justid
+xclaim s g e 0 4-1
+xclaim s g e 0 4-1 force retrycount 7 justid
+xclaim s g e 99999 4-1
+xclaim s g e 0 4-1 other
+xclaim s g e 0 x
+xclaim s g e 0 4-1 lastid 4-1
+xpending s g
+xautoclaim s g f 0 0 count 1
+xautoclaim s g f 0 0 justid
+xautoclaim s g f 0 (4-1
+xdel s 4-1
+xautoclaim s g f 0 - count 5
+xgroup createconsumer s g new
+xgroup createconsumer s g new
+xgroup delconsumer s g f
+xgroup delconsumer s g f
+xgroup setid s g 3-1
+xgroup setid s g 0 entriesread 0
+xgroup setid s g $ entriesread
+xinfo groups s
+xreadgroup group g c streams s >
+xreadgroup group g c streams s new > >
+xinfo groups s
+xgroup destroy s end
+xgroup destroy s end
+xinfo stream s
+copy s t
+xinfo groups t
+xpending t g
+"""
+
+
+def plain(reply):
+    """A reply without what differs: the depth of Redis's radix tree, times, 7.2's additions."""
+    kind, content = reply
+    if not isinstance(content, list):
+        return reply
+    items = [plain(item) for item in content]
+    out = []
+    skip = False
+    for item in items:
+        if skip:
+            skip = False
+        elif item[1] in (b"inactive", b"active-time", b"radix-tree-nodes", b"idle", b"seen-time"):
+            skip = True
+        else:
+            out.append(item)
+    return kind, out
+
+
+def run(pair, text):
+    for line in filter(None, map(str.strip, text.splitlines())):
+        pair(*line.split(), normal=plain)
+
+
+@pytest.mark.parametrize("text", [REFUSED, LOG, GROUPS], ids=["refused", "log", "groups"])
+def test_answers_are_those_of_redis(pair, text):
+    pair("set", "string", "text")
+    run(pair, text)
+
+
+def without_times(reply):
+    """XPENDING's entries and XINFO's: numbers that are times become 0."""
+    kind, content = plain(reply)
+    if isinstance(content, list):
+        return kind, [without_times(item) for item in content]
+    if kind == b":" and int(content) > 10**6:
+        return kind, b"time"
+    return kind, content
+
+
+def test_what_is_pending_in_full(pair):
+    run(pair, "\n".join(f"xadd s {n}-1 f {n}" for n in range(1, 31)) + "\nxgroup create s g 0")
+    for consumer, count in (("a", 12), ("b", 3), ("a", 5)):
+        run(pair, f"xreadgroup group g {consumer} count {count} streams s >")
+    for form in ("full", "full count 3", "full count 0"):
+        pair("xinfo", "stream", "s", *form.split(), normal=without_times)
+    for form in ("- + 100", "3 (7-1 100", "- + 2 a", "- + 100 b", "- + 0", "- + 10 nobody"):
+        ours = pair.ours("xpending", "s", "g", *form.split())
+        theirs = pair.theirs("xpending", "s", "g", *form.split())
+        # The third of an entry's four is its idle time.
+        assert [e[1][:2] + e[1][3:] for e in ours[1]] == [e[1][:2] + e[1][3:] for e in theirs[1]]
+    assert pair.ours("xpending", "s", "g", "idle", "60000", "-", "+", "9") == (b"*", [])
+    pair("debug", "digest-value", "s")
+
+
+def test_long_streams(pair):
+    for n in range(1, 2001):
+        pair("xadd", "s", f"{n}-0", "field", "x" * (n % 90), *(["odd", n] if n % 7 == 0 else []))
+    for edge in (1, 2, 99, 100, 101, 999, 1999, 2000):
+        pair("xrange", "s", edge, "+", "count", "3")
+        pair("xrevrange", "s", edge, "-", "count", "3")
+        pair("xread", "count", "2", "streams", "s", edge)
+    for n in range(100, 500, 3):
+        pair("xdel", "s", f"{n}-0")
+    for length in (1800, 1799, 1000, 350, 7):
+        pair("xtrim", "s", "maxlen", length)
+        pair("xrange", "s", "-", "+", "count", "2")
+        pair("xlen", "s")
+    pair("xrange", "s", "-", "+")
+
+
+def wait_until_blocked(client):
+    while client.info("clients")["blocked_clients"] == 0:
+        time.sleep(0.01)
+
+
+def blocked(server, *command):
+    """Runs a command that waits, in a thread; returns (thread, answers)."""
+    answers = []
+    client = server.client()
+    client.response_callbacks.clear()
+    thread = threading.Thread(target=lambda: answers.append(client.execute_command(*command)))
+    thread.start()
+    wait_until_blocked(server.client())
+    return thread, answers
+
+
+@pytest.mark.parametrize("created", [False, True])
+def test_xread_waits_for_what_comes_behind_the_end(server, r, created):
+    if created:
+        r.xadd("s", {"old": 1}, id="1-1")
+    thread, answers = blocked(server, "xread", "block", "20000", "streams", "s", "$")
+    r.xack("s", "g", "1-1")
+    r.xadd("s", {"new": 2}, id="2-1")
+    r.xadd("s", {"newer": 3}, id="3-1")
+    thread.join(20)
+    assert answers[0][0][0] == b"s"
+    assert answers[0][0][1][0] == [b"2-1", [b"new", b"2"]]
+
+
+def test_every_reader_that_waits_is_served(server, r):
+    waiting = [blocked(server, "xread", "block", "20000", "streams", "s", "$") for _ in range(5)]
+    while r.info("clients")["blocked_clients"] < 5:
+        time.sleep(0.01)
+    r.xadd("s", {"f": 1}, id="1-1")
+    for thread, answers in waiting:
+        thread.join(20)
+        assert answers == [[[b"s", [[b"1-1", [b"f", b"1"]]]]]]
+
+
+def test_a_group_that_waits_shares_what_comes(server, r):
+    r.xgroup_create("s", "g", "$", mkstream=True)
+    command = "xreadgroup group g {} count 1 block 20000 streams s >"
+    waiting = [blocked(server, *command.format(name).split()) for name in "ab"]
+    while r.info("clients")["blocked_clients"] < 2:
+        time.sleep(0.01)
+    r.xadd("s", {"f": 1}, id="1-1")
+    r.xadd("s", {"f": 2}, id="2-1")
+    for thread, _ in waiting:
+        thread.join(20)
+    assert sorted(answers[0][0][1][0][0] for _, answers in waiting) == [b"1-1", b"2-1"]
+    assert r.xpending("s", "g")["pending"] == 2
+
+
+def test_waiting_in_vain(r):
+    started = time.monotonic()
+    assert r.xread({"s": "$"}, block=50) in (None, [], {})
+    assert 0.04 < time.monotonic() - started < 10
+
+
+def test_what_a_stream_has_lasts(server, r):
+    for n in range(1, 301):
+        r.xadd("s", {"n": n}, id=f"{n}-0")
+    r.xgroup_create("s", "g", "0")
+    r.xreadgroup("g", "c", {"s": ">"}, count=10)
+    r.xdel("s", "5-0")
+    before = r.execute_command("debug", "digest")
+    server.kill9()
+    server.start()
+    r = server.client()
+    assert r.execute_command("debug", "digest") == before
+    assert r.xpending("s", "g")["pending"] == 10
+    assert r.xlen("s") == 299
