@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Streams as logs: adding entries, ranges of them, deleting and trimming. Reading on from an id is in
-// stream_read.cc, consumer groups are in stream_group.cc and stream_claim.cc.
+// Streams as logs: adding entries, ranges of them, deleting and trimming. Reading on from an id is
+// in stream_read.cc, consumer groups are in stream_group.cc and stream_claim.cc.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -317,7 +317,8 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kRW | kUpdate)}, .run = XSetId, .group = Group::kStream, .since = "5.0.0",
      .summary = "Sets what a stream remembers of its ids; a tool for replication.",
      .complexity = "O(1)",
-     .syntax = "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]"},
+     .syntax = "key last-id [ENTRIESADDED entries_added:integer] "
+               "[MAXDELETEDID max_deleted_entry_id]"},
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kInvalidId = "ERR Invalid stream ID specified as stream command argument";
+constexpr std::string_view kInvalidId =
+    "ERR Invalid stream ID specified as stream command argument";
 constexpr std::string_view kInvalidStart = "ERR invalid start ID for the interval";
 constexpr std::string_view kInvalidEnd = "ERR invalid end ID for the interval";
 

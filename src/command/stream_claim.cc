@@ -235,8 +235,8 @@ constexpr CommandRow kRows[] = {
      .run = XClaim, .group = Group::kStream, .since = "5.0.0",
      .summary = "Makes pending entries those of another consumer.",
      .complexity = "O(log(N)) for each entry with N the number of pending ones",
-     .syntax = "key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] "
-               "[RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]",
+     .syntax = "key group consumer min-idle-time id [id ...] [IDLE ms] "
+               "[TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id]",
      .tips = "nondeterministic_output"},
     {.name = "xautoclaim", .arity = -6, .flags = kWrite | kFast,
      .keys = {OneKey(kRW | kDelete)}, .run = XAutoClaim, .group = Group::kStream,

@@ -264,7 +264,7 @@ Status ReplyPendingEntries(CommandContext& ctx, const PendingQuery& query, Strea
   return Ok();
 }
 
-// XPENDING key group [[IDLE min-idle-time] start end count [consumer]]
+// XPENDING key group [[IDLE min-idle-time:integer] start end count [consumer]]
 Status XPending(CommandContext& ctx, Args& args, Reply& reply) {
   const bool summary = args.size() == 3;
   if (!summary && (args.size() < 6 || args.size() > 9)) return Status::Reply(errors::kSyntax);
@@ -283,27 +283,27 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "create", .arity = -5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kInsert, 2)},
      .run = XGroupCreate, .group = Group::kStream, .since = "5.0.0",
      .summary = "Makes a consumer group.", .complexity = "O(1)",
-     .syntax = "key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]"},
+     .syntax = "key groupname <id | $> [MKSTREAM] [ENTRIESREAD entries_read:integer]"},
     {.name = "createconsumer", .arity = 5, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRW | kInsert, 2)}, .run = XGroupCreateConsumer, .group = Group::kStream,
      .since = "6.2.0", .summary = "Makes a consumer of a group.", .complexity = "O(1)",
-     .syntax = "key group consumer"},
+     .syntax = "key groupname consumername"},
     {.name = "delconsumer", .arity = 5, .flags = kWrite, .keys = {OneKey(kRW | kDelete, 2)},
      .run = XGroupDelConsumer, .group = Group::kStream, .since = "5.0.0",
      .summary = "Deletes a consumer and what is pending for it.",
      .complexity = "O(N) with N the number of entries pending for it",
-     .syntax = "key group consumer"},
+     .syntax = "key groupname consumername"},
     {.name = "destroy", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete, 2)},
      .run = XGroupDestroy, .group = Group::kStream, .since = "5.0.0",
      .summary = "Deletes a consumer group.",
-     .complexity = "O(N) with N the number of its pending entries", .syntax = "key group"},
+     .complexity = "O(N) with N the number of its pending entries", .syntax = "key groupname"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = XGroupHelp,
      .group = Group::kStream, .since = "5.0.0", .summary = "Describes the subcommands.",
      .complexity = "O(1)"},
     {.name = "setid", .arity = -5, .flags = kWrite, .keys = {OneKey(kRW | kUpdate, 2)},
      .run = XGroupSetId, .group = Group::kStream, .since = "5.0.0",
      .summary = "Sets up to where a consumer group has read.", .complexity = "O(1)",
-     .syntax = "key group <id | $> [ENTRIESREAD entries-read]"},
+     .syntax = "key groupname <id | $> [ENTRIESREAD entries_read:integer]"},
 };
 
 constexpr CommandRow kRows[] = {
@@ -318,7 +318,7 @@ constexpr CommandRow kRows[] = {
      .run = XPending, .group = Group::kStream, .since = "5.0.0",
      .summary = "Returns what was delivered and is not acknowledged.",
      .complexity = "O(N) with N the number of entries looked at, or of consumers",
-     .syntax = "key group [[IDLE min-idle-time] start end count [consumer]]",
+     .syntax = "key group [[IDLE min-idle-time:integer] start end count [consumer]]",
      .tips = "nondeterministic_output"},
 };
 

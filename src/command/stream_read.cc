@@ -3,8 +3,8 @@
 // Reading on: XREAD from an id, XREADGROUP as a consumer of a group. Both may wait for entries.
 //
 // A command that waits is run again from the start when one of its keys has changed; what `$` meant
-// when it was said is put in its place before. XREAD writes nothing, so it holds no stripes; it takes
-// them before it parks, so that no commit falls between its look and its registration.
+// when it was said is put in its place before. XREAD writes nothing, so it holds no stripes; it
+// takes them before it parks, so that no commit falls between its look and its registration.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -32,8 +32,8 @@ constexpr std::string_view kNoAckOfXRead =
     "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.";
 constexpr std::string_view kNoGroup = "ERR Missing GROUP option for XREADGROUP";
 constexpr std::string_view kDollar =
-    "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this "
-    "consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just "
+    "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of "
+    "this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just "
     "return an empty result set.";
 constexpr std::string_view kGreater =
     "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stream chunks: entries of a stream that share a row (docs/format.md, section 5.4, since format 1).
+// Stream chunks: entries of a stream that share a row (docs/format.md, section 5.4).
 //
 //   chunk   count:varint, the fields of the first entry ever in it as a packed list, count entries
 //   entry   ms:varint seq:varint fields

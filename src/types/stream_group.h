@@ -123,7 +123,7 @@ class StreamGroup {
   std::map<std::string, StreamConsumer, std::less<>> loaded_;  // consumers that were asked for
 };
 
-// How many entries were added to the stream up to `id`; kUnknownEntriesRead when that cannot be told.
+// How many entries were added to the stream up to `id`; kUnknownEntriesRead when nobody can tell.
 int64_t EntriesAddedUpTo(const StreamState& stream, StreamId id);
 
 }  // namespace cairn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StreamId: the name of a stream's entry, two 64-bit numbers: a time in ms and a sequence within it.
+// StreamId: the name of a stream's entry, two 64-bit numbers: a time in ms, and a number within it.
 // Written "1526919030474-55"; ids of a stream only grow.
 //
 // On disk a row that is filed under an id has it as ms:u64 seq:u64, so that rows sort as ids do.

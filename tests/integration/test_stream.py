@@ -342,3 +342,10 @@ def test_what_a_stream_has_lasts(server, r):
     assert r.execute_command("debug", "digest") == before
     assert r.xpending("s", "g")["pending"] == 10
     assert r.xlen("s") == 299
+
+
+@pytest.mark.parametrize("container", ["xgroup help", "xinfo help"])
+def test_help_names_the_subcommands(r, container):
+    lines = r.execute_command(*container.split())
+    assert lines[0].startswith(container.split()[0].upper().encode())
+    assert lines[-2] == b"HELP"

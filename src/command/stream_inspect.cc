@@ -231,7 +231,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "consumers", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)},
      .run = XInfoConsumers, .group = Group::kStream, .since = "5.0.0",
      .summary = "Returns the consumers of a group.",
-     .complexity = "O(N) with N the number of consumers", .syntax = "key group",
+     .complexity = "O(N) with N the number of consumers", .syntax = "key groupname",
      .tips = "nondeterministic_output"},
     {.name = "groups", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)},
      .run = XInfoGroups, .group = Group::kStream, .since = "5.0.0",
