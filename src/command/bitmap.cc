@@ -76,7 +76,6 @@ struct BitRange {
   // Counts negative positions from the end and cuts to what is there; false when nothing is left.
   bool Settle(uint64_t size_bytes) {
     const int64_t size = static_cast<int64_t>(size_bytes) * (in_bits ? 8 : 1);
-    if (start < 0 && end < 0 && start > end) return false;
     if (start < 0) start = std::max<int64_t>(start + size, 0);
     if (end < 0) end = std::max<int64_t>(end + size, 0);
     end = std::min(end, size - 1);
@@ -124,7 +123,9 @@ Status BitCount(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   const StringText text = TRY(ReadText(entry));
-  const bool any = range.Settle(text.view().size());
+  // Turned around, both from the end: nothing, before either is cut to what is there. BITPOS does not ask this.
+  const bool turned = range.start < 0 && range.end < 0 && range.start > range.end;
+  const bool any = !turned && range.Settle(text.view().size());
   reply.Integer(any ? static_cast<int64_t>(CountBits(text.view(), range.start, range.end)) : 0);
   return Ok();
 }
