@@ -33,8 +33,8 @@ constexpr std::string_view kNoAckOfXRead =
 constexpr std::string_view kNoGroup = "ERR Missing GROUP option for XREADGROUP";
 constexpr std::string_view kDollar =
     "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of "
-    "this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just "
-    "return an empty result set.";
+    "this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would "
+    "just return an empty result set.";
 constexpr std::string_view kGreater =
     "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> "
     "option.";

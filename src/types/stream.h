@@ -3,9 +3,9 @@
 // Stream: an append-only log of entries, each a list of fields and values under an id that grows.
 //
 // It is always spread: entries in chunk rows (types/stream_chunk.h) and, in the key's record, what
-// is known of the whole (docs/format.md, section 5.4). Adding an entry writes the last chunk and the
-// record; trimming deletes whole chunks from the first on. The record names the first and the last
-// chunk, so nothing ever looks for the ends among rows that were deleted.
+// is known of the whole (docs/format.md, section 5.4). Adding an entry writes the last chunk and
+// the record; trimming deletes whole chunks from the first on. The record names the first and the
+// last chunk, so nothing ever looks for the ends among rows that were deleted.
 //
 //   Stream stream = TRY(Stream::Find(keyspace, key));
 //   TRY(stream.Append(id, fields));

@@ -21,6 +21,8 @@ std::vector<std::span<const CommandRow>> AllFamilies() {
           HashWalkCommands(), SetCommands(),         SetRandomCommands(),  SetStoreCommands(),
           ListCommands(),     ListSearchCommands(),  ListMoveCommands(),   ListBlockCommands(),
           ZsetCommands(),     ZsetPopCommands(),     ZsetRangeCommands(),  ZsetStoreCommands(),
+          StreamCommands(),   StreamReadCommands(),  StreamGroupCommands(), StreamClaimCommands(),
+          StreamInfoCommands(),
           CommandCommands(),  TransactionCommands(), ConnectionCommands(), ClientCommands(),
           ServerCommands(),   ConfigCommands(),      SlowLogCommands(),    InfoCommands(),
           DebugCommands(),    MemoryCommands()};
