@@ -236,7 +236,6 @@ Status Stream::FindFirst() {
     SetEmpty();
     return Ok();
   }
-  TRY(txn().Spend(1));
   const RowRef head = TRY(txn().Get(rows_.Chunk(state_.head)));
   if (head) return SetFirst(state_.head, head.bytes());
   Cursor cursor = txn().Scan(rows_.Chunk(state_.head),

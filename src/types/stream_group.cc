@@ -84,7 +84,6 @@ Status StreamGroup::Decode(std::string_view value) {
 
 Result<std::optional<StreamGroup>> StreamGroup::Find(const Stream& stream, std::string_view name) {
   if (stream.state().groups == 0) return std::optional<StreamGroup>();
-  TRY(stream.txn().Spend(1));
   const RowRef row = TRY(stream.txn().Get(stream.rows().Group(name)));
   if (!row) return std::optional<StreamGroup>();
   StreamGroup group(stream.txn(), stream.rows(), name);
@@ -143,7 +142,6 @@ std::optional<int64_t> StreamGroup::Lag(const StreamState& stream) const {
 Result<StreamConsumer*> StreamGroup::Consumer(std::string_view name) {
   const auto known = loaded_.find(name);
   if (known != loaded_.end()) return &known->second;
-  TRY(txn_->Spend(1));
   const RowRef row = TRY(txn_->Get(rows_.Consumer(number_, name)));
   if (!row) return static_cast<StreamConsumer*>(nullptr);
   StreamConsumer consumer = TRY(DecodeConsumer(name, row.bytes()));
@@ -198,7 +196,6 @@ Result<PendingEntry> StreamGroup::ReadPending(StreamId id, std::string_view valu
 }
 
 Result<std::optional<PendingEntry>> StreamGroup::Pending(StreamId id) const {
-  TRY(txn_->Spend(1));
   const RowRef row = TRY(txn_->Get(rows_.Pending(number_, id)));
   if (!row) return std::optional<PendingEntry>();
   return std::optional(TRY(ReadPending(id, row.bytes())));

@@ -68,8 +68,6 @@ bool ReadIdAtEnd(std::string_view row, StreamId& id) {
 StreamChunkWalk::StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId first, StreamId last,
                                  Direction direction)
     : txn_(txn), rows_(rows), last_(last), direction_(direction), base_(first) {
-  status_ = txn.Spend(1);
-  if (!status_.ok()) return;
   Result<RowRef> row = txn.Get(rows.Chunk(first));
   if (!row.ok()) {
     status_ = std::move(row).TakeStatus();
