@@ -6,6 +6,7 @@
 // key that is not there is an empty set. An intersection that is only replied is sent as it is
 // found; everything else is collected first (types/set_builder.h), which is also what makes
 // integers come out in ascending order.
+#include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
@@ -66,11 +67,38 @@ Status CollectUnion(NamedSets& named, SetBuilder& result) {
   return Ok();
 }
 
+// Redis subtracts large sets by collecting the first one whole and removing the others' members
+// from it. A client sees that in one thing: the outcome keeps the encoding the first one needed.
+// This tells whether Redis would.
+bool SubtractsFromCopy(std::span<Set> sets) {
+  uint64_t lookups = 0;
+  uint64_t members = 0;
+  for (const Set& set : sets) {
+    if (!set.exists()) continue;
+    lookups += sets.front().size();
+    members += set.size();
+  }
+  return lookups / 2 > members;
+}
+
+Result<bool> FitsIntegers(const Set& set, const Limits& limits) {
+  if (set.size() > ReadLimit(limits.set_max_intset_entries)) return false;
+  bool fits = true;
+  TRY(set.ForEach([&fits](std::string_view member) -> Result<bool> {
+    fits = ParseInt64(member).has_value();
+    return fits;
+  }));
+  return fits;
+}
+
 Status CollectDifference(NamedSets& named, SetBuilder& result) {
   const Set& first = named.sets().front();
   const std::span<Set> others = named.sets().subspan(1);
   for (const Set& other : others) {
     if (other.key().bytes() == first.key().bytes()) return Ok();
+  }
+  if (SubtractsFromCopy(named.sets()) && !TRY(FitsIntegers(first, result.limits()))) {
+    result.GiveUpIntegers();
   }
   return SubtractSets(first, others, [&result](std::string_view member) -> Result<bool> {
     result.Add(member);

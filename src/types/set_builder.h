@@ -37,7 +37,12 @@ class SetBuilder {
 
   // True when the member is new.
   bool Add(std::string_view member);
+  // From here on the set is one that holds, or once held, more than a few integers.
+  void GiveUpIntegers() {
+    if (only_integers_) TurnToTexts();
+  }
   uint64_t size() const { return integers_.size() + texts_.size(); }
+  const Limits& limits() const { return limits_; }
 
   // Every member until the visitor answers false; integers ascending.
   Status ForEach(MemberVisitor visit) const;

@@ -224,6 +224,19 @@ def test_a_rest_of_integers_is_small_again(r, redis_server):
         assert client.scard("s") == 10 and client.ttl("s") > 990
 
 
+def test_a_difference_may_keep_the_large_encoding(server, redis_server):
+    """Redis subtracts small sets from a large one in a copy of it, which stays what it was."""
+    for client in (raw_client(server), raw_client(redis_server)):
+        client.execute_command("sadd", "mixed", *"abcd123456")
+        client.execute_command("sadd", "abcd", *"abcd")
+        client.execute_command("sadd", "ab", *"ab")
+        client.execute_command("sadd", "cd", *"cd")
+        for keys, encoding in [("mixed ab cd", b"hashtable"), ("mixed abcd", b"intset"),
+                               ("mixed ab cd nokey nokey", b"hashtable")]:
+            client.execute_command("sdiffstore", "result", *keys.split())
+            assert client.execute_command("object", "encoding", "result") == encoding, keys
+
+
 def test_pops_are_uniform(r):
     """Each of 1000 members is as likely as any other to be the one popped."""
     popped = collections.Counter()
