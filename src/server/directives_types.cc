@@ -40,7 +40,7 @@ const Directive kRows[] = {
      .target = &L::list_max_listpack_size,
      .help = "Elements up to which a list is packed into one row; -1 to -5 bound its bytes "
              "instead: 4, 8, 16, 32 and 64 KB."},
-    {.name = "packed-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "64kb",
+    {.name = "packed-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "128kb",
      .min = 64, .target = &L::packed_max_bytes,
      .help = "Bytes beyond which no collection stays in one row, whatever the limits above allow: "
              "a packed collection is rewritten as a whole when one element changes."},

@@ -3,6 +3,8 @@
 
 #include <functional>
 
+#include "encoding/varint.h"
+
 namespace cairn {
 namespace {
 
@@ -24,7 +26,44 @@ Result<bool> VisitPacked(const PackedEntries& packed, ElementVisitor visit) {
   return true;
 }
 
+// Appends the packed hash of these items to `payload`; false when the limits do not allow it.
+bool PackInto(std::string& payload, std::span<const Item> fields_and_values, const Limits& limits,
+              PackRule rule) {
+  const uint64_t count = fields_and_values.size() / 2;
+  if (count > ReadLimit(limits.hash_max_listpack_entries)) return false;
+  const uint64_t longest =
+      rule == PackRule::kCountOnly ? UINT64_MAX : ReadLimit(limits.hash_max_listpack_value);
+  const uint64_t most_bytes = ReadLimit(limits.packed_max_bytes);
+  std::string scratch;
+  AppendVarint(payload, count);
+  for (const Item& item : fields_and_values) {
+    if (item.Text(scratch).size() > longest) return false;
+    AppendItem(payload, item);
+    if (payload.size() > most_bytes) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+Status Hash::Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry,
+                     std::span<const Item> fields_and_values, PackRule rule) {
+  RecordHeader header{.type = Type::kHash, .encoding = Encoding::kPacked};
+  std::string payload;
+  if (PackInto(payload, fields_and_values, keyspace.limits(), rule)) {
+    return keyspace.Write(key, entry, header, payload);
+  }
+  SpreadElements spread(keyspace.txn(), key.stripe());
+  std::string field;
+  std::string value;
+  for (size_t i = 0; i + 1 < fields_and_values.size(); i += 2) {
+    spread.PutNew(fields_and_values[i].Text(field), fields_and_values[i + 1].Text(value));
+  }
+  payload.clear();
+  AppendSpreadPayload(payload, spread.id(), spread.count());
+  header.encoding = Encoding::kSpread;
+  return keyspace.Write(key, entry, header, payload);
+}
 
 Status Hash::Open() { return Open(TRY(keyspace_->FindTyped(*key_, Type::kHash))); }
 

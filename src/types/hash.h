@@ -59,6 +59,12 @@ class Hash {
  public:
   Hash(Keyspace& keyspace, const Key& key) : keyspace_(&keyspace), key_(&key), packed_(2) {}
 
+  // Stores fields and values, in turn and each field once, in place of whatever `entry` saw, without
+  // expiry. REQUIRES: there are some.
+  static Status Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry,
+                        std::span<const Item> fields_and_values,
+                        PackRule rule = PackRule::kAllLimits);
+
   // Looks the key up. Once, before all else.
   Status Open();
   // The same for an entry that was looked up already. REQUIRES: it is a hash or does not exist.

@@ -9,6 +9,12 @@
 
 namespace cairn {
 
+// Which of the limits decide whether a value that is stored whole is packed.
+enum class PackRule : unsigned char {
+  kAllLimits,  // as if it had grown from nothing
+  kCountOnly,  // the number of elements, however long they are: it was packed where it comes from
+};
+
 struct Limits {
   std::atomic<int64_t> hash_max_listpack_entries{512};
   std::atomic<int64_t> hash_max_listpack_value{64};     // bytes
@@ -20,7 +26,7 @@ struct Limits {
   std::atomic<int64_t> list_max_listpack_size{-2};      // entries, or -1..-5: 4, 8, 16, 32, 64 KB
   std::atomic<int64_t> stream_node_max_bytes{4096};     // of a chunk; 0: no limit but our own
   std::atomic<int64_t> stream_node_max_entries{100};    // of a chunk; 0: the same
-  std::atomic<int64_t> packed_max_bytes{64 * 1024};     // whatever the limits above say, a packed value ends here
+  std::atomic<int64_t> packed_max_bytes{128 * 1024};    // whatever the limits above say, a packed value ends here
   std::atomic<int64_t> proto_max_bulk_len{512 * 1024 * 1024};
 };
 

@@ -24,10 +24,12 @@ Result<EncodedItems> Encode(std::string_view packed, uint64_t count) {
 
 }  // namespace
 
-Status List::Open() {
-  entry_ = TRY(keyspace_->FindTyped(*key_, Type::kList));
+Status List::Open() { return Open(TRY(keyspace_->FindTyped(*key_, Type::kList))); }
+
+Status List::Open(KeyEntry entry) {
+  entry_ = std::move(entry);
   if (!entry_.exists()) {
-    rewritten_ = kEmptyPackedList;
+    rewritten_ = std::string(kEmptyPackedList);
     is_rewritten_ = true;
     return Ok();
   }

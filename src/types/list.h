@@ -43,6 +43,8 @@ class List {
 
   // Looks the key up. Once, before all else.
   Status Open();
+  // The same for an entry that was looked up already. REQUIRES: it is a list or does not exist.
+  Status Open(KeyEntry entry);
   bool exists() const { return entry_.exists(); }
   uint64_t size() const { return count_; }
 

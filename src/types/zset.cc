@@ -171,12 +171,14 @@ Status Zset::Save() {
 }
 
 Status Zset::Replace(Keyspace& keys, const Key& key, const KeyEntry& entry,
-                     std::vector<ScoredMember> elements) {
+                     std::vector<ScoredMember> elements, PackRule rule) {
   if (elements.empty()) return entry.exists() ? keys.Remove(key, entry) : Ok();
   if (!std::is_sorted(elements.begin(), elements.end()))
     std::sort(elements.begin(), elements.end());
   const Limits& limits = keys.limits();
-  const auto max_value = static_cast<size_t>(limits.zset_max_listpack_value.load());
+  const auto max_value = rule == PackRule::kCountOnly
+                             ? SIZE_MAX
+                             : static_cast<size_t>(limits.zset_max_listpack_value.load());
   const auto max_bytes = static_cast<size_t>(limits.packed_max_bytes.load());
   bool fits = static_cast<int64_t>(elements.size()) <= limits.zset_max_listpack_entries;
   PackedZsetWriter writer;

@@ -76,7 +76,8 @@ class Zset {
   // Stores `elements`, in any order, each member once, in place of whatever `entry` saw, without
   // expiry. Without elements the key is removed.
   static Status Replace(Keyspace& keys, const Key& key, const KeyEntry& entry,
-                        std::vector<ScoredMember> elements);
+                        std::vector<ScoredMember> elements,
+                        PackRule rule = PackRule::kAllLimits);
 
   bool exists() const { return size() > 0; }
   uint64_t size() const { return spread_ ? spread_->count() : packed_count_; }
