@@ -78,10 +78,19 @@ int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
   int64_t used_s = created_s_;
   if (auto* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()))) {
     const auto* row = static_cast<CachedRow*>(cache_->Value(handle));
-    used_s = std::max<int64_t>(used_s, row->used_s.load(std::memory_order_relaxed));
+    const int64_t row_used_s = row->used_s.load(std::memory_order_relaxed);
+    if (row_used_s != kUnknownUse) used_s = row_used_s;
     cache_->Release(handle);
   }
   return std::max<int64_t>(now_s - used_s, 0);
+}
+
+void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
+  auto* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  if (handle == nullptr) return;
+  auto* row = static_cast<CachedRow*>(cache_->Value(handle));
+  row->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
+  cache_->Release(handle);
 }
 
 void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot, int64_t used_s) {

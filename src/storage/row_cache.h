@@ -42,6 +42,8 @@ class RowCache {
   // Seconds since the row was last used or written. A row whose use the cache does not remember counts from
   // the cache's own beginning.
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
+  // Lets a row that is held count as last used then.
+  void SetUsed(std::string_view tagged, int64_t used_s);
   void Erase(std::string_view tagged);
   // Takes out key rows of keyspaces that are dead. One pass over the cache.
   void EraseDeadKeys(const std::function<bool(KeyspaceId)>& is_live);

@@ -48,6 +48,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   stale_keys_.clear();
   command_counts_.clear();
   rank_changes_.clear();
+  use_marks_before_ = use_marks_.size();
   changed_keyspaces_ = false;
   overlay_.ForgetMarks();
 }
@@ -133,6 +134,7 @@ Status Transaction::FinishCommand() {
 void Transaction::AbandonCommand() {
   UndoRankChanges(0);
   overlay_.RollbackTo(0);
+  use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
   command_counts_.clear();
   if (changed_keyspaces_) {
     keyspaces_ = keyspaces_before_;
@@ -170,7 +172,15 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
   return GetCommitted(row, access, hash);
 }
 
+void Transaction::SetIdle(const RowKey& row, int64_t seconds) {
+  const int64_t now_s = now_ms_ / 1000;
+  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1)});
+}
+
 int64_t Transaction::IdleSeconds(const RowKey& row) {
+  for (const UseMark& mark : use_marks_) {
+    if (mark.row.tagged() == row.tagged()) return now_ms_ / 1000 - mark.used_s;
+  }
   if (overlay_.Find(row.tagged(), Overlay::HashOf(row.tagged())) != nullptr) return 0;
   return store_.cache_.IdleSeconds(row.tagged(), now_ms_ / 1000);
 }
@@ -216,6 +226,9 @@ void Transaction::Admit(const RowKey& row, std::string_view value, Access access
 
 void Transaction::Put(const RowKey& row, std::string_view value) {
   ASSERT(Holds(row.stripe()), "a writer holds the stripe");
+  if (!use_marks_.empty()) {
+    std::erase_if(use_marks_, [&row](const UseMark& mark) { return mark.row.tagged() == row.tagged(); });
+  }
   const uint64_t hash = Overlay::HashOf(row.tagged());
   overlay_.Write(row, hash, Overlay::State::kPut, value, hash == hot_row_hash_);
 }
@@ -382,6 +395,7 @@ void Transaction::ApplyToCache() {
       store_.cache_.Erase(entry.tagged);
     }
   }
+  for (const UseMark& mark : use_marks_) store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
 }
 
 void Transaction::ApplyCounts() {
@@ -466,6 +480,7 @@ void Transaction::Reset() {
   counts_.clear();
   keyspaces_.clear();
   dead_collections_.clear();
+  use_marks_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
   earliest_expiry_ms_ = INT64_MAX;

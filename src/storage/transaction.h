@@ -97,6 +97,8 @@ class Transaction {
   Result<RowRef> Get(const RowKey& row, Access access = Access::kUse);
   // Seconds since the row was last used, as far as the key cache remembers.
   int64_t IdleSeconds(const RowKey& row);
+  // Lets a row that the command has written count as last used so long ago.
+  void SetIdle(const RowKey& row, int64_t seconds);
   void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
   void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
@@ -152,6 +154,10 @@ class Transaction {
     uint64_t rank;   // the first bytes of the row after what rows share
     uint32_t entry;  // of the overlay
   };
+  struct UseMark {
+    RowKey row;
+    int64_t used_s;
+  };
   struct RankChange {
     RowKey row;
     bool added;
@@ -186,6 +192,7 @@ class Transaction {
   std::vector<uint32_t> locked_;                 // stripes held
   std::vector<KeyCountDelta> counts_;               // of the tick
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
+  std::vector<UseMark> use_marks_;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
@@ -201,6 +208,7 @@ class Transaction {
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
+  size_t use_marks_before_ = 0;
   std::vector<KeyspaceId> keyspaces_before_;
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
