@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/families.h"
+#include "replication/families.h"
 #include "server/client_session.h"
 #include "server/command_worker.h"
 #include "server/families.h"
@@ -28,7 +29,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       StreamInfoCommands(),
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
-      MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),
+      MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
   };
   return families;
 }

@@ -10,6 +10,7 @@
 #include "command/acl_categories.h"
 #include "command/families.h"
 #include "command/syntax.h"
+#include "replication/families.h"
 #include "server/families.h"
 
 namespace cairn {
@@ -25,7 +26,7 @@ std::vector<std::span<const CommandRow>> AllFamilies() {
           StreamInfoCommands(),
           CommandCommands(),  TransactionCommands(), ConnectionCommands(), ClientCommands(),
           ServerCommands(),   ConfigCommands(),      SlowLogCommands(),    InfoCommands(),
-          DebugCommands(),    MemoryCommands()};
+          DebugCommands(),    MemoryCommands(),      DumpCommands()};
 }
 
 class Table : public testing::Test {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ByteReader: bytes from somebody else, taken from the front. It is the one place in this folder
+// that compares a length with what there is: a read beyond the end answers zero or nothing and
+// latches, so a decoder may read first and ask ok() before it uses what it read.
+//
+// Thread: that of its user. The bytes must outlive it and what it hands out.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace cairn {
+
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
+
+  bool ok() const { return ok_; }
+  size_t left() const { return rest_.size(); }
+  uint8_t Peek() const { return rest_.empty() ? 0 : static_cast<uint8_t>(rest_[0]); }
+
+  std::string_view Take(uint64_t size) {
+    if (size > rest_.size()) {
+      ok_ = false;
+      rest_ = {};
+      return {};
+    }
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+  uint8_t Byte() {
+    const std::string_view taken = Take(1);
+    return taken.empty() ? 0 : static_cast<uint8_t>(taken[0]);
+  }
+  // An unsigned integer of `size` bytes, the least significant first. REQUIRES: size <= 8
+  uint64_t Little(int size) {
+    const std::string_view taken = Take(size);
+    uint64_t value = 0;
+    for (size_t i = taken.size(); i > 0; --i)
+      value = value << 8 | static_cast<uint8_t>(taken[i - 1]);
+    return value;
+  }
+  // The same, the most significant byte first.
+  uint64_t Big(int size) {
+    uint64_t value = 0;
+    for (const char byte : Take(size)) value = value << 8 | static_cast<uint8_t>(byte);
+    return value;
+  }
+  // A two's complement integer of `size` bytes, the least significant first. REQUIRES: 1 <= size <=
+  // 8
+  int64_t SignedLittle(int size) {
+    const int unused = 64 - 8 * size;
+    return static_cast<int64_t>(Little(size) << unused) >> unused;
+  }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+}  // namespace cairn

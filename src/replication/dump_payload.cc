@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/dump_payload.h"
+
+#include "replication/byte_reader.h"
+#include "replication/crc64.h"
+#include "replication/little_endian.h"
+#include "replication/rdb_format.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kVersionBytes = 2;
+constexpr size_t kCrcBytes = 8;
+
+}  // namespace
+
+void AppendDumpFooter(std::string& payload) {
+  AppendLittle(payload, kRdbVersionWritten, kVersionBytes);
+  AppendLittle(payload, Crc64(payload), kCrcBytes);
+}
+
+std::optional<std::string_view> StripDumpFooter(std::string_view payload) {
+  if (payload.size() < kVersionBytes + kCrcBytes) return std::nullopt;
+  const size_t value_bytes = payload.size() - kVersionBytes - kCrcBytes;
+  ByteReader footer(payload.substr(value_bytes));
+  const uint64_t version = footer.Little(kVersionBytes);
+  const uint64_t crc = footer.Little(kCrcBytes);
+  if (version > kRdbVersionRead || crc != Crc64(payload.substr(0, payload.size() - kCrcBytes))) {
+    return std::nullopt;
+  }
+  return payload.substr(0, value_bytes);
+}
+
+}  // namespace cairn

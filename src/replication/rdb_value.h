@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RdbValue: one value out of an RDB payload, whichever of Redis's encodings it came in.
+//
+// A type is a row of a table in rdb_value.cc: its number and the function that reads it. What a
+// value is made of is checked here and nowhere else: something in it, no member or field twice, a
+// score for every member.
+//
+// Thread: that of its user. The payload must outlive it.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/record.h"
+#include "replication/rdb_items.h"
+#include "replication/rdb_reader.h"
+
+namespace cairn {
+
+struct RdbValue {
+  Type type = Type::kNone;
+  // It came packed: Redis then keeps it packed while the number of elements allows, however long
+  // they are.
+  bool was_packed = false;
+  // A string's text, a list's items, a set's or sorted set's members, or a hash's fields and values
+  // in turn.
+  RdbItems items;
+  std::vector<double> scores;  // of the members of a sorted set
+};
+
+// Reads a type and the value that follows. kCorruption: it is none.
+Result<RdbValue> ReadRdbValue(RdbReader& reader);
+
+}  // namespace cairn

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""DUMP payloads that tests make themselves: the footer, and encodings that only old servers write.
+
+A payload is a type byte, the value, two bytes of version and a CRC-64; what the bytes mean is in
+src/replication/rdb_format.h.
+"""
+
+POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones, reflected
+
+
+def _table():
+    table = []
+    for byte in range(256):
+        crc = byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (POLYNOMIAL if crc & 1 else 0)
+        table.append(crc)
+    return table
+
+
+TABLE = _table()
+
+
+def crc64(data):
+    """The checksum Redis puts behind payloads."""
+    crc = 0
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc
+
+
+def payload(value, version=10):
+    """A whole payload of a type and value, bytes or hexadecimal."""
+    if isinstance(value, str):
+        value = bytes.fromhex(value)
+    value += version.to_bytes(2, "little")
+    return value + crc64(value).to_bytes(8, "little")
+
+
+# Name -> (the oldest version that has it, type and value).
+OLD_ENCODINGS = {
+    "list": (5, "01 03 0161 c001 0162"),
+    "set": (5, "02 03 0161 c001 0162"),
+    "zset with digits": (5, "03 04 0161 03 312e35 0162 fe 0163 ff 0164 02 2d32"),
+    "hash": (5, "04 02 0161 0162 c001 c002"),
+    "zipmap": (5, "09 1a 02 03 666f6f 03 00 626172 05 68656c6c6f 05 02 776f726c64 0000 ff"),
+    "list ziplist": (5, "0a 0f 0f000000 0c000000 0200 00f2 02f3 ff"),
+    "intset": (5, "0b 0c 02000000 02000000 0100 0200"),
+    "zset ziplist": (5, "0c 18 18000000 12000000 0400 000161 03f2 020162 0303322e35 ff"),
+    "hash ziplist": (5, "0d 18 18000000 12000000 0400 000161 03f2 020162 0303322e35 ff"),
+    "ziplist integers": (5, "0a 2d 2d000000 22000000 0700 00026869 04c00004 04feff 03fd 02f0a08601"
+                            "05d0ffffff7f 06e00000000000010000 ff"),
+    "quicklist": (7, "0e 02 0f 0f000000 0c000000 0200 00f2 02f3 ff"
+                     "0f 0f000000 0c000000 0200 00f4 02f5 ff"),
+    "hash listpack": (10, "10 0c 0c000000 0200 0101 816102 ff"),
+    "zset listpack": (10, "11 0c 0c000000 0200 816102 0101 ff"),
+    "quicklist 2": (10, "12 02 01 0a 74657874207465787420 02 0c 0c000000 0200 0101 816102 ff"),
+}
+
+# The same for Redis 7.2.
+NEW_ENCODINGS = {"set listpack": (11, "14 0c 0c000000 0200 0101 816102 ff")}
+
+# What is no value, behind a footer that is right; in each something is wrong that is stored twice,
+# or missing.
+WRONG_VALUES = {
+    "nothing": "",
+    "unknown type": "ff 00",
+    "a module's type": "07 00",
+    "length beyond the end": "00 81 fffffffffffffff7",
+    "text where a length belongs": "01 c0 01",
+    "unknown special text": "00 c5 00",
+    "lzf that does not unfold": "00 c3 05 0b 0061e00000",
+    "lzf of a claimed gigabyte": "00 c3 05 80 40000000 0061e00000",
+    "empty list": "01 00",
+    "empty set": "02 00",
+    "empty zset": "05 00",
+    "empty hash": "04 00",
+    "empty listpack": "10 07 07000000 0000 ff",
+    "set with a member twice": "02 02 0161 0161",
+    "set with a number twice": "02 02 0131 c001",
+    "hash with a field twice": "04 02 0161 0162 0161 0163",
+    "zset with a member twice": "05 02 0161 000000000000f03f 0161 0000000000000040",
+    "zset with NaN": "05 01 0161 000000000000f87f",
+    "zset with NaN in digits": "03 01 0161 fd",
+    "hash listpack with a field twice": "10 11 11000000 0400 816102 0101 816102 0201 ff",
+    "hash listpack with half a pair": "10 09 09000000 0100 0101 ff",
+    "listpack of another size": "10 0c 0d000000 0200 0101 816102 ff",
+    "listpack of another count": "10 0c 0c000000 0300 0101 816102 ff",
+    "listpack with a wrong back length": "10 0c 0c000000 0200 0102 816102 ff",
+    "listpack without its end": "10 0c 0c000000 0200 0101 816102 fe",
+    "intset that does not ascend": "0b 0c 02000000 02000000 0200 0100",
+    "intset of an unknown width": "0b 0c 03000000 02000000 0100 0200",
+    "ziplist with a wrong tail": "0a 0f 0f000000 0a000000 0200 00f2 02f3 ff",
+    "ziplist with a wrong previous size": "0a 0f 0f000000 0c000000 0200 00f2 03f3 ff",
+    "zipmap with a field twice": "09 0c 02 0161 010076 0161 010077 ff",
+    "quicklist of an unknown node": "12 01 03 0161",
+    "quicklist of empty nodes": "12 01 02 07 07000000 0000 ff",
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/crc64.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/random.h"
+
+namespace cairn {
+namespace {
+
+// The plain definition: one bit after another.
+uint64_t BitByBit(std::string_view bytes) {
+  uint64_t crc = 0;
+  for (const char byte : bytes) {
+    crc ^= static_cast<uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? crc >> 1 ^ 0x95ac9329ac4bc9b5 : crc >> 1;
+  }
+  return crc;
+}
+
+TEST(Crc64, IsTheOneOfRedis) {
+  EXPECT_EQ(Crc64("123456789"), 0xe9c6d914c4b8d9ca);
+  EXPECT_EQ(Crc64(""), 0u);
+}
+
+TEST(Crc64, StepsOfEightBytesSayTheSameAsBits) {
+  Random random(1);
+  std::string bytes;
+  for (int size = 0; size < 100; ++size) {
+    EXPECT_EQ(Crc64(bytes), BitByBit(bytes)) << size;
+    bytes.push_back(static_cast<char>(random.Next()));
+  }
+}
+
+TEST(Crc64, GoesOnWhereItEnded) {
+  const std::string bytes = "the checksum of a whole is that of its parts in turn";
+  for (size_t cut = 0; cut <= bytes.size(); ++cut) {
+    const std::string_view whole(bytes);
+    EXPECT_EQ(Crc64(whole.substr(cut), Crc64(whole.substr(0, cut))), Crc64(whole));
+  }
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bytes as tests write them down: hexadecimal digits, spaces ignored.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cairn {
+
+inline std::string FromHex(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  int high = -1;
+  for (const char c : hex) {
+    if (c == ' ') continue;
+    if (high < 0) {
+      high = digit(c);
+    } else {
+      bytes.push_back(static_cast<char>(high << 4 | digit(c)));
+      high = -1;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace cairn
