@@ -2,6 +2,7 @@
 #include "storage/ranks.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "encoding/varint.h"
 #include "storage/rank_index.h"
@@ -17,11 +18,18 @@ using Place = RankIndex::Place;
 // A leaf of up to this many rows is made resident as it is; a larger one is cut up first.
 constexpr uint64_t kLoadRows = 2 * RankIndex::kMaxLeafRows;
 
+// How many rows are read at once from the end of a large leaf. Whoever had to go to the slow lane
+// for them reads ahead, so that pops from one end meet the disk once in a while, not at every leaf.
+constexpr uint64_t kFastEndRows = RankIndex::kLeafRows;
+constexpr uint64_t kSlowEndRows = 16 * RankIndex::kLeafRows;
+
 // Refines one collection's index by reading its rows.
 class Refiner {
  public:
   Refiner(Transaction& txn, RankIndex& index, Space space, CollectionId id, uint32_t stripe)
-      : txn_(txn), index_(index), space_(space), id_(id), stripe_(stripe), bytes_before_(index.bytes()) {}
+      : txn_(txn), index_(index), space_(space), id_(id), stripe_(stripe),
+        end_rows_(txn.lane() == Lane::kSlow ? kSlowEndRows : kFastEndRows),
+        bytes_before_(index.bytes()) {}
 
   // Whatever was read is charged, also when reading ended early.
   ~Refiner() {
@@ -35,11 +43,11 @@ class Refiner {
       const Place place = index_.FindRank(rank);
       const Leaf& leaf = index_.At(place);
       if (leaf.resident) return place;
-      if (leaf.count <= kLoadRows) {
+      if (leaf.count <= WholeRows()) {
         TRY(Load(place));
-      } else if (rank - place.before < RankIndex::kLeafRows) {
+      } else if (rank - place.before < end_rows_) {
         TRY(CutFront(place));
-      } else if (place.before + leaf.count - rank <= RankIndex::kLeafRows) {
+      } else if (place.before + leaf.count - rank <= end_rows_) {
         TRY(CutBack(place));
       } else {
         TRY(CutAll(place));
@@ -54,13 +62,13 @@ class Refiner {
       const Place place = index_.FindRow(suffix);
       const Leaf& leaf = index_.At(place);
       if (leaf.resident) return place;
-      if (leaf.count <= kLoadRows) {
+      if (leaf.count <= WholeRows()) {
         TRY(Load(place));
       } else if (!tried_ends) {
         tried_ends = true;
         TRY(CutFront(place));
         const Place after = index_.FindRow(suffix);
-        if (!index_.At(after).resident && index_.At(after).count > kLoadRows) TRY(CutBack(after));
+        if (!index_.At(after).resident && index_.At(after).count > WholeRows()) TRY(CutBack(after));
       } else {
         TRY(CutAll(place));
       }
@@ -68,6 +76,8 @@ class Refiner {
   }
 
  private:
+  uint64_t WholeRows() const { return std::max(kLoadRows, end_rows_); }
+
   RowKey Bound(std::string_view suffix) const {
     RowKey row = MakeCollectionStart(space_, id_, stripe_);
     row.append(suffix);
@@ -93,49 +103,50 @@ class Refiner {
     return Status::Corruption("spread collection: its count and its rows disagree");
   }
 
-  static Leaf Resident(std::string first, std::vector<std::string> rows) {
-    const uint64_t count = rows.size();
-    return Leaf{std::move(first), count, true, std::move(rows)};
+  // Appends resident leaves of `rows`, the first of them with this bound.
+  static void AppendResident(std::vector<Leaf>& leaves, const std::string& bound,
+                             std::vector<std::string> rows) {
+    for (size_t at = 0; at < rows.size(); at += RankIndex::kLeafRows) {
+      const size_t end = std::min(rows.size(), at + RankIndex::kLeafRows);
+      Leaf leaf{at == 0 ? bound : rows[at], end - at, true, {}};
+      leaf.rows.assign(std::make_move_iterator(rows.begin() + static_cast<ptrdiff_t>(at)),
+                       std::make_move_iterator(rows.begin() + static_cast<ptrdiff_t>(end)));
+      leaves.push_back(std::move(leaf));
+    }
   }
 
   Status Load(const Place& place) {
-    std::vector<std::string> rows = TRY(Read(place, kLoadRows + 1, Direction::kForward));
-    if (rows.size() != index_.At(place).count) return Disagree();
+    const uint64_t count = index_.At(place).count;
+    std::vector<std::string> rows = TRY(Read(place, count + 1, Direction::kForward));
+    if (rows.size() != count) return Disagree();
     std::vector<Leaf> leaves;
-    const std::string first = index_.At(place).first;
-    for (size_t at = 0; at < rows.size(); at += RankIndex::kLeafRows) {
-      const size_t end = std::min(rows.size(), at + RankIndex::kLeafRows);
-      std::string bound = at == 0 ? first : rows[at];
-      leaves.push_back(Resident(std::move(bound), {rows.begin() + static_cast<ptrdiff_t>(at),
-                                                   rows.begin() + static_cast<ptrdiff_t>(end)}));
-    }
+    AppendResident(leaves, index_.At(place).first, std::move(rows));
     index_.Replace(place, std::move(leaves));
     return Ok();
   }
 
   Status CutFront(const Place& place) {
-    std::vector<std::string> rows = TRY(Read(place, RankIndex::kLeafRows + 1, Direction::kForward));
-    if (rows.size() <= RankIndex::kLeafRows) return Disagree();
-    Leaf rest{.first = std::move(rows.back()), .count = 0, .resident = false, .rows = {}};
-    rows.pop_back();
+    std::vector<std::string> rows = TRY(Read(place, end_rows_ + 1, Direction::kForward));
     const Leaf& whole = index_.At(place);
-    rest.count = whole.count - rows.size();
+    if (rows.size() <= end_rows_) return Disagree();
+    Leaf rest{std::move(rows.back()), whole.count - end_rows_, false, {}};
+    rows.pop_back();
     std::vector<Leaf> leaves;
-    leaves.push_back(Resident(whole.first, std::move(rows)));
+    AppendResident(leaves, whole.first, std::move(rows));
     leaves.push_back(std::move(rest));
     index_.Replace(place, std::move(leaves));
     return Ok();
   }
 
   Status CutBack(const Place& place) {
-    std::vector<std::string> rows = TRY(Read(place, RankIndex::kLeafRows, Direction::kReverse));
+    std::vector<std::string> rows = TRY(Read(place, end_rows_, Direction::kReverse));
     const Leaf& whole = index_.At(place);
-    if (rows.size() < RankIndex::kLeafRows || whole.count <= rows.size()) return Disagree();
+    if (rows.size() < end_rows_ || whole.count <= rows.size()) return Disagree();
     std::reverse(rows.begin(), rows.end());
-    std::string bound = rows.front();
     std::vector<Leaf> leaves;
     leaves.push_back(Leaf{whole.first, whole.count - rows.size(), false, {}});
-    leaves.push_back(Resident(std::move(bound), std::move(rows)));
+    const std::string bound = rows.front();
+    AppendResident(leaves, bound, std::move(rows));
     index_.Replace(place, std::move(leaves));
     return Ok();
   }
@@ -163,6 +174,7 @@ class Refiner {
   const Space space_;
   const CollectionId id_;
   const uint32_t stripe_;
+  const uint64_t end_rows_;
   const size_t bytes_before_;
 };
 
