@@ -2,7 +2,6 @@
 //
 // Sorted sets, one member at a time: adding, removing, scores and ranks; and ZSCAN and ZRANDMEMBER.
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -192,13 +191,6 @@ Status ZRevRank(CommandContext& ctx, Args& args, Reply& reply) {
   return ReplyRank(ctx, args, reply, /*reverse=*/true);
 }
 
-// ZSCAN shows a score of a large set with 17 digits and one of a small set in the shortest form.
-std::string ScanScore(double score, bool spread) {
-  if (!spread) return FormatDouble(score);
-  char text[40];
-  return std::string(text, std::snprintf(text, sizeof text, "%.17g", score));
-}
-
 // ZSCAN key cursor [MATCH pattern] [COUNT count]
 Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -218,7 +210,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
       TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
         if (options.Matches(member)) {
           elements.Bulk(member);
-          elements.Bulk(ScanScore(score, zset.spread()));
+          elements.Bulk(FormatDouble(score));
           ++count;
         }
         return true;
