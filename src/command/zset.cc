@@ -2,6 +2,7 @@
 //
 // Sorted sets, one member at a time: adding, removing, scores and ranks; and ZSCAN and ZRANDMEMBER.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,17 @@ Status ZRevRank(CommandContext& ctx, Args& args, Reply& reply) {
   return ReplyRank(ctx, args, reply, /*reverse=*/true);
 }
 
+// ZSCAN shows the scores of a small set as they are stored, so whole numbers by all their digits.
+std::string ScanScore(double score, bool spread) {
+  constexpr double kWholeNumbers = 4611686018427387904.0;  // 2^62
+  if (spread || std::fabs(score) > kWholeNumbers || score != std::floor(score)) {
+    return FormatDouble(score);
+  }
+  std::string digits;
+  AppendInt64(digits, static_cast<int64_t>(score));
+  return digits;
+}
+
 // ZSCAN key cursor [MATCH pattern] [COUNT count]
 Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -210,7 +222,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
       TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
         if (options.Matches(member)) {
           elements.Bulk(member);
-          elements.Bulk(FormatDouble(score));
+          elements.Bulk(ScanScore(score, zset.spread()));
           ++count;
         }
         return true;
