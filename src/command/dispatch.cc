@@ -110,6 +110,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   CommandWorker& worker = call.worker;
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
   TRY(LockFor(call, everything));
+  if (call.rerun && !waiters_.IsTurn(call.session)) return Status::MustBlock();
   Args args(call.argv);
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
@@ -121,15 +122,16 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   return status;
 }
 
-// Deletes what the command found to be past its time, in a command of its own, if that can be done without
-// waiting; active expiry would come to it anyway.
-void Dispatcher::ExpireFound(CommandWorker& worker) {
+// Deletes what the command found to be past its time, in a command of its own. False when that would have to
+// wait: someone else, most likely active expiry, is changing such a key.
+bool Dispatcher::ExpireFound(CommandWorker& worker) {
   const std::vector<std::string> found = worker.txn.TakeStaleKeys();
-  if (found.empty() || !worker.txn.store().writable()) return;
+  if (found.empty() || !worker.txn.store().writable()) return true;
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   Status status = ExpireKeys(worker.txn, limits_, found);
   if (status.ok()) status = worker.txn.FinishCommand();
   if (!status.ok()) worker.txn.AbandonCommand();
+  return !status.Is(Code::kWouldWait);
 }
 
 Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv,
@@ -166,8 +168,15 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       if (tries < kMostTries) continue;
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
+    // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
+    const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
+    if (reads_only && !ExpireFound(worker)) {
+      reply.Rewind();
+      outcome.verdict = Verdict::kWouldWait;
+      return outcome;
+    }
     Conclude(call, std::move(status), reply, outcome);
-    ExpireFound(worker);
+    (void)ExpireFound(worker);
     return outcome;
   }
 }
@@ -234,10 +243,16 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   CommandWorker& worker = call.worker;
   FindAwaitedKeys(call);
   const KeyspaceId keyspace = worker.txn.keyspace(call.session.db);
+  Keyspace found(worker.txn, call.session.db, limits_);
   std::vector<Waiters::AwaitedKey> keys;
   for (const uint32_t position : worker.positions) {
     const RowKey row = MakeKeyRow(keyspace, call.argv[position]);
-    keys.push_back({std::string(row.row()), row.stripe()});
+    bool exists = false;
+    if (call.rerun) {
+      const Result<KeyEntry> entry = found.Find(found.Name(call.argv[position]));
+      exists = !entry.ok() || entry->exists();  // one that cannot be read now may be there
+    }
+    keys.push_back({std::string(row.row()), row.stripe(), exists});
   }
   if (call.session.blocked == nullptr) {
     auto blocked = std::make_unique<BlockedCommand>();

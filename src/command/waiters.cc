@@ -22,7 +22,10 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
   if (known != parked_.end()) {
     Parked& parked = *known->second;
     parked.woken = false;
-    for (const AwaitedKey& key : parked.keys) WakeFirst(queues_[key.row].parked, &parked);
+    for (const AwaitedKey& key : keys) {
+      const auto queue = key.exists ? queues_.find(key.row) : queues_.end();
+      if (queue != queues_.end()) WakeFirst(queue->second.parked, &parked);
+    }
     // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up anew.
     if (parked.keys.front().row == keys.front().row) return;
     RemoveParked(parked);
@@ -62,6 +65,19 @@ void Waiters::RemoveParked(Parked& parked) {
     interest_[key.stripe].fetch_sub(1);
     EraseIfEmpty(key.row);
   }
+}
+
+bool Waiters::IsTurn(const Session& session) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = parked_.find(&session);
+  if (known == parked_.end()) return true;
+  for (const AwaitedKey& key : known->second->keys) {
+    for (const Parked* parked : queues_.find(key.row)->second.parked) {
+      if (parked == known->second.get()) break;
+      if (parked->woken) return false;
+    }
+  }
+  return true;
 }
 
 size_t Waiters::parked() const {

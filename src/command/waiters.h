@@ -6,7 +6,8 @@
 // A parked client is not handed the element. When a commit touches one of its keys it is woken, and its command
 // runs again from the start; it may lose the race and park again, and that is fine. A key's queue keeps the
 // order of arrival, and a woken client keeps its place in it until it has been served: the head is woken by a
-// commit, the next by the head's own commit, or, when the head could not be served, by the head parking again.
+// commit, the next by the head's own commit, or, when the head could not be served by a key that is there, by the
+// head parking again. A client woken while one before it is still to run waits for its turn.
 //
 // Invariants: (1) a client is registered before the stripes its command looked at are released, so no commit
 // falls between the look and the registration; (2) a key's queue is in order of arrival; (3) the calls of
@@ -38,13 +39,17 @@ class Waiters : public CommitListener {
   struct AwaitedKey {
     std::string row;  // the key row
     uint32_t stripe;
+    bool exists = false;  // as the command last saw it: then it may serve a waiter of another type
   };
 
   // Parks the session on its keys, or, when it is parked already and was woken in vain, keeps its place and
-  // wakes whoever comes next. REQUIRES: the stripes are held.
+  // wakes whoever comes next for the keys that exist. REQUIRES: the stripes are held.
   void Park(Session& session, const std::vector<AwaitedKey>& keys);
   // The session was served, gave up or is gone. No-op when it is not parked.
   void Leave(Session& session);
+  // Whether no client that came earlier for one of the same keys has been woken and is still to run. True for a
+  // session that is not parked. REQUIRES: the stripes are held.
+  bool IsTurn(const Session& session) const;
   size_t parked() const;
 
   // Sets session.watch_broken when the key changes. REQUIRES: the stripe is held.
