@@ -284,6 +284,11 @@ KeyspaceId Transaction::keyspace(int db) const {
                             : keyspaces_[db];
 }
 
+bool Transaction::HasKeyspace(KeyspaceId keyspace) const {
+  return keyspaces_.empty() ? store_.IsLiveKeyspace(keyspace)
+                            : std::find(keyspaces_.begin(), keyspaces_.end(), keyspace) != keyspaces_.end();
+}
+
 void Transaction::AddDelta(std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace, int64_t delta) {
   for (KeyCountDelta& count : deltas) {
     if (count.keyspace == keyspace) {

@@ -117,6 +117,8 @@ class Transaction {
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
+  // Whether a database has this keyspace, own uncommitted FLUSHDBs included.
+  bool HasKeyspace(KeyspaceId keyspace) const;
   // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
   int64_t KeyCount(KeyspaceId keyspace) const;
   void AddToKeyCount(KeyspaceId keyspace, int64_t delta);

@@ -67,7 +67,7 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
 Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::string> key_rows) {
   for (const std::string& key_row : key_rows) {
     KeyRowParts parts;
-    if (!ParseKeyRow(key_row, parts) || !txn.store().IsLiveKeyspace(parts.keyspace)) continue;
+    if (!ParseKeyRow(key_row, parts) || !txn.HasKeyspace(parts.keyspace)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
     const Key key = keyspace.Name(parts.key);
     const uint32_t stripes[] = {key.stripe()};

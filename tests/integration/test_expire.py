@@ -136,6 +136,13 @@ def test_expired_keys_are_deleted_without_being_touched(r):
     assert r.dbsize() == 10
 
 
+def test_a_key_found_expired_no_longer_counts_even_right_after_a_flush(r):
+    pipeline = r.pipeline(transaction=False)
+    for command in (("FLUSHDB",), ("SET", "k", "v", "EXAT", 1), ("EXISTS", "k"), ("DBSIZE",)):
+        pipeline.execute_command(*command)
+    assert pipeline.execute() == [True, True, 0, 0]
+
+
 @pytest.mark.parametrize("how", ["shutdown", "kill9"])
 def test_deadlines_survive_a_restart(server, how):
     client = server.client()
