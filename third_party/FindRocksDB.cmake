@@ -1,7 +1,15 @@
 # Finds RocksDB 7.8 or newer and defines RocksDB::rocksdb. Debian's package has no CMake config that can be
-# relied on with the shared library, so the header and the library are looked up directly.
+# relied on, so the header and the library are looked up directly. The archive is preferred to the shared library:
+# linked into the program its thread-local counters and its calls of itself are direct (docs/decisions/write-path.md).
 find_path(RocksDB_INCLUDE_DIR rocksdb/db.h)
-find_library(RocksDB_LIBRARY rocksdb)
+find_library(RocksDB_LIBRARY NAMES librocksdb.a rocksdb)
+set(RocksDB_NEEDS)
+if(RocksDB_LIBRARY MATCHES "\\.a$")
+  foreach(needed snappy z bz2 lz4 zstd gflags)
+    find_library(RocksDB_${needed} ${needed} REQUIRED)
+    list(APPEND RocksDB_NEEDS ${RocksDB_${needed}})
+  endforeach()
+endif()
 
 if(RocksDB_INCLUDE_DIR)
   file(STRINGS ${RocksDB_INCLUDE_DIR}/rocksdb/version.h version_lines REGEX "#define ROCKSDB_(MAJOR|MINOR|PATCH) ")
@@ -21,5 +29,6 @@ find_package_handle_standard_args(RocksDB REQUIRED_VARS RocksDB_LIBRARY RocksDB_
 if(RocksDB_FOUND AND NOT TARGET RocksDB::rocksdb)
   add_library(RocksDB::rocksdb UNKNOWN IMPORTED)
   set_target_properties(RocksDB::rocksdb PROPERTIES
-    IMPORTED_LOCATION ${RocksDB_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RocksDB_INCLUDE_DIR})
+    IMPORTED_LOCATION ${RocksDB_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RocksDB_INCLUDE_DIR}
+    INTERFACE_LINK_LIBRARIES "${RocksDB_NEEDS};Threads::Threads;${CMAKE_DL_LIBS}")
 endif()

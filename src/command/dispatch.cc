@@ -83,6 +83,8 @@ Status Dispatcher::LockFor(Call& call, bool everything) {
   worker.stripes.clear();
   bool by_key = !everything;
   if (by_key && call.command->Has(kRunsQueue)) {
+    // Whether a watched key has changed is known once the tick before this one is written.
+    if (!call.session.watched.empty() && worker.txn.follows()) return Status::WouldWait();
     std::vector<std::string_view> argv;
     for (const QueuedCommand& queued : call.session.multi.queue) {
       argv.assign(queued.argv.begin(), queued.argv.end());

@@ -18,6 +18,11 @@ namespace {
 constexpr size_t kReadBytes = 16 * 1024;
 constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
 constexpr size_t kKeptOutputBytes = 64 * 1024;
+constexpr int kMostFetches = 2;  // in a row; a client that keeps asking for what is cold is better off on the slow lane
+// How often a request tries for a key somebody else holds: a slow request of this thread, which will be done, or
+// another thread.
+constexpr int kMostTriesAfterSlow = 64;
+constexpr int kMostTries = 2;
 constexpr size_t kMostSlowReplies = 4 * 1024 * 1024;  // a slow lane batch comes back to send at this size
 
 }  // namespace
@@ -128,7 +133,7 @@ void Connection::RunRequests(bool resume) {
 Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
   if (resume || has_request_) {
     const Next next = RunOne(worker, resume);
-    if (next != Next::kRunMore) return next;
+    if (next != Next::kRunMore || (slow && worker.is_write())) return next;
   }
   for (;;) {
     if (close_now_ || close_after_reply_) return Next::kClose;
@@ -150,7 +155,8 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
       continue;
     }
     const Next next = RunOne(worker, false);
-    if (next != Next::kRunMore) return next;
+    // After a write the fast lane is the better place again: there it shares a commit with others.
+    if (next != Next::kRunMore || (slow && worker.is_write())) return next;
   }
 }
 
@@ -161,15 +167,28 @@ Connection::Next Connection::RunOne(Worker& worker, bool resume) {
   resumes_ = resume && result == RunResult::kWouldWait;
   is_parked_on_client_ = result == RunResult::kParked;
   switch (result) {
-    case RunResult::kWouldWait: return Next::kGoSlow;
+    case RunResult::kWouldWait: return WayToWait(worker);
     case RunResult::kParked:
     case RunResult::kPaused: return Next::kPark;
     case RunResult::kAbort: close_now_ = true; return Next::kClose;
     case RunResult::kClose: close_after_reply_ = true; break;
     case RunResult::kDone: break;
   }
+  retries_ = 0;
+  if (missing_.empty()) fetches_ = 0;
+  missing_.clear();
   if ((worker.wrote() || !uncommitted_.empty()) && out_.size() > start) uncommitted_.push_back(start);
   return close_after_reply_ ? Next::kClose : Next::kRunMore;
+}
+
+Connection::Next Connection::WayToWait(Worker& worker) {
+  missing_ = worker.TakeMissing();
+  if (!missing_.empty() && fetches_++ < kMostFetches) return Next::kFetch;
+  missing_.clear();
+  const int most_tries = thread_.has_slow_jobs() ? kMostTriesAfterSlow : kMostTries;
+  if (worker.met_lock() && retries_++ < most_tries) return Next::kRetry;
+  fetches_ = retries_ = 0;
+  return Next::kGoSlow;
 }
 
 // ---- the end of the tick
@@ -180,6 +199,11 @@ void Connection::ReplaceReplies() {
   const std::string error = thread_.worker().commit_error();
   out_.resize(uncommitted_.front());
   for (size_t i = 0; i < uncommitted_.size(); ++i) out_.append(error);
+}
+
+// One that ran nothing because the tick is full would otherwise come back at once, and again.
+bool Connection::NeedsCommit() const {
+  return !uncommitted_.empty() || (next_ == Next::kRunMore && thread_.worker().is_full());
 }
 
 void Connection::FinishTick(bool committed) {
@@ -200,6 +224,12 @@ void Connection::Proceed() {
     case Next::kRunMore:
       WatchRead(true);
       event_active(read_event_, EV_READ, 0);
+      break;
+    case Next::kFetch: Fetch(); break;
+    // On the slow lane it would queue up for the key and keep the fast lane off it, and so would whoever comes next.
+    case Next::kRetry:
+      state_ = State::kCommitting;
+      thread_.RunAgainSoon(this);
       break;
     case Next::kGoSlow: GoSlow(); break;
     case Next::kPark: Park(); break;
@@ -226,17 +256,26 @@ void Connection::Park() {
   throttle_us_ = 0;
 }
 
+// Only the look at the disk is left to the slow lane; the request itself keeps its place among those of its thread.
+void Connection::Fetch() {
+  state_ = State::kSlow;
+  WatchRead(false);
+  const auto fetch = [self = shared_from_this()](Worker& worker) { worker.Fetch(self->missing_); };
+  thread_.RunSlow(fetch, [self = shared_from_this()] {
+    if (!self->is_shut()) self->RunAgain();
+  });
+}
+
 void Connection::GoSlow() {
   state_ = State::kSlow;
   WatchRead(false);
   WatchWrite(false);
-  thread_.service().RunSlow([self = shared_from_this()](Worker& worker) { self->RunSlow(worker); });
-}
-
-void Connection::RunSlow(Worker& worker) {
-  next_ = RunBatch(worker, true, resumes_);
-  if (next_ == Next::kGoSlow) next_ = Next::kRunMore;
-  thread_.Post([self = shared_from_this()] {
+  const auto run = [self = shared_from_this()](Worker& worker) {
+    self->next_ = self->RunBatch(worker, true, self->resumes_);
+    if (self->next_ == Next::kGoSlow) self->next_ = Next::kRunMore;
+  };
+  thread_.RunSlow(run, [self = shared_from_this()] {
+    if (self->is_shut()) return;
     self->state_ = State::kInTick;
     self->FinishTick(true);
   });

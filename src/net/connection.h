@@ -8,7 +8,7 @@
 //   kSlow        a slow lane thread has it: parser, output and client belong to that thread until it posts back
 //   kParked      its request waits for a key, a pause or the qps limit; bytes may come in but are not looked at
 //
-// Thread: its I/O thread, except RunSlow.
+// Thread: its I/O thread, except while it is kSlow.
 #pragma once
 
 #include <cstdint>
@@ -37,20 +37,23 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // The end of the tick in which it ran something: sends, and goes where its last request left it.
   void FinishTick(bool committed);
+  // Whether it has to wait for the commit of the tick.
+  bool NeedsCommit() const;
   // The tick's commit was handed over.
   void AwaitCommit() { state_ = State::kCommitting; }
+  // What its request was waiting for is over.
+  void RunAgain() { RunRequests(resumes_); }
   // Somebody wants something of it.
   void OnWake();
   // Ten times a second.
   void OnTimer(int64_t now_us);
   // Closes the socket and lets the client go. REQUIRES: not kSlow.
   void Shut();
-  bool is_with_slow_lane() const { return state_ == State::kSlow; }
-  void CloseSoon() { close_now_ = true; }
+  bool is_shut() const { return read_event_ == nullptr; }
 
  private:
   enum class State : unsigned char { kReading, kInTick, kCommitting, kSlow, kParked };
-  enum class Next : unsigned char { kRead, kRunMore, kGoSlow, kPark, kClose };
+  enum class Next : unsigned char { kRead, kRunMore, kFetch, kRetry, kGoSlow, kPark, kClose };
 
   static void OnReadable(int fd, short what, void* self);
   static void OnWritable(int fd, short what, void* self);
@@ -59,7 +62,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void RunRequests(bool resume);
   Next RunBatch(Worker& worker, bool slow, bool resume);
   Next RunOne(Worker& worker, bool resume);
-  void RunSlow(Worker& worker);
+  Next WayToWait(Worker& worker);
+  void Fetch();
   void GoSlow();
   void Proceed();
   bool Flush();
@@ -93,6 +97,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool wake_pending_ = false;       // woken before it had come to rest
   bool close_after_reply_ = false;
   bool close_now_ = false;
+  std::string missing_;             // what its request waits for to be in memory
+  int fetches_ = 0;                 // in a row
+  int retries_ = 0;                 // of its request
   int64_t throttle_us_ = 0;         // how long the qps limit holds it back
 };
 

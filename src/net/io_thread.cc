@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/clock.h"
 #include "base/thread.h"
 #include "net/connection.h"
@@ -98,26 +101,79 @@ void IoThread::RunPosted() {
   for (const std::function<void()>& job : jobs) job();
 }
 
-void IoThread::AddToTick(Connection* connection) { tick_.push_back(connection->shared_from_this()); }
+void IoThread::AddToTick(Connection* connection) {
+  tick_.push_back(connection->shared_from_this());
+  if (!ending_tick_ && !is_committing_ && worker_->is_worth_commit()) EndTick();
+}
 
 void IoThread::EndTick() {
-  while (!tick_.empty()) {
+  ending_tick_ = true;
+  while (!is_committing_ && (!tick_.empty() || worker_->has_tick())) {
     auto connections = std::make_shared<std::vector<std::shared_ptr<Connection>>>();
     connections->swap(tick_);
     const CommitResult result = worker_->Commit([this, connections](bool ok) {
-      Post([this, connections, ok] { FinishTick(*connections, ok); });
+      Post([this, connections, ok] { OnCommitted(*connections, ok); });
     });
     if (result == CommitResult::kLater) {
+      is_committing_ = true;
       for (const auto& connection : *connections) connection->AwaitCommit();
     } else {
       FinishTick(*connections, result == CommitResult::kDone);
     }
   }
+  if (is_committing_) LetGoOfReaders();
+  ending_tick_ = false;
+}
+
+// While a commit is under way the next tick stays open; who has nothing in it need not wait for that.
+void IoThread::LetGoOfReaders() {
+  std::vector<std::shared_ptr<Connection>> free;
+  const auto keeps = [](const std::shared_ptr<Connection>& connection) { return connection->NeedsCommit(); };
+  const auto first_free = std::stable_partition(tick_.begin(), tick_.end(), keeps);
+  free.assign(std::make_move_iterator(first_free), std::make_move_iterator(tick_.end()));
+  tick_.erase(first_free, tick_.end());
+  FinishTick(free, true);
+}
+
+void IoThread::OnCommitted(const std::vector<std::shared_ptr<Connection>>& connections, bool ok) {
+  is_committing_ = false;
+  worker_->OnCommitted();
+  FinishTick(connections, ok);
 }
 
 void IoThread::FinishTick(const std::vector<std::shared_ptr<Connection>>& connections, bool ok) {
   for (const auto& connection : connections) {
     if (connections_.contains(connection->id())) connection->FinishTick(ok);
+  }
+}
+
+void IoThread::RunSlow(std::function<void(Worker&)> job, std::function<void()> done) {
+  ++slow_jobs_;
+  service_.RunSlow([this, job = std::move(job), done = std::move(done)](Worker& worker) {
+    job(worker);
+    Post([this, done] {
+      --slow_jobs_;
+      done();
+      RunWaiting();
+    });
+  });
+}
+
+void IoThread::RunAgainSoon(Connection* connection) {
+  if (has_slow_jobs()) {
+    waiting_.push_back(connection->shared_from_this());
+  } else {
+    Post([this, keep = connection->shared_from_this()] {
+      if (connections_.contains(keep->id())) keep->RunAgain();
+    });
+  }
+}
+
+void IoThread::RunWaiting() {
+  std::vector<std::shared_ptr<Connection>> waiting;
+  waiting.swap(waiting_);
+  for (const auto& connection : waiting) {
+    if (connections_.contains(connection->id())) connection->RunAgain();
   }
 }
 
@@ -157,6 +213,7 @@ void IoThread::EverySoOften() {
   std::vector<std::shared_ptr<Connection>> all;
   for (const auto& [id, connection] : connections_) all.push_back(connection);
   for (const auto& connection : all) connection->OnTimer(now_us);
+  RunWaiting();
 }
 
 }  // namespace cairn

@@ -4,8 +4,9 @@
 //
 // A turn of the loop is a tick: every connection that had bytes is read once and its requests are run on the
 // thread's worker; then the worker commits them all together; then the replies leave, one write per connection.
-// Nothing here waits: a request that would have to takes its connection to the slow lane after the commit, a
-// commit that would have to is handed over and its connections stand still until it is done.
+// Nothing here waits: a request that would have to takes its connection to the slow lane after the commit. A commit
+// that would have to, or that is large, is handed over, and its connections stand still until it is done; meanwhile
+// the thread runs the others, whose tick stays open until then.
 //
 // Thread: its own, but for Post and Stop.
 #pragma once
@@ -51,14 +52,23 @@ class IoThread {
   // The connection has replies, or wants something, at the end of the tick.
   void AddToTick(Connection* connection);
   void Close(Connection* connection);
+  // Runs the job on the slow lane, then `done` here.
+  void RunSlow(std::function<void(Worker&)> job, std::function<void()> done);
+  // A job given to RunSlow is not done yet.
+  bool has_slow_jobs() const { return slow_jobs_ > 0; }
+  // Calls connection->RunAgain() when a slow job or a turn of the loop is over, whatever comes first.
+  void RunAgainSoon(Connection* connection);
   void OnWake(uint64_t connection);
 
  private:
   void Run();
   void RunPosted();
   void EndTick();
+  void LetGoOfReaders();
+  void OnCommitted(const std::vector<std::shared_ptr<Connection>>& connections, bool ok);
   void FinishTick(const std::vector<std::shared_ptr<Connection>>& connections, bool ok);
   void EverySoOften();
+  void RunWaiting();
 
   const std::string name_;
   Service& service_;
@@ -70,6 +80,10 @@ class IoThread {
   std::unique_ptr<Worker> worker_;
   std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> tick_;
+  int slow_jobs_ = 0;
+  std::vector<std::shared_ptr<Connection>> waiting_;  // to run again when a slow job is done
+  bool ending_tick_ = false;
+  bool is_committing_ = false;  // a commit was handed over and is not done
   uint64_t next_connection_ = 1;
 
   std::mutex posted_mutex_;

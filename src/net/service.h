@@ -56,15 +56,30 @@ class Worker {
   virtual RunResult Run(Client& client, std::span<const std::string_view> argv, std::string& out) = 0;
   // Runs the parked request again, or ends its wait when its deadline has passed or somebody asked to.
   virtual RunResult Resume(Client& client, std::string& out) = 0;
-  // The last Run or Resume changed data, so its reply must not leave before the commit.
+  // What the last Run, which was kWouldWait, lacked in memory: once a slow lane worker has Fetched it, the request may
+  // be Run again here. Empty: the request itself is for the slow lane.
+  virtual std::string TakeMissing() = 0;
+  virtual void Fetch(std::string_view missing) = 0;
+  // The last Run, which was kWouldWait, met a key that somebody else is changing: it may be Run again a little later.
+  virtual bool met_lock() const = 0;
+  // The last request is one that may change data.
+  virtual bool is_write() const = 0;
+  // The last Run or Resume changed data or saw a change that is not committed, so its reply must not leave before
+  // the commit.
   virtual bool wrote() const = 0;
   // The last one touched a key somebody waits for: the tick should end now.
   virtual bool wakes_others() const = 0;
+  // The tick holds something, changes or keys, that a Commit would let go.
+  virtual bool has_tick() const = 0;
+  // The tick is worth a commit of its own: it may end between two connections and be written while the next one runs.
+  virtual bool is_worth_commit() const = 0;
   // The tick has grown so large that it should end now.
   virtual bool is_full() const = 0;
-  // Ends the tick. kLater: `done` is called, on any thread, with whether it succeeded; until then the worker
-  // may run other clients' requests, but those whose replies wait must not go on.
+  // Ends the tick. kLater: `done` is called, on any thread, with whether it succeeded; until OnCommitted the worker
+  // may run other clients' requests, but those whose replies wait must not go on, and Commit must not be called.
   virtual CommitResult Commit(std::function<void(bool ok)> done) = 0;
+  // Told on the worker's thread after `done` was called.
+  virtual void OnCommitted() = 0;
   // The error reply for a request whose commit failed.
   virtual std::string commit_error() const = 0;
   virtual void NoteRead(uint64_t bytes) = 0;

@@ -22,6 +22,8 @@ class ClientPause {
   void Begin(Mode mode, int64_t now_ms, int64_t until_ms);
   void End();
 
+  // Whether there may be a pause; cheap.
+  bool is_set() const { return mode_.load(std::memory_order_relaxed) != Mode::kNone; }
   // What is held back at `now_ms` (wall time).
   Mode ModeAt(int64_t now_ms) const;
   int64_t until_ms() const { return until_ms_.load(std::memory_order_relaxed); }

@@ -12,6 +12,9 @@ namespace {
 
 // A tick that has gathered this much is committed before more is run.
 constexpr size_t kFullTickBytes = 8 << 20;
+constexpr size_t kFullTickRows = 2048;
+// From so many rows on, writing them on another thread saves more time than handing them over costs.
+constexpr size_t kRowsWorthCommit = 192;
 
 std::string_view ErrorOf(std::string_view reply) {
   if (reply.empty() || reply[0] != '-') return {};
@@ -25,20 +28,26 @@ BaseWorker::BaseWorker(Server& server, Lane lane)
       random_(static_cast<uint64_t>(MonotonicUs()) ^ reinterpret_cast<uintptr_t>(this)),
       txn_(server.MakeTransaction()) {}
 
-bool BaseWorker::is_full() const { return txn_->pending_bytes() > kFullTickBytes; }
+void BaseWorker::Fetch(std::string_view missing) { server_.store().Fetch(missing); }
+bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes(); }
+bool BaseWorker::is_full() const {
+  return txn_->pending_bytes() > kFullTickBytes || txn_->pending_rows() > kFullTickRows;
+}
+
 void BaseWorker::NoteRead(uint64_t bytes) { stats_.OnRead(bytes); }
 void BaseWorker::NoteWritten(uint64_t bytes) { stats_.OnWritten(bytes); }
 
-void BaseWorker::SetCommitError(const Status& status) {
-  commit_error_ = "-MISCONF Errors writing to the AOF file: " + std::string(status.text()) + "\r\n";
+std::string BaseWorker::commit_error() const {
+  return "-MISCONF Errors writing to the AOF file: " + server_.store().write_error() + "\r\n";
+}
+
+void BaseWorker::LogFailure(const Status& status) {
   Log(LogSeverity::kWarning, "storage: a commit failed and its commands were refused: " + std::string(status.text()));
 }
 
 RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv, std::string& out) {
   auto& session = static_cast<ClientSession&>(client);
-  const Command* command = server_.pause().ModeAt(WallMs()) == ClientPause::Mode::kNone
-                               ? nullptr
-                               : server_.table().Resolve(argv);
+  const Command* command = server_.pause().is_set() ? server_.table().Resolve(argv) : nullptr;
   if (command != nullptr && server_.pause().Holds(*command, WallMs())) {
     session.paused_until_us = MonotonicUs() + (server_.pause().until_ms() - WallMs()) * 1000;
     return RunResult::kPaused;
@@ -74,7 +83,8 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   Reply reply(out, session.protocol);
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
   Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
-  wrote_ = outcome.wrote;
+  is_write_ = outcome.command != nullptr && outcome.command->Has(kWrite);
+  wrote_ = outcome.wrote || (lane_ == Lane::kFast && txn_->saw_uncommitted());
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
     stats_.OnSlowLane();
@@ -115,10 +125,22 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
 
 // ---- fast lane
 
-FastWorker::~FastWorker() = default;
+FastWorker::FastWorker(Server& server)
+    : BaseWorker(server, Lane::kFast), other_(server.MakeTransaction()) {}
+
+// A read goes to the slow lane whole. A write that went there would hold up all others of its key, and what it needs to
+// know is mostly whether something exists that does not.
+std::string FastWorker::TakeMissing() { return is_write_ ? txn_->TakeMissingRow() : std::string(); }
+
+bool FastWorker::is_worth_commit() const { return txn_->pending_rows() >= kRowsWorthCommit; }
 
 CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
   wakes_ = false;  // of the tick that ends here; the next one starts afresh
+  if (is_lost_) {
+    is_lost_ = false;
+    txn_->Discard();
+    return CommitResult::kFailed;
+  }
   if (!txn_->dirty()) {
     txn_->Discard();
     return CommitResult::kDone;
@@ -127,39 +149,32 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     HandOver(CommitMode::kSync, std::move(done));
     return CommitResult::kLater;
   }
-  Status status = txn_->Commit(CommitMode::kNoWait);
-  if (status.ok()) return CommitResult::kDone;
-  if (status.Is(Code::kWouldWait)) {
-    HandOver(CommitMode::kWait, std::move(done));
-    return CommitResult::kLater;
+  if (!is_worth_commit()) {
+    Status status = txn_->Commit(CommitMode::kNoWait);
+    if (status.ok()) return CommitResult::kDone;
+    if (!status.Is(Code::kWouldWait)) {
+      LogFailure(status);
+      return CommitResult::kFailed;
+    }
   }
-  SetCommitError(status);
-  return CommitResult::kFailed;
+  HandOver(CommitMode::kWait, std::move(done));
+  return CommitResult::kLater;
 }
 
 void FastWorker::HandOver(CommitMode mode, std::function<void(bool ok)> done) {
-  std::unique_ptr<Transaction> txn = std::move(txn_);
-  {
-    const std::lock_guard lock(spares_->mutex);
-    if (!spares_->transactions.empty()) {
-      txn_ = std::move(spares_->transactions.back());
-      spares_->transactions.pop_back();
-    }
-  }
-  if (txn_ == nullptr) txn_ = server_.MakeTransaction();
-  server_.committer().HandOver(
-      std::move(txn), mode,
-      [spares = spares_, done = std::move(done)](std::unique_ptr<Transaction> clean, Status status) {
-        if (!status.ok()) {
-          Log(LogSeverity::kWarning,
-              "storage: a commit failed and its commands were refused: " + std::string(status.text()));
-        }
-        {
-          const std::lock_guard lock(spares->mutex);
-          spares->transactions.push_back(std::move(clean));
-        }
-        done(status.ok());
-      });
+  std::swap(txn_, other_);
+  if (other_->can_be_followed()) txn_->Follow(other_.get());
+  server_.committer().HandOver(*other_, mode, [this, done = std::move(done)](bool written, Status status) {
+    if (!status.ok()) LogFailure(status);
+    is_written_ = written;
+    done(status.ok());
+  });
+}
+
+void FastWorker::OnCommitted() {
+  is_lost_ = !is_written_ && txn_->has_taken_over();
+  txn_->Follow(nullptr);
+  other_->EndTick(is_written_);
 }
 
 // ---- slow lane
@@ -173,9 +188,9 @@ void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) 
   const Status status = txn_->Commit(sync ? CommitMode::kSync : CommitMode::kWait);
   wrote_ = false;
   if (status.ok()) return;
-  SetCommitError(status);
+  LogFailure(status);
   out.resize(start);
-  out.append(commit_error_);
+  out.append(commit_error());
   outcome.failed = true;
 }
 

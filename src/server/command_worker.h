@@ -26,10 +26,17 @@ class BaseWorker : public Worker {
  public:
   RunResult Run(Client& client, std::span<const std::string_view> argv, std::string& out) override;
   RunResult Resume(Client& client, std::string& out) override;
+  std::string TakeMissing() override { return {}; }
+  void Fetch(std::string_view missing) override;
+  bool met_lock() const override { return txn_->met_lock(); }
+  bool is_write() const override { return is_write_; }
   bool wrote() const override { return wrote_; }
   bool wakes_others() const override { return wakes_; }
+  bool has_tick() const override;
+  bool is_worth_commit() const override { return false; }
   bool is_full() const override;
-  std::string commit_error() const override { return commit_error_; }
+  void OnCommitted() override {}
+  std::string commit_error() const override;
   void NoteRead(uint64_t bytes) override;
   void NoteWritten(uint64_t bytes) override;
 
@@ -40,16 +47,16 @@ class BaseWorker : public Worker {
                        bool rerun);
   // Called after each request that is done; a slow worker commits here and may replace the reply.
   virtual void AfterRequest(Outcome& outcome, std::string& out, size_t start) = 0;
-  void SetCommitError(const Status& status);
+  static void LogFailure(const Status& status);
 
   Server& server_;
   const Lane lane_;
   WorkerStats& stats_;
   Random random_;
   std::unique_ptr<Transaction> txn_;
-  std::string commit_error_;
   bool wrote_ = false;
   bool wakes_ = false;
+  bool is_write_ = false;  // the last request is a command that may change data
 
  private:
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
@@ -59,24 +66,25 @@ class BaseWorker : public Worker {
   std::vector<uint32_t> stripes_;
 };
 
+// Small ticks are committed here and now. Large ones are handed to the committer, and the next tick is run on a
+// second transaction meanwhile.
 class FastWorker : public BaseWorker {
  public:
-  explicit FastWorker(Server& server) : BaseWorker(server, Lane::kFast) {}
-  ~FastWorker() override;
+  explicit FastWorker(Server& server);
+  std::string TakeMissing() override;
+  bool is_worth_commit() const override;
   CommitResult Commit(std::function<void(bool ok)> done) override;
+  void OnCommitted() override;
 
  protected:
   void AfterRequest(Outcome&, std::string&, size_t) override {}
 
  private:
-  // Transactions that came back from the committer. Shared, for a commit may outlive the worker.
-  struct Spares {
-    std::mutex mutex;
-    std::vector<std::unique_ptr<Transaction>> transactions;  // guarded by mutex
-  };
   void HandOver(CommitMode mode, std::function<void(bool ok)> done);
 
-  std::shared_ptr<Spares> spares_ = std::make_shared<Spares>();
+  std::unique_ptr<Transaction> other_;  // at the committer, or empty
+  bool is_written_ = false;             // what became of other_; set by the committer before `done`
+  bool is_lost_ = false;                // this tick follows one that failed
 };
 
 class SlowWorker : public BaseWorker {

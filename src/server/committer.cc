@@ -12,10 +12,10 @@ Committer::Committer(Store& store) : store_(store) {
 
 Committer::~Committer() { Stop(); }
 
-void Committer::HandOver(std::unique_ptr<Transaction> txn, CommitMode mode, Done done) {
+void Committer::HandOver(Transaction& txn, CommitMode mode, Done done) {
   {
     const std::lock_guard lock(mutex_);
-    jobs_.push_back({std::move(txn), mode, std::move(done), {}});
+    jobs_.push_back({&txn, mode, std::move(done), {}});
   }
   wake_.notify_one();
 }
@@ -31,15 +31,14 @@ void Committer::Run() {
     }
     bool wants_sync = false;
     for (Job& job : jobs) {
-      job.status = job.txn->Commit(CommitMode::kWait);
+      job.status = job.txn->Write(CommitMode::kWait);
       wants_sync |= job.mode == CommitMode::kSync;
     }
     Status synced = wants_sync ? store_.SyncLog() : Ok();
     for (Job& job : jobs) {
-      if (job.status.ok() && job.mode == CommitMode::kSync && !synced.ok()) {
-        job.status = Status::Io(synced.text());
-      }
-      job.done(std::move(job.txn), std::move(job.status));
+      const bool written = job.status.ok();
+      if (written && job.mode == CommitMode::kSync && !synced.ok()) job.status = Status::Io(synced.text());
+      job.done(written, std::move(job.status));
     }
   }
 }

@@ -22,19 +22,20 @@ class Store;
 
 class Committer {
  public:
-  // Called with the transaction, clean again, and what became of the commit; on the committer's thread.
-  using Done = std::function<void(std::unique_ptr<Transaction>, Status)>;
+  // Called with what became of Transaction::Write and, in mode kSync, of the fsync after it; on the committer's thread.
+  using Done = std::function<void(bool written, Status)>;
 
   explicit Committer(Store& store);
   ~Committer();
 
-  void HandOver(std::unique_ptr<Transaction> txn, CommitMode mode, Done done);
+  // `txn` must stay until `done` is called; its worker calls EndTick then.
+  void HandOver(Transaction& txn, CommitMode mode, Done done);
   // Finishes what was handed over, then ends the thread.
   void Stop();
 
  private:
   struct Job {
-    std::unique_ptr<Transaction> txn;
+    Transaction* txn;
     CommitMode mode;
     Done done;
     Status status;

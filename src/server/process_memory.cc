@@ -2,6 +2,7 @@
 #include "server/process_memory.h"
 
 #include <jemalloc/jemalloc.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,8 +10,16 @@
 #include <fstream>
 #include <string>
 
+// jemalloc reads it before main: it asks the kernel for huge pages (jemalloc(3), "opt.thp"). Memtables and the key
+// cache are read at random, and with small pages most reads would miss the processor's table of pages as well.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "thp:always";
+
 namespace cairn {
 namespace {
+
+// Below this the parts of huge pages that are not in use would be a good part of the budget.
+constexpr uint64_t kHugePagesBudget = uint64_t{1} << 30;
 
 uint64_t ReadStat(const char* name) {
   size_t value = 0;
@@ -47,6 +56,10 @@ ProcessMemory ProcessMemory::Read() {
           .rss = ReadRss(),
           .rss_peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024,
           .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
+}
+
+void ChooseHugePages(uint64_t budget_bytes) {
+  if (budget_bytes < kHugePagesBudget) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 
 void PurgeFreeMemory() {

@@ -20,6 +20,10 @@ struct ProcessMemory {
   static ProcessMemory Read();
 };
 
+// Does without huge pages when the budget is small. To be called before much memory is taken; affects pages touched
+// from then on.
+void ChooseHugePages(uint64_t budget_bytes);
+
 // Gives free pages back to the kernel.
 void PurgeFreeMemory();
 

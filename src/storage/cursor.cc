@@ -51,13 +51,22 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
 }
 
 void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
-  for (const Overlay::Entry& entry : txn_->overlay_.entries()) {
-    if (entry.state == Overlay::State::kNothing || entry.tagged < lower.tagged() ||
-        entry.tagged >= upper.tagged()) {
-      continue;
+  const auto collect = [&](const Overlay& overlay, bool hidden_by_own) {
+    for (const Overlay::Entry& entry : overlay.entries()) {
+      if (entry.state == Overlay::State::kNothing || entry.tagged < lower.tagged() ||
+          entry.tagged >= upper.tagged()) {
+        continue;
+      }
+      if (hidden_by_own) {
+        const Overlay::Entry* own = txn_->overlay_.Find(entry.tagged, entry.hash);
+        if (own != nullptr && own->state != Overlay::State::kNothing) continue;
+      }
+      own_.push_back({entry.row(), entry.value, entry.state == Overlay::State::kDeleted});
     }
-    own_.push_back({entry.row(), entry.value, entry.state == Overlay::State::kDeleted});
-  }
+  };
+  collect(txn_->overlay_, false);
+  if (txn_->SharesWithFirst(lower.stripe())) collect(txn_->first_->overlay_, true);
+  if (!own_.empty()) txn_->saw_uncommitted_ = true;
   std::sort(own_.begin(), own_.end(),
             [this](const OwnRow& a, const OwnRow& b) { return Before(a.row, b.row); });
 }

@@ -46,7 +46,7 @@ class Cursor {
 
  private:
   friend class Transaction;
-  struct OwnRow {  // an uncommitted row within the bounds
+  struct OwnRow {  // an uncommitted row within the bounds, of this tick or the one it follows
     std::string_view row;
     std::string_view value;
     bool deleted;

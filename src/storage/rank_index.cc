@@ -211,7 +211,7 @@ void RankIndexes::Charge(int64_t bytes, RankIndex& index, const Transaction* own
     const uint32_t stripe = hand_.fetch_add(1, std::memory_order_relaxed) % kStripeCount;
     if (!stripes_.TryLock(stripe, owner)) continue;
     DropAll(stripe);
-    stripes_.Unlock(stripe);
+    stripes_.Unlock(stripe, owner);
   }
   const int64_t over = bytes_.load(std::memory_order_relaxed) - capacity;
   if (over <= 0) return;

@@ -217,6 +217,13 @@ Status Store::Compact() {
   return Ok();
 }
 
+void Store::Fetch(std::string_view tagged_row) {
+  rocksdb::PinnableSlice value;
+  const auto space = static_cast<Space>(tagged_row[0]);
+  (void)db_->Get(rocksdb::ReadOptions(), family(space), rocksdb::Slice(tagged_row.data() + 1, tagged_row.size() - 1),
+                 &value);
+}
+
 Status Store::SyncLog() { return FromRocksDb(db_->FlushWAL(true)); }
 
 uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }

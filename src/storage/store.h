@@ -113,6 +113,8 @@ class Store {
   uint64_t IncompleteProbes() const { return incomplete_probes_.load(std::memory_order_relaxed); }
   // False after a write failed for good (a full disk, say) until RocksDB has recovered.
   bool writable() const { return writable_.load(std::memory_order_relaxed); }
+  // Reads a row from the disk so that its blocks are in memory. Waits.
+  void Fetch(std::string_view tagged_row);
   std::string write_error() const;
 
   RowCache& cache() { return cache_; }

@@ -28,8 +28,11 @@ class Stripes {
   // False when it is taken, or somebody waits for it: whoever never waits must not starve who does.
   bool TryLock(uint32_t stripe, const Transaction* owner) {
     const Transaction* nobody = nullptr;
-    return all_[stripe].waiting.load(std::memory_order_relaxed) == 0 &&
-           all_[stripe].owner.compare_exchange_strong(nobody, owner);
+    Stripe& s = all_[stripe];
+    if (s.waiting.load(std::memory_order_relaxed) != 0) return false;
+    if (!s.owner.compare_exchange_strong(nobody, owner)) return false;
+    s.taken_from = nullptr;
+    return true;
   }
 
   // Waits until the stripe is free.
@@ -41,13 +44,28 @@ class Stripes {
       s.owner.wait(holder);
       holder = nullptr;
     }
+    s.taken_from = nullptr;
     s.waiting.fetch_sub(1);
   }
 
-  void Unlock(uint32_t stripe) {
+  // Takes the stripe over from a transaction whose commit is under way. False when it is not that one's any more,
+  // or somebody waits for it.
+  bool TryTakeOver(uint32_t stripe, const Transaction* from, const Transaction* owner) {
     Stripe& s = all_[stripe];
-    s.owner.store(nullptr);  // sequentially consistent, as is `waiting`: one of the two sides sees the other
-    if (s.waiting.load() != 0) s.owner.notify_all();
+    if (s.waiting.load(std::memory_order_relaxed) != 0) return false;
+    const Transaction* const first = from;
+    if (!s.owner.compare_exchange_strong(from, owner)) return false;
+    s.taken_from = first;
+    return true;
+  }
+  // Whom the owner took the stripe over from; null when it was free. REQUIRES: the caller is the owner.
+  const Transaction* TakenFrom(uint32_t stripe) const { return all_[stripe].taken_from; }
+
+  // No-op when another transaction has taken the stripe over.
+  void Unlock(uint32_t stripe, const Transaction* owner) {
+    Stripe& s = all_[stripe];
+    // Sequentially consistent, as is `waiting`: one of the two sides sees the other.
+    if (s.owner.compare_exchange_strong(owner, nullptr) && s.waiting.load() != 0) s.owner.notify_all();
   }
 
   bool IsHeldBy(uint32_t stripe, const Transaction* owner) const {
@@ -63,6 +81,7 @@ class Stripes {
  private:
   struct Stripe {
     std::atomic<const Transaction*> owner{nullptr};
+    const Transaction* taken_from = nullptr;  // the owner's
     std::atomic<uint32_t> waiting{0};
     std::atomic<uint64_t> version{0};
   };

@@ -44,6 +44,8 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   steps_left_ = kFastLaneSteps;
   keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
   command_hits_ = command_misses_ = command_expired_ = 0;
+  saw_uncommitted_ = met_lock_ = false;
+  missing_row_.clear();
   observed_.clear();
   stale_keys_.clear();
   command_counts_.clear();
@@ -63,8 +65,10 @@ bool Transaction::TryLockAll(std::span<const uint32_t> stripes) {
       locked_.push_back(stripe);
       continue;
     }
+    if (TryTakeOver(stripe)) continue;
+    met_lock_ = true;
     while (locked_.size() > held_before) {
-      store_.stripes_.Unlock(locked_.back());
+      store_.stripes_.Unlock(locked_.back(), this);
       locked_.pop_back();
     }
     return false;
@@ -72,12 +76,25 @@ bool Transaction::TryLockAll(std::span<const uint32_t> stripes) {
   return true;
 }
 
+// The stripe stays taken until the end of the tick: it cannot be given back, the other one may be done meanwhile.
+bool Transaction::TryTakeOver(uint32_t stripe) {
+  if (first_ == nullptr || !store_.stripes_.IsHeldBy(stripe, first_)) return false;
+  if (!store_.stripes_.TryTakeOver(stripe, first_, this)) return false;
+  taken_over_.push_back(stripe);
+  return true;
+}
+
+void Transaction::Follow(const Transaction* first) {
+  ASSERT(first == nullptr || (overlay_.empty() && locked_.empty()), "a tick follows from its beginning");
+  first_ = first;
+}
+
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
   if (lane_ == Lane::kFast || !locked_.empty()) {
     return TryLockAll(stripes) ? Ok() : Status::WouldWait();
   }
   std::vector<uint32_t> sorted(stripes.begin(), stripes.end());
-  std::sort(sorted.begin(), sorted.end());
+  if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   for (const uint32_t stripe : sorted) {
     store_.stripes_.Lock(stripe, this);
@@ -87,6 +104,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
 }
 
 Status Transaction::LockAll() {
+  if (follows()) return Status::WouldWait();  // what it is to hold alone has not been written yet
   static const std::vector<uint32_t> all = [] {
     std::vector<uint32_t> stripes(kStripeCount);
     for (uint32_t i = 0; i < kStripeCount; ++i) stripes[i] = i;
@@ -105,6 +123,7 @@ Status Transaction::Spend(uint64_t steps) {
 Status Transaction::Observe(uint32_t stripe) {
   uint64_t version = store_.stripes_.Version(stripe);
   while (Stripes::IsCommitting(version)) {
+    met_lock_ = true;
     if (lane_ == Lane::kFast) return Status::WouldWait();
     std::this_thread::yield();
     version = store_.stripes_.Version(stripe);
@@ -162,12 +181,29 @@ void Transaction::UndoRankChanges(size_t keep) {
 
 // ---- rows
 
+// Whether rows of the stripe are to be looked for in the transaction this one follows.
+bool Transaction::SharesWithFirst(uint32_t stripe) {
+  if (first_ == nullptr) return false;
+  // One that was locked afresh may have been changed by others since the first one let go of it.
+  if (!(Holds(stripe) ? store_.stripes_.TakenFrom(stripe) == first_ : TryTakeOver(stripe))) return false;
+  saw_uncommitted_ = true;
+  return true;
+}
+
 Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
   TRY(Spend(1));  // a command of a hundred thousand members belongs on the slow lane
   const uint64_t hash = Overlay::HashOf(row.tagged());
   if (const Overlay::Entry* entry = overlay_.Find(row.tagged(), hash)) {
+    saw_uncommitted_ = true;
     if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
     if (entry->state == Overlay::State::kDeleted) return RowRef();
+  }
+  if (SharesWithFirst(row.stripe())) {
+    if (const Overlay::Entry* entry = first_->overlay_.Find(row.tagged(), hash)) {
+      hot_row_hash_ = entry->hot ? hash : hot_row_hash_;
+      if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
+      if (entry->state == Overlay::State::kDeleted) return RowRef();
+    }
   }
   return GetCommitted(row, access, hash);
 }
@@ -202,7 +238,10 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   const rocksdb::Status status =
       store_.db_->Get(options, store_.family(row.space()), ToSlice(row.row()), &value);
   if (status.IsNotFound()) return RowRef();
-  if (status.IsIncomplete()) store_.incomplete_probes_.fetch_add(1, std::memory_order_relaxed);
+  if (status.IsIncomplete()) {
+    store_.incomplete_probes_.fetch_add(1, std::memory_order_relaxed);
+    missing_row_ = row.tagged();
+  }
   TRY(FromRocksDb(status));
   auto copy = std::make_unique<std::string>(value.data(), value.size());
   if (cached) Admit(row, *copy, access);
@@ -221,7 +260,7 @@ void Transaction::Admit(const RowKey& row, std::string_view value, Access access
   if (store_.stripes_.Version(row.stripe()) == version) {
     store_.cache_.Insert(row.tagged(), value, false, used_s);
   }
-  store_.stripes_.Unlock(row.stripe());
+  store_.stripes_.Unlock(row.stripe(), this);
 }
 
 void Transaction::Put(const RowKey& row, std::string_view value) {
@@ -389,6 +428,7 @@ void Transaction::BuildBatch() {
 
 void Transaction::AdvanceStripes() {
   for (const uint32_t stripe : locked_) store_.stripes_.Advance(stripe);
+  for (const uint32_t stripe : taken_over_) store_.stripes_.Advance(stripe);
 }
 
 void Transaction::ApplyToCache() {
@@ -417,10 +457,13 @@ void Transaction::ApplyCounts() {
 }
 
 Status Transaction::Commit(CommitMode mode) {
-  if (!dirty()) {
-    Discard();
-    return Ok();
-  }
+  Status status = Write(mode);
+  if (!status.Is(Code::kWouldWait)) EndTick(status.ok());
+  return status;
+}
+
+Status Transaction::Write(CommitMode mode) {
+  if (!dirty()) return Ok();
   BuildBatch();
   AdvanceStripes();
   rocksdb::WriteOptions options;
@@ -428,22 +471,20 @@ Status Transaction::Commit(CommitMode mode) {
   options.sync = mode == CommitMode::kSync;
   const rocksdb::Status written =
       batch_->Count() == 0 ? rocksdb::Status::OK() : store_.db_->Write(options, batch_.get());
-  if (written.ok()) {
-    ApplyToCache();
-    ApplyCounts();
-    store_.NoteExpiry(earliest_expiry_ms_);
-    for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
+  if (!written.ok()) {
     AdvanceStripes();
-    NotifyListener();
-    Reset();
-    return Ok();
+    Status status = FromRocksDb(written);
+    if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
+    return status;
   }
+  ApplyToCache();
+  ApplyCounts();
+  store_.NoteExpiry(earliest_expiry_ms_);
+  for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
   AdvanceStripes();
-  Status status = FromRocksDb(written);
-  if (status.Is(Code::kWouldWait)) return status;
-  store_.NoteWriteError(written.ToString());
-  Discard();
-  return status;
+  NotifyListener();
+  ReleaseStripes();
+  return Ok();
 }
 
 // Tells who waits for keys of the stripes that changed. An element names its key through the owner row.
@@ -470,17 +511,26 @@ void Transaction::NotifyListener() {
   }
 }
 
-void Transaction::Discard() {
+void Transaction::Discard() { EndTick(false); }
+
+void Transaction::EndTick(bool written) {
   // What the indexes were told of is not going to happen.
-  if (dirty()) {
+  if (!written && dirty()) {
     for (const uint32_t stripe : locked_) store_.rank_indexes_.DropAll(stripe);
+    for (const uint32_t stripe : taken_over_) store_.rank_indexes_.DropAll(stripe);
   }
+  ReleaseStripes();
   Reset();
 }
 
-void Transaction::Reset() {
-  for (const uint32_t stripe : locked_) store_.stripes_.Unlock(stripe);
+void Transaction::ReleaseStripes() {
+  for (const uint32_t stripe : locked_) store_.stripes_.Unlock(stripe, this);
+  for (const uint32_t stripe : taken_over_) store_.stripes_.Unlock(stripe, this);
   locked_.clear();
+  taken_over_.clear();
+}
+
+void Transaction::Reset() {
   overlay_.Clear();
   counts_.clear();
   keyspaces_.clear();

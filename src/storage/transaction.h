@@ -11,6 +11,10 @@
 // changed since or a commit was under way, so that the command runs again. On the slow lane commands lock what
 // they read as well, so they always finish.
 //
+// Ticks in a row. While a tick is being committed by another thread its worker may begin the next one on a second
+// transaction that Follows() the first: it takes over the first one's stripes when it needs them and sees its rows,
+// and it is committed after it. What it then answers must wait for both commits (saw_uncommitted()).
+//
 // Waiting. On the fast lane nothing here waits: a stripe that is taken, a block that is not in memory, a used-up
 // work budget and a write stall all answer kWouldWait.
 //
@@ -72,6 +76,12 @@ class Transaction {
   // Takes the stripes for writing, all or none. Slow lane: waits, so `stripes` must be all the command needs.
   Status Lock(std::span<const uint32_t> stripes);
   Status LockAll();
+  // Whether the command looked at a key that this tick, or the one it follows, has changed or may have.
+  bool saw_uncommitted() const { return saw_uncommitted_; }
+  // Whether the command was kWouldWait for a key that another transaction holds.
+  bool met_lock() const { return met_lock_; }
+  // The tagged row the command was kWouldWait for because it is not in memory; empty when that was not why.
+  std::string TakeMissingRow() { return std::exchange(missing_row_, {}); }
   // True when this transaction holds the stripe.
   bool Holds(uint32_t stripe) const;
   // OK keeps what the command wrote. kWouldWait: what it read has changed; the caller must Abandon.
@@ -141,10 +151,25 @@ class Transaction {
   // ---- the tick
   bool dirty() const;                          // is there anything to write?
   size_t pending_bytes() const { return overlay_.bytes(); }
+  size_t pending_rows() const { return overlay_.entries().size(); }
+  bool has_stripes() const { return !locked_.empty() || !taken_over_.empty(); }
   // Writes everything and releases the stripes. On an error other than kWouldWait nothing was written, the
   // changes are dropped and the stripes released.
   Status Commit(CommitMode mode);
   void Discard();
+
+  // Commit in two parts. Write is for any thread and leaves what was written readable for a transaction that
+  // follows; EndTick, on the worker's thread, empties this one. `written` is whether Write succeeded.
+  Status Write(CommitMode mode);
+  void EndTick(bool written);
+  // Whether another may follow while this one is written. A tick that gives databases other keyspaces stands alone.
+  bool can_be_followed() const { return keyspaces_.empty(); }
+  // `first`, which is being written, is this worker's tick before this one; null: it has been. REQUIRES: nothing is
+  // pending when it is set.
+  void Follow(const Transaction* first);
+  bool follows() const { return first_ != nullptr; }
+  // Whether something was taken over from the one it follows, so that it must fail if that one does.
+  bool has_taken_over() const { return !taken_over_.empty(); }
 
  private:
   friend class Cursor;
@@ -166,6 +191,9 @@ class Transaction {
   };
 
   bool TryLockAll(std::span<const uint32_t> stripes);
+  bool TryTakeOver(uint32_t stripe);
+  bool SharesWithFirst(uint32_t stripe);
+  void ReleaseStripes();
   Status Observe(uint32_t stripe);
   Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
   void Admit(const RowKey& row, std::string_view value, Access access);
@@ -187,11 +215,13 @@ class Transaction {
   Store& store_;
   const uint32_t committer_;
   Overlay overlay_;
+  const Transaction* first_ = nullptr;  // the one it follows
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
   std::vector<CollectionId> dead_collections_;
   CollectionId empty_below_ = 0;         // not 0: a flush left no key anywhere, all collections below are dead
   std::vector<uint32_t> locked_;                 // stripes held
+  std::vector<uint32_t> taken_over_;             // stripes held, taken over from first_ or its predecessors
   std::vector<KeyCountDelta> counts_;               // of the tick
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
   std::vector<UseMark> use_marks_;
@@ -200,6 +230,9 @@ class Transaction {
   // Of the command:
   Lane lane_ = Lane::kFast;
   bool reads_ = false;
+  bool saw_uncommitted_ = false;
+  bool met_lock_ = false;
+  std::string missing_row_;
   int64_t now_ms_ = 0;
   uint64_t steps_left_ = 0;
   uint64_t keyspaces_epoch_ = 0;
