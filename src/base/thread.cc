@@ -5,6 +5,13 @@
 #include <signal.h>
 
 namespace cairn {
+namespace {
+
+void (*thread_set_up)() = nullptr;
+
+}  // namespace
+
+void SetThreadSetUp(void (*set_up)()) { thread_set_up = set_up; }
 
 std::thread StartThread(const std::string& name, std::function<void()> run) {
   sigset_t all, before;
@@ -12,6 +19,7 @@ std::thread StartThread(const std::string& name, std::function<void()> run) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread([name = name.substr(0, 15), run = std::move(run)] {
     pthread_setname_np(pthread_self(), name.c_str());
+    if (thread_set_up != nullptr) thread_set_up();
     run();
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -17,6 +17,9 @@ namespace cairn {
 // Starts a thread under `name` (15 characters at the most are kept). Signals are left to the main thread.
 std::thread StartThread(const std::string& name, std::function<void()> run);
 
+// Runs `set_up` first thing on every thread started from here on. To be called before others start threads.
+void SetThreadSetUp(void (*set_up)());
+
 // A fixed number of threads that run jobs in the order they were posted.
 // Thread: any may post; Stop belongs to the owner.
 class ThreadPool {

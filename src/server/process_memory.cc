@@ -10,6 +10,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/thread.h"
+
 // jemalloc reads it before main: it asks the kernel for huge pages (jemalloc(3), "opt.thp"). Memtables and the key
 // cache are read at random, and with small pages most reads would miss the processor's table of pages as well.
 extern "C" const char* malloc_conf;
@@ -18,8 +20,16 @@ const char* malloc_conf = "thp:always";
 namespace cairn {
 namespace {
 
-// Below this the parts of huge pages that are not in use would be a good part of the budget.
-constexpr uint64_t kHugePagesBudget = uint64_t{1} << 30;
+// Below this, what is allocated and not in use would be a good part of the budget.
+constexpr uint64_t kSmallBudget = uint64_t{1} << 30;
+constexpr ssize_t kSmallBudgetDecayMs = 1000;
+
+// A row is often freed by another thread than the one that made it; with an arena for every few threads each arena keeps
+// holes the others cannot fill.
+void UseFirstArena() {
+  unsigned first = 0;
+  mallctl("thread.arena", nullptr, nullptr, &first, sizeof first);
+}
 
 uint64_t ReadStat(const char* name) {
   size_t value = 0;
@@ -58,8 +68,15 @@ ProcessMemory ProcessMemory::Read() {
           .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
 }
 
-void ChooseHugePages(uint64_t budget_bytes) {
-  if (budget_bytes < kHugePagesBudget) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+void ArrangeMemory(uint64_t budget_bytes) {
+  if (budget_bytes >= kSmallBudget) return;
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  for (const char* name : {"arenas.dirty_decay_ms", "arena.0.dirty_decay_ms"}) {
+    ssize_t decay_ms = kSmallBudgetDecayMs;
+    mallctl(name, nullptr, nullptr, &decay_ms, sizeof decay_ms);
+  }
+  UseFirstArena();
+  SetThreadSetUp(&UseFirstArena);
 }
 
 void PurgeFreeMemory() {

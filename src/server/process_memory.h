@@ -20,9 +20,10 @@ struct ProcessMemory {
   static ProcessMemory Read();
 };
 
-// Does without huge pages when the budget is small. To be called before much memory is taken; affects pages touched
-// from then on.
-void ChooseHugePages(uint64_t budget_bytes);
+// Under a small budget: no huge pages, one arena of the allocator for all threads started from here on, and free pages
+// given back sooner. Slower by a tenth, and without it the process takes half as much again as it uses. To be called
+// once, before other threads are started.
+void ArrangeMemory(uint64_t budget_bytes);
 
 // Gives free pages back to the kernel.
 void PurgeFreeMemory();

@@ -58,7 +58,7 @@ Status Server::OpenStore() {
   options.databases = static_cast<int>(settings().databases);
   const auto budget = static_cast<uint64_t>(settings().memory_budget.load());
   options.budget = Budget::Of(budget == 0 ? DefaultMemoryBudget() : budget);
-  ChooseHugePages(options.budget.total);
+  ArrangeMemory(options.budget.total);
   options.compaction_bytes_per_second = static_cast<uint64_t>(settings().compaction_rate_limit.load());
   options.background_jobs = static_cast<int>(settings().max_background_jobs);
   options.subcompactions = static_cast<int>(settings().rocksdb_max_subcompactions);
