@@ -74,6 +74,7 @@ def list_parts(quick: bool) -> list[Part]:
         Part("integration", pytest + ["tests/integration"], "--junitxml", limit),
         Part("differential", ["tests/differential/run", "--commands", commands], None, limit),
         Part("redis_suite", ["tests/compat/redis_suite"] + units, None, limit),
+        Part("redis_benchmark", ["tests/compat/redis_benchmark"] + size, None, limit),
         Part("clients", ["tests/clients/run"] + size, None, limit),
         Part("crash", ["tests/crash/run"] + size, None, limit),
     ]
