@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "command/access.h"
 #include "resp/errors.h"
 #include "storage/store.h"
 #include "types/expiry.h"
@@ -42,14 +43,37 @@ Status Dispatcher::CheckGates(const Call& call) {
     return Status::Reply(errors::UnknownSubcommand(call.argv[1], container));
   }
   if (!command->AcceptsArity(call.argv.size())) return Status::Reply(errors::WrongArity(command->full_name()));
-  if (!session.authenticated && !command->Has(kNoAuth)) {
+  if (!command->Has(kNoAuth) && !session.is_let_in()) {
     return Status::Reply("NOAUTH Authentication required.");
   }
   if (session.multi.active && command->Has(kNoMulti)) {
     return Status::Reply("ERR Command not allowed inside a transaction");
   }
-  if (!command->Has(kWrite)) return Ok();
-  if (session.read_only_port) return Status::Reply("READONLY You can't write against a read only replica.");
+  if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
+  return command->Has(kWrite) ? CheckWritable(call) : Ok();
+}
+
+Status Dispatcher::CheckUser(const Call& call) {
+  const Denial denial = CheckAccess(*call.session.account, *call.command, call.argv);
+  if (!denial) return Ok();
+  if (denial_listener_) {
+    denial_listener_(call.session, denial.reason, DeniedObject(denial, *call.command, call.argv));
+  }
+  return Status::Reply(DenialText(denial, *call.command));
+}
+
+// What EXEC answered with an error in a command's place.
+void Dispatcher::TellLateDenials(const Call& call) {
+  if (!denial_listener_) return;
+  for (const QueuedCommand& queued : call.session.multi.queue) {
+    if (!queued.denial) continue;
+    const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
+    denial_listener_(call.session, queued.denial.reason, DeniedObject(queued.denial, *queued.command, argv));
+  }
+}
+
+Status Dispatcher::CheckWritable(const Call& call) {
+  if (call.session.read_only_port) return Status::Reply("READONLY You can't write against a read only replica.");
   Store& store = call.worker.txn.store();
   if (!store.writable()) {
     return Status::Reply("MISCONF Errors writing to the AOF file: " + store.write_error());
@@ -58,7 +82,7 @@ Status Dispatcher::CheckGates(const Call& call) {
 }
 
 void Dispatcher::Enqueue(const Call& call, Reply& reply) {
-  QueuedCommand queued{call.command, {}};
+  QueuedCommand queued{call.command, {}, {}};
   for (const std::string_view arg : call.argv) queued.argv.emplace_back(arg);
   call.session.multi.queue.push_back(std::move(queued));
   call.session.ShowQueued();
@@ -143,6 +167,10 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
   if (call.command != nullptr) session.last_command.store(call.command->index(), std::memory_order_relaxed);
   if (Status refused = CheckGates(call); !refused.ok()) {
     if (session.multi.active) session.multi.aborted = true;
+    if (rerun) {
+      waiters_.Leave(session);
+      session.blocked.reset();
+    }
     reply.Error(refused.text());
     outcome.rejected = true;
     return outcome;
@@ -206,6 +234,7 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
     outcome.failed = true;
   }
   if (call.command->Has(kRunsQueue)) {
+    TellLateDenials(call);
     call.session.multi = MultiState();
     call.session.ShowQueued();
     waiters_.Unwatch(call.session);

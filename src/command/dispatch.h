@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ struct Outcome {
   bool wakes = false;                // it touched a key somebody is parked on: end the tick now
 };
 
+// Told of each call that a user's rules do not allow, with what was denied.
+using DenialListener = std::function<void(Session& session, DenialReason reason, std::string_view object)>;
+
 class Dispatcher {
  public:
   Dispatcher(const CommandTable& table, const Limits& limits, Waiters& waiters, Server* server)
@@ -64,9 +68,15 @@ class Dispatcher {
   // The session is going away.
   void Forget(Session& session);
 
+  // Called before any command runs.
+  void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
+
  private:
   struct Call;
   Status CheckGates(const Call& call);
+  Status CheckUser(const Call& call);
+  Status CheckWritable(const Call& call);
+  void TellLateDenials(const Call& call);
   void Enqueue(const Call& call, Reply& reply);
   bool StartsOnSlowLane(const Call& call) const;
   Status LockFor(Call& call, bool everything);
@@ -83,6 +93,7 @@ class Dispatcher {
   const Limits& limits_;
   Waiters& waiters_;
   Server* server_;
+  DenialListener denial_listener_;
 };
 
 }  // namespace cairn

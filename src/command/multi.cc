@@ -2,6 +2,7 @@
 //
 // MULTI, EXEC, DISCARD, WATCH and UNWATCH. Queueing is the dispatcher's; EXEC runs the queue on one transaction,
 // whose stripes the dispatcher has locked, so nobody sees a part of it and it commits as one batch.
+#include "command/access.h"
 #include "command/context.h"
 #include "command/families.h"
 #include "command/waiters.h"
@@ -27,8 +28,15 @@ Status Multi(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // Runs one queued command; its error is its reply and takes back what it wrote, no more.
-Status RunQueued(CommandContext& ctx, const QueuedCommand& queued, Reply& reply) {
+Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
+  if (const AclUser* user = ctx.session().account.get(); user != nullptr) {
+    queued.denial = CheckAccess(*user, *queued.command, argv);
+    if (queued.denial) {
+      reply.Error(LateDenialText(queued.denial));
+      return Ok();
+    }
+  }
   const Transaction::Savepoint savepoint = ctx.txn().MakeSavepoint();
   const size_t mark = reply.size();
   Args args(argv);
@@ -50,7 +58,7 @@ Status RunQueued(CommandContext& ctx, const QueuedCommand& queued, Reply& reply)
 
 // EXEC
 Status Exec(CommandContext& ctx, Args&, Reply& reply) {
-  const MultiState& multi = ctx.session().multi;
+  MultiState& multi = ctx.session().multi;
   if (!multi.active) return Status::Reply("ERR EXEC without MULTI");
   if (multi.aborted) return Status::Reply("EXECABORT Transaction discarded because of previous errors.");
   if (ctx.session().watch_broken || AnyExpired(ctx)) {
@@ -58,7 +66,7 @@ Status Exec(CommandContext& ctx, Args&, Reply& reply) {
     return Ok();
   }
   reply.Array(multi.queue.size());
-  for (const QueuedCommand& queued : multi.queue) TRY(RunQueued(ctx, queued, reply));
+  for (QueuedCommand& queued : multi.queue) TRY(RunQueued(ctx, queued, reply));
   return Ok();
 }
 

@@ -17,6 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "acl/denial.h"
+#include "acl/users.h"
+
 namespace cairn {
 
 enum class ReplyMode : unsigned char { kOn, kOff, kSkipNext, kSkipping };
@@ -33,6 +36,7 @@ class Command;
 struct QueuedCommand {
   const Command* command;
   std::vector<std::string> argv;
+  Denial denial;  // found by EXEC, when the rules have changed since
 };
 
 // What MULTI, EXEC and WATCH remember.
@@ -98,10 +102,19 @@ class Session {
   std::string name;
   std::string lib_name;
   std::string lib_version;
-  std::string user = "default";
+  // Who the client is; null where nobody is asked. Changed by the session's worker, which also reads it unlocked.
+  std::shared_ptr<AclUser> account;
+  std::string_view user_name() const { return account == nullptr ? kDefaultUser : account->name(); }
   std::string peer;   // "127.0.0.1:50000" or "/path/sock:0"
   std::string local;
   int fd = -1;
+
+  void set_account(std::shared_ptr<AclUser> user) {
+    std::lock_guard lock(mutex_);
+    account.swap(user);
+  }
+  // May be served: it has authenticated, or the default user needs no password.
+  bool is_let_in() const { return authenticated || (account != nullptr && account->is_open()); }
 
   // Wakes the thread that owns the connection, so that it looks at `close` and `unblock` and runs a blocked
   // command again. Any thread; must not wait.

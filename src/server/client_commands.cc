@@ -111,7 +111,7 @@ Status ClientKill(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Ok();
     return Ok();
   }
-  const ClientFilter filter = TRY(ParseKillFilter(args));
+  const ClientFilter filter = TRY(ParseKillFilter(args, ctx.server().users()));
   reply.Integer(KillMatching(ctx, filter));
   return Ok();
 }

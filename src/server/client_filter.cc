@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "acl/users.h"
 #include "base/number.h"
 #include "resp/errors.h"
 
@@ -22,7 +23,7 @@ Result<bool> ParseType(std::string_view type) {
   return Status::Error(Code::kReply, "ERR Unknown client type '" + std::string(type) + "'");
 }
 
-Status ParseKillOption(Args& args, ClientFilter& filter) {
+Status ParseKillOption(Args& args, const Users& users, ClientFilter& filter) {
   if (args.Keyword("id")) {
     filter.ids = {static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, kBadKillId))};
   } else if (args.Keyword("type")) {
@@ -33,7 +34,7 @@ Status ParseKillOption(Args& args, ClientFilter& filter) {
     filter.local = args.Bytes();
   } else if (args.Keyword("user")) {
     filter.user = args.Bytes();
-    if (filter.user != "default")
+    if (users.Find(*filter.user) == nullptr)
       return Status::Error(Code::kReply, "ERR No such user '" + *filter.user + "'");
   } else if (args.Keyword("skipme")) {
     filter.skip_me = args.Keyword("yes");
@@ -52,12 +53,12 @@ bool ClientFilter::Matches(Session& session, uint64_t my_id) const {
   if (skip_me && session.id() == my_id) return false;
   std::lock_guard lock(session.mutex());
   return (!peer || *peer == session.peer) && (!local || *local == session.local) &&
-         (!user || *user == session.user);
+         (!user || *user == session.user_name());
 }
 
-Result<ClientFilter> ParseKillFilter(Args& args) {
+Result<ClientFilter> ParseKillFilter(Args& args, const Users& users) {
   ClientFilter filter;
-  while (args.left() >= 2) TRY(ParseKillOption(args, filter));
+  while (args.left() >= 2) TRY(ParseKillOption(args, users, filter));
   TRY(args.Done());
   return filter;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "acl/users.h"
 #include "base/result.h"
 #include "command/args.h"
 #include "command/session.h"
@@ -31,7 +32,7 @@ struct ClientFilter {
 
 // CLIENT KILL's options: ID id | TYPE type | USER name | ADDR ip:port | LADDR ip:port | SKIPME
 // yes/no, each with its value, any number of them.
-Result<ClientFilter> ParseKillFilter(Args& args);
+Result<ClientFilter> ParseKillFilter(Args& args, const Users& users);
 
 // CLIENT LIST's: TYPE type, or ID id [id ...]; none.
 Result<ClientFilter> ParseListFilter(Args& args);

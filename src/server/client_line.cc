@@ -89,7 +89,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
                      : output_bytes > 0 ? "rw"
                                         : "r")
       .Add("cmd", LastCommand(session, table))
-      .Add("user", session.user)
+      .Add("user", session.user_name())
       .Add("redir", -1)
       .Add("resp", session.shown_protocol)
       .Add("lib-name", session.lib_name)

@@ -13,7 +13,8 @@ ClientSession::ClientSession(uint64_t id, Server& server, const ConnectionOrigin
   local = origin.local;
   fd = origin.fd;
   read_only_port = origin.read_only;
-  authenticated = !server.settings().has_password;
+  account = server.users().default_user();
+  authenticated = account->is_open();
   created_us = last_active_us = MonotonicUs();
 }
 
@@ -23,7 +24,7 @@ void ClientSession::Wake() {
 }
 
 RequestLimits ClientSession::request_limits() const {
-  return {server_.limits().proto_max_bulk_len.load(std::memory_order_relaxed), authenticated};
+  return {server_.limits().proto_max_bulk_len.load(std::memory_order_relaxed), is_let_in()};
 }
 
 int64_t ClientSession::deadline_us() const {

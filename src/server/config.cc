@@ -123,7 +123,7 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
   std::vector<const Directive*> directives;
   for (const auto& [name, text] : pairs) {
     const Directive* directive = FindDirective(name);
-    if (directive == nullptr) return UnknownOption(name);
+    if (directive == nullptr || directive->Has(kFileOnly)) return UnknownOption(name);
     directives.push_back(directive);
   }
   for (size_t i = 0; i < pairs.size(); ++i) {
@@ -179,6 +179,7 @@ std::vector<std::pair<std::string, std::string>> Config::Get(
   std::map<std::string, std::string> found;
   std::lock_guard lock(mutex_);
   for (const Directive& directive : AllDirectives()) {
+    if (directive.Has(kFileOnly)) continue;
     for (const std::string_view name : {directive.name, directive.alias}) {
       if (name.empty()) continue;
       for (const std::string_view pattern : patterns) {
@@ -194,6 +195,10 @@ std::vector<std::pair<std::string, std::string>> Config::Get(
     }
   }
   return {found.begin(), found.end()};
+}
+
+void Config::Keep(std::string_view name, std::vector<std::string> words) {
+  Store(Named(name), std::move(words));
 }
 
 std::vector<std::string> Config::Lines(const Directive& directive) const {

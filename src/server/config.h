@@ -63,6 +63,9 @@ class Config {
   std::vector<std::pair<std::string, std::string>> Get(
       std::span<const std::string_view> patterns) const;
 
+  // Sets what the server itself has changed. REQUIRES: words as the directive keeps them
+  void Keep(std::string_view name, std::vector<std::string> words);
+
   // Lines of the configuration file, and whether the value differs from the default.
   std::vector<std::string> Lines(const Directive& directive) const;
   bool IsDefault(const Directive& directive) const;

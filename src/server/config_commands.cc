@@ -7,6 +7,7 @@
 #include "command/context.h"
 #include "command/help.h"
 #include "server/config_file.h"
+#include "server/accounts.h"
 #include "server/families.h"
 #include "server/server.h"
 
@@ -43,6 +44,7 @@ Status ConfigRewrite(CommandContext& ctx, Args&, Reply& reply) {
   Server& server = ctx.server();
   const std::string& path = server.identity().config_file;
   if (path.empty()) return Status::Reply("ERR The server is running without a config file");
+  if (server.config().Text("aclfile").empty()) server.config().Keep("user", UserLines(server));
   const Status status = RewriteConfigFile(path, server.config());
   if (!status.ok())
     return Status::Error(Code::kReply, "ERR Rewriting config file: " + std::string(status.text()));

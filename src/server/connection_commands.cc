@@ -7,9 +7,9 @@
 #include "command/context.h"
 #include "command/database_index.h"
 #include "command/waiters.h"
+#include "server/accounts.h"
 #include "server/client_name.h"
 #include "server/families.h"
-#include "server/password.h"
 #include "server/server.h"
 
 namespace cairn {
@@ -43,13 +43,16 @@ Status Echo(CommandContext&, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Lets the session in, or says why not. There is one user, "default", whom any password opens while
-// requirepass is empty.
-Status Authenticate(CommandContext& ctx, std::string_view user, std::string_view password) {
-  const std::string required = ctx.server().config().Text("requirepass");
-  if (user != "default" || !(required.empty() || IsSamePassword(required, password))) {
+// Lets the session in as this user, or says why not. `command` is the word that asked for it.
+Status Authenticate(CommandContext& ctx, std::string_view command, std::string_view name,
+                    std::string_view password) {
+  Server& server = ctx.server();
+  std::shared_ptr<AclUser> user = server.users().Find(name);
+  if (user == nullptr || !user->rules()->Accepts(password)) {
+    LogDenial(server, ctx.session(), DenialReason::kLogin, command, name);
     return Status::Reply(kWrongPassword);
   }
+  ctx.session().set_account(std::move(user));
   ctx.session().authenticated = true;
   return Ok();
 }
@@ -58,9 +61,10 @@ Status Authenticate(CommandContext& ctx, std::string_view user, std::string_view
 Status Auth(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > 3) return Status::Reply(errors::kSyntax);
   const bool has_user = args.size() == 3;
-  if (!has_user && !ctx.server().settings().has_password) return Status::Reply(kNoPasswordSet);
+  const bool needs_none = ctx.server().users().default_user()->rules()->nopass();
+  if (!has_user && needs_none) return Status::Reply(kNoPasswordSet);
   const std::string_view user = has_user ? args.Bytes() : "default";
-  TRY(Authenticate(ctx, user, args.Bytes()));
+  TRY(Authenticate(ctx, args[0], user, args.Bytes()));
   reply.Ok();
   return Ok();
 }
@@ -95,7 +99,7 @@ Status Hello(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) {
     if (args.left() >= 3 && args.Keyword("auth")) {
       const std::string_view user = args.Bytes();
-      TRY(Authenticate(ctx, user, args.Bytes()));
+      TRY(Authenticate(ctx, args[0], user, args.Bytes()));
     } else if (args.left() >= 2 && args.Keyword("setname")) {
       TRY(SetClientName(session, args.Bytes()));
     } else {
@@ -138,7 +142,8 @@ Status Reset(CommandContext& ctx, Args&, Reply& reply) {
   session.reply_mode = ReplyMode::kOn;
   session.no_touch = false;
   session.no_evict = false;
-  session.authenticated = !ctx.server().settings().has_password;
+  session.set_account(ctx.server().users().default_user());
+  session.authenticated = session.account->is_open();
   TRY(SetClientName(session, ""));
   reply.Simple("RESET");
   return Ok();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/digest.h"
 
-#include <openssl/sha.h>
-
 #include <cstdio>
 #include <vector>
 
+#include "base/sha.h"
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
@@ -112,9 +111,7 @@ Status AddKeys(Digest& digest, Keyspace& keys, const std::vector<std::string>& n
 }  // namespace
 
 Digest::Bytes Digest::Hash(std::string_view bytes) {
-  Bytes hash;
-  SHA1(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash.data());
-  return hash;
+  return Sha1(bytes);
 }
 
 void Digest::XorBytes(const Bytes& bytes) {

@@ -78,6 +78,7 @@ enum DirectiveFlag : uint8_t {
   kStartOnly = 1 << 0,   // CONFIG SET refuses it
   kRepeatable = 1 << 1,  // may stand several times; the lines add up
   kSecret = 1 << 2,      // never printed in logs
+  kFileOnly = 1 << 3,    // CONFIG GET and SET do not know it
 };
 
 struct Directive {

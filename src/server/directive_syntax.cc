@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "acl/rule_errors.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "command/args.h"
@@ -36,9 +37,25 @@ Result<Words> ParseListen(WordSpan words, WordSpan current) {
   return kept;
 }
 
-Words ListenLines(WordSpan kept) { return Words(kept.begin(), kept.end()); }
+Words WholeLines(WordSpan kept) { return Words(kept.begin(), kept.end()); }
 
 std::string ListenText(WordSpan kept) { return Join(kept, "\n"); }
+
+// ---- user
+
+Result<Words> ParseUser(WordSpan words, WordSpan current) {
+  if (words.empty() || words[0].empty()) return Status::Reply("wrong number of arguments");
+  for (const std::string& line : current) {
+    if (SplitWords(line)->front() == words[0]) return Status::Reply(rule_errors::kDuplicate);
+  }
+  std::string line;
+  for (const std::string& word : words) {
+    line.append(line.empty() ? "" : " ").append(QuoteWordIfNeeded(word));
+  }
+  Words kept(current.begin(), current.end());
+  kept.push_back(std::move(line));
+  return kept;
+}
 
 // ---- save
 
@@ -161,7 +178,8 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
 }  // namespace
 
 const SpecialSyntax kListenSyntax = {
-    .parse = ParseListen, .lines = ListenLines, .text = ListenText};
+    .parse = ParseListen, .lines = WholeLines, .text = ListenText};
+const SpecialSyntax kUserSyntax = {.parse = ParseUser, .lines = WholeLines};
 const SpecialSyntax kSaveSyntax = {.parse = ParseSave, .lines = SaveLines};
 const SpecialSyntax kOutputLimitSyntax = {.parse = ParseOutputLimits, .lines = OutputLimitLines};
 const SpecialSyntax kEventsSyntax = {.parse = ParseEvents, .lines = OneLine};

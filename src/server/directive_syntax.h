@@ -26,6 +26,9 @@ extern const SpecialSyntax kEventsSyntax;
 // latency-tracking-info-percentiles <percentile> [...]
 extern const SpecialSyntax kPercentilesSyntax;
 
+// user <name> [<rule> ...]; a word is a whole line, with quotes where they are needed.
+extern const SpecialSyntax kUserSyntax;
+
 // `bytes` with the largest unit that divides it: "64mb", "1000".
 std::string FormatMemory(uint64_t bytes);
 

@@ -99,7 +99,6 @@ const Directive kRows[] = {
     Switch("always-show-logo", "no", kLook),
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
-    Count("acllog-max-len", "128", 0, "About the log of refused users, which Cairn does not keep."),
 
     Switch("disable-thp", "yes", kKernel),
     Choice("oom-score-adj", "no", kOom, kKernel),

@@ -2,6 +2,7 @@
 //
 // The directives about the process itself and about who may do what.
 #include "server/directive.h"
+#include "server/directive_syntax.h"
 
 namespace cairn {
 namespace {
@@ -12,11 +13,8 @@ constexpr auto kProc = Section::kProcess;
 constexpr auto kSec = Section::kSecurity;
 
 constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};  // LogLevel
+constexpr std::string_view kChannels[] = {"allchannels", "resetchannels"};
 constexpr std::string_view kDebugCommand[] = {"no", "yes", "local"};  // DebugCommand
-
-void PublishPassword(const Value& value, Settings& settings) {
-  settings.has_password = !std::get<std::string>(value).empty();
-}
 
 const Directive kRows[] = {
     {.name = "dir", .section = kProc, .kind = Kind::kText, .fallback = "./data",
@@ -49,9 +47,25 @@ const Directive kRows[] = {
      .help = "Accepted and shown, without effect; see `hz`."},
 
     {.name = "requirepass", .section = kSec, .kind = Kind::kText, .fallback = "", .flags = kSecret,
-     .target = PublishPassword, .syntax = "<password>",
-     .help = "The password clients must give with AUTH or HELLO before anything else; none when "
-             "empty."},
+     .syntax = "<password>",
+     .help = "The password of the user `default`, which clients must give with AUTH or HELLO before "
+             "anything else; none when empty."},
+    {.name = "user", .section = kSec, .kind = Kind::kSpecial,
+     .special = &kUserSyntax, .flags = kStartOnly | kRepeatable | kSecret | kFileOnly,
+     .syntax = "<name> [<rule> ...]",
+     .help = "A user and what it may do, in the rules of ACL SETUSER: `user app on >secret ~app:* "
+             "+@all -@dangerous`. CONFIG GET does not show it; CONFIG REWRITE writes the users as "
+             "they are. Not together with `aclfile`."},
+    {.name = "aclfile", .section = kSec, .kind = Kind::kText, .fallback = "", .flags = kStartOnly,
+     .syntax = "<path>",
+     .help = "A file of `user` lines, read at the start and by ACL LOAD, written by ACL SAVE; none "
+             "when empty. A relative path starts at the data directory."},
+    {.name = "acl-pubsub-default", .section = kSec, .kind = Kind::kChoice,
+     .fallback = "resetchannels", .choices = kChannels, .target = &S::acl_pubsub_default,
+     .help = "Whether a new user may use all channels or none."},
+    {.name = "acllog-max-len", .section = kSec, .kind = Kind::kNumber, .fallback = "128", .min = 0,
+     .max = INT32_MAX, .target = &S::acllog_max_len,
+     .help = "Entries of the log of refused calls and logins (ACL LOG); the oldest go first."},
     {.name = "protected-mode", .section = kSec, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::protected_mode,
      .help = "While there is no password, refuse clients that do not come from this machine."},

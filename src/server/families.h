@@ -10,6 +10,7 @@
 
 namespace cairn {
 
+std::span<const CommandRow> AclCommands();
 std::span<const CommandRow> ConnectionCommands();
 std::span<const CommandRow> ClientCommands();
 std::span<const CommandRow> ServerCommands();

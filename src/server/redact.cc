@@ -14,7 +14,9 @@ std::vector<std::string_view> RedactSecrets(const Command& command,
                                             std::span<const std::string_view> argv) {
   std::vector<std::string_view> shown(argv.begin(), argv.end());
   const std::string& name = command.full_name();
-  if (name == "auth") {
+  if (name == "acl|setuser") {
+    std::fill(shown.begin() + 2, shown.end(), kRedacted);
+  } else if (name == "auth") {
     std::fill(shown.begin() + 1, shown.end(), kRedacted);
   } else if (name == "hello") {
     for (size_t i = 2; i + 2 < shown.size(); ++i) {

@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/access.h"
 #include "command/families.h"
 #include "replication/families.h"
+#include "server/accounts.h"
 #include "server/client_session.h"
 #include "server/command_worker.h"
 #include "server/families.h"
@@ -31,6 +33,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
+      AclCommands(),
   };
   return families;
 }
@@ -45,8 +48,13 @@ constexpr std::string_view kProtected =
 
 Server::Server(std::unique_ptr<Config> config, Identity identity)
     : config_(std::move(config)), identity_(std::move(identity)), table_(AllFamilies()),
-      slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
-      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this) {}
+      users_(MakeCatalogue(table_), settings().acl_pubsub_default),
+      access_log_(settings().acllog_max_len), slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
+      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this) {
+  dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
+    LogDenial(*this, session, reason, object, session.user_name());
+  });
+}
 
 Server::~Server() = default;
 
@@ -103,6 +111,10 @@ Status Server::OpenListeners() {
 }
 
 void Server::WatchSettings() {
+  config_->Watch("requirepass", [this] {
+    users_.SetDefaultPassword(config_->Text("requirepass"));
+    return Ok();
+  });
   config_->Watch("memory-budget", [this] {
     const auto budget = static_cast<uint64_t>(settings().memory_budget.load());
     store_->SetBudget(Budget::Of(budget == 0 ? DefaultMemoryBudget() : budget));
@@ -123,6 +135,7 @@ void Server::WatchSettings() {
 Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   TRY(OpenStore());
+  TRY(LoadUsers(*this));
   WatchSettings();
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
   committer_ = std::make_unique<Committer>(*store_);
@@ -158,7 +171,7 @@ std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorke
 
 std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
                                        std::string& refusal) {
-  if (settings().protected_mode && !settings().has_password && !origin.is_loopback) {
+  if (settings().protected_mode && users_.default_user()->rules()->nopass() && !origin.is_loopback) {
     refusal = kProtected;
     stats_.OnConnection(false);
     return nullptr;

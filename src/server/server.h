@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "acl/access_log.h"
+#include "acl/users.h"
 #include "base/thread.h"
 #include "command/dispatch.h"
 #include "command/table.h"
@@ -62,6 +64,8 @@ class Server : public Service {
   Store& store() { return *store_; }  // REQUIRES: the server was started
 
   ClientRegistry& clients() { return clients_; }
+  Users& users() { return users_; }
+  AccessLog& access_log() { return access_log_; }
   ClientPause& pause() { return pause_; }
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
@@ -77,6 +81,8 @@ class Server : public Service {
   CommandTable table_;
   std::unique_ptr<Store> store_;
   ClientRegistry clients_;
+  Users users_;
+  AccessLog access_log_;
   ClientPause pause_;
   SlowLog slow_log_;
   Stats stats_;

@@ -36,7 +36,6 @@ struct Settings {
   // network
   Number tcp_backlog, tcp_keepalive_s, timeout_s, maxclients, io_threads, unixsocketperm, port;
   Flag protected_mode;
-  Flag has_password;  // requirepass is set: a new client starts unauthenticated
   Number client_query_buffer_limit;
   OutputLimit output_limits[3];  // by ClientClass
 
@@ -46,6 +45,10 @@ struct Settings {
   Number databases, hz;
   Number enable_debug_command;  // DebugCommand
   Number slow_threads;
+
+  // access
+  Number acl_pubsub_default;  // 0: allchannels
+  Number acllog_max_len;
 
   // durability
   Number appendfsync;  // AppendFsync

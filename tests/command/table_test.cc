@@ -26,7 +26,7 @@ std::vector<std::span<const CommandRow>> AllFamilies() {
           StreamInfoCommands(),
           CommandCommands(),  TransactionCommands(), ConnectionCommands(), ClientCommands(),
           ServerCommands(),   ConfigCommands(),      SlowLogCommands(),    InfoCommands(),
-          DebugCommands(),    MemoryCommands(),      DumpCommands()};
+          DebugCommands(),    MemoryCommands(),      DumpCommands(),      AclCommands()};
 }
 
 class Table : public testing::Test {

@@ -269,12 +269,12 @@ TEST_F(ConfigTest, AClassOfClientsThatIsNotNamedKeepsItsLimits) {
             60);
 }
 
-TEST_F(ConfigTest, APasswordTellsNewClientsToAuthenticate) {
-  EXPECT_FALSE(config_.settings().has_password);
-  EXPECT_EQ(Set({{"requirepass", "x"}}), "");
-  EXPECT_TRUE(config_.settings().has_password);
-  EXPECT_EQ(Set({{"requirepass", ""}}), "");
-  EXPECT_FALSE(config_.settings().has_password);
+TEST_F(ConfigTest, AUserIsDefinedOnceAndNotShown) {
+  EXPECT_EQ(Apply("user", {"app", "on", "(+get ~a)"}), "");
+  EXPECT_EQ(Apply("user", {"other"}), "");
+  EXPECT_NE(Apply("user", {"app", "off"}), "");
+  EXPECT_EQ(config_.Words("user"), (std::vector<std::string>{"app on \"(+get ~a)\"", "other"}));
+  EXPECT_EQ(Set({{"user", "x"}}), "ERR Unknown option or number of arguments for CONFIG SET - 'user'");
 }
 
 // ---- CONFIG GET

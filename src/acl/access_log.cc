@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "acl/access_log.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace cairn {
+namespace {
+
+constexpr int64_t kSameWithinMs = 60000;
+constexpr size_t kEntriesCompared = 10;
+
+bool IsSame(const AccessLogEntry& a, const AccessLogEntry& b) {
+  return std::tie(a.reason, a.in_multi, a.object, a.username) ==
+         std::tie(b.reason, b.in_multi, b.object, b.username);
+}
+
+}  // namespace
+
+void AccessLog::Add(AccessLogEntry entry, int64_t now_ms) {
+  std::lock_guard lock(mutex_);
+  const auto end = entries_.begin() + static_cast<ptrdiff_t>(std::min(entries_.size(), kEntriesCompared));
+  const auto same = std::find_if(entries_.begin(), end, [&](const AccessLogEntry& known) {
+    return IsSame(known, entry) && std::abs(now_ms - known.updated_ms) <= kSameWithinMs;
+  });
+  if (same != end) {
+    entry.id = same->id;
+    entry.count = same->count;
+    entry.created_ms = same->created_ms;
+    entries_.erase(same);
+  } else {
+    entry.id = next_id_++;
+    entry.created_ms = now_ms;
+  }
+  ++entry.count;
+  entry.updated_ms = now_ms;
+  entries_.push_front(std::move(entry));
+  const auto most = static_cast<size_t>(most_entries_.load(std::memory_order_relaxed));
+  if (entries_.size() > most) entries_.resize(most);
+}
+
+std::vector<AccessLogEntry> AccessLog::Newest(size_t count) const {
+  std::lock_guard lock(mutex_);
+  const size_t shown = std::min(count, entries_.size());
+  return {entries_.begin(), entries_.begin() + static_cast<ptrdiff_t>(shown)};
+}
+
+void AccessLog::Reset() {
+  std::lock_guard lock(mutex_);
+  entries_.clear();
+}
+
+}  // namespace cairn

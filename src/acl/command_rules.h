@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CommandRules: which commands may be run, as said by rules such as +get, -config|set, +@read or
+// +select|0, applied in their order to all commands (+@all) or none (-@all).
+//
+// The rules that still matter are kept as they were said, so that describing them and applying the
+// description again ends in the same: a rule about the same commands replaces those before it, and
+// one that changes nothing is dropped. A category without commands is kept, as it may gain some.
+//
+// Thread: a value; the owner's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/catalogue.h"
+#include "base/result.h"
+
+namespace cairn {
+
+class CommandRules {
+ public:
+  explicit CommandRules(size_t commands) : allowed_(commands, false) {}
+
+  // Back to all commands or none.
+  void StartFrom(bool all);
+  // Applies a rule that starts with + or -. The error is one of rule_errors.
+  Status Apply(const Catalogue& catalogue, std::string_view rule);
+
+  // Nothing is taken away from "all".
+  bool allows_all() const { return all_; }
+  // `first_argument` is the one after the command's name, empty when there is none.
+  bool Allows(uint32_t id, std::string_view first_argument) const;
+
+  // "-@all +get +config|get"
+  std::string Describe() const;
+
+ private:
+  struct Rule {
+    bool allow = false;
+    std::string name;  // "get", "config|get", "@read", or "select|0" with an argument
+    uint32_t id = 0;          // of the command
+    uint32_t category = 0;    // its bit, instead of a command
+    std::string argument;     // the first argument that is allowed, when one is named
+  };
+
+  static Result<Rule> Parse(const Catalogue& catalogue, std::string_view rule);
+  static Result<Rule> ParseWithArgument(const Catalogue& catalogue, std::string_view name);
+  // Whether `later` leaves nothing of what `earlier` said.
+  static bool Replaces(const Rule& later, const Rule& earlier);
+  void Replay(const Catalogue& catalogue);
+  // True when anything is different now.
+  bool Enact(const Catalogue& catalogue, const Rule& rule);
+  bool SetOne(uint32_t id, bool allow);
+  bool SetWithChildren(const Catalogue& catalogue, uint32_t id, bool allow);
+
+  bool from_all_ = false;
+  bool all_ = false;
+  std::vector<bool> allowed_;  // by id
+  std::map<uint32_t, std::vector<std::string>> arguments_;  // allowed ones of commands that are not
+  std::vector<Rule> rules_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Denial: why a call is not allowed. Thread: a value.
+#pragma once
+
+#include <cstdint>
+
+namespace cairn {
+
+// In the order of their weight: of several selectors' reasons the last of these is told.
+enum class DenialReason : unsigned char { kNone, kCommand, kKey, kChannel, kLogin };
+
+struct Denial {
+  DenialReason reason = DenialReason::kNone;
+  uint32_t position = 0;  // of the key or channel among the arguments
+
+  explicit operator bool() const { return reason != DenialReason::kNone; }
+};
+
+}  // namespace cairn

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "acl/users.h"
+
+#include <algorithm>
+
+#include "acl/rule_errors.h"
+#include "base/words.h"
+
+namespace cairn {
+namespace {
+
+std::vector<std::string_view> SplitAt(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+std::string_view Trim(std::string_view text, std::string_view blanks) {
+  const size_t first = text.find_first_not_of(blanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+UserRules WithPassword(const RuleContext& context, UserRules rules, std::string_view password) {
+  Status applied = rules.Apply(context, password.empty() ? "nopass" : "resetpass");
+  if (!password.empty()) applied = rules.Apply(context, ">" + std::string(password));
+  ASSERT(applied.ok(), "any password can be added");
+  return rules;
+}
+
+}  // namespace
+
+// ---- a user
+
+AclUser::AclUser(std::string name, UserRules rules) : name_(std::move(name)) {
+  Replace(std::move(rules));
+}
+
+std::shared_ptr<const UserRules> AclUser::rules() const {
+  std::lock_guard lock(mutex_);
+  return rules_;
+}
+
+void AclUser::Replace(UserRules rules) {
+  auto replaced = std::make_shared<const UserRules>(std::move(rules));
+  std::lock_guard lock(mutex_);
+  is_unrestricted_ = replaced->is_unrestricted();
+  is_open_ = replaced->is_open();
+  rules_.swap(replaced);
+}
+
+bool ChannelAllowed(const AclUser& user, std::string_view channel, bool is_pattern) {
+  if (user.is_unrestricted()) return true;
+  const auto rules = user.rules();
+  return std::any_of(
+      rules->selectors().begin(), rules->selectors().end(),
+      [&](const Selector& selector) { return selector.AllowsChannel(channel, is_pattern); });
+}
+
+// ---- all users
+
+Users::Users(Catalogue catalogue, const std::atomic<int64_t>& pubsub_default)
+    : catalogue_(std::move(catalogue)), pubsub_default_(pubsub_default),
+      default_user_(std::make_shared<AclUser>(std::string(kDefaultUser),
+                                              UserRules::Everything({catalogue_, true}))) {
+  users_.emplace(kDefaultUser, default_user_);
+}
+
+std::shared_ptr<AclUser> Users::Find(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  const auto found = users_.find(name);
+  return found == users_.end() ? nullptr : found->second;
+}
+
+UserList Users::All() const {
+  std::lock_guard lock(mutex_);
+  UserList all;
+  for (const auto& [name, user] : users_) all.push_back(user);
+  return all;
+}
+
+Status Users::Set(std::string_view name, std::span<const std::string_view> words) {
+  const std::vector<std::string> rules = TRY(MergeSelectors(words));
+  const RuleContext now = context();
+  std::lock_guard one_at_a_time(change_mutex_);
+  const std::shared_ptr<AclUser> user = Find(name);
+  UserRules changed = user == nullptr ? UserRules(now) : *user->rules();
+  for (const std::string& rule : rules) {
+    const Status applied = changed.Apply(now, rule);
+    if (applied.ok()) continue;
+    return Status::Reply("Error in ACL SETUSER modifier '" + rule + "': " + std::string(applied.text()));
+  }
+  if (user != nullptr) {
+    user->Replace(std::move(changed));
+    return Ok();
+  }
+  auto added = std::make_shared<AclUser>(std::string(name), std::move(changed));
+  std::lock_guard lock(mutex_);
+  users_.emplace(name, std::move(added));
+  return Ok();
+}
+
+std::shared_ptr<AclUser> Users::Remove(std::string_view name) {
+  ASSERT(name != kDefaultUser, "the default user stays");
+  std::lock_guard one_at_a_time(change_mutex_);
+  std::shared_ptr<AclUser> removed;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = users_.find(name);
+    if (found == users_.end()) return nullptr;
+    removed = std::move(found->second);
+    users_.erase(found);
+  }
+  removed->Replace(UserRules({catalogue_, false}));
+  return removed;
+}
+
+void Users::SetDefaultPassword(std::string_view password) {
+  std::lock_guard one_at_a_time(change_mutex_);
+  default_user_->Replace(WithPassword(context(), *default_user_->rules(), password));
+}
+
+// ---- files
+
+Status Users::LoadLines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    const auto words = SplitWords(line);
+    const bool has_name = words && !words->empty();
+    if (!has_name || HasBlank(words->front())) return Status::Io("spaces not allowed in ACL usernames");
+    std::vector<std::string_view> rules(words->begin() + 1, words->end());
+    if (words->front() == kDefaultUser) rules.insert(rules.begin(), "reset");
+    const Status set = Set(words->front(), rules);
+    if (!set.ok()) return Status::Io("user " + words->front() + ": " + std::string(set.text()));
+  }
+  return Ok();
+}
+
+void Users::LoadLine(std::string_view line, const std::string& origin, Map& loaded,
+                     std::string& errors) const {
+  const RuleContext now = context();
+  const std::vector<std::string_view> words = SplitAt(line, ' ');
+  if (words.size() < 2 || words[0] != "user") {
+    errors += origin + " should start with user keyword followed by the username. ";
+    return;
+  }
+  const std::string name(words[1]);
+  if (HasBlank(name)) {
+    errors += "'" + origin + ": username '" + name + "' contains invalid characters. ";
+    return;
+  }
+  if (loaded.contains(name)) {
+    const std::string number = origin.substr(origin.rfind(':') + 1);
+    errors += "WARNING: Duplicate user '" + name + "' found on line " + number + ". ";
+    return;
+  }
+  UserRules rules(now);
+  const auto merged = MergeSelectors(std::span(words).subspan(2));
+  if (!merged.ok()) {
+    errors += origin + ": Unmatched parenthesis in selector definition.";
+    return;
+  }
+  bool told = false;
+  for (const std::string& word : *merged) {
+    const std::string_view rule = Trim(word, "\t\r\n");
+    const Status applied = rules.Apply(now, rule);
+    if (applied.ok()) continue;
+    const std::string text(applied.text());
+    if (text == rule_errors::kUnknown) {
+      errors += origin + ": Error in applying operation '" + std::string(rule) + "': " + text + ". ";
+    } else if (!std::exchange(told, true)) {
+      errors += origin + ": " + text + ". ";  // not the rule, which may be a password
+    }
+  }
+  loaded.emplace(name, std::make_shared<AclUser>(name, std::move(rules)));
+}
+
+Result<UserList> Users::LoadText(std::string_view text, std::string_view name) {
+  std::lock_guard one_at_a_time(change_mutex_);
+  Map loaded;
+  std::string errors;
+  int number = 0;
+  for (const std::string_view whole : SplitAt(text, '\n')) {
+    ++number;
+    const std::string_view line = Trim(whole, " \t\r\n");
+    if (line.empty()) continue;
+    LoadLine(line, std::string(name) + ":" + std::to_string(number), loaded, errors);
+  }
+  if (!errors.empty()) {
+    return Status::Reply(errors + "WARNING: ACL errors detected, no change to the previously active "
+                                  "ACL rules was performed");
+  }
+  const auto found = loaded.find(kDefaultUser);
+  default_user_->Replace(found == loaded.end() ? UserRules::Everything({catalogue_, true})
+                                               : *found->second->rules());
+  loaded.insert_or_assign(std::string(kDefaultUser), default_user_);
+  UserList gone;
+  {
+    std::lock_guard lock(mutex_);
+    users_.swap(loaded);
+  }
+  for (const auto& [_, user] : loaded) {
+    if (user == default_user_) continue;
+    user->Replace(UserRules({catalogue_, false}));
+    gone.push_back(user);
+  }
+  return gone;
+}
+
+std::vector<std::string> Users::Lines() const {
+  std::vector<std::string> lines;
+  for (const auto& user : All()) lines.push_back(user->name() + " " + user->rules()->Describe());
+  return lines;
+}
+
+bool Users::IsPlain(std::string_view password) const {
+  const UserList all = All();
+  const UserRules plain =
+      WithPassword(context(), UserRules::Everything({catalogue_, true}), password);
+  return all.size() == 1 && all.front()->rules()->Describe() == plain.Describe();
+}
+
+}  // namespace cairn

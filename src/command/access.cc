@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "command/access.h"
+
+#include "command/acl_categories.h"
+
+namespace cairn {
+namespace {
+
+uint8_t AccessOf(uint16_t key_flags) {
+  uint8_t access = 0;
+  if (key_flags & kAccess) access |= kReadsKey;
+  if (key_flags & (kInsert | kDelete | kUpdate)) access |= kWritesKey;
+  return access;
+}
+
+// The keys of a call, looked for when a selector first needs them.
+class CalledKeys {
+ public:
+  CalledKeys(const Command& command, std::span<const std::string_view> argv)
+      : command_(command), argv_(argv) {}
+
+  const std::vector<KeyUse>& Get() {
+    if (is_known_) return uses_;
+    is_known_ = true;
+    // Arguments that do not tell the keys make the command answer an error; there is nothing to deny.
+    if (command_.has_keys() && !command_.FindKeyUses(argv_, uses_)) uses_.clear();
+    return uses_;
+  }
+
+ private:
+  const Command& command_;
+  const std::span<const std::string_view> argv_;
+  bool is_known_ = false;
+  std::vector<KeyUse> uses_;
+};
+
+Denial CheckSelector(const Selector& selector, const Command& command,
+                     std::span<const std::string_view> argv, CalledKeys& keys) {
+  if (!command.Has(kNoAuth)) {
+    const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
+    if (!selector.commands().Allows(command.index(), first)) return {DenialReason::kCommand};
+  }
+  if (selector.all_keys()) return {};
+  for (const KeyUse& use : keys.Get()) {
+    if (!selector.AllowsKey(argv[use.position], AccessOf(use.flags))) {
+      return {DenialReason::kKey, use.position};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Catalogue MakeCatalogue(const CommandTable& table) {
+  std::vector<CatalogueEntry> entries(table.index_count());
+  for (uint32_t id = 0; id < table.index_count(); ++id) {
+    const Command& command = *table.ByIndex(id);
+    CatalogueEntry& entry = entries[id];
+    entry.name = command.full_name();
+    entry.is_subcommand = command.parent() != nullptr;
+    entry.categories = AclCategoriesOf(command);
+    for (const Command& child : command.subcommands()) entry.children.push_back(child.index());
+  }
+  const auto names = AclCategoryNames();
+  return Catalogue(std::move(entries), {names.begin(), names.end()});
+}
+
+Denial CheckAccess(const AclUser& user, const Command& command,
+                   std::span<const std::string_view> argv) {
+  if (user.is_unrestricted()) return {};
+  const auto rules = user.rules();
+  CalledKeys keys(command, argv);
+  Denial told{DenialReason::kCommand};
+  for (const Selector& selector : rules->selectors()) {
+    const Denial denial = CheckSelector(selector, command, argv, keys);
+    if (!denial) return denial;
+    const bool outweighs = denial.reason > told.reason ||
+                           (denial.reason == told.reason && denial.position > told.position);
+    if (outweighs) told = denial;
+  }
+  return told;
+}
+
+std::string_view DeniedObject(const Denial& denial, const Command& command,
+                              std::span<const std::string_view> argv) {
+  if (denial.reason == DenialReason::kCommand) return command.full_name();
+  return argv[denial.position];
+}
+
+std::string DenialText(const Denial& denial, const Command& command) {
+  const std::string start = "NOPERM this user has no permissions to ";
+  switch (denial.reason) {
+    case DenialReason::kKey:
+      return start + "access one of the keys used as arguments";
+    case DenialReason::kChannel:
+      return start + "access one of the channels used as arguments";
+    default:
+      return start + "run the '" + command.full_name() + "' command";
+  }
+}
+
+std::string LateDenialText(const Denial& denial) {
+  const std::string start =
+      "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC "
+      "call. This command is no longer allowed for the following reason: ";
+  switch (denial.reason) {
+    case DenialReason::kKey:
+      return start + "no permission to touch the specified keys";
+    case DenialReason::kChannel:
+      return start + "no permission to access one of the channels used as arguments";
+    default:
+      return start + "no permission to execute the command or subcommand";
+  }
+}
+
+}  // namespace cairn

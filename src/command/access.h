@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Access: whether a user may run a command with these arguments. acl/ knows the rules, the command
+// table what a command is and where its keys stand; here the two meet.
+//
+// Thread: any; pure functions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "acl/denial.h"
+#include "acl/users.h"
+#include "command/table.h"
+
+namespace cairn {
+
+// The commands and categories as rules name them; a command's id there is its index().
+Catalogue MakeCatalogue(const CommandTable& table);
+
+// No reason when one of the user's selectors allows all of the call.
+Denial CheckAccess(const AclUser& user, const Command& command,
+                   std::span<const std::string_view> argv);
+
+// What was denied: the command's name, or the key or channel.
+std::string_view DeniedObject(const Denial& denial, const Command& command,
+                              std::span<const std::string_view> argv);
+
+// The error reply to the call, and to a queued one that EXEC finds to be no longer allowed.
+std::string DenialText(const Denial& denial, const Command& command);
+std::string LateDenialText(const Denial& denial);
+
+}  // namespace cairn

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/accounts.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/client_line.h"
+#include "server/replace_file.h"
+#include "server/server.h"
+
+namespace cairn {
+namespace {
+
+std::filesystem::path AclFilePath(Server& server) {
+  return std::filesystem::path(server.config().Text("dir")) / server.config().Text("aclfile");
+}
+
+void WarnOfDisabled(const Users& users) {
+  for (const auto& user : users.All()) {
+    if (user->rules()->enabled()) continue;
+    Log(LogSeverity::kNotice,
+        "The user '" + user->name() + "' is disabled: its rules do not say 'on'.");
+  }
+}
+
+}  // namespace
+
+Status LoadUsers(Server& server) {
+  Users& users = server.users();
+  Config& config = server.config();
+  users.SetDefaultPassword(config.Text("requirepass"));
+  const std::vector<std::string> lines = config.Words("user");
+  const bool has_file = !config.Text("aclfile").empty();
+  if (has_file && !lines.empty()) {
+    return Status::Io("users stand both in the configuration ('user') and in an ACL file ('aclfile'); "
+                      "use one of them");
+  }
+  TRY(users.LoadLines(lines));
+  if (has_file) {
+    const auto loaded = ReloadAclFile(server);
+    if (!loaded.ok()) return Status::Io(loaded.status().text());
+  }
+  WarnOfDisabled(users);
+  return Ok();
+}
+
+Result<UserList> ReloadAclFile(Server& server) {
+  const std::string name = server.config().Text("aclfile");
+  std::ostringstream text;
+  errno = 0;
+  std::ifstream file(AclFilePath(server));
+  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!file.is_open() || file.bad()) {
+    return Status::Reply("Error loading ACLs, opening file '" + name + "': " + std::strerror(errno));
+  }
+  return server.users().LoadText(text.str(), name);
+}
+
+Status SaveAclFile(Server& server) {
+  std::string text;
+  for (const std::string& line : server.users().Lines()) {
+    text.append("user ").append(line).append("\n");
+  }
+  return ReplaceFile(AclFilePath(server), text);
+}
+
+std::vector<std::string> UserLines(Server& server) {
+  const std::string password = server.config().Text("requirepass");
+  if (server.users().IsPlain(password)) return {};
+  return server.users().Lines();
+}
+
+void CloseClientsOf(Server& server, const UserList& users, const Session& caller) {
+  if (users.empty()) return;
+  for (const auto& session : server.clients().All()) {
+    {
+      std::lock_guard lock(session->mutex());
+      if (std::find(users.begin(), users.end(), session->account) == users.end()) continue;
+    }
+    const bool is_caller = session->id() == caller.id();
+    session->close = is_caller ? CloseRequest::kAfterReply : CloseRequest::kNow;
+    if (!is_caller) session->Wake();
+  }
+}
+
+void LogDenial(Server& server, Session& session, DenialReason reason, std::string_view object,
+               std::string_view username) {
+  AccessLogEntry entry{.reason = reason,
+                       .in_multi = session.multi.active,
+                       .object = std::string(object),
+                       .username = std::string(username),
+                       .client = ClientLine(session, server.table(), MonotonicUs())};
+  server.access_log().Add(std::move(entry), WallMs());
+}
+
+}  // namespace cairn

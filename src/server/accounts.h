@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Accounts: what the server does with its users beyond their rules (acl/users.h): reads and writes
+// their files, closes their clients, logs what they were refused.
+//
+// Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/denial.h"
+#include "acl/users.h"
+#include "base/result.h"
+
+namespace cairn {
+
+class Server;
+class Session;
+
+// Sets the users that requirepass, the `user` lines and the ACL file tell of. The error is for the
+// operator.
+Status LoadUsers(Server& server);
+
+// ACL LOAD and ACL SAVE. REQUIRES: aclfile is set. The error's text is without a prefix; that of
+// saving is for the log.
+Result<UserList> ReloadAclFile(Server& server);
+Status SaveAclFile(Server& server);
+
+// The `user` lines of CONFIG REWRITE; none while requirepass says it all.
+std::vector<std::string> UserLines(Server& server);
+
+// Closes the clients of users that are no more; the caller's own gets its reply first.
+void CloseClientsOf(Server& server, const UserList& users, const Session& caller);
+
+// Adds to ACL LOG what the session was refused.
+void LogDenial(Server& server, Session& session, DenialReason reason, std::string_view object,
+               std::string_view username);
+
+}  // namespace cairn

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ACL beside redis-server: users, their rules, what they are refused, and where they are kept."""
+
+import time
+
+import pytest
+from harness import Server, start_redis
+from raw_client import Pair, RawClient, leaves, unordered
+
+DENIED = (b"-", b"NOPERM this user has no permissions to run the 'set' command")
+
+
+@pytest.fixture(name="admin")
+def own_pair():
+    """Two servers of this test's own, as users are the whole server's."""
+    with Server() as ours, start_redis() as theirs:
+        both = Pair(ours, theirs)
+        both.ports = ours.port, theirs.port
+        yield both
+        both.close()
+
+
+def as_user(admin, *login):
+    """A second pair of connections to the same servers, logged in."""
+    second = Pair.__new__(Pair)
+    second.ours, second.theirs = (RawClient(port) for port in admin.ports)
+    second("auth", *login)
+    return second
+
+
+def assert_closed(client):
+    """The server ends this connection soon."""
+    deadline = time.monotonic() + 10
+    with pytest.raises((ConnectionError, OSError)):
+        while time.monotonic() < deadline:
+            client("ping")
+
+
+def test_rules_and_how_they_are_shown(admin):
+    for rules in ("", "on", "on nopass", "off >a >b >a <a", "resetpass", "#" + "0" * 64, "!" + "0" * 64,
+                  "~a ~b %R~c %W~d %R~d %RW~e %wr~f", "resetkeys", "~*", "&a &b &a", "resetchannels",
+                  "allchannels", "+get", "+get +config|get", "+@all -@dangerous", "+@all -get",
+                  "-@all +config", "-@all +select|0", "+select", "nocommands", "(+get ~a) (+set %W~b)",
+                  "( +get ~c &d )", "clearselectors", "ALLKEYS AllCommands",
+                  "skip-sanitize-payload", "sanitize-payload", "%RW",
+                  "reset", "reset on nopass allkeys allcommands allchannels"):
+        admin("acl", "setuser", "u", *rules.split())
+        admin("acl", "getuser", "u")
+        admin("acl", "list")
+    admin("acl", "users")
+
+
+def test_wrong_rules(admin):
+    for rules in ("foo", "+nosuch", "-nosuch", "+@nosuch", "+config|nosuch", "-config|nosuch", "+get|a|b",
+                  "-get|a", "+config|get|a", "+select|", "%", "%~", "%X~a", "%RR~a", "~* ~a", "&* &a",
+                  "#abc", "#" + "G" * 64, "!abc", "<none", "(", ")", "(foo)", "(&* &a)", "on (+get", "+", "-"):
+        admin("acl", "setuser", "u", *rules.split())
+    admin("acl", "setuser", "u", "~a b")
+    admin("acl", "setuser", "u", " () ")
+    admin("acl", "setuser", "a b", "on")
+    admin("acl", "getuser", "u")
+    admin("acl", "users")
+
+
+def test_the_other_subcommands(admin):
+    admin.lines("""
+        acl whoami | acl whoami x | acl | acl nosuch | acl cat | acl cat nosuch | acl cat a b
+        acl genpass 0 | acl genpass 4097 | acl genpass x | acl genpass 1 2 | acl getuser nobody
+        acl getuser | acl deluser | acl deluser nobody | acl deluser default | acl setuser
+        acl load | acl save | acl log | acl log x | acl log reset | acl log 1 2 | acl log -1
+        acl help x | acl dryrun default get a | acl dryrun nobody get a | acl dryrun default nosuch
+        acl dryrun default get | acl dryrun default config nosuch | client kill user nobody
+    """.replace("|", "\n"))
+    for bits, digits in ((), 64), ((5,), 2), ((4096,), 1024):
+        for client in (admin.ours, admin.theirs):
+            assert len(client("acl", "genpass", *bits)[1]) == digits
+    mine = set(leaves(admin.ours("acl", "cat", "transaction")))
+    assert mine == set(leaves(admin.theirs("acl", "cat", "transaction")))
+    for name in ("acl", "acl|setuser", "acl|cat", "acl|help", "acl|log", "acl|dryrun"):
+        admin("command", "info", name, normal=lambda reply: unordered(reply)[1][0][1][:6])
+
+
+def test_resp3(admin):
+    admin("hello", "3", normal=lambda reply: reply[0])
+    admin("acl", "setuser", "u", "on", ">p", "~a", "(+get ~b)")
+    admin("acl", "getuser", "u", normal=unordered)
+
+
+def test_what_a_user_may_do(admin):
+    admin("acl", "setuser", "u", "on", ">p", "~own:*", "%R~in:*", "%W~out:*", "+@all", "-@dangerous", "-incr")
+    user = as_user(admin, "u", "p")
+    user.lines("""
+        acl whoami | get own:a | set own:a 1 | get other | set in:a 1 | get in:a | set out:a 1 | get out:a
+        set out:a 1 get | exists in:a | exists out:a | exists other | copy in:a out:a | copy out:a in:a
+        mget own:a other | mset own:a 1 other 2 | incr own:a | keys * | flushall | config get x | ping
+        zunionstore own:z 1 other | zunionstore own:z 2 own:a in:a | rename own:a out:b | client id
+        eval x | nosuch | get | bitfield in:a set u8 0 1 | bitfield in:b get u8 0 | xread streams other 0
+    """.replace("|", "\n").replace("client id\n", "\n").replace("eval x\n", "\n"))
+
+
+def test_selectors(admin):
+    admin("acl", "setuser", "u", "on", "nopass", "(+@write ~w:*)", "(+@read ~r:*)", "(%R~x +@all)")
+    user = as_user(admin, "u", "any")
+    user.lines("""
+        set w:a 1 | get w:a | set r:a 1 | get r:a | ping | copy r:a w:a | get x | set x 1
+    """.replace("|", "\n"))
+    admin.lines("acl dryrun u get r:a\nacl dryrun u get w:a\nacl dryrun u incr r:a\nacl dryrun u ping")
+
+
+def test_logging_in(admin):
+    admin.lines("""
+        auth default x | auth nobody x | auth x
+        acl setuser u >p | auth u p | acl setuser u on +acl|whoami +auth | auth u q | auth u p | acl whoami
+        acl users | reset | acl whoami | hello 2 auth u q | acl setuser default off | acl whoami
+        reset | acl whoami | ping | auth u p | acl whoami
+    """.replace("|whoami +", "#whoami +").replace("|", "\n").replace("#", "|"))
+    fresh = Pair.__new__(Pair)
+    fresh.ours, fresh.theirs = (RawClient(port) for port in admin.ports)
+    fresh.lines("ping\nauth u p\nping")
+
+
+def test_transactions(admin):
+    admin("acl", "setuser", "u", "on", "nopass", "~a", "+@all")
+    user = as_user(admin, "u", "x")
+    user.lines("multi\nset a 1\nset b 1\nexec\nget a")
+    user.lines("multi\nset a 1\nget a\nincr a")
+    admin("acl", "setuser", "u", "-get", "resetkeys", "~b")
+    user("exec")
+    admin("acl", "log", normal=lambda reply: [[leaves(entry)[i] for i in (1, 3, 5, 7, 9)] for entry in reply[1]])
+    admin("get", "a")
+
+
+def test_the_log(admin):
+    admin("acl", "setuser", "u", "on", ">p", "~a", "+get")
+    user = as_user(admin, "u", "p")
+    user.lines("set a 1\nset a 1\nget b\nconfig get x\nmulti\nget b\nauth u wrong")
+    shown = lambda reply: [[leaves(entry)[i] for i in (0, 1, 3, 5, 7, 9)] for entry in reply[1]]
+    admin("acl", "log", normal=shown)
+    admin("acl", "log", "2", normal=shown)
+    entry = leaves(admin.ours("acl", "log", "1"))
+    assert entry[::2][-3:] == [b"entry-id", b"timestamp-created", b"timestamp-last-updated"]
+    assert b"user=u " in entry[13]
+    admin("config", "set", "acllog-max-len", "1")
+    user("set", "c", "1")
+    admin("acl", "log", normal=shown)
+    admin("acl", "log", "reset")
+    admin("acl", "log")
+
+
+def test_a_change_is_in_force_at_once_and_a_removed_user_is_out(admin):
+    admin("acl", "setuser", "u", "on", "nopass", "allkeys", "+@all")
+    user, other = as_user(admin, "u", "x"), as_user(admin, "u", "x")
+    user("set", "a", "1")
+    admin("acl", "setuser", "u", "-set")
+    user("set", "a", "1")
+    user("client", "setname", "mine")
+    assert b"user=u " in admin.ours("client", "list")[1]
+    admin("acl", "deluser", "u", "nobody", "u")
+    for pair in (user, other):
+        assert_closed(pair.ours)
+        assert_closed(pair.theirs)
+
+
+def test_one_who_removes_itself_is_answered(admin):
+    admin("acl", "setuser", "u", "on", "nopass", "+@all")
+    user = as_user(admin, "u", "x")
+    user("acl", "deluser", "u")
+    assert_closed(user.ours)
+
+
+def test_killing_by_user(admin):
+    admin("acl", "setuser", "u", "on", "nopass", "+@all")
+    user = as_user(admin, "u", "x")
+    admin("client", "kill", "user", "u")
+    assert_closed(user.ours)
+
+
+def test_a_blocked_client_that_may_no_longer_is_refused():
+    with Server() as server:
+        admin, user = RawClient(server.port), RawClient(server.port)
+        admin("acl", "setuser", "u", "on", "nopass", "allkeys", "+@all")
+        user("auth", "u", "x")
+        user.send("blpop", "list", "0")
+        while b"cmd=blpop" not in admin("client", "list")[1]:
+            time.sleep(0.01)
+        admin("acl", "setuser", "u", "-blpop")
+        admin("rpush", "list", "a")
+        assert user.read()[1] == b"NOPERM this user has no permissions to run the 'blpop' command"
+        assert admin("lrange", "list", "0", "-1")[1] == [(b"$", b"a")]
+        assert user("ping") == (b"+", b"PONG")
+
+
+def test_requirepass_is_the_default_users_password(admin):
+    admin.lines("config set requirepass pw\nacl getuser default\nacl list\nping")
+    fresh = Pair.__new__(Pair)
+    fresh.ours, fresh.theirs = (RawClient(port) for port in admin.ports)
+    fresh.lines("ping\nauth x\nauth pw\nacl whoami\nauth default pw")
+    admin.lines("config set requirepass ''\nacl list\nauth pw")
+
+
+def test_users_in_the_configuration_file(tmp_path):
+    path = tmp_path / "cairn.conf"
+    path.write_text("user default on nopass ~* &* +@all -flushdb\nuser app on >p (+get ~x)\n")
+    command = Server(start=False).command + [str(path)]
+    with Server(command=command) as server:
+        client = RawClient(server.port)
+        assert client("flushdb")[1] == b"NOPERM this user has no permissions to run the 'flushdb' command"
+        assert client("config", "get", "user")[1] == []
+        assert client("config", "set", "user", "x")[1].startswith(b"ERR Unknown option")
+        client("acl", "setuser", "new", "on", ">q", "+get")
+        listed = client("acl", "list")
+        assert client("config", "rewrite") == (b"+", b"OK")
+        assert b">" not in path.read_bytes()
+        server.restart("terminate")
+        assert RawClient(server.port)("acl", "list") == listed
+
+
+@pytest.mark.parametrize("text", ["user a\nuser a\n", "user default\nuser default\n", "user a +nosuch\n",
+                                  "user a on\naclfile users.acl\n", "aclfile nosuch.acl\n"])
+def test_wrong_users_end_the_start(tmp_path, text):
+    path = tmp_path / "cairn.conf"
+    path.write_text(text)
+    server = Server(command=Server(start=False).command + [str(path)], start=False)
+    with server, pytest.raises(RuntimeError):
+        server.start()
+
+
+def test_the_acl_file(tmp_path):
+    (tmp_path / "users.acl").write_text("user app on nopass ~* +@all\n\nuser other on >p\n")
+    with Server(aclfile=tmp_path / "users.acl") as server:
+        admin, app = RawClient(server.port), RawClient(server.port)
+        assert app("auth", "app", "x") == (b"+", b"OK")
+        admin("acl", "setuser", "new", "on", "nopass", "+get", "~k*")
+        assert admin("acl", "save") == (b"+", b"OK")
+        listed = admin("acl", "list")
+        assert admin("acl", "load") == (b"+", b"OK")
+        assert_closed(app)
+        assert admin("acl", "list") == listed
+        (tmp_path / "users.acl").write_text("user app on\nuser app off\n")
+        assert b"Duplicate user 'app' found on line 2" in admin("acl", "load")[1]
+        assert admin("acl", "list") == listed
+        with RawClient(server.port).socket:
+            pass
+    with Server(aclfile=tmp_path / "users.acl", start=False) as server, pytest.raises(RuntimeError):
+        server.start()
