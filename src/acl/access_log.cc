@@ -23,7 +23,8 @@ void AccessLog::Add(AccessLogEntry entry, int64_t now_ms) {
   const auto same = std::find_if(entries_.begin(), end, [&](const AccessLogEntry& known) {
     return IsSame(known, entry) && std::abs(now_ms - known.updated_ms) <= kSameWithinMs;
   });
-  if (same != end) {
+  const bool is_known = same != end;
+  if (is_known) {
     entry.id = same->id;
     entry.count = same->count;
     entry.created_ms = same->created_ms;
@@ -35,6 +36,7 @@ void AccessLog::Add(AccessLogEntry entry, int64_t now_ms) {
   ++entry.count;
   entry.updated_ms = now_ms;
   entries_.push_front(std::move(entry));
+  if (is_known) return;
   const auto most = static_cast<size_t>(most_entries_.load(std::memory_order_relaxed));
   if (entries_.size() > most) entries_.resize(most);
 }

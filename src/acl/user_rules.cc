@@ -11,6 +11,8 @@ namespace cairn {
 namespace {
 
 constexpr size_t kHashDigits = 64;
+constexpr std::string_view kSanitizing = "sanitize-payload";
+constexpr std::string_view kSkipSanitizing = "skip-sanitize-payload";
 
 bool IsHash(std::string_view text) {
   return text.size() == kHashDigits && std::all_of(text.begin(), text.end(), [](char c) {
@@ -39,7 +41,7 @@ UserRules UserRules::Everything(const RuleContext& context) {
 }
 
 void UserRules::Reset(const RuleContext& context) {
-  enabled_ = nopass_ = skips_sanitizing_ = false;
+  enabled_ = nopass_ = false;
   passwords_.clear();
   selectors_.assign(1, Selector(context.catalogue.size(), context.all_channels));
 }
@@ -49,8 +51,8 @@ bool UserRules::ApplyWord(const RuleContext& context, std::string_view text) {
   const std::string word = LowerCase(text);
   if (word == "on" || word == "off") {
     enabled_ = word == "on";
-  } else if (word == "skip-sanitize-payload" || word == "sanitize-payload") {
-    skips_sanitizing_ = word.starts_with("skip");
+  } else if (word == kSkipSanitizing || word == kSanitizing) {
+    sanitizing_ = word == kSanitizing ? kSanitizing : kSkipSanitizing;
   } else if (word == "nopass" || word == "resetpass") {
     nopass_ = word == "nopass";
     passwords_.clear();
@@ -58,6 +60,7 @@ bool UserRules::ApplyWord(const RuleContext& context, std::string_view text) {
     selectors_.erase(selectors_.begin() + 1, selectors_.end());
   } else if (word == "reset") {
     Reset(context);
+    sanitizing_ = kSanitizing;
   } else {
     return false;
   }
@@ -116,7 +119,7 @@ bool UserRules::Accepts(std::string_view password) const {
 std::vector<std::string_view> UserRules::Flags() const {
   std::vector<std::string_view> flags = {enabled_ ? "on" : "off"};
   if (nopass_) flags.push_back("nopass");
-  if (skips_sanitizing_) flags.push_back("skip-sanitize-payload");
+  if (!sanitizing_.empty()) flags.push_back(sanitizing_);
   return flags;
 }
 

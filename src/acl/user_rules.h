@@ -54,7 +54,8 @@ class UserRules {
 
   bool enabled_ = false;
   bool nopass_ = false;
-  bool skips_sanitizing_ = false;  // kept and shown: RESTORE always checks
+  // skip-sanitize-payload or sanitize-payload, as it was said last. Only shown: RESTORE always checks.
+  std::string_view sanitizing_;
   std::vector<std::string> passwords_;
   std::vector<Selector> selectors_;
 };

@@ -5,6 +5,12 @@
 #include "server/server.h"
 
 namespace cairn {
+namespace {
+
+// Who has not authenticated gets no more than some errors at a time.
+constexpr int64_t kMostUnsentBeforeLogin = 16384;
+
+}  // namespace
 
 ClientSession::ClientSession(uint64_t id, Server& server, const ConnectionOrigin& origin,
                              std::shared_ptr<ConnectionWaker> waker)
@@ -44,6 +50,7 @@ bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
   const OutputLimit& limit =
       server_.settings().output_limits[static_cast<int>(ClientClass::kNormal)];
   const auto bytes = static_cast<int64_t>(unsent_bytes);
+  if (bytes > kMostUnsentBeforeLogin && !is_let_in()) return true;
   const int64_t hard = limit.hard_bytes.load(std::memory_order_relaxed);
   if (hard > 0 && bytes >= hard) return true;
   const int64_t soft = limit.soft_bytes.load(std::memory_order_relaxed);

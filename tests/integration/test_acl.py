@@ -7,9 +7,6 @@ import pytest
 from harness import Server, start_redis
 from raw_client import Pair, RawClient, leaves, unordered
 
-DENIED = (b"-", b"NOPERM this user has no permissions to run the 'set' command")
-
-
 @pytest.fixture(name="admin")
 def own_pair():
     """Two servers of this test's own, as users are the whole server's."""
@@ -26,6 +23,14 @@ def as_user(admin, *login):
     second.ours, second.theirs = (RawClient(port) for port in admin.ports)
     second("auth", *login)
     return second
+
+
+def in_any_order(reply):
+    """The reply with the words of each text sorted: redis-server 7.0 shows commands in no fixed order."""
+    kind, content = reply
+    if isinstance(content, list):
+        return kind, [in_any_order(item) for item in content]
+    return kind, content and sorted(content.split(b" "))
 
 
 def assert_closed(client):
@@ -45,8 +50,8 @@ def test_rules_and_how_they_are_shown(admin):
                   "skip-sanitize-payload", "sanitize-payload", "%RW",
                   "reset", "reset on nopass allkeys allcommands allchannels"):
         admin("acl", "setuser", "u", *rules.split())
-        admin("acl", "getuser", "u")
-        admin("acl", "list")
+        admin("acl", "getuser", "u", normal=in_any_order)
+        admin("acl", "list", normal=in_any_order)
     admin("acl", "users")
 
 
@@ -93,9 +98,9 @@ def test_what_a_user_may_do(admin):
         acl whoami | get own:a | set own:a 1 | get other | set in:a 1 | get in:a | set out:a 1 | get out:a
         set out:a 1 get | exists in:a | exists out:a | exists other | copy in:a out:a | copy out:a in:a
         mget own:a other | mset own:a 1 other 2 | incr own:a | keys * | flushall | config get x | ping
-        zunionstore own:z 1 other | zunionstore own:z 2 own:a in:a | rename own:a out:b | client id
-        eval x | nosuch | get | bitfield in:a set u8 0 1 | bitfield in:b get u8 0 | xread streams other 0
-    """.replace("|", "\n").replace("client id\n", "\n").replace("eval x\n", "\n"))
+        zunionstore own:z 1 other | zunionstore own:z 2 own:a in:a | rename own:a out:b
+        nosuch | get | bitfield in:a set u8 0 1 | bitfield in:b get u8 0 | xread streams other 0
+    """.replace("|", "\n"))
 
 
 def test_selectors(admin):
@@ -113,7 +118,7 @@ def test_logging_in(admin):
         acl setuser u >p | auth u p | acl setuser u on +acl|whoami +auth | auth u q | auth u p | acl whoami
         acl users | reset | acl whoami | hello 2 auth u q | acl setuser default off | acl whoami
         reset | acl whoami | ping | auth u p | acl whoami
-    """.replace("|whoami +", "#whoami +").replace("|", "\n").replace("#", "|"))
+    """.replace(" | ", "\n"))
     fresh = Pair.__new__(Pair)
     fresh.ours, fresh.theirs = (RawClient(port) for port in admin.ports)
     fresh.lines("ping\nauth u p\nping")
@@ -239,7 +244,5 @@ def test_the_acl_file(tmp_path):
         (tmp_path / "users.acl").write_text("user app on\nuser app off\n")
         assert b"Duplicate user 'app' found on line 2" in admin("acl", "load")[1]
         assert admin("acl", "list") == listed
-        with RawClient(server.port).socket:
-            pass
     with Server(aclfile=tmp_path / "users.acl", start=False) as server, pytest.raises(RuntimeError):
         server.start()

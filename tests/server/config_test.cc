@@ -270,10 +270,9 @@ TEST_F(ConfigTest, AClassOfClientsThatIsNotNamedKeepsItsLimits) {
 }
 
 TEST_F(ConfigTest, AUserIsDefinedOnceAndNotShown) {
-  EXPECT_EQ(Apply("user", {"app", "on", "(+get ~a)"}), "");
-  EXPECT_EQ(Apply("user", {"other"}), "");
-  EXPECT_NE(Apply("user", {"app", "off"}), "");
+  EXPECT_EQ(Load("user app on \"(+get ~a)\"\nuser other\n"), "");
   EXPECT_EQ(config_.Words("user"), (std::vector<std::string>{"app on \"(+get ~a)\"", "other"}));
+  EXPECT_NE(Load("user app\nuser app\n"), "");
   EXPECT_EQ(Set({{"user", "x"}}), "ERR Unknown option or number of arguments for CONFIG SET - 'user'");
 }
 
