@@ -99,7 +99,7 @@ def test_what_a_user_may_do(admin):
         set out:a 1 get | exists in:a | exists out:a | exists other | copy in:a out:a | copy out:a in:a
         mget own:a other | mset own:a 1 other 2 | incr own:a | keys * | flushall | config get x | ping
         zunionstore own:z 1 other | zunionstore own:z 2 own:a in:a | rename own:a out:b
-        nosuch | get | bitfield in:a set u8 0 1 | bitfield in:b get u8 0 | xread streams other 0
+        nosuch | get | xread streams other 0
     """.replace("|", "\n"))
 
 
