@@ -94,8 +94,9 @@ bool CommandRules::Enact(const Catalogue& catalogue, const Rule& rule) {
 void CommandRules::Replay(const Catalogue& catalogue) {
   std::vector<Rule> rules = std::move(rules_);
   StartFrom(from_all_);
-  for (const Rule& rule : rules) Enact(catalogue, rule);
-  rules_ = std::move(rules);
+  for (Rule& rule : rules) {
+    if (Enact(catalogue, rule)) rules_.push_back(std::move(rule));
+  }
 }
 
 Status CommandRules::Apply(const Catalogue& catalogue, std::string_view text) {

@@ -51,6 +51,7 @@ class CommandRules {
   static Result<Rule> ParseWithArgument(const Catalogue& catalogue, std::string_view name);
   // Whether `later` leaves nothing of what `earlier` said.
   static bool Replaces(const Rule& later, const Rule& earlier);
+  // Starts again with the rules kept, and drops those that no longer change anything.
   void Replay(const Catalogue& catalogue);
   // True when anything is different now.
   bool Enact(const Catalogue& catalogue, const Rule& rule);

@@ -97,6 +97,7 @@ TEST_F(Rules, AUserIsMadeOfAllRulesOrNone) {
 
 TEST_F(Rules, ADescriptionMakesTheSameUserAgain) {
   ASSERT_TRUE(Set("a", {"on", ">pw", "%R~r", "&c", "+@read", "+select|0", "(~x -@all +config|get)"}).ok());
+  ASSERT_TRUE(Set("default", {"sanitize-payload"}).ok());  // which "reset" before a line's rules says too
   Users again(SomeCommands(), pubsub_default_);
   ASSERT_TRUE(again.LoadLines(users_.Lines()).ok());
   EXPECT_EQ(again.Lines(), users_.Lines());
