@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kFastLaneSteps = 2048;
 // Memory a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
-constexpr size_t kKeptRows = 1 << 16;
+constexpr size_t kKeptRows = 1 << 13;
 // What rows that are written together mostly share: the keyspace, the collection id.
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
@@ -539,7 +539,7 @@ void Transaction::Reset() {
   empty_below_ = 0;
   hot_row_hash_ = 0;
   earliest_expiry_ms_ = INT64_MAX;
-  if (order_.capacity() > kKeptRows) order_ = {};
+  if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
 }
 
