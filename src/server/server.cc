@@ -27,7 +27,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
       StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
-      StreamInfoCommands(),
+      StreamInfoCommands(), SortCommands(),
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
