@@ -136,6 +136,10 @@ void Connection::RunRequests(bool resume) {
 
 Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
   if (resume || has_request_) {
+    if (!slow && (worker.wakes_others() || worker.is_full())) {
+      resumes_ = resume;
+      return Next::kRetry;
+    }
     const Next next = RunOne(worker, resume);
     if (next != Next::kRunMore || (slow && worker.is_write())) return next;
   }
