@@ -33,7 +33,6 @@ constexpr FlagName kCommandFlags[] = {
     {kAsking, "asking"},
     {kFast, "fast"},
     {kNoAuth, "no_auth"},
-    {kMayReplicate, "may_replicate"},
     {kNoMandatoryKeys, "no_mandatory_keys"},
     {kNoAsyncLoading, "no_async_loading"},
     {kNoMulti, "no_multi"},

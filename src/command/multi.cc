@@ -50,13 +50,15 @@ Status RunQueued(CommandContext& ctx, const QueuedCommand& queued, Reply& reply)
 
 // EXEC
 Status Exec(CommandContext& ctx, Args&, Reply& reply) {
-  const MultiState& multi = ctx.session().multi;
+  MultiState& multi = ctx.session().multi;
+  multi.ran = false;
   if (!multi.active) return Status::Reply("ERR EXEC without MULTI");
   if (multi.aborted) return Status::Reply("EXECABORT Transaction discarded because of previous errors.");
   if (ctx.session().watch_broken || AnyExpired(ctx)) {
     reply.NullArray();
     return Ok();
   }
+  multi.ran = true;
   reply.Array(multi.queue.size());
   for (const QueuedCommand& queued : multi.queue) TRY(RunQueued(ctx, queued, reply));
   return Ok();

@@ -55,6 +55,7 @@ enum CommandFlag : uint32_t {
   kSubcommands = 1u << 26, // a container: `run` is null or answers when no subcommand is given
   kNotQueued = 1u << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
   kRunsQueue = 1u << 28,   // runs the commands queued by MULTI: needs all their keys
+  kForListener = 1u << 29, // open to a client that has subscribed to something in RESP2
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").

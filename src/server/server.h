@@ -21,6 +21,8 @@
 #include "server/client_registry.h"
 #include "server/committer.h"
 #include "server/config.h"
+#include "server/monitors.h"
+#include "server/pubsub.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
 #include "server/stats.h"
@@ -63,6 +65,8 @@ class Server : public Service {
 
   ClientRegistry& clients() { return clients_; }
   ClientPause& pause() { return pause_; }
+  PubSub& pubsub() { return pubsub_; }
+  Monitors& monitors() { return monitors_; }
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
@@ -78,6 +82,8 @@ class Server : public Service {
   std::unique_ptr<Store> store_;
   ClientRegistry clients_;
   ClientPause pause_;
+  PubSub pubsub_;
+  Monitors monitors_;
   SlowLog slow_log_;
   Stats stats_;
   DebugSwitches debug_;

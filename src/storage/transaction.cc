@@ -51,6 +51,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   command_counts_.clear();
   rank_changes_.clear();
   use_marks_before_ = use_marks_.size();
+  announcements_before_ = announcements_.size();
   changed_keyspaces_ = false;
   overlay_.ForgetMarks();
 }
@@ -154,6 +155,7 @@ void Transaction::AbandonCommand() {
   UndoRankChanges(0);
   overlay_.RollbackTo(0);
   use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
+  announcements_.resize(std::min(announcements_.size(), announcements_before_));
   command_counts_.clear();
   if (changed_keyspaces_) {
     keyspaces_ = keyspaces_before_;
@@ -163,13 +165,19 @@ void Transaction::AbandonCommand() {
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
-  return {overlay_.Mark(), rank_changes_.size(), command_counts_};
+  return {overlay_.Mark(), rank_changes_.size(), command_counts_, announcements_.size()};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
   UndoRankChanges(savepoint.rank_changes);
   overlay_.RollbackTo(savepoint.overlay);
   command_counts_ = savepoint.counts;
+  announcements_.resize(savepoint.announcements);
+}
+
+std::vector<Announcement> Transaction::TakeAnnouncements() {
+  announcements_before_ = 0;
+  return std::exchange(announcements_, {});
 }
 
 void Transaction::UndoRankChanges(size_t keep) {
