@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DEL, UNLINK and RENAME of a large set beside a set of ten, and whether the space comes back.
+"""DEL and RENAME of a large set beside a set of ten, and whether the space comes back.
 
 Both sets are renamed back and forth, and sets of both sizes are deleted; the times are medians of
 what a client waits for the reply. Then COMPACT, and the directory is measured: what the large sets
@@ -59,18 +59,15 @@ def measure(options: argparse.Namespace) -> dict:
     with start_cairn(options.cairn_args) as server:
         connection, folder = Connection(server.port), pathlib.Path(server.data_dir)
         empty = disk_bytes(folder)
-        figures = {"RENAME": {}, "DEL": {}, "UNLINK": {}}
-        sizes = {"small": 10, "large": options.members}
-        for command in ("DEL", "UNLINK"):
-            for size, members in sizes.items():
-                keys = [b"%s:%d" % (size.encode(), i) for i in range(options.sets)]
-                for key in keys:
-                    fill(connection, key, members)
-                renames = [t for key in keys for t in rename_times(connection, key, 20)]
-                figures["RENAME"].setdefault(size, []).extend(renames)
-                full = disk_bytes(folder)
-                drops = [timed(connection, command.encode(), key, reply=b":1\r\n") for key in keys]
-                figures[command][size] = drops
+        figures = {"RENAME": {}, "DEL": {}}
+        for size, members in {"small": 10, "large": options.members}.items():
+            keys = [b"%s:%d" % (size.encode(), i) for i in range(options.sets)]
+            for key in keys:
+                fill(connection, key, members)
+            figures["RENAME"][size] = [t for key in keys for t in rename_times(connection, key, 20)]
+            full = disk_bytes(folder)
+            figures["DEL"][size] = [
+                timed(connection, b"DEL", key, reply=b":1\r\n") for key in keys]
         server.client(socket_timeout=600).execute_command("COMPACT")
         deadline = time.monotonic() + SETTLE_S
         while disk_bytes(folder) > empty + MOST_LEFT * full and time.monotonic() < deadline:
@@ -86,7 +83,7 @@ def main() -> int:
     """The command line, the table, the verdict."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--members", type=int, default=5_000_000)
-    parser.add_argument("--sets", type=int, default=3, help="of each size and command")
+    parser.add_argument("--sets", type=int, default=3, help="of each size")
     parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()

@@ -34,19 +34,45 @@ class CalledKeys {
   std::vector<KeyUse> uses_;
 };
 
+// The arguments in which a call names channels to speak on or to hear.
+struct NamedChannels {
+  size_t begin = 0;
+  size_t end = 0;
+  bool are_patterns = false;
+};
+
+NamedChannels ChannelsOf(const Command& command, size_t argc) {
+  const std::string_view name = command.row().name;
+  if (name == "publish" || name == "spublish") return {1, 2, false};
+  if (name == "subscribe" || name == "ssubscribe") return {1, argc, false};
+  if (name == "psubscribe") return {1, argc, true};
+  return {};
+}
+
+Denial CheckChannels(const Selector& selector, const Command& command, std::span<const std::string_view> argv) {
+  const NamedChannels channels = ChannelsOf(command, argv.size());
+  for (size_t i = channels.begin; i < channels.end; ++i) {
+    if (!selector.AllowsChannel(argv[i], channels.are_patterns)) {
+      return {DenialReason::kChannel, static_cast<uint32_t>(i)};
+    }
+  }
+  return {};
+}
+
 Denial CheckSelector(const Selector& selector, const Command& command,
                      std::span<const std::string_view> argv, CalledKeys& keys) {
   if (!command.Has(kNoAuth)) {
     const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
     if (!selector.commands().Allows(command.index(), first)) return {DenialReason::kCommand};
   }
-  if (selector.all_keys()) return {};
+  if (selector.all_keys()) return CheckChannels(selector, command, argv);
   for (const KeyUse& use : keys.Get()) {
+    if (use.flags & kNotKey) continue;
     if (!selector.AllowsKey(argv[use.position], AccessOf(use.flags))) {
       return {DenialReason::kKey, use.position};
     }
   }
-  return {};
+  return CheckChannels(selector, command, argv);
 }
 
 }  // namespace

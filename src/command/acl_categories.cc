@@ -58,14 +58,16 @@ std::string_view CategoryOfGroup(Group group) {
   return {};
 }
 
-// The bits of space-separated names.
-uint32_t BitsOf(std::string_view names) {
+// The bits of space-separated names; those of names behind a minus sign go to `removed`.
+uint32_t BitsOf(std::string_view names, uint32_t& removed) {
   uint32_t bits = 0;
   while (!names.empty()) {
+    const bool remove = names[0] == '-';
+    if (remove) names.remove_prefix(1);
     const size_t end = std::min(names.find(' '), names.size());
     const uint32_t bit = AclCategoryBit(names.substr(0, end));
     ASSERT(bit != 0, "a row names a category that does not exist");
-    bits |= bit;
+    (remove ? removed : bits) |= bit;
     names.remove_prefix(std::min(end + 1, names.size()));
   }
   return bits;
@@ -84,15 +86,16 @@ uint32_t AclCategoryBit(std::string_view name) {
 
 uint32_t AclCategoriesOf(const Command& command) {
   const CommandRow& row = command.row();
-  uint32_t bits = BitsOf(row.acl);
+  uint32_t removed = 0;
+  uint32_t bits = BitsOf(row.acl, removed);
   for (const auto& [flag, categories] : kFlags) {
     const bool hides_reading = flag == kReadonly && row.group == Group::kScripting;
-    if ((row.flags & flag) && !hides_reading) bits |= BitsOf(categories);
+    if ((row.flags & flag) && !hides_reading) bits |= BitsOf(categories, removed);
   }
-  if (!(row.flags & kFast)) bits |= BitsOf("slow");
+  if (!(row.flags & kFast)) bits |= BitsOf("slow", removed);
   const bool only_contains = (row.flags & kSubcommands) && row.run == nullptr;
-  if (!only_contains) bits |= BitsOf(CategoryOfGroup(row.group));
-  return bits;
+  if (!only_contains) bits |= BitsOf(CategoryOfGroup(row.group), removed);
+  return bits & ~removed;
 }
 
 }  // namespace cairn

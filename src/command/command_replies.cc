@@ -33,7 +33,6 @@ constexpr FlagName kCommandFlags[] = {
     {kAsking, "asking"},
     {kFast, "fast"},
     {kNoAuth, "no_auth"},
-    {kMayReplicate, "may_replicate"},
     {kNoMandatoryKeys, "no_mandatory_keys"},
     {kNoAsyncLoading, "no_async_loading"},
     {kNoMulti, "no_multi"},
@@ -72,10 +71,7 @@ void ReplyFlags(uint32_t flags, std::span<const FlagName> names, Reply& reply) {
 // The used ones of a row's key specs.
 std::span<const KeySpec> KeySpecsOf(const CommandRow& row) {
   size_t count = 0;
-  while (count < std::size(row.keys) &&
-         (row.keys[count].begin != 0 || !row.keys[count].keyword.empty())) {
-    ++count;
-  }
+  while (count < std::size(row.keys) && row.keys[count].IsUsed()) ++count;
   return {row.keys, count};
 }
 
@@ -111,7 +107,18 @@ KeyRange RangeOf(std::span<const KeySpec> specs) {
   return range;
 }
 
+// A place that key specs have no terms for.
+void ReplyUnknown(std::string_view field, Reply& reply) {
+  reply.Bulk(field);
+  reply.Map(2);
+  reply.Bulk("type");
+  reply.Bulk("unknown");
+  reply.Bulk("spec");
+  reply.Map(0);
+}
+
 void ReplyBeginSearch(const KeySpec& spec, Reply& reply) {
+  if (spec.unknown) return ReplyUnknown("begin_search", reply);
   reply.Bulk("begin_search");
   reply.Map(2);
   reply.Bulk("type");
@@ -131,6 +138,7 @@ void ReplyBeginSearch(const KeySpec& spec, Reply& reply) {
 }
 
 void ReplyFindKeys(const KeySpec& spec, Reply& reply) {
+  if (spec.unknown) return ReplyUnknown("find_keys", reply);
   const bool counted = spec.keynum >= 0;
   reply.Bulk("find_keys");
   reply.Map(2);

@@ -16,6 +16,13 @@ namespace {
 constexpr int kTriesBeforeLockAll = 1;
 constexpr int kMostTries = 8;
 
+std::string OnlyListens(const Command& command) {
+  std::string text = command.Has(kRunsQueue) ? "EXECABORT Transaction discarded because of: " : "ERR ";
+  text.append("Can't execute '").append(command.full_name());
+  return text.append(
+      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
+}
+
 }  // namespace
 
 struct Dispatcher::Call {
@@ -50,6 +57,7 @@ Status Dispatcher::CheckGates(const Call& call) {
     return Status::Reply("ERR Command not allowed inside a transaction");
   }
   if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
+  if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
   return command->Has(kWrite) ? CheckWritable(call) : Ok();
 }
 
@@ -135,6 +143,7 @@ bool Dispatcher::StartsOnSlowLane(const Call& call) const {
 Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   CommandWorker& worker = call.worker;
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
+  call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
   if (call.rerun && !waiters_.IsTurn(call.session)) return Status::MustBlock();
   Args args(call.argv);
@@ -229,12 +238,14 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
                                                  [this](uint32_t s) { return waiters_.IsInterested(s); });
   } else {
     txn.AbandonCommand();
+    call.session.subscriptions.Rewind();
     reply.Rewind();
     reply.Error(status.Is(Code::kReply) ? std::string(status.text()) : "ERR " + std::string(status.text()));
     outcome.failed = true;
   }
   if (call.command->Has(kRunsQueue)) {
     TellLateDenials(call);
+    if (status.ok() && call.session.multi.ran) outcome.ran = std::move(call.session.multi.queue);
     call.session.multi = MultiState();
     call.session.ShowQueued();
     waiters_.Unwatch(call.session);

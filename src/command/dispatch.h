@@ -47,6 +47,7 @@ struct Outcome {
   bool failed = false;               // ran and answered an error
   bool wrote = false;                // its changes are in the tick: the reply must wait for the commit
   bool wakes = false;                // it touched a key somebody is parked on: end the tick now
+  std::vector<QueuedCommand> ran;    // EXEC: what it ran
 };
 
 // Told of each call that a user's rules do not allow, with what was denied.

@@ -16,6 +16,7 @@ std::span<const CommandRow> DatabaseCommands();
 std::span<const CommandRow> ObjectCommands();
 std::span<const CommandRow> ExpireCommands();
 std::span<const CommandRow> ScanCommands();
+std::span<const CommandRow> SortCommands();
 std::span<const CommandRow> HashCommands();
 std::span<const CommandRow> HashWalkCommands();
 std::span<const CommandRow> SetCommands();

@@ -59,12 +59,14 @@ Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
 // EXEC
 Status Exec(CommandContext& ctx, Args&, Reply& reply) {
   MultiState& multi = ctx.session().multi;
+  multi.ran = false;
   if (!multi.active) return Status::Reply("ERR EXEC without MULTI");
   if (multi.aborted) return Status::Reply("EXECABORT Transaction discarded because of previous errors.");
   if (ctx.session().watch_broken || AnyExpired(ctx)) {
     reply.NullArray();
     return Ok();
   }
+  multi.ran = true;
   reply.Array(multi.queue.size());
   for (QueuedCommand& queued : multi.queue) TRY(RunQueued(ctx, queued, reply));
   return Ok();

@@ -19,6 +19,7 @@
 
 #include "acl/denial.h"
 #include "acl/users.h"
+#include "command/subscriptions.h"
 
 namespace cairn {
 
@@ -43,6 +44,7 @@ struct QueuedCommand {
 struct MultiState {
   bool active = false;
   bool aborted = false;  // a command could not be queued; EXEC will refuse
+  bool ran = false;      // EXEC has run the queue
   std::vector<QueuedCommand> queue;
 };
 
@@ -77,10 +79,16 @@ class Session {
   void ShowQueued() { shown_queued = multi.active ? static_cast<int>(multi.queue.size()) : -1; }
   std::vector<WatchedKey> watched;
   std::unique_ptr<BlockedCommand> blocked;
+  Subscriptions subscriptions;
+  // In RESP2 a subscriber may say little else, for a reply could not be told from a message.
+  bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }
 
   // ---- read by anybody
   std::atomic<int> db{0};
-  std::atomic<int> shown_protocol{2};
+  std::atomic<int> shown_protocol{2};          // in which others push messages to it
+  std::atomic<uint32_t> shown_subscriptions[kChannelKinds]{};  // by ChannelKind
+  bool is_subscriber() const;
+  std::atomic<bool> is_monitor{false};         // MONITOR
   std::atomic<int> shown_queued{-1};           // commands put aside by MULTI; -1: none is open
   std::atomic<bool> no_touch{false};           // CLIENT NO-TOUCH, NO-EVICT
   std::atomic<bool> no_evict{false};
@@ -124,5 +132,12 @@ class Session {
   const uint64_t id_;
   std::mutex mutex_;
 };
+
+inline bool Session::is_subscriber() const {
+  for (const std::atomic<uint32_t>& count : shown_subscriptions) {
+    if (count.load(std::memory_order_relaxed) > 0) return true;
+  }
+  return false;
+}
 
 }  // namespace cairn

@@ -239,8 +239,18 @@ std::vector<Argument> FromTerms(Terms terms) {
 
 // ---- which key spec finds which key
 
+bool HasWord(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
 // Whether `spec` finds a key that is argument number `position`, counted from the command's name.
 bool Finds(const KeySpec& spec, int position, std::string_view token) {
+  if (spec.unknown) return HasWord(spec.keyword, token);
   if (!spec.keyword.empty()) return spec.keyword == token;
   if (spec.begin == 0) return false;
   const int first = spec.begin + (spec.keynum < 0 ? 0 : spec.first_after_keynum);
@@ -251,9 +261,12 @@ bool Finds(const KeySpec& spec, int position, std::string_view token) {
 void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, std::string_view token,
                   int& position) {
   for (Argument& argument : arguments) {
-    if (argument.type == ArgumentType::kKey) {
+    const bool is_pattern = argument.type == ArgumentType::kPattern;
+    if (argument.type == ArgumentType::kKey || is_pattern) {
       for (int i = 0; i < static_cast<int>(std::size(row.keys)) && argument.key_spec < 0; ++i) {
         const std::string_view behind = argument.token.empty() ? token : argument.token;
+        // A pattern is not a key, but may lead to some.
+        if (is_pattern && !row.keys[i].unknown) continue;
         if (Finds(row.keys[i], position, behind)) argument.key_spec = i;
       }
     }

@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t kLongestName = 64;
 
-bool IsUsed(const KeySpec& spec) { return spec.begin != 0 || !spec.keyword.empty(); }
-
 // The index of a spec's first key, or 0 when its keyword is not among the arguments.
 size_t FindBegin(const KeySpec& spec, std::span<const std::string_view> argv) {
   if (spec.keyword.empty()) return static_cast<size_t>(spec.begin);
@@ -70,7 +68,7 @@ bool FindSpec(const KeySpec& spec, std::span<const std::string_view> argv, std::
 Command::Command(const CommandRow& row, const Command* parent) : row_(row), parent_(parent) {
   full_name_ = parent == nullptr ? std::string(row.name)
                                  : std::string(parent->row().name) + "|" + std::string(row.name);
-  for (const KeySpec& spec : row.keys) has_keys_ |= IsUsed(spec) && !(spec.flags & kNotKey);
+  for (const KeySpec& spec : row.keys) has_keys_ |= spec.IsUsed() && !(spec.flags & kNotKey);
 }
 
 bool Command::AcceptsArity(size_t count) const {
@@ -79,19 +77,26 @@ bool Command::AcceptsArity(size_t count) const {
 }
 
 bool Command::FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const {
+  if (row_.find_keys != nullptr) {
+    std::vector<KeyUse> uses;
+    const bool found = row_.find_keys(argv, uses);
+    for (const KeyUse& use : uses) positions.push_back(use.position);
+    return found;
+  }
   for (const KeySpec& spec : row_.keys) {
-    if (!IsUsed(spec)) break;
-    if (spec.flags & kNotKey) continue;
+    if (!spec.IsUsed()) break;
+    if ((spec.flags & kNotKey) || spec.unknown) continue;
     if (!FindSpec(spec, argv, positions)) return false;
   }
   return true;
 }
 
 bool Command::FindKeyUses(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) const {
+  if (row_.find_keys != nullptr) return row_.find_keys(argv, uses);
   std::vector<uint32_t> positions;
   for (const KeySpec& spec : row_.keys) {
-    if (!IsUsed(spec)) break;
-    if (spec.flags & kNotKey) continue;
+    if (!spec.IsUsed()) break;
+    if ((spec.flags & kNotKey) || spec.unknown) continue;
     positions.clear();
     if (!FindSpec(spec, argv, positions)) return false;
     const bool counts_none = positions.empty() && spec.keynum >= 0 && FindBegin(spec, argv) != 0;

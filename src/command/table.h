@@ -55,6 +55,7 @@ enum CommandFlag : uint32_t {
   kSubcommands = 1u << 26, // a container: `run` is null or answers when no subcommand is given
   kNotQueued = 1u << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
   kRunsQueue = 1u << 28,   // runs the commands queued by MULTI: needs all their keys
+  kForListener = 1u << 29, // open to a client that has subscribed to something in RESP2
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").
@@ -84,6 +85,10 @@ struct KeySpec {
   int16_t keynum = -1;                // counted run: index of the count relative to `begin`, -1 for a range
   int16_t first_after_keynum = 0;     // counted run: index of the first key relative to `begin`
   std::string_view notes = {};
+  bool unknown = false;               // where cannot be told in these terms; `keyword` then is the option (or
+                                      // options, space-separated) whose argument leads to the keys
+
+  bool IsUsed() const { return begin != 0 || !keyword.empty(); }
 };
 
 inline constexpr KeySpec OneKey(uint16_t flags, int16_t at = 1) { return {.flags = flags, .begin = at}; }
@@ -108,6 +113,10 @@ struct KeyUse {
 // The flags of a key spec marked kVariableFlags as they are for one call.
 using KeyFlagsFunction = uint16_t (*)(std::span<const std::string_view> argv);
 
+// Appends the keys of one call of a command with unknown key specs, as far as its arguments name them. False when
+// they do not tell.
+using FindKeysFunction = bool (*)(std::span<const std::string_view> argv, std::vector<KeyUse>& uses);
+
 struct CommandRow {
   std::string_view name;            // lower case; a subcommand without its container's name
   int16_t arity = 0;                // the name included; -n: n or more
@@ -122,12 +131,14 @@ struct CommandRow {
   // literal tokens, brackets optional, bars alternatives, "..." repetition; command/syntax.h has the rest.
   // COMMAND DOCS is derived from it.
   std::string_view syntax = {};
-  std::string_view acl = {};        // categories besides those that flags and group imply, e.g. "dangerous"
+  // Categories besides those that flags and group imply, e.g. "dangerous"; "-keyspace" takes an implied one away.
+  std::string_view acl = {};
   std::string_view tips = {};       // COMMAND's tips, space-separated
   std::span<const CommandRow> subcommands = {};
   std::string_view deprecated_since = {};  // Redis's version; empty: is not
   std::string_view replaced_by = {};       // the command to use instead of a deprecated one, in backquotes
   KeyFlagsFunction key_flags = nullptr;    // of specs with kVariableFlags
+  FindKeysFunction find_keys = nullptr;    // in place of the specs
 };
 
 // A row with its full name and its parent's.

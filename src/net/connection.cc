@@ -93,6 +93,10 @@ void Connection::OnReadable(int, short, void* self) {
 void Connection::OnWritable(int, short, void* self) {
   auto* connection = static_cast<Connection*>(self);
   const std::shared_ptr<Connection> keep = connection->shared_from_this();
+  if (!connection->uncommitted_.empty()) {
+    connection->WatchWrite(false);  // FinishTick sends
+    return;
+  }
   if (!connection->Flush()) return;
   if (connection->unsent() == 0 && connection->close_after_reply_ && connection->state_ == State::kReading) {
     connection->Close();
@@ -132,6 +136,10 @@ void Connection::RunRequests(bool resume) {
 
 Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
   if (resume || has_request_) {
+    if (!slow && (worker.wakes_others() || worker.is_full())) {
+      resumes_ = resume;
+      return Next::kRetry;
+    }
     const Next next = RunOne(worker, resume);
     if (next != Next::kRunMore || (slow && worker.is_write())) return next;
   }
@@ -161,6 +169,7 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
 }
 
 Connection::Next Connection::RunOne(Worker& worker, bool resume) {
+  client_->TakePushed(out_);  // what was pushed before the request comes before its reply
   const size_t start = out_.size();
   const RunResult result = resume ? worker.Resume(*client_, out_) : worker.Run(*client_, parser_.argv(), out_);
   has_request_ = !resume && (result == RunResult::kWouldWait || result == RunResult::kPaused);
@@ -177,7 +186,7 @@ Connection::Next Connection::RunOne(Worker& worker, bool resume) {
   retries_ = 0;
   if (missing_.empty()) fetches_ = 0;
   missing_.clear();
-  if ((worker.wrote() || !uncommitted_.empty()) && out_.size() > start) uncommitted_.push_back(start);
+  if ((worker.wrote() || !uncommitted_.empty()) && out_.size() > start) uncommitted_.push_back({start, out_.size()});
   return close_after_reply_ ? Next::kClose : Next::kRunMore;
 }
 
@@ -197,8 +206,13 @@ Connection::Next Connection::WayToWait(Worker& worker) {
 void Connection::ReplaceReplies() {
   if (uncommitted_.empty()) return;
   const std::string error = thread_.worker().commit_error();
-  out_.resize(uncommitted_.front());
-  for (size_t i = 0; i < uncommitted_.size(); ++i) out_.append(error);
+  std::string kept;
+  size_t end = 0;
+  for (const Range& reply : uncommitted_) {
+    kept.append(out_, end, reply.begin - end).append(error);
+    end = reply.end;
+  }
+  out_ = kept.append(out_, end);
 }
 
 // One that ran nothing because the tick is full would otherwise come back at once, and again.
@@ -213,6 +227,7 @@ void Connection::FinishTick(bool committed) {
     Close();
     return;
   }
+  if (!close_after_reply_) client_->TakePushed(out_);
   if (Flush()) Proceed();
 }
 
@@ -321,16 +336,15 @@ void Connection::NoteBuffers() {
 
 void Connection::OnWake() {
   const Client::Wish wish = client_->TakeWish();
-  const bool at_rest = state_ == State::kReading || state_ == State::kParked;
   switch (wish) {
     case Client::Wish::kNone: break;
     case Client::Wish::kCloseNow:
       close_now_ = true;
-      if (at_rest) Close();
+      if (is_at_rest()) Close();
       break;
     case Client::Wish::kCloseAfterReply:
       close_after_reply_ = true;
-      if (at_rest && unsent() == 0) Close();
+      if (is_at_rest() && unsent() == 0) Close();
       break;
     case Client::Wish::kResume:
       if (state_ == State::kParked) {  // also one that CLIENT PAUSE held back
@@ -340,6 +354,13 @@ void Connection::OnWake() {
       }
       break;
   }
+  if (is_at_rest() && !is_shut() && !close_after_reply_) SendPushed();
+}
+
+// Not at rest, the end of the tick sees to it.
+void Connection::SendPushed() {
+  client_->TakePushed(out_);
+  if (unsent() > 0) Flush();
 }
 
 void Connection::OnTimer(int64_t now_us) {

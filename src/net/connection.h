@@ -73,6 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Park();
   void NoteBuffers();
   size_t unsent() const { return out_.size() - sent_; }
+  bool is_at_rest() const { return state_ == State::kReading || state_ == State::kParked; }
+  void SendPushed();
   void ReplaceReplies();
   void Close();
 
@@ -85,7 +87,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   RequestParser parser_;
   std::string out_;
   size_t sent_ = 0;                 // of out_
-  std::vector<size_t> uncommitted_;  // where in out_ each reply starts, from the tick's first write on
+  struct Range {
+    size_t begin, end;
+  };
+  std::vector<Range> uncommitted_;  // of out_: the replies from the tick's first write on
   event* read_event_ = nullptr;
   event* write_event_ = nullptr;
   event* deadline_event_ = nullptr;

@@ -38,6 +38,9 @@ class Client {
   // What another thread wants of this connection.
   enum class Wish : unsigned char { kNone, kCloseAfterReply, kCloseNow, kResume };
   virtual Wish TakeWish() = 0;
+  // Appends what others have pushed to this client, whole messages, since it was last asked. The client's waker is
+  // called when there is something after there was nothing.
+  virtual void TakePushed(std::string& out) = 0;
   // Asked after output was added or a tenth of a second went by; true: the client must go.
   virtual bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) = 0;
   virtual bool ExceedsQueryLimit(uint64_t pending_bytes) const = 0;

@@ -155,6 +155,11 @@ void ListpackWriter::Add(const Item& item) {
   }
 }
 
+void ListpackWriter::Append(const ListpackWriter& other) {
+  out_.append(other.out_, kHeadBytes);
+  count_ += other.count_;
+}
+
 std::string ListpackWriter::Take() {
   out_.push_back(static_cast<char>(kEnd));
   std::string head;

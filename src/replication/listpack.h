@@ -39,6 +39,8 @@ class ListpackWriter {
   void AddText(std::string_view text);
   void AddInteger(int64_t value);
   void Add(const Item& item);
+  // The entries of another, behind those of this one.
+  void Append(const ListpackWriter& other);
 
   size_t count() const { return count_; }
   size_t size_bytes() const { return out_.size() + 1; }  // of what Take would answer

@@ -33,6 +33,22 @@
 //                           20 set
 //   18  list quicklist 2    n:length, n times: container:length text (1: the text is one item, 2:
 //                           it is a listpack)
+//   15  stream              n:length, n nodes, count:length last:id, m:length, m groups
+//   19  stream 2            n:length, n nodes, count:length last:id first:id max_deleted:id
+//                           entries_added:length, m:length, m groups
+//   21  stream 3            as 19
+//
+// What a stream is made of; types/stream_group.h says what the words mean:
+//
+//   id          ms:length seq:length
+//   raw id      ms:u64 seq:u64, big-endian
+//   node        a text that is the raw id of the base, a text that is a listpack
+//               (replication/stream_node.h)
+//   group       name:text last:id entries_read:length (-1: not known; not in type 15)
+//               p:length, p pending entries, c:length, c consumers
+//   pending     raw id, delivered_ms:i64 deliveries:length
+//   consumer    name:text seen_ms:i64 active_ms:i64 (in type 21 only; -1: never)
+//               p:length, p raw ids: which of the group's pending entries are the consumer's
 //
 // A zset in a ziplist or listpack is member, score, member, score ...; a hash field, value, field,
 // value ... Versions 5 to 11 of RDB differ, as to values, only in which types they know. We write
@@ -58,10 +74,13 @@ enum class RdbType : uint8_t {
   kZsetZiplist = 12,
   kHashZiplist = 13,
   kListQuicklist = 14,
+  kStreamListpacks = 15,
   kHashListpack = 16,
   kZsetListpack = 17,
   kListQuicklist2 = 18,
+  kStreamListpacks2 = 19,
   kSetListpack = 20,
+  kStreamListpacks3 = 21,
 };
 
 inline constexpr uint16_t kRdbVersionWritten = 10;

@@ -12,6 +12,8 @@
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set_builder.h"
+#include "types/stream.h"
+#include "types/stream_group.h"
 #include "types/string.h"
 #include "types/zset.h"
 
@@ -65,6 +67,47 @@ Status LoadHash(Keyspace& keys, const Key& key, const KeyEntry& entry, const Rdb
   return Hash::Replace(keys, key, entry, value.items.all(), RuleFor(value));
 }
 
+Status LoadGroup(Stream& stream, const RdbStream& value, const RdbStream::Group& read) {
+  const int64_t entries_read =
+      value.counts_reads() ? read.entries_read : EntriesAddedUpTo(stream.state(), read.last_id);
+  StreamGroup group = StreamGroup::Create(stream, read.name, read.last_id, entries_read);
+  for (const RdbStream::Consumer& each : read.consumers) {
+    StreamConsumer* const consumer = TRY(group.ConsumerOrNew(each.name, each.seen_ms));
+    consumer->active_ms = each.active_ms;
+    for (const PendingEntry& entry : each.pending) TRY(group.Assign(*consumer, entry));
+  }
+  group.Save();
+  return Ok();
+}
+
+Status LoadEntries(Stream& stream, const RdbStream& value) {
+  std::vector<std::string> scratch;
+  std::vector<std::string_view> texts;
+  for (size_t i = 0; i < value.size(); ++i) {
+    const std::span<const Item> fields = value.fields(i);
+    scratch.resize(std::max(scratch.size(), fields.size()));
+    texts.clear();
+    for (size_t at = 0; at < fields.size(); ++at) texts.push_back(fields[at].Text(scratch[at]));
+    TRY(stream.Append(value.id(i), texts));
+  }
+  return Ok();
+}
+
+Status LoadStream(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) {
+  if (entry.exists()) TRY(keys.Remove(key, entry));
+  TRY(keys.txn().Spend(value.stream->size()));
+  Stream stream = TRY(Stream::Find(keys, key));
+  stream.Create();
+  TRY(LoadEntries(stream, *value.stream));
+  stream.state().last_id = value.stream->last_id();
+  stream.state().max_deleted_id = value.stream->max_deleted_id();
+  stream.state().entries_added = value.stream->entries_added();
+  for (const RdbStream::Group& group : value.stream->groups()) {
+    TRY(LoadGroup(stream, *value.stream, group));
+  }
+  return stream.Save();
+}
+
 struct LoadRow {
   Type type;
   Status (*load)(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value);
@@ -72,7 +115,7 @@ struct LoadRow {
 
 constexpr LoadRow kTypes[] = {
     {Type::kString, LoadString}, {Type::kList, LoadList}, {Type::kSet, LoadSet},
-    {Type::kZset, LoadZset},     {Type::kHash, LoadHash},
+    {Type::kZset, LoadZset},     {Type::kHash, LoadHash}, {Type::kStream, LoadStream},
 };
 
 }  // namespace

@@ -32,6 +32,18 @@ Result<uint8_t> RdbReader::Byte() {
   return byte;
 }
 
+Result<std::string_view> RdbReader::Bytes(uint64_t size) {
+  const std::string_view bytes = bytes_.Take(size);
+  if (!bytes_.ok()) return CutShort();
+  return bytes;
+}
+
+Result<int64_t> RdbReader::Fixed64() {
+  const int64_t value = bytes_.SignedLittle(8);
+  if (!bytes_.ok()) return CutShort();
+  return value;
+}
+
 Result<RdbReader::Head> RdbReader::ReadHead() {
   const uint8_t first = bytes_.Byte();
   Head head;

@@ -28,6 +28,9 @@ class RdbReader {
   size_t left() const { return bytes_.left(); }
 
   Result<uint8_t> Byte();
+  Result<std::string_view> Bytes(uint64_t size);
+  // An integer of eight bytes, the least significant first.
+  Result<int64_t> Fixed64();
   Result<uint64_t> Length();
   // The number of things that follow, each of `least_bytes` or more: not none, and no more than
   // there is room for.

@@ -2,18 +2,25 @@
 #include "replication/rdb_save.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
 #include "base/number.h"
+#include "encoding/varint.h"
 #include "replication/intset.h"
 #include "replication/listpack.h"
 #include "replication/quicklist.h"
+#include "replication/stream_node.h"
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
+#include "types/stream.h"
+#include "types/stream_group.h"
 #include "types/string.h"
 #include "types/zset.h"
 
@@ -121,6 +128,65 @@ Status SaveZset(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& write
                              : Status::Corruption("spread zset: not as many members as its count");
 }
 
+void SaveId(StreamId id, RdbWriter& writer) {
+  writer.Length(id.ms);
+  writer.Length(id.seq);
+}
+
+void SaveRawId(StreamId id, RdbWriter& writer) {
+  std::string bytes;
+  AppendU64(bytes, id.ms);
+  AppendU64(bytes, id.seq);
+  writer.Raw(bytes);
+}
+
+Status SaveGroup(const StreamGroup& group, RdbWriter& writer) {
+  writer.Text(group.name());
+  SaveId(group.last_id(), writer);
+  writer.Length(static_cast<uint64_t>(group.entries_read()));
+  std::map<std::string, std::vector<StreamId>, std::less<>> owned;
+  writer.Length(group.pending());
+  TRY(group.ForEachPending({}, kLastStreamId, [&](const PendingEntry& entry) -> Result<bool> {
+    SaveRawId(entry.id, writer);
+    writer.Fixed64(entry.delivered_ms);
+    writer.Length(entry.deliveries);
+    owned[entry.consumer].push_back(entry.id);
+    return true;
+  }));
+  writer.Length(group.consumers());
+  return group.ForEachConsumer([&](const StreamConsumer& consumer) -> Result<bool> {
+    writer.Text(consumer.name);
+    writer.Fixed64(consumer.seen_ms);
+    const std::vector<StreamId>& ids = owned[consumer.name];
+    writer.Length(ids.size());
+    for (const StreamId id : ids) SaveRawId(id, writer);
+    return true;
+  });
+}
+
+Status SaveStream(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
+  const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+  StreamNodesWriter nodes(keys.limits().stream_node_max_entries,
+                          keys.limits().stream_node_max_bytes);
+  TRY(stream.Visit({}, kLastStreamId, false, [&nodes](const StreamEntry& each) -> Result<bool> {
+    nodes.Add(each);
+    return true;
+  }));
+  writer.Type(RdbType::kStreamListpacks2);
+  nodes.Finish(writer);
+  const StreamState& state = stream.state();
+  writer.Length(state.count);
+  SaveId(state.last_id, writer);
+  SaveId(state.first_id, writer);
+  SaveId(state.max_deleted_id, writer);
+  writer.Length(state.entries_added);
+  writer.Length(state.groups);
+  return StreamGroup::ForEach(stream, [&writer](const StreamGroup& group) -> Result<bool> {
+    TRY(SaveGroup(group, writer));
+    return true;
+  });
+}
+
 struct SaveRow {
   Type type;
   Status (*save)(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer);
@@ -128,7 +194,7 @@ struct SaveRow {
 
 constexpr SaveRow kTypes[] = {
     {Type::kString, SaveString}, {Type::kList, SaveList}, {Type::kSet, SaveSet},
-    {Type::kZset, SaveZset},     {Type::kHash, SaveHash},
+    {Type::kZset, SaveZset},     {Type::kHash, SaveHash}, {Type::kStream, SaveStream},
 };
 
 }  // namespace

@@ -111,6 +111,13 @@ Status ReadQuicklist2(RdbReader& reader, RdbValue& value) {
   return Ok();
 }
 
+template <RdbType kType>
+Status ReadStream(RdbReader& reader, RdbValue& value) {
+  value.stream =
+      std::make_unique<RdbStream>(TRY(RdbStream::Read(kType, reader, value.items)));
+  return Ok();
+}
+
 struct TypeRow {
   RdbType number;
   Type type;
@@ -130,6 +137,9 @@ constexpr TypeRow kTypes[] = {
     {RdbType::kZsetZiplist, Type::kZset, ReadPackedZset<ReadZiplist>},
     {RdbType::kHashZiplist, Type::kHash, ReadPacked<ReadZiplist>},
     {RdbType::kListQuicklist, Type::kList, ReadQuicklist},
+    {RdbType::kStreamListpacks, Type::kStream, ReadStream<RdbType::kStreamListpacks>},
+    {RdbType::kStreamListpacks2, Type::kStream, ReadStream<RdbType::kStreamListpacks2>},
+    {RdbType::kStreamListpacks3, Type::kStream, ReadStream<RdbType::kStreamListpacks3>},
     {RdbType::kHashListpack, Type::kHash, ReadPacked<ReadListpack>},
     {RdbType::kZsetListpack, Type::kZset, ReadPackedZset<ReadListpack>},
     {RdbType::kListQuicklist2, Type::kList, ReadQuicklist2},
@@ -154,6 +164,7 @@ bool AreDistinct(const RdbItems& items, size_t step) {
 
 Status Check(const RdbValue& value) {
   const RdbItems& items = value.items;
+  if (value.type == Type::kStream) return Ok();
   if (items.empty()) return Status::Corruption("rdb: a collection of nothing");
   if (value.type == Type::kString || value.type == Type::kList) return Ok();
   const size_t step = value.type == Type::kHash ? 2 : 1;

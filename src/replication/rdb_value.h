@@ -4,17 +4,19 @@
 //
 // A type is a row of a table in rdb_value.cc: its number and the function that reads it. What a
 // value is made of is checked here and nowhere else: something in it, no member or field twice, a
-// score for every member.
+// score for every member. Only streams check themselves (replication/rdb_stream.h).
 //
 // Thread: that of its user. The payload must outlive it.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "base/result.h"
 #include "encoding/record.h"
 #include "replication/rdb_items.h"
 #include "replication/rdb_reader.h"
+#include "replication/rdb_stream.h"
 
 namespace cairn {
 
@@ -27,6 +29,7 @@ struct RdbValue {
   // in turn.
   RdbItems items;
   std::vector<double> scores;  // of the members of a sorted set
+  std::unique_ptr<RdbStream> stream;  // of a stream, which has no items
 };
 
 // Reads a type and the value that follows. kCorruption: it is none.

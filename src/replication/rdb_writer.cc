@@ -67,6 +67,8 @@ void RdbWriter::Text(std::string_view text) {
   out_.append(text);
 }
 
+void RdbWriter::Fixed64(int64_t value) { AppendLittle(out_, static_cast<uint64_t>(value), 8); }
+
 void RdbWriter::BinaryScore(double score) { AppendLittle(out_, std::bit_cast<uint64_t>(score), 8); }
 
 }  // namespace cairn

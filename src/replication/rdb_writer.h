@@ -23,6 +23,8 @@ class RdbWriter {
   void Length(uint64_t length);
   void Text(std::string_view text);
   void BinaryScore(double score);
+  // Eight bytes, the least significant first.
+  void Fixed64(int64_t value);
   // Bytes that another writer wrote.
   void Raw(std::string_view bytes) { out_.append(bytes); }
 

@@ -48,9 +48,9 @@ void RequestParser::Shrink() {
   if (capacity_ <= kKeptBytes || pending_bytes() > 0) return;
   buffer_.reset();
   capacity_ = filled_ = consumed_ = position_ = 0;
-  extents_ = {};
-  inline_args_ = {};
-  argv_ = {};
+  std::vector<Extent>().swap(extents_);  // `= {}` would keep the memory
+  std::vector<std::string>().swap(inline_args_);
+  std::vector<std::string_view>().swap(argv_);
 }
 
 size_t RequestParser::missing_bytes() const {

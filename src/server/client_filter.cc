@@ -13,12 +13,11 @@ namespace {
 constexpr std::string_view kBadKillId = "ERR client-id should be greater than 0";
 constexpr std::string_view kBadListId = "ERR Invalid client ID";
 
-// True for "normal", false for the other types there are: no client here is a replica, a primary or
-// a subscriber.
-Result<bool> ParseType(std::string_view type) {
-  if (EqualsIgnoreCase(type, "normal")) return true;
-  for (const std::string_view other : {"slave", "replica", "pubsub", "master"}) {
-    if (EqualsIgnoreCase(type, other)) return false;
+Result<ClientFilter::Type> ParseType(std::string_view type) {
+  if (EqualsIgnoreCase(type, "normal")) return ClientFilter::Type::kNormal;
+  if (EqualsIgnoreCase(type, "pubsub")) return ClientFilter::Type::kSubscriber;
+  for (const std::string_view other : {"slave", "replica", "master"}) {
+    if (EqualsIgnoreCase(type, other)) return ClientFilter::Type::kOther;
   }
   return Status::Error(Code::kReply, "ERR Unknown client type '" + std::string(type) + "'");
 }
@@ -27,7 +26,7 @@ Status ParseKillOption(Args& args, const Users& users, ClientFilter& filter) {
   if (args.Keyword("id")) {
     filter.ids = {static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, kBadKillId))};
   } else if (args.Keyword("type")) {
-    filter.normal = TRY(ParseType(args.Bytes()));
+    filter.type = TRY(ParseType(args.Bytes()));
   } else if (args.Keyword("addr")) {
     filter.peer = args.Bytes();
   } else if (args.Keyword("laddr")) {
@@ -49,7 +48,7 @@ Status ParseKillOption(Args& args, const Users& users, ClientFilter& filter) {
 
 bool ClientFilter::Matches(Session& session, uint64_t my_id) const {
   if (!ids.empty() && std::find(ids.begin(), ids.end(), session.id()) == ids.end()) return false;
-  if (normal && !*normal) return false;
+  if (type && *type != (session.is_subscriber() ? Type::kSubscriber : Type::kNormal)) return false;
   if (skip_me && session.id() == my_id) return false;
   std::lock_guard lock(session.mutex());
   return (!peer || *peer == session.peer) && (!local || *local == session.local) &&
@@ -66,7 +65,7 @@ Result<ClientFilter> ParseKillFilter(Args& args, const Users& users) {
 Result<ClientFilter> ParseListFilter(Args& args) {
   ClientFilter filter{.skip_me = false};
   if (args.left() == 2 && args.Keyword("type")) {
-    filter.normal = TRY(ParseType(args.Bytes()));
+    filter.type = TRY(ParseType(args.Bytes()));
   } else if (args.left() >= 2 && args.Keyword("id")) {
     while (args.More()) filter.ids.push_back(static_cast<uint64_t>(args.Integer(kBadListId)));
   }

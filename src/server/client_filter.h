@@ -20,7 +20,8 @@ namespace cairn {
 
 struct ClientFilter {
   std::vector<uint64_t> ids;   // empty: any
-  std::optional<bool> normal;  // the client's type: normal, or one that no client here is
+  enum class Type : unsigned char { kNormal, kSubscriber, kOther };  // kOther: one that no client here is
+  std::optional<Type> type;
   std::optional<std::string> peer;
   std::optional<std::string> local;
   std::optional<std::string> user;

@@ -29,6 +29,8 @@ class FieldWriter {
 
 std::string Flags(const Session& session) {
   std::string flags;
+  if (session.is_monitor) flags.push_back('O');
+  if (session.is_subscriber()) flags.push_back('P');
   if (session.is_blocked) flags.push_back('b');
   if (session.shown_queued >= 0) flags.push_back('x');
   if (session.watch_broken) flags.push_back('d');
@@ -59,6 +61,9 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
   const uint64_t output_bytes = session.output_bytes;
   const uint64_t output_capacity = session.output_capacity;
   const bool closing = session.close != CloseRequest::kNone;
+  const auto subscriptions = [&session](ChannelKind kind) {
+    return static_cast<int64_t>(session.shown_subscriptions[static_cast<size_t>(kind)]);
+  };
   std::lock_guard lock(session.mutex());
   FieldWriter line;
   line.Add("id", static_cast<int64_t>(session.id()))
@@ -70,9 +75,9 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("idle", (now_us - session.last_active_us) / 1000000)
       .Add("flags", Flags(session))
       .Add("db", session.db)
-      .Add("sub", 0)
-      .Add("psub", 0)
-      .Add("ssub", 0)
+      .Add("sub", subscriptions(ChannelKind::kChannel))
+      .Add("psub", subscriptions(ChannelKind::kPattern))
+      .Add("ssub", subscriptions(ChannelKind::kShard))
       .Add("multi", session.shown_queued)
       .Add("qbuf", static_cast<int64_t>(query_bytes))
       .Add("qbuf-free",

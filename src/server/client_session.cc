@@ -46,9 +46,36 @@ Client::Wish ClientSession::TakeWish() {
   return woken_.exchange(false) ? Wish::kResume : Wish::kNone;
 }
 
+const OutputLimit& ClientSession::output_limit() const {
+  const ClientClass own = is_subscriber() ? ClientClass::kPubsub : ClientClass::kNormal;
+  return server_.settings().output_limits[static_cast<int>(own)];
+}
+
+void ClientSession::Push(std::string_view messages) {
+  const std::lock_guard lock(pushed_mutex_);
+  if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
+  const bool was_empty = pushed_.empty();
+  pushed_.append(messages);
+  const int64_t hard = output_limit().hard_bytes.load(std::memory_order_relaxed);
+  const uint64_t waiting = pushed_.size() + output_bytes.load(std::memory_order_relaxed);
+  if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
+    close = CloseRequest::kNow;
+    std::string().swap(pushed_);
+  }
+  has_pushed_.store(!pushed_.empty(), std::memory_order_release);
+  if (was_empty || pushed_.empty()) waker_->Wake();
+}
+
+void ClientSession::TakePushed(std::string& out) {
+  if (!has_pushed_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(pushed_mutex_);
+  out.append(pushed_);
+  std::string().swap(pushed_);
+  has_pushed_.store(false, std::memory_order_relaxed);
+}
+
 bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
-  const OutputLimit& limit =
-      server_.settings().output_limits[static_cast<int>(ClientClass::kNormal)];
+  const OutputLimit& limit = output_limit();
   const auto bytes = static_cast<int64_t>(unsent_bytes);
   if (bytes > kMostUnsentBeforeLogin && !is_let_in()) return true;
   const int64_t hard = limit.hard_bytes.load(std::memory_order_relaxed);
@@ -69,6 +96,7 @@ bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
 
 bool ClientSession::IsIdleTooLong(int64_t now_us) const {
   const int64_t timeout_s = server_.settings().timeout_s.load(std::memory_order_relaxed);
+  if (is_subscriber() || is_monitor) return false;
   return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
@@ -82,6 +110,8 @@ void ClientSession::NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_
 
 void ClientSession::OnClosed() {
   server_.dispatcher().Forget(*this);
+  server_.pubsub().Forget(*this);
+  server_.monitors().Remove(*this);
   server_.clients().Remove(id());
 }
 

@@ -7,10 +7,13 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 
 #include "command/session.h"
 #include "net/service.h"
+#include "server/settings.h"
 
 namespace cairn {
 
@@ -22,10 +25,14 @@ class ClientSession : public Session, public Client {
                 std::shared_ptr<ConnectionWaker> waker);
 
   void Wake() override;
+  // Adds whole messages to what goes to the client between its replies. One that lets too much of it pile up is
+  // closed. Any thread; must not wait.
+  void Push(std::string_view messages);
 
   RequestLimits request_limits() const override;
   int64_t deadline_us() const override;
   Wish TakeWish() override;
+  void TakePushed(std::string& out) override;
   bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
   bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
   bool IsIdleTooLong(int64_t now_us) const override;
@@ -37,10 +44,15 @@ class ClientSession : public Session, public Client {
   int64_t paused_until_us = 0;
 
  private:
+  const OutputLimit& output_limit() const;
+
   Server& server_;
   const std::shared_ptr<ConnectionWaker> waker_;
   std::atomic<bool> woken_{false};
   int64_t soft_limit_since_us_ = 0;  // when the output first passed the soft limit; 0: it has not
+  std::mutex pushed_mutex_;          // a leaf, but for what Wake takes
+  std::string pushed_;               // guarded by pushed_mutex_
+  std::atomic<bool> has_pushed_{false};
 };
 
 }  // namespace cairn

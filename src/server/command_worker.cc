@@ -29,7 +29,7 @@ BaseWorker::BaseWorker(Server& server, Lane lane)
       txn_(server.MakeTransaction()) {}
 
 void BaseWorker::Fetch(std::string_view missing) { server_.store().Fetch(missing); }
-bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes(); }
+bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes() || txn_->has_announcements(); }
 bool BaseWorker::is_full() const {
   return txn_->pending_bytes() > kFullTickBytes || txn_->pending_rows() > kFullTickRows;
 }
@@ -82,9 +82,10 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   const size_t start = out.size();
   Reply reply(out, session.protocol);
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
+  const bool was_monitor = session.is_monitor.load(std::memory_order_relaxed);
   Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->Has(kWrite);
-  wrote_ = outcome.wrote || (lane_ == Lane::kFast && txn_->saw_uncommitted());
+  wrote_ = outcome.wrote || (lane_ == Lane::kFast && (txn_->saw_uncommitted() || txn_->announced()));
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
     stats_.OnSlowLane();
@@ -93,19 +94,48 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   AfterRequest(outcome, out, start);
   const int64_t ended_us = MonotonicUs();
   session.last_active_us.store(ended_us, std::memory_order_relaxed);
+  if (server_.monitors().any() && !outcome.rejected && !rerun) Feed(session, outcome, argv);
   if (outcome.verdict == Verdict::kParked) return RunResult::kParked;
   Count(session, outcome, argv, ended_us - started_us, std::string_view(out).substr(start));
   if (session.reply_mode != ReplyMode::kOn) {
     out.resize(start);
+    out.append(session.subscriptions.confirmations());
     if (session.reply_mode == ReplyMode::kSkipping) session.reply_mode = ReplyMode::kOn;
     if (session.reply_mode == ReplyMode::kSkipNext) session.reply_mode = ReplyMode::kSkipping;
   }
+  Settle(session, was_monitor, out, start);
   switch (session.close.load(std::memory_order_relaxed)) {
     case CloseRequest::kNow: return RunResult::kAbort;
     case CloseRequest::kAfterReply: return RunResult::kClose;
     case CloseRequest::kNone: break;
   }
   return RunResult::kDone;
+}
+
+// Shows the request to those that MONITOR. What MULTI puts aside is shown when EXEC runs it.
+void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome,
+                      std::span<const std::string_view> argv) {
+  if (session.multi.active && !outcome.command->Has(kNotQueued)) return;
+  for (const QueuedCommand& queued : outcome.ran) {
+    const std::vector<std::string_view> words(queued.argv.begin(), queued.argv.end());
+    server_.monitors().Feed(session, *queued.command, words);
+  }
+  server_.monitors().Feed(session, *outcome.command, argv);
+}
+
+// What was pushed to the client until the request changed its subscriptions or its protocol comes before the reply
+// that says so, at `start`.
+void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start) {
+  const bool new_protocol = session.protocol != session.shown_protocol.load(std::memory_order_relaxed);
+  const bool leaves_monitor = was_monitor && !session.is_monitor.load(std::memory_order_relaxed);
+  if (!new_protocol && !leaves_monitor && !session.subscriptions.changed()) return;
+  std::string before;
+  server_.pubsub().Settle(session, before);
+  out.insert(start, before);
+}
+
+void BaseWorker::Tell(Transaction& txn) {
+  if (txn.has_announcements()) server_.pubsub().Deliver(txn.TakeAnnouncements());
 }
 
 void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
@@ -138,11 +168,13 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
   wakes_ = false;  // of the tick that ends here; the next one starts afresh
   if (is_lost_) {
     is_lost_ = false;
+    (void)txn_->TakeAnnouncements();
     txn_->Discard();
     return CommitResult::kFailed;
   }
   if (!txn_->dirty()) {
     txn_->Discard();
+    Tell(*txn_);
     return CommitResult::kDone;
   }
   if (server_.settings().fsync_policy() == AppendFsync::kAlways) {
@@ -151,9 +183,13 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
   }
   if (!is_worth_commit()) {
     Status status = txn_->Commit(CommitMode::kNoWait);
-    if (status.ok()) return CommitResult::kDone;
+    if (status.ok()) {
+      Tell(*txn_);
+      return CommitResult::kDone;
+    }
     if (!status.Is(Code::kWouldWait)) {
       LogFailure(status);
+      (void)txn_->TakeAnnouncements();
       return CommitResult::kFailed;
     }
   }
@@ -165,7 +201,12 @@ void FastWorker::HandOver(CommitMode mode, std::function<void(bool ok)> done) {
   std::swap(txn_, other_);
   if (other_->can_be_followed()) txn_->Follow(other_.get());
   server_.committer().HandOver(*other_, mode, [this, done = std::move(done)](bool written, Status status) {
-    if (!status.ok()) LogFailure(status);
+    if (status.ok()) {
+      Tell(*other_);
+    } else {
+      LogFailure(status);
+      (void)other_->TakeAnnouncements();
+    }
     is_written_ = written;
     done(status.ok());
   });
@@ -182,13 +223,18 @@ void FastWorker::OnCommitted() {
 void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) {
   if (!txn_->dirty()) {
     txn_->Discard();
+    Tell(*txn_);
     return;
   }
   const bool sync = server_.settings().fsync_policy() == AppendFsync::kAlways;
   const Status status = txn_->Commit(sync ? CommitMode::kSync : CommitMode::kWait);
   wrote_ = false;
-  if (status.ok()) return;
+  if (status.ok()) {
+    Tell(*txn_);
+    return;
+  }
   LogFailure(status);
+  (void)txn_->TakeAnnouncements();
   out.resize(start);
   out.append(commit_error());
   outcome.failed = true;

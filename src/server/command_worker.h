@@ -48,6 +48,8 @@ class BaseWorker : public Worker {
   // Called after each request that is done; a slow worker commits here and may replace the reply.
   virtual void AfterRequest(Outcome& outcome, std::string& out, size_t start) = 0;
   static void LogFailure(const Status& status);
+  // The tick is committed: its messages go out.
+  void Tell(Transaction& txn);
 
   Server& server_;
   const Lane lane_;
@@ -59,6 +61,8 @@ class BaseWorker : public Worker {
   bool is_write_ = false;  // the last request is a command that may change data
 
  private:
+  void Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv);
+  void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
              int64_t usec, std::string_view reply);
 

@@ -29,7 +29,11 @@ constexpr std::string_view kHelloNeedsAuth =
 Status Ping(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > 2)
     return Status::Error(Code::kReply, errors::WrongArity(ctx.command().full_name()));
-  if (args.More()) {
+  if (ctx.session().only_listens()) {
+    reply.Array(2);
+    reply.Bulk("pong");
+    reply.Bulk(args.More() ? args.Bytes() : "");
+  } else if (args.More()) {
     reply.Bulk(args.Bytes());
   } else {
     reply.Simple("PONG");
@@ -109,7 +113,6 @@ Status Hello(CommandContext& ctx, Args& args, Reply& reply) {
   }
   if (!session.authenticated) return Status::Reply(kHelloNeedsAuth);
   session.protocol = static_cast<int>(version);
-  session.shown_protocol = session.protocol;
   reply.set_protocol(session.protocol);
   ReplyHello(ctx, reply);
   return Ok();
@@ -136,8 +139,9 @@ Status Reset(CommandContext& ctx, Args&, Reply& reply) {
   session.ShowQueued();
   ctx.waiters().Unwatch(session);
   session.db = 0;
+  session.subscriptions.RemoveAll();
+  ctx.server().monitors().Remove(session);
   session.protocol = 2;
-  session.shown_protocol = 2;
   reply.set_protocol(2);
   session.reply_mode = ReplyMode::kOn;
   session.no_touch = false;
@@ -152,7 +156,7 @@ Status Reset(CommandContext& ctx, Args&, Reply& reply) {
 constexpr uint32_t kHandshake = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy;
 
 constexpr CommandRow kRows[] = {
-    {.name = "ping", .arity = -1, .flags = kFast, .run = Ping, .group = Group::kConnection,
+    {.name = "ping", .arity = -1, .flags = kFast | kForListener, .run = Ping, .group = Group::kConnection,
      .since = "1.0.0", .summary = "Answers, or gives the message back.", .complexity = "O(1)",
      .syntax = "[message]", .tips = "request_policy:all_shards response_policy:all_succeeded"},
     {.name = "echo", .arity = 2, .flags = kLoading | kStale | kFast, .run = Echo,
@@ -169,10 +173,10 @@ constexpr CommandRow kRows[] = {
      .group = Group::kConnection, .since = "1.0.0",
      .summary = "Chooses the database that later commands are about.", .complexity = "O(1)",
      .syntax = "index"},
-    {.name = "quit", .arity = -1, .flags = kHandshake | kNotQueued, .run = Quit,
+    {.name = "quit", .arity = -1, .flags = kHandshake | kNotQueued | kForListener, .run = Quit,
      .group = Group::kConnection, .since = "1.0.0", .summary = "Closes the connection.",
      .complexity = "O(1)"},
-    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued, .run = Reset,
+    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued | kForListener, .run = Reset,
      .group = Group::kConnection, .since = "6.2.0",
      .summary = "Brings the connection back to what it was when it was new.", .complexity = "O(1)"},
 };

@@ -19,5 +19,7 @@ std::span<const CommandRow> SlowLogCommands();
 std::span<const CommandRow> InfoCommands();
 std::span<const CommandRow> DebugCommands();
 std::span<const CommandRow> MemoryCommands();
+std::span<const CommandRow> PubSubCommands();
+std::span<const CommandRow> MonitorCommands();
 
 }  // namespace cairn

@@ -24,8 +24,8 @@ namespace {
 constexpr uint64_t kSmallBudget = uint64_t{1} << 30;
 constexpr ssize_t kSmallBudgetDecayMs = 1000;
 
-// A row is often freed by another thread than the one that made it; with an arena for every few threads each arena keeps
-// holes the others cannot fill.
+// A row is often freed by another thread than the one that made it; with an arena for every few threads each arena
+// keeps holes the others cannot fill.
 void UseFirstArena() {
   unsigned first = 0;
   mallctl("thread.arena", nullptr, nullptr, &first, sizeof first);

@@ -54,9 +54,10 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("evicted_clients", 0);
   text.Field("keyspace_hits", totals.keyspace_hits);
   text.Field("keyspace_misses", totals.keyspace_misses);
-  text.Field("pubsub_channels", 0);
-  text.Field("pubsub_patterns", 0);
-  text.Field("pubsubshard_channels", 0);
+  const PubSub& pubsub = ctx.server().pubsub();
+  text.Field("pubsub_channels", pubsub.Count(ChannelKind::kChannel));
+  text.Field("pubsub_patterns", pubsub.Count(ChannelKind::kPattern));
+  text.Field("pubsubshard_channels", pubsub.Count(ChannelKind::kShard));
   text.Field("latest_fork_usec", 0);
   text.Field("total_forks", 0);
   text.Field("migrate_cached_sockets", 0);

@@ -29,11 +29,11 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
       StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
-      StreamInfoCommands(),
+      StreamInfoCommands(), SortCommands(),
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
-      AclCommands(),
+      PubSubCommands(),     MonitorCommands(),    AclCommands(),
   };
   return families;
 }

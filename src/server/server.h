@@ -23,6 +23,8 @@
 #include "server/client_registry.h"
 #include "server/committer.h"
 #include "server/config.h"
+#include "server/monitors.h"
+#include "server/pubsub.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
 #include "server/stats.h"
@@ -67,6 +69,8 @@ class Server : public Service {
   Users& users() { return users_; }
   AccessLog& access_log() { return access_log_; }
   ClientPause& pause() { return pause_; }
+  PubSub& pubsub() { return pubsub_; }
+  Monitors& monitors() { return monitors_; }
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
@@ -84,6 +88,8 @@ class Server : public Service {
   Users users_;
   AccessLog access_log_;
   ClientPause pause_;
+  PubSub pubsub_;
+  Monitors monitors_;
   SlowLog slow_log_;
   Stats stats_;
   DebugSwitches debug_;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kTickMs = 20;
 constexpr int64_t kSampleMs = 100;
+constexpr int64_t kRecoveryMs = 2000;  // between tries to write again after an error
 constexpr int64_t kSyncMs = 1000;
 constexpr uint64_t kKeysPerEffort = 10000;  // and tick; active-expire-effort multiplies it
 
@@ -35,11 +36,16 @@ bool Ticker::Sleep(int64_t ms) {
 void Ticker::RunTick() {
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   int64_t sampled_us = 0;
+  int64_t recovery_tried_us = 0;
   while (Sleep(kTickMs)) {
     const int64_t now_us = MonotonicUs();
     if (now_us - sampled_us >= kSampleMs * 1000) {
       server_.stats().Sample(now_us);
       sampled_us = now_us;
+    }
+    if (!server_.store().writable() && now_us - recovery_tried_us >= kRecoveryMs * 1000) {
+      server_.store().TryToRecover();
+      recovery_tried_us = now_us;
     }
     const Status freed = server_.store().lazy_free().Run(server_.store());
     if (!freed.ok()) {

@@ -10,6 +10,8 @@
 namespace cairn {
 namespace {
 
+// Freeing up to so many rows is no work to put off; Redis counts only larger values as lazily freed.
+constexpr uint64_t kRowsWorthCounting = 64;
 // A collection of this many rows is worth a compaction of its own.
 constexpr uint64_t kRowsWorthCompacting = 10000;
 
@@ -52,7 +54,6 @@ Status LazyFree::Run(Store& store) {
   for (const CollectionId id : collections) {
     if (status.ok() && id >= empty_below) status = FreeCollection(store, id);
     pending_.fetch_sub(1, std::memory_order_relaxed);
-    store.counters().lazyfreed_objects.Add();
   }
   return status;
 }
@@ -74,6 +75,7 @@ Status LazyFree::FreeCollection(Store& store, CollectionId id) {
     store.cache().Erase(tagged);
   }
   TRY(FromRocksDb(rows->status()));
+  if (count > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
   if (count < kRowsWorthCompacting) return Ok();
   // Memtables first: the filter keeps what is dead from being written at all.
   rocksdb::FlushOptions flush;

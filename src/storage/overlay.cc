@@ -84,7 +84,7 @@ void Overlay::Clear() {
   entries_.clear();
   undo_.clear();
   if (table_.size() > kKeptTableSize) {
-    table_ = {};
+    std::vector<uint32_t>().swap(table_);  // `= {}` would keep the memory
     entries_.shrink_to_fit();
     undo_.shrink_to_fit();
   } else {

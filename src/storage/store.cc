@@ -224,7 +224,16 @@ void Store::Fetch(std::string_view tagged_row) {
                  &value);
 }
 
-Status Store::SyncLog() { return FromRocksDb(db_->FlushWAL(true)); }
+// Once a write to a log has failed, RocksDB must not be asked to sync that log: where it is built with assertions, as in
+// Debian, that ends the process.
+Status Store::SyncLog() {
+  if (!writable()) return Status::Io(write_error());
+  return FromRocksDb(db_->FlushWAL(true));
+}
+
+void Store::TryToRecover() {
+  if (db_->Resume().ok()) NoteRecovered();
+}
 
 uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }
 

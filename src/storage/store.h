@@ -115,6 +115,8 @@ class Store {
   bool writable() const { return writable_.load(std::memory_order_relaxed); }
   // Reads a row from the disk so that its blocks are in memory. Waits.
   void Fetch(std::string_view tagged_row);
+  // After a failed write: starts a new log if the disk takes one, and then writes are accepted again. Waits.
+  void TryToRecover();
   std::string write_error() const;
 
   RowCache& cache() { return cache_; }

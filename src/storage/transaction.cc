@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kFastLaneSteps = 2048;
 // Memory a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
-constexpr size_t kKeptRows = 1 << 16;
+constexpr size_t kKeptRows = 1 << 13;
 // What rows that are written together mostly share: the keyspace, the collection id.
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
@@ -51,6 +51,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   command_counts_.clear();
   rank_changes_.clear();
   use_marks_before_ = use_marks_.size();
+  announcements_before_ = announcements_.size();
   changed_keyspaces_ = false;
   overlay_.ForgetMarks();
 }
@@ -154,6 +155,7 @@ void Transaction::AbandonCommand() {
   UndoRankChanges(0);
   overlay_.RollbackTo(0);
   use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
+  announcements_.resize(std::min(announcements_.size(), announcements_before_));
   command_counts_.clear();
   if (changed_keyspaces_) {
     keyspaces_ = keyspaces_before_;
@@ -163,13 +165,19 @@ void Transaction::AbandonCommand() {
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
-  return {overlay_.Mark(), rank_changes_.size(), command_counts_};
+  return {overlay_.Mark(), rank_changes_.size(), command_counts_, announcements_.size()};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
   UndoRankChanges(savepoint.rank_changes);
   overlay_.RollbackTo(savepoint.overlay);
   command_counts_ = savepoint.counts;
+  announcements_.resize(savepoint.announcements);
+}
+
+std::vector<Announcement> Transaction::TakeAnnouncements() {
+  announcements_before_ = 0;
+  return std::exchange(announcements_, {});
 }
 
 void Transaction::UndoRankChanges(size_t keep) {
@@ -539,7 +547,7 @@ void Transaction::Reset() {
   empty_below_ = 0;
   hot_row_hash_ = 0;
   earliest_expiry_ms_ = INT64_MAX;
-  if (order_.capacity() > kKeptRows) order_ = {};
+  if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
 }
 

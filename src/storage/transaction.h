@@ -62,6 +62,14 @@ struct KeyCountDelta {
   int64_t delta;
 };
 
+// What others are to be told once the tick is committed: a message for a channel. It means nothing to storage, which
+// only sees to it that no more is told than has happened.
+struct Announcement {
+  uint8_t kind;
+  std::string channel;
+  std::string message;
+};
+
 class Transaction {
  public:
   // `committer` numbers the workers of a store; no two live transactions share one.
@@ -96,6 +104,7 @@ class Transaction {
     size_t overlay;
     size_t rank_changes;
     std::vector<KeyCountDelta> counts;
+    size_t announcements;
   };
   Savepoint MakeSavepoint() const;
   void RollbackTo(const Savepoint& savepoint);
@@ -147,6 +156,13 @@ class Transaction {
   std::vector<std::string> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
   // A key got this expiry: the expiry worker must look at it in time.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
+
+  // To be told by the worker after the commit, in this order, if there is one.
+  void Announce(Announcement announcement) { announcements_.push_back(std::move(announcement)); }
+  // Whether the command has announced something; whether the tick has.
+  bool announced() const { return announcements_.size() > announcements_before_; }
+  bool has_announcements() const { return !announcements_.empty(); }
+  std::vector<Announcement> TakeAnnouncements();
 
   // ---- the tick
   bool dirty() const;                          // is there anything to write?
@@ -225,6 +241,7 @@ class Transaction {
   std::vector<KeyCountDelta> counts_;               // of the tick
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
   std::vector<UseMark> use_marks_;
+  std::vector<Announcement> announcements_;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
@@ -244,6 +261,7 @@ class Transaction {
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
   size_t use_marks_before_ = 0;
+  size_t announcements_before_ = 0;
   std::vector<KeyspaceId> keyspaces_before_;
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;

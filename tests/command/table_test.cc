@@ -23,10 +23,11 @@ std::vector<std::span<const CommandRow>> AllFamilies() {
           ListCommands(),     ListSearchCommands(),  ListMoveCommands(),   ListBlockCommands(),
           ZsetCommands(),     ZsetPopCommands(),     ZsetRangeCommands(),  ZsetStoreCommands(),
           StreamCommands(),   StreamReadCommands(),  StreamGroupCommands(), StreamClaimCommands(),
-          StreamInfoCommands(),
+          StreamInfoCommands(), SortCommands(),
           CommandCommands(),  TransactionCommands(), ConnectionCommands(), ClientCommands(),
           ServerCommands(),   ConfigCommands(),      SlowLogCommands(),    InfoCommands(),
-          DebugCommands(),    MemoryCommands(),      DumpCommands(),      AclCommands()};
+          DebugCommands(),    MemoryCommands(),      DumpCommands(),       PubSubCommands(),
+          MonitorCommands(),  AclCommands()};
 }
 
 class Table : public testing::Test {
@@ -124,15 +125,16 @@ TEST_F(Table, UsageLinesNameAKeyForEverySpec) {
       for (const Argument& argument : list) {
         if (argument.type == ArgumentType::kKey) {
           EXPECT_GE(argument.key_spec, 0) << argument.name;
-          specs |= 1u << argument.key_spec;
         }
+        if (argument.key_spec >= 0) specs |= 1u << argument.key_spec;
         collect(argument.arguments);
       }
     };
     collect(*arguments);
     for (size_t i = 0; i < std::size(command.row().keys); ++i) {
       const KeySpec& spec = command.row().keys[i];
-      const bool used = spec.begin != 0 || !spec.keyword.empty();
+      // A shard channel is found as a key is, and yet none.
+      const bool used = spec.IsUsed() && !(spec.flags & kNotKey);
       EXPECT_EQ(used, (specs >> i & 1) != 0) << "key spec " << i;
     }
   });
@@ -171,6 +173,11 @@ TEST_F(Table, FindsKeysAmongArguments) {
   EXPECT_EQ(KeysOf(table_, {"zunionstore", "d", "x", "a"}), "invalid");
   EXPECT_EQ(KeysOf(table_, {"blpop", "a", "b", "0"}), "a b");
   EXPECT_EQ(KeysOf(table_, {"dbsize"}), "");
+  EXPECT_EQ(KeysOf(table_, {"sort", "a", "by", "w_*"}), "a");
+  EXPECT_EQ(KeysOf(table_, {"sort", "a", "limit", "store", "b"}), "a");
+  EXPECT_EQ(KeysOf(table_, {"sort", "a", "store", "b", "get", "store", "desc"}), "a b");
+  EXPECT_EQ(KeysOf(table_, {"sort", "a", "store", "by", "store", "c"}), "a c");
+  EXPECT_EQ(KeysOf(table_, {"sort_ro", "a", "by", "w_*"}), "a");
 }
 
 TEST_F(Table, TellsWhatACallDoesWithItsKeys) {

@@ -37,6 +37,23 @@ def payload(value, version=10):
     return value + crc64(value).to_bytes(8, "little")
 
 
+# A stream of one entry, 5-1 with a field a whose value is b: its one node, and then a group g that
+# has delivered it to a consumer c.
+STREAM_ID = "0000000000000005 0000000000000001"
+STREAM_NODE = (f"01 10 {STREAM_ID} 1d 1d000000 0a00 0101 0001 0101 816102 0001 "
+               "0201 0001 0001 816202 0401 ff")
+STREAM_PENDING = f"01 {STREAM_ID} e803000000000000 02"
+STREAM_OWNED = f"01 {STREAM_ID}"
+SEEN = "d007000000000000"
+
+
+def stream2(node=STREAM_NODE, state="01 0501 0501 0000 01", pending=STREAM_PENDING,
+            consumers=f"01 0163 {SEEN} {STREAM_OWNED}", groups=1):
+    """A stream as Redis 7.0 writes it, with parts that can be something else."""
+    group = f"0167 0501 01 {pending} {consumers} "
+    return f"13 {node} {state} {groups:02x} {group * groups}"
+
+
 # Name -> (the oldest version that has it, type and value).
 OLD_ENCODINGS = {
     "list": (5, "01 03 0161 c001 0162"),
@@ -55,10 +72,16 @@ OLD_ENCODINGS = {
     "hash listpack": (10, "10 0c 0c000000 0200 0101 816102 ff"),
     "zset listpack": (10, "11 0c 0c000000 0200 816102 0101 ff"),
     "quicklist 2": (10, "12 02 01 0a 74657874207465787420 02 0c 0c000000 0200 0101 816102 ff"),
+    "stream": (9, f"0f {STREAM_NODE} 01 0501 01 0167 0501 {STREAM_PENDING} "
+                  f"01 0163 {SEEN} {STREAM_OWNED}"),
+    "stream 2": (10, stream2()),
 }
 
 # The same for Redis 7.2.
-NEW_ENCODINGS = {"set listpack": (11, "14 0c 0c000000 0200 0101 816102 ff")}
+NEW_ENCODINGS = {
+    "set listpack": (11, "14 0c 0c000000 0200 0101 816102 ff"),
+    "stream 3": (11, "15" + stream2(consumers=f"01 0163 {SEEN} b80b000000000000 {STREAM_OWNED}")[2:]),
+}
 
 # What is no value, behind a footer that is right; in each something is wrong that is stored twice,
 # or missing.
@@ -95,4 +118,18 @@ WRONG_VALUES = {
     "zipmap with a field twice": "09 0c 02 0161 010076 0161 010077 ff",
     "quicklist of an unknown node": "12 01 03 0161",
     "quicklist of empty nodes": "12 01 02 07 07000000 0000 ff",
+    "stream node of a short id": stream2(node=STREAM_NODE.replace("01 10 00", "01 0f", 1)),
+    "stream node of nothing": stream2(node=f"01 10 {STREAM_ID} 07 07000000 0000 ff"),
+    "stream node of half an entry": stream2(node=STREAM_NODE.replace("0401 ff", "0301 ff")),
+    "stream with more nodes than there are": stream2(node="81 ffffffffffffffff"),
+    "stream of entries without nodes": stream2(node="00"),
+    "stream entry pending twice": stream2(pending="02" + STREAM_PENDING[2:] + STREAM_PENDING[2:]),
+    "stream entry pending for nobody": stream2(consumers="00"),
+    "stream entry pending for two": stream2(
+        consumers=f"02 0163 {SEEN} {STREAM_OWNED} 0164 {SEEN} {STREAM_OWNED}"),
+    "stream consumer with what is not pending": stream2(pending="00"),
+    "stream consumer twice": stream2(
+        pending="00", consumers=f"02 0163 {SEEN} 00 0163 {SEEN} 00"),
+    "stream group twice": stream2(groups=2),
+    "stream without its groups": f"13 {STREAM_NODE} 01 0501 0501 0000 01",
 }

@@ -62,6 +62,10 @@ def build_corpus(client):
     pipe.hset("hash:texts", mapping={member: member[::-1] for member in members})
     pipe.hset("hash:long", mapping={"field": "v" * 65})
     pipe.zadd("zset:texts", {member: rng.choice(SCORES) for member in members})
+    for size in (1, 3, 100, 1000):
+        for i in range(size):
+            pipe.xadd(f"stream:{size}", {"field": i, f"other {i % 7 // 6}": TEXTS[i % 10]},
+                      id=f"{1000 + i // 3}-{i}")
     pipe.execute()
     return sorted(client.keys())
 

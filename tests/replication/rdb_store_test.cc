@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,10 +14,13 @@
 #include "replication/rdb_load.h"
 #include "replication/rdb_save.h"
 #include "tests/replication/rdb_corpus.h"
+#include "tests/replication/show_stream.h"
 #include "tests/types/collection_fixture.h"
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
+#include "types/stream.h"
+#include "types/stream_group.h"
 #include "types/string.h"
 #include "types/zset.h"
 
@@ -54,6 +58,7 @@ class RdbStoreTest : public CollectionFixture {
   // What a value consists of, in an order that does not depend on how it is stored.
   static Elements ElementsOf(const RdbValue& value) {
     Elements elements;
+    if (value.stream != nullptr) elements.emplace_back(ShowStream(*value.stream), 0);
     const size_t step = value.type == Type::kHash ? 2 : 1;
     for (size_t i = 0; i < value.items.size(); i += step) {
       std::string text = value.items[i].ToString();
@@ -116,6 +121,29 @@ class RdbStoreTest : public CollectionFixture {
       return list.Save();
     });
   }
+  // A stream whose entries have several fields now and then, with a group that has read half of it.
+  void MakeStream(uint64_t entries) {
+    Run("stream", [&](Keyspace& keyspace, const Key& key) -> Status {
+      const KeyEntry before = TRY(keyspace.Find(key));
+      if (before.exists()) TRY(keyspace.Remove(key, before));
+      Stream stream = TRY(Stream::Find(keyspace, key));
+      stream.Create();
+      for (uint64_t i = 1; i <= entries; ++i) {
+        const std::string number = std::to_string(i);
+        const std::vector<std::string_view> fields = {"n", number, "other", "text"};
+        TRY(stream.Append({i / 3, i}, std::span(fields).first(i % 5 == 0 ? 4 : 2)));
+      }
+      TRY(stream.Delete({1, 4}));
+      StreamGroup group = StreamGroup::Create(stream, "group", {entries / 6, UINT64_MAX}, 7);
+      for (uint64_t i = 1; i <= entries / 2; ++i) {
+        StreamConsumer* const consumer =
+            TRY(group.ConsumerOrNew(i % 2 == 0 ? "even" : "odd", 1000));
+        TRY(group.Assign(*consumer, {.id = {i / 3, i}, .delivered_ms = 500, .deliveries = i}));
+      }
+      group.Save();
+      return stream.Save();
+    });
+  }
   void MakeString(std::string_view text) {
     Run("string", [&](Keyspace& keyspace, const Key& key) -> Status {
       return WriteText(keyspace, key, TRY(keyspace.Find(key)), text, kNoExpiry);
@@ -166,6 +194,15 @@ TEST_F(RdbStoreTest, Lists) {
   ExpectRoundTrip("list", RdbType::kListQuicklist2);
   MakeList(3, 200000);
   ExpectRoundTrip("list", RdbType::kListQuicklist2);
+}
+
+TEST_F(RdbStoreTest, Streams) {
+  MakeStream(8);
+  ExpectRoundTrip("stream", RdbType::kStreamListpacks2);
+  EXPECT_EQ(Save("copy"), Save("stream"));
+  MakeStream(2000);
+  ExpectRoundTrip("stream", RdbType::kStreamListpacks2);
+  EXPECT_EQ(Save("copy"), Save("stream"));
 }
 
 // A value that came packed stays packed while it has few enough elements, however long they are.

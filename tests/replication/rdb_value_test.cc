@@ -13,6 +13,7 @@
 #include "replication/rdb_writer.h"
 #include "tests/replication/hex.h"
 #include "tests/replication/rdb_corpus.h"
+#include "tests/replication/show_stream.h"
 
 namespace cairn {
 namespace {
@@ -39,6 +40,7 @@ std::string Show(std::string_view payload) {
   if (value->was_packed) line += " packed";
   for (const Item& item : value->items.all()) line += " " + item.ToString();
   for (const double score : value->scores) line += " " + std::to_string(score);
+  if (value->stream != nullptr) line += " " + ShowStream(*value->stream);
   return left == 0 ? line : line + " and " + std::to_string(left) + " bytes";
 }
 
@@ -174,6 +176,11 @@ TEST(RdbValue, SurvivesDamage) {
     if (!value.ok()) {
       EXPECT_TRUE(value.status().Is(Code::kCorruption));
       ++refused;
+      continue;
+    }
+    if (value->stream != nullptr) {
+      EXPECT_LE(value->stream->size(), 88 * bytes.size());
+      EXPECT_GT(ShowStream(*value->stream).size(), 0u);
       continue;
     }
     EXPECT_GE(value->items.size(), 1u);

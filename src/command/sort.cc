@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// SORT and SORT_RO: the elements of a list, a set or a sorted set in an order of the client's
+// choice, which may come from other keys (command/sort_pattern.h), replied or stored as a list.
+//
+// The key that is sorted and the one stored to are locked like any command's. The keys that BY and
+// GET lead to are known only once the elements have been read; they are read by their versions, and
+// the command runs again should one of them change meanwhile (storage/transaction.h, "Isolation").
+// So all that is replied or stored is of one moment.
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "command/sort_options.h"
+#include "types/list.h"
+#include "types/set.h"
+#include "types/zset.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNotADouble = "ERR One or more scores can't be converted into double";
+
+struct Element {
+  std::string text;
+  double score = 0;                // what it is sorted by as a number
+  std::optional<std::string> by;  // what it is sorted by as bytes, when that is not itself
+  size_t position = 0;            // before sorting
+};
+using Elements = std::vector<Element>;
+
+// ---- reading
+
+void Add(Elements& elements, std::string_view text) {
+  elements.push_back({.text = std::string(text), .position = elements.size()});
+}
+
+// Elements in the list's own order, from its end when descending.
+Status ReadList(List& list, const SortOptions& options, SortOptions::Part part,
+                Elements& elements) {
+  const uint64_t first = options.descending ? list.size() - part.first - part.n : part.first;
+  std::string scratch;
+  TRY(list.Visit(first, part.n, [&](const Item& item) { Add(elements, item.Text(scratch)); }));
+  if (options.descending) std::reverse(elements.begin(), elements.end());
+  return Ok();
+}
+
+Status ReadSet(const Set& set, SortOptions::Part part, Elements& elements) {
+  uint64_t rank = 0;
+  return set.ForEach([&](std::string_view member) -> Result<bool> {
+    if (rank >= part.first) Add(elements, member);
+    return ++rank < part.first + part.n;
+  });
+}
+
+Status ReadZset(Zset& zset, const SortOptions& options, SortOptions::Part part,
+                Elements& elements) {
+  ZsetRange range;
+  range.first_rank = static_cast<int64_t>(part.first);
+  range.last_rank = static_cast<int64_t>(part.first + part.n) - 1;
+  range.reverse = options.descending;
+  return zset.Walk(range, [&elements](std::string_view member, double) -> Result<bool> {
+    Add(elements, member);
+    return true;
+  });
+}
+
+// What is to be sorted: all elements, or, when their order is kept, those that LIMIT leaves.
+Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry,
+                              const SortOptions& options) {
+  Elements elements;
+  const auto part_of = [&options](uint64_t size) {
+    return options.keeps_order ? options.PartOf(size) : SortOptions::Part{0, size};
+  };
+  if (entry.type() == Type::kList) {
+    List list(keys, key);
+    TRY(list.Open(std::move(entry)));
+    const SortOptions::Part part = part_of(list.size());
+    TRY(keys.txn().Spend(part.n));
+    if (part.n > 0) TRY(ReadList(list, options, part, elements));
+  } else if (entry.type() == Type::kSet) {
+    Set set(keys, key);
+    TRY(set.Open(std::move(entry)));
+    const SortOptions::Part part = part_of(set.size());
+    TRY(keys.txn().Spend(part.n));
+    if (part.n > 0) TRY(ReadSet(set, part, elements));
+  } else {
+    Zset zset = TRY(Zset::Open(keys, key, std::move(entry)));
+    const SortOptions::Part part = part_of(zset.size());
+    TRY(keys.txn().Spend(part.n));
+    if (part.n > 0) TRY(ReadZset(zset, options, part, elements));
+  }
+  return elements;
+}
+
+// ---- sorting
+
+// A score as C reads it, up to the first zero byte; none when that is no number or too large.
+std::optional<double> ReadScore(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  const double score = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || errno == ERANGE || std::isnan(score)) return std::nullopt;
+  return score;
+}
+
+Status FindWeights(Keyspace& keys, const SortOptions& options, Elements& elements) {
+  bool all_numbers = true;
+  for (Element& element : elements) {
+    std::optional<std::string> found;
+    if (options.by) {
+      found = TRY(options.by->Find(keys, element.text));
+      if (!found) continue;
+    }
+    if (options.alpha) {
+      element.by = std::move(found);
+      continue;
+    }
+    const std::optional<double> score = ReadScore(found ? *found : element.text);
+    all_numbers &= score.has_value();
+    element.score = score.value_or(0);
+  }
+  return all_numbers ? Ok() : Status::Reply(kNotADouble);
+}
+
+// Below zero: `a` comes first. An element without anything to sort it by comes before the others.
+int Compare(const Element& a, const Element& b, const SortOptions& options) {
+  if (!options.alpha) {
+    if (a.score != b.score) return a.score < b.score ? -1 : 1;
+    return a.text.compare(b.text);
+  }
+  if (!options.by) return a.text.compare(b.text);
+  if (a.by && b.by) return a.by->compare(*b.by);
+  return static_cast<int>(a.by.has_value()) - static_cast<int>(b.by.has_value());
+}
+
+// Puts the part that is wanted in its place; the others are anywhere.
+void SortPart(Elements& elements, const SortOptions& options, SortOptions::Part part) {
+  const auto end = elements.begin() + static_cast<ptrdiff_t>(part.first + part.n);
+  const auto comes_first = [&options](const Element& a, const Element& b) {
+    const int order = Compare(a, b, options);
+    if (order == 0) return a.position < b.position;
+    return options.descending ? order > 0 : order < 0;
+  };
+  if (end == elements.end()) {
+    std::sort(elements.begin(), end, comes_first);
+  } else {
+    std::partial_sort(elements.begin(), end, elements.end(), comes_first);
+  }
+  elements.erase(end, elements.end());
+  elements.erase(elements.begin(), elements.begin() + static_cast<ptrdiff_t>(part.first));
+}
+
+// ---- what comes of it
+
+// For each element what the GETs name, or the element itself without any.
+using Found = std::vector<std::optional<std::string>>;
+
+Result<Found> Collect(Keyspace& keys, const SortOptions& options, Elements elements) {
+  Found found;
+  found.reserve(elements.size() * std::max<size_t>(options.get.size(), 1));
+  for (Element& element : elements) {
+    for (const SortPattern& pattern : options.get) {
+      found.push_back(TRY(pattern.Find(keys, element.text)));
+    }
+    if (options.get.empty()) found.emplace_back(std::move(element.text));
+  }
+  return found;
+}
+
+void ReplyFound(const Found& found, Reply& reply) {
+  reply.Array(found.size());
+  for (const std::optional<std::string>& text : found) {
+    if (text) {
+      reply.Bulk(*text);
+    } else {
+      reply.Null();
+    }
+  }
+}
+
+// Replaces whatever is under `name` by a list; nothing found removes it.
+Status Store(Keyspace& keys, std::string_view name, const Found& found, Reply& reply) {
+  const Key key = keys.Name(name);
+  const KeyEntry replaced = TRY(keys.Find(key, Access::kPeek));
+  if (replaced.exists()) TRY(keys.Remove(key, replaced));
+  reply.Integer(static_cast<int64_t>(found.size()));
+  if (found.empty()) return Ok();
+  std::vector<std::string_view> texts;
+  texts.reserve(found.size());
+  for (const auto& text : found) texts.push_back(text ? std::string_view(*text) : "");
+  List list(keys, key);
+  TRY(list.Open());
+  TRY(list.Push(ListEnd::kTail, texts));
+  return list.Save();
+}
+
+Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  SortOptions options = ReadSortOptions(args, may_store);
+  TRY(args.Done());
+
+  KeyEntry entry = TRY(keys.Find(key));
+  const Type type = entry.type();
+  const bool sortable = type == Type::kList || type == Type::kSet || type == Type::kZset;
+  if (entry.exists() && !sortable) return Status::Reply(errors::kWrongType);
+  // A set has no order to keep; what is stored must not depend on how it happens to lie.
+  if (options.keeps_order && type == Type::kSet && options.store) {
+    options.keeps_order = false;
+    options.alpha = true;
+    options.by.reset();
+  }
+  Elements elements;
+  if (entry.exists()) elements = TRY(ReadElements(keys, key, std::move(entry), options));
+  if (!options.keeps_order) {
+    TRY(FindWeights(keys, options, elements));
+    SortPart(elements, options, options.PartOf(elements.size()));
+  }
+  const Found found = TRY(Collect(keys, options, std::move(elements)));
+  if (options.store) return Store(keys, *options.store, found, reply);
+  ReplyFound(found, reply);
+  return Ok();
+}
+
+// SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE key]
+Status SortAny(CommandContext& ctx, Args& args, Reply& reply) {
+  return Sort(ctx, args, reply, true);
+}
+
+// SORT_RO key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA]
+Status SortReadOnly(CommandContext& ctx, Args& args, Reply& reply) {
+  return Sort(ctx, args, reply, false);
+}
+
+constexpr KeySpec kPatternKeys = {
+    .flags = kRO | kAccess,
+    .keyword = "BY GET",
+    .notes = "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive "
+             "from the content of the key we sort",
+    .unknown = true};
+constexpr KeySpec kStoreKey = {
+    .flags = kOW | kUpdate,
+    .keyword = "STORE",
+    .notes = "For the optional STORE keyword. It is marked 'unknown' because the keyword can "
+             "appear anywhere in the argument array",
+    .unknown = true};
+constexpr std::string_view kComplexity =
+    "O(N log M) with N the number of elements of the key and M that of those returned or skipped; "
+    "O(N) when they are not sorted";
+constexpr std::string_view kCategories = "set sortedset list dangerous -keyspace";
+
+constexpr CommandRow kRows[] = {
+    {.name = "sort",
+     .arity = -2,
+     .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRO | kAccess), kPatternKeys, kStoreKey},
+     .run = SortAny,
+     .group = Group::kGeneric,
+     .since = "1.0.0",
+     .summary = "Sorts the elements of a list, a set or a sorted set, and may store the result.",
+     .complexity = kComplexity,
+     .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] "
+               "[ALPHA] [STORE destination]",
+     .acl = kCategories,
+     .find_keys = FindSortKeys},
+    {.name = "sort_ro",
+     .arity = -2,
+     .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess), kPatternKeys},
+     .run = SortReadOnly,
+     .group = Group::kGeneric,
+     .since = "7.0.0",
+     .summary = "Returns the sorted elements of a list, a set or a sorted set.",
+     .complexity = kComplexity,
+     .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] "
+               "[ALPHA]",
+     .acl = kCategories},
+};
+
+}  // namespace
+
+std::span<const CommandRow> SortCommands() { return kRows; }
+
+}  // namespace cairn

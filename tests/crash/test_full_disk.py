@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A log that cannot grow: who writes is told, who reads is served, and what was acknowledged stays.
+
+The limit on the size of a file stands in for the full disk: it needs no rights, and the write fails in
+the same place.
+"""
+
+import threading
+
+import pytest
+
+from harness import Server, default_command
+
+LIMIT = 'trap "" XFSZ; ulimit -f 16384; exec "$0" "$@"'  # 8 MB, in blocks of 512 bytes
+CLIENTS = 4
+DEPTH = 400
+
+
+class Writer:
+    """Sets new keys, and new fields of a hash that all share, until the server refuses."""
+
+    def __init__(self, server, number, shared):
+        self.client, self.number, self.shared = server.client(), number, shared
+        self.done = {"key": [], "field": []}
+        self.refused = {"key": [], "field": []}
+
+    def run(self):
+        """Deep pipelines, so that ticks are large and follow each other."""
+        for round_ in range(1000):
+            names = [f"{self.number}:{round_}:{i}" for i in range(DEPTH)]
+            pipeline = self.client.pipeline(transaction=False)
+            for name in names:
+                pipeline.set(name, name * 12)
+                if self.shared:
+                    pipeline.hset("shared", name, "v")
+            replies = pipeline.execute(raise_on_error=False)
+            self._note("key", names, replies[:: 2 if self.shared else 1])
+            if self.shared:
+                self._note("field", names, replies[1::2])
+            if self.refused["key"]:
+                return
+
+    def _note(self, kind, names, replies):
+        for name, reply in zip(names, replies):
+            if reply in (True, 1):
+                self.done[kind].append(name)
+            else:
+                assert str(reply).startswith("MISCONF Errors writing to the AOF file"), reply
+                self.refused[kind].append(name)
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["own keys", "a shared hash"])
+def test_what_was_acknowledged_before_the_log_was_full_is_there(shared):
+    with Server(command=["sh", "-c", LIMIT, *default_command()]) as server:
+        server.client().set("before", "x")
+        writers = [Writer(server, number, shared) for number in range(CLIENTS)]
+        threads = [threading.Thread(target=writer.run) for writer in writers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        reader = server.client()
+        assert reader.get("before") == b"x"
+        assert reader.ping()
+        server.kill9()
+        server.command = default_command()
+        server.start()
+        client = server.client()
+        for writer in writers:
+            done, refused = writer.done, writer.refused
+            assert done["key"] and refused["key"]
+            assert client.mget(done["key"]) == [(name * 12).encode() for name in done["key"]]
+            assert client.exists(*refused["key"]) == 0
+            if shared:
+                assert set(client.hmget("shared", done["field"])) == {b"v"}
+                assert set(client.hmget("shared", refused["field"])) == {None}
+        assert client.set("after", "y")
