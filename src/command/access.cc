@@ -107,6 +107,16 @@ Denial CheckAccess(const AclUser& user, const Command& command,
   return told;
 }
 
+bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv) {
+  if (user.is_unrestricted()) return true;
+  const auto rules = user.rules();
+  const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
+  for (const Selector& selector : rules->selectors()) {
+    if (selector.all_keys() && selector.commands().Allows(command.index(), first)) return true;
+  }
+  return false;
+}
+
 std::string_view DeniedObject(const Denial& denial, const Command& command,
                               std::span<const std::string_view> argv) {
   if (denial.reason == DenialReason::kCommand) return command.full_name();

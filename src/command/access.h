@@ -23,6 +23,9 @@ Catalogue MakeCatalogue(const CommandTable& table);
 Denial CheckAccess(const AclUser& user, const Command& command,
                    std::span<const std::string_view> argv);
 
+// Whether one selector allows the command and the reading of every key: then a call may find its keys on the way.
+bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv);
+
 // What was denied: the command's name, or the key or channel.
 std::string_view DeniedObject(const Denial& denial, const Command& command,
                               std::span<const std::string_view> argv);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "command/access.h"
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
@@ -204,7 +205,9 @@ Status Store(Keyspace& keys, std::string_view name, const Found& found, Reply& r
 Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  SortOptions options = ReadSortOptions(args, may_store);
+  const AclUser* account = ctx.session().account.get();
+  const bool may_read_all = account == nullptr || MayReadAllKeys(*account, ctx.command(), args.all());
+  SortOptions options = ReadSortOptions(args, may_store, may_read_all);
   TRY(args.Done());
 
   KeyEntry entry = TRY(keys.Find(key));

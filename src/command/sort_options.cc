@@ -16,6 +16,10 @@ constexpr Option kOptions[] = {
     {"ASC", 0}, {"DESC", 0}, {"ALPHA", 0}, {"LIMIT", 2}, {"BY", 1}, {"GET", 1}, {kStore, 1},
 };
 
+std::string DeniedFor(const char* option) {
+  return std::string("ERR ") + option + " option of SORT denied due to insufficient ACL permissions.";
+}
+
 }  // namespace
 
 SortOptions::Part SortOptions::PartOf(uint64_t size) const {
@@ -24,7 +28,7 @@ SortOptions::Part SortOptions::PartOf(uint64_t size) const {
   return {first, count < 0 ? left : std::min(static_cast<uint64_t>(count), left)};
 }
 
-SortOptions ReadSortOptions(Args& args, bool may_store) {
+SortOptions ReadSortOptions(Args& args, bool may_store, bool may_read_all) {
   SortOptions options;
   while (args.More()) {
     const size_t behind = args.left() - 1;
@@ -40,8 +44,10 @@ SortOptions ReadSortOptions(Args& args, bool may_store) {
     } else if (behind >= 1 && args.Keyword("BY")) {
       options.by.emplace(args.Bytes());
       options.keeps_order |= !options.by->has_star();
+      if (options.by->has_star() && !may_read_all) args.Fail(DeniedFor("BY"));
     } else if (behind >= 1 && args.Keyword("GET")) {
       options.get.emplace_back(args.Bytes());
+      if (!may_read_all) args.Fail(DeniedFor("GET"));
     } else if (may_store && behind >= 1 && args.Keyword(kStore)) {
       options.store = args.Bytes();
     } else {

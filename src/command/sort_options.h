@@ -37,8 +37,8 @@ struct SortOptions {
 };
 
 // Reads [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE key]; what
-// is wrong is latched by `args`.
-SortOptions ReadSortOptions(Args& args, bool may_store);
+// is wrong is latched by `args`. `may_read_all`: the user may read whatever key a pattern leads to.
+SortOptions ReadSortOptions(Args& args, bool may_store, bool may_read_all);
 
 // The keys of SORT that its arguments name: the one to sort and where to store. Those that BY and
 // GET lead to depend on what is being sorted.

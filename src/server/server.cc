@@ -49,7 +49,8 @@ constexpr std::string_view kProtected =
 Server::Server(std::unique_ptr<Config> config, Identity identity)
     : config_(std::move(config)), identity_(std::move(identity)), table_(AllFamilies()),
       users_(MakeCatalogue(table_), settings().acl_pubsub_default),
-      access_log_(settings().acllog_max_len), slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
+      access_log_(settings().acllog_max_len),
+      slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
       stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this) {
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());

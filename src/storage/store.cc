@@ -224,8 +224,8 @@ void Store::Fetch(std::string_view tagged_row) {
                  &value);
 }
 
-// Once a write to a log has failed, RocksDB must not be asked to sync that log: where it is built with assertions, as in
-// Debian, that ends the process.
+// Once a write to a log has failed, RocksDB must not be asked to sync that log: where it is built with assertions, as
+// in Debian, that ends the process.
 Status Store::SyncLog() {
   if (!writable()) return Status::Io(write_error());
   return FromRocksDb(db_->FlushWAL(true));

@@ -246,3 +246,26 @@ def test_the_acl_file(tmp_path):
         assert admin("acl", "list") == listed
     with Server(aclfile=tmp_path / "users.acl", start=False) as server, pytest.raises(RuntimeError):
         server.start()
+
+
+def test_channels(admin):
+    admin("acl", "setuser", "u", "on", "nopass", "+@all", "allkeys", "resetchannels", "&news.*", "&one")
+    user = as_user(admin, "u", "x")
+    for command in ("publish news.x hi", "publish other hi", "publish one hi", "spublish other hi",
+                    "subscribe other", "subscribe one other", "psubscribe news.*", "ssubscribe other",
+                    "psubscribe other*"):
+        user(*command.split())
+        user("reset")
+        user("auth", "u", "x")
+    user("multi")
+    user("publish", "other", "hi")
+    user("exec")
+
+
+def test_sort_by_other_keys_needs_all_of_them(admin):
+    admin("rpush", "list", "2", "1")
+    admin("acl", "setuser", "u", "on", "nopass", "+@all", "~list", "~weight*")
+    user = as_user(admin, "u", "x")
+    for command in ("sort list", "sort list by weight*", "sort list by nosort", "sort list get #",
+                    "sort list get weight*"):
+        user(*command.split())
