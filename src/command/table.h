@@ -55,6 +55,7 @@ enum CommandFlag : uint32_t {
   kSubcommands = 1u << 26, // a container: `run` is null or answers when no subcommand is given
   kNotQueued = 1u << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
   kRunsQueue = 1u << 28,   // runs the commands queued by MULTI: needs all their keys
+  kKeepsAnswer = 1u << 29, // a read that may store its answer with the value (PFCOUNT): locks as a write does
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").

@@ -31,6 +31,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
+      BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
   };
   return families;
 }

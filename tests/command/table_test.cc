@@ -26,7 +26,8 @@ std::vector<std::span<const CommandRow>> AllFamilies() {
           StreamInfoCommands(),
           CommandCommands(),  TransactionCommands(), ConnectionCommands(), ClientCommands(),
           ServerCommands(),   ConfigCommands(),      SlowLogCommands(),    InfoCommands(),
-          DebugCommands(),    MemoryCommands(),      DumpCommands()};
+          DebugCommands(),    MemoryCommands(),      DumpCommands(),       BitmapCommands(),
+          BitfieldCommands(), HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands()};
 }
 
 class Table : public testing::Test {
