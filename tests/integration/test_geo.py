@@ -37,6 +37,7 @@ georadius g 15 37 200 km withdist store d
 georadiusbymember g Palermo 300 km asc withdist
 georadiusbymember none Palermo 300 km
 georadius_ro g 15 37 200 km store d
+georadiusbymember_ro g Palermo 300 km desc count 1
 set s 1
 geoadd s 1 2 a
 geopos s a

@@ -35,6 +35,7 @@ config set hll-sparse-max-bytes 30
 pfadd small 1 2 3 4 5 6 7 8 9 10
 pfdebug encoding small
 config set hll-sparse-max-bytes 3000
+pfselftest
 """
 
 
