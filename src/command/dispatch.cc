@@ -102,7 +102,8 @@ void Dispatcher::Enqueue(const Call& call, Reply& reply) {
 bool Dispatcher::AddStripes(CommandWorker& worker, const Command& command,
                             std::span<const std::string_view> argv, bool reads_too) {
   if (command.Has(kLockAll)) return false;
-  if (!command.has_keys() || !(reads_too || command.Has(kWrite))) return true;
+  const bool locks = reads_too || command.Has(kWrite) || command.Has(kKeepsAnswer);
+  if (!command.has_keys() || !locks) return true;
   worker.positions.clear();
   // Arguments that do not tell the keys are the command's to complain about; it gets no further.
   (void)command.FindKeys(argv, worker.positions);
@@ -233,7 +234,7 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
     return;
   }
   if (status.ok()) {
-    outcome.wrote = call.command->flags() & (kWrite | kRunsQueue);
+    outcome.wrote = call.command->flags() & (kWrite | kRunsQueue | kKeepsAnswer);
     outcome.wakes = outcome.wrote && std::any_of(call.worker.stripes.begin(), call.worker.stripes.end(),
                                                  [this](uint32_t s) { return waiters_.IsInterested(s); });
   } else {

@@ -38,5 +38,9 @@ std::span<const CommandRow> StreamInfoCommands();
 std::span<const CommandRow> CommandCommands();
 std::span<const CommandRow> TransactionCommands();
 std::span<const CommandRow> BitmapCommands();
+std::span<const CommandRow> BitfieldCommands();
+std::span<const CommandRow> HyperLogLogCommands();
+std::span<const CommandRow> GeoCommands();
+std::span<const CommandRow> GeoSearchCommands();
 
 }  // namespace cairn

@@ -56,6 +56,7 @@ enum CommandFlag : uint32_t {
   kNotQueued = 1u << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
   kRunsQueue = 1u << 28,   // runs the commands queued by MULTI: needs all their keys
   kForListener = 1u << 29, // open to a client that has subscribed to something in RESP2
+  kKeepsAnswer = 1u << 30, // a read that may store its answer with the value (PFCOUNT): locks as a write does
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").

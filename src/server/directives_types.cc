@@ -48,7 +48,9 @@ const Directive kRows[] = {
      .min = 0, .max = kMaxInt,
      .help = "Accepted and shown, without effect: RocksDB compresses every block it writes."},
     {.name = "hll-sparse-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "3000",
-     .min = 0, .help = "Accepted and shown; there is no HyperLogLog yet that it would bound."},
+     .min = 0, .target = &L::hll_sparse_max_bytes,
+     .help = "Bytes up to which a HyperLogLog is kept as runs of equal registers; a longer one has "
+             "all of its registers, 12 KB."},
     {.name = "stream-node-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "4kb",
      .min = 0, .target = &L::stream_node_max_bytes,
      .help = "Bytes up to which entries of a stream share a row, 2048 at most; 0 sets no limit "

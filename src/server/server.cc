@@ -34,6 +34,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
+      BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
   };
   return families;
 }

@@ -27,7 +27,8 @@ std::vector<std::span<const CommandRow>> AllFamilies() {
           CommandCommands(),  TransactionCommands(), ConnectionCommands(), ClientCommands(),
           ServerCommands(),   ConfigCommands(),      SlowLogCommands(),    InfoCommands(),
           DebugCommands(),    MemoryCommands(),      DumpCommands(),       PubSubCommands(),
-          MonitorCommands(),  AclCommands()};
+          MonitorCommands(),  AclCommands(),         BitmapCommands(),     BitfieldCommands(),
+          HyperLogLogCommands(), GeoCommands(),      GeoSearchCommands()};
 }
 
 class Table : public testing::Test {

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which places are near: GEOSEARCH and GEOSEARCHSTORE, and the GEORADIUS commands before them.
+//
+// All of them are one search with a syntax of its own each. Its order is Redis's: cell by cell, as
+// CellsAround has them, each by score; or by distance where that is asked for.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command/context.h"
+#include "command/families.h"
+#include "command/geo_args.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNoMember = "ERR could not decode requested zset member";
+constexpr std::string_view kBadCount = "ERR COUNT must be > 0";
+constexpr std::string_view kAnyAlone = "ERR the ANY argument requires COUNT argument";
+
+// How a command says where to search, and what it may do with what it finds.
+enum class From : uint8_t { kPoint, kMember, kOptions };
+struct Form {
+  From from;
+  bool stores;        // into the first key, GEOSEARCHSTORE
+  bool may_store;     // STORE, STOREDIST
+};
+
+enum class Order : uint8_t { kNone, kNearest, kFarthest };
+
+struct Search {
+  GeoShape shape;
+  bool has_center = false;
+  bool has_shape = false;
+  bool center_was_member = false;
+  Order order = Order::kNone;
+  uint64_t count = 0;  // 0: all
+  bool any = false;    // the first `count` that are found
+  bool with_distance = false;
+  bool with_hash = false;
+  bool with_point = false;
+  std::optional<std::string_view> target;  // where to store
+  bool store_distance = false;             // as the score
+};
+
+struct Hit {
+  std::string member;
+  GeoPoint point;
+  double distance;  // metres
+  double score;
+};
+
+// ---- arguments
+
+Result<double> ReadLength(Args& args, std::string_view not_a_number) {
+  const double length = args.Float(not_a_number);
+  TRY(args.Check());
+  return length;
+}
+
+// "radius unit"
+Status ReadCircle(Args& args, Search& search) {
+  const double radius = TRY(ReadLength(args, "ERR need numeric radius"));
+  if (radius < 0) return Status::Reply("ERR radius cannot be negative");
+  search.shape.is_box = false;
+  search.shape.radius = radius;
+  search.shape.unit = TRY(ReadGeoUnit(args));
+  search.has_shape = true;
+  return Ok();
+}
+
+// "width height unit"
+Status ReadBox(Args& args, Search& search) {
+  const double width = TRY(ReadLength(args, "ERR need numeric width"));
+  const double height = TRY(ReadLength(args, "ERR need numeric height"));
+  if (width < 0 || height < 0) return Status::Reply("ERR height or width cannot be negative");
+  search.shape.is_box = true;
+  search.shape.width = width;
+  search.shape.height = height;
+  search.shape.unit = TRY(ReadGeoUnit(args));
+  search.has_shape = true;
+  return Ok();
+}
+
+// A member in a set that does not exist is not missed: there is nothing to be found anyway.
+Status ReadMember(Args& args, Zset& zset, Search& search) {
+  const std::string_view member = args.Bytes();
+  search.has_center = search.center_was_member = true;
+  if (!zset.exists()) return Ok();
+  const std::optional<GeoPoint> point = TRY(FindGeoPoint(zset, member));
+  if (!point) return Status::Reply(kNoMember);
+  search.shape.center = *point;
+  return Ok();
+}
+
+Status ReadCount(Args& args, Search& search) {
+  const int64_t count = args.Integer();
+  TRY(args.Check());
+  if (count <= 0) return Status::Reply(kBadCount);
+  search.count = static_cast<uint64_t>(count);
+  return Ok();
+}
+
+// FROMMEMBER, FROMLONLAT, BYRADIUS, BYBOX. False when it is none of them.
+Result<bool> ReadPlaceOption(Args& args, Zset& zset, Search& search) {
+  const bool at_member = search.has_center && search.center_was_member;
+  const bool at_point = search.has_center && !search.center_was_member;
+  const bool box = search.has_shape && search.shape.is_box;
+  const bool circle = search.has_shape && !search.shape.is_box;
+  if (args.left() > 1 && !at_point && args.Keyword("frommember")) {
+    TRY(ReadMember(args, zset, search));
+  } else if (args.left() > 2 && !at_member && args.Keyword("fromlonlat")) {
+    search.shape.center = TRY(ReadGeoPoint(args));
+    search.has_center = true;
+  } else if (args.left() > 2 && !box && args.Keyword("byradius")) {
+    TRY(ReadCircle(args, search));
+  } else if (args.left() > 3 && !circle && args.Keyword("bybox")) {
+    TRY(ReadBox(args, search));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// STORE key and STOREDIST key of the older commands, STOREDIST alone of GEOSEARCHSTORE.
+bool ReadStoreOption(Args& args, const Form& form, Search& search) {
+  if (form.stores) {
+    if (!args.Keyword("storedist")) return false;
+    search.store_distance = true;
+    return true;
+  }
+  if (!form.may_store || args.left() < 2) return false;
+  const bool distance = args.Keyword("storedist");
+  if (!distance && !args.Keyword("store")) return false;
+  search.target = args.Bytes();
+  search.store_distance = distance;
+  return true;
+}
+
+Status ReadOption(Args& args, const Form& form, Zset& zset, Search& search) {
+  if (args.Keyword("withdist")) {
+    search.with_distance = true;
+  } else if (args.Keyword("withhash")) {
+    search.with_hash = true;
+  } else if (args.Keyword("withcoord")) {
+    search.with_point = true;
+  } else if (args.Keyword("any")) {
+    search.any = true;
+  } else if (args.Keyword("asc")) {
+    search.order = Order::kNearest;
+  } else if (args.Keyword("desc")) {
+    search.order = Order::kFarthest;
+  } else if (args.left() > 1 && args.Keyword("count")) {
+    TRY(ReadCount(args, search));
+  } else if (!ReadStoreOption(args, form, search)) {
+    const bool known = form.from == From::kOptions && TRY(ReadPlaceOption(args, zset, search));
+    if (!known) return Status::Reply(errors::kSyntax);
+  }
+  return Ok();
+}
+
+// What the options say together.
+Status CheckOptions(const Args& args, const Form& form, const Search& search) {
+  const bool with_any = search.with_distance || search.with_hash || search.with_point;
+  if (search.target && with_any) {
+    const std::string who = form.stores ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS";
+    return Status::Reply("ERR " + who +
+                         " is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
+  }
+  const std::string name(errors::Shown(args[0]));
+  if (form.from == From::kOptions && !search.has_center) {
+    return Status::Reply("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " +
+                         name);
+  }
+  if (form.from == From::kOptions && !search.has_shape) {
+    return Status::Reply("ERR exactly one of BYRADIUS and BYBOX can be specified for " + name);
+  }
+  if (search.any && search.count == 0) return Status::Reply(kAnyAlone);
+  return Ok();
+}
+
+Result<Search> ReadSearch(Args& args, const Form& form, Zset& zset) {
+  Search search;
+  if (form.stores) search.target = args[1];
+  if (form.from == From::kPoint) {
+    search.shape.center = TRY(ReadGeoPoint(args));
+    TRY(ReadCircle(args, search));
+  } else if (form.from == From::kMember && zset.exists()) {
+    TRY(ReadMember(args, zset, search));
+    TRY(ReadCircle(args, search));
+  } else if (form.from == From::kMember) {
+    args.Skip(3);  // not even looked at
+  }
+  while (args.More()) TRY(ReadOption(args, form, zset, search));
+  TRY(args.Done());
+  TRY(CheckOptions(args, form, search));
+  // The nearest are wanted when only so many are, unless any will do.
+  const bool unordered = search.order == Order::kNone && !search.any;
+  if (search.count > 0 && unordered) search.order = Order::kNearest;
+  return search;
+}
+
+// ---- searching
+
+Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
+  std::vector<Hit> hits;
+  if (!zset.exists()) return hits;
+  const uint64_t limit = search.any ? search.count : UINT64_MAX;
+  for (const GeoCell& cell : CellsAround(search.shape)) {
+    if (hits.size() >= limit) break;
+    ZsetRange range{.by = ZsetRange::By::kScore};
+    range.scores = {.min = static_cast<double>(cell.min),
+                    .max = static_cast<double>(cell.max),
+                    .max_exclusive = true};
+    TRY(zset.Walk(range, [&](std::string_view member, double score) -> Result<bool> {
+      const std::optional<GeoPoint> point = GeoPointOf(score);
+      const std::optional<double> distance =
+          point ? search.shape.DistanceWithin(*point) : std::nullopt;
+      if (distance) hits.push_back({std::string(member), *point, *distance, score});
+      return hits.size() < limit;
+    }));
+  }
+  return hits;
+}
+
+void SortHits(std::vector<Hit>& hits, const Search& search) {
+  if (search.order == Order::kNearest) {
+    std::stable_sort(hits.begin(), hits.end(),
+                     [](const Hit& a, const Hit& b) { return a.distance < b.distance; });
+  } else if (search.order == Order::kFarthest) {
+    std::stable_sort(hits.begin(), hits.end(),
+                     [](const Hit& a, const Hit& b) { return a.distance > b.distance; });
+  }
+  if (search.count > 0 && hits.size() > search.count) hits.resize(search.count);
+}
+
+void ReplyHits(const std::vector<Hit>& hits, const Search& search, Reply& reply) {
+  const size_t extras = size_t{search.with_distance} + search.with_hash + search.with_point;
+  reply.Array(hits.size());
+  for (const Hit& hit : hits) {
+    if (extras > 0) reply.Array(1 + extras);
+    reply.Bulk(hit.member);
+    if (search.with_distance) ReplyDistance(reply, hit.distance / search.shape.unit);
+    if (search.with_hash) reply.Integer(static_cast<int64_t>(hit.score));
+    if (search.with_point) ReplyGeoPoint(reply, hit.point);
+  }
+}
+
+Status StoreHits(Keyspace& keys, std::vector<Hit> hits, const Search& search, Reply& reply) {
+  const Key target = keys.Name(*search.target);
+  // The key specs find one STORE of several; the next run, which locks everything, can go on.
+  if (!keys.txn().Holds(target.stripe())) return Status::WouldWait();
+  std::vector<ScoredMember> elements;
+  elements.reserve(hits.size());
+  for (Hit& hit : hits) {
+    const double score = search.store_distance ? hit.distance / search.shape.unit : hit.score;
+    elements.push_back({std::move(hit.member), score});
+  }
+  const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
+  reply.Integer(static_cast<int64_t>(elements.size()));
+  return Zset::Replace(keys, target, replaced, std::move(elements));
+}
+
+Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form) {
+  Keyspace keys = ctx.keys();
+  if (form.stores) args.Skip(1);
+  const Key source = keys.Name(args.Bytes());
+  Zset zset = TRY(Zset::Find(keys, source));
+  const Search search = TRY(ReadSearch(args, form, zset));
+  std::vector<Hit> hits = TRY(FindHits(zset, search));
+  SortHits(hits, search);
+  if (search.target) return StoreHits(keys, std::move(hits), search, reply);
+  ReplyHits(hits, search, reply);
+  return Ok();
+}
+
+// GEOSEARCH key <FROMMEMBER ... | FROMLONLAT ...> <BYRADIUS ... | BYBOX ...> ...
+Status GeoSearch(CommandContext& ctx, Args& args, Reply& reply) {
+  return RunSearch(ctx, args, reply, {From::kOptions, false, false});
+}
+
+// GEOSEARCHSTORE destination source <FROMMEMBER ...> <BYRADIUS ...> ... [STOREDIST]
+Status GeoSearchStore(CommandContext& ctx, Args& args, Reply& reply) {
+  return RunSearch(ctx, args, reply, {From::kOptions, true, false});
+}
+
+// GEORADIUS key longitude latitude radius unit ... [STORE key | STOREDIST key]
+Status GeoRadius(CommandContext& ctx, Args& args, Reply& reply) {
+  return RunSearch(ctx, args, reply, {From::kPoint, false, true});
+}
+
+// GEORADIUS_RO key longitude latitude radius unit ...
+Status GeoRadiusRo(CommandContext& ctx, Args& args, Reply& reply) {
+  return RunSearch(ctx, args, reply, {From::kPoint, false, false});
+}
+
+// GEORADIUSBYMEMBER key member radius unit ... [STORE key | STOREDIST key]
+Status GeoRadiusByMember(CommandContext& ctx, Args& args, Reply& reply) {
+  return RunSearch(ctx, args, reply, {From::kMember, false, true});
+}
+
+// GEORADIUSBYMEMBER_RO key member radius unit ...
+Status GeoRadiusByMemberRo(CommandContext& ctx, Args& args, Reply& reply) {
+  return RunSearch(ctx, args, reply, {From::kMember, false, false});
+}
+
+constexpr std::string_view kSearchCost =
+    "O(N+M*log(M)) with N the places in the cells around and M those found";
+
+constexpr CommandRow kRows[] = {
+    {.name = "geosearch", .arity = -7, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = GeoSearch, .group = Group::kGeo, .since = "6.2.0",
+     .summary = "Finds the places within a circle or a box", .complexity = kSearchCost,
+     .syntax = "key <FROMMEMBER member | FROMLONLAT longitude:double latitude:double> "
+               "<BYRADIUS radius:double <M | KM | FT | MI> | "
+               "BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] "
+               "[COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]"},
+    {.name = "geosearchstore", .arity = -8, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kOW | kUpdate), OneKey(kRO | kAccess, 2)}, .run = GeoSearchStore,
+     .group = Group::kGeo, .since = "6.2.0",
+     .summary = "Stores the places within a circle or a box", .complexity = kSearchCost,
+     .syntax = "destination source "
+               "<FROMMEMBER member | FROMLONLAT longitude:double latitude:double> "
+               "<BYRADIUS radius:double <M | KM | FT | MI> | "
+               "BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] "
+               "[COUNT count [ANY]] [STOREDIST]"},
+    {.name = "georadius", .arity = -6, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 6, .keyword = "STORE"},
+              {.flags = kOW | kUpdate, .begin = 6, .keyword = "STOREDIST"}},
+     .run = GeoRadius, .group = Group::kGeo, .since = "3.2.0",
+     .summary = "Finds or stores the places within a distance of a point",
+     .complexity = kSearchCost,
+     .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> "
+               "[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key] "
+               "[STOREDIST key]",
+     .deprecated_since = "6.2.0",
+     .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"},
+    {.name = "georadius_ro", .arity = -6, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = GeoRadiusRo, .group = Group::kGeo, .since = "3.2.10",
+     .summary = "Finds the places within a distance of a point", .complexity = kSearchCost,
+     .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> "
+               "[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
+     .deprecated_since = "6.2.0",
+     .replaced_by = "`GEOSEARCH` with the `BYRADIUS` argument"},
+    {.name = "georadiusbymember", .arity = -5, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 5, .keyword = "STORE"},
+              {.flags = kOW | kUpdate, .begin = 5, .keyword = "STOREDIST"}},
+     .run = GeoRadiusByMember, .group = Group::kGeo, .since = "3.2.0",
+     .summary = "Finds or stores the places within a distance of a member",
+     .complexity = kSearchCost,
+     .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] "
+               "[COUNT count [ANY]] [ASC | DESC] [STORE key] [STOREDIST key]",
+     .deprecated_since = "6.2.0",
+     .replaced_by =
+         "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"},
+    {.name = "georadiusbymember_ro", .arity = -5, .flags = kReadonly,
+     .keys = {OneKey(kRO | kAccess)}, .run = GeoRadiusByMemberRo, .group = Group::kGeo,
+     .since = "3.2.10", .summary = "Finds the places within a distance of a member",
+     .complexity = kSearchCost,
+     .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] "
+               "[COUNT count [ANY]] [ASC | DESC]",
+     .deprecated_since = "6.2.0",
+     .replaced_by = "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> GeoSearchCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Geo commands beside redis-server: random places, near poles and the date line too."""
+
+import random
+
+EDGES = """
+geoadd g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania
+geoadd g nx ch 13 38 Palermo
+geoadd g xx ch 13 38 Palermo
+geoadd g nx xx 1 2 a
+geoadd g 1 2
+geoadd g 200 100 a
+geoadd g x 2 a
+geodist g Palermo Catania
+geodist g Palermo Catania km
+geodist g Palermo Catania yards
+geodist g Palermo none
+geodist none a b
+geohash g Palermo none Catania
+geopos g Palermo none Catania
+geopos none a
+geosearch g frommember none byradius 1 m
+geosearch g fromlonlat 15 37 byradius 200 km asc withdist withcoord withhash
+geosearch g fromlonlat 15 37 bybox 400 400 km desc count 1
+geosearch g fromlonlat 15 37 byradius -1 km
+geosearch g fromlonlat 15 37 asc asc asc
+geosearch g byradius 200 km asc asc
+geosearch g fromlonlat 15 37 byradius 1 km any
+geosearch g fromlonlat 15 37 byradius 1 km count 0
+geosearchstore d g fromlonlat 15 37 byradius 200 km storedist
+zrange d 0 -1 withscores
+geosearchstore d none fromlonlat 15 37 byradius 200 km
+exists d
+georadius g 15 37 200 km store d1 store d2
+exists d1 d2
+georadius g 15 37 200 km withdist store d
+georadiusbymember g Palermo 300 km asc withdist
+georadiusbymember none Palermo 300 km
+georadius_ro g 15 37 200 km store d
+georadiusbymember_ro g Palermo 300 km desc count 1
+set s 1
+geoadd s 1 2 a
+geopos s a
+"""
+
+
+def test_edges_are_answered_as_by_redis(pair):
+    pair.lines(EDGES)
+
+
+def test_random_searches_agree(pair):
+    """Places all over, searched in circles and boxes of every size."""
+    luck = random.Random(11)
+    ends = ([0, 179.9, -179.9, 180, -180], [0, 85, -85, 85.05112878, -85.05112878])
+
+    def place():
+        if luck.random() < 0.3:
+            return luck.choice(ends[0]), luck.choice(ends[1])
+        return luck.uniform(-180, 180), luck.uniform(-85, 85)
+
+    for i in range(300):
+        pair("geoadd", "g", *place(), f"m{i}")
+    for _ in range(250):
+        size = round(10 ** luck.uniform(0, 4.3), 3)
+        shape = luck.choice([("byradius", size), ("bybox", size, size / 2)])
+        order = luck.choice([(), ("asc",), ("count", 20, "any")])
+        withs = ("withdist", "withcoord", "withhash")
+        if order == ("asc",):
+            withs = ("withdist",)
+        pair("geosearch", "g", "fromlonlat", *place(), *shape, "km", *order, *withs)
+        pair("geodist", "g", f"m{luck.randrange(300)}", f"m{luck.randrange(300)}", "km")
+        pair("geohash", "g", f"m{luck.randrange(300)}")
