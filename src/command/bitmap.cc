@@ -45,14 +45,15 @@ Status SetBit(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   const StringText text = TRY(ReadText(entry));
   const bool was = BitAt(text.view(), offset);
+  reply.Integer(was);
+  const bool grows = !entry.exists() || text.view().size() <= offset >> 3;
+  if (!grows && was == (bit != 0)) return Ok();  // no change, as WATCH and the count of changes see it
   std::string bytes(text.view());
-  if (bytes.size() <= offset >> 3) bytes.resize((offset >> 3) + 1);
+  if (grows) bytes.resize(std::max<size_t>(bytes.size(), (offset >> 3) + 1));
   const auto mask = static_cast<char>(0x80 >> (offset & 7));
   char& byte = bytes[offset >> 3];
   byte = static_cast<char>(bit ? byte | mask : byte & ~mask);
-  TRY(WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited));
-  reply.Integer(was);
-  return Ok();
+  return WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited);
 }
 
 // GETBIT key offset
