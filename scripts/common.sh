@@ -3,8 +3,8 @@
 # What the scripts share: install what is missing, build, make the Python environment.
 #
 # Sourced, never run. Everything it does is printed first, everything it makes lives under build/,
-# and a second call finds the work done and does nothing. sudo is used for apt-get alone, and only
-# by a user who is not root.
+# and a second call finds the work done and does nothing. sudo is used for apt-get and a
+# missing /etc/hosts alone, and only by a user who is not root.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
@@ -53,6 +53,13 @@ install_packages() {
   as_root apt-get update -q
   as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
     apt-get install -q -y --no-install-recommends $missing
+}
+
+# A bare root (debootstrap) has no /etc/hosts, and Redis's own test suite connects to "localhost".
+name_localhost() {
+  getent hosts localhost >/dev/null && return
+  say "/etc/hosts: adding localhost"
+  echo '127.0.0.1 localhost' | as_root tee -a /etc/hosts >/dev/null
 }
 
 # build_release [target]: configures once and compiles what changed, all targets if none is named.

@@ -52,6 +52,8 @@ def module_redis_server():
 @pytest.fixture
 def redis_server(module_redis_server):
     """A running, empty, real redis-server."""
+    if not module_redis_server.is_running():
+        module_redis_server.start()
     module_redis_server.client().flushall()
     return module_redis_server
 

@@ -89,7 +89,7 @@ WRONG_VALUES = {
     "nothing": "",
     "unknown type": "ff 00",
     "a module's type": "07 00",
-    "length beyond the end": "00 81 fffffffffffffff7",
+    "length beyond the end": "00 81 0000000000fffff7",
     "text where a length belongs": "01 c0 01",
     "unknown special text": "00 c5 00",
     "lzf that does not unfold": "00 c3 05 0b 0061e00000",

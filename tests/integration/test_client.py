@@ -233,7 +233,7 @@ def test_the_help_of_every_container_lists_its_subcommands(r):
 
 
 def test_a_library_may_introduce_itself(server):
-    client = redis.Redis(port=server.port, lib_name="mine", lib_version="9")
+    client = redis.Redis(host=server.host, port=server.port, lib_name="mine", lib_version="9")
     info = client.client_info()
     assert info["lib-name"] == "mine" and info["lib-ver"] == "9"
     assert re.fullmatch(r"[\d.]+:\d+", info["addr"])
