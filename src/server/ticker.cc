@@ -64,7 +64,7 @@ void Ticker::RunTick() {
 void Ticker::RunSync() {
   uint64_t synced = 0;
   while (Sleep(kSyncMs)) {
-    if (server_.settings().fsync_policy() != AppendFsync::kEverySec) continue;
+    if (server_.settings().fsync_policy() != AppendFsync::kEverySec || !server_.store().writable()) continue;
     const uint64_t latest = server_.store().LatestSequence();
     if (latest == synced) continue;
     const Status status = server_.store().SyncLog();

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 
+#include "storage/engine_log.h"
+
 namespace cairn {
 namespace {
 
@@ -88,8 +90,7 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
   db.max_open_files = kMostOpenFiles;
   db.bytes_per_sync = kSyncStepBytes;
   db.wal_bytes_per_sync = kSyncStepBytes;
-  db.keep_log_file_num = 4;
-  db.max_log_file_size = 4 * kMegabyte;
+  db.info_log = MakeEngineLog();
   db.stats_dump_period_sec = 0;
   db.stats_persist_period_sec = 0;
   db.skip_stats_update_on_db_open = true;

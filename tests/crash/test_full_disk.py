@@ -5,9 +5,12 @@ The limit on the size of a file stands in for the full disk: it needs no rights,
 the same place.
 """
 
+import subprocess
 import threading
+import time
 
 import pytest
+import redis
 
 from harness import Server, default_command
 
@@ -75,3 +78,37 @@ def test_what_was_acknowledged_before_the_log_was_full_is_there(shared):
                 assert set(client.hmget("shared", done["field"])) == {b"v"}
                 assert set(client.hmget("shared", refused["field"])) == {None}
         assert client.set("after", "y")
+
+
+@pytest.fixture(name="small_disk")
+def fixture_small_disk(tmp_path):
+    """A file system of 120 MB of which 80 are taken by one file."""
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m", "tmpfs", str(tmp_path)],
+                             capture_output=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip("mounting a small file system needs root")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "ballast").write_bytes(bytes(80_000_000))
+    yield tmp_path
+    subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_writes_come_back_when_there_is_room_again(small_disk):
+    with Server(data_dir=small_disk / "data") as server:
+        writer = Writer(server, 0, False)
+        writer.run()
+        assert server.client().get(writer.done["key"][0])
+        (small_disk / "ballast").unlink()
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                assert server.client().set("again", "y")
+                break
+            except redis.ResponseError:
+                assert time.monotonic() < deadline, server.log_tail()
+                time.sleep(0.2)
+        server.kill9()
+        server.start()
+        client = server.client()
+        assert client.mget(writer.done["key"]) == [(n * 12).encode() for n in writer.done["key"]]
+        assert client.get("again") == b"y"
