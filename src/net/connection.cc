@@ -215,9 +215,11 @@ void Connection::ReplaceReplies() {
   out_ = kept.append(out_, end);
 }
 
-// One that ran nothing because the tick is full would otherwise come back at once, and again.
+// One that ran nothing because the tick should end would otherwise come back at once, and again.
 bool Connection::NeedsCommit() const {
-  return !uncommitted_.empty() || (next_ == Next::kRunMore && thread_.worker().is_full());
+  if (!uncommitted_.empty()) return true;
+  const bool comes_back = next_ == Next::kRunMore || next_ == Next::kRetry;
+  return comes_back && (thread_.worker().is_full() || thread_.worker().wakes_others());
 }
 
 void Connection::FinishTick(bool committed) {
