@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "acl/users.h"
 
-#include <algorithm>
 
 #include "acl/rule_errors.h"
 #include "base/words.h"
@@ -51,14 +50,6 @@ void AclUser::Replace(UserRules rules) {
   is_unrestricted_ = replaced->is_unrestricted();
   is_open_ = replaced->is_open();
   rules_.swap(replaced);
-}
-
-bool ChannelAllowed(const AclUser& user, std::string_view channel, bool is_pattern) {
-  if (user.is_unrestricted()) return true;
-  const auto rules = user.rules();
-  return std::any_of(
-      rules->selectors().begin(), rules->selectors().end(),
-      [&](const Selector& selector) { return selector.AllowsChannel(channel, is_pattern); });
 }
 
 // ---- all users

@@ -44,9 +44,6 @@ class AclUser {
   std::shared_ptr<const UserRules> rules_;
 };
 
-// Whether some selector of the user allows the channel; `is_pattern`: to subscribe to as a pattern.
-bool ChannelAllowed(const AclUser& user, std::string_view channel, bool is_pattern);
-
 using UserList = std::vector<std::shared_ptr<AclUser>>;
 
 class Users {

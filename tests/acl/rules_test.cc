@@ -123,12 +123,13 @@ TEST_F(Rules, Passwords) {
 
 TEST_F(Rules, ChannelsMatchByPatternAndPatternsAsTheyAre) {
   ASSERT_TRUE(Set("a", {"&news.*"}).ok());
-  const auto user = users_.Find("a");
-  EXPECT_TRUE(ChannelAllowed(*user, "news.today", false));
-  EXPECT_FALSE(ChannelAllowed(*user, "old", false));
-  EXPECT_TRUE(ChannelAllowed(*user, "news.*", true));
-  EXPECT_FALSE(ChannelAllowed(*user, "news.t*", true));
-  EXPECT_TRUE(ChannelAllowed(*users_.default_user(), "any", true));
+  const auto rules = users_.Find("a")->rules();
+  const Selector& root = rules->selectors().front();
+  EXPECT_TRUE(root.AllowsChannel("news.today", false));
+  EXPECT_FALSE(root.AllowsChannel("old", false));
+  EXPECT_TRUE(root.AllowsChannel("news.*", true));
+  EXPECT_FALSE(root.AllowsChannel("news.t*", true));
+  EXPECT_TRUE(users_.default_user()->rules()->selectors().front().AllowsChannel("any", true));
 }
 
 TEST_F(Rules, WhoIsRemovedOrReplacedLosesEverything) {
