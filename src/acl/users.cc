@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "acl/users.h"
 
-
 #include "acl/rule_errors.h"
 #include "base/words.h"
 

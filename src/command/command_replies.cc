@@ -60,7 +60,7 @@ constexpr std::string_view kGroupNames[] = {
     "cluster", "sentinel",     "geo",        "stream", "bitmap",
 };
 
-void ReplyFlags(uint32_t flags, std::span<const FlagName> names, Reply& reply) {
+void ReplyFlags(uint64_t flags, std::span<const FlagName> names, Reply& reply) {
   const auto is_set = [flags](const FlagName& name) { return (flags & name.flag) != 0; };
   reply.Set(static_cast<size_t>(std::count_if(names.begin(), names.end(), is_set)));
   for (const FlagName& name : names) {

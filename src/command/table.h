@@ -27,36 +27,36 @@ class CommandContext;
 using CommandFunction = Status (*)(CommandContext& ctx, Args& args, Reply& reply);
 
 // COMMAND's flags, in Redis's names, then Cairn's own.
-enum CommandFlag : uint32_t {
-  kWrite = 1u << 0,
-  kReadonly = 1u << 1,
-  kDenyOom = 1u << 2,
-  kAdmin = 1u << 3,
-  kPubsub = 1u << 4,
-  kNoScript = 1u << 5,
-  kBlocking = 1u << 6,
-  kLoading = 1u << 7,
-  kStale = 1u << 8,
-  kSkipMonitor = 1u << 9,
-  kSkipSlowlog = 1u << 10,
-  kAsking = 1u << 11,
-  kFast = 1u << 12,
-  kNoAuth = 1u << 13,
-  kMayReplicate = 1u << 14,
-  kNoAsyncLoading = 1u << 15,
-  kNoMulti = 1u << 16,
-  kAllowBusy = 1u << 17,
-  kNoMandatoryKeys = 1u << 18,
-  kTouchesArbitraryKeys = 1u << 19,
-  kOnlySentinel = 1u << 20,
+enum CommandFlag : uint64_t {
+  kWrite = 1ull << 0,
+  kReadonly = 1ull << 1,
+  kDenyOom = 1ull << 2,
+  kAdmin = 1ull << 3,
+  kPubsub = 1ull << 4,
+  kNoScript = 1ull << 5,
+  kBlocking = 1ull << 6,
+  kLoading = 1ull << 7,
+  kStale = 1ull << 8,
+  kSkipMonitor = 1ull << 9,
+  kSkipSlowlog = 1ull << 10,
+  kAsking = 1ull << 11,
+  kFast = 1ull << 12,
+  kNoAuth = 1ull << 13,
+  kMayReplicate = 1ull << 14,
+  kNoAsyncLoading = 1ull << 15,
+  kNoMulti = 1ull << 16,
+  kAllowBusy = 1ull << 17,
+  kNoMandatoryKeys = 1ull << 18,
+  kTouchesArbitraryKeys = 1ull << 19,
+  kOnlySentinel = 1ull << 20,
   // Cairn's own, not shown by COMMAND:
-  kSlowLane = 1u << 24,    // starts where waiting is allowed: it reads or writes without bound
-  kLockAll = 1u << 25,     // excludes every writer while it runs (FLUSHALL, SWAPDB)
-  kSubcommands = 1u << 26, // a container: `run` is null or answers when no subcommand is given
-  kNotQueued = 1u << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
-  kRunsQueue = 1u << 28,   // runs the commands queued by MULTI: needs all their keys
-  kForListener = 1u << 29, // open to a client that has subscribed to something in RESP2
-  kKeepsAnswer = 1u << 30, // a read that may store its answer with the value (PFCOUNT): locks as a write does
+  kSlowLane = 1ull << 24,    // starts where waiting is allowed: it reads or writes without bound
+  kLockAll = 1ull << 25,     // excludes every writer while it runs (FLUSHALL, SWAPDB)
+  kSubcommands = 1ull << 26, // a container: `run` is null or answers when no subcommand is given
+  kNotQueued = 1ull << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
+  kRunsQueue = 1ull << 28,   // runs the commands queued by MULTI: needs all their keys
+  kForListener = 1ull << 29, // open to a client that has subscribed to something in RESP2
+  kKeepsAnswer = 1ull << 30, // a read that may store its answer with the value (PFCOUNT): locks as a write does
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").
@@ -121,7 +121,7 @@ using FindKeysFunction = bool (*)(std::span<const std::string_view> argv, std::v
 struct CommandRow {
   std::string_view name;            // lower case; a subcommand without its container's name
   int16_t arity = 0;                // the name included; -n: n or more
-  uint32_t flags = 0;
+  uint64_t flags = 0;
   KeySpec keys[3] = {};             // those with begin 0 and no keyword are unused
   CommandFunction run = nullptr;
   Group group = Group::kGeneric;
@@ -149,7 +149,7 @@ class Command {
   const CommandRow& row() const { return row_; }
   const std::string& full_name() const { return full_name_; }  // "get", "config|get"
   const Command* parent() const { return parent_; }
-  uint32_t flags() const { return row_.flags; }
+  uint64_t flags() const { return row_.flags; }
   bool Has(CommandFlag flag) const { return row_.flags & flag; }
   const std::vector<Command>& subcommands() const { return subcommands_; }
   // Position in the table, dense from 0, subcommands included: an index for counters.

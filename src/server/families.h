@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "command/table.h"
 
@@ -21,5 +22,8 @@ std::span<const CommandRow> DebugCommands();
 std::span<const CommandRow> MemoryCommands();
 std::span<const CommandRow> PubSubCommands();
 std::span<const CommandRow> MonitorCommands();
+
+// Every family there is, those of other folders included: what the server's table is made of.
+const std::vector<std::span<const CommandRow>>& AllFamilies();
 
 }  // namespace cairn

@@ -9,8 +9,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/access.h"
-#include "command/families.h"
-#include "replication/families.h"
 #include "server/accounts.h"
 #include "server/client_session.h"
 #include "server/command_worker.h"
@@ -20,24 +18,6 @@
 
 namespace cairn {
 namespace {
-
-const std::vector<std::span<const CommandRow>>& AllFamilies() {
-  static const std::vector<std::span<const CommandRow>> families = {
-      StringCommands(),     StringEditCommands(), GenericCommands(),    DatabaseCommands(),
-      ObjectCommands(),     ExpireCommands(),     ScanCommands(),       HashCommands(),
-      HashWalkCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
-      ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
-      ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
-      StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
-      StreamInfoCommands(), SortCommands(),
-      CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
-      ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
-      MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
-      PubSubCommands(),     MonitorCommands(),    AclCommands(),
-      BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
-  };
-  return families;
-}
 
 constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
 constexpr std::string_view kProtected =

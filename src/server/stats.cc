@@ -186,7 +186,7 @@ std::vector<CommandTotals> Stats::Commands() const {
   return totals;
 }
 
-uint64_t Stats::CallsWith(const CommandTable& table, uint32_t flags) const {
+uint64_t Stats::CallsWith(const CommandTable& table, uint64_t flags) const {
   std::lock_guard lock(mutex_);
   uint64_t calls = 0;
   for (const auto& worker : workers_) {

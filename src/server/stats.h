@@ -133,7 +133,7 @@ class Stats {
   // By Command::index().
   std::vector<CommandTotals> Commands() const;
   // How often commands with one of `flags` ran since the start, whatever was reset.
-  uint64_t CallsWith(const CommandTable& table, uint32_t flags) const;
+  uint64_t CallsWith(const CommandTable& table, uint64_t flags) const;
   // By the error's first word.
   std::map<std::string, uint64_t> Errors() const;
 

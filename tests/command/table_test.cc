@@ -8,28 +8,11 @@
 #include <functional>
 
 #include "command/acl_categories.h"
-#include "command/families.h"
 #include "command/syntax.h"
-#include "replication/families.h"
 #include "server/families.h"
 
 namespace cairn {
 namespace {
-
-std::vector<std::span<const CommandRow>> AllFamilies() {
-  return {StringCommands(),   StringEditCommands(),  GenericCommands(),    DatabaseCommands(),
-          ObjectCommands(),   ExpireCommands(),      ScanCommands(),       HashCommands(),
-          HashWalkCommands(), SetCommands(),         SetRandomCommands(),  SetStoreCommands(),
-          ListCommands(),     ListSearchCommands(),  ListMoveCommands(),   ListBlockCommands(),
-          ZsetCommands(),     ZsetPopCommands(),     ZsetRangeCommands(),  ZsetStoreCommands(),
-          StreamCommands(),   StreamReadCommands(),  StreamGroupCommands(), StreamClaimCommands(),
-          StreamInfoCommands(), SortCommands(),
-          CommandCommands(),  TransactionCommands(), ConnectionCommands(), ClientCommands(),
-          ServerCommands(),   ConfigCommands(),      SlowLogCommands(),    InfoCommands(),
-          DebugCommands(),    MemoryCommands(),      DumpCommands(),       PubSubCommands(),
-          MonitorCommands(),  AclCommands(),         BitmapCommands(),     BitfieldCommands(),
-          HyperLogLogCommands(), GeoCommands(),      GeoSearchCommands()};
-}
 
 class Table : public testing::Test {
  protected:
@@ -44,8 +27,7 @@ class Table : public testing::Test {
     }
   }
 
-  const std::vector<std::span<const CommandRow>> families_ = AllFamilies();
-  const CommandTable table_{families_};
+  const CommandTable table_{AllFamilies()};
 };
 
 TEST_F(Table, RowsAreComplete) {

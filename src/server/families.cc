@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/families.h"
+
+#include "command/families.h"
+#include "replication/families.h"
+
+namespace cairn {
+
+const std::vector<std::span<const CommandRow>>& AllFamilies() {
+  static const std::vector<std::span<const CommandRow>> families = {
+      StringCommands(),     StringEditCommands(), GenericCommands(),    DatabaseCommands(),
+      ObjectCommands(),     ExpireCommands(),     ScanCommands(),       HashCommands(),
+      HashWalkCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
+      ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
+      ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
+      StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
+      StreamInfoCommands(), SortCommands(),
+      CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
+      ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
+      MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
+      PubSubCommands(),     MonitorCommands(),    AclCommands(),
+      BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
+  };
+  return families;
+}
+
+}  // namespace cairn
