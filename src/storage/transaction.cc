@@ -11,6 +11,7 @@
 #include "storage/format.h"
 #include "storage/rank_index.h"
 #include "storage/store.h"
+#include "storage/store_snapshot.h"
 
 namespace cairn {
 namespace {
@@ -230,6 +231,7 @@ int64_t Transaction::IdleSeconds(const RowKey& row) {
 }
 
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
+  if (snapshot_ != nullptr) return snapshot_->Get(row);
   if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
   const bool cached = IsCached(row.space());
   if (cached) {
@@ -327,6 +329,7 @@ Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction dir
 CollectionId Transaction::NewCollectionId() { return store_.NewCollectionId(); }
 
 KeyspaceId Transaction::keyspace(int db) const {
+  if (snapshot_ != nullptr) return snapshot_->keyspace(db);
   return keyspaces_.empty() ? store_.databases_[db].keyspace.load(std::memory_order_acquire)
                             : keyspaces_[db];
 }
@@ -377,7 +380,7 @@ void Transaction::ReplaceKeyspace(int db) {
   BeginKeyspaceChange();
   keyspaces_[db] = store_.NewKeyspaceId();
   // With every stripe held and no key anywhere, whatever collections there have been are dead.
-  bool all_empty = store_.hidden_keyspaces_.empty();
+  bool all_empty = store_.hidden_keyspaces_.empty() && !store_.is_staging();
   for (const KeyspaceId keyspace : keyspaces_) all_empty = all_empty && KeyCount(keyspace) == 0;
   if (all_empty) empty_below_ = store_.next_collection_.load();
 }
@@ -385,6 +388,11 @@ void Transaction::ReplaceKeyspace(int db) {
 void Transaction::SwapKeyspaces(int db1, int db2) {
   BeginKeyspaceChange();
   std::swap(keyspaces_[db1], keyspaces_[db2]);
+}
+
+void Transaction::AdoptStaged() {
+  BeginKeyspaceChange();
+  for (size_t db = 0; db < keyspaces_.size(); ++db) keyspaces_[db] = store_.staged_[db].keyspace;
 }
 
 // ---- the tick
@@ -477,6 +485,7 @@ Status Transaction::Write(CommitMode mode) {
   rocksdb::WriteOptions options;
   options.no_slowdown = mode == CommitMode::kNoWait;
   options.sync = mode == CommitMode::kSync;
+  options.disableWAL = mode == CommitMode::kNoLog;
   const rocksdb::Status written =
       batch_->Count() == 0 ? rocksdb::Status::OK() : store_.db_->Write(options, batch_.get());
   if (!written.ok()) {

@@ -44,6 +44,7 @@ namespace cairn {
 
 class RankIndex;
 class Store;
+class StoreSnapshot;
 
 enum class Lane : unsigned char { kFast, kSlow };
 
@@ -55,6 +56,7 @@ enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
   kSync,    // and the log is on the disk when it returns
+  kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
 };
 
 struct KeyCountDelta {
@@ -133,6 +135,10 @@ class Transaction {
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
   Status Spend(uint64_t steps);
 
+  // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:
+  // nothing is written meanwhile, commands are of the slow lane.
+  void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
+
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
@@ -144,6 +150,11 @@ class Transaction {
   // Gives the database a fresh, empty keyspace. REQUIRES: LockAll().
   void ReplaceKeyspace(int db);
   void SwapKeyspaces(int db1, int db2);  // REQUIRES: LockAll()
+  // Writes the databases' mapping down, so that the numbers given out to staged keyspaces are not given out again.
+  // REQUIRES: LockAll().
+  void RecordKeyspaces() { BeginKeyspaceChange(); }
+  // Puts the staged keyspaces in the place of the databases' own (Store::BeginStaging). REQUIRES: LockAll().
+  void AdoptStaged();
 
   Store& store() { return store_; }
 
@@ -232,6 +243,7 @@ class Transaction {
   const uint32_t committer_;
   Overlay overlay_;
   const Transaction* first_ = nullptr;  // the one it follows
+  const StoreSnapshot* snapshot_ = nullptr;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
   std::vector<CollectionId> dead_collections_;
