@@ -33,6 +33,7 @@
 #include "base/result.h"
 #include "encoding/row_key.h"
 #include "storage/cursor.h"
+#include "storage/interest.h"
 #include "storage/overlay.h"
 #include "storage/row_ref.h"
 
@@ -107,6 +108,9 @@ class Transaction {
     size_t rank_changes;
     std::vector<KeyCountDelta> counts;
     size_t announcements;
+    size_t effects_bytes;
+    size_t effects;
+    uint64_t changes;
   };
   Savepoint MakeSavepoint() const;
   void RollbackTo(const Savepoint& savepoint);
@@ -168,6 +172,18 @@ class Transaction {
   // A key got this expiry: the expiry worker must look at it in time.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
 
+  // ---- what others are told of the changes
+  // What they want to hear (storage/interest.h), as it was when the command began.
+  InterestMask interest() const { return interest_; }
+  // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
+  // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
+  void AddEffect(int db, std::span<const std::string_view> argv);
+  // The effects of the command are told each by itself.
+  void SetEffectsApart() { effects_apart_ = true; }
+  bool has_effects() const { return effects_.size() > effects_before_; }
+  // How often the command has changed something, for INFO's rdb_changes_since_last_save.
+  void CountChanges(uint64_t changes) { command_changes_ += changes; }
+
   // To be told by the worker after the commit, in this order, if there is one.
   void Announce(Announcement announcement) { announcements_.push_back(std::move(announcement)); }
   // Whether the command has announced something; whether the tick has.
@@ -177,7 +193,7 @@ class Transaction {
 
   // ---- the tick
   bool dirty() const;                          // is there anything to write?
-  size_t pending_bytes() const { return overlay_.bytes(); }
+  size_t pending_bytes() const { return overlay_.bytes() + effects_.size(); }
   size_t pending_rows() const { return overlay_.entries().size(); }
   bool has_stripes() const { return !locked_.empty() || !taken_over_.empty(); }
   // Writes everything and releases the stripes. On an error other than kWouldWait nothing was written, the
@@ -230,7 +246,9 @@ class Transaction {
   void BeginKeyspaceChange();
   void UndoRankChanges(size_t keep);
   void SortEntries();
+  void GroupEffects();
   void BuildBatch();
+  void PutKeyspaces();
   void NotifyListener();
   void AdvanceStripes();
   void ApplyToCache();
@@ -254,6 +272,8 @@ class Transaction {
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
   std::vector<UseMark> use_marks_;
   std::vector<Announcement> announcements_;
+  std::string effects_;                          // log entries of the tick
+  uint64_t changes_ = 0;                         // of the tick
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
@@ -274,6 +294,11 @@ class Transaction {
   std::vector<RankChange> rank_changes_;
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
+  InterestMask interest_ = 0;
+  size_t effects_before_ = 0;  // bytes
+  size_t command_effects_ = 0;
+  bool effects_apart_ = false;
+  uint64_t command_changes_ = 0;
   std::vector<KeyspaceId> keyspaces_before_;
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
