@@ -249,6 +249,14 @@ void Store::TryToRecover() {
   if (db_->Resume().ok()) NoteRecovered();
 }
 
+Result<std::string> Store::ReadNote(std::string_view name) const {
+  std::string value;
+  const rocksdb::Status found = db_->Get(rocksdb::ReadOptions(), families_[static_cast<int>(Space::kMeta)],
+                                         rocksdb::Slice(name.data(), name.size()), &value);
+  if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
+  return value;
+}
+
 uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }
 
 Status Store::Flush() { return FromRocksDb(db_->Flush(rocksdb::FlushOptions(), families_)); }

@@ -90,6 +90,8 @@ class Store {
   Status SyncLog();
   // Grows with every write.
   uint64_t LatestSequence() const;
+  // A row of Space::kMeta; empty: there is none.
+  Result<std::string> ReadNote(std::string_view name) const;
   // Writes memtables out, so that the next start has no log to replay.
   Status Flush();
 

@@ -46,6 +46,11 @@ Result<RowRef> StoreSnapshot::Get(const RowKey& row) const {
   return RowRef(std::move(value));
 }
 
+Result<std::string> StoreSnapshot::ReadNote(std::string_view name) const {
+  const RowRef row = TRY(Get(MakeMetaRow(name)));
+  return row ? std::string(row.bytes()) : std::string();
+}
+
 // The databases' keyspaces and key counts are rows like all others.
 Status StoreSnapshot::Load() {
   const RowRef databases = TRY(Get(MakeMetaRow(kDatabasesRow)));

@@ -39,6 +39,8 @@ class StoreSnapshot {
   KeyspaceId keyspace(int db) const { return keyspaces_[static_cast<size_t>(db)]; }
   int64_t keys(int db) const { return keys_[static_cast<size_t>(db)]; }
   int64_t AllKeys() const;
+  // A row of Space::kMeta; empty: there is none.
+  Result<std::string> ReadNote(std::string_view name) const;
 
   // ---- storage/ only
   Result<RowRef> Get(const RowKey& row) const;

@@ -55,6 +55,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
   interest_ = store_.interest();
+  if (muted_effects_) interest_ &= ~kInterestInEffects;
   effects_before_ = effects_.size();
   command_effects_ = 0;
   effects_apart_ = false;
@@ -195,6 +196,8 @@ void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
   AppendLogCommand(effects_, db, argv);
   ++command_effects_;
 }
+
+void Transaction::AddStream(std::string_view bytes) { AppendLogStream(effects_, bytes); }
 
 void Transaction::GroupEffects() {
   std::string begin;
@@ -424,7 +427,9 @@ void Transaction::AdoptStaged() {
 
 // ---- the tick
 
-bool Transaction::dirty() const { return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty(); }
+bool Transaction::dirty() const {
+  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || !notes_.empty();
+}
 
 // Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
 // last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
@@ -462,6 +467,7 @@ void Transaction::BuildBatch() {
                 EncodeCount(DeltaOf(committed_counts_, count.keyspace) + count.delta));
   }
   if (!keyspaces_.empty()) PutKeyspaces();
+  for (const auto& [name, value] : notes_) batch_->Put(store_.family(Space::kMeta), name, value);
   if (effects_.empty()) return;
   batch_->PutLogData(ToSlice(effects_));
   // Those who read the log go by sequence numbers, and a batch without rows takes none.
@@ -591,6 +597,7 @@ void Transaction::Reset() {
   effects_.clear();
   if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
   changes_ = 0;
+  notes_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
   earliest_expiry_ms_ = INT64_MAX;

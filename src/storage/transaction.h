@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -180,6 +181,12 @@ class Transaction {
   void AddEffect(int db, std::span<const std::string_view> argv);
   // The effects of the command are told each by itself.
   void SetEffectsApart() { effects_apart_ = true; }
+  // A piece of the stream that this server follows, which the tick has carried out, for the log data of the batch.
+  void AddStream(std::string_view bytes);
+  // While muted, commands have no effects of their own to tell: the stream that they are of is told.
+  void MuteEffects(bool muted) { muted_effects_ = muted; }
+  // A row of Space::kMeta that nobody else writes, to be in the batch.
+  void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   bool has_effects() const { return effects_.size() > effects_before_; }
   // How often the command has changed something, for INFO's rdb_changes_since_last_save.
   void CountChanges(uint64_t changes) { command_changes_ += changes; }
@@ -274,6 +281,8 @@ class Transaction {
   std::vector<Announcement> announcements_;
   std::string effects_;                          // log entries of the tick
   uint64_t changes_ = 0;                         // of the tick
+  std::map<std::string, std::string> notes_;     // meta rows of the tick
+  bool muted_effects_ = false;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
