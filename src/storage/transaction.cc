@@ -358,6 +358,13 @@ KeyspaceId Transaction::keyspace(int db) const {
                             : keyspaces_[db];
 }
 
+int Transaction::DatabaseOf(KeyspaceId id) const {
+  for (int db = 0; db < store_.databases(); ++db) {
+    if (keyspace(db) == id) return db;
+  }
+  return -1;
+}
+
 bool Transaction::HasKeyspace(KeyspaceId keyspace) const {
   return keyspaces_.empty() ? store_.IsLiveKeyspace(keyspace)
                             : std::find(keyspaces_.begin(), keyspaces_.end(), keyspace) != keyspaces_.end();
@@ -416,7 +423,9 @@ void Transaction::SwapKeyspaces(int db1, int db2) {
 
 // ---- the tick
 
-bool Transaction::dirty() const { return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty(); }
+bool Transaction::dirty() const {
+  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || changes_ != 0;
+}
 
 // Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
 // last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
