@@ -6,7 +6,6 @@
 #include "base/thread.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_writer.h"
-#include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -45,7 +44,7 @@ Status RdbSaves::WriteFile(Transaction& txn) {
 
 Status RdbSaves::Write() {
   SaveState& saves = server_.saves();
-  const uint64_t writes_before = CountWritingCommands(server_);
+  const uint64_t changes_before = server_.store().counters().changes.load();
   ++saves.running;
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   Status status = WriteFile(*txn);
@@ -53,7 +52,7 @@ Status RdbSaves::Write() {
   saves.last_ok = status.ok();
   if (status.ok()) {
     saves.last_unix_s = WallMs() / 1000;
-    saves.writes_before = writes_before;
+    saves.changes_before = changes_before;
     ++saves.count;
     Log(LogSeverity::kNotice, "DB saved on disk");
   } else {

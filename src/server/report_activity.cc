@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "server/report.h"
-#include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -25,7 +24,7 @@ Status WritePersistence(CommandContext& ctx, Report& text) {
   const int64_t running_s = files.in_background() ? (WallMs() - files.started_ms()) / 1000 : -1;
   text.Field("loading", server.conditions().Has(kLoadingData));
   text.Field("async_loading", 0);
-  text.Field("rdb_changes_since_last_save", CountWritingCommands(server) - saves.writes_before);
+  text.Field("rdb_changes_since_last_save", server.store().counters().changes.load() - saves.changes_before);
   text.Field("rdb_bgsave_in_progress", files.in_background());
   text.Field("rdb_last_save_time", saves.last_unix_s.load());
   text.Field("rdb_last_bgsave_status", outcome);

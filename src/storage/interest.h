@@ -18,5 +18,8 @@ using InterestMask = uint32_t;
 inline constexpr InterestMask kEventClasses = (1u << 24) - 1;
 // Effects go into the log data of the batches (encoding/log_entry.h).
 inline constexpr InterestMask kInterestInEffects = 1u << 24;
+// The effect of an expired key, of GETDEL, is called UNLINK and not DEL (lazyfree-lazy-expire, lazyfree-lazy-user-del).
+inline constexpr InterestMask kUnlinksExpired = 1u << 25;
+inline constexpr InterestMask kUnlinksDeleted = 1u << 26;
 
 }  // namespace cairn

@@ -3,8 +3,9 @@
 // LogReader: the log data of the batches in RocksDB's write-ahead log, in the order of their commits.
 //
 // A place in the log is a sequence number of RocksDB. A batch takes as many as it has rows, from `sequence` on; the
-// next one begins at `next`, from where a later reader goes on. Batches without log data are passed over. The log reaches
-// back as far as RocksDB keeps its files; what lies before is gone and must be learnt in another way.
+// next one begins at `next`, from where a later reader goes on. Batches without log data are passed over. The log
+// reaches back as far as RocksDB keeps its files (StoreOptions::kept_log_bytes); what lies before is gone and must be
+// learnt in another way.
 //
 // Thread: one at a time.
 #pragma once

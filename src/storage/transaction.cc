@@ -364,6 +364,13 @@ KeyspaceId Transaction::keyspace(int db) const {
                             : keyspaces_[db];
 }
 
+int Transaction::DatabaseOf(KeyspaceId id) const {
+  for (int db = 0; db < store_.databases(); ++db) {
+    if (keyspace(db) == id) return db;
+  }
+  return -1;
+}
+
 bool Transaction::HasKeyspace(KeyspaceId keyspace) const {
   return keyspaces_.empty() ? store_.IsLiveKeyspace(keyspace)
                             : std::find(keyspaces_.begin(), keyspaces_.end(), keyspace) != keyspaces_.end();
@@ -428,7 +435,7 @@ void Transaction::AdoptStaged() {
 // ---- the tick
 
 bool Transaction::dirty() const {
-  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || !notes_.empty();
+  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || !notes_.empty() || changes_ != 0;
 }
 
 // Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the

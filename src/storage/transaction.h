@@ -61,6 +61,12 @@ enum class CommitMode : unsigned char {
   kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
 };
 
+// A key that is there although its time has passed.
+struct StaleKey {
+  std::string row;
+  bool missed;
+};
+
 struct KeyCountDelta {
   KeyspaceId keyspace;
   int64_t delta;
@@ -68,8 +74,9 @@ struct KeyCountDelta {
 
 // What others are to be told once the tick is committed: a message for a channel. It means nothing to storage, which
 // only sees to it that no more is told than has happened.
+enum class AnnouncementKind : unsigned char { kMessage, kShardMessage };
 struct Announcement {
-  uint8_t kind;
+  AnnouncementKind kind;
   std::string channel;
   std::string message;
 };
@@ -147,6 +154,8 @@ class Transaction {
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
+  // The database that has the keyspace; -1: none.
+  int DatabaseOf(KeyspaceId keyspace) const;
   // Whether a database has this keyspace, own uncommitted FLUSHDBs included.
   bool HasKeyspace(KeyspaceId keyspace) const;
   // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
@@ -167,9 +176,9 @@ class Transaction {
   void CountLookup(bool hit) { ++(hit ? command_hits_ : command_misses_); }
   // A key was deleted or replaced because its time had passed.
   void CountExpired() { ++command_expired_; }
-  // A look-up met a key past its time.
-  void NoteStaleKey(std::string_view key_row) { stale_keys_.emplace_back(key_row); }
-  std::vector<std::string> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
+  // A look-up met a key past its time. `missed` says that it is told of as one that a read did not find.
+  void NoteStaleKey(std::string_view key_row, bool missed) { stale_keys_.push_back({std::string(key_row), missed}); }
+  std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
   // A key got this expiry: the expiry worker must look at it in time.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
 
@@ -199,7 +208,7 @@ class Transaction {
   std::vector<Announcement> TakeAnnouncements();
 
   // ---- the tick
-  bool dirty() const;                          // is there anything to write?
+  bool dirty() const;                          // is there anything to write or to count?
   size_t pending_bytes() const { return overlay_.bytes() + effects_.size(); }
   size_t pending_rows() const { return overlay_.entries().size(); }
   bool has_stripes() const { return !locked_.empty() || !taken_over_.empty(); }
@@ -297,7 +306,7 @@ class Transaction {
   uint64_t command_hits_ = 0;
   uint64_t command_misses_ = 0;
   uint64_t command_expired_ = 0;
-  std::vector<std::string> stale_keys_;
+  std::vector<StaleKey> stale_keys_;
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
