@@ -29,7 +29,7 @@ enum class ReplyMode : unsigned char { kOn, kOff, kSkipNext, kSkipping };
 enum class CloseRequest : unsigned char { kNone, kAfterReply, kNow };
 
 // Why a blocked client is to go on without its key (CLIENT UNBLOCK).
-enum class UnblockRequest : unsigned char { kNone, kTimeout, kError };
+enum class UnblockRequest : unsigned char { kNone, kTimeout, kError, kDemoted };
 
 class Command;
 
@@ -60,6 +60,7 @@ struct BlockedCommand {
   std::vector<std::string> argv;
   const Command* command = nullptr;
   int64_t deadline_us = 0;  // monotonic; 0: no end
+  bool timed_out = false;   // of a command that answers then (kAnswersTimeout)
 };
 
 class Session {
@@ -89,6 +90,7 @@ class Session {
   std::atomic<uint32_t> shown_subscriptions[kChannelKinds]{};  // by ChannelKind
   bool is_subscriber() const;
   std::atomic<bool> is_monitor{false};         // MONITOR
+  std::atomic<bool> is_replica{false};         // PSYNC
   std::atomic<int> shown_queued{-1};           // commands put aside by MULTI; -1: none is open
   std::atomic<bool> no_touch{false};           // CLIENT NO-TOUCH, NO-EVICT
   std::atomic<bool> no_evict{false};
