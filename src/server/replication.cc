@@ -16,9 +16,6 @@ Replication::Replication(Server& server)
 // ---- start and stop
 
 Status Replication::Start() {
-  log_.set_on_progress([this] {
-    if (any_waiting_) WakeWaiting();
-  });
   TRY(log_.Start());
   follower_.Start();
   const std::vector<std::string> words = server_.config().Words("replicaof");
@@ -147,31 +144,36 @@ void Replication::WakeWaiting() {
   std::vector<uint64_t> ids;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [id, waiting] : waiting_) ids.push_back(id);
+    for (const auto& [id, offset] : waiting_) ids.push_back(id);
   }
   for (const uint64_t id : ids) {
     if (const auto session = server_.clients().Find(id)) session->Wake();
   }
 }
 
-std::optional<int> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
+// Who waits is registered before the replicas are counted: what is acknowledged from then on wakes the client.
+Result<std::optional<int>> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
   std::unique_lock lock(mutex_);
-  const auto [found, is_new] = waiting_.try_emplace(session.id());
-  Waiting& waiting = found->second;
-  any_waiting_ = true;
-  if (is_new) waiting.sequence = server_.store().LatestSequence();
+  auto found = waiting_.find(session.id());
+  const bool is_new = found == waiting_.end();
+  if (is_new) {
+    lock.unlock();
+    const uint64_t end = TRY(log_.ReadOffset());
+    lock.lock();
+    found = waiting_.emplace(session.id(), end).first;
+    any_waiting_ = true;
+  }
+  const uint64_t offset = found->second;
   lock.unlock();
-  // Registered first: whatever is acknowledged from here on wakes the client.
-  if (!waiting.offset && (!log_.logs() || log_.position().sequence > waiting.sequence)) waiting.offset = log_.offset();
-  const int count = waiting.offset ? replicas_.CountAcked(*waiting.offset, wanted.synced) : 0;
+  const int count = replicas_.CountAcked(offset, wanted.synced);
   if (!gives_up && count < wanted.replicas) {
     if (is_new) log_.WantAcks();
-    return std::nullopt;
+    return std::optional<int>();
   }
   lock.lock();
   waiting_.erase(session.id());
   any_waiting_ = !waiting_.empty();
-  return count;
+  return std::optional<int>(count);
 }
 
 }  // namespace cairn

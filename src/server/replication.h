@@ -62,13 +62,9 @@ class Replication {
   };
   // How many replicas have everything that was committed before the client began to wait; none when it has to
   // go on waiting, of which it is woken.
-  std::optional<int> CountWaited(Session& session, const Wanted& wanted, bool gives_up);
+  Result<std::optional<int>> CountWaited(Session& session, const Wanted& wanted, bool gives_up);
 
  private:
-  struct Waiting {
-    uint64_t sequence = 0;
-    std::optional<uint64_t> offset;  // once the log has been read so far
-  };
   void WakeWaiting();
 
   Server& server_;
@@ -78,7 +74,7 @@ class Replication {
   std::mutex role_mutex_;       // one change of the role at a time
   mutable std::mutex mutex_;    // primary_, waiting_
   std::optional<PrimaryAddress> primary_;
-  std::map<uint64_t, Waiting> waiting_;  // by session
+  std::map<uint64_t, uint64_t> waiting_;  // by session: for which offset
   std::atomic<bool> any_waiting_{false};
   std::atomic<bool> link_is_up_{false};
   int64_t pinged_ms_ = 0;

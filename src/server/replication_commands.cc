@@ -183,7 +183,7 @@ Status Wait(CommandContext& ctx, Args& args, Reply& reply) {
   if (!wanted) return Status::Reply(errors::kNotAnInteger);
   ctx.set_block_timeout_ms(TRY(ReadTimeout(args.Bytes())));
   const Replication::Wanted what{.replicas = static_cast<int>(std::min<int64_t>(*wanted, INT32_MAX))};
-  const auto count = replication.CountWaited(ctx.session(), what, GivesUp(ctx.session()));
+  const auto count = TRY(replication.CountWaited(ctx.session(), what, GivesUp(ctx.session())));
   if (!count) return Status::MustBlock();
   reply.Integer(*count);
   return Ok();
@@ -201,7 +201,7 @@ Status WaitAof(CommandContext& ctx, Args& args, Reply& reply) {
   const bool is_first = ctx.session().blocked == nullptr;
   if (*local > 0 && is_first) TRY(ctx.server().store().SyncLog());
   const Replication::Wanted what{.replicas = static_cast<int>(std::min<int64_t>(*wanted, INT32_MAX)), .synced = true};
-  const auto count = replication.CountWaited(ctx.session(), what, GivesUp(ctx.session()));
+  const auto count = TRY(replication.CountWaited(ctx.session(), what, GivesUp(ctx.session())));
   if (!count) return Status::MustBlock();
   reply.Array(2);
   reply.Integer(1);  // the log of this server is always there, and was synced if that was asked for

@@ -129,6 +129,12 @@ void StreamLog::SetApplied(const Applied& applied) {
   applied_offset_ = applied.offset;
 }
 
+Result<uint64_t> StreamLog::ReadOffset() {
+  const std::lock_guard lock(mutex_);
+  if (history_.logs && !history_.follows) TRY(ReadToEnd());
+  return offset();
+}
+
 Anchor StreamLog::position() const {
   const std::lock_guard lock(mutex_);
   return stream_ == nullptr ? Anchor{applied_offset_, 1, kNoDb} : stream_->position();
@@ -221,14 +227,6 @@ void StreamLog::WantAcks() {
   wake_.notify_one();
 }
 
-void StreamLog::Kick() {
-  {
-    const std::lock_guard lock(mutex_);
-    kicked_ = true;
-  }
-  wake_.notify_one();
-}
-
 // ---- reading
 
 void StreamLog::DropAnchor() {
@@ -290,10 +288,8 @@ void StreamLog::Run() {
     if (any) {
       quiet_rounds = 0;
       news_.notify_all();
-      lock.unlock();
-      if (on_progress_) on_progress_();
-      lock.lock();
     }
+    // Others have their turn with the mutex.
     const bool busy = ++quiet_rounds < kBusyRounds;
     wake_.wait_for(lock, busy ? kPause : kIdlePause, [this] { return stopping_ || kicked_; });
     kicked_ = false;

@@ -17,7 +17,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <mutex>
@@ -48,6 +47,8 @@ class StreamLog {
   bool logs() const { return logs_.load(std::memory_order_acquire); }
   // The length of the stream: as far as it has been read, of a replica as far as it was carried out.
   uint64_t offset() const;
+  // The length of the stream with everything that is committed.
+  Result<uint64_t> ReadOffset();
   // How far the thread has read the log.
   Anchor position() const;
   // The first byte that can still be asked for, counted from 1.
@@ -101,10 +102,6 @@ class StreamLog {
 
   // Waits until something may have been logged, at most `most_us`. True: there is something after `sequence`.
   bool AwaitNews(uint64_t sequence, int64_t most_us);
-  // Called on "stream" after it has read something. Set before Start.
-  void set_on_progress(std::function<void()> told) { on_progress_ = std::move(told); }
-  // Wakes the thread.
-  void Kick();
 
  private:
   void Run();
@@ -137,7 +134,6 @@ class StreamLog {
   std::atomic<uint64_t> read_offset_{0};
   std::atomic<uint64_t> synced_offset_{0};
   std::atomic<bool> can_continue_{false};
-  std::function<void()> on_progress_;
   std::thread thread_;
 };
 

@@ -105,6 +105,7 @@ def test_failover_keeps_the_stream(other_kind):
         follow(c, a)
         with Load(a):
             time.sleep(0.5)
+        time.sleep(0.6)
         wait_for_offset(a, b)
         wait_for_offset(a, c)
         b.client().execute_command("REPLICAOF", "NO", "ONE")
