@@ -239,6 +239,7 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
       if (hot) hot_row_hash_ = hash;
       return found;
     }
+    if (store_.cache_.IsComplete()) return RowRef();
   }
   rocksdb::ReadOptions options;
   if (lane_ == Lane::kFast) options.read_tier = rocksdb::kBlockCacheTier;
@@ -485,6 +486,7 @@ Status Transaction::Write(CommitMode mode) {
     if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
     return status;
   }
+  if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
   ApplyCounts();
   store_.NoteExpiry(earliest_expiry_ms_);
