@@ -88,6 +88,7 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
   db.write_buffer_manager = parts.write_buffers;
   db.statistics = parts.statistics;
   db.max_total_wal_size = options.wal_bytes;
+  db.WAL_size_limit_MB = (options.kept_log_bytes + kMegabyte - 1) / kMegabyte;
   db.max_manifest_file_size = kManifestBytes;
   db.max_open_files = kMostOpenFiles;
   db.bytes_per_sync = kSyncStepBytes;
