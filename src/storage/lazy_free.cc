@@ -63,6 +63,8 @@ void LazyFree::AddFlush(CollectionId empty_below) {
 }
 
 Status LazyFree::Run(Store& store) {
+  const std::lock_guard work(work_mutex_);
+  if (store.holds_dead()) return Ok();  // files go past snapshots
   std::vector<CollectionId> collections;
   bool flushed;
   CollectionId empty_below;
