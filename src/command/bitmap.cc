@@ -226,7 +226,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   if (result.empty()) {
     TRY(keys.Remove(target, old));
   } else {
-    TRY(WriteBytes(keys, target, old, result, kNoExpiry, Origin::kWhole));
+    TRY(WriteBytes(keys, target, old, result, kNoExpiry, Origin::kEdited));
   }
   reply.Integer(static_cast<int64_t>(result.size()));
   return Ok();

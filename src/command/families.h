@@ -42,5 +42,6 @@ std::span<const CommandRow> BitfieldCommands();
 std::span<const CommandRow> HyperLogLogCommands();
 std::span<const CommandRow> GeoCommands();
 std::span<const CommandRow> GeoSearchCommands();
+std::span<const CommandRow> ReplaceCommands();
 
 }  // namespace cairn

@@ -20,6 +20,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
+      ReplaceCommands(),    MigrateCommands(),
   };
   return families;
 }

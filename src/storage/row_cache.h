@@ -13,6 +13,7 @@
 // commit. Thread: any.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,6 +45,15 @@ class RowCache {
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
   // Lets a row that is held count as last used then.
   void SetUsed(std::string_view tagged, int64_t used_s);
+  // Whether uses are counted from here on (OBJECT FREQ). When they are not, a look-up costs nothing for it.
+  void CountUses(bool counts) { counts_uses_.store(counts, std::memory_order_relaxed); }
+  bool counts_uses() const { return counts_uses_.load(std::memory_order_relaxed); }
+  // How often the row was used lately, on Redis's logarithmic scale: a new row has kNewFrequency, it rises ever more
+  // slowly with the uses and falls by one for each minute without one. A row the cache does not hold counts as new.
+  static constexpr uint8_t kNewFrequency = 5;
+  uint8_t Frequency(std::string_view tagged, int64_t now_s);
+  // For a row that is held.
+  void SetFrequency(std::string_view tagged, uint8_t frequency);
   void Erase(std::string_view tagged);
   // Takes out key rows of keyspaces that are dead. One pass over the cache.
   void EraseDeadKeys(const std::function<bool(KeyspaceId)>& is_live);
@@ -62,6 +72,7 @@ class RowCache {
 
   std::shared_ptr<rocksdb::Cache> cache_;
   const int64_t created_s_;
+  std::atomic<bool> counts_uses_{false};
   SpreadCounter hits_;
   SpreadCounter misses_;
 };
