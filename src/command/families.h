@@ -19,6 +19,7 @@ std::span<const CommandRow> ScanCommands();
 std::span<const CommandRow> SortCommands();
 std::span<const CommandRow> HashCommands();
 std::span<const CommandRow> HashWalkCommands();
+std::span<const CommandRow> HashExpireCommands();
 std::span<const CommandRow> SetCommands();
 std::span<const CommandRow> SetRandomCommands();
 std::span<const CommandRow> SetStoreCommands();

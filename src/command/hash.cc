@@ -155,7 +155,7 @@ Status HIncrBy(CommandContext& ctx, Args& args, Reply& reply) {
   if (__builtin_add_overflow(number, increment, &number)) return Status::Reply(errors::kOverflow);
   std::string text;
   AppendInt64(text, number);
-  TRY(hash.Set(field, text));
+  TRY(hash.Set(field, text, Hash::Deadline::kKeep));
   TRY(hash.Save());
   reply.Integer(number);
   return Ok();
@@ -181,7 +181,7 @@ Status HIncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   number += *increment;
   if (!std::isfinite(number)) return Status::Reply(errors::kNanOrInfinity);
   const std::string text = FormatLongDouble(number);
-  TRY(hash.Set(field, text));
+  TRY(hash.Set(field, text, Hash::Deadline::kKeep));
   TRY(hash.Save());
   reply.Bulk(text);
   return Ok();

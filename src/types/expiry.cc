@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "storage/store.h"
+#include "types/hash.h"
 #include "types/keyspace.h"
 
 namespace cairn {
 namespace {
 
 constexpr size_t kKeysPerCommit = 64;
+constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
 
 struct DueRow {
   int64_t when_ms;
@@ -37,7 +39,15 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t n
   return due;
 }
 
-// Deletes the keys that are still due. The expiry row itself goes with its key, or alone when it is stale.
+// Deletes fields whose time has passed, and the key with the last field.
+Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
+  Hash hash(keyspace, key);
+  TRY(hash.Open(std::move(entry)));
+  TRY(hash.RemoveDue(kFieldsPerCommit));
+  return hash.Save();
+}
+
+// Deletes the keys, and the fields of hashes, that are still due. The expiry row itself goes with its key, or alone when it is stale.
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
   std::vector<uint32_t> stripes;
@@ -51,9 +61,11 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
     if (!ParseKeyRow(row.key_row, parts) || !txn.store().IsLiveKeyspace(parts.keyspace)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
     const Key key = keyspace.Name(parts.key);
-    const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
+    KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) {
       TRY(keyspace.Remove(key, entry));
+    } else if (entry.fields_expire_ms() != kNoExpiry && entry.fields_expire_ms() <= now_ms) {
+      TRY(DeleteDueFields(keyspace, key, std::move(entry)));
     } else {
       txn.Delete(MakeExpiryRow(row.when_ms, row.key_row, key.stripe()));
     }

@@ -206,7 +206,7 @@ Totals Run(uint64_t count, uint64_t seed, const std::vector<std::string>& corpus
     if (keeps_footer && totals.by_footer == refused_by_footer) wrong = "was taken with a wrong checksum";
     if (!wrong) continue;
     ++totals.failed;
-    std::printf("payload %llu %s: %s\n", static_cast<unsigned long long>(i), wrong->c_str(), ToHex(payload).c_str());
+    std::printf("payload %llu %s: %s\n", static_cast<unsigned long long>(i), wrong->c_str(), HexOf(payload).c_str());
   }
   return totals;
 }

@@ -24,7 +24,7 @@ inline std::string FromHex(std::string_view hex) {
   return bytes;
 }
 
-inline std::string ToHex(std::string_view bytes) {
+inline std::string HexOf(std::string_view bytes) {
   std::string hex;
   for (const char c : bytes) {
     hex.push_back("0123456789abcdef"[static_cast<unsigned char>(c) >> 4]);
