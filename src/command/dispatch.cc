@@ -147,10 +147,9 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
   if (call.rerun && !waiters_.IsTurn(call.session)) return Status::MustBlock();
-  Args args(call.argv);
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
-  Status status = call.command->row().run(ctx, args, reply);
+  Status status = RunCommand(ctx, call.argv, reply);
   call.block_timeout_ms = ctx.block_timeout_ms();
   call.replaced = ctx.TakeReplaced();
   if (status.ok()) return worker.txn.FinishCommand();
@@ -161,7 +160,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 // Deletes what the command found to be past its time, in a command of its own. False when that would have to
 // wait: someone else, most likely active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker) {
-  const std::vector<std::string> found = worker.txn.TakeStaleKeys();
+  const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
   if (found.empty() || !worker.txn.store().writable()) return true;
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   Status status = ExpireKeys(worker.txn, limits_, found);

@@ -8,10 +8,12 @@
 // but for HSETEX, which parses first.
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/number.h"
 #include "command/args.h"
@@ -71,6 +73,45 @@ Result<std::span<const std::string_view>> ParseFields(Args& args, std::string_vi
   return args.all().subspan(args.position());
 }
 
+// ---- what was changed, for events and replicas
+
+// Fields of one command that fared alike.
+using FieldList = std::vector<std::string_view>;
+
+// "<command> key [word] FIELDS n field ..." as a replica is to run it.
+void TellEffect(CommandContext& ctx, std::initializer_list<std::string_view> head,
+                std::span<const std::string_view> fields, size_t per_field = 1) {
+  std::vector<std::string_view> words(head);
+  std::string count;
+  AppendInt64(count, static_cast<int64_t>(fields.size() / per_field));
+  words.insert(words.end(), {"FIELDS", count});
+  words.insert(words.end(), fields.begin(), fields.end());
+  ctx.Effect(words);
+}
+
+// What became of the fields that a command gave a time to.
+struct Expired {
+  FieldList set;
+  FieldList deleted;  // their time had passed already
+
+  void Tell(CommandContext& ctx, std::string_view key, int64_t when_ms, bool is_empty) const {
+    if (set.empty() && deleted.empty()) return;
+    ctx.Tell(kHashEvent, deleted.empty() ? "hexpire" : "hdel", key);
+    if (is_empty) ctx.Tell(kGenericEvent, "del", key);
+    if (!ctx.wants_effects()) return;
+    TellDeletion(ctx, key);
+    std::string when;
+    AppendInt64(when, when_ms);
+    if (!set.empty()) TellEffect(ctx, {"HPEXPIREAT", key, when}, set);
+  }
+  void TellDeletion(CommandContext& ctx, std::string_view key) const {
+    if (deleted.empty()) return;
+    FieldList words = {"HDEL", key};
+    words.insert(words.end(), deleted.begin(), deleted.end());
+    ctx.Effect(words);
+  }
+};
+
 // ---- HEXPIRE, HPEXPIRE, HEXPIREAT, HPEXPIREAT
 
 Condition ParseCondition(Args& args) {
@@ -94,15 +135,17 @@ bool Allows(Condition condition, int64_t current_ms, int64_t when_ms) {
 }
 
 // Gives a field its time, or deletes it when that has passed; returns the code.
-Result<int64_t> ExpireField(Hash& hash, std::string_view field, int64_t when_ms, int64_t now_ms,
-                            Condition condition) {
+Result<int64_t> ExpireField(CommandContext& ctx, Hash& hash, std::string_view field, int64_t when_ms,
+                            Condition condition, Expired& expired) {
   if (!TRY(hash.Get(field))) return kNoField;
   if (!Allows(condition, TRY(hash.DeadlineOf(field)), when_ms)) return kConditionFailed;
-  if (when_ms <= now_ms) {
+  if (when_ms <= ctx.now_ms()) {
     TRY(hash.Remove(field));
+    expired.deleted.push_back(field);
     return kDeleted;
   }
   TRY(hash.SetDeadline(field, when_ms));
+  expired.set.push_back(field);
   return kDone;
 }
 
@@ -116,9 +159,12 @@ Status HExpire(CommandContext& ctx, Args& args, Reply& reply) {
   const Condition condition = ParseCondition(args);
   const auto fields = TRY(ParseFields(args, kBadExpireCount));
   reply.Array(fields.size());
+  Expired expired;
   for (const std::string_view field : fields) {
-    reply.Integer(TRY(ExpireField(hash, field, when_ms, ctx.now_ms(), condition)));
+    reply.Integer(TRY(ExpireField(ctx, hash, field, when_ms, condition, expired)));
   }
+  ctx.CountChanges(expired.set.size() + expired.deleted.size());
+  expired.Tell(ctx, key.bytes(), when_ms, hash.size() == 0);
   return hash.Save();
 }
 
@@ -156,6 +202,7 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(hash.Open());
   const auto fields = TRY(ParseFields(args, kBadCount));
   reply.Array(fields.size());
+  bool changed = false;
   for (const std::string_view field : fields) {
     if (!TRY(hash.Get(field))) {
       reply.Integer(kNoField);
@@ -164,8 +211,10 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
     } else {
       TRY(hash.SetDeadline(field, kNoExpiry));
       reply.Integer(kDone);
+      changed = true;
     }
   }
+  if (changed) ctx.Changed(kHashEvent, "hpersist", key.bytes());
   return hash.Save();
 }
 
@@ -190,8 +239,15 @@ Status HGetDel(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(hash.Open());
   const auto fields = TRY(ParseFields(args, kBadCount));
   reply.Array(fields.size());
+  Expired taken;
   for (const std::string_view field : fields) {
-    if (TRY(ReplyField(hash, field, reply))) TRY(hash.Remove(field));
+    if (!TRY(ReplyField(hash, field, reply))) continue;
+    TRY(hash.Remove(field));
+    taken.deleted.push_back(field);
+  }
+  if (!taken.deleted.empty()) {
+    ctx.Shrunk(kHashEvent, "hdel", key.bytes(), taken.deleted.size(), hash.size() == 0);
+    taken.TellDeletion(ctx, key.bytes());
   }
   return hash.Save();
 }
@@ -226,10 +282,20 @@ Status HGetEx(CommandContext& ctx, Args& args, Reply& reply) {
   const bool persists = !when_ms && args.Keyword("persist");
   const auto fields = TRY(ParseFields(args, kBadCount));
   reply.Array(fields.size());
+  Expired expired;
+  FieldList persisted;
   for (const std::string_view field : fields) {
     if (!TRY(ReplyField(hash, field, reply))) continue;
-    if (persists) TRY(hash.SetDeadline(field, kNoExpiry));
-    if (when_ms) TRY(ExpireField(hash, field, *when_ms, ctx.now_ms(), Condition::kAlways));
+    if (when_ms) TRY(ExpireField(ctx, hash, field, *when_ms, Condition::kAlways, expired));
+    if (!persists || TRY(hash.DeadlineOf(field)) == kNoExpiry) continue;
+    TRY(hash.SetDeadline(field, kNoExpiry));
+    persisted.push_back(field);
+  }
+  ctx.CountChanges(expired.set.size() + expired.deleted.size());
+  if (when_ms) expired.Tell(ctx, key.bytes(), *when_ms, hash.size() == 0);
+  if (!persisted.empty()) {
+    ctx.Changed(kHashEvent, "hpersist", key.bytes(), persisted.size());
+    TellEffect(ctx, {"HPERSIST", key.bytes()}, persisted);
   }
   return hash.Save();
 }
@@ -289,6 +355,18 @@ Result<bool> MeetsCondition(const Hash& hash, const SetOptions& options) {
   return true;
 }
 
+// Tells of fields that HSETEX has set; what it did to their times is told apart.
+void TellSet(CommandContext& ctx, std::string_view key, const SetOptions& options) {
+  ctx.Changed(kHashEvent, "hset", key, options.pairs.size() / 2);
+  if (options.keeps) {
+    TellEffect(ctx, {"HSETEX", key, "KEEPTTL"}, options.pairs, 2);
+    return;
+  }
+  std::vector<std::string_view> words = {"HSET", key};
+  words.insert(words.end(), options.pairs.begin(), options.pairs.end());
+  ctx.Effect(words);
+}
+
 // HSETEX key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds |
 //     KEEPTTL] FIELDS numfields field value [field value ...]
 Status HSetEx(CommandContext& ctx, Args& args, Reply& reply) {
@@ -302,12 +380,14 @@ Status HSetEx(CommandContext& ctx, Args& args, Reply& reply) {
     return Ok();
   }
   const auto deadline = options.keeps ? Hash::Deadline::kKeep : Hash::Deadline::kClear;
+  Expired expired;
   for (size_t i = 0; i < options.pairs.size(); i += 2) {
     TRY(hash.Set(options.pairs[i], options.pairs[i + 1], deadline));
-    if (options.when_ms) {
-      TRY(ExpireField(hash, options.pairs[i], *options.when_ms, ctx.now_ms(), Condition::kAlways));
-    }
+    if (!options.when_ms) continue;
+    TRY(ExpireField(ctx, hash, options.pairs[i], *options.when_ms, Condition::kAlways, expired));
   }
+  TellSet(ctx, key.bytes(), options);
+  if (options.when_ms) expired.Tell(ctx, key.bytes(), *options.when_ms, hash.size() == 0);
   TRY(hash.Save());
   reply.Integer(1);
   return Ok();

@@ -22,6 +22,17 @@
 namespace cairn {
 namespace {
 
+// Tells of a key that was replaced, to replicas in words that any server understands.
+void TellReplaced(CommandContext& ctx, Args& args, const KeyEntry& old, EventClass of, std::string_view event,
+                  std::string_view adding) {
+  ctx.Changed(of, event, args[1]);
+  if (!ctx.wants_effects()) return;
+  if (old.exists()) ctx.Effect({"DEL", args[1]});
+  std::vector<std::string_view> words(args.all().begin(), args.all().end());
+  words[0] = adding;
+  ctx.Effect(words);
+}
+
 // HREPLACE key field value [field value ...]
 Status HReplace(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -44,6 +55,7 @@ Status HReplace(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ctx.txn().Spend(pairs.size() / 2));
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   TRY(Hash::Replace(keys, key, entry, pairs));
+  TellReplaced(ctx, args, entry, kHashEvent, "hreplace", "HSET");
   reply.Integer(static_cast<int64_t>(pairs.size() / 2));
   return Ok();
 }
@@ -56,6 +68,7 @@ Status SReplace(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) members.Add(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   TRY(members.StoreTo(keys, key, entry, kNoExpiry));
+  TellReplaced(ctx, args, entry, kSetEvent, "sreplace", "SADD");
   reply.Integer(static_cast<int64_t>(members.size()));
   return Ok();
 }
@@ -78,6 +91,7 @@ Status ZReplace(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   const auto count = static_cast<int64_t>(elements.size());
   TRY(Zset::Replace(keys, key, entry, std::move(elements)));
+  TellReplaced(ctx, args, entry, kZsetEvent, "zreplace", "ZADD");
   reply.Integer(count);
   return Ok();
 }

@@ -149,13 +149,18 @@ size_t AppendGreeting(const MigrateOptions& options, std::string& out) {
 }
 
 // Reads the replies and deletes each key that has arrived. Returns the client's error, empty when there is none.
-Result<std::string> ReadReplies(Keyspace& keys, const MigrateOptions& options, TcpClient& target, size_t greetings,
-                                const std::vector<Key>& sent) {
+Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, TcpClient& target,
+                                size_t greetings, const std::vector<Key>& sent) {
+  Keyspace keys = ctx.keys();
+  std::vector<std::string_view> deletion = {"DEL"};
   std::string error;
   bool greeted = true;
   for (size_t i = 0; i < greetings + sent.size(); ++i) {
     const Result<std::string> line = target.ReadLine(options.timeout_ms);
-    if (!line.ok()) return error.empty() ? std::string(kNotRead) : error;
+    if (!line.ok()) {
+      if (error.empty()) error = kNotRead;
+      break;
+    }
     const bool refused = line->starts_with('-');
     if (refused && error.empty()) error = "ERR Target instance replied with error: " + line->substr(1);
     if (i < greetings) {
@@ -163,8 +168,11 @@ Result<std::string> ReadReplies(Keyspace& keys, const MigrateOptions& options, T
     } else if (greeted && !refused && !options.copy) {
       const Key& key = sent[i - greetings];
       TRY(keys.Remove(key, TRY(keys.Find(key, Access::kPeek))));
+      ctx.Changed(kGenericEvent, "del", key.bytes());
+      deletion.push_back(key.bytes());
     }
   }
+  if (deletion.size() > 1) ctx.Effect(deletion);
   return error;
 }
 
@@ -190,7 +198,7 @@ Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
   Result<TcpClient> target = TcpClient::Connect(std::string(args[1]), std::string(args[2]), options.timeout_ms);
   if (!target.ok()) return Status::Reply(kNoConnection);
   if (!target->Write(request, options.timeout_ms).ok()) return Status::Reply(kNotWritten);
-  const std::string error = TRY(ReadReplies(keys, options, *target, greetings, sent));
+  const std::string error = TRY(ReadReplies(ctx, options, *target, greetings, sent));
   if (error.empty()) {
     reply.Ok();
   } else {

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include "server/report.h"
-#include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -22,7 +21,7 @@ Status WritePersistence(CommandContext& ctx, Report& text) {
   const std::string_view outcome = saves.last_ok ? "ok" : "err";
   text.Field("loading", 0);
   text.Field("async_loading", 0);
-  text.Field("rdb_changes_since_last_save", CountWritingCommands(server) - saves.writes_before);
+  text.Field("rdb_changes_since_last_save", server.store().counters().changes.load() - saves.changes_before);
   text.Field("rdb_bgsave_in_progress", saving);
   text.Field("rdb_last_save_time", saves.last_unix_s.load());
   text.Field("rdb_last_bgsave_status", outcome);

@@ -12,6 +12,7 @@
 #include "server/accounts.h"
 #include "server/client_session.h"
 #include "server/command_worker.h"
+#include "server/directive_syntax.h"
 #include "server/families.h"
 #include "server/process_memory.h"
 #include "storage/store.h"
@@ -115,10 +116,31 @@ void Server::WatchSettings() {
   };
   static_cast<void>(count_uses().ok());
   config_->Watch("maxmemory-policy", count_uses);
+  WatchInterest();
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
   });
+}
+
+// What settings say about who wants to hear of changes.
+void Server::WatchInterest() {
+  const auto events = [this] {
+    store_->SetInterest(kEventClasses, EventInterest(config_->Words("notify-keyspace-events")));
+    return Ok();
+  };
+  static_cast<void>(events().ok());
+  config_->Watch("notify-keyspace-events", events);
+  const auto follow = [this](std::string_view name, InterestMask bit) {
+    const auto take = [this, name, bit] {
+      store_->SetInterest(bit, config_->Flag(name) ? bit : 0);
+      return Ok();
+    };
+    static_cast<void>(take().ok());
+    config_->Watch(name, take);
+  };
+  follow("lazyfree-lazy-expire", kUnlinksExpired);
+  follow("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
 
 Status Server::Start() {

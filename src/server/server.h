@@ -104,6 +104,7 @@ class Server : public Service {
   Status OpenStore();
   Status OpenListeners();
   void WatchSettings();
+  void WatchInterest();
   std::atomic<uint32_t> next_committer_{1};
   std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread
   std::unique_ptr<Committer> committer_;

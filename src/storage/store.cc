@@ -245,6 +245,12 @@ void Store::NoteExpiry(int64_t expire_ms) {
   }
 }
 
+void Store::SetInterest(InterestMask which, InterestMask wanted) {
+  InterestMask current = interest_.load();
+  while (!interest_.compare_exchange_weak(current, (current & ~which) | (wanted & which))) {
+  }
+}
+
 void Store::SetCompactionRate(uint64_t bytes_per_second) {
   // RocksDB's limiter has no "off"; a rate no disk reaches stands for it.
   rate_limiter_->SetBytesPerSecond(bytes_per_second == 0 ? kUnlimitedRate

@@ -25,6 +25,7 @@
 #include "encoding/row_key.h"
 #include "storage/budget.h"
 #include "storage/counters.h"
+#include "storage/interest.h"
 #include "storage/lazy_free.h"
 #include "storage/rank_index.h"
 #include "storage/row_cache.h"
@@ -50,6 +51,7 @@ struct StoreOptions {
   int background_jobs = 2;
   int subcompactions = 2;
   uint64_t wal_bytes = 256ull << 20;               // where memtables are flushed to let old logs go
+  uint64_t kept_log_bytes = 0;                     // of old logs that are kept for LogReader; 0: none
   uint64_t blob_bytes = 64 * 1024;                 // values from here on live in blob files; 0: none do
   bool direct_io = false;
   bool bottom_zstd = true;
@@ -97,6 +99,11 @@ class Store {
 
   // At most one; set before the store is used.
   void set_listener(CommitListener* listener) { listener_ = listener; }
+
+  // ---- what others want to hear of changes (storage/interest.h)
+  InterestMask interest() const { return interest_.load(std::memory_order_acquire); }
+  // Sets the bits of `which` to those of `wanted`.
+  void SetInterest(InterestMask which, InterestMask wanted);
 
   // ---- settable while running
   void SetCompactionRate(uint64_t bytes_per_second);
@@ -183,6 +190,7 @@ class Store {
 
   CommitListener* listener_ = nullptr;
   std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
+  std::atomic<InterestMask> interest_{0};
   std::atomic<uint64_t> incomplete_probes_{0};
   std::atomic<bool> loaded_{false};
   std::atomic<bool> writable_{true};

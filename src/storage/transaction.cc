@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "encoding/log_entry.h"
 #include "encoding/varint.h"
 #include "storage/format.h"
 #include "storage/rank_index.h"
@@ -52,6 +53,11 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   rank_changes_.clear();
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
+  interest_ = store_.interest();
+  effects_before_ = effects_.size();
+  command_effects_ = 0;
+  effects_apart_ = false;
+  command_changes_ = 0;
   changed_keyspaces_ = false;
   overlay_.ForgetMarks();
 }
@@ -148,6 +154,8 @@ Status Transaction::FinishCommand() {
     if (command_misses_ != 0) store_.counters_.keyspace_misses.Add(command_misses_);
   }
   if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
+  changes_ += command_changes_;
+  if (command_effects_ > 1 && !effects_apart_) GroupEffects();
   return Ok();
 }
 
@@ -156,6 +164,9 @@ void Transaction::AbandonCommand() {
   overlay_.RollbackTo(0);
   use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
   announcements_.resize(std::min(announcements_.size(), announcements_before_));
+  effects_.resize(std::min(effects_.size(), effects_before_));
+  command_effects_ = 0;
+  command_changes_ = 0;
   command_counts_.clear();
   if (changed_keyspaces_) {
     keyspaces_ = keyspaces_before_;
@@ -165,7 +176,8 @@ void Transaction::AbandonCommand() {
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
-  return {overlay_.Mark(), rank_changes_.size(), command_counts_, announcements_.size()};
+  return {overlay_.Mark(),  rank_changes_.size(), command_counts_, announcements_.size(),
+          effects_.size(), command_effects_,     command_changes_};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
@@ -173,6 +185,21 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
   overlay_.RollbackTo(savepoint.overlay);
   command_counts_ = savepoint.counts;
   announcements_.resize(savepoint.announcements);
+  effects_.resize(savepoint.effects_bytes);
+  command_effects_ = savepoint.effects;
+  command_changes_ = savepoint.changes;
+}
+
+void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
+  AppendLogCommand(effects_, db, argv);
+  ++command_effects_;
+}
+
+void Transaction::GroupEffects() {
+  std::string begin;
+  AppendLogMark(begin, LogEntryKind::kBegin);
+  effects_.insert(effects_before_, begin);
+  AppendLogMark(effects_, LogEntryKind::kEnd);
 }
 
 std::vector<Announcement> Transaction::TakeAnnouncements() {
@@ -343,6 +370,13 @@ KeyspaceId Transaction::keyspace(int db) const {
                             : keyspaces_[db];
 }
 
+int Transaction::DatabaseOf(KeyspaceId id) const {
+  for (int db = 0; db < store_.databases(); ++db) {
+    if (keyspace(db) == id) return db;
+  }
+  return -1;
+}
+
 bool Transaction::HasKeyspace(KeyspaceId keyspace) const {
   return keyspaces_.empty() ? store_.IsLiveKeyspace(keyspace)
                             : std::find(keyspaces_.begin(), keyspaces_.end(), keyspace) != keyspaces_.end();
@@ -401,7 +435,9 @@ void Transaction::SwapKeyspaces(int db1, int db2) {
 
 // ---- the tick
 
-bool Transaction::dirty() const { return !overlay_.empty() || !keyspaces_.empty(); }
+bool Transaction::dirty() const {
+  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || changes_ != 0;
+}
 
 // Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
 // last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
@@ -438,7 +474,14 @@ void Transaction::BuildBatch() {
     batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()),
                 EncodeCount(DeltaOf(committed_counts_, count.keyspace) + count.delta));
   }
-  if (keyspaces_.empty()) return;
+  if (!keyspaces_.empty()) PutKeyspaces();
+  if (effects_.empty()) return;
+  batch_->PutLogData(ToSlice(effects_));
+  // Those who read the log go by sequence numbers, and a batch without rows takes none.
+  if (batch_->Count() == 0) batch_->Put(store_.family(Space::kMeta), ToSlice(MakeMetaRow(kLogRow).row()), {});
+}
+
+void Transaction::PutKeyspaces() {
   for (const KeyspaceId keyspace : keyspaces_) {
     if (!store_.IsLiveKeyspace(keyspace)) store_.AddLiveKeyspace(keyspace);
   }
@@ -477,6 +520,7 @@ void Transaction::ApplyCounts() {
       database->keys.fetch_add(count.delta, std::memory_order_relaxed);
     }
   }
+  if (changes_ != 0) store_.counters_.changes.Add(changes_);
 }
 
 Status Transaction::Commit(CommitMode mode) {
@@ -559,6 +603,9 @@ void Transaction::Reset() {
   keyspaces_.clear();
   dead_collections_.clear();
   use_marks_.clear();
+  effects_.clear();
+  if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
+  changes_ = 0;
   empty_below_ = 0;
   hot_row_hash_ = 0;
   earliest_expiry_ms_ = INT64_MAX;

@@ -34,6 +34,7 @@
 #include "base/result.h"
 #include "encoding/row_key.h"
 #include "storage/cursor.h"
+#include "storage/interest.h"
 #include "storage/overlay.h"
 #include "storage/row_ref.h"
 
@@ -58,6 +59,12 @@ enum class CommitMode : unsigned char {
   kSync,    // and the log is on the disk when it returns
 };
 
+// A key that is there although its time has passed.
+struct StaleKey {
+  std::string row;
+  bool missed;
+};
+
 struct KeyCountDelta {
   KeyspaceId keyspace;
   int64_t delta;
@@ -65,8 +72,9 @@ struct KeyCountDelta {
 
 // What others are to be told once the tick is committed: a message for a channel. It means nothing to storage, which
 // only sees to it that no more is told than has happened.
+enum class AnnouncementKind : unsigned char { kMessage, kShardMessage };
 struct Announcement {
-  uint8_t kind;
+  AnnouncementKind kind;
   std::string channel;
   std::string message;
 };
@@ -106,6 +114,9 @@ class Transaction {
     size_t rank_changes;
     std::vector<KeyCountDelta> counts;
     size_t announcements;
+    size_t effects_bytes;
+    size_t effects;
+    uint64_t changes;
   };
   Savepoint MakeSavepoint() const;
   void RollbackTo(const Savepoint& savepoint);
@@ -141,6 +152,8 @@ class Transaction {
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
+  // The database that has the keyspace; -1: none.
+  int DatabaseOf(KeyspaceId keyspace) const;
   // Whether a database has this keyspace, own uncommitted FLUSHDBs included.
   bool HasKeyspace(KeyspaceId keyspace) const;
   // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
@@ -156,11 +169,23 @@ class Transaction {
   void CountLookup(bool hit) { ++(hit ? command_hits_ : command_misses_); }
   // A key was deleted or replaced because its time had passed.
   void CountExpired() { ++command_expired_; }
-  // A look-up met a key past its time.
-  void NoteStaleKey(std::string_view key_row) { stale_keys_.emplace_back(key_row); }
-  std::vector<std::string> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
+  // A look-up met a key past its time. `missed` says that it is told of as one that a read did not find.
+  void NoteStaleKey(std::string_view key_row, bool missed) { stale_keys_.push_back({std::string(key_row), missed}); }
+  std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
   // A key got this expiry: the expiry worker must look at it in time.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
+
+  // ---- what others are told of the changes
+  // What they want to hear (storage/interest.h), as it was when the command began.
+  InterestMask interest() const { return interest_; }
+  // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
+  // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
+  void AddEffect(int db, std::span<const std::string_view> argv);
+  // The effects of the command are told each by itself.
+  void SetEffectsApart() { effects_apart_ = true; }
+  bool has_effects() const { return effects_.size() > effects_before_; }
+  // How often the command has changed something, for INFO's rdb_changes_since_last_save.
+  void CountChanges(uint64_t changes) { command_changes_ += changes; }
 
   // To be told by the worker after the commit, in this order, if there is one.
   void Announce(Announcement announcement) { announcements_.push_back(std::move(announcement)); }
@@ -170,8 +195,8 @@ class Transaction {
   std::vector<Announcement> TakeAnnouncements();
 
   // ---- the tick
-  bool dirty() const;                          // is there anything to write?
-  size_t pending_bytes() const { return overlay_.bytes(); }
+  bool dirty() const;                          // is there anything to write or to count?
+  size_t pending_bytes() const { return overlay_.bytes() + effects_.size(); }
   size_t pending_rows() const { return overlay_.entries().size(); }
   bool has_stripes() const { return !locked_.empty() || !taken_over_.empty(); }
   // Writes everything and releases the stripes. On an error other than kWouldWait nothing was written, the
@@ -225,7 +250,9 @@ class Transaction {
   void BeginKeyspaceChange();
   void UndoRankChanges(size_t keep);
   void SortEntries();
+  void GroupEffects();
   void BuildBatch();
+  void PutKeyspaces();
   void NotifyListener();
   void AdvanceStripes();
   void ApplyToCache();
@@ -248,6 +275,8 @@ class Transaction {
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
   std::vector<UseMark> use_marks_;
   std::vector<Announcement> announcements_;
+  std::string effects_;                          // log entries of the tick
+  uint64_t changes_ = 0;                         // of the tick
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
@@ -262,12 +291,17 @@ class Transaction {
   uint64_t command_hits_ = 0;
   uint64_t command_misses_ = 0;
   uint64_t command_expired_ = 0;
-  std::vector<std::string> stale_keys_;
+  std::vector<StaleKey> stale_keys_;
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
+  InterestMask interest_ = 0;
+  size_t effects_before_ = 0;  // bytes
+  size_t command_effects_ = 0;
+  bool effects_apart_ = false;
+  uint64_t command_changes_ = 0;
   std::vector<KeyspaceId> keyspaces_before_;
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;

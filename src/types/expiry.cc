@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/store.h"
+#include "types/events.h"
 #include "types/hash.h"
 #include "types/keyspace.h"
 
@@ -39,17 +40,33 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t n
   return due;
 }
 
+// Tells of fields that were deleted because their time had passed.
+void TellExpiredFields(Transaction& txn, int db, const Key& key, std::span<const std::string> fields, bool is_empty) {
+  if (fields.empty() || txn.interest() == 0) return;
+  if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key.bytes());
+  if (is_empty && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
+  if (!(txn.interest() & kInterestInEffects)) return;
+  std::vector<std::string_view> words = {"HDEL", key.bytes()};
+  words.insert(words.end(), fields.begin(), fields.end());
+  txn.AddEffect(db, words);
+}
+
 // Deletes fields whose time has passed, and the key with the last field.
 Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   Hash hash(keyspace, key);
   TRY(hash.Open(std::move(entry)));
-  TRY(hash.RemoveDue(kFieldsPerCommit));
-  return hash.Save();
+  const std::vector<std::string> fields = TRY(hash.RemoveDue(kFieldsPerCommit));
+  const bool is_empty = hash.size() == 0;
+  TRY(hash.Save());
+  TellExpiredFields(keyspace.txn(), keyspace.txn().DatabaseOf(keyspace.id()), key, fields, is_empty);
+  return Ok();
 }
 
-// Deletes the keys, and the fields of hashes, that are still due. The expiry row itself goes with its key, or alone when it is stale.
+// Deletes the keys, and the fields of hashes, that are still due. The expiry row itself goes with its key or field, or
+// alone when it is stale.
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
+  txn.SetEffectsApart();
   std::vector<uint32_t> stripes;
   for (const DueRow& row : due) {
     KeyRowParts parts;
@@ -76,8 +93,9 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
 
 }  // namespace
 
-Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::string> key_rows) {
-  for (const std::string& key_row : key_rows) {
+Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found) {
+  txn.SetEffectsApart();
+  for (const auto& [key_row, missed] : found) {
     KeyRowParts parts;
     if (!ParseKeyRow(key_row, parts) || !txn.HasKeyspace(parts.keyspace)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
@@ -86,6 +104,7 @@ Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::s
     TRY(txn.Lock(stripes));
     const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) TRY(keyspace.Remove(key, entry));
+    if (missed) AnnounceEvent(txn, txn.DatabaseOf(parts.keyspace), "keymiss", parts.key);
   }
   return Ok();
 }

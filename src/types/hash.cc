@@ -194,16 +194,16 @@ Status Hash::EraseDeadline(std::string_view field) {
   return Ok();
 }
 
-Result<uint64_t> Hash::RemoveDue(uint64_t most) {
-  if (!MayHaveDue()) return uint64_t{0};
-  const std::vector<std::string> due = TRY(deadlines_.Due(keyspace_->now_ms(), most));
+Result<std::vector<std::string>> Hash::RemoveDue(uint64_t most) {
+  if (!MayHaveDue()) return std::vector<std::string>();
+  std::vector<std::string> due = TRY(deadlines_.Due(keyspace_->now_ms(), most));
   for (const std::string& field : due) {
     TRY(EraseDeadline(field));
     TRY(RemoveStored(field));
   }
   next_is_stale_ = true;
   record_changed_ = true;
-  return due.size();
+  return due;
 }
 
 // Brings next_ms_ in line with the deadlines.

@@ -28,6 +28,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "types/field_deadlines.h"
@@ -95,8 +96,8 @@ class Hash {
   // The same, for a change; kNoExpiry takes it away.
   Status SetDeadline(std::string_view field, int64_t when_ms);
   bool has_deadlines() const { return has_deadlines_; }
-  // Deletes up to `most` fields whose time has passed and returns how many.
-  Result<uint64_t> RemoveDue(uint64_t most);
+  // Deletes up to `most` fields whose time has passed and returns them.
+  Result<std::vector<std::string>> RemoveDue(uint64_t most);
 
   // Brings the key's record in line with the changes. At most once.
   Status Save();

@@ -105,6 +105,13 @@ class Keyspace {
   // spread collection. The source is gone afterwards.
   static Status Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to, const Key& target);
 
+  // Whether a key that Find does not find is told of as missed: in reads it is.
+  void TellMisses(bool tell) { tells_misses_ = tell; }
+  // A value takes the place of another as if that had been removed first: RENAME, COPY, RESTORE.
+  void TellNew(const Key& key);
+  // A key that is written now is not told of as new: it takes the place of one that was just removed.
+  void TellNoNewKeys() { tells_new_ = false; }
+
   // Exact count of keys, those past their expiry and not yet deleted included (as Redis counts).
   int64_t Count() const { return txn_.KeyCount(id_); }
 
@@ -122,11 +129,14 @@ class Keyspace {
   bool IsExpired(const RecordHeader& header) const;
   void DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, const RecordHeader& header);
   void PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header);
+  void TellExpired(const Key& key);
 
   Transaction& txn_;
   const Limits& limits_;
   const int db_;
   const KeyspaceId id_;
+  bool tells_misses_ = false;
+  bool tells_new_ = true;
   std::string scratch_;  // the record being written
 };
 
