@@ -10,7 +10,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
   static const std::vector<std::span<const CommandRow>> families = {
       StringCommands(),     StringEditCommands(), GenericCommands(),    DatabaseCommands(),
       ObjectCommands(),     ExpireCommands(),     ScanCommands(),       HashCommands(),
-      HashWalkCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
+      HashWalkCommands(),   HashExpireCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
       ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
       StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
@@ -20,6 +20,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
+      ReplaceCommands(),    MigrateCommands(),
   };
   return families;
 }
