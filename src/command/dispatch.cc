@@ -58,7 +58,34 @@ Status Dispatcher::CheckGates(const Call& call) {
   }
   if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
+  if (conditions_.any()) TRY(CheckConditions(call));
   return command->Has(kWrite) ? CheckWritable(call) : Ok();
+}
+
+// Whether the command, or one of those that EXEC is about to run, has the flag; or, asked for `missing`, lacks it.
+bool Dispatcher::AnyOf(const Call& call, CommandFlag flag, bool missing) {
+  if (call.command->Has(flag) != missing) return true;
+  if (!call.command->Has(kRunsQueue)) return false;
+  const std::vector<QueuedCommand>& queue = call.session.multi.queue;
+  return std::any_of(queue.begin(), queue.end(),
+                     [&](const QueuedCommand& queued) { return queued.command->Has(flag) != missing; });
+}
+
+Status Dispatcher::CheckConditions(const Call& call) {
+  const bool writes = AnyOf(call, kWrite, false);
+  if (writes && conditions_.Has(kTooFewReplicas)) {
+    return Status::Reply("NOREPLICAS Not enough good replicas to write.");
+  }
+  if (writes && conditions_.Has(kReadOnlyReplica)) {
+    return Status::Reply("READONLY You can't write against a read only replica.");
+  }
+  if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) {
+    return Status::Reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
+  }
+  if (conditions_.Has(kLoadingData) && AnyOf(call, kLoading, true)) {
+    return Status::Reply("LOADING Redis is loading the dataset in memory");
+  }
+  return Ok();
 }
 
 Status Dispatcher::CheckUser(const Call& call) {
@@ -161,7 +188,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 // wait: someone else, most likely active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker) {
   const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
-  if (found.empty() || !worker.txn.store().writable()) return true;
+  if (found.empty() || !worker.txn.store().writable() || conditions_.Has(kKeepsExpired)) return true;
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   Status status = ExpireKeys(worker.txn, limits_, found);
   if (status.ok()) status = worker.txn.FinishCommand();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "command/conditions.h"
 #include "command/context.h"
 #include "command/session.h"
 #include "command/table.h"
@@ -69,6 +70,8 @@ class Dispatcher {
   // The session is going away.
   void Forget(Session& session);
 
+  Conditions& conditions() { return conditions_; }
+
   // Called before any command runs.
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
 
@@ -77,6 +80,8 @@ class Dispatcher {
   Status CheckGates(const Call& call);
   Status CheckUser(const Call& call);
   Status CheckWritable(const Call& call);
+  static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
+  Status CheckConditions(const Call& call);
   void TellLateDenials(const Call& call);
   void Enqueue(const Call& call, Reply& reply);
   bool StartsOnSlowLane(const Call& call) const;
@@ -95,6 +100,7 @@ class Dispatcher {
   Waiters& waiters_;
   Server* server_;
   DenialListener denial_listener_;
+  Conditions conditions_;
 };
 
 }  // namespace cairn

@@ -94,6 +94,10 @@ Status Server::OpenListeners() {
 }
 
 void Server::WatchSettings() {
+  config_->Watch("dbfilename", [this] {
+    const bool is_path = config_->Text("dbfilename").find('/') != std::string::npos;
+    return is_path ? Status::Reply("dbfilename can't be a path, just a filename") : Ok();
+  });
   config_->Watch("requirepass", [this] {
     users_.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
@@ -165,6 +169,7 @@ Status Server::Start() {
 void Server::Stop(const ShutdownOptions& options) {
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
+  rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
   listeners_.clear();

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,6 +47,7 @@ namespace cairn {
 
 class RankIndex;
 class Store;
+class StoreSnapshot;
 
 enum class Lane : unsigned char { kFast, kSlow };
 
@@ -57,6 +59,7 @@ enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
   kSync,    // and the log is on the disk when it returns
+  kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
 };
 
 // A key that is there although its time has passed.
@@ -149,6 +152,10 @@ class Transaction {
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
   Status Spend(uint64_t steps);
 
+  // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:
+  // nothing is written meanwhile, commands are of the slow lane.
+  void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
+
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
@@ -162,6 +169,11 @@ class Transaction {
   // Gives the database a fresh, empty keyspace. REQUIRES: LockAll().
   void ReplaceKeyspace(int db);
   void SwapKeyspaces(int db1, int db2);  // REQUIRES: LockAll()
+  // Writes the databases' mapping down, so that the numbers given out to staged keyspaces are not given out again.
+  // REQUIRES: LockAll().
+  void RecordKeyspaces() { BeginKeyspaceChange(); }
+  // Puts the staged keyspaces in the place of the databases' own (Store::BeginStaging). REQUIRES: LockAll().
+  void AdoptStaged();
 
   Store& store() { return store_; }
 
@@ -183,6 +195,12 @@ class Transaction {
   void AddEffect(int db, std::span<const std::string_view> argv);
   // The effects of the command are told each by itself.
   void SetEffectsApart() { effects_apart_ = true; }
+  // A piece of the stream that this server follows, which the tick has carried out, for the log data of the batch.
+  void AddStream(std::string_view bytes);
+  // While muted, commands have no effects of their own to tell: the stream that they are of is told.
+  void MuteEffects(bool muted) { muted_effects_ = muted; }
+  // A row of Space::kMeta that nobody else writes, to be in the batch.
+  void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   bool has_effects() const { return effects_.size() > effects_before_; }
   // How often the command has changed something, for INFO's rdb_changes_since_last_save.
   void CountChanges(uint64_t changes) { command_changes_ += changes; }
@@ -265,6 +283,7 @@ class Transaction {
   const uint32_t committer_;
   Overlay overlay_;
   const Transaction* first_ = nullptr;  // the one it follows
+  const StoreSnapshot* snapshot_ = nullptr;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
   std::vector<CollectionId> dead_collections_;
@@ -277,6 +296,8 @@ class Transaction {
   std::vector<Announcement> announcements_;
   std::string effects_;                          // log entries of the tick
   uint64_t changes_ = 0;                         // of the tick
+  std::map<std::string, std::string> notes_;     // meta rows of the tick
+  bool muted_effects_ = false;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:

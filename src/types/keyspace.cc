@@ -38,6 +38,17 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   return entry;
 }
 
+Result<KeyEntry> Keyspace::EntryOf(const Record& record) {
+  KeyEntry entry;
+  entry.record_ = record;
+  entry.exists_ = entry.stored_ = true;
+  entry.stored_expire_ms_ = record.header.expire_ms;
+  if (record.header.encoding == Encoding::kSpread) {
+    entry.stored_collection_ = TRY(DecodeSpreadPayload(record.payload)).id;
+  }
+  return entry;
+}
+
 Result<KeyEntry> Keyspace::FindTyped(const Key& key, Type type) {
   KeyEntry entry = TRY(Find(key));
   if (entry.exists() && entry.type() != type) return Status::Error(Code::kReply, std::string(kWrongType));

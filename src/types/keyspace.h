@@ -94,6 +94,10 @@ class Keyspace {
   // The same, but a key that exists with another type is the WRONGTYPE error.
   Result<KeyEntry> FindTyped(const Key& key, Type type);
 
+  // What Find would have found for a live key whose record is at hand, in Scan's visitor say. The record must outlive
+  // the entry.
+  static Result<KeyEntry> EntryOf(const Record& record);
+
   // Stores a new value, replacing whatever `entry` (the key's last Find) saw. An old collection that is not the
   // one written is dropped. The expiry is what `header` says.
   Status Write(const Key& key, const KeyEntry& entry, const RecordHeader& header, std::string_view payload);
