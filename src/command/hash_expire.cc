@@ -322,7 +322,7 @@ Status ParseSetOption(CommandContext& ctx, Args& args, SetOptions& options) {
   } else if (EqualsIgnoreCase(word, "fnx") || EqualsIgnoreCase(word, "fxx")) {
     if (options.only_new || options.only_existing) return Status::Reply(kOneCondition);
     options.only_new = args.Keyword("fnx");
-    options.only_existing = args.Keyword("fxx");
+    options.only_existing = !options.only_new && args.Keyword("fxx");
   } else {
     return Status::Reply(fmt::format("ERR unknown argument: {}", errors::Shown(word)));
   }

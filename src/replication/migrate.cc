@@ -7,6 +7,8 @@
 // is made for each call. When the other server is this one, its RESTORE waits for the lock and MIGRATE ends
 // with its timeout, as it does in Redis.
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -22,7 +24,7 @@
 #include "replication/families.h"
 #include "replication/rdb_save.h"
 #include "replication/rdb_writer.h"
-#include "replication/tcp_client.h"
+#include "replication/wire.h"
 
 namespace cairn {
 namespace {
@@ -148,8 +150,11 @@ size_t AppendGreeting(const MigrateOptions& options, std::string& out) {
   return options.password ? 2 : 1;
 }
 
+// Nobody listens there. Redis notices it when it writes, and says so.
+bool WasRefused(const Status& connected) { return connected.text().ends_with(std::strerror(ECONNREFUSED)); }
+
 // Reads the replies and deletes each key that has arrived. Returns the client's error, empty when there is none.
-Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, TcpClient& target,
+Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, Wire& target,
                                 size_t greetings, const std::vector<Key>& sent) {
   Keyspace keys = ctx.keys();
   std::vector<std::string_view> deletion = {"DEL"};
@@ -195,10 +200,12 @@ Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Simple("NOKEY");
     return Ok();
   }
-  Result<TcpClient> target = TcpClient::Connect(std::string(args[1]), std::string(args[2]), options.timeout_ms);
-  if (!target.ok()) return Status::Reply(kNoConnection);
-  if (!target->Write(request, options.timeout_ms).ok()) return Status::Reply(kNotWritten);
-  const std::string error = TRY(ReadReplies(ctx, options, *target, greetings, sent));
+  Wire target;
+  const auto port = static_cast<int>(ParseInt64(args[2]).value_or(0));
+  const Status connected = target.Connect(std::string(args[1]), port, options.timeout_ms);
+  if (!connected.ok()) return Status::Reply(WasRefused(connected) ? kNotWritten : kNoConnection);
+  if (!target.Send(request, options.timeout_ms).ok()) return Status::Reply(kNotWritten);
+  const std::string error = TRY(ReadReplies(ctx, options, target, greetings, sent));
   if (error.empty()) {
     reply.Ok();
   } else {

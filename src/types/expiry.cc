@@ -58,6 +58,7 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   const std::vector<std::string> fields = TRY(hash.RemoveDue(kFieldsPerCommit));
   const bool is_empty = hash.size() == 0;
   TRY(hash.Save());
+  if (hash.MayHaveDue()) keyspace.txn().NoteExpiry(hash.next_deadline_ms());  // the row for it is there already
   TellExpiredFields(keyspace.txn(), keyspace.txn().DatabaseOf(keyspace.id()), key, fields, is_empty);
   return Ok();
 }

@@ -96,6 +96,7 @@ class Hash {
   // The same, for a change; kNoExpiry takes it away.
   Status SetDeadline(std::string_view field, int64_t when_ms);
   bool has_deadlines() const { return has_deadlines_; }
+  int64_t next_deadline_ms() const { return next_ms_; }  // no field is gone before
   // Deletes up to `most` fields whose time has passed and returns them.
   Result<std::vector<std::string>> RemoveDue(uint64_t most);
 
@@ -105,6 +106,8 @@ class Hash {
   // Every field and value until the visitor answers false: in the order of insertion while packed. In the following
   // ranks count fields whose time has passed too, and with MayHaveDue() must not be used.
   Status ForEach(ElementVisitor visit) const;
+  // The same with those whose time has passed and that are not deleted yet: size() of them.
+  Status ForEachStored(ElementVisitor visit) const;
   // The field at `rank` in ForEach's order; its value only `with_value`. REQUIRES: rank < size().
   Result<FieldPair> At(uint64_t rank, bool with_value) const;
   // Those at `ranks`, ascending and distinct. Without `with_values` the visitor may get empty
@@ -118,7 +121,6 @@ class Hash {
   Status Spread();
   RecordHeader NewHeader() const;
   Result<bool> IsDue(std::string_view field) const;
-  Status ForEachStored(ElementVisitor visit) const;
   Status OpenSpreadDeadlines(std::string_view rest);
   Result<bool> SetStored(std::string_view field, std::string_view value);
   Result<bool> RemoveStored(std::string_view field);
