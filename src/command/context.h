@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "command/script_calls.h"
 #include "command/session.h"
 #include "command/table.h"
 #include "storage/transaction.h"
@@ -18,6 +20,7 @@
 
 namespace cairn {
 
+class Scripting;  // script/scripting.h; only the commands of script/ and server/ look into it
 class Waiters;
 class Server;  // server/server.h; only the commands of server/ look into it
 
@@ -54,10 +57,23 @@ class CommandContext {
   Waiters& waiters() { return *waiters_; }
   void set_waiters(Waiters* waiters) { waiters_ = waiters; }
 
-  // The same surroundings for another command: EXEC running its queue.
+  Scripting& scripting() { return *scripting_; }
+  // What scripts have called so far in this run of the command.
+  ScriptCalls& script_calls() {
+    if (*script_calls_ == nullptr) *script_calls_ = std::make_unique<ScriptCalls>();
+    return **script_calls_;
+  }
+  // `calls` outlives the context.
+  void set_scripting(Scripting* scripting, std::unique_ptr<ScriptCalls>* calls) {
+    scripting_ = scripting;
+    script_calls_ = calls;
+  }
+
+  // The same surroundings for another command: EXEC running its queue, a script.
   CommandContext For(const Command& command) {
     CommandContext ctx(txn_, session_, command, table_, limits_, random_, server_);
     ctx.set_waiters(waiters_);
+    ctx.set_scripting(scripting_, script_calls_);
     return ctx;
   }
 
@@ -74,6 +90,8 @@ class CommandContext {
   Random& random_;
   Server* server_;
   Waiters* waiters_ = nullptr;
+  Scripting* scripting_ = nullptr;
+  std::unique_ptr<ScriptCalls>* script_calls_ = nullptr;
   int64_t block_timeout_ms_ = 0;
   std::vector<std::pair<size_t, std::string>> replaced_;
 };

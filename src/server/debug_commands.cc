@@ -47,6 +47,13 @@ Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// DEBUG SET-DISABLE-DENY-SCRIPTS 0 | 1
+Status SetDisableDenyScripts(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.scripting().set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
+  reply.Ok();
+  return Ok();
+}
+
 // Writes everything out and forgets what memory holds of it, so that the next reads come from disk.
 Status ReadAnew(CommandContext& ctx, Reply& reply) {
   TRY(SaveEverything(ctx.server()));
@@ -236,6 +243,8 @@ constexpr std::string_view kHelp[] = {
     "    Write everything out and read it anew from disk.",
     "SET-ACTIVE-EXPIRE <0 | 1>",
     "    Whether keys past their time are deleted before anybody asks for them.",
+    "SET-DISABLE-DENY-SCRIPTS <0 | 1>",
+    "    Whether scripts may call commands that are not for scripts.",
     "SLEEP <seconds>",
     "    Let this client wait.",
 };
@@ -268,6 +277,7 @@ constexpr Subcommand kSubcommandTable[] = {
     {"quicklist-packed-threshold", 1, 1, PackedThreshold},
     {"reload", 0, kAny, Reload},
     {"set-active-expire", 1, 1, SetActiveExpire},
+    {"set-disable-deny-scripts", 1, 1, SetDisableDenyScripts},
     {"sleep", 1, 1, Sleep},
 };
 

@@ -3,6 +3,7 @@
 
 #include "command/families.h"
 #include "replication/families.h"
+#include "script/families.h"
 
 namespace cairn {
 
@@ -20,6 +21,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
+      EvalCommands(),       ScriptCommands(),     FunctionCommands(),
   };
   return families;
 }

@@ -19,6 +19,7 @@
 #include "command/waiters.h"
 #include "net/listener.h"
 #include "net/service.h"
+#include "script/scripting.h"
 #include "server/client_pause.h"
 #include "server/client_registry.h"
 #include "server/committer.h"
@@ -71,6 +72,7 @@ class Server : public Service {
   ClientPause& pause() { return pause_; }
   PubSub& pubsub() { return pubsub_; }
   Monitors& monitors() { return monitors_; }
+  Scripting& scripting() { return scripting_; }
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
@@ -99,9 +101,11 @@ class Server : public Service {
   ShutdownRequest shutdown_;
   Waiters waiters_;
   Dispatcher dispatcher_;
+  Scripting scripting_;
 
   // What Start makes.
   Status OpenStore();
+  Status LoadFunctions();
   Status OpenListeners();
   void WatchSettings();
   std::atomic<uint32_t> next_committer_{1};

@@ -162,6 +162,7 @@ void Transaction::AbandonCommand() {
     empty_below_ = empty_below_before_;
   }
   changed_keyspaces_ = false;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
@@ -487,6 +488,7 @@ Status Transaction::Write(CommitMode mode) {
   }
   ApplyToCache();
   ApplyCounts();
+  if (adopt_) adopt_();
   store_.NoteExpiry(earliest_expiry_ms_);
   for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
   AdvanceStripes();
@@ -546,6 +548,7 @@ void Transaction::Reset() {
   use_marks_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();

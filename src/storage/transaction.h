@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -164,6 +165,15 @@ class Transaction {
   bool has_announcements() const { return !announcements_.empty(); }
   std::vector<Announcement> TakeAnnouncements();
 
+  // Something in memory that the commit replaces, besides rows: what the transaction itself sees from now on, and
+  // what makes it so for all others, called while the stripes are still held. REQUIRES: slow lane, where a tick is one
+  // command; a second call takes the place of the first.
+  void SetPending(std::shared_ptr<const void> pending, std::function<void()> adopt) {
+    pending_ = std::move(pending);
+    adopt_ = std::move(adopt);
+  }
+  const std::shared_ptr<const void>& pending() const { return pending_; }
+
   // ---- the tick
   bool dirty() const;                          // is there anything to write?
   size_t pending_bytes() const { return overlay_.bytes(); }
@@ -266,6 +276,8 @@ class Transaction {
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
 
+  std::shared_ptr<const void> pending_;
+  std::function<void()> adopt_;
   int64_t earliest_expiry_ms_ = INT64_MAX;  // of the tick
   uint64_t hot_row_hash_ = 0;  // the last row found hot in the key cache
 };
