@@ -45,7 +45,7 @@ Result<std::shared_ptr<const Library>> Compile(Scripting& scripting, std::string
   library->code = code;
   library->head_size = head.size;
   Scripting::Lease vm = scripting.Borrow();
-  TRY(vm->LoadLibrary(*library, timeout_ms));
+  TRY(vm->LoadLibrary(*library, *scripting.libraries(), timeout_ms));
   if (library->functions.empty()) return Status::Reply("ERR No functions registered");
   return std::shared_ptr<const Library>(std::move(library));
 }

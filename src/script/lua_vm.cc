@@ -297,7 +297,8 @@ void LuaVm::StepRun(lua_State* L) {
 
 // ---- functions
 
-Status LuaVm::LoadLibrary(Library& library, int64_t timeout_ms) {
+Status LuaVm::LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms) {
+  ForgetAllBut(known);
   loading_ = &library;
   const Status status = RunLibrary(library, timeout_ms);
   loading_ = nullptr;
@@ -313,9 +314,17 @@ Status LuaVm::Register(lua_State* L, Function function) {
   return Ok();
 }
 
-void LuaVm::Forget(LoadedLibrary& library) {
+void LuaVm::Forget(const LoadedLibrary& library) {
   for (const auto& [name, reference] : library.functions) luaL_unref(state_, LUA_REGISTRYINDEX, reference);
-  library.functions.clear();
+}
+
+void LuaVm::ForgetAllBut(const Libraries& known) {
+  std::erase_if(libraries_, [this, &known](const auto& entry) {
+    const auto* library = known.Find(entry.first);
+    if (library != nullptr && (*library)->id == entry.second.id) return false;
+    Forget(entry.second);
+    return true;
+  });
 }
 
 // Compiles the library and runs it, so that it registers its functions here.
@@ -349,17 +358,20 @@ Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
     Forget(loaded);
     return Status::Reply("ERR Error registering functions: " + error);
   }
-  libraries_.insert_or_assign(library.id, std::move(loaded));
+  loaded.id = library.id;
+  LoadedLibrary& place = libraries_[library.name];
+  Forget(place);
+  place = std::move(loaded);
   return Ok();
 }
 
 Status LuaVm::RunFunction(ScriptRun& run, const Library& library, const Function& function,
                           std::span<const std::string_view> keys, std::span<const std::string_view> args,
                           Reply& reply) {
-  auto loaded = libraries_.find(library.id);
-  if (loaded == libraries_.end()) {
+  auto loaded = libraries_.find(library.name);
+  if (loaded == libraries_.end() || loaded->second.id != library.id) {
     TRY(RunLibrary(library, 0));
-    loaded = libraries_.find(library.id);
+    loaded = libraries_.find(library.name);
   }
   const auto found = loaded->second.functions.find(function.name);
   if (found == loaded->second.functions.end()) return Status::Reply("ERR Function not found");

@@ -54,8 +54,9 @@ class LuaVm {
                    std::span<const std::string_view> args, Reply& reply);
 
   // ---- functions
-  // Runs a library's code, which names its functions. The error is the client's reply. `timeout_ms` 0: none.
-  Status LoadLibrary(Library& library, int64_t timeout_ms);
+  // Runs a library's code, which names its functions, and forgets libraries that are not `known`. The error is the
+  // client's reply. `timeout_ms` 0: none.
+  Status LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms);
   Status RunFunction(ScriptRun& run, const Library& library, const Function& function,
                      std::span<const std::string_view> keys, std::span<const std::string_view> args, Reply& reply);
 
@@ -85,6 +86,7 @@ class LuaVm {
   };
   using ScriptMap = std::unordered_map<std::string_view, Compiled, TextHash, std::equal_to<>>;
   struct LoadedLibrary {
+    uint64_t id = 0;
     std::unordered_map<std::string, int> functions;  // references, by name
   };
 
@@ -97,7 +99,8 @@ class LuaVm {
   void UseGlobals(int globals);
   void ReadFunctionGlobalsFrom(int table);
   Status RunLibrary(const Library& library, int64_t timeout_ms);
-  void Forget(LoadedLibrary& library);
+  void Forget(const LoadedLibrary& library);
+  void ForgetAllBut(const Libraries& known);
   Status Call(ScriptRun& run, int function, std::span<const std::string_view> keys,
               std::span<const std::string_view> args, Reply& reply);
   void ReplyError(const ScriptRun& run, std::string_view instead, Reply& reply);
@@ -123,7 +126,7 @@ class LuaVm {
 
   ScriptMap by_body_;  // the keys are the scripts' own
   ScriptMap by_sha_;
-  std::unordered_map<uint64_t, LoadedLibrary> libraries_;  // by Library::id
+  std::unordered_map<std::string, LoadedLibrary> libraries_;  // by name; `id` says which one of this name
 };
 
 }  // namespace cairn

@@ -66,6 +66,20 @@ int Pairs(lua_State* L) {
   return 3;
 }
 
+// Lua's own counts in an int and believes that it cannot overflow.
+int Unpack(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  const int64_t first = luaL_optint(L, 2, 1);
+  const int64_t last = lua_isnoneornil(L, 3) ? static_cast<int64_t>(lua_objlen(L, 1)) : luaL_checkint(L, 3);
+  if (first > last) return 0;
+  const int64_t count = last - first + 1;
+  if (count >= INT_MAX || !lua_checkstack(L, static_cast<int>(count))) {
+    return luaL_error(L, "too many results to unpack");
+  }
+  for (int64_t i = first; i <= last; ++i) lua_rawgeti(L, 1, static_cast<int>(i));
+  return static_cast<int>(count);
+}
+
 int RawGet(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checkany(L, 2);
@@ -266,7 +280,7 @@ void ReplaceBaseFunctions(lua_State* L) {
   constexpr luaL_Reg kReplaced[] = {
       {"next", Next},           {"pairs", Pairs},   {"rawget", RawGet}, {"rawset", RawSet}, {"load", Load},
       {"setmetatable", SetMetatable}, {"getmetatable", GetMetatable},   {"loadstring", LoadString},
-      {"pcall", Pcall},         {"xpcall", Xpcall},
+      {"pcall", Pcall},         {"xpcall", Xpcall}, {"unpack", Unpack},
   };
   for (const luaL_Reg& entry : kReplaced) lua_register(L, entry.name, entry.func);
   Wrap(L, "coroutine", "resume", Resume);

@@ -32,7 +32,7 @@ Status Scripting::Load(std::vector<std::string> codes) {
     library->name = std::move(head.name);
     library->code = std::move(code);
     library->head_size = head.size;
-    TRY(vm->LoadLibrary(*library, 0));
+    TRY(vm->LoadLibrary(*library, *loaded, 0));
     TRY(loaded->Add(std::move(library)));
   }
   Adopt(std::move(loaded));

@@ -13,6 +13,7 @@
 #include "command/context.h"
 #include "command/help.h"
 #include "command/value_shape.h"
+#include "script/scripting.h"
 #include "server/client_line.h"
 #include "server/digest.h"
 #include "server/families.h"

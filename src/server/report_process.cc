@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "script/scripting.h"
 #include "server/process_memory.h"
 #include "server/report.h"
 #include "server/server.h"

@@ -14,6 +14,7 @@
 #include "server/command_worker.h"
 #include "server/families.h"
 #include "script/library_rows.h"
+#include "script/scripting.h"
 #include "server/process_memory.h"
 #include "storage/store.h"
 
@@ -34,8 +35,9 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       access_log_(settings().acllog_max_len),
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
       stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
-      scripting_(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(), [this] { return monitors_.any(); }) {
-  dispatcher_.set_scripting(&scripting_);
+      scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
+                                             [this] { return monitors_.any(); })) {
+  dispatcher_.set_scripting(scripting_.get());
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());
   });
@@ -71,7 +73,7 @@ Status Server::OpenStore() {
 
 Status Server::LoadFunctions() {
   const std::unique_ptr<Transaction> txn = MakeTransaction();
-  return scripting_.Load(TRY(ReadLibraryRows(*txn)));
+  return scripting_->Load(TRY(ReadLibraryRows(*txn)));
 }
 
 Status Server::OpenListeners() {
@@ -144,7 +146,7 @@ Status Server::Start() {
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
   for (const auto& listener : listeners_) listener->Stop();
-  scripting_.EndAll();
+  scripting_->EndAll();
   slow_lane_.reset();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();

@@ -19,7 +19,6 @@
 #include "command/waiters.h"
 #include "net/listener.h"
 #include "net/service.h"
-#include "script/scripting.h"
 #include "server/client_pause.h"
 #include "server/client_registry.h"
 #include "server/committer.h"
@@ -33,6 +32,7 @@
 
 namespace cairn {
 
+class Scripting;
 class Store;
 
 class Server : public Service {
@@ -72,7 +72,7 @@ class Server : public Service {
   ClientPause& pause() { return pause_; }
   PubSub& pubsub() { return pubsub_; }
   Monitors& monitors() { return monitors_; }
-  Scripting& scripting() { return scripting_; }
+  Scripting& scripting() { return *scripting_; }
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
@@ -101,7 +101,7 @@ class Server : public Service {
   ShutdownRequest shutdown_;
   Waiters waiters_;
   Dispatcher dispatcher_;
-  Scripting scripting_;
+  const std::unique_ptr<Scripting> scripting_;
 
   // What Start makes.
   Status OpenStore();
