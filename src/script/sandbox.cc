@@ -42,7 +42,14 @@ bool PushKept(lua_State* L, int index, const char& key) {
   return true;
 }
 
+// Of an assignment, where Lua itself would complain and say where.
 int RefuseWrite(lua_State* L) { return luaL_error(L, kReadonly); }
+
+// Of a function that would write.
+int RefuseWriteIn(lua_State* L) {
+  lua_pushstring(L, kReadonly);
+  return lua_error(L);
+}
 
 int RefuseUnknown(lua_State* L) {
   const char* name = lua_tostring(L, 2);
@@ -94,7 +101,7 @@ int RawSet(lua_State* L) {
   luaL_checkany(L, 2);
   luaL_checkany(L, 3);
   lua_settop(L, 3);
-  if (PushKept(L, 1, kRealKey)) return RefuseWrite(L);
+  if (PushKept(L, 1, kRealKey)) return RefuseWriteIn(L);
   lua_rawset(L, 1);
   return 1;
 }
@@ -103,7 +110,7 @@ int SetMetatable(lua_State* L) {
   const int type = lua_type(L, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_argcheck(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table expected");
-  if (PushKept(L, 1, kRealKey)) return RefuseWrite(L);
+  if (PushKept(L, 1, kRealKey)) return RefuseWriteIn(L);
   if (luaL_getmetafield(L, 1, "__metatable")) return luaL_error(L, "cannot change a protected metatable");
   lua_settop(L, 2);
   lua_setmetatable(L, 1);
@@ -331,7 +338,7 @@ void MakeGlobals(lua_State* L) {
   lua_getmetatable(L, -1);
   lua_pushlightuserdata(L, KeyOf(kShownKey));
   lua_newtable(L);
-  lua_pushvalue(L, -4);
+  lua_pushcfunction(L, RefuseUnknown);
   lua_setfield(L, -2, "__index");
   Protect(L);
   lua_rawset(L, -3);

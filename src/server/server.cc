@@ -145,8 +145,8 @@ Status Server::Start() {
 
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
-  for (const auto& listener : listeners_) listener->Stop();
   scripting_->EndAll();
+  for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();

@@ -129,7 +129,7 @@ def test_functions_survive_a_restart_a_crash_and_flushall():
         client.function_load("#!lua name=gone\nredis.register_function('gone', function() return 1 end)")
         client.function_delete("gone")
         client.flushall()
-        for end in (server.kill9, server.stop):
+        for end in (server.kill9, server.shutdown):
             end()
             server.start()
             client = server.client()
