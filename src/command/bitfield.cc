@@ -99,17 +99,19 @@ size_t BytesWritten(const std::vector<Step>& steps) {
   return bytes;
 }
 
-void WriteStep(std::string& bytes, const Step& step, Reply& reply) {
+// True when the field has changed.
+bool WriteStep(std::string& bytes, const Step& step, Reply& reply) {
   const int64_t old = ReadField(bytes, step.offset, step.type);
   const bool adds = step.action == Action::kIncrement;
   const auto fit = FitField(step.type, adds ? old : step.value, adds ? step.value : 0,
                             step.overflow);
   if (!fit) {
     reply.Null();
-    return;
+    return false;
   }
   WriteField(bytes, step.offset, step.type, *fit);
   reply.Integer(adds ? *fit : old);
+  return *fit != old;
 }
 
 Status ReplyFields(std::string_view bytes, const std::vector<Step>& steps, Reply& reply) {
@@ -130,17 +132,21 @@ Status Bitfield(CommandContext& ctx, Args& args, Reply& reply) {
   if (needed == 0) return ReplyFields(text.view(), steps, reply);
 
   std::string bytes(text.view());
-  if (bytes.size() < needed) bytes.resize(needed);
+  const bool grows = bytes.size() < needed;
+  if (grows) bytes.resize(needed);
+  uint64_t changes = 0;
   reply.Array(steps.size());
   for (const Step& step : steps) {
     if (step.action == Action::kGet) {
       reply.Integer(ReadField(bytes, step.offset, step.type));
     } else {
-      WriteStep(bytes, step, reply);
+      changes += WriteStep(bytes, step, reply) || grows;
     }
   }
   if (bytes == text.view()) return Ok();
-  return WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited);
+  TRY(WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited));
+  ctx.Changed(kStringEvent, "setbit", key.bytes(), std::max<uint64_t>(changes, 1));
+  return Ok();
 }
 
 // BITFIELD_RO key [GET type offset ...]

@@ -53,7 +53,9 @@ Status SetBit(CommandContext& ctx, Args& args, Reply& reply) {
   const auto mask = static_cast<char>(0x80 >> (offset & 7));
   char& byte = bytes[offset >> 3];
   byte = static_cast<char>(bit ? byte | mask : byte & ~mask);
-  return WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited);
+  TRY(WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited));
+  ctx.Changed(kStringEvent, "setbit", key.bytes());
+  return Ok();
 }
 
 // GETBIT key offset
@@ -210,6 +212,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Reply("ERR BITOP NOT must be called with a single source key.");
   }
   std::string result;
+  keys.TellMisses(true);
   for (bool first = true; args.More(); first = false) {
     const KeyEntry entry = TRY(keys.FindTyped(keys.Name(args.Bytes()), Type::kString));
     const StringText text = TRY(ReadText(entry));
@@ -222,11 +225,14 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   if (*operation == BitOperation::kNot) {
     for (char& byte : result) byte = static_cast<char>(~byte);
   }
+  keys.TellMisses(false);
   const KeyEntry old = TRY(keys.Find(target, Access::kPeek));
-  if (result.empty()) {
-    TRY(keys.Remove(target, old));
-  } else {
+  if (!result.empty()) {
     TRY(WriteBytes(keys, target, old, result, kNoExpiry, Origin::kWhole));
+    ctx.Changed(kStringEvent, "set", target.bytes());
+  } else if (old.exists()) {
+    TRY(keys.Remove(target, old));
+    ctx.Changed(kGenericEvent, "del", target.bytes());
   }
   reply.Integer(static_cast<int64_t>(result.size()));
   return Ok();

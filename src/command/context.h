@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "command/session.h"
 #include "command/table.h"
 #include "storage/transaction.h"
+#include "types/events.h"
 #include "types/keyspace.h"
 #include "types/limits.h"
 
@@ -69,7 +72,44 @@ class CommandContext {
     script_calls_ = calls;
   }
 
-  // The same surroundings for another command: EXEC running its queue, a script.
+  // ---- what the command has changed, for those who want to hear of it
+  // `event` befell `key`, which counts as so many changes.
+  void Changed(EventClass of, std::string_view event, std::string_view key, uint64_t changes = 1) {
+    CountChanges(changes);
+    Tell(of, event, key);
+  }
+  // The event alone, in the selected database or in database `db`.
+  void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
+  void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
+    if (WantsEvent(txn_, of)) AnnounceEvent(txn_, db, event, key);
+  }
+  // Elements were taken from a collection: `event`, and the end of the key if there are none left.
+  void Shrunk(EventClass of, std::string_view event, std::string_view key, uint64_t removed, bool is_empty) {
+    Changed(of, event, key, removed);
+    if (is_empty) Tell(kGenericEvent, "del", key);
+  }
+  // A result was stored under a key, or, empty as it was, what had been there was removed.
+  void Stored(EventClass of, std::string_view event, std::string_view key, bool is_empty, bool replaced) {
+    if (!is_empty) {
+      Changed(of, event, key);
+    } else if (replaced) {
+      Changed(kGenericEvent, "del", key);
+    }
+  }
+  void CountChanges(uint64_t changes) { changes_ += changes; }
+  // What a replica is to do for it. Without any, a command that counts changes is told of in its own words.
+  void Effect(std::span<const std::string_view> argv) {
+    has_own_effects_ = true;
+    if (wants_effects()) txn_.AddEffect(session_.db, argv);
+  }
+  void Effect(std::initializer_list<std::string_view> argv) { Effect(std::span(argv.begin(), argv.size())); }
+  // Changes that a replica comes to by itself.
+  void TellNoEffect() { has_own_effects_ = true; }
+  // "DEL", or "UNLINK" where the configuration has it so: kUnlinksDeleted, kUnlinksExpired.
+  std::string_view DeletionFor(InterestMask unlinks) const { return txn_.interest() & unlinks ? "UNLINK" : "DEL"; }
+  bool wants_effects() const { return txn_.interest() & kInterestInEffects; }
+
+  // The same surroundings for another command: EXEC running its queue.
   CommandContext For(const Command& command) {
     CommandContext ctx(txn_, session_, command, table_, limits_, random_, server_);
     ctx.set_waiters(waiters_);
@@ -78,10 +118,16 @@ class CommandContext {
   }
 
   // The selected database, or database `db` (REQUIRES: below `databases`).
-  Keyspace keys() { return Keyspace(txn_, session_.db, limits_); }
-  Keyspace keys(int db) { return Keyspace(txn_, db, limits_); }
+  Keyspace keys() { return keys(session_.db); }
+  Keyspace keys(int db) {
+    Keyspace keys(txn_, db, limits_);
+    keys.TellMisses(command_.Has(kReadonly));
+    return keys;
+  }
 
  private:
+  friend Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply);
+
   Transaction& txn_;
   Session& session_;
   const Command& command_;
@@ -93,7 +139,13 @@ class CommandContext {
   Scripting* scripting_ = nullptr;
   std::unique_ptr<ScriptCalls>* script_calls_ = nullptr;
   int64_t block_timeout_ms_ = 0;
+  uint64_t changes_ = 0;
+  bool has_own_effects_ = false;
   std::vector<std::pair<size_t, std::string>> replaced_;
 };
+
+// Runs the function of the context's command, and passes on what it has changed. Every command is run by this, those
+// that another runs (EXEC's queue) each in a context of its own.
+Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply);
 
 }  // namespace cairn

@@ -36,10 +36,16 @@ Status ParseFlushMode(Args& args) {
   return args.Done();
 }
 
+void Empty(CommandContext& ctx, int db) {
+  ctx.CountChanges(static_cast<uint64_t>(ctx.keys(db).Count()));
+  ctx.txn().ReplaceKeyspace(db);
+}
+
 // FLUSHDB [ASYNC | SYNC]
 Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
-  ctx.txn().ReplaceKeyspace(ctx.keys().db());
+  Empty(ctx, ctx.keys().db());
+  ctx.Effect(args.all());  // also when nothing was there
   reply.Ok();
   return Ok();
 }
@@ -47,7 +53,8 @@ Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
 // FLUSHALL [ASYNC | SYNC]
 Status FlushAll(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
-  for (int db = 0; db < ctx.txn().store().databases(); ++db) ctx.txn().ReplaceKeyspace(db);
+  for (int db = 0; db < ctx.txn().store().databases(); ++db) Empty(ctx, db);
+  ctx.Effect(args.all());
   reply.Ok();
   return Ok();
 }
@@ -62,6 +69,7 @@ Status SwapDb(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Reply(errors::kDbIndexRange);
   }
   if (db1 != db2) ctx.txn().SwapKeyspaces(static_cast<int>(db1), static_cast<int>(db2));
+  ctx.CountChanges(1);
   reply.Ok();
   return Ok();
 }

@@ -62,10 +62,37 @@ Status Dispatcher::CheckGates(const Call& call) {
   }
   if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
-  if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store()));
+  if (conditions_.any()) TRY(CheckConditions(call));
+  if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store(), conditions_));
   if (busy_scripts_.any() && !command->Has(kAllowBusy)) {
     const std::string text(busy_scripts_.refusal());
     return Status::Reply(command->Has(kRunsQueue) ? std::string(kAborts) + text : text);
+  }
+  return Ok();
+}
+
+// Whether the command, or one of those that EXEC is about to run, has the flag; or, asked for `missing`, lacks it.
+bool Dispatcher::AnyOf(const Call& call, CommandFlag flag, bool missing) {
+  if (call.command->Has(flag) != missing) return true;
+  if (!call.command->Has(kRunsQueue)) return false;
+  const std::vector<QueuedCommand>& queue = call.session.multi.queue;
+  return std::any_of(queue.begin(), queue.end(),
+                     [&](const QueuedCommand& queued) { return queued.command->Has(flag) != missing; });
+}
+
+Status Dispatcher::CheckConditions(const Call& call) {
+  const bool writes = AnyOf(call, kWrite, false);
+  if (writes && conditions_.Has(kTooFewReplicas)) {
+    return Status::Reply("NOREPLICAS Not enough good replicas to write.");
+  }
+  if (writes && conditions_.Has(kReadOnlyReplica)) {
+    return Status::Reply("READONLY You can't write against a read only replica.");
+  }
+  if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) {
+    return Status::Reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
+  }
+  if (conditions_.Has(kLoadingData) && AnyOf(call, kLoading, true)) {
+    return Status::Reply("LOADING Redis is loading the dataset in memory");
   }
   return Ok();
 }
@@ -158,12 +185,11 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
   if (call.rerun && !waiters_.IsTurn(call.session)) return Status::MustBlock();
-  Args args(call.argv);
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
   call.called.reset();
   ctx.set_scripting(scripting_, &call.called);
-  Status status = call.command->row().run(ctx, args, reply);
+  Status status = RunCommand(ctx, call.argv, reply);
   call.block_timeout_ms = ctx.block_timeout_ms();
   call.replaced = ctx.TakeReplaced();
   if (status.ok()) return worker.txn.FinishCommand();
@@ -174,8 +200,8 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 // Deletes what the command found to be past its time, in a command of its own. False when that would have to
 // wait: someone else, most likely active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker) {
-  const std::vector<std::string> found = worker.txn.TakeStaleKeys();
-  if (found.empty() || !worker.txn.store().writable()) return true;
+  const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
+  if (found.empty() || !worker.txn.store().writable() || conditions_.Has(kKeepsExpired)) return true;
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   Status status = ExpireKeys(worker.txn, limits_, found);
   if (status.ok()) status = worker.txn.FinishCommand();

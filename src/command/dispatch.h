@@ -17,6 +17,7 @@
 
 #include "base/random.h"
 #include "command/busy_scripts.h"
+#include "command/conditions.h"
 #include "command/context.h"
 #include "command/session.h"
 #include "command/table.h"
@@ -72,6 +73,8 @@ class Dispatcher {
   // The session is going away.
   void Forget(Session& session);
 
+  Conditions& conditions() { return conditions_; }
+
   // Called before any command runs.
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
   void set_scripting(Scripting* scripting) { scripting_ = scripting; }
@@ -81,6 +84,8 @@ class Dispatcher {
   struct Call;
   Status CheckGates(const Call& call);
   Status CheckUser(const Call& call);
+  static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
+  Status CheckConditions(const Call& call);
   void TellLateDenials(const Call& call);
   void TellScriptDenials(const Call& call);
   void Enqueue(const Call& call, Reply& reply);
@@ -102,6 +107,7 @@ class Dispatcher {
   Scripting* scripting_ = nullptr;
   BusyScripts busy_scripts_;
   DenialListener denial_listener_;
+  Conditions conditions_;
 };
 
 }  // namespace cairn

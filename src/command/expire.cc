@@ -5,6 +5,8 @@
 // A deadline is kept as Unix time in milliseconds; the eight commands differ in unit and in whether
 // they count from now. One that has passed already deletes the key at once.
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/number.h"
 #include "command/args.h"
@@ -70,6 +72,16 @@ Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit u
   return when;
 }
 
+// Replicas are told the moment that is meant, and the conditions as they were.
+void TellMoment(CommandContext& ctx, const Args& args, int64_t when) {
+  if (!ctx.wants_effects()) return;
+  const std::string moment = std::to_string(when);
+  std::vector<std::string_view> words(args.all().begin(), args.all().end());
+  words[0] = "PEXPIREAT";
+  words[2] = moment;
+  ctx.Effect(words);
+}
+
 Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
@@ -81,7 +93,15 @@ Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Ori
     reply.Integer(0);
     return Ok();
   }
-  TRY(when <= ctx.now_ms() ? keys.Remove(key, entry) : keys.SetExpiry(key, entry, when));
+  if (when <= ctx.now_ms()) {
+    TRY(keys.Remove(key, entry));
+    ctx.Changed(kGenericEvent, "del", key.bytes());
+    ctx.Effect({ctx.DeletionFor(kUnlinksExpired), key.bytes()});
+  } else {
+    TRY(keys.SetExpiry(key, entry, when));
+    ctx.Changed(kGenericEvent, "expire", key.bytes());
+    TellMoment(ctx, args, when);
+  }
   reply.Integer(1);
   return Ok();
 }
@@ -112,7 +132,10 @@ Status Persist(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   const bool expires = entry.expire_ms() != kNoExpiry;
-  if (expires) TRY(keys.SetExpiry(key, entry, kNoExpiry));
+  if (expires) {
+    TRY(keys.SetExpiry(key, entry, kNoExpiry));
+    ctx.Changed(kGenericEvent, "persist", key.bytes());
+  }
   reply.Integer(expires ? 1 : 0);
   return Ok();
 }

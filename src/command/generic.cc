@@ -24,6 +24,7 @@ Status Del(CommandContext& ctx, Args& args, Reply& reply) {
     const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
     if (!entry.exists()) continue;
     TRY(keys.Remove(key, entry));
+    ctx.Changed(kGenericEvent, "del", key.bytes());
     ++deleted;
   }
   reply.Integer(deleted);
@@ -72,6 +73,8 @@ Result<bool> RenameKey(CommandContext& ctx, Args& args, Taken taken) {
   if (source.bytes() == target.bytes()) return taken == Taken::kReplace;
   if (taken == Taken::kLeave && TRY(keys.Find(target, Access::kPeek)).exists()) return false;
   TRY(Keyspace::Move(keys, source, entry, keys, target));
+  ctx.Changed(kGenericEvent, "rename_from", source.bytes());
+  ctx.Tell(kGenericEvent, "rename_to", target.bytes());
   return true;
 }
 
@@ -101,7 +104,11 @@ Status MoveKey(CommandContext& ctx, Args& args, Reply& reply) {
   const Key target = to.Name(name);
   const KeyEntry entry = TRY(from.Find(source));
   const bool moves = entry.exists() && !TRY(to.Find(target, Access::kPeek)).exists();
-  if (moves) TRY(Keyspace::Move(from, source, entry, to, target));
+  if (moves) {
+    TRY(Keyspace::Move(from, source, entry, to, target));
+    ctx.Changed(kGenericEvent, "move_from", name);
+    ctx.TellIn(db, kGenericEvent, "move_to", name);
+  }
   reply.Integer(moves ? 1 : 0);
   return Ok();
 }
@@ -132,6 +139,7 @@ Status Copy(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view target_name = args.Bytes();
   const CopyOptions options = TRY(ParseCopyOptions(ctx, args));
   Keyspace from = ctx.keys();
+  from.TellMisses(true);
   Keyspace to = ctx.keys(options.db);
   if (from.db() == to.db() && source_name == target_name) return Status::Reply(errors::kSameObject);
   const Key source = from.Name(source_name);
@@ -139,7 +147,12 @@ Status Copy(CommandContext& ctx, Args& args, Reply& reply) {
   const Key target = to.Name(target_name);
   const KeyEntry old = TRY(to.Find(target, Access::kPeek));
   const bool copies = entry.exists() && (options.replace || !old.exists());
-  if (copies) TRY(CopyValue(source, entry, to, target, old));
+  if (copies) {
+    if (old.exists()) to.TellNew(target);
+    TRY(CopyValue(source, entry, to, target, old));
+    ctx.CountChanges(1);
+    ctx.TellIn(to.db(), kGenericEvent, "copy_to", target_name);
+  }
   reply.Integer(copies ? 1 : 0);
   return Ok();
 }

@@ -44,6 +44,17 @@ struct NamedScore {
   double score;
 };
 
+// Replicas are told a ZADD of the same options: the scores need not be computed again.
+void TellScores(CommandContext& ctx, const Args& args, const std::vector<NamedScore>& places) {
+  if (!ctx.wants_effects()) return;
+  std::vector<std::string> scores;
+  for (const NamedScore& place : places) scores.push_back(std::to_string(static_cast<int64_t>(place.score)));
+  std::vector<std::string_view> words(args.all().begin(), args.all().end() - static_cast<ptrdiff_t>(3 * places.size()));
+  words[0] = "ZADD";
+  for (size_t i = 0; i < places.size(); ++i) words.insert(words.end(), {scores[i], places[i].member});
+  ctx.Effect(words);
+}
+
 // GEOADD key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]
 Status GeoAdd(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -58,14 +69,19 @@ Status GeoAdd(CommandContext& ctx, Args& args, Reply& reply) {
     places.push_back({args.Bytes(), static_cast<double>(GeoScore(point))});
   }
   Zset zset = TRY(Zset::Find(keys, key));
-  int64_t count = 0;
+  uint64_t added_count = 0;
+  uint64_t updated_count = 0;
   for (const NamedScore& place : places) {
     const Added added = TRY(zset.Add(place.member, place.score, options.rules));
-    count += added.outcome == Added::Outcome::kAdded;
-    count += added.outcome == Added::Outcome::kUpdated && options.count_updates;
+    added_count += added.outcome == Added::Outcome::kAdded;
+    updated_count += added.outcome == Added::Outcome::kUpdated;
   }
   TRY(zset.Save());
-  reply.Integer(count);
+  if (added_count + updated_count > 0) {
+    ctx.Changed(kZsetEvent, "zadd", key.bytes(), added_count + updated_count);
+    TellScores(ctx, args, places);
+  }
+  reply.Integer(static_cast<int64_t>(added_count + (options.count_updates ? updated_count : 0)));
   return Ok();
 }
 

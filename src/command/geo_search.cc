@@ -248,7 +248,8 @@ void ReplyHits(const std::vector<Hit>& hits, const Search& search, Reply& reply)
   }
 }
 
-Status StoreHits(Keyspace& keys, std::vector<Hit> hits, const Search& search, Reply& reply) {
+Status StoreHits(CommandContext& ctx, std::vector<Hit> hits, const Search& search, const Form& form, Reply& reply) {
+  Keyspace keys = ctx.keys();
   const Key target = keys.Name(*search.target);
   // The key specs find one STORE of several; the next run, which locks everything, can go on.
   if (!keys.txn().Holds(target.stripe())) return Status::WouldWait();
@@ -260,18 +261,24 @@ Status StoreHits(Keyspace& keys, std::vector<Hit> hits, const Search& search, Re
   }
   const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
   reply.Integer(static_cast<int64_t>(elements.size()));
-  return Zset::Replace(keys, target, replaced, std::move(elements));
+  const size_t stored = elements.size();
+  TRY(Zset::Replace(keys, target, replaced, std::move(elements)));
+  ctx.Stored(kZsetEvent, form.stores ? "geosearchstore" : "georadiusstore", target.bytes(), stored == 0,
+             replaced.exists());
+  if (stored > 1) ctx.CountChanges(stored - 1);
+  return Ok();
 }
 
 Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form) {
   Keyspace keys = ctx.keys();
+  keys.TellMisses(true);
   if (form.stores) args.Skip(1);
   const Key source = keys.Name(args.Bytes());
   Zset zset = TRY(Zset::Find(keys, source));
   const Search search = TRY(ReadSearch(args, form, zset));
   std::vector<Hit> hits = TRY(FindHits(zset, search));
   SortHits(hits, search);
-  if (search.target) return StoreHits(keys, std::move(hits), search, reply);
+  if (search.target) return StoreHits(ctx, std::move(hits), search, form, reply);
   ReplyHits(hits, search, reply);
   return Ok();
 }

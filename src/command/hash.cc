@@ -28,12 +28,14 @@ Result<int64_t> SetPairs(CommandContext& ctx, Args& args) {
   if (args.left() % 2 != 0) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
   Hash hash(keys, key);
   TRY(hash.Open());
+  const uint64_t pairs = args.left() / 2;
   int64_t added = 0;
   while (args.More()) {
     const std::string_view field = args.Bytes();
     added += TRY(hash.Set(field, args.Bytes()));
   }
   TRY(hash.Save());
+  ctx.Changed(kHashEvent, "hset", key.bytes(), pairs);
   return added;
 }
 
@@ -63,6 +65,7 @@ Status HSetNx(CommandContext& ctx, Args& args, Reply& reply) {
   }
   TRY(hash.Set(field, args.Bytes()));
   TRY(hash.Save());
+  ctx.Changed(kHashEvent, "hset", key.bytes());
   reply.Integer(1);
   return Ok();
 }
@@ -100,7 +103,9 @@ Status HDel(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(hash.Open());
   int64_t removed = 0;
   while (args.More() && hash.size() > 0) removed += TRY(hash.Remove(args.Bytes()));
+  const bool is_empty = hash.size() == 0;
   TRY(hash.Save());
+  if (removed > 0) ctx.Shrunk(kHashEvent, "hdel", key.bytes(), static_cast<uint64_t>(removed), is_empty);
   reply.Integer(removed);
   return Ok();
 }
@@ -157,6 +162,7 @@ Status HIncrBy(CommandContext& ctx, Args& args, Reply& reply) {
   AppendInt64(text, number);
   TRY(hash.Set(field, text));
   TRY(hash.Save());
+  ctx.Changed(kHashEvent, "hincrby", key.bytes());
   reply.Integer(number);
   return Ok();
 }
@@ -183,6 +189,8 @@ Status HIncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string text = FormatLongDouble(number);
   TRY(hash.Set(field, text));
   TRY(hash.Save());
+  ctx.Changed(kHashEvent, "hincrbyfloat", key.bytes());
+  ctx.Effect({"HSET", key.bytes(), field, text});  // another machine may add otherwise
   reply.Bulk(text);
   return Ok();
 }

@@ -52,17 +52,18 @@ Status PfAdd(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Found found = TRY(Find(keys, args.Bytes()));
   HyperLogLog value = found.value.value_or(HyperLogLog());
-  bool changed = !found.value.has_value();
+  uint64_t changes = found.value ? 0 : 1;
   while (args.More()) {
     const Change change = value.Add(args.Bytes(), SparseMax(ctx));
     if (change == Change::kCorrupt) return Status::Reply(kCorrupt);
-    changed |= change == Change::kRaised;
+    changes += change == Change::kRaised;
   }
-  if (changed) {
+  if (changes > 0) {
     value.DropCachedCount();
     TRY(Write(keys, found, value));
+    ctx.Changed(kStringEvent, "pfadd", found.key.bytes(), changes);
   }
-  reply.Integer(changed);
+  reply.Integer(changes > 0);
   return Ok();
 }
 
@@ -93,7 +94,10 @@ Status CountOne(CommandContext& ctx, Args& args, Reply& reply) {
     if (!count) return Status::Reply(kCorrupt);
     found.value->CacheCount(*count);
     const bool may_write = !ctx.session().read_only_port && ctx.txn().store().writable();
-    if (may_write) TRY(Write(keys, found, *found.value));
+    if (may_write) {
+      TRY(Write(keys, found, *found.value));
+      ctx.CountChanges(1);
+    }
   }
   reply.Integer(static_cast<int64_t>(*count));
   return Ok();
@@ -114,7 +118,9 @@ Status PfMerge(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   HllRegisters registers{};
   const std::string_view target = args.Peek();
+  keys.TellMisses(true);
   const bool dense = TRY(MergeRest(keys, args, registers));
+  keys.TellMisses(false);
   const Found found = TRY(Find(keys, target));
   HyperLogLog value = found.value.value_or(HyperLogLog());
   if (dense && !value.MakeDense()) return Status::Reply(kCorrupt);
@@ -126,6 +132,7 @@ Status PfMerge(CommandContext& ctx, Args& args, Reply& reply) {
   }
   value.DropCachedCount();
   TRY(Write(keys, found, value));
+  ctx.Changed(kStringEvent, "pfadd", target);
   reply.Ok();
   return Ok();
 }
@@ -149,7 +156,10 @@ Status PfDebug(CommandContext& ctx, Args& args, Reply& reply) {
   const bool registers = EqualsIgnoreCase(subcommand, "getreg");
   if (registers || EqualsIgnoreCase(subcommand, "todense")) {
     if (!value.MakeDense()) return Status::Reply(kCorrupt);
-    if (!was_dense) TRY(Write(keys, found, value));
+    if (!was_dense) {
+      TRY(Write(keys, found, value));
+      ctx.CountChanges(1);
+    }
     if (registers) return ReplyRegisters(value, reply);
     reply.Integer(!was_dense);
   } else if (EqualsIgnoreCase(subcommand, "decode")) {

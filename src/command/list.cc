@@ -26,6 +26,7 @@ Status Push(CommandContext& ctx, Args& args, Reply& reply, ListEnd end, bool onl
   if (list.exists() || !only_existing) {
     TRY(list.Push(end, args.all().subspan(2)));
     TRY(list.Save());
+    ctx.Changed(kListEvent, PushEvent(end), key.bytes(), args.size() - 2);
   }
   reply.Integer(static_cast<int64_t>(list.size()));
   return Ok();
@@ -76,7 +77,10 @@ Status Pop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
   if (count) reply.Array(n);
   if (n == 0) return Ok();
   TRY(list.Pop(end, n, [&reply](const Item& item) { ReplyItem(reply, item); }));
-  return list.Save();
+  const bool is_empty = list.size() == 0;
+  TRY(list.Save());
+  ctx.Shrunk(kListEvent, PopEvent(end), name, n, is_empty);
+  return Ok();
 }
 
 // LPOP key [count]
@@ -152,6 +156,7 @@ Status LSet(CommandContext& ctx, Args& args, Reply& reply) {
   if (!index) return Status::Reply(errors::kIndexRange);
   TRY(list.Set(*index, value));
   TRY(list.Save());
+  ctx.Changed(kListEvent, "lset", key.bytes());
   reply.Ok();
   return Ok();
 }
@@ -183,10 +188,13 @@ Status LTrim(CommandContext& ctx, Args& args, Reply& reply) {
   List list(keys, key);
   TRY(list.Open());
   const IndexRange range = ResolveRange(start, stop, list.size());
-  if (range.n < list.size()) {
+  const bool exists = list.exists();
+  const uint64_t removed = list.size() - range.n;
+  if (removed > 0) {
     TRY(list.Trim(range.start, range.n));
     TRY(list.Save());
   }
+  if (exists) ctx.Shrunk(kListEvent, "ltrim", name, removed, range.n == 0);
   reply.Ok();
   return Ok();
 }

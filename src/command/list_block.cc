@@ -24,7 +24,11 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
     reply.Array(2);
     reply.Bulk(args[i]);
     TRY(list.Pop(end, 1, [&reply](const Item& item) { ReplyItem(reply, item); }));
-    return list.Save();
+    const bool is_empty = list.size() == 0;
+    TRY(list.Save());
+    ctx.Shrunk(kListEvent, PopEvent(end), args[i], 1, is_empty);
+    ctx.Effect({end == ListEnd::kHead ? "LPOP" : "RPOP", args[i]});
+    return Ok();
   }
   return Status::MustBlock();
 }
@@ -48,14 +52,18 @@ Status BLMove(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view timeout = args.Bytes();
   TRY(args.Done());
   TRY(SetBlockTimeout(ctx, timeout));
-  return TRY(MoveItem(ctx, source, destination, from, to, reply)) ? Ok() : Status::MustBlock();
+  if (!TRY(MoveItem(ctx, source, destination, from, to, reply))) return Status::MustBlock();
+  ctx.Effect({"LMOVE", source, destination, args[3], args[4]});
+  return Ok();
 }
 
 // BRPOPLPUSH source destination timeout
 Status BRPopLPush(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(SetBlockTimeout(ctx, args[3]));
   const bool moved = TRY(MoveItem(ctx, args[1], args[2], ListEnd::kTail, ListEnd::kHead, reply));
-  return moved ? Ok() : Status::MustBlock();
+  if (!moved) return Status::MustBlock();
+  ctx.Effect({"RPOPLPUSH", args[1], args[2]});
+  return Ok();
 }
 
 // BLMPOP timeout numkeys key [key ...] LEFT|RIGHT [COUNT count]

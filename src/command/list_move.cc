@@ -19,6 +19,9 @@ void ReplyItem(Reply& reply, const Item& item) {
   }
 }
 
+std::string_view PushEvent(ListEnd end) { return end == ListEnd::kHead ? "lpush" : "rpush"; }
+std::string_view PopEvent(ListEnd end) { return end == ListEnd::kHead ? "lpop" : "rpop"; }
+
 ListEnd ReadListEnd(Args& args) {
   if (args.Keyword("LEFT")) return ListEnd::kHead;
   if (!args.Keyword("RIGHT")) args.Fail(errors::kSyntax);
@@ -59,8 +62,11 @@ Result<bool> MoveItem(CommandContext& ctx, std::string_view source, std::string_
   const bool is_rotation = source == destination;
   const std::string_view pushed = value;
   TRY((is_rotation ? source_list : destination_list).Push(to, std::span(&pushed, 1)));
+  const bool is_empty = source_list.size() == 0;
   TRY(source_list.Save());
   if (!is_rotation) TRY(destination_list.Save());
+  ctx.Tell(kListEvent, PushEvent(to), destination);
+  ctx.Shrunk(kListEvent, PopEvent(from), source, 1, is_empty);
   reply.Bulk(value);
   return true;
 }
@@ -77,7 +83,12 @@ Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& args, Reply& reply)
     reply.Bulk(name);
     reply.Array(n);
     TRY(list.Pop(args.end, n, [&reply](const Item& item) { ReplyItem(reply, item); }));
+    const bool is_empty = list.size() == 0;
     TRY(list.Save());
+    ctx.Shrunk(kListEvent, PopEvent(args.end), name, n, is_empty);
+    if (ctx.wants_effects()) {
+      ctx.Effect({args.end == ListEnd::kHead ? "LPOP" : "RPOP", name, std::to_string(n)});
+    }
     return true;
   }
   return false;

@@ -19,6 +19,10 @@ namespace cairn {
 // Replies with an item as a bulk string.
 void ReplyItem(Reply& reply, const Item& item);
 
+// What befalls a list that gains or loses items at an end.
+std::string_view PushEvent(ListEnd end);
+std::string_view PopEvent(ListEnd end);
+
 // LEFT or RIGHT; anything else is a syntax error.
 ListEnd ReadListEnd(Args& args);
 

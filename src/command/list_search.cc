@@ -106,6 +106,7 @@ Status LInsert(CommandContext& ctx, Args& args, Reply& reply) {
     return Ok();
   }
   TRY(list.Save());
+  ctx.Changed(kListEvent, "linsert", name);
   reply.Integer(static_cast<int64_t>(list.size()));
   return Ok();
 }
@@ -126,7 +127,11 @@ Status LRem(CommandContext& ctx, Args& args, Reply& reply) {
         count < 0 ? -static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
     const uint64_t limit = count == 0 ? UINT64_MAX : magnitude;
     removed = TRY(list.Remove(element, count < 0 ? ListEnd::kTail : ListEnd::kHead, limit));
-    if (removed > 0) TRY(list.Save());
+    if (removed > 0) {
+      const bool is_empty = list.size() == 0;
+      TRY(list.Save());
+      ctx.Shrunk(kListEvent, "lrem", name, removed, is_empty);
+    }
   }
   reply.Integer(static_cast<int64_t>(removed));
   return Ok();

@@ -39,9 +39,8 @@ Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   }
   const Transaction::Savepoint savepoint = ctx.txn().MakeSavepoint();
   const size_t mark = reply.size();
-  Args args(argv);
   CommandContext own = ctx.For(*queued.command);
-  Status status = queued.command->row().run(own, args, reply);
+  Status status = RunCommand(own, argv, reply);
   if (status.ok()) return Ok();
   if (status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo)) return status;
   ctx.txn().RollbackTo(savepoint);

@@ -19,6 +19,7 @@ constexpr std::string_view kNoFrequency =
 
 Result<KeyEntry> Look(CommandContext& ctx, Args& args) {
   Keyspace keys = ctx.keys();
+  keys.TellMisses(false);
   args.Skip(1);  // the subcommand
   return keys.Find(keys.Name(args.Bytes()), Access::kPeek);
 }

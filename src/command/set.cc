@@ -21,6 +21,7 @@ Status SAdd(CommandContext& ctx, Args& args, Reply& reply) {
   int64_t added = 0;
   while (args.More()) added += TRY(set.Add(args.Bytes()));
   TRY(set.Save());
+  if (added > 0) ctx.Changed(kSetEvent, "sadd", key.bytes(), static_cast<uint64_t>(added));
   reply.Integer(added);
   return Ok();
 }
@@ -33,7 +34,9 @@ Status SRem(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(set.Open());
   int64_t removed = 0;
   while (args.More() && set.size() > 0) removed += TRY(set.Remove(args.Bytes()));
+  const bool is_empty = set.size() == 0;
   TRY(set.Save());
+  if (removed > 0) ctx.Shrunk(kSetEvent, "srem", key.bytes(), static_cast<uint64_t>(removed), is_empty);
   reply.Integer(removed);
   return Ok();
 }
@@ -60,9 +63,12 @@ Status SMove(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const bool moved = TRY(source.Remove(member));
   if (moved) {
-    TRY(target.Add(member));
+    const bool added = TRY(target.Add(member));
+    const bool is_empty = source.size() == 0;
     TRY(source.Save());
+    ctx.Shrunk(kSetEvent, "srem", source_key.bytes(), 1, is_empty);
     TRY(target.Save());
+    if (added) ctx.Changed(kSetEvent, "sadd", target_key.bytes());
   }
   reply.Integer(moved ? 1 : 0);
   return Ok();

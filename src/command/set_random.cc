@@ -19,8 +19,9 @@ namespace {
 // Redis's: a client can see it, since a new value may have a smaller encoding.
 constexpr uint64_t kRestFraction = 5;
 
-void ReplyMembers(const std::vector<std::string>& members, Reply& reply) {
-  for (const std::string& member : members) reply.Bulk(member);
+// Replicas are told what was drawn.
+void TellTaken(CommandContext& ctx, const Key& key, std::string_view member) {
+  ctx.Effect({"SREM", key.bytes(), member});
 }
 
 // One member, or null.
@@ -31,22 +32,30 @@ Status PopOne(CommandContext& ctx, Keyspace& keys, const Key& key, Reply& reply)
     reply.Null();
     return Ok();
   }
-  reply.Bulk(TRY(set.Pop(ctx.random().Below(set.size()))));
-  return set.Save();
+  const std::string member = TRY(set.Pop(ctx.random().Below(set.size())));
+  reply.Bulk(member);
+  const bool is_empty = set.size() == 0;
+  TRY(set.Save());
+  ctx.Shrunk(kSetEvent, "spop", key.bytes(), 1, is_empty);
+  TellTaken(ctx, key, member);
+  return Ok();
 }
 
 // All members; the key goes.
-Status PopAll(Keyspace& keys, const Set& set, Reply& reply) {
+Status PopAll(CommandContext& ctx, Keyspace& keys, const Set& set, Reply& reply) {
   reply.Set(set.size());
   TRY(set.ForEach([&reply](std::string_view member) -> Result<bool> {
     reply.Bulk(member);
     return true;
   }));
-  return keys.Remove(set.key(), set.entry());
+  TRY(keys.Remove(set.key(), set.entry()));
+  ctx.Shrunk(kSetEvent, "spop", set.key().bytes(), set.size(), true);
+  ctx.Effect({"DEL", set.key().bytes()});
+  return Ok();
 }
 
 // Nearly all members: what remains is cheaper to write anew than the others to delete.
-Status PopMost(Keyspace& keys, const Set& set, const std::vector<uint64_t>& ranks, Reply& reply) {
+Status PopMost(CommandContext& ctx, Keyspace& keys, const Set& set, const std::vector<uint64_t>& ranks, Reply& reply) {
   SetBuilder rest(keys.limits());
   uint64_t rank = 0;
   size_t next = 0;
@@ -55,6 +64,7 @@ Status PopMost(Keyspace& keys, const Set& set, const std::vector<uint64_t>& rank
     if (next < ranks.size() && ranks[next] == here) {
       ++next;
       reply.Bulk(member);
+      TellTaken(ctx, set.key(), member);
     } else {
       rest.Add(member);
     }
@@ -79,11 +89,15 @@ Status SPop(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Set(0);
     return Ok();
   }
-  if (count == set.size()) return PopAll(keys, set, reply);
+  if (count == set.size()) return PopAll(ctx, keys, set, reply);
   const std::vector<uint64_t> ranks = SampleRanks(set.size(), count, ctx.random());
   reply.Set(count);
-  if ((set.size() - count) * kRestFraction <= count) return PopMost(keys, set, ranks, reply);
-  ReplyMembers(TRY(set.PopRanks(ranks)), reply);
+  ctx.Changed(kSetEvent, "spop", key.bytes(), count);
+  if ((set.size() - count) * kRestFraction <= count) return PopMost(ctx, keys, set, ranks, reply);
+  for (const std::string& member : TRY(set.PopRanks(ranks))) {
+    reply.Bulk(member);
+    TellTaken(ctx, key, member);
+  }
   return set.Save();
 }
 

@@ -119,15 +119,18 @@ Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation coll
   });
 }
 
-Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation collect) {
+Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation collect, std::string_view event) {
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(args.Bytes());
   NamedSets named(keys);
+  keys.TellMisses(true);
   TRY(named.Open(args.all().subspan(2)));
+  keys.TellMisses(false);
   SetBuilder result(ctx.limits());
   TRY(collect(named, result));
   const KeyEntry entry = TRY(keys.Find(target, Access::kPeek));
   TRY(result.StoreTo(keys, target, entry, kNoExpiry));
+  ctx.Stored(kSetEvent, event, target.bytes(), result.size() == 0, entry.exists());
   reply.Integer(static_cast<int64_t>(result.size()));
   return Ok();
 }
@@ -174,7 +177,7 @@ Status SInterCard(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SINTERSTORE destination key [key ...]
 Status SInterStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, CollectIntersection);
+  return StoreResult(ctx, args, reply, CollectIntersection, "sinterstore");
 }
 
 // SUNION key [key ...]
@@ -184,7 +187,7 @@ Status SUnion(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SUNIONSTORE destination key [key ...]
 Status SUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, CollectUnion);
+  return StoreResult(ctx, args, reply, CollectUnion, "sunionstore");
 }
 
 // SDIFF key [key ...]
@@ -194,7 +197,7 @@ Status SDiff(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SDIFFSTORE destination key [key ...]
 Status SDiffStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, CollectDifference);
+  return StoreResult(ctx, args, reply, CollectDifference, "sdiffstore");
 }
 
 constexpr std::string_view kInterCost =

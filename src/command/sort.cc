@@ -187,23 +187,33 @@ void ReplyFound(const Found& found, Reply& reply) {
 }
 
 // Replaces whatever is under `name` by a list; nothing found removes it.
-Status Store(Keyspace& keys, std::string_view name, const Found& found, Reply& reply) {
+Status Store(CommandContext& ctx, std::string_view name, const Found& found, Reply& reply) {
+  Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
   const KeyEntry replaced = TRY(keys.Find(key, Access::kPeek));
-  if (replaced.exists()) TRY(keys.Remove(key, replaced));
+  if (replaced.exists()) {
+    TRY(keys.Remove(key, replaced));
+    keys.TellNoNewKeys();
+  }
   reply.Integer(static_cast<int64_t>(found.size()));
-  if (found.empty()) return Ok();
+  if (found.empty()) {
+    if (replaced.exists()) ctx.Changed(kGenericEvent, "del", name);
+    return Ok();
+  }
   std::vector<std::string_view> texts;
   texts.reserve(found.size());
   for (const auto& text : found) texts.push_back(text ? std::string_view(*text) : "");
   List list(keys, key);
   TRY(list.Open());
   TRY(list.Push(ListEnd::kTail, texts));
-  return list.Save();
+  TRY(list.Save());
+  ctx.Changed(kListEvent, "sortstore", name, found.size());
+  return Ok();
 }
 
 Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   Keyspace keys = ctx.keys();
+  keys.TellMisses(true);
   const Key key = keys.Name(args.Bytes());
   const AclUser* account = ctx.session().account.get();
   const bool may_read_all = account == nullptr || MayReadAllKeys(*account, ctx.command(), args.all());
@@ -227,7 +237,7 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
     SortPart(elements, options, options.PartOf(elements.size()));
   }
   const Found found = TRY(Collect(keys, options, std::move(elements)));
-  if (options.store) return Store(keys, *options.store, found, reply);
+  if (options.store) return Store(ctx, *options.store, found, reply);
   ReplyFound(found, reply);
   return Ok();
 }

@@ -42,6 +42,8 @@ struct AddOptions {
   bool no_create = false;
   bool trims = false;
   std::optional<int64_t> limit;
+  size_t limit_at = 0;      // position of LIMIT; 0: it is not given
+  size_t threshold_at = 0;  // position of the threshold
   StreamTrim trim;
   bool id_given = false;   // else "*"
   bool seq_given = true;   // else "ms-*"
@@ -54,6 +56,7 @@ Status ReadTrimRule(Args& args, AddOptions& options, bool by_length) {
   if (args.left() >= 2 && (args.Peek() == "~" || args.Peek() == "=")) {
     options.trim.whole_chunks = args.Bytes() == "~";
   }
+  options.threshold_at = args.position();
   if (by_length) {
     const int64_t length = TRY(ReadStreamNumber(args.Bytes()));
     if (length < 0) return Status::Reply(kMaxLenRange);
@@ -104,6 +107,7 @@ Result<AddOptions> ReadAddOptions(CommandContext& ctx, Args& args, bool adds) {
     } else if (followed && EqualsIgnoreCase(word, "minid")) {
       TRY(ReadTrimRule(args, options, /*by_length=*/false));
     } else if (followed && EqualsIgnoreCase(word, "limit")) {
+      options.limit_at = args.position() - 1;
       options.limit = TRY(ReadStreamNumber(args.Bytes()));
       if (*options.limit < 0) return Status::Reply(kLimitRange);
     } else if (adds && EqualsIgnoreCase(word, "nomkstream")) {
@@ -134,6 +138,25 @@ std::optional<StreamId> ChooseId(const AddOptions& options, StreamId last, int64
   return id > last ? std::optional(id) : std::nullopt;
 }
 
+// Replicas are told the id that was given, at `id_at` if not 0, and where a trimming "about" came to its end.
+void TellEffect(CommandContext& ctx, const Args& args, const AddOptions& options, const StreamState& state,
+                size_t id_at, StreamId id) {
+  if (!ctx.wants_effects()) return;
+  std::vector<std::string_view> words(args.all().begin(), args.all().end());
+  const std::string id_text = id.ToString();
+  if (id_at != 0) words[id_at] = id_text;
+  std::string threshold;
+  if (options.trim.whole_chunks) {
+    const StreamId first = state.count == 0 ? kLastStreamId : state.first_id;
+    threshold = options.trim.max_length ? std::to_string(state.count) : first.ToString();
+    words[options.threshold_at] = threshold;
+    words[options.threshold_at - 1] = "=";
+    const auto limit = words.begin() + static_cast<ptrdiff_t>(options.limit_at);
+    if (options.limit_at != 0) words.erase(limit, limit + 2);
+  }
+  ctx.Effect(words);
+}
+
 // XADD key [NOMKSTREAM] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id field value [...]
 Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
@@ -155,9 +178,15 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   if (stream.state().last_id == kLastStreamId) return Status::Reply(kNoIdLeft);
   const std::optional<StreamId> id = ChooseId(options, stream.state().last_id, ctx.now_ms());
   if (!id) return Status::Reply(kIdTooLow);
+  const size_t id_at = args.position() - 1;
   TRY(stream.Append(*id, args.all().subspan(args.position())));
-  if (options.trims) TRY(stream.Trim(options.trim));
+  const uint64_t trimmed = options.trims ? TRY(stream.Trim(options.trim)) : 0;
+  const StreamState state = stream.state();
   TRY(stream.Save());
+  ctx.Changed(kStreamEvent, "xadd", name);
+  if (trimmed > 0) ctx.Tell(kStreamEvent, "xtrim", name);
+  const bool given = options.id_given && options.seq_given;
+  if (!given || options.trim.whole_chunks) TellEffect(ctx, args, options, state, given ? 0 : id_at, *id);
   ReplyStreamId(reply, *id);
   return Ok();
 }
@@ -170,7 +199,12 @@ Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(name);
   Stream stream = TRY(Stream::Find(keys, key));
   const uint64_t deleted = TRY(stream.Trim(options.trim));
-  if (deleted > 0) TRY(stream.Save());
+  if (deleted > 0) {
+    const StreamState state = stream.state();
+    TRY(stream.Save());
+    ctx.Changed(kStreamEvent, "xtrim", name, deleted);
+    if (options.trim.whole_chunks) TellEffect(ctx, args, options, state, 0, {});
+  }
   reply.Integer(static_cast<int64_t>(deleted));
   return Ok();
 }
@@ -196,7 +230,10 @@ Status XDel(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) ids.push_back(TRY(ReadStreamIdArgument(args.Bytes())));
   int64_t deleted = 0;
   for (const StreamId id : ids) deleted += TRY(stream.Delete(id)) ? 1 : 0;
-  if (deleted > 0) TRY(stream.Save());
+  if (deleted > 0) {
+    TRY(stream.Save());
+    ctx.Changed(kStreamEvent, "xdel", key.bytes(), static_cast<uint64_t>(deleted));
+  }
   reply.Integer(deleted);
   return Ok();
 }
@@ -276,6 +313,7 @@ Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
   if (entries_added) state.entries_added = *entries_added;
   if (!max_deleted_id.IsZero()) state.max_deleted_id = max_deleted_id;
   TRY(stream.Save());
+  ctx.Changed(kStreamEvent, "xsetid", name);
   reply.Ok();
   return Ok();
 }

@@ -34,6 +34,15 @@ Status NoSuchGroup(std::string_view key, std::string_view group, std::string_vie
 // "NOGROUP No such consumer group 'g' for key name 'k'"
 Status NoGroupOfKey(std::string_view key, std::string_view group);
 
+// ---- what replicas are told, in place of a command that depends on the time or on who comes first
+// The entry is pending for a consumer, delivered then and so many times.
+void TellPending(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer,
+                 const PendingEntry& entry);
+// What the group has read up to.
+void TellGroupPosition(CommandContext& ctx, std::string_view key, const StreamGroup& group);
+// There is a new consumer, which is an event too.
+void TellNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer);
+
 void ReplyStreamId(Reply& reply, StreamId id);
 // An array of the id and an array of fields and values.
 void ReplyStreamEntry(Reply& reply, const StreamEntry& entry);

@@ -47,12 +47,25 @@ struct ClaimRules {
 
 // A claim that is under way: the stream, its group and the one who claims.
 struct Claim {
+  CommandContext& ctx;
+  std::string_view key;
   const Stream& stream;
   StreamGroup& group;
   StreamConsumer& consumer;
   const ClaimRules& rules;
   int64_t now_ms;
+
+  void Tell(std::string_view owner, const PendingEntry& entry) {
+    ctx.CountChanges(1);
+    TellPending(ctx, key, group, owner, entry);
+  }
 };
+
+// An entry that is pending and gone from the stream: a replica that is told to claim it drops it likewise.
+Status Drop(Claim& claim, const PendingEntry& entry) {
+  claim.Tell(entry.consumer, entry);
+  return TRY(claim.group.Release(entry.id)) ? Ok() : Status::Corruption("stream: a pending entry went away");
+}
 
 bool IsIdle(const Claim& claim, const PendingEntry& entry) {
   return claim.rules.min_idle_ms == 0 ||
@@ -69,6 +82,7 @@ Status Take(Claim& claim, PendingEntry entry, Reply& reply) {
   }
   TRY(claim.group.Assign(claim.consumer, entry));
   claim.consumer.active_ms = claim.now_ms;
+  claim.Tell(claim.consumer.name, entry);
   if (claim.rules.only_ids) {
     ReplyStreamId(reply, entry.id);
     return Ok();
@@ -113,7 +127,7 @@ Result<ClaimRules> ReadClaimOptions(const Args& args, size_t at, int64_t now_ms)
 Result<bool> ClaimOne(Claim& claim, StreamId id, Reply& reply) {
   std::optional<PendingEntry> entry = TRY(claim.group.Pending(id));
   if (!TRY(claim.stream.Has(id))) {
-    if (entry) TRY(claim.group.Release(id));
+    if (entry) TRY(Drop(claim, *entry));
     return false;
   }
   if (!entry && !claim.rules.force) return false;
@@ -139,11 +153,17 @@ Status XClaim(CommandContext& ctx, Args& args, Reply& reply) {
   }
   ClaimRules rules = TRY(ReadClaimOptions(args, at, ctx.now_ms()));
   rules.min_idle_ms = std::max<int64_t>(min_idle_ms, 0);
-  if (rules.last_id > group->last_id()) group->SetPosition(rules.last_id, group->entries_read());
-  StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms()));
+  if (rules.last_id > group->last_id()) {
+    group->SetPosition(rules.last_id, group->entries_read());
+    ctx.CountChanges(1);
+    TellGroupPosition(ctx, key.bytes(), *group);
+  }
+  bool created = false;
+  StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms(), &created));
+  if (created) TellNewConsumer(ctx, key.bytes(), *group, args[3]);
   consumer.seen_ms = ctx.now_ms();
 
-  Claim claim{stream, *group, consumer, rules, ctx.now_ms()};
+  Claim claim{ctx, key.bytes(), stream, *group, consumer, rules, ctx.now_ms()};
   const size_t mark = reply.Later();
   size_t written = 0;
   for (const StreamId id : ids) written += TRY(ClaimOne(claim, id, reply)) ? 1 : 0;
@@ -190,7 +210,7 @@ Result<StreamId> ClaimOnwards(Claim& claim, const AutoClaimArgs& options, Reply&
       return false;
     }
     if (!TRY(claim.stream.Has(entry.id))) {
-      TRY(claim.group.Release(entry.id));
+      TRY(Drop(claim, entry));
       deleted.push_back(entry.id);
       --count;
     } else if (IsIdle(claim, entry)) {
@@ -213,10 +233,12 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
   const Stream stream = TRY(Stream::Find(keys, key));
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
-  StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms()));
+  bool created = false;
+  StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms(), &created));
+  if (created) TellNewConsumer(ctx, key.bytes(), *group, args[3]);
   consumer.seen_ms = ctx.now_ms();
 
-  Claim claim{stream, *group, consumer, options.rules, ctx.now_ms()};
+  Claim claim{ctx, key.bytes(), stream, *group, consumer, options.rules, ctx.now_ms()};
   std::string body;
   Reply claimed(body, reply.protocol());
   std::vector<StreamId> deleted;

@@ -62,6 +62,7 @@ Status XGroupCreate(CommandContext& ctx, Args& args, Reply& reply) {
   if (TRY(StreamGroup::Find(stream, args[3]))) return Status::Reply(kBusy);
   StreamGroup::Create(stream, args[3], id, options.entries_read).Save();
   TRY(stream.Save());
+  ctx.Changed(kStreamEvent, "xgroup-create", args[2]);
   reply.Ok();
   return Ok();
 }
@@ -96,6 +97,7 @@ Status XGroupSetId(CommandContext& ctx, Args& args, Reply& reply) {
   }
   target.group->SetPosition(id, options.entries_read);
   target.group->Save();
+  ctx.Changed(kStreamEvent, "xgroup-setid", args[2]);
   reply.Ok();
   return Ok();
 }
@@ -108,6 +110,7 @@ Status XGroupDestroy(CommandContext& ctx, Args& args, Reply& reply) {
   if (target.group) {
     TRY(target.group->Destroy(target.stream));
     TRY(target.stream.Save());
+    ctx.Changed(kStreamEvent, "xgroup-destroy", args[2]);
   }
   reply.Integer(target.group ? 1 : 0);
   return Ok();
@@ -121,7 +124,10 @@ Status XGroupCreateConsumer(CommandContext& ctx, Args& args, Reply& reply) {
   if (!target.group) return NoGroupOfKey(args[2], args[3]);
   bool created;
   TRY(target.group->ConsumerOrNew(args[4], ctx.now_ms(), &created));
-  if (created) target.group->Save();
+  if (created) {
+    target.group->Save();
+    TellNewConsumer(ctx, args[2], *target.group, args[4]);
+  }
   reply.Integer(created ? 1 : 0);
   return Ok();
 }
@@ -137,6 +143,7 @@ Status XGroupDelConsumer(CommandContext& ctx, Args& args, Reply& reply) {
     pending = consumer->pending;
     TRY(target.group->DeleteConsumer(*consumer));
     target.group->Save();
+    ctx.Changed(kStreamEvent, "xgroup-delconsumer", args[2]);
   }
   reply.Integer(static_cast<int64_t>(pending));
   return Ok();
@@ -176,6 +183,7 @@ Status XAck(CommandContext& ctx, Args& args, Reply& reply) {
     for (size_t i = 3; i < args.size(); ++i) ids.push_back(TRY(ReadStreamIdArgument(args[i])));
     for (const StreamId id : ids) acknowledged += TRY(group->Release(id)) ? 1 : 0;
     if (acknowledged > 0) group->Save();
+    ctx.CountChanges(static_cast<uint64_t>(acknowledged));
   }
   reply.Integer(acknowledged);
   return Ok();

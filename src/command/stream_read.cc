@@ -226,13 +226,15 @@ Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& s
     group.Advance(stream.state(), entry.id);
     ReplyStreamEntry(reply, entry);
     if (!request.no_ack) {
-      TRY(group.Assign(consumer,
-                       {.id = entry.id, .delivered_ms = ctx.now_ms(), .deliveries = 1}));
+      const PendingEntry pending{.id = entry.id, .delivered_ms = ctx.now_ms(), .deliveries = 1};
+      TRY(group.Assign(consumer, pending));
+      TellPending(ctx, stream.key().bytes(), group, consumer.name, pending);
     }
     return ++written != request.count;
   };
   if (from) TRY(stream.Visit(*from, kLastStreamId, /*reverse=*/false, deliver));
   consumer.active_ms = ctx.now_ms();
+  TellGroupPosition(ctx, stream.key().bytes(), group);
   reply.FinishArray(mark, written);
   return Ok();
 }
@@ -273,15 +275,20 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
     const Key key = keys.Name(request.KeyName(args, i));
     const Stream stream = TRY(Stream::Find(keys, key));
     StreamGroup group = *TRY(StreamGroup::Find(stream, *request.group));
-    StreamConsumer& consumer = *TRY(group.ConsumerOrNew(request.consumer, ctx.now_ms()));
+    bool created = false;
+    StreamConsumer& consumer = *TRY(group.ConsumerOrNew(request.consumer, ctx.now_ms(), &created));
+    if (created) TellNewConsumer(ctx, key.bytes(), group, request.consumer);
     consumer.seen_ms = ctx.now_ms();
     const std::string_view text = request.IdText(args, i);
     if (text != ">") {
+      ctx.CountChanges(1);
+      ctx.TellNoEffect();  // how often it was delivered is the consumer's business
       streams.Begin(key.bytes());
       const StreamId id = TRY(ReadStreamIdArgument(text));
       TRY(ReplyHistory(ctx, request, stream, group, consumer, id, reply));
     } else if (stream.size() > 0 && stream.state().last_id > group.last_id() &&
                TRY(stream.LastEntryId()) > group.last_id()) {
+      ctx.CountChanges(1);
       streams.Begin(key.bytes());
       TRY(ReplyNew(ctx, request, stream, group, consumer, reply));
     }

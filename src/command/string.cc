@@ -9,6 +9,8 @@
 #include "types/string.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "command/args.h"
 #include "command/context.h"
@@ -29,10 +31,29 @@ Status ReplyText(const KeyEntry& entry, Reply& reply) {
 }
 
 // Stores a value whatever was there before, of any type.
-Status Overwrite(Keyspace& keys, std::string_view name, std::string_view value, int64_t expire_ms) {
+Status Overwrite(CommandContext& ctx, Keyspace& keys, std::string_view name, std::string_view value,
+                 int64_t expire_ms) {
   const Key key = keys.Name(name);
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
-  return WriteText(keys, key, entry, value, expire_ms);
+  TRY(WriteText(keys, key, entry, value, expire_ms));
+  ctx.Changed(kStringEvent, "set", name);
+  return Ok();
+}
+
+// What a replica is told of a value with a deadline.
+void TellDeadline(CommandContext& ctx, std::string_view name, std::string_view value, int64_t expire_ms) {
+  ctx.Tell(kGenericEvent, "expire", name);
+  if (ctx.wants_effects()) ctx.Effect({"SET", name, value, "PXAT", std::to_string(expire_ms)});
+}
+
+// What a replica is told of SET with GET: the same without it.
+void TellWithoutGet(CommandContext& ctx, const Args& args) {
+  if (!ctx.wants_effects()) return;
+  std::vector<std::string_view> words(args.all().begin(), args.all().end());
+  words.erase(std::remove_if(words.begin() + 3, words.end(),
+                             [](std::string_view word) { return EqualsIgnoreCase(word, "get"); }),
+              words.end());
+  ctx.Effect(words);
 }
 
 // GET key
@@ -51,6 +72,7 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   if (options.has_expiry) expire_ms = TRY(ParseExpiry(ctx, options.expiry, options.form));
 
   Keyspace keys = ctx.keys();
+  keys.TellMisses(options.get);
   const Key key = keys.Name(name);
   const KeyEntry entry =
       options.get ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
@@ -64,14 +86,21 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   }
   if (!allowed) return Ok();
   if (options.keep_ttl) expire_ms = entry.expire_ms();
-  return WriteText(keys, key, entry, value, expire_ms);
+  TRY(WriteText(keys, key, entry, value, expire_ms));
+  ctx.Changed(kStringEvent, "set", name);
+  if (options.has_expiry) {
+    TellDeadline(ctx, name, value, expire_ms);
+  } else if (options.get) {
+    TellWithoutGet(ctx, args);
+  }
+  return Ok();
 }
 
 // SET key value [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]
 Status Set(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > 3) return SetWithOptions(ctx, args, reply);
   Keyspace keys = ctx.keys();
-  TRY(Overwrite(keys, args[1], args[2], kNoExpiry));
+  TRY(Overwrite(ctx, keys, args[1], args[2], kNoExpiry));
   reply.Ok();
   return Ok();
 }
@@ -88,7 +117,10 @@ Status SetNx(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
-  if (!entry.exists()) TRY(WriteText(keys, key, entry, args.Bytes(), kNoExpiry));
+  if (!entry.exists()) {
+    TRY(WriteText(keys, key, entry, args.Bytes(), kNoExpiry));
+    ctx.Changed(kStringEvent, "set", key.bytes());
+  }
   reply.Integer(entry.exists() ? 0 : 1);
   return Ok();
 }
@@ -97,7 +129,9 @@ Status SetWithExpiry(CommandContext& ctx, Args& args, Reply& reply, TimeUnit uni
   const std::string_view name = args.Bytes();
   const int64_t expire_ms = TRY(ParseExpiry(ctx, args.Bytes(), {unit, /*absolute=*/false}));
   Keyspace keys = ctx.keys();
-  TRY(Overwrite(keys, name, args.Bytes(), expire_ms));
+  const std::string_view value = args.Bytes();
+  TRY(Overwrite(ctx, keys, name, value, expire_ms));
+  TellDeadline(ctx, name, value, expire_ms);
   reply.Ok();
   return Ok();
 }
@@ -115,24 +149,54 @@ Status PSetEx(CommandContext& ctx, Args& args, Reply& reply) {
 // GETSET key value
 Status GetSet(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
+  keys.TellMisses(true);
   const Key key = keys.Name(args.Bytes());
+  const std::string_view value = args.Bytes();
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   TRY(ReplyText(entry, reply));
-  return WriteText(keys, key, entry, args.Bytes(), kNoExpiry);
+  TRY(WriteText(keys, key, entry, value, kNoExpiry));
+  ctx.Changed(kStringEvent, "set", key.bytes());
+  ctx.Effect({"SET", key.bytes(), value});
+  return Ok();
 }
 
 // GETDEL key
 Status GetDel(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
+  keys.TellMisses(true);
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   TRY(ReplyText(entry, reply));
-  return entry.exists() ? keys.Remove(key, entry) : Ok();
+  if (!entry.exists()) return Ok();
+  TRY(keys.Remove(key, entry));
+  ctx.Changed(kGenericEvent, "del", key.bytes());
+  ctx.Effect({ctx.DeletionFor(kUnlinksDeleted), key.bytes()});
+  return Ok();
+}
+
+// Gives the key another deadline, or none; one that has passed deletes it.
+Status ChangeDeadline(CommandContext& ctx, Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t expire_ms) {
+  if (expire_ms != kNoExpiry && expire_ms <= ctx.now_ms()) {
+    TRY(keys.Remove(key, entry));
+    ctx.Changed(kGenericEvent, "del", key.bytes());
+    ctx.Effect({ctx.DeletionFor(kUnlinksExpired), key.bytes()});
+    return Ok();
+  }
+  TRY(keys.SetExpiry(key, entry, expire_ms));
+  ctx.Changed(kGenericEvent, expire_ms == kNoExpiry ? "persist" : "expire", key.bytes());
+  if (!ctx.wants_effects()) return Ok();
+  if (expire_ms == kNoExpiry) {
+    ctx.Effect({"PERSIST", key.bytes()});
+  } else {
+    ctx.Effect({"PEXPIREAT", key.bytes(), std::to_string(expire_ms)});
+  }
+  return Ok();
 }
 
 // GETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]
 Status GetEx(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
+  keys.TellMisses(true);
   const Key key = keys.Name(args.Bytes());
   const StringOptions options = TRY(ParseStringOptions(args, OptionsOf::kGetEx));
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
@@ -140,12 +204,11 @@ Status GetEx(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  int64_t expire_ms = options.persist ? kNoExpiry : entry.expire_ms();
+  int64_t expire_ms = kNoExpiry;
   if (options.has_expiry) expire_ms = TRY(ParseExpiry(ctx, options.expiry, options.form));
   TRY(ReplyText(entry, reply));
-  if (expire_ms == entry.expire_ms()) return Ok();
-  if (expire_ms != kNoExpiry && expire_ms <= ctx.now_ms()) return keys.Remove(key, entry);
-  return keys.SetExpiry(key, entry, expire_ms);
+  const bool persists = options.persist && entry.expire_ms() != kNoExpiry;
+  return options.has_expiry || persists ? ChangeDeadline(ctx, keys, key, entry, expire_ms) : Ok();
 }
 
 // MGET key [key ...]
@@ -169,10 +232,10 @@ Status CheckPairs(CommandContext& ctx, const Args& args) {
   return Status::Reply(errors::WrongArity(ctx.command().full_name()));
 }
 
-Status OverwriteAll(Keyspace& keys, Args& args) {
+Status OverwriteAll(CommandContext& ctx, Keyspace& keys, Args& args) {
   while (args.More()) {
     const std::string_view name = args.Bytes();
-    TRY(Overwrite(keys, name, args.Bytes(), kNoExpiry));
+    TRY(Overwrite(ctx, keys, name, args.Bytes(), kNoExpiry));
   }
   return Ok();
 }
@@ -181,7 +244,7 @@ Status OverwriteAll(Keyspace& keys, Args& args) {
 Status MSet(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckPairs(ctx, args));
   Keyspace keys = ctx.keys();
-  TRY(OverwriteAll(keys, args));
+  TRY(OverwriteAll(ctx, keys, args));
   reply.Ok();
   return Ok();
 }
@@ -197,7 +260,7 @@ Status MSetNx(CommandContext& ctx, Args& args, Reply& reply) {
       return Ok();
     }
   }
-  TRY(OverwriteAll(keys, args));
+  TRY(OverwriteAll(ctx, keys, args));
   reply.Integer(1);
   return Ok();
 }

@@ -26,6 +26,7 @@ Status Add(CommandContext& ctx, Args& args, Reply& reply, int64_t delta) {
   int64_t value = TRY(ReadInteger(entry));
   if (__builtin_add_overflow(value, delta, &value)) return Status::Reply(errors::kOverflow);
   TRY(WriteInteger(keys, key, entry, value, entry.expire_ms()));
+  ctx.Changed(kStringEvent, "incrby", key.bytes());
   reply.Integer(value);
   return Ok();
 }
@@ -66,6 +67,8 @@ Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   if (std::isnan(sum) || std::isinf(sum)) return Status::Reply(errors::kNanOrInfinity);
   const std::string digits = FormatLongDouble(sum);
   TRY(WriteBytes(keys, key, entry, digits, entry.expire_ms(), Origin::kWhole));
+  ctx.Changed(kStringEvent, "incrbyfloat", key.bytes());
+  ctx.Effect({"SET", key.bytes(), digits, "KEEPTTL"});  // another machine may add otherwise
   reply.Bulk(digits);
   return Ok();
 }
@@ -86,6 +89,7 @@ Status Append(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   if (!entry.exists()) {
     TRY(WriteText(keys, key, entry, tail, kNoExpiry));
+    ctx.Changed(kStringEvent, "append", key.bytes());
     reply.Integer(static_cast<int64_t>(tail.size()));
     return Ok();
   }
@@ -95,6 +99,7 @@ Status Append(CommandContext& ctx, Args& args, Reply& reply) {
   text.reserve(old.view().size() + tail.size());
   text.append(old.view()).append(tail);
   TRY(WriteBytes(keys, key, entry, text, entry.expire_ms(), Origin::kEdited));
+  ctx.Changed(kStringEvent, "append", key.bytes());
   reply.Integer(static_cast<int64_t>(text.size()));
   return Ok();
 }
@@ -121,6 +126,7 @@ Status SetRange(CommandContext& ctx, Args& args, Reply& reply) {
   if (text.size() < end) text.resize(end);
   text.replace(static_cast<size_t>(offset), value.size(), value);
   TRY(WriteBytes(keys, key, entry, text, entry.expire_ms(), Origin::kEdited));
+  ctx.Changed(kStringEvent, "setrange", key.bytes());
   reply.Integer(static_cast<int64_t>(text.size()));
   return Ok();
 }

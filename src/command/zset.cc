@@ -91,6 +91,9 @@ Status AddElements(CommandContext& ctx, Args& args, Reply& reply, bool increment
     if (added.outcome == Added::Outcome::kUpdated) ++updated_count;
   }
   TRY(zset.Save());
+  if (added_count + updated_count > 0) {
+    ctx.Changed(kZsetEvent, options.rules.increment ? "zincr" : "zadd", name, added_count + updated_count);
+  }
   if (!options.rules.increment) {
     reply.Integer(static_cast<int64_t>(added_count + (options.count_updates ? updated_count : 0)));
   } else if (added.outcome == Added::Outcome::kRefused) {
@@ -120,7 +123,11 @@ Status ZRem(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More() && zset.exists()) {
     if (TRY(zset.Remove(args.Bytes()))) ++removed;
   }
-  if (removed > 0) TRY(zset.Save());
+  if (removed > 0) {
+    const bool is_empty = !zset.exists();
+    TRY(zset.Save());
+    ctx.Shrunk(kZsetEvent, "zrem", key.bytes(), static_cast<uint64_t>(removed), is_empty);
+  }
   reply.Integer(removed);
   return Ok();
 }

@@ -4,7 +4,10 @@
 //
 // A blocking form looks at its keys in order, as the others do, and answers kMustBlock when none
 // has members: it is run again from the start once one of them has changed.
+#include <algorithm>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "command/args.h"
@@ -22,21 +25,31 @@ constexpr std::string_view kCount = "ERR count should be greater than 0";
 
 enum class End : bool { kLowest, kHighest };
 
-// Takes up to `count` members from the set at `name`. True when there was a set; then `begin` was
+void TellTaken(CommandContext& ctx, std::string_view name, End end, uint64_t taken, bool is_empty) {
+  ctx.Shrunk(kZsetEvent, end == End::kLowest ? "zpopmin" : "zpopmax", name, taken, is_empty);
+}
+
+// What replicas are told where the command waits or has a choice of keys.
+std::string_view PlainName(End end) { return end == End::kLowest ? "ZPOPMIN" : "ZPOPMAX"; }
+
+// Takes up to `count` members from the set at `name` and answers how many. When there was a set, `begin` was
 // called before its members were written.
 template <typename Begin>
-Result<bool> PopFrom(CommandContext& ctx, std::string_view name, End end, uint64_t count,
+Result<std::optional<uint64_t>> PopFrom(CommandContext& ctx, std::string_view name, End end, uint64_t count,
                      ElementForm form, Reply& reply, Begin begin) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
   Zset zset = TRY(Zset::Find(keys, key));
-  if (!zset.exists()) return false;
+  if (!zset.exists()) return std::optional<uint64_t>();
   begin();
+  const uint64_t taken = std::min(count, zset.size());
   const ElementsReply elements(reply, form);
   TRY(zset.Pop(count, end == End::kHighest, elements));
   elements.Finish();
+  const bool is_empty = !zset.exists();
   TRY(zset.Save());
-  return true;
+  if (taken > 0) TellTaken(ctx, name, end, taken, is_empty);
+  return std::optional(taken);
 }
 
 Status Pop(CommandContext& ctx, Args& args, Reply& reply, End end) {
@@ -46,7 +59,7 @@ Status Pop(CommandContext& ctx, Args& args, Reply& reply, End end) {
   const int64_t count = has_count ? args.IntegerIn(0, INT64_MAX, errors::kNotPositive) : 1;
   TRY(args.Check());
   const ElementForm form = has_count ? FormOf(reply, true) : ElementForm::kFlat;
-  const bool found = TRY(PopFrom(ctx, name, end, static_cast<uint64_t>(count), form, reply, [] {}));
+  const auto found = TRY(PopFrom(ctx, name, end, static_cast<uint64_t>(count), form, reply, [] {}));
   if (!found) reply.Array(0);
   return Ok();
 }
@@ -91,12 +104,14 @@ Result<PopManyArgs> ReadPopManyArgs(Args& args) {
 // none has.
 Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& pop, Reply& reply) {
   for (const std::string_view name : pop.names) {
-    const bool found =
+    const auto found =
         TRY(PopFrom(ctx, name, pop.end, pop.count, ElementForm::kPairs, reply, [&] {
           reply.Array(2);
           reply.Bulk(name);
         }));
-    if (found) return true;
+    if (!found) continue;
+    if (ctx.wants_effects()) ctx.Effect({PlainName(pop.end), name, std::to_string(*found)});
+    return true;
   }
   return false;
 }
@@ -131,7 +146,11 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
       reply.Double(score);
       return true;
     }));
-    return zset.Save();
+    const bool is_empty = !zset.exists();
+    TRY(zset.Save());
+    TellTaken(ctx, name, end, 1, is_empty);
+    ctx.Effect({PlainName(end), name});
+    return Ok();
   }
   return Status::MustBlock();
 }

@@ -148,7 +148,9 @@ Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
   const RangeArgs range = TRY(ReadRangeArgs(args, {.stores = true}));
   Keyspace keys = ctx.keys();
   const Key source = keys.Name(source_name);
+  keys.TellMisses(true);
   Zset zset = TRY(Zset::Find(keys, source));
+  keys.TellMisses(false);
   std::vector<ScoredMember> elements;
   TRY(zset.Walk(range.range, [&](std::string_view member, double score) {
     elements.push_back({std::string(member), score});
@@ -157,7 +159,10 @@ Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
   const Key target = keys.Name(target_name);
   const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
   reply.Integer(static_cast<int64_t>(elements.size()));
-  return Zset::Replace(keys, target, replaced, std::move(elements));
+  const bool is_empty = elements.empty();
+  TRY(Zset::Replace(keys, target, replaced, std::move(elements)));
+  ctx.Stored(kZsetEvent, "zrangestore", target_name, is_empty, replaced.exists());
+  return Ok();
 }
 
 // The key and the two bounds that commands without options have.
@@ -195,13 +200,22 @@ Status ZLexCount(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+std::string_view RemovalEvent(By by) {
+  if (by == By::kRank) return "zremrangebyrank";
+  return by == By::kScore ? "zremrangebyscore" : "zremrangebylex";
+}
+
 Status RemoveRange(CommandContext& ctx, Args& args, Reply& reply, By by) {
   const PlainRange plain = TRY(ReadPlainRange(args, by));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(plain.name);
   Zset zset = TRY(Zset::Find(keys, key));
   const uint64_t removed = TRY(zset.RemoveRange(plain.range));
-  if (removed > 0) TRY(zset.Save());
+  if (removed > 0) {
+    const bool is_empty = !zset.exists();
+    TRY(zset.Save());
+    ctx.Shrunk(kZsetEvent, RemovalEvent(by), plain.name, removed, is_empty);
+  }
   reply.Integer(static_cast<int64_t>(removed));
   return Ok();
 }

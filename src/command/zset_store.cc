@@ -118,16 +118,21 @@ Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation oper
   return Ok();
 }
 
-Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation operation) {
+Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation operation, std::string_view event) {
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(args.Bytes());
   Inputs inputs;
+  keys.TellMisses(true);
   TRY(ReadSources(ctx, args, keys, inputs));
+  keys.TellMisses(false);
   TRY(ReadOptions(args, {operation, Outcome::kStore}, inputs));
   auto result = TRY(Compute(operation, inputs));
   const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
   reply.Integer(static_cast<int64_t>(result.size()));
-  return Zset::Replace(keys, target, replaced, std::move(result));
+  const bool is_empty = result.empty();
+  TRY(Zset::Replace(keys, target, replaced, std::move(result)));
+  ctx.Stored(kZsetEvent, event, target.bytes(), is_empty, replaced.exists());
+  return Ok();
 }
 
 // ZUNION numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]
@@ -147,17 +152,17 @@ Status ZDiff(CommandContext& ctx, Args& args, Reply& reply) {
 
 // ZUNIONSTORE destination numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX]
 Status ZUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, Operation::kUnion);
+  return StoreResult(ctx, args, reply, Operation::kUnion, "zunionstore");
 }
 
 // ZINTERSTORE destination numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX]
 Status ZInterStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, Operation::kInter);
+  return StoreResult(ctx, args, reply, Operation::kInter, "zinterstore");
 }
 
 // ZDIFFSTORE destination numkeys key [key ...]
 Status ZDiffStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, Operation::kDiff);
+  return StoreResult(ctx, args, reply, Operation::kDiff, "zdiffstore");
 }
 
 // ZINTERCARD numkeys key [key ...] [LIMIT limit]

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/number.h"
 #include "command/args.h"
@@ -104,6 +105,16 @@ Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
   return value;
 }
 
+// Replicas are told at which moment the key expires.
+void TellMoment(CommandContext& ctx, const Args& args, int64_t expire_ms) {
+  if (!ctx.wants_effects()) return;
+  const std::string moment = std::to_string(expire_ms);
+  std::vector<std::string_view> words(args.all().begin(), args.all().end());
+  words[2] = moment;
+  words.push_back("ABSTTL");
+  ctx.Effect(words);
+}
+
 // RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]
 Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -117,14 +128,21 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ctx.txn().Spend(payload.size() / kBytesPerStep));
   const RdbValue value = TRY(ReadPayload(payload, ctx.limits()));
   if (expire_ms != kNoExpiry && expire_ms <= ctx.now_ms()) {
+    if (entry.exists()) {
+      ctx.Changed(kGenericEvent, "del", key.bytes());
+      ctx.Effect({"DEL", key.bytes()});
+    }
     TRY(keys.Remove(key, entry));
   } else {
+    if (entry.exists()) keys.TellNew(key);
     TRY(LoadRdbValue(keys, key, entry, value));
     if (expire_ms != kNoExpiry) {
       const KeyEntry loaded = TRY(keys.Find(key, Access::kPeek));
       TRY(keys.SetExpiry(key, loaded, expire_ms));
     }
     if (options.idle_s) ctx.txn().SetIdle(key.row(), *options.idle_s);
+    ctx.Changed(kGenericEvent, "restore", key.bytes());
+    if (expire_ms != kNoExpiry && !options.absolute) TellMoment(ctx, args, expire_ms);
   }
   reply.Ok();
   return Ok();

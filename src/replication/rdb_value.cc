@@ -176,7 +176,10 @@ Status Check(const RdbValue& value) {
 }  // namespace
 
 Result<RdbValue> ReadRdbValue(RdbReader& reader) {
-  const uint8_t number = TRY(reader.Byte());
+  return ReadRdbValue(TRY(reader.Byte()), reader);
+}
+
+Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader) {
   const auto row =
       std::find_if(std::begin(kTypes), std::end(kTypes), [number](const TypeRow& candidate) {
         return static_cast<uint8_t>(candidate.number) == number;

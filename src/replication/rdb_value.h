@@ -34,5 +34,7 @@ struct RdbValue {
 
 // Reads a type and the value that follows. kCorruption: it is none.
 Result<RdbValue> ReadRdbValue(RdbReader& reader);
+// Reads what follows the type `number`, in a file behind the key.
+Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader);
 
 }  // namespace cairn

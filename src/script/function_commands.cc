@@ -33,6 +33,7 @@ void Change(CommandContext& ctx, const Libraries& before, std::shared_ptr<const 
     const auto* old = before.Find(name);
     if (old == nullptr || *old != library) ctx.txn().Put(MakeLibraryRow(name), library->code);
   }
+  ctx.CountChanges(1);
   ctx.txn().SetPending(next, [&scripting = ctx.scripting(), next] { scripting.Adopt(next); });
 }
 

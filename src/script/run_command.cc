@@ -23,8 +23,11 @@ Result<ScriptArguments> ReadScriptArguments(const Args& args, std::string_view n
 
 Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
   const bool says_so = !(flags & kNoShebang);
+  if (run.scripting.conditions().Has(kStaleReplica) && !(says_so && (flags & kAllowStale))) {
+    return Status::Reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
+  }
   if (says_so && !(flags & kNoWrites)) {
-    TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store()));
+    TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store(), run.scripting.conditions()));
     if (read_only) return Status::Reply("ERR Can not execute a script with write flag using *_ro command.");
   }
   run.read_only = read_only || (says_so && (flags & kNoWrites));

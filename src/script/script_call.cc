@@ -42,8 +42,11 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
     return "ERR Write commands are not allowed from read-only scripts.";
   }
   if (command->Has(kWrite) && !run.has_written) {
-    const Status refused = CheckWritable(session, run.ctx.txn().store());
+    const Status refused = CheckWritable(session, run.ctx.txn().store(), run.scripting.conditions());
     if (!refused.ok()) return std::string(refused.text());
+  }
+  if (run.scripting.conditions().Has(kStaleReplica) && !command->Has(kStale)) {
+    return "ERR Can not execute the command on a stale replica";
   }
   return {};
 }
@@ -68,14 +71,15 @@ bool EndsRun(const Status& status) {
   return status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo);
 }
 
-// Runs the command's function. An error takes back what it wrote and becomes its reply.
-Status RunCommand(ScriptRun& run, const Command& command, std::span<const std::string_view> argv, Reply& reply) {
+// Runs the command. An error takes back what it wrote and becomes its reply.
+Status RunOne(ScriptRun& run, const Command& command, std::span<const std::string_view> argv, Reply& reply) {
   Transaction& txn = run.ctx.txn();
   CommandContext ctx = run.ctx.For(command);
-  Args args(argv);
+  if (!run.replicates) txn.MuteEffects(true);
   std::optional<Transaction::Savepoint> savepoint;
   if (command.flags() & (kWrite | kMayReplicate)) savepoint = txn.MakeSavepoint();
-  Status status = command.row().run(ctx, args, reply);
+  Status status = RunCommand(ctx, argv, reply);
+  txn.MuteEffects(false);
   if (status.ok() || EndsRun(status)) return status;
   if (savepoint) txn.RollbackTo(*savepoint);
   reply.Rewind();
@@ -116,7 +120,7 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   run.has_written = run.has_written || command->Has(kWrite);
   Reply reply(out, run.protocol);
   Status status = LockKeys(run, *command, argv);
-  if (status.ok()) status = RunCommand(run, *command, argv, reply);
+  if (status.ok()) status = RunOne(run, *command, argv, reply);
   if (!status.ok()) {
     run.stop = std::move(status);
     return CallResult::kEnded;

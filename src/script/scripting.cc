@@ -16,8 +16,9 @@ constexpr std::string_view kUnkillable =
 
 }  // namespace
 
-Scripting::Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, std::function<bool()> shows_calls)
-    : busy_after_ms_(busy_after_ms), busy_(busy), shows_calls_(std::move(shows_calls)),
+Scripting::Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
+                     std::function<bool()> shows_calls)
+    : busy_after_ms_(busy_after_ms), busy_(busy), conditions_(conditions), shows_calls_(std::move(shows_calls)),
       libraries_(std::make_shared<const Libraries>()) {}
 
 Scripting::~Scripting() = default;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "command/busy_scripts.h"
+#include "command/conditions.h"
 #include "script/libraries.h"
 #include "script/lua_vm.h"
 #include "script/script_cache.h"
@@ -39,13 +40,15 @@ inline constexpr int kScriptRedisVersionNumber = 0x00070204;
 class Scripting {
  public:
   // `busy_after_ms`: busy-reply-threshold, 0: never. `shows_calls`: somebody MONITORs.
-  Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, std::function<bool()> shows_calls);
+  Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
+            std::function<bool()> shows_calls);
   ~Scripting();
 
   // Reads the libraries of the store. Called once, before commands run; the error is for the operator.
   Status Load(std::vector<std::string> codes);
 
   ScriptCache& cache() { return cache_; }
+  const Conditions& conditions() const { return conditions_; }
   bool shows_calls() const { return shows_calls_(); }
   // DEBUG SET-DISABLE-DENY-SCRIPTS: scripts may call what is not for scripts.
   bool allows_any_command() const { return allows_any_command_.load(std::memory_order_relaxed); }
@@ -103,6 +106,7 @@ class Scripting {
 
   const std::atomic<int64_t>& busy_after_ms_;
   BusyScripts& busy_;
+  const Conditions& conditions_;
   const std::function<bool()> shows_calls_;
   std::atomic<bool> allows_any_command_{false};
   std::atomic<bool> ending_{false};

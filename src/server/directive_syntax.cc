@@ -133,23 +133,23 @@ Words OutputLimitLines(WordSpan kept) {
 
 // ---- notify-keyspace-events: kept as one word in Redis's order of letters
 
-constexpr std::string_view kEventClasses = "g$lshzxetd";  // what A stands for
+constexpr std::string_view kUsualEvents = "g$lshzxetd";  // what A stands for
 constexpr std::string_view kEventOthers = "KEmn";
 
 Result<Words> ParseEvents(WordSpan words, WordSpan /*current*/) {
   const std::string letters = Join(words, " ");
   for (const char c : letters) {
-    if (c != 'A' && kEventClasses.find(c) == kEventClasses.npos &&
+    if (c != 'A' && kUsualEvents.find(c) == kUsualEvents.npos &&
         kEventOthers.find(c) == kEventOthers.npos) {
       return Status::Reply("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
     }
   }
   const auto has = [&](char c) { return letters.find(c) != std::string::npos; };
   std::string classes;
-  for (const char c : kEventClasses) {
+  for (const char c : kUsualEvents) {
     if (has('A') || has(c)) classes.push_back(c);
   }
-  std::string kept = classes == kEventClasses ? "A" : classes;
+  std::string kept = classes == kUsualEvents ? "A" : classes;
   for (const char c : kEventOthers) {
     if (has(c)) kept.push_back(c);
   }
@@ -205,6 +205,16 @@ std::string FormatMemory(uint64_t bytes) {
   with_unit(kKilobyte * kKilobyte, "mb");
   with_unit(kKilobyte, "kb");
   return text.empty() ? std::to_string(bytes) : text;
+}
+
+InterestMask EventInterest(std::span<const std::string> kept) {
+  static constexpr std::string_view kInOrderOfBits = "KEg$lshzxetmdn";
+  InterestMask mask = 0;
+  for (const char c : kept.empty() ? std::string() : kept[0]) {
+    const size_t bit = kInOrderOfBits.find(c);
+    mask |= c == 'A' ? kMostEvents : InterestMask{1} << bit;
+  }
+  return mask & (kToKeyspace | kToKeyevent) ? mask : 0;
 }
 
 }  // namespace cairn

@@ -5,7 +5,11 @@
 // Thread: any; pure functions.
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "server/directive.h"
+#include "types/events.h"
 
 namespace cairn {
 
@@ -22,6 +26,8 @@ void PublishOutputLimits(const Value& value, Settings& settings);
 
 // notify-keyspace-events <letters>
 extern const SpecialSyntax kEventsSyntax;
+// What the letters ask for; nothing where neither kind of channel is among them.
+InterestMask EventInterest(std::span<const std::string> kept);
 
 // latency-tracking-info-percentiles <percentile> [...]
 extern const SpecialSyntax kPercentilesSyntax;

@@ -31,7 +31,11 @@ const Directive kRows[] = {
              "latencystats."},
     {.name = "notify-keyspace-events", .section = kObs, .kind = Kind::kSpecial, .fallback = "\"\"",
      .special = &kEventsSyntax, .syntax = "<letters>",
-     .help = "Accepted and shown in Redis's order of letters; nothing is published."},
+     .help = "What befalls keys is published: to `__keyspace@<db>__:<key>` with K, to "
+             "`__keyevent@<db>__:<event>` with E. The other letters are the classes of events: g "
+             "generic, $ strings, l lists, s sets, h hashes, z sorted sets, t streams, x expired, e "
+             "evicted, d modules, all of which A stands for; m for keys that reads have missed, n "
+             "for new keys."},
 };
 
 }  // namespace

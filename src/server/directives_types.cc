@@ -64,14 +64,15 @@ const Directive kRows[] = {
      .help = "How much of the timer's time goes into deleting keys that are past their expiry; 10 "
              "deletes most in one go."},
     {.name = "lazyfree-lazy-expire", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .help = "Accepted and shown, without effect: deleting a collection of any size takes one write "
-             "and its rows go later, so lazy and not lazy are the same."},
+     .help = "Deleting a collection of any size takes one write and its rows go later, so lazy and "
+             "not lazy are the same here; it decides whether replicas are told DEL or UNLINK of a "
+             "key that has expired."},
     {.name = "lazyfree-lazy-server-del", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .help = "The same for keys that a command overwrites."},
+     .help = "Accepted and shown, without effect."},
     {.name = "lazyfree-lazy-user-del", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .help = "The same for DEL."},
+     .help = "The same as for expired keys, of GETDEL."},
     {.name = "lazyfree-lazy-user-flush", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .help = "The same for FLUSHDB and FLUSHALL."},
+     .help = "Accepted and shown, without effect."},
     {.name = "lazyfree-lazy-eviction", .section = kExp, .kind = Kind::kBool, .fallback = "no",
      .help = "Accepted and shown, without effect: nothing is evicted."},
     {.name = "lfu-log-factor", .section = kExp, .kind = Kind::kNumber, .fallback = "10", .min = 0,

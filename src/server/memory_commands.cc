@@ -54,6 +54,7 @@ Result<uint64_t> EstimateRows(CommandContext& ctx, const Key& key, const SpreadP
 Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   Keyspace keys = ctx.keys();
+  keys.TellMisses(false);
   const Key key = keys.Name(args.Bytes());
   int64_t samples = kDefaultSamples;
   while (args.More()) {

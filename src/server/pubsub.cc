@@ -94,8 +94,8 @@ int64_t PubSub::CountReceivers(ChannelKind kind, std::string_view channel) const
 }
 
 void PubSub::DeliverOne(const Announcement& announcement) {
-  const auto kind = static_cast<ChannelKind>(announcement.kind);
-  const bool is_shard = kind == ChannelKind::kShard;
+  const bool is_shard = announcement.kind == AnnouncementKind::kShardMessage;
+  const ChannelKind kind = is_shard ? ChannelKind::kShard : ChannelKind::kChannel;
   const auto found = Of(kind).find(announcement.channel);
   if (found != Of(kind).end()) {
     PushToAll(found->second, Message(is_shard ? "smessage" : "message", {}, announcement));

@@ -82,8 +82,11 @@ Status PublishTo(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view message = args.Bytes();
   const int64_t receivers = ctx.server().pubsub().CountReceivers(kind, channel);
   if (receivers > 0) {
-    ctx.txn().Announce({static_cast<uint8_t>(kind), std::string(channel), std::string(message)});
+    const bool is_shard = kind == ChannelKind::kShard;
+    ctx.txn().Announce({is_shard ? AnnouncementKind::kShardMessage : AnnouncementKind::kMessage,
+                        std::string(channel), std::string(message)});
   }
+  ctx.Effect(args.all());
   reply.Integer(receivers);
   return Ok();
 }

@@ -9,7 +9,7 @@ namespace cairn {
 
 Status SaveEverything(Server& server) {
   SaveState& saves = server.saves();
-  const uint64_t writes_before = CountWritingCommands(server);
+  const uint64_t changes_before = server.store().counters().changes.load();
   ++saves.running;
   Status status = server.store().SyncLog();
   if (status.ok()) status = server.store().Flush();
@@ -17,14 +17,10 @@ Status SaveEverything(Server& server) {
   saves.last_ok = status.ok();
   if (status.ok()) {
     saves.last_unix_s = WallMs() / 1000;
-    saves.writes_before = writes_before;
+    saves.changes_before = changes_before;
     ++saves.count;
   }
   return status;
-}
-
-uint64_t CountWritingCommands(Server& server) {
-  return server.stats().CallsWith(server.table(), kWrite);
 }
 
 }  // namespace cairn

@@ -15,7 +15,4 @@ class Server;
 // Syncs the log and writes the memtables out; notes the time and the outcome for INFO.
 Status SaveEverything(Server& server);
 
-// Writing commands that have run since the server started, for "changes since the last save".
-uint64_t CountWritingCommands(Server& server);
-
 }  // namespace cairn

@@ -12,6 +12,7 @@
 #include "server/accounts.h"
 #include "server/client_session.h"
 #include "server/command_worker.h"
+#include "server/directive_syntax.h"
 #include "server/families.h"
 #include "script/library_rows.h"
 #include "script/scripting.h"
@@ -36,7 +37,7 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
       stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
       scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
-                                             [this] { return monitors_.any(); })) {
+                                             dispatcher_.conditions(), [this] { return monitors_.any(); })) {
   dispatcher_.set_scripting(scripting_.get());
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());
@@ -103,6 +104,10 @@ Status Server::OpenListeners() {
 }
 
 void Server::WatchSettings() {
+  config_->Watch("dbfilename", [this] {
+    const bool is_path = config_->Text("dbfilename").find('/') != std::string::npos;
+    return is_path ? Status::Reply("dbfilename can't be a path, just a filename") : Ok();
+  });
   config_->Watch("requirepass", [this] {
     users_.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
@@ -118,10 +123,31 @@ void Server::WatchSettings() {
   };
   static_cast<void>(track_latency().ok());
   config_->Watch("latency-tracking", track_latency);
+  WatchInterest();
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
   });
+}
+
+// What settings say about who wants to hear of changes.
+void Server::WatchInterest() {
+  const auto events = [this] {
+    store_->SetInterest(kEventClasses, EventInterest(config_->Words("notify-keyspace-events")));
+    return Ok();
+  };
+  static_cast<void>(events().ok());
+  config_->Watch("notify-keyspace-events", events);
+  const auto follow = [this](std::string_view name, InterestMask bit) {
+    const auto take = [this, name, bit] {
+      store_->SetInterest(bit, config_->Flag(name) ? bit : 0);
+      return Ok();
+    };
+    static_cast<void>(take().ok());
+    config_->Watch(name, take);
+  };
+  follow("lazyfree-lazy-expire", kUnlinksExpired);
+  follow("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
 
 Status Server::Start() {
@@ -148,6 +174,7 @@ void Server::Stop(const ShutdownOptions& options) {
   scripting_->EndAll();
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
+  rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
   listeners_.clear();

@@ -25,6 +25,7 @@
 #include "server/config.h"
 #include "server/monitors.h"
 #include "server/pubsub.h"
+#include "server/rdb_saves.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
 #include "server/stats.h"
@@ -56,6 +57,7 @@ class Server : public Service {
   // A transaction with a committer's number of its own.
   std::unique_ptr<Transaction> MakeTransaction();
   Dispatcher& dispatcher() { return dispatcher_; }
+  Conditions& conditions() { return dispatcher_.conditions(); }
   Waiters& waiters() { return waiters_; }
   Committer& committer() { return *committer_; }
 
@@ -77,6 +79,7 @@ class Server : public Service {
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
   SaveState& saves() { return saves_; }
+  RdbSaves& rdb_saves() { return rdb_saves_; }
   ReplicationId& replication_id() { return replication_id_; }
   MemoryPeak& memory_peak() { return memory_peak_; }
   ShutdownRequest& shutdown() { return shutdown_; }
@@ -96,6 +99,7 @@ class Server : public Service {
   Stats stats_;
   DebugSwitches debug_;
   SaveState saves_;
+  RdbSaves rdb_saves_{*this};
   ReplicationId replication_id_;
   MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
@@ -108,6 +112,7 @@ class Server : public Service {
   Status LoadFunctions();
   Status OpenListeners();
   void WatchSettings();
+  void WatchInterest();
   std::atomic<uint32_t> next_committer_{1};
   std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread
   std::unique_ptr<Committer> committer_;

@@ -2,9 +2,9 @@
 //
 // The commands about the server as such: TIME, SHUTDOWN, SAVE and its kin, COMPACT, FUNCTION.
 //
-// SAVE, BGSAVE and BGREWRITEAOF mean here what Redis's users mean by them: when they are done,
-// everything written before is on disk and the next start has little log to read. There is no
-// snapshot file to write. All three do it before they answer; only their own client waits.
+// SAVE and BGSAVE write an RDB file (server/rdb_saves.h). BGREWRITEAOF means here what Redis's users
+// mean by it: when it is done, everything written before is on disk and the next start has little
+// log to read. It does it before it answers; only its own client waits.
 #include "base/clock.h"
 #include "command/context.h"
 #include "command/help.h"
@@ -61,16 +61,15 @@ Status LastSave(CommandContext& ctx, Args&, Reply& reply) {
 
 // SAVE
 Status Save(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(SaveEverything(ctx.server()));
+  TRY(ctx.server().rdb_saves().Save());
   reply.Ok();
   return Ok();
 }
 
 // BGSAVE [SCHEDULE]
 Status BgSave(CommandContext& ctx, Args& args, Reply& reply) {
-  args.Keyword("schedule");
-  TRY(args.Done());
-  TRY(SaveEverything(ctx.server()));
+  if (args.left() > 1 || (args.More() && !args.Keyword("schedule"))) return Status::Reply(errors::kSyntax);
+  TRY(ctx.server().rdb_saves().StartInBackground());
   reply.Simple("Background saving started");
   return Ok();
 }

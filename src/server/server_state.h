@@ -33,14 +33,13 @@ struct DebugSwitches {
   std::atomic<bool> active_expire{true};  // off: expired keys are hidden and not deleted
 };
 
-// When everything was last made durable by command (SAVE, BGSAVE, BGREWRITEAOF, SHUTDOWN), for INFO
-// persistence.
+// When everything was last saved by command (SAVE, BGSAVE, BGREWRITEAOF), for INFO persistence.
 struct SaveState {
   std::atomic<int> running{0};          // saves under way
   std::atomic<int64_t> last_unix_s{0};  // of the last that went well; the start counts as one
   std::atomic<bool> last_ok{true};
   std::atomic<uint64_t> count{0};
-  std::atomic<uint64_t> writes_before{0};  // writing commands run before the last save
+  std::atomic<uint64_t> changes_before{0};  // changes counted before the last save
 };
 
 // The replication id, 40 hexadecimal digits. DEBUG CHANGE-REPL-ID draws a new one.

@@ -198,17 +198,6 @@ std::vector<CommandTotals> Stats::Commands() const {
   return totals;
 }
 
-uint64_t Stats::CallsWith(const CommandTable& table, uint64_t flags) const {
-  std::lock_guard lock(mutex_);
-  uint64_t calls = 0;
-  for (const auto& worker : workers_) {
-    for (uint32_t i = 0; i < command_count_; ++i) {
-      if (table.ByIndex(i)->flags() & flags) calls += Load(worker->per_command_[i].calls);
-    }
-  }
-  return calls;
-}
-
 std::map<std::string, uint64_t> Stats::Errors() const {
   std::lock_guard lock(mutex_);
   std::map<std::string, uint64_t> totals = SumErrors();

@@ -136,8 +136,6 @@ class Stats {
   StatsTotals Totals() const;
   // By Command::index().
   std::vector<CommandTotals> Commands() const;
-  // How often commands with one of `flags` ran since the start, whatever was reset.
-  uint64_t CallsWith(const CommandTable& table, uint64_t flags) const;
   // By the error's first word.
   std::map<std::string, uint64_t> Errors() const;
 

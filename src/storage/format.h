@@ -7,6 +7,7 @@
 //   databases                                 next_keyspace:varint count:varint, count times keyspace:varint
 //   collections                               first id never handed out:varint
 //   count/ worker:u32 keyspace:u32            zigzag varint: keys this worker added minus keys it removed
+//   log                                       nothing: the only row of a batch that has log data and no other
 //
 // Thread: any; pure functions.
 #pragma once
@@ -26,6 +27,7 @@ inline constexpr std::string_view kFormatRow = "format";
 inline constexpr std::string_view kDatabasesRow = "databases";
 inline constexpr std::string_view kCollectionsRow = "collections";
 inline constexpr std::string_view kCountRowPrefix = "count/";
+inline constexpr std::string_view kLogRow = "log";
 
 std::string EncodeFormat();
 // An error that says what to do when the store is of a version this program does not read.

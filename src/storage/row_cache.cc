@@ -10,56 +10,73 @@
 #include <new>
 
 #include "base/clock.h"
+#include "base/hash.h"
 
 namespace cairn {
 namespace {
 
 // Two thirds above the midpoint: enough below it for a new row to be asked for twice.
 constexpr double kHotShare = 0.67;
-constexpr int kShardBits = 6;
+constexpr size_t kShards = 64;
 constexpr size_t kAllocatorOverhead = 16;
+// What the cache itself adds to a row, at the most: its handle with the key, rounded up by the allocator.
+constexpr size_t kHandleBytes = 128;
 // A row larger than this part of a shard would push out too much for one look-up saved.
 constexpr size_t kMostOfShard = 8;
 
+size_t MostCharged(size_t key_size, size_t value_size) {
+  return kHandleBytes + 2 * key_size + value_size;
+}
+
 struct CachedRow {
+  std::atomic<size_t>* held;      // of its shard
   std::atomic<uint32_t> used_s;  // when it was last used
   std::atomic<bool> hot;
   uint32_t size;
   char bytes[];
 
-  static CachedRow* New(std::string_view value, bool hot, int64_t used_s) {
+  static CachedRow* New(std::atomic<size_t>* held, std::string_view value, bool hot, int64_t used_s) {
     void* memory = std::malloc(sizeof(CachedRow) + value.size());
     if (memory == nullptr) throw std::bad_alloc();
-    auto* row = new (memory) CachedRow{static_cast<uint32_t>(used_s), hot, static_cast<uint32_t>(value.size())};
+    auto* row = new (memory) CachedRow{held, static_cast<uint32_t>(used_s), hot, static_cast<uint32_t>(value.size())};
     std::memcpy(row->bytes, value.data(), value.size());
     return row;
   }
-  static void Delete(const rocksdb::Slice&, void* row) { std::free(row); }
+  static void Delete(const rocksdb::Slice& tagged, void* memory) {
+    auto* row = static_cast<CachedRow*>(memory);
+    row->held->fetch_sub(MostCharged(tagged.size(), row->size), std::memory_order_relaxed);
+    std::free(row);
+  }
 };
 
 }  // namespace
 
-void RowRef::Release() { cache_->Release(handle_); }
+void RowRef::Release() { cache_->Release(static_cast<rocksdb::Cache::Handle*>(handle_)); }
 
-RowCache::RowCache(size_t capacity_bytes) : created_s_(WallMs() / 1000) {
+RowCache::RowCache(size_t capacity_bytes)
+    : shards_(kShards), capacity_(capacity_bytes), created_s_(WallMs() / 1000) {
   rocksdb::LRUCacheOptions options;
-  options.capacity = capacity_bytes;
-  options.num_shard_bits = kShardBits;
+  options.capacity = ShardCapacity();
+  options.num_shard_bits = 0;
   options.high_pri_pool_ratio = kHotShare;
   options.metadata_charge_policy = rocksdb::kFullChargeCacheMetadata;
-  cache_ = rocksdb::NewLRUCache(options);
+  for (Shard& shard : shards_) shard.cache = rocksdb::NewLRUCache(options);
 }
 
 RowCache::~RowCache() = default;
 
+// By the upper bits: the cache has a hash of its own.
+RowCache::Shard& RowCache::ShardOf(std::string_view tagged) { return shards_[Hash64(tagged) >> 32 & (kShards - 1)]; }
+
 RowRef RowCache::Lookup(std::string_view tagged, bool use, int64_t now_s, bool& was_hot) {
-  rocksdb::Cache::Handle* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  rocksdb::Cache::Handle* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
   if (handle == nullptr) {
     misses_.Add();
     return RowRef();
   }
   hits_.Add();
-  auto* row = static_cast<CachedRow*>(cache_->Value(handle));
+  auto* row = static_cast<CachedRow*>(cache.Value(handle));
   was_hot = row->hot.load(std::memory_order_relaxed);
   if (use) {
     if (!was_hot) row->hot.store(true, std::memory_order_relaxed);
@@ -69,63 +86,79 @@ RowRef RowCache::Lookup(std::string_view tagged, bool use, int64_t now_s, bool& 
       row->used_s.store(used_s, std::memory_order_relaxed);
     }
   }
-  return RowRef(this, handle, std::string_view(row->bytes, row->size));
+  return RowRef(&cache, handle, std::string_view(row->bytes, row->size));
 }
-
-void RowCache::Release(void* handle) { cache_->Release(static_cast<rocksdb::Cache::Handle*>(handle)); }
 
 int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
   int64_t used_s = created_s_;
-  if (auto* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()))) {
-    const auto* row = static_cast<CachedRow*>(cache_->Value(handle));
+  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  if (auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()))) {
+    const auto* row = static_cast<CachedRow*>(cache.Value(handle));
     const int64_t row_used_s = row->used_s.load(std::memory_order_relaxed);
     if (row_used_s != kUnknownUse) used_s = row_used_s;
-    cache_->Release(handle);
+    cache.Release(handle);
   }
   return std::max<int64_t>(now_s - used_s, 0);
 }
 
 void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
-  auto* handle = cache_->Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
   if (handle == nullptr) return;
-  auto* row = static_cast<CachedRow*>(cache_->Value(handle));
+  auto* row = static_cast<CachedRow*>(cache.Value(handle));
   row->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
-  cache_->Release(handle);
+  cache.Release(handle);
 }
 
 void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot, int64_t used_s) {
   const size_t charge = sizeof(CachedRow) + value.size() + kAllocatorOverhead;
-  if (charge > (capacity() >> kShardBits) / kMostOfShard) {
+  if (charge > ShardCapacity() / kMostOfShard) {
+    complete_.store(false, std::memory_order_release);
     Erase(tagged);
     return;
   }
-  CachedRow* row = CachedRow::New(value, hot, used_s);
+  Shard& shard = ShardOf(tagged);
+  const size_t most = MostCharged(tagged.size(), value.size());
+  if (shard.held.fetch_add(most, std::memory_order_relaxed) + most > ShardCapacity()) {
+    complete_.store(false, std::memory_order_release);  // before the cache evicts something
+  }
+  CachedRow* row = CachedRow::New(&shard.held, value, hot, used_s);
   const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
   // Without a handle to return, a row that does not fit is freed by the cache itself.
-  (void)cache_->Insert(rocksdb::Slice(tagged.data(), tagged.size()), row, charge, &CachedRow::Delete, nullptr,
-                       priority);
+  (void)shard.cache->Insert(rocksdb::Slice(tagged.data(), tagged.size()), row, charge, &CachedRow::Delete, nullptr,
+                            priority);
 }
 
 void RowCache::Erase(std::string_view tagged) {
-  cache_->Erase(rocksdb::Slice(tagged.data(), tagged.size()));
+  ShardOf(tagged).cache->Erase(rocksdb::Slice(tagged.data(), tagged.size()));
 }
 
-void RowCache::EraseDeadKeys(const std::function<bool(KeyspaceId)>& is_live) {
-  std::vector<std::string> dead;
-  const auto look = [&](const rocksdb::Slice& tagged, void*, size_t, rocksdb::Cache::DeleterFn) {
-    KeyRowParts parts;
-    if (tagged.empty() || static_cast<Space>(tagged[0]) != Space::kKeys) return;
-    if (ParseKeyRow({tagged.data() + 1, tagged.size() - 1}, parts) && !is_live(parts.keyspace)) {
-      dead.push_back(tagged.ToString());
-    }
-  };
-  cache_->ApplyToAllEntries(look, {});
-  for (const std::string& tagged : dead) Erase(tagged);
+void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {
+  for (const Shard& shard : shards_) {
+    std::vector<std::string> dead;
+    const auto look = [&](const rocksdb::Slice& tagged, void*, size_t, rocksdb::Cache::DeleterFn) {
+      if (is_dead({tagged.data(), tagged.size()})) dead.push_back(tagged.ToString());
+    };
+    shard.cache->ApplyToAllEntries(look, {});
+    for (const std::string& tagged : dead) shard.cache->Erase(tagged);
+  }
 }
 
-void RowCache::EraseAll() { cache_->EraseUnRefEntries(); }
-void RowCache::SetCapacity(size_t bytes) { cache_->SetCapacity(bytes); }
-size_t RowCache::capacity() const { return cache_->GetCapacity(); }
-size_t RowCache::usage() const { return cache_->GetUsage(); }
+void RowCache::EraseAll() {
+  complete_.store(false, std::memory_order_release);
+  for (const Shard& shard : shards_) shard.cache->EraseUnRefEntries();
+}
+
+void RowCache::SetCapacity(size_t bytes) {
+  if (bytes < capacity()) complete_.store(false, std::memory_order_release);
+  capacity_.store(bytes, std::memory_order_relaxed);
+  for (const Shard& shard : shards_) shard.cache->SetCapacity(ShardCapacity());
+}
+
+size_t RowCache::usage() const {
+  size_t sum = 0;
+  for (const Shard& shard : shards_) sum += shard.cache->GetUsage();
+  return sum;
+}
 
 }  // namespace cairn

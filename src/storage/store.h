@@ -25,6 +25,7 @@
 #include "encoding/row_key.h"
 #include "storage/budget.h"
 #include "storage/counters.h"
+#include "storage/interest.h"
 #include "storage/lazy_free.h"
 #include "storage/rank_index.h"
 #include "storage/row_cache.h"
@@ -50,6 +51,7 @@ struct StoreOptions {
   int background_jobs = 2;
   int subcompactions = 2;
   uint64_t wal_bytes = 256ull << 20;               // where memtables are flushed to let old logs go
+  uint64_t kept_log_bytes = 0;                     // of old logs that are kept for LogReader; 0: none
   uint64_t blob_bytes = 64 * 1024;                 // values from here on live in blob files; 0: none do
   bool direct_io = false;
   bool bottom_zstd = true;
@@ -88,8 +90,23 @@ class Store {
   Status SyncLog();
   // Grows with every write.
   uint64_t LatestSequence() const;
+  // A row of Space::kMeta; empty: there is none.
+  Result<std::string> ReadNote(std::string_view name) const;
   // Writes memtables out, so that the next start has no log to replay.
   Status Flush();
+
+  // ---- a second set of keyspaces (storage/staging.cc), filled while the databases serve and then put in their
+  // place by Transaction::AdoptStaged. One at a time.
+  Status BeginStaging(Transaction& txn);
+  // Drops what was staged and not adopted. No-op when nothing is.
+  void EndStaging();
+  bool is_staging() const { return staging_.load(std::memory_order_acquire); }
+  KeyspaceId staged_keyspace(int db) const { return staged_[db].keyspace; }
+
+  // While somebody holds the dead, nothing that was alive when the hold began leaves the disk (StoreSnapshot).
+  void HoldDead();
+  void ReleaseDead() { dead_holds_.fetch_sub(1); }
+  bool holds_dead() const { return dead_holds_.load() > 0; }
 
   // ---- expiry (storage/expiry.h)
   void NoteExpiry(int64_t expire_ms);
@@ -97,6 +114,11 @@ class Store {
 
   // At most one; set before the store is used.
   void set_listener(CommitListener* listener) { listener_ = listener; }
+
+  // ---- what others want to hear of changes (storage/interest.h)
+  InterestMask interest() const { return interest_.load(std::memory_order_acquire); }
+  // Sets the bits of `which` to those of `wanted`.
+  void SetInterest(InterestMask which, InterestMask wanted);
 
   // ---- settable while running
   void SetCompactionRate(uint64_t bytes_per_second);
@@ -138,6 +160,7 @@ class Store {
  private:
   friend class Transaction;
   friend class Cursor;
+  friend class StoreSnapshot;
   friend class ErrorListener;
   explicit Store(const StoreOptions& options);
 
@@ -153,6 +176,7 @@ class Store {
   // The mapping, the counts and the live set follow a commit that changed keyspaces.
   void AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces);
   void AddLiveKeyspace(KeyspaceId keyspace);
+  void ForgetStaged();
   Database* FindDatabase(KeyspaceId keyspace);
   void NoteWriteError(const std::string& what);
   void NoteRecovered();
@@ -170,6 +194,9 @@ class Store {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   std::vector<Database> databases_;
+  std::vector<Database> staged_;  // by database; keyspace 0: none
+  std::atomic<bool> staging_{false};
+  std::atomic<int> dead_holds_{0};
 
   mutable std::shared_mutex keyspaces_mutex_;
   std::vector<KeyspaceId> live_keyspaces_;    // guarded by keyspaces_mutex_, ascending
@@ -183,6 +210,7 @@ class Store {
 
   CommitListener* listener_ = nullptr;
   std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
+  std::atomic<InterestMask> interest_{0};
   std::atomic<uint64_t> incomplete_probes_{0};
   std::atomic<bool> loaded_{false};
   std::atomic<bool> writable_{true};

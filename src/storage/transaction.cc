@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <thread>
 
+#include "encoding/log_entry.h"
 #include "encoding/varint.h"
 #include "storage/format.h"
 #include "storage/rank_index.h"
 #include "storage/store.h"
+#include "storage/store_snapshot.h"
 
 namespace cairn {
 namespace {
@@ -52,6 +54,13 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   rank_changes_.clear();
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
+  interest_ = store_.interest();
+  muted_ = 0;
+  if (muted_effects_) interest_ &= ~kInterestInEffects;
+  effects_before_ = effects_.size();
+  command_effects_ = 0;
+  effects_apart_ = false;
+  command_changes_ = 0;
   changed_keyspaces_ = false;
   overlay_.ForgetMarks();
 }
@@ -148,6 +157,8 @@ Status Transaction::FinishCommand() {
     if (command_misses_ != 0) store_.counters_.keyspace_misses.Add(command_misses_);
   }
   if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
+  changes_ += command_changes_;
+  if (command_effects_ > 1 && !effects_apart_) GroupEffects();
   return Ok();
 }
 
@@ -156,6 +167,9 @@ void Transaction::AbandonCommand() {
   overlay_.RollbackTo(0);
   use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
   announcements_.resize(std::min(announcements_.size(), announcements_before_));
+  effects_.resize(std::min(effects_.size(), effects_before_));
+  command_effects_ = 0;
+  command_changes_ = 0;
   command_counts_.clear();
   if (changed_keyspaces_) {
     keyspaces_ = keyspaces_before_;
@@ -166,7 +180,8 @@ void Transaction::AbandonCommand() {
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
-  return {overlay_.Mark(), rank_changes_.size(), command_counts_, announcements_.size()};
+  return {overlay_.Mark(),  rank_changes_.size(), command_counts_, announcements_.size(),
+          effects_.size(), command_effects_,     command_changes_};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
@@ -174,6 +189,23 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
   overlay_.RollbackTo(savepoint.overlay);
   command_counts_ = savepoint.counts;
   announcements_.resize(savepoint.announcements);
+  effects_.resize(savepoint.effects_bytes);
+  command_effects_ = savepoint.effects;
+  command_changes_ = savepoint.changes;
+}
+
+void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
+  AppendLogCommand(effects_, db, argv);
+  ++command_effects_;
+}
+
+void Transaction::AddStream(std::string_view bytes) { AppendLogStream(effects_, bytes); }
+
+void Transaction::GroupEffects() {
+  std::string begin;
+  AppendLogMark(begin, LogEntryKind::kBegin);
+  effects_.insert(effects_before_, begin);
+  AppendLogMark(effects_, LogEntryKind::kEnd);
 }
 
 std::vector<Announcement> Transaction::TakeAnnouncements() {
@@ -231,6 +263,7 @@ int64_t Transaction::IdleSeconds(const RowKey& row) {
 }
 
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
+  if (snapshot_ != nullptr) return snapshot_->Get(row);
   if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
   const bool cached = IsCached(row.space());
   if (cached) {
@@ -240,6 +273,7 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
       if (hot) hot_row_hash_ = hash;
       return found;
     }
+    if (store_.cache_.IsComplete()) return RowRef();
   }
   rocksdb::ReadOptions options;
   if (lane_ == Lane::kFast) options.read_tier = rocksdb::kBlockCacheTier;
@@ -328,8 +362,16 @@ Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction dir
 CollectionId Transaction::NewCollectionId() { return store_.NewCollectionId(); }
 
 KeyspaceId Transaction::keyspace(int db) const {
+  if (snapshot_ != nullptr) return snapshot_->keyspace(db);
   return keyspaces_.empty() ? store_.databases_[db].keyspace.load(std::memory_order_acquire)
                             : keyspaces_[db];
+}
+
+int Transaction::DatabaseOf(KeyspaceId id) const {
+  for (int db = 0; db < store_.databases(); ++db) {
+    if (keyspace(db) == id) return db;
+  }
+  return -1;
 }
 
 bool Transaction::HasKeyspace(KeyspaceId keyspace) const {
@@ -378,7 +420,7 @@ void Transaction::ReplaceKeyspace(int db) {
   BeginKeyspaceChange();
   keyspaces_[db] = store_.NewKeyspaceId();
   // With every stripe held and no key anywhere, whatever collections there have been are dead.
-  bool all_empty = store_.hidden_keyspaces_.empty();
+  bool all_empty = store_.hidden_keyspaces_.empty() && !store_.is_staging();
   for (const KeyspaceId keyspace : keyspaces_) all_empty = all_empty && KeyCount(keyspace) == 0;
   if (all_empty) empty_below_ = store_.next_collection_.load();
 }
@@ -388,9 +430,16 @@ void Transaction::SwapKeyspaces(int db1, int db2) {
   std::swap(keyspaces_[db1], keyspaces_[db2]);
 }
 
+void Transaction::AdoptStaged() {
+  BeginKeyspaceChange();
+  for (size_t db = 0; db < keyspaces_.size(); ++db) keyspaces_[db] = store_.staged_[db].keyspace;
+}
+
 // ---- the tick
 
-bool Transaction::dirty() const { return !overlay_.empty() || !keyspaces_.empty(); }
+bool Transaction::dirty() const {
+  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || !notes_.empty() || changes_ != 0;
+}
 
 // Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
 // last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
@@ -427,7 +476,15 @@ void Transaction::BuildBatch() {
     batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()),
                 EncodeCount(DeltaOf(committed_counts_, count.keyspace) + count.delta));
   }
-  if (keyspaces_.empty()) return;
+  if (!keyspaces_.empty()) PutKeyspaces();
+  for (const auto& [name, value] : notes_) batch_->Put(store_.family(Space::kMeta), name, value);
+  if (effects_.empty()) return;
+  batch_->PutLogData(ToSlice(effects_));
+  // Those who read the log go by sequence numbers, and a batch without rows takes none.
+  if (batch_->Count() == 0) batch_->Put(store_.family(Space::kMeta), ToSlice(MakeMetaRow(kLogRow).row()), {});
+}
+
+void Transaction::PutKeyspaces() {
   for (const KeyspaceId keyspace : keyspaces_) {
     if (!store_.IsLiveKeyspace(keyspace)) store_.AddLiveKeyspace(keyspace);
   }
@@ -463,6 +520,7 @@ void Transaction::ApplyCounts() {
       database->keys.fetch_add(count.delta, std::memory_order_relaxed);
     }
   }
+  if (changes_ != 0) store_.counters_.changes.Add(changes_);
 }
 
 Status Transaction::Commit(CommitMode mode) {
@@ -478,6 +536,7 @@ Status Transaction::Write(CommitMode mode) {
   rocksdb::WriteOptions options;
   options.no_slowdown = mode == CommitMode::kNoWait;
   options.sync = mode == CommitMode::kSync;
+  options.disableWAL = mode == CommitMode::kNoLog;
   const rocksdb::Status written =
       batch_->Count() == 0 ? rocksdb::Status::OK() : store_.db_->Write(options, batch_.get());
   if (!written.ok()) {
@@ -486,6 +545,7 @@ Status Transaction::Write(CommitMode mode) {
     if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
     return status;
   }
+  if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
   ApplyCounts();
   if (adopt_) adopt_();
@@ -546,6 +606,10 @@ void Transaction::Reset() {
   keyspaces_.clear();
   dead_collections_.clear();
   use_marks_.clear();
+  effects_.clear();
+  if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
+  changes_ = 0;
+  notes_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
   if (pending_ != nullptr) SetPending(nullptr, nullptr);

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,7 @@
 #include "base/result.h"
 #include "encoding/row_key.h"
 #include "storage/cursor.h"
+#include "storage/interest.h"
 #include "storage/overlay.h"
 #include "storage/row_ref.h"
 
@@ -45,6 +47,7 @@ namespace cairn {
 
 class RankIndex;
 class Store;
+class StoreSnapshot;
 
 enum class Lane : unsigned char { kFast, kSlow };
 
@@ -56,6 +59,13 @@ enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
   kSync,    // and the log is on the disk when it returns
+  kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
+};
+
+// A key that is there although its time has passed.
+struct StaleKey {
+  std::string row;
+  bool missed;
 };
 
 struct KeyCountDelta {
@@ -65,8 +75,9 @@ struct KeyCountDelta {
 
 // What others are to be told once the tick is committed: a message for a channel. It means nothing to storage, which
 // only sees to it that no more is told than has happened.
+enum class AnnouncementKind : unsigned char { kMessage, kShardMessage };
 struct Announcement {
-  uint8_t kind;
+  AnnouncementKind kind;
   std::string channel;
   std::string message;
 };
@@ -106,6 +117,9 @@ class Transaction {
     size_t rank_changes;
     std::vector<KeyCountDelta> counts;
     size_t announcements;
+    size_t effects_bytes;
+    size_t effects;
+    uint64_t changes;
   };
   Savepoint MakeSavepoint() const;
   void RollbackTo(const Savepoint& savepoint);
@@ -134,9 +148,15 @@ class Transaction {
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
   Status Spend(uint64_t steps);
 
+  // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:
+  // nothing is written meanwhile, commands are of the slow lane.
+  void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
+
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
+  // The database that has the keyspace; -1: none.
+  int DatabaseOf(KeyspaceId keyspace) const;
   // Whether a database has this keyspace, own uncommitted FLUSHDBs included.
   bool HasKeyspace(KeyspaceId keyspace) const;
   // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
@@ -145,6 +165,11 @@ class Transaction {
   // Gives the database a fresh, empty keyspace. REQUIRES: LockAll().
   void ReplaceKeyspace(int db);
   void SwapKeyspaces(int db1, int db2);  // REQUIRES: LockAll()
+  // Writes the databases' mapping down, so that the numbers given out to staged keyspaces are not given out again.
+  // REQUIRES: LockAll().
+  void RecordKeyspaces() { BeginKeyspaceChange(); }
+  // Puts the staged keyspaces in the place of the databases' own (Store::BeginStaging). REQUIRES: LockAll().
+  void AdoptStaged();
 
   Store& store() { return store_; }
 
@@ -152,11 +177,35 @@ class Transaction {
   void CountLookup(bool hit) { ++(hit ? command_hits_ : command_misses_); }
   // A key was deleted or replaced because its time had passed.
   void CountExpired() { ++command_expired_; }
-  // A look-up met a key past its time.
-  void NoteStaleKey(std::string_view key_row) { stale_keys_.emplace_back(key_row); }
-  std::vector<std::string> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
+  // A look-up met a key past its time. `missed` says that it is told of as one that a read did not find.
+  void NoteStaleKey(std::string_view key_row, bool missed) { stale_keys_.push_back({std::string(key_row), missed}); }
+  std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
   // A key got this expiry: the expiry worker must look at it in time.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
+
+  // ---- what others are told of the changes
+  // What they want to hear (storage/interest.h), as it was when the command began.
+  InterestMask interest() const { return interest_; }
+  // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
+  // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
+  void AddEffect(int db, std::span<const std::string_view> argv);
+  // While muted, what is done is not told of (redis.set_repl).
+  void MuteEffects(bool mute) {
+    if (mute) muted_ = interest_ & kInterestInEffects;
+    interest_ = mute ? interest_ & ~kInterestInEffects : interest_ | muted_;
+    if (!mute) muted_ = 0;
+  }
+  // The effects of the command are told each by itself.
+  void SetEffectsApart() { effects_apart_ = true; }
+  // A piece of the stream that this server follows, which the tick has carried out, for the log data of the batch.
+  void AddStream(std::string_view bytes);
+  // While muted, commands have no effects of their own to tell: the stream that they are of is told.
+  void MuteEffects(bool muted) { muted_effects_ = muted; }
+  // A row of Space::kMeta that nobody else writes, to be in the batch.
+  void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
+  bool has_effects() const { return effects_.size() > effects_before_; }
+  // How often the command has changed something, for INFO's rdb_changes_since_last_save.
+  void CountChanges(uint64_t changes) { command_changes_ += changes; }
 
   // To be told by the worker after the commit, in this order, if there is one.
   void Announce(Announcement announcement) { announcements_.push_back(std::move(announcement)); }
@@ -175,8 +224,8 @@ class Transaction {
   const std::shared_ptr<const void>& pending() const { return pending_; }
 
   // ---- the tick
-  bool dirty() const;                          // is there anything to write?
-  size_t pending_bytes() const { return overlay_.bytes(); }
+  bool dirty() const;                          // is there anything to write or to count?
+  size_t pending_bytes() const { return overlay_.bytes() + effects_.size(); }
   size_t pending_rows() const { return overlay_.entries().size(); }
   bool has_stripes() const { return !locked_.empty() || !taken_over_.empty(); }
   // Writes everything and releases the stripes. On an error other than kWouldWait nothing was written, the
@@ -229,7 +278,9 @@ class Transaction {
   void BeginKeyspaceChange();
   void UndoRankChanges(size_t keep);
   void SortEntries();
+  void GroupEffects();
   void BuildBatch();
+  void PutKeyspaces();
   void NotifyListener();
   void AdvanceStripes();
   void ApplyToCache();
@@ -242,6 +293,7 @@ class Transaction {
   const uint32_t committer_;
   Overlay overlay_;
   const Transaction* first_ = nullptr;  // the one it follows
+  const StoreSnapshot* snapshot_ = nullptr;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
   std::vector<CollectionId> dead_collections_;
@@ -252,6 +304,10 @@ class Transaction {
   std::vector<KeyCountDelta> committed_counts_;     // this committer's own sums, as on disk
   std::vector<UseMark> use_marks_;
   std::vector<Announcement> announcements_;
+  std::string effects_;                          // log entries of the tick
+  uint64_t changes_ = 0;                         // of the tick
+  std::map<std::string, std::string> notes_;     // meta rows of the tick
+  bool muted_effects_ = false;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
@@ -266,12 +322,18 @@ class Transaction {
   uint64_t command_hits_ = 0;
   uint64_t command_misses_ = 0;
   uint64_t command_expired_ = 0;
-  std::vector<std::string> stale_keys_;
+  std::vector<StaleKey> stale_keys_;
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
+  InterestMask interest_ = 0;
+  InterestMask muted_ = 0;
+  size_t effects_before_ = 0;  // bytes
+  size_t command_effects_ = 0;
+  bool effects_apart_ = false;
+  uint64_t command_changes_ = 0;
   std::vector<KeyspaceId> keyspaces_before_;
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;

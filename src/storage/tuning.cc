@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "storage/engine_log.h"
+#include "storage/hash_memtable.h"
 
 namespace cairn {
 namespace {
@@ -27,6 +28,7 @@ constexpr size_t kTombstonesInWindow = 64;
 
 // A memtable that fits in the processor's cache is filled twice as fast as one of 64 MB (docs/decisions/write-path.md).
 constexpr uint64_t kMostMemtableBytes = 16 * kMegabyte;
+constexpr uint64_t kTypicalKeyRowBytes = 128;
 constexpr int kMemtablesPerFlush = 4;  // merged into one file, so that files are not as small as memtables
 constexpr int kLevel0Trigger = 4;
 constexpr int kLevel0Slowdown = 24;
@@ -86,6 +88,7 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
   db.write_buffer_manager = parts.write_buffers;
   db.statistics = parts.statistics;
   db.max_total_wal_size = options.wal_bytes;
+  db.WAL_size_limit_MB = (options.kept_log_bytes + kMegabyte - 1) / kMegabyte;
   db.max_manifest_file_size = kManifestBytes;
   db.max_open_files = kMostOpenFiles;
   db.bytes_per_sync = kSyncStepBytes;
@@ -111,9 +114,12 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   family.min_write_buffer_number_to_merge = kMemtablesPerFlush;
   // Compaction asks the store what is alive; it is let loose once the store knows (Store::Open).
   family.disable_auto_compactions = true;
-  // Rows of a tick arrive roughly in order (Transaction::SortEntries).
-  family.memtable_insert_with_hint_prefix_extractor.reset(
-      rocksdb::NewFixedPrefixTransform(space == Space::kKeys ? sizeof(KeyspaceId) : sizeof(CollectionId)));
+  if (space == Space::kKeys) {
+    family.memtable_factory = NewHashMemtableFactory(memtable / kTypicalKeyRowBytes);
+  } else {
+    // Rows of a tick arrive roughly in order (Transaction::SortEntries).
+    family.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(sizeof(CollectionId)));
+  }
   family.level_compaction_dynamic_level_bytes = true;
   family.target_file_size_base = std::max<uint64_t>(kMemtablesPerFlush * memtable, 4 * kMegabyte);
   family.max_bytes_for_level_base = 4 * family.target_file_size_base;
@@ -128,9 +134,10 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   family.table_properties_collector_factories.push_back(
       rocksdb::NewCompactOnDeletionCollectorFactory(kTombstoneWindow, kTombstonesInWindow));
   if (space == Space::kKeys || space == Space::kElements) {
-    // Most memtable look-ups ask for rows that are not there: is this key, this member new?
-    family.memtable_whole_key_filtering = true;
-    family.memtable_prefix_bloom_size_ratio = 0.05;
+    if (space == Space::kElements) {  // most memtable look-ups ask for rows that are not there: is this member new?
+      family.memtable_whole_key_filtering = true;
+      family.memtable_prefix_bloom_size_ratio = 0.05;
+    }
     if (options.blob_bytes > 0) {
       family.enable_blob_files = true;
       family.min_blob_size = options.blob_bytes;

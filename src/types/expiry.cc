@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/store.h"
+#include "types/events.h"
 #include "types/keyspace.h"
 
 namespace cairn {
@@ -40,6 +41,7 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t n
 // Deletes the keys that are still due. The expiry row itself goes with its key, or alone when it is stale.
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
+  txn.SetEffectsApart();
   std::vector<uint32_t> stripes;
   for (const DueRow& row : due) {
     KeyRowParts parts;
@@ -64,8 +66,9 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
 
 }  // namespace
 
-Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::string> key_rows) {
-  for (const std::string& key_row : key_rows) {
+Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found) {
+  txn.SetEffectsApart();
+  for (const auto& [key_row, missed] : found) {
     KeyRowParts parts;
     if (!ParseKeyRow(key_row, parts) || !txn.HasKeyspace(parts.keyspace)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
@@ -74,6 +77,7 @@ Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::s
     TRY(txn.Lock(stripes));
     const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) TRY(keyspace.Remove(key, entry));
+    if (missed) AnnounceEvent(txn, txn.DatabaseOf(parts.keyspace), "keymiss", parts.key);
   }
   return Ok();
 }

@@ -24,6 +24,6 @@ Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_m
 
 // Deletes those of the keys that are still there and past their time, within the transaction's current command.
 // On the fast lane kWouldWait when a key's stripe is taken. Thread: the transaction's.
-Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const std::string> key_rows);
+Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found);
 
 }  // namespace cairn

@@ -3,6 +3,7 @@
 
 #include "storage/rank_index.h"
 #include "storage/store.h"
+#include "types/events.h"
 
 namespace cairn {
 namespace {
@@ -14,8 +15,10 @@ constexpr int kRandomKeyTries = 100;
 Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   KeyEntry entry;
   entry.row_ = TRY(txn_.Get(key.row(), access));
+  const bool tells_miss = tells_misses_ && WantsEvent(txn_, kMissEvent);
   if (!entry.row_) {
     txn_.CountLookup(false);
+    if (tells_miss) AnnounceEvent(txn_, db_, "keymiss", key.bytes());
     return entry;
   }
   const Record record = TRY(DecodeRecord(entry.row_.bytes()));
@@ -28,9 +31,20 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   if (entry.exists_) {
     entry.record_ = record;
   } else {
-    txn_.NoteStaleKey(key.row().row());
+    txn_.NoteStaleKey(key.row().row(), tells_miss);
   }
   txn_.CountLookup(entry.exists_);
+  return entry;
+}
+
+Result<KeyEntry> Keyspace::EntryOf(const Record& record) {
+  KeyEntry entry;
+  entry.record_ = record;
+  entry.exists_ = entry.stored_ = true;
+  entry.stored_expire_ms_ = record.header.expire_ms;
+  if (record.header.encoding == Encoding::kSpread) {
+    entry.stored_collection_ = TRY(DecodeSpreadPayload(record.payload)).id;
+  }
   return entry;
 }
 
@@ -57,6 +71,21 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
   }
 }
 
+// The key is on its way out because its time has passed.
+void Keyspace::TellExpired(const Key& key) {
+  txn_.CountExpired();
+  if (txn_.interest() == 0) return;
+  const int db = db_ >= 0 ? db_ : txn_.DatabaseOf(id_);
+  if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
+  if (!(txn_.interest() & kInterestInEffects)) return;
+  const std::string_view words[] = {txn_.interest() & kUnlinksExpired ? "UNLINK" : "DEL", key.bytes()};
+  txn_.AddEffect(db, words);
+}
+
+void Keyspace::TellNew(const Key& key) {
+  if (tells_new_ && WantsEvent(txn_, kNewEvent)) AnnounceEvent(txn_, db_, "new", key.bytes());
+}
+
 Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader& header,
                        std::string_view payload) {
   CollectionId collection = 0;
@@ -70,7 +99,8 @@ Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader
     txn_.Put(MakeOwnerRow(collection, key.stripe()), key.row().row());
   }
   if (!entry.stored_) txn_.AddToKeyCount(id_, 1);
-  if (entry.stored_ && !entry.exists_) txn_.CountExpired();
+  if (entry.stored_ && !entry.exists_) TellExpired(key);
+  if (!entry.exists_) TellNew(key);
   scratch_.clear();
   AppendRecordHeader(scratch_, header);
   scratch_.append(payload);
@@ -83,7 +113,7 @@ Status Keyspace::Remove(const Key& key, const KeyEntry& entry) {
   DropOld(key, entry, 0, kNoExpiry);
   txn_.Delete(key.row());
   txn_.AddToKeyCount(id_, -1);
-  if (!entry.exists_) txn_.CountExpired();
+  if (!entry.exists_) TellExpired(key);
   return Ok();
 }
 
@@ -98,6 +128,7 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
   const KeyEntry old = TRY(to.Find(target, Access::kPeek));
   Transaction& txn = from.txn_;
   if (entry.stored_collection_ != 0) txn.DropRanks(entry.stored_collection_, source.stripe());
+  if (old.exists()) to.TellNew(target);
   TRY(to.Write(target, old, entry.header(), entry.payload()));
   if (entry.stored_expire_ms_ != kNoExpiry) {
     txn.Delete(MakeExpiryRow(entry.stored_expire_ms_, source.row().row(), source.stripe()));

@@ -91,6 +91,10 @@ class Keyspace {
   // The same, but a key that exists with another type is the WRONGTYPE error.
   Result<KeyEntry> FindTyped(const Key& key, Type type);
 
+  // What Find would have found for a live key whose record is at hand, in Scan's visitor say. The record must outlive
+  // the entry.
+  static Result<KeyEntry> EntryOf(const Record& record);
+
   // Stores a new value, replacing whatever `entry` (the key's last Find) saw. An old collection that is not the
   // one written is dropped. The expiry is what `header` says.
   Status Write(const Key& key, const KeyEntry& entry, const RecordHeader& header, std::string_view payload);
@@ -101,6 +105,13 @@ class Keyspace {
   // Moves the value to another name (maybe in another database), replacing what is there. O(1) also for a
   // spread collection. The source is gone afterwards.
   static Status Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to, const Key& target);
+
+  // Whether a key that Find does not find is told of as missed: in reads it is.
+  void TellMisses(bool tell) { tells_misses_ = tell; }
+  // A value takes the place of another as if that had been removed first: RENAME, COPY, RESTORE.
+  void TellNew(const Key& key);
+  // A key that is written now is not told of as new: it takes the place of one that was just removed.
+  void TellNoNewKeys() { tells_new_ = false; }
 
   // Exact count of keys, those past their expiry and not yet deleted included (as Redis counts).
   int64_t Count() const { return txn_.KeyCount(id_); }
@@ -117,12 +128,15 @@ class Keyspace {
   Keyspace(Transaction& txn, int db, KeyspaceId id, const Limits& limits)
       : txn_(txn), limits_(limits), db_(db), id_(id) {}
   bool IsExpired(const RecordHeader& header) const;
+  void TellExpired(const Key& key);
   void DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, int64_t kept_expire_ms);
 
   Transaction& txn_;
   const Limits& limits_;
   const int db_;
   const KeyspaceId id_;
+  bool tells_misses_ = false;
+  bool tells_new_ = true;
   std::string scratch_;  // the record being written
 };
 

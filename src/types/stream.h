@@ -68,6 +68,7 @@ class Stream {
   // For XSETID and the counts of groups; Save() writes it.
   StreamState& state() { return state_; }
   const StreamRows& rows() const { return rows_; }
+  const Key& key() const { return *key_; }
   Transaction& txn() const { return keys_->txn(); }
 
   // `fields`: field, value, field, value ... REQUIRES: exists(), id > state().last_id.

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/number.h"
+#include "encoding/log_entry.h"
 #include "encoding/ordered.h"
 #include "encoding/packed.h"
 #include "encoding/record.h"
@@ -215,6 +216,42 @@ Result<Meaning> DecodeExpiryRow(std::string_view bytes) {
   return meaning;
 }
 
+// Takes a RESP array of bulk strings apart. REQUIRES: it is one.
+std::vector<std::string> ReadCommand(std::string_view resp) {
+  std::vector<std::string> words;
+  const auto number = [&resp] {
+    const size_t end = resp.find('\r');
+    const size_t value = std::stoul(std::string(resp.substr(1, end - 1)));
+    resp.remove_prefix(end + 2);
+    return value;
+  };
+  for (size_t left = number(); left > 0; --left) {
+    const size_t size = number();
+    words.emplace_back(resp.substr(0, size));
+    resp.remove_prefix(size + 2);
+  }
+  return words;
+}
+
+Result<Meaning> DecodeLogEntries(std::string_view bytes) {
+  LogEntryReader reader(bytes);
+  Meaning meaning{.text = "log_entry"};
+  LogEntry entry;
+  while (TRY(reader.Next(entry))) {
+    if (entry.kind != LogEntryKind::kCommand) {
+      meaning.text += entry.kind == LogEntryKind::kBegin ? " begin" : " end";
+      AppendLogMark(meaning.encoded, entry.kind);
+      continue;
+    }
+    const std::vector<std::string> words = ReadCommand(entry.command);
+    meaning.text += ' ' + std::to_string(entry.db) + ':';
+    for (const std::string& word : words) meaning.text += (&word == &words[0] ? "" : ",") + Quote(word);
+    const std::vector<std::string_view> argv(words.begin(), words.end());
+    AppendLogCommand(meaning.encoded, static_cast<int>(entry.db), argv);
+  }
+  return meaning;
+}
+
 // By the name of the golden file.
 const std::map<std::string, std::function<Result<Meaning>(std::string_view)>> kDecoders = {
     {"varint", DecodeVarint},
@@ -232,6 +269,7 @@ const std::map<std::string, std::function<Result<Meaning>(std::string_view)>> kD
     {"chunk_row", DecodeChunkRow},
     {"score_row", DecodeScoreRow},
     {"expiry_row", DecodeExpiryRow},
+    {"log_entry", DecodeLogEntries},
 };
 
 class Golden : public testing::TestWithParam<GoldenCase> {};

@@ -47,7 +47,6 @@ TEST_F(StatsTest, WorkersAddUp) {
   EXPECT_EQ(stats_.Totals().error_replies, 3u);
   EXPECT_EQ(stats_.Totals().net_input_bytes, 100u);
   EXPECT_EQ(stats_.Totals().net_output_bytes, 7u);
-  EXPECT_EQ(stats_.CallsWith(table_, kWrite), 1u);
   const std::map<std::string, uint64_t> errors = {{"ERR", 2}, {"WRONGTYPE", 1}};
   EXPECT_EQ(stats_.Errors(), errors);
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Interest: what others want to hear of the changes that are made. While nobody wants to hear anything it is 0, and a
+// command pays one comparison.
+//
+// A transaction looks at it once, when a command begins. So from the moment a bit is set, changes of commands that had
+// begun before may go untold; whoever must miss none sets the bit and then takes all stripes once, for those commands
+// hold theirs until they are committed.
+#pragma once
+
+#include <cstdint>
+
+namespace cairn {
+
+using InterestMask = uint32_t;
+
+// The lower bits are classes of keyspace events (types/events.h).
+inline constexpr InterestMask kEventClasses = (1u << 24) - 1;
+// Effects go into the log data of the batches (encoding/log_entry.h).
+inline constexpr InterestMask kInterestInEffects = 1u << 24;
+// The effect of an expired key, of GETDEL, is called UNLINK and not DEL (lazyfree-lazy-expire, lazyfree-lazy-user-del).
+inline constexpr InterestMask kUnlinksExpired = 1u << 25;
+inline constexpr InterestMask kUnlinksDeleted = 1u << 26;
+
+}  // namespace cairn

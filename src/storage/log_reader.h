@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LogReader: the log data of the batches in RocksDB's write-ahead log, in the order of their commits.
+//
+// A place in the log is a sequence number of RocksDB. A batch takes as many as it has rows, from `sequence` on; the
+// next one begins at `next`, from where a later reader goes on. Batches without log data are passed over. The log
+// reaches back as far as RocksDB keeps its files (StoreOptions::kept_log_bytes); what lies before is gone and must be
+// learnt in another way.
+//
+// Thread: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace rocksdb {
+class TransactionLogIterator;
+}
+
+namespace cairn {
+
+class Store;
+
+class LogReader {
+ public:
+  struct Batch {
+    uint64_t sequence = 0;
+    uint64_t next = 0;    // of the batch after it
+    std::string entries;  // encoding/log_entry.h
+  };
+  enum class Outcome : unsigned char {
+    kBatch,     // the batch is filled in
+    kCaughtUp,  // everything that is committed has been read; ask again later
+    kGone,      // the log no longer reaches back to here
+  };
+
+  // Reads from the batch that begins at `sequence`, or next after it: 1 for all there ever was, Store::LatestSequence()
+  // + 1 for what is still to come.
+  LogReader(Store& store, uint64_t sequence);
+  ~LogReader();
+
+  Result<Outcome> Next(Batch& batch);
+  // Where the next batch begins.
+  uint64_t sequence() const { return sequence_; }
+
+ private:
+  Result<Outcome> Open();
+
+  Store& store_;
+  uint64_t sequence_;
+  bool advance_ = false;  // the iterator stands on a batch that has been read
+  std::unique_ptr<rocksdb::TransactionLogIterator> log_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Keyspace events: what befalls keys, told to those who subscribe to the channels __keyspace@<db>__:<key> and
+// __keyevent@<db>__:<event>. The classes are the letters of `notify-keyspace-events`; which of them are wanted is part
+// of the store's interest (storage/interest.h), so that nothing is paid for while nothing is.
+//
+// An event is announced to the transaction and told after its commit, in the order of the changes.
+//
+// Thread: the transaction's.
+#pragma once
+
+#include <string_view>
+
+#include "storage/transaction.h"
+
+namespace cairn {
+
+enum EventClass : InterestMask {
+  kToKeyspace = 1u << 0,    // K: not a class but a kind of channel
+  kToKeyevent = 1u << 1,    // E
+  kGenericEvent = 1u << 2,  // g
+  kStringEvent = 1u << 3,   // $
+  kListEvent = 1u << 4,     // l
+  kSetEvent = 1u << 5,      // s
+  kHashEvent = 1u << 6,     // h
+  kZsetEvent = 1u << 7,     // z
+  kExpiredEvent = 1u << 8,  // x
+  kEvictedEvent = 1u << 9,  // e
+  kStreamEvent = 1u << 10,  // t
+  kMissEvent = 1u << 11,    // m: a read met no key
+  kModuleEvent = 1u << 12,  // d
+  kNewEvent = 1u << 13,     // n: a key that was not there before
+};
+
+// What `A` stands for.
+inline constexpr InterestMask kMostEvents = kGenericEvent | kStringEvent | kListEvent | kSetEvent | kHashEvent |
+                                            kZsetEvent | kExpiredEvent | kEvictedEvent | kStreamEvent | kModuleEvent;
+
+inline bool WantsEvent(const Transaction& txn, EventClass of) { return txn.interest() & of; }
+
+// REQUIRES: WantsEvent.
+void AnnounceEvent(Transaction& txn, int db, std::string_view event, std::string_view key);
+
+}  // namespace cairn

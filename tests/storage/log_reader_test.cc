@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The write-ahead log is the replication log: what commands say they have done is read from it in the order of the
+// commits, with a place to go on from, also after a restart.
+#include "storage/log_reader.h"
+
+#include "encoding/log_entry.h"
+#include "store_fixture.h"
+
+namespace cairn {
+namespace {
+
+class LogReaderTest : public StoreFixture {
+ protected:
+  void SetUp() override {
+    StoreFixture::SetUp();
+    store().SetInterest(kInterestInEffects, kInterestInEffects);
+  }
+
+  // One command that writes a key and says so `effects` times.
+  void Write(const std::string& name, int effects = 1) {
+    Begin();
+    const Key key(txn().keyspace(0), name);
+    Lock(key);
+    txn().Put(key.row(), "value");
+    for (int i = 0; i < effects; ++i) Tell(name);
+    Finish();
+  }
+  void Tell(std::string_view name) {
+    const std::string_view argv[] = {"DEL", name};
+    txn().AddEffect(0, argv);
+  }
+
+  // The keys that the entries name, marks as "(" and ")".
+  static std::string KeysOf(std::string_view entries) {
+    LogEntryReader reader(entries);
+    LogEntry entry;
+    std::string keys;
+    for (;;) {
+      Result<bool> more = reader.Next(entry);
+      EXPECT_TRUE(more.ok());
+      if (!more.ok() || !*more) return keys;
+      if (entry.kind == LogEntryKind::kBegin) keys += '(';
+      if (entry.kind == LogEntryKind::kEnd) keys += ')';
+      if (entry.kind == LogEntryKind::kCommand) keys += entry.command[entry.command.size() - 3];
+    }
+  }
+
+  // All that is left to read, batches in brackets.
+  static std::string ReadAll(LogReader& reader) {
+    std::string all;
+    LogReader::Batch batch;
+    for (;;) {
+      const Result<LogReader::Outcome> outcome = reader.Next(batch);
+      EXPECT_TRUE(outcome.ok());
+      if (!outcome.ok() || *outcome == LogReader::Outcome::kGone) return all + "gone";
+      if (*outcome == LogReader::Outcome::kCaughtUp) return all;
+      all += '[' + KeysOf(batch.entries) + ']';
+    }
+  }
+};
+
+TEST_F(LogReaderTest, BatchesComeInTheOrderOfTheirCommits) {
+  LogReader reader(store(), store().LatestSequence() + 1);
+  EXPECT_EQ(ReadAll(reader), "");
+  Write("a");
+  Write("b");
+  Commit();
+  Write("c");
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[ab][c]");
+  Write("d");
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[d]");
+}
+
+// They happen as one for whoever reads them, unless the command says otherwise.
+TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
+  LogReader reader(store(), store().LatestSequence() + 1);
+  Write("a", 2);
+  Write("b");
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[(aa)b]");
+  Begin();
+  txn().SetEffectsApart();
+  Tell("x");
+  Tell("y");
+  Finish();
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[xy]");
+}
+
+TEST_F(LogReaderTest, WhatIsTakenBackIsNotTold) {
+  LogReader reader(store(), store().LatestSequence() + 1);
+  Write("a");
+  Begin();
+  Tell("b");
+  txn().AbandonCommand();
+  Begin();
+  Tell("c");
+  const Transaction::Savepoint savepoint = txn().MakeSavepoint();
+  Tell("d");
+  txn().RollbackTo(savepoint);
+  Finish();
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[ac]");
+}
+
+// A message that is published changes no row, and yet it has its place in the log.
+TEST_F(LogReaderTest, AnEffectWithoutRowsHasAPlaceOfItsOwn) {
+  LogReader reader(store(), store().LatestSequence() + 1);
+  for (const char* name : {"a", "b"}) {
+    Begin();
+    Tell(name);
+    Finish();
+    Commit();
+  }
+  EXPECT_EQ(ReadAll(reader), "[a][b]");
+}
+
+TEST_F(LogReaderTest, TheLogOutlivesARestart) {
+  const uint64_t start = store().LatestSequence() + 1;
+  Write("a");
+  Commit();
+  Reopen();
+  LogReader reader(store(), start);
+  EXPECT_EQ(ReadAll(reader), "[a]");
+}
+
+// Then it must be learnt in another way; nothing is passed over in silence.
+TEST_F(LogReaderTest, ALogThatIsNotKeptIsGone) {
+  KeepLog(0);
+  Reopen();
+  const uint64_t start = store().LatestSequence() + 1;
+  Write("a");
+  Commit();
+  Reopen();
+  LogReader reader(store(), start);
+  EXPECT_EQ(ReadAll(reader), "gone");
+}
+
+TEST_F(LogReaderTest, AReaderGoesOnWhereAnotherStopped) {
+  LogReader first(store(), store().LatestSequence() + 1);
+  Write("a");
+  Commit();
+  EXPECT_EQ(ReadAll(first), "[a]");
+  Write("b");
+  Commit();
+  LogReader second(store(), first.sequence());
+  EXPECT_EQ(ReadAll(second), "[b]");
+}
+
+// Without the switch nothing is told, and the log has batches without log data.
+TEST_F(LogReaderTest, NobodyIsToldWhereNobodyAsks) {
+  store().SetInterest(kInterestInEffects, 0);
+  Begin();
+  EXPECT_EQ(txn().interest(), 0u);
+  Finish();
+}
+
+}  // namespace
+}  // namespace cairn
