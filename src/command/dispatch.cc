@@ -63,7 +63,7 @@ Status Dispatcher::CheckGates(const Call& call) {
   if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
   if (conditions_.any()) TRY(CheckConditions(call));
-  if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store(), conditions_));
+  if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store()));
   if (busy_scripts_.any() && !command->Has(kAllowBusy)) {
     const std::string text(busy_scripts_.refusal());
     return Status::Reply(command->Has(kRunsQueue) ? std::string(kAborts) + text : text);
@@ -82,15 +82,8 @@ bool Dispatcher::AnyOf(const Call& call, CommandFlag flag, bool missing) {
 
 Status Dispatcher::CheckConditions(const Call& call) {
   const bool writes = AnyOf(call, kWrite, false);
-  if (writes && conditions_.Has(kTooFewReplicas)) {
-    return Status::Reply("NOREPLICAS Not enough good replicas to write.");
-  }
-  if (writes && conditions_.Has(kReadOnlyReplica)) {
-    return Status::Reply("READONLY You can't write against a read only replica.");
-  }
-  if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) {
-    return Status::Reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
-  }
+  if (writes) TRY(CheckWritable(conditions_));
+  if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) return Status::Reply(kStaleText);
   if (conditions_.Has(kLoadingData) && AnyOf(call, kLoading, true)) {
     return Status::Reply("LOADING Redis is loading the dataset in memory");
   }

@@ -6,6 +6,7 @@
 #include "command/context.h"
 #include "script/families.h"
 #include "script/flags.h"
+#include "script/library_store.h"
 #include "script/run_command.h"
 #include "script/scripting.h"
 
@@ -59,7 +60,7 @@ Status EvalSha(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
 }
 
 Status CallFunction(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
-  const Libraries::Found found = LibrariesOf(ctx)->FindFunction(args[1]);
+  const Libraries::Found found = LibrariesOf(ctx.scripting(), ctx.txn())->FindFunction(args[1]);
   if (found.library == nullptr) return Status::Reply("ERR Function not found");
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, "ERR Bad number of keys provided"));
   ScriptRun run(ctx, ctx.scripting(), found.function->name, args.all(), true);

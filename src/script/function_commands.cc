@@ -6,12 +6,10 @@
 #include "base/glob.h"
 #include "command/context.h"
 #include "command/help.h"
-#include "encoding/row_key.h"
 #include "script/families.h"
 #include "script/flags.h"
 #include "script/function_payload.h"
-#include "script/library_rows.h"
-#include "script/run_command.h"
+#include "script/library_store.h"
 #include "script/scripting.h"
 
 namespace cairn {
@@ -19,36 +17,10 @@ namespace {
 
 constexpr int64_t kLoadTimeoutMs = 500;
 
-Status LockLibraries(CommandContext& ctx) {
-  const uint32_t stripe = MakeLibraryRow({}).stripe();
-  return ctx.txn().Lock({&stripe, 1});
-}
-
 // Makes `next` what there is, once the transaction is committed.
 void Change(CommandContext& ctx, const Libraries& before, std::shared_ptr<const Libraries> next) {
-  for (const auto& [name, library] : before.all()) {
-    if (next->Find(name) == nullptr) ctx.txn().Delete(MakeLibraryRow(name));
-  }
-  for (const auto& [name, library] : next->all()) {
-    const auto* old = before.Find(name);
-    if (old == nullptr || *old != library) ctx.txn().Put(MakeLibraryRow(name), library->code);
-  }
+  ChangeLibraries(ctx.scripting(), ctx.txn(), before, std::move(next));
   ctx.CountChanges(1);
-  ctx.txn().SetPending(next, [&scripting = ctx.scripting(), next] { scripting.Adopt(next); });
-}
-
-// Runs the library's code. The error is the client's reply.
-Result<std::shared_ptr<const Library>> Compile(Scripting& scripting, std::string_view code, int64_t timeout_ms) {
-  LibraryHead head = TRY(ReadLibraryHead(code));
-  auto library = std::make_shared<Library>();
-  library->id = scripting.NewLibraryId();
-  library->name = std::move(head.name);
-  library->code = code;
-  library->head_size = head.size;
-  Scripting::Lease vm = scripting.Borrow();
-  TRY(vm->LoadLibrary(*library, *scripting.libraries(), timeout_ms));
-  if (library->functions.empty()) return Status::Reply("ERR No functions registered");
-  return std::shared_ptr<const Library>(std::move(library));
 }
 
 // FUNCTION LOAD [REPLACE] function-code
@@ -60,15 +32,15 @@ Status Load(CommandContext& ctx, Args& args, Reply& reply) {
     }
     replaces = true;
   }
-  TRY(LockLibraries(ctx));
-  const auto before = LibrariesOf(ctx);
+  TRY(LockLibraries(ctx.txn()));
+  const auto before = LibrariesOf(ctx.scripting(), ctx.txn());
   const std::string_view code = args[args.size() - 1];
   const LibraryHead head = TRY(ReadLibraryHead(code));
   if (!replaces && before->Find(head.name) != nullptr) {
     return Status::Reply("ERR Library '" + head.name + "' already exists");
   }
   auto next = std::make_shared<Libraries>(*before);
-  TRY(next->Add(TRY(Compile(ctx.scripting(), code, kLoadTimeoutMs))));
+  TRY(next->Add(TRY(CompileLibrary(ctx.scripting(), code, kLoadTimeoutMs))));
   Change(ctx, *before, next);
   reply.Bulk(head.name);
   return Ok();
@@ -76,8 +48,8 @@ Status Load(CommandContext& ctx, Args& args, Reply& reply) {
 
 // FUNCTION DELETE library-name
 Status Delete(CommandContext& ctx, Args& args, Reply& reply) {
-  TRY(LockLibraries(ctx));
-  const auto before = LibrariesOf(ctx);
+  TRY(LockLibraries(ctx.txn()));
+  const auto before = LibrariesOf(ctx.scripting(), ctx.txn());
   if (before->Find(args[2]) == nullptr) return Status::Reply("ERR Library not found");
   auto next = std::make_shared<Libraries>(*before);
   next->Remove(args[2]);
@@ -92,13 +64,11 @@ Status Flush(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() == 3 && !EqualsIgnoreCase(args[2], "sync") && !EqualsIgnoreCase(args[2], "async")) {
     return Status::Reply("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }
-  TRY(LockLibraries(ctx));
-  Change(ctx, *LibrariesOf(ctx), std::make_shared<Libraries>());
+  TRY(LockLibraries(ctx.txn()));
+  Change(ctx, *LibrariesOf(ctx.scripting(), ctx.txn()), std::make_shared<Libraries>());
   reply.Ok();
   return Ok();
 }
-
-enum class RestorePolicy : unsigned char { kAppend, kReplace, kFlush };
 
 Result<RestorePolicy> ReadPolicy(const Args& args) {
   if (args.size() > 4) return Status::Reply(errors::BadSubcommand(args[1], "FUNCTION"));
@@ -112,32 +82,16 @@ Result<RestorePolicy> ReadPolicy(const Args& args) {
 Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   const RestorePolicy policy = TRY(ReadPolicy(args));
   const std::vector<std::string> codes = TRY(ReadFunctionPayload(args[2]));
-  TRY(LockLibraries(ctx));
-  Libraries restored;  // those of the payload must agree among themselves
-  for (const std::string& code : codes) {
-    const LibraryHead head = TRY(ReadLibraryHead(code));
-    if (restored.Find(head.name) != nullptr) {
-      return Status::Reply("ERR Library '" + head.name + "' already exists");
-    }
-    TRY(restored.Add(TRY(Compile(ctx.scripting(), code, kLoadTimeoutMs))));
-  }
-  const auto before = LibrariesOf(ctx);
-  auto next = policy == RestorePolicy::kFlush ? std::make_shared<Libraries>() : std::make_shared<Libraries>(*before);
-  for (const auto& [name, library] : restored.all()) {
-    if (policy == RestorePolicy::kAppend && before->Find(name) != nullptr) {
-      return Status::Reply("ERR Library " + name + " already exists");
-    }
-    next->Remove(name);
-  }
-  for (const auto& [name, library] : restored.all()) TRY(next->Add(library));
-  Change(ctx, *before, next);
+  TRY(LockLibraries(ctx.txn()));
+  TRY(RestoreLibraries(ctx.scripting(), ctx.txn(), codes, policy));
+  ctx.CountChanges(1);
   reply.Ok();
   return Ok();
 }
 
 // FUNCTION DUMP
 Status Dump(CommandContext& ctx, Args&, Reply& reply) {
-  reply.Bulk(WriteFunctionPayload(*LibrariesOf(ctx)));
+  reply.Bulk(WriteFunctionPayload(*LibrariesOf(ctx.scripting(), ctx.txn())));
   return Ok();
 }
 
@@ -184,7 +138,7 @@ Status List(CommandContext& ctx, Args& args, Reply& reply) {
       return Status::Reply("ERR Unknown argument " + std::string(args.Peek()));
     }
   }
-  const auto libraries = LibrariesOf(ctx);
+  const auto libraries = LibrariesOf(ctx.scripting(), ctx.txn());
   std::vector<const Library*> listed;
   for (const auto& [name, library] : libraries->all()) {
     if (!pattern || GlobMatches(*pattern, name, LetterCase::kIgnore)) listed.push_back(library.get());
@@ -213,7 +167,7 @@ Status Stats(CommandContext& ctx, Args&, Reply& reply) {
   } else {
     reply.Null();
   }
-  const auto libraries = LibrariesOf(ctx);
+  const auto libraries = LibrariesOf(ctx.scripting(), ctx.txn());
   reply.Bulk("engines");
   reply.Map(1);
   reply.Bulk("LUA");

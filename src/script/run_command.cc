@@ -24,10 +24,11 @@ Result<ScriptArguments> ReadScriptArguments(const Args& args, std::string_view n
 Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
   const bool says_so = !(flags & kNoShebang);
   if (run.scripting.conditions().Has(kStaleReplica) && !(says_so && (flags & kAllowStale))) {
-    return Status::Reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
+    return Status::Reply(kStaleText);
   }
   if (says_so && !(flags & kNoWrites)) {
-    TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store(), run.scripting.conditions()));
+    TRY(CheckWritable(run.scripting.conditions()));
+    TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store()));
     if (read_only) return Status::Reply("ERR Can not execute a script with write flag using *_ro command.");
   }
   run.read_only = read_only || (says_so && (flags & kNoWrites));
@@ -45,11 +46,6 @@ Status RunAsScript(ScriptRun& run, const std::function<Status()>& body) {
     for (const auto& [severity, line] : run.log) Log(severity, line);
   }
   return status;
-}
-
-std::shared_ptr<const Libraries> LibrariesOf(CommandContext& ctx) {
-  if (const auto& pending = ctx.txn().pending()) return std::static_pointer_cast<const Libraries>(pending);
-  return ctx.scripting().libraries();
 }
 
 }  // namespace cairn

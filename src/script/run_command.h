@@ -5,12 +5,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string_view>
 
 #include "command/args.h"
-#include "script/libraries.h"
 #include "script/script_run.h"
 
 namespace cairn {
@@ -28,8 +26,5 @@ Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only);
 
 // Runs `body` with the session as a script sees it; afterwards the session is as before.
 Status RunAsScript(ScriptRun& run, const std::function<Status()>& body);
-
-// The libraries as this transaction sees them.
-std::shared_ptr<const Libraries> LibrariesOf(CommandContext& ctx);
 
 }  // namespace cairn

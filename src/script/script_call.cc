@@ -42,7 +42,8 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
     return "ERR Write commands are not allowed from read-only scripts.";
   }
   if (command->Has(kWrite) && !run.has_written) {
-    const Status refused = CheckWritable(session, run.ctx.txn().store(), run.scripting.conditions());
+    Status refused = CheckWritable(run.scripting.conditions());
+    if (refused.ok()) refused = CheckWritable(session, run.ctx.txn().store());
     if (!refused.ok()) return std::string(refused.text());
   }
   if (run.scripting.conditions().Has(kStaleReplica) && !command->Has(kStale)) {
@@ -75,11 +76,11 @@ bool EndsRun(const Status& status) {
 Status RunOne(ScriptRun& run, const Command& command, std::span<const std::string_view> argv, Reply& reply) {
   Transaction& txn = run.ctx.txn();
   CommandContext ctx = run.ctx.For(command);
-  if (!run.replicates) txn.MuteEffects(true);
+  if (!run.replicates) txn.SilenceEffects(true);
   std::optional<Transaction::Savepoint> savepoint;
   if (command.flags() & (kWrite | kMayReplicate)) savepoint = txn.MakeSavepoint();
   Status status = RunCommand(ctx, argv, reply);
-  txn.MuteEffects(false);
+  txn.SilenceEffects(false);
   if (status.ok() || EndsRun(status)) return status;
   if (savepoint) txn.RollbackTo(*savepoint);
   reply.Rewind();

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
+#include "script/library_store.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -50,6 +51,7 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   TRY(store.Flush());
   txn.BeginCommand(Lane::kSlow, WallMs(), false);
   TRY(txn.LockAll());
+  TRY(RestoreLibraries(server.scripting(), txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.AdoptStaged();
   TRY(txn.FinishCommand());
@@ -81,8 +83,12 @@ Status LoadRdbFile(Server& server, bool merges) {
   }
   RdbTarget target = TargetOf(server);
   target.keyspace = [&](int db) { return Keyspace(*txn, db, server.limits()); };
-  TRY(Load(*txn, std::move(target), file.source()));
-  return Ok();
+  const Reloaded loaded = TRY(Load(*txn, std::move(target), file.source()));
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  TRY(LockLibraries(*txn));
+  TRY(RestoreLibraries(server.scripting(), *txn, loaded.functions, RestorePolicy::kReplace));
+  TRY(txn->FinishCommand());
+  return txn->Commit(CommitMode::kWait);
 }
 
 Status SaveAndReload(Server& server) {

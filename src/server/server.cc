@@ -14,7 +14,7 @@
 #include "server/command_worker.h"
 #include "server/directive_syntax.h"
 #include "server/families.h"
-#include "script/library_rows.h"
+#include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/process_memory.h"
 #include "storage/store.h"

@@ -55,7 +55,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
   interest_ = store_.interest();
-  muted_ = 0;
+  silenced_ = 0;
   if (muted_effects_) interest_ &= ~kInterestInEffects;
   effects_before_ = effects_.size();
   command_effects_ = 0;

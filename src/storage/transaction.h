@@ -189,11 +189,11 @@ class Transaction {
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
   // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
   void AddEffect(int db, std::span<const std::string_view> argv);
-  // While muted, what is done is not told of (redis.set_repl).
-  void MuteEffects(bool mute) {
-    if (mute) muted_ = interest_ & kInterestInEffects;
-    interest_ = mute ? interest_ & ~kInterestInEffects : interest_ | muted_;
-    if (!mute) muted_ = 0;
+  // For a part of the command: what it does has no effects to tell (redis.set_repl).
+  void SilenceEffects(bool on) {
+    if (on) silenced_ = interest_ & kInterestInEffects;
+    interest_ = on ? interest_ & ~kInterestInEffects : interest_ | silenced_;
+    if (!on) silenced_ = 0;
   }
   // The effects of the command are told each by itself.
   void SetEffectsApart() { effects_apart_ = true; }
@@ -329,7 +329,7 @@ class Transaction {
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
   InterestMask interest_ = 0;
-  InterestMask muted_ = 0;
+  InterestMask silenced_ = 0;
   size_t effects_before_ = 0;  // bytes
   size_t command_effects_ = 0;
   bool effects_apart_ = false;
