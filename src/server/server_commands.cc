@@ -49,6 +49,8 @@ Status Shutdown(CommandContext& ctx, Args& args, Reply&) {
     return Status::Reply(errors::kSyntax);
   // A shutdown does not wait for anything that could still be called off.
   if (abort) return Status::Reply("ERR No shutdown in progress.");
+  const BusyScripts& busy = ctx.server().dispatcher().busy_scripts();
+  if (!options.no_save && busy.any()) return Status::Reply(busy.refusal());
   ctx.server().shutdown().Ask(options);
   return Ok();
 }

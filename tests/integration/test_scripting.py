@@ -323,6 +323,8 @@ def test_a_script_that_has_written_cannot_be_killed_but_the_server_can_be_stoppe
                     break
             with pytest.raises(redis.exceptions.RedisError, match="already executed write"):
                 other.script_kill()
+            with pytest.raises(redis.exceptions.RedisError, match="BUSY"):
+                other.execute_command("shutdown")
             assert server.shutdown("nosave") == 0
             thread.join(20)
         server.start()
