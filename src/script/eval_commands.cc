@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EVAL, EVALSHA, FCALL and their *_RO forms: a script or a function is one command, whose keys the dispatcher has locked
-// as far as it declares them (script/script_call.h has the rest).
+// EVAL, EVALSHA, FCALL and their *_RO forms: a script or a function is one command, whose keys the dispatcher has
+// locked as far as it declares them (script/script_call.h has the rest).
 #include "acl/catalogue.h"
 #include "command/context.h"
 #include "script/families.h"
@@ -108,7 +108,7 @@ constexpr CommandRow kRows[] = {
     {.name = "eval_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
      .run = EvalRo, .group = Group::kScripting, .since = "7.0.0",
      .summary = "Runs a Lua script that may not write.", .complexity = kComplexity,
-     .syntax = "script numkeys key [key ...] arg [arg ...]"},
+     .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "evalsha", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, {})},
      .run = EvalShaAny, .group = Group::kScripting, .since = "2.6.0",
      .summary = "Runs a script of the cache by its SHA-1.", .complexity = kComplexity,
@@ -116,14 +116,14 @@ constexpr CommandRow kRows[] = {
     {.name = "evalsha_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, {})},
      .run = EvalShaRo, .group = Group::kScripting, .since = "7.0.0",
      .summary = "Runs a script of the cache that may not write.", .complexity = kComplexity,
-     .syntax = "sha1 numkeys key [key ...] arg [arg ...]"},
+     .syntax = "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "fcall", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
      .run = Fcall, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a function.",
-     .complexity = "That of the function", .syntax = "function numkeys key [key ...] arg [arg ...]"},
+     .complexity = "That of the function", .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "fcall_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
      .run = FcallRo, .group = Group::kScripting, .since = "7.0.0",
      .summary = "Runs a function that may not write.", .complexity = "That of the function",
-     .syntax = "function numkeys key [key ...] arg [arg ...]"},
+     .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
 };
 
 }  // namespace

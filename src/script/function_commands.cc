@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // FUNCTION: the libraries of functions. They are data: a change is committed like any other, as rows of the meta space,
-// and FLUSHALL leaves them alone. Changes hold the stripe of those rows, so they follow each other; they run on the slow
-// lane, where a command is committed by itself.
+// and FLUSHALL leaves them alone. Changes hold the stripe of those rows, so they follow each other; they run on the
+// slow lane, where a command is committed by itself.
 #include "base/glob.h"
 #include "command/context.h"
 #include "command/help.h"

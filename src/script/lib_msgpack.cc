@@ -2,8 +2,8 @@
 //
 // The library `cmsgpack`: Lua values as MessagePack, by msgpack-c.
 //
-// A table whose keys are 1 to n is an array, any other a map; what MessagePack has no form for is nil, and so is a table
-// that lies 16 deep. A number without a fraction is an integer; a fraction that a float holds is one.
+// A table whose keys are 1 to n is an array, any other a map; what MessagePack has no form for is nil, and so is a
+// table that lies 16 deep. A number without a fraction is an integer; a fraction that a float holds is one.
 //
 // Thread: the Lua state's.
 #include <msgpack.h>
@@ -171,8 +171,8 @@ msgpack_unpacked& PushUnpacked(lua_State* L) {
   return *unpacked;
 }
 
-// Pushes up to `limit` values from `offset` on, 0: all, and before them, if `with_offset`, where the next one starts: -1
-// when there is none.
+// Pushes up to `limit` values from `offset` on, 0: all, and before them, if `with_offset`, where the next one starts:
+// -1 when there is none.
 int UnpackSome(lua_State* L, lua_Integer limit, lua_Integer offset, bool with_offset) {
   size_t length = 0;
   const char* bytes = luaL_checklstring(L, 1, &length);

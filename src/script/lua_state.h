@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Lua's own headers, and what every function that Lua calls has to mind: a Lua error is a longjmp over its caller's
-// frames. So a function that raises one holds nothing then that has a destructor; what needs strings and vectors is done
-// in a function beneath it, which leaves a value on the Lua stack and returns.
+// frames. So a function that raises one holds nothing then that has a destructor; what needs strings and vectors is
+// done in a function beneath it, which leaves a value on the Lua stack and returns.
 #pragma once
 
 #include <lua.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LuaVm: a Lua state with the sandbox, redis.* and what it has compiled. One run at a time; `Scripting` keeps as many of
-// them as there are runs side by side.
+// LuaVm: a Lua state with the sandbox, redis.* and what it has compiled. One run at a time; `Scripting` keeps as many
+// of them as there are runs side by side.
 //
 // Scripts and functions see different globals, both protected (script/sandbox.h):
 //   scripts              the libraries, redis with everything, KEYS, ARGV

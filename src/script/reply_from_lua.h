@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From a value that a script returns to the client's reply. A number loses its fraction; a table is an array up to its
-// first nil, unless it has one of the fields err, ok, double, big_number, verbatim_string, map and set, by which a script
-// says what it means. Fields are read past metatables, so no code of the script runs.
+// first nil, unless it has one of the fields err, ok, double, big_number, verbatim_string, map and set, by which a
+// script says what it means. Fields are read past metatables, so no code of the script runs.
 #pragma once
 
 #include "resp/reply.h"

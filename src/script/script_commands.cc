@@ -40,9 +40,8 @@ Status Exists(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SCRIPT FLUSH [ASYNC | SYNC]
 Status Flush(CommandContext& ctx, Args& args, Reply& reply) {
-  const bool is_fine =
-      args.size() == 2 || (args.size() == 3 && (EqualsIgnoreCase(args[2], "sync") || EqualsIgnoreCase(args[2], "async")));
-  if (!is_fine) return Status::Reply("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+  const bool is_mode = args.size() == 3 && (EqualsIgnoreCase(args[2], "sync") || EqualsIgnoreCase(args[2], "async"));
+  if (args.size() != 2 && !is_mode) return Status::Reply("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
   ctx.scripting().cache().Flush();
   reply.Ok();
   return Ok();

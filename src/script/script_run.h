@@ -4,8 +4,8 @@
 //
 // A run is a command like any other: it may be run again from the start. What ends it in the middle is in `stop`:
 // kWouldWait, because a command in it would have to wait, or because it has taken too long for the fast lane; or
-// SCRIPT KILL. Lua's pcall does not catch that. What a run wants to have said outside the transaction, its log lines and
-// counts, waits for its end.
+// SCRIPT KILL. Lua's pcall does not catch that. What a run wants to have said outside the transaction, its log lines
+// and counts, waits for its end.
 //
 // Thread: the worker's; `wants` any.
 #pragma once

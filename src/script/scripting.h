@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scripting: what all runs share: the cache of scripts, the libraries of functions, the Lua states, and what is known of
-// runs that have been going on for too long.
+// Scripting: what all runs share: the cache of scripts, the libraries of functions, the Lua states, and what is known
+// of runs that have been going on for too long.
 //
 // Lua states. There are as many as there have been runs at the same time. A run borrows the one that was given back
 // last, which is warm; SCRIPT FLUSH makes all of them go when they are next looked at.
 //
 // Long runs. On the fast lane a run has a budget of Lua's steps and of rows; beyond it the run starts over on the slow
-// lane. There it may take what it takes; after `busy-reply-threshold` milliseconds all clients are refused with BUSY, and
-// SCRIPT KILL, or FUNCTION KILL, ends it, unless it has called a command that writes: then only SHUTDOWN NOSAVE does.
+// lane. There it may take what it takes; after `busy-reply-threshold` milliseconds all clients are refused with BUSY,
+// and SCRIPT KILL, or FUNCTION KILL, ends it, unless it has called a command that writes: then only SHUTDOWN NOSAVE
+// does.
 //
 // Thread: any; each part is guarded by its own mutex, which is a leaf.
 #pragma once

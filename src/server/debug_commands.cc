@@ -68,8 +68,12 @@ Status ReadAnew(CommandContext& ctx, Reply& reply) {
 Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
   bool merges = false;
   bool saves = true;
+  RestorePolicy functions = RestorePolicy::kAppend;
   while (args.More()) {
-    if (args.Keyword("merge") || args.Keyword("noflush")) {
+    if (args.Keyword("merge")) {
+      merges = true;
+      functions = RestorePolicy::kReplace;
+    } else if (args.Keyword("noflush")) {
       merges = true;
     } else if (args.Keyword("nosave")) {
       saves = false;
@@ -80,7 +84,7 @@ Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
   if (ctx.txn().dirty()) return ReadAnew(ctx, reply);  // in a MULTI whose changes are no file's yet
   if (saves && merges) TRY(ctx.server().rdb_saves().Save());
   const Status done =
-      saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges);
+      saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges, functions);
   if (!done.ok()) {
     Log(LogSeverity::kWarning, "DEBUG RELOAD: " + std::string(done.text()));
     return Status::Reply("ERR Error trying to load the RDB dump, check server logs.");

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
-#include "script/library_store.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -72,7 +71,7 @@ Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource sour
   return reloaded;
 }
 
-Status LoadRdbFile(Server& server, bool merges) {
+Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions) {
   const LoadingMark mark(server);
   RdbInputFile file;
   TRY(file.Open(server.rdb_saves().Path()));
@@ -86,7 +85,7 @@ Status LoadRdbFile(Server& server, bool merges) {
   const Reloaded loaded = TRY(Load(*txn, std::move(target), file.source()));
   txn->BeginCommand(Lane::kSlow, WallMs(), false);
   TRY(LockLibraries(*txn));
-  TRY(RestoreLibraries(server.scripting(), *txn, loaded.functions, RestorePolicy::kReplace));
+  TRY(RestoreLibraries(server.scripting(), *txn, loaded.functions, functions));
   TRY(txn->FinishCommand());
   return txn->Commit(CommitMode::kWait);
 }

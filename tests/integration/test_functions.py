@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FUNCTION and FCALL: libraries that are data, called by name."""
 
+import subprocess
+
 import pytest
 import redis
 
-from harness import Server
+from harness import REPOSITORY, Server, start_redis
 
 LIBRARY = """#!lua name=lib
 local function add(a, b) return a + b end
@@ -153,3 +155,24 @@ def test_loading_takes_only_so_long(r):
     with pytest.raises(redis.exceptions.ResponseError, match="FUNCTION LOAD timeout"):
         r.function_load("#!lua name=x\nwhile true do end")
     assert r.ping()
+
+
+def test_functions_travel_in_rdb_files(tmp_path):
+    build = REPOSITORY / "build" / "release"
+    with Server() as cairn:
+        cairn.client().function_load(LIBRARY)
+        cairn.client().save()
+        with start_redis(dir=cairn.data_dir) as real:
+            assert real.client().fcall("add", 0, 2, 3) == 5
+            real.client().function_load("#!lua name=more\nredis.register_function('more', function() return 7 end)")
+            real.client().save()
+        cairn.shutdown()
+        subprocess.run([build / "cairn-export", "--dir", cairn.data_dir, tmp_path / "exported.rdb"],
+                       check=True, capture_output=True, timeout=120)
+        subprocess.run([build / "cairn-import", "--dir", tmp_path / "data", cairn.data_dir / "dump.rdb"],
+                       check=True, capture_output=True, timeout=120)
+    with Server(data_dir=tmp_path / "data") as cairn:
+        assert cairn.client().fcall("more", 0) == 7
+        assert cairn.client().fcall("add", 0, 2, 3) == 5
+    with start_redis(dir=tmp_path, dbfilename="exported.rdb") as real:
+        assert real.client().fcall("add", 0, 2, 3) == 5
