@@ -55,6 +55,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
   interest_ = store_.interest();
+  silenced_ = 0;
   if (muted_effects_) interest_ &= ~kInterestInEffects;
   effects_before_ = effects_.size();
   command_effects_ = 0;
@@ -175,6 +176,7 @@ void Transaction::AbandonCommand() {
     empty_below_ = empty_below_before_;
   }
   changed_keyspaces_ = false;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
@@ -561,6 +563,7 @@ Status Transaction::Write(CommitMode mode) {
   if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
   ApplyCounts();
+  if (adopt_) adopt_();
   store_.NoteExpiry(earliest_expiry_ms_);
   for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
   AdvanceStripes();
@@ -624,6 +627,7 @@ void Transaction::Reset() {
   notes_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
