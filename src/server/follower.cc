@@ -35,6 +35,17 @@ bool IsCommand(std::span<const std::string_view> argv, std::string_view name) {
   return EqualsIgnoreCase(argv[0], name);
 }
 
+// SET without the time it gives the key to live, which ends it.
+std::span<const std::string_view> WithoutExpiry(std::span<const std::string_view> argv) {
+  constexpr size_t kShortest = 5;  // SET key value PXAT time
+  if (!IsCommand(argv, "set") || argv.size() < kShortest) return argv;
+  const std::string_view option = argv[argv.size() - 2];
+  for (const std::string_view name : {"pxat", "exat", "px", "ex"}) {
+    if (EqualsIgnoreCase(option, name)) return argv.first(argv.size() - 2);
+  }
+  return argv;
+}
+
 }  // namespace
 
 Follower::Follower(Server& server, StreamLog& log)
@@ -62,9 +73,11 @@ void Follower::Stop() {
   txn_.reset();
 }
 
-void Follower::Follow(const PrimaryAddress& primary) {
+void Follower::Follow(const PrimaryAddress& primary, bool failover) {
   {
     const std::lock_guard lock(mutex_);
+    asks_failover_ = failover;
+    failover_refused_ = false;
     primary_ = primary;
     ++epoch_;
     wanted_ = true;
@@ -140,7 +153,9 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   const bool goes_on = log_.can_continue();
   const History history = log_.history();
   const PrimaryLink::Answer answer =
-      TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1));
+      TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1, asks_failover_));
+  failover_refused_ = asks_failover_ && answer.kind == PrimaryLink::Answer::Kind::kNotNow;
+  if (!failover_refused_) asks_failover_ = false;
   switch (answer.kind) {
     case PrimaryLink::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);
     case PrimaryLink::Answer::Kind::kFull:
@@ -273,7 +288,13 @@ Status Follower::RunCommand(std::span<const std::string_view> argv) {
     ack_wanted_ = ack_wanted_ || (argv.size() > 1 && EqualsIgnoreCase(argv[1], "getack"));
     return Ok();
   }
-  return RunRetried(argv);
+  const Settings& settings = server_.settings();
+  if (settings.replica_ignore_del && (IsCommand(argv, "del") || IsCommand(argv, "unlink"))) return Ok();
+  if (!settings.replica_ignore_expire) return RunRetried(argv);
+  for (const std::string_view name : {"pexpireat", "expireat", "pexpire", "expire"}) {
+    if (IsCommand(argv, name)) return Ok();
+  }
+  return RunRetried(WithoutExpiry(argv));
 }
 
 // What has to wait for a stripe lets go of its own first.

@@ -52,13 +52,15 @@ class Follower {
   void Stop();
 
   // Follows this primary from now on. `failover` asks it to give its role away to this server first.
-  void Follow(const PrimaryAddress& primary);
+  void Follow(const PrimaryAddress& primary, bool failover = false);
   // Ends the link and returns when nothing of it is under way any more.
   void Leave();
   // Breaks the link; it is taken up again.
   void Break();
 
   State state() const { return state_; }
+  // Whether the primary would not take over when it was asked to.
+  bool failover_refused() const { return failover_refused_; }
   // Unix time in ms of the last byte from the primary, of the link's end, of the last byte of a transfer.
   int64_t last_io_ms() const { return last_io_ms_; }
   int64_t down_since_ms() const { return down_since_ms_; }
@@ -109,6 +111,8 @@ class Follower {
   uint64_t resting_epoch_ = 0;     // of which the thread has nothing under way
   bool stopping_ = false;
   std::atomic<bool> wanted_{false};
+  std::atomic<bool> asks_failover_{false};
+  std::atomic<bool> failover_refused_{false};
   std::atomic<State> state_{State::kNone};
   std::atomic<int64_t> last_io_ms_{0};
   std::atomic<int64_t> down_since_ms_{0};

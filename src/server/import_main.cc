@@ -14,6 +14,7 @@
 #include "replication/history.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
+#include "script/library_store.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"
 #include "storage/store.h"
@@ -61,6 +62,11 @@ Status Import(const std::string& path) {
   TRY(reader.Load());
   for (const std::string& warning : reader.warnings()) std::fprintf(stderr, "\n%s\n", warning.c_str());
   TRY(ForgetHistory(*store, txn));
+  txn.BeginCommand(Lane::kSlow, 0, false);
+  TRY(LockLibraries(txn));
+  TRY(PutLibraryRows(txn, reader.functions()));
+  TRY(txn.FinishCommand());
+  TRY(txn.Commit(CommitMode::kNoLog));
   TRY(store->Flush());
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");
   std::printf("%llu keys imported, %llu whose time had passed left out\n",

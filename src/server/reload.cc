@@ -51,6 +51,7 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   TRY(store.Flush());
   txn.BeginCommand(Lane::kSlow, WallMs(), false);
   TRY(txn.LockAll());
+  TRY(RestoreLibraries(server.scripting(), txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.AdoptStaged();
   TRY(txn.FinishCommand());
@@ -71,7 +72,7 @@ Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource sour
   return reloaded;
 }
 
-Status LoadRdbFile(Server& server, bool merges) {
+Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions) {
   const LoadingMark mark(server);
   RdbInputFile file;
   TRY(file.Open(server.rdb_saves().Path()));
@@ -82,8 +83,12 @@ Status LoadRdbFile(Server& server, bool merges) {
   }
   RdbTarget target = TargetOf(server);
   target.keyspace = [&](int db) { return Keyspace(*txn, db, server.limits()); };
-  TRY(Load(*txn, std::move(target), file.source()));
-  return Ok();
+  const Reloaded loaded = TRY(Load(*txn, std::move(target), file.source()));
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  TRY(LockLibraries(*txn));
+  TRY(RestoreLibraries(server.scripting(), *txn, loaded.functions, functions));
+  TRY(txn->FinishCommand());
+  return txn->Commit(CommitMode::kWait);
 }
 
 Status SaveAndReload(Server& server) {

@@ -12,6 +12,7 @@
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file.h"
 #include "replication/rdb_file_writer.h"
+#include "script/library_store.h"
 #include "server/client_session.h"
 #include "server/server.h"
 #include "server/stream_log.h"
@@ -50,8 +51,10 @@ void Replicas::Stop() {
   }
   for (;;) {
     Reap();
-    const std::lock_guard lock(mutex_);
-    if (fed_.empty() && leaving_.empty()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      if (fed_.empty() && leaving_.empty()) return;
+    }
     usleep(kRoomPauseUs);
   }
 }
@@ -176,11 +179,13 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
   }
 }
 
-Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) const {
+Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) {
   if (id.empty() || !log_.logs() || next == 0) return false;
   const History history = log_.history();
+  // What the replica has seen may be in the log and not be read here yet.
+  const uint64_t end = TRY(log_.ReadOffset());
   const Anchor here = log_.position();
-  if (!history.Covers(id, next) || next < log_.FirstByte() || next > log_.offset() + 1) return false;
+  if (!history.Covers(id, next) || next < log_.FirstByte() || next > end + 1) return false;
   const Anchor* anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
   if (anchor == nullptr) return false;
   start = *anchor;
@@ -250,6 +255,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
                  {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   txn->KeepExpired(true);
+  options.functions = TRY(ReadLibraryRows(*txn));
   if (is_marked) {
     const std::string mark = DrawReplicationId();
     TRY(Push(replica, "$EOF:" + mark + "\r\n"));

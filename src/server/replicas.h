@@ -84,8 +84,8 @@ class Replicas {
  private:
   void Run(Replica& replica, const std::string& id, uint64_t next, bool is_old);
   Status RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old);
-  // Where the stream is to be read from for the byte `next`; no offset means that it cannot be.
-  Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start) const;
+  // Where the stream is to be read from for the byte `next`; false: it cannot be.
+  Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start);
   Status SendEverything(Replica& replica, bool is_old, Anchor& start);
   Status SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked);
   Status SendStream(Replica& replica, const Anchor& from, uint64_t next);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/replication.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
@@ -9,6 +11,11 @@
 #include "storage/store.h"
 
 namespace cairn {
+namespace {
+
+constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at the most; its end unpauses
+
+}  // namespace
 
 Replication::Replication(Server& server)
     : server_(server), log_(server), follower_(server, log_), replicas_(server, log_) {}
@@ -43,6 +50,11 @@ std::optional<PrimaryAddress> Replication::primary() const {
 }
 
 Status Replication::Follow(const PrimaryAddress& primary) {
+  if (failover_state_ != Failover::kNone) return Status::Reply("ERR REPLICAOF not allowed while failing over.");
+  return Obey(primary, false);
+}
+
+Status Replication::Obey(const PrimaryAddress& primary, bool failover) {
   const std::lock_guard role(role_mutex_);
   const bool was_primary = !this->primary();
   {
@@ -62,7 +74,7 @@ Status Replication::Follow(const PrimaryAddress& primary) {
     TRY(log_.TurnReplica());
   }
   replicas_.DisconnectAll();
-  follower_.Follow(primary);
+  follower_.Follow(primary, failover);
   Log(LogSeverity::kNotice, "REPLICAOF " + primary.host + ":" + std::to_string(primary.port) + " enabled");
   return Ok();
 }
@@ -82,6 +94,101 @@ Status Replication::Promote() {
   replicas_.DisconnectAll();
   Log(LogSeverity::kNotice, "MASTER MODE enabled");
   return Ok();
+}
+
+// ---- FAILOVER
+
+std::string_view Replication::failover_state() const {
+  switch (failover_state_) {
+    case Failover::kNone: return "no-failover";
+    case Failover::kAwaitsSync: return "waiting-for-sync";
+    case Failover::kHandsOver: return "failover-in-progress";
+  }
+  return "no-failover";
+}
+
+Status Replication::BeginFailover(const FailoverWish& wish) {
+  if (failover_state_ != Failover::kNone) return Status::Reply("ERR FAILOVER already in progress.");
+  if (primary()) return Status::Reply("ERR FAILOVER is not valid when server is a replica.");
+  if (replicas_.count() == 0) return Status::Reply("ERR FAILOVER requires connected replicas.");
+  if (wish.target) {
+    const auto all = replicas_.All();
+    const auto found = std::find_if(all.begin(), all.end(), [&wish](const auto& replica) {
+      return replica->ip == wish.target->host && replica->port == wish.target->port;
+    });
+    if (found == all.end()) return Status::Reply("ERR FAILOVER target HOST and PORT is not a replica.");
+    if (!wish.force && (*found)->state != Replica::State::kOnline) {
+      return Status::Reply("ERR FAILOVER target replica is not online.");
+    }
+  }
+  const int64_t now_ms = WallMs();
+  {
+    const std::lock_guard lock(mutex_);
+    failover_ = wish;
+    failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + wish.timeout_ms : 0;
+  }
+  server_.pause().Begin(ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);
+  failover_state_ = Failover::kAwaitsSync;
+  Log(LogSeverity::kNotice, "FAILOVER requested");
+  log_.WantAcks();
+  return Ok();
+}
+
+Status Replication::AbortFailover() {
+  if (failover_state_ != Failover::kAwaitsSync) return Status::Reply("ERR No failover in progress.");
+  EndFailover("Failover manually aborted");
+  return Ok();
+}
+
+void Replication::EndFailover(std::string_view why) {
+  failover_state_ = Failover::kNone;
+  server_.pause().End();
+  for (const auto& session : server_.clients().All()) session->Wake();
+  Log(LogSeverity::kNotice, why);
+}
+
+std::optional<PrimaryAddress> Replication::FindSuccessor(bool must_have_all) {
+  const Result<uint64_t> end = log_.ReadOffset();
+  FailoverWish wish;
+  {
+    const std::lock_guard lock(mutex_);
+    wish = failover_;
+  }
+  for (const auto& replica : replicas_.All()) {
+    const PrimaryAddress address{replica->ip, replica->port};
+    if (wish.target && *wish.target != address) continue;
+    if (must_have_all && (!end.ok() || replica->state != Replica::State::kOnline || replica->acked < *end)) continue;
+    return address;
+  }
+  return std::nullopt;
+}
+
+void Replication::TickFailover(int64_t now_ms) {
+  if (failover_state_ == Failover::kHandsOver) {
+    if (follower_.failover_refused()) {
+      static_cast<void>(Promote().ok());
+      EndFailover("Failover target rejected psync request");
+    } else if (follower_.state() == Follower::State::kConnected) {
+      EndFailover("Failover: this server is a replica now");
+    }
+    return;
+  }
+  int64_t deadline_ms;
+  bool force;
+  {
+    const std::lock_guard lock(mutex_);
+    deadline_ms = failover_deadline_ms_;
+    force = failover_.force;
+  }
+  const bool is_late = deadline_ms > 0 && now_ms > deadline_ms;
+  const auto successor = FindSuccessor(!(is_late && force));
+  if (!successor) {
+    if (is_late) EndFailover("Replica never caught up before timeout");
+    return;
+  }
+  failover_state_ = Failover::kHandsOver;
+  const Status obeyed = Obey(*successor, true);
+  if (!obeyed.ok()) EndFailover(obeyed.text());
 }
 
 Status Replication::Fork() {
@@ -115,6 +222,7 @@ void Replication::UpdateConditions() {
 
 void Replication::Tick(int64_t now_ms) {
   constexpr int64_t kCheckMs = 1000;
+  if (failover_state_ != Failover::kNone) TickFailover(now_ms);
   if (server_.settings().min_replicas_to_write > 0 || server_.conditions().Has(kTooFewReplicas)) UpdateConditions();
   if (now_ms - checked_ms_ >= kCheckMs) {
     checked_ms_ = now_ms;

@@ -40,6 +40,17 @@ class Replication {
   std::optional<PrimaryAddress> primary() const;
   Status Follow(const PrimaryAddress& primary);
   Status Promote();
+
+  // FAILOVER: writes are held back until a replica has everything, and then it becomes the primary, and this server
+  // its replica.
+  struct FailoverWish {
+    std::optional<PrimaryAddress> target;  // none: whichever comes first
+    bool force = false;                    // also when the time is over and it lacks something
+    int64_t timeout_ms = 0;                // 0: none
+  };
+  Status BeginFailover(const FailoverWish& wish);
+  Status AbortFailover();
+  std::string_view failover_state() const;
   // A new id for the stream, which nobody else knows.
   Status Fork();
 
@@ -66,6 +77,11 @@ class Replication {
 
  private:
   void WakeWaiting();
+  enum class Failover : unsigned char { kNone, kAwaitsSync, kHandsOver };
+  Status Obey(const PrimaryAddress& primary, bool failover);
+  void TickFailover(int64_t now_ms);
+  void EndFailover(std::string_view why);
+  std::optional<PrimaryAddress> FindSuccessor(bool must_have_all);
 
   Server& server_;
   StreamLog log_;
@@ -75,6 +91,9 @@ class Replication {
   mutable std::mutex mutex_;    // primary_, waiting_
   std::optional<PrimaryAddress> primary_;
   std::map<uint64_t, uint64_t> waiting_;  // by session: for which offset
+  FailoverWish failover_;                 // guarded by mutex_
+  int64_t failover_deadline_ms_ = 0;      // the same
+  std::atomic<Failover> failover_state_{Failover::kNone};
   std::atomic<bool> any_waiting_{false};
   std::atomic<bool> link_is_up_{false};
   int64_t pinged_ms_ = 0;

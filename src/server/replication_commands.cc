@@ -89,6 +89,38 @@ Status Role(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
+// FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]
+Status Failover(CommandContext& ctx, Args& args, Reply& reply) {
+  Replication& replication = ctx.server().replication();
+  Replication::FailoverWish wish;
+  const size_t words = args.left();
+  while (args.More()) {
+    if (wish.timeout_ms == 0 && args.left() >= 2 && args.Keyword("timeout")) {
+      wish.timeout_ms = args.Integer();
+      TRY(args.Check());
+      if (wish.timeout_ms <= 0) return Status::Reply("ERR FAILOVER timeout must be greater than 0");
+    } else if (words == 1 && args.Keyword("abort")) {
+      TRY(replication.AbortFailover());
+      reply.Ok();
+      return Ok();
+    } else if (!wish.target && args.left() >= 3 && args.Keyword("to")) {
+      const std::string_view host = args.Bytes();
+      wish.target = PrimaryAddress{std::string(host), static_cast<int>(args.Integer())};
+      TRY(args.Check());
+    } else if (!wish.force && args.Keyword("force")) {
+      wish.force = true;
+    } else {
+      return Status::Reply(errors::kSyntax);
+    }
+  }
+  if (wish.force && (!wish.target || wish.timeout_ms == 0)) {
+    return Status::Reply("ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
+  }
+  TRY(replication.BeginFailover(wish));
+  reply.Ok();
+  return Ok();
+}
+
 // ---- what replicas say
 
 // REPLCONF option value [option value ...]
@@ -220,6 +252,9 @@ constexpr CommandRow kRows[] = {
     {.name = "slaveof", .arity = 3, .flags = kRoleFlags, .run = ReplicaOf, .group = Group::kServer, .since = "1.0.0",
      .summary = "Makes the server a replica of another, or a primary.", .complexity = "O(1)",
      .syntax = kReplicaOfSyntax, .deprecated_since = "5.0.0", .replaced_by = "`REPLICAOF`"},
+    {.name = "failover", .arity = -1, .flags = kAdmin | kNoScript | kStale | kSlowLane, .run = Failover,
+     .group = Group::kServer, .since = "6.2.0", .summary = "Gives the role of the primary to a replica.",
+     .complexity = "O(1)", .syntax = "[TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds:integer]"},
     {.name = "role", .arity = 1, .flags = kNoScript | kLoading | kStale | kFast, .run = Role, .group = Group::kServer,
      .since = "2.8.12", .summary = "Returns the server's role in replication.", .complexity = "O(1)",
      .acl = "admin dangerous"},

@@ -70,7 +70,7 @@ Status WriteReplication(CommandContext& ctx, Report& text) {
   const uint64_t offset = replication.log().offset();
   const uint64_t first = replication.log().FirstByte();
   const bool logs = replication.log().logs();
-  text.Field("master_failover_state", "no-failover");
+  text.Field("master_failover_state", replication.failover_state());
   text.Field("master_replid", std::string_view(history.id));
   text.Field("master_replid2", std::string_view(history.previous_id));
   text.Field("master_repl_offset", offset);

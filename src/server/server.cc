@@ -14,6 +14,8 @@
 #include "server/command_worker.h"
 #include "server/directive_syntax.h"
 #include "server/families.h"
+#include "script/library_store.h"
+#include "script/scripting.h"
 #include "server/process_memory.h"
 #include "storage/store.h"
 
@@ -35,7 +37,10 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       users_(MakeCatalogue(table_), settings().acl_pubsub_default),
       access_log_(settings().acllog_max_len),
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
-      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this) {
+      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
+      scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
+                                             dispatcher_.conditions(), [this] { return monitors_.any(); })) {
+  dispatcher_.set_scripting(scripting_.get());
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());
   });
@@ -68,6 +73,11 @@ Status Server::OpenStore() {
   store_->set_listener(&waiters_);
   stats_.set_keyspace(&store_->counters());
   return Ok();
+}
+
+Status Server::LoadFunctions() {
+  const std::unique_ptr<Transaction> txn = MakeTransaction();
+  return scripting_->Load(TRY(ReadLibraryRows(*txn)));
 }
 
 Status Server::OpenListeners() {
@@ -123,6 +133,13 @@ void Server::WatchSettings() {
   };
   static_cast<void>(track_latency().ok());
   config_->Watch("latency-tracking", track_latency);
+  const auto count_uses = [this] {
+    static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
+    store_->cache().CountUses(config_->Get(kPolicy).front().second.ends_with("-lfu"));
+    return Ok();
+  };
+  static_cast<void>(count_uses().ok());
+  config_->Watch("maxmemory-policy", count_uses);
   WatchInterest();
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
@@ -153,6 +170,7 @@ void Server::WatchInterest() {
 Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   TRY(OpenStore());
+  TRY(LoadFunctions());
   TRY(LoadUsers(*this));
   WatchSettings();
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
@@ -172,6 +190,7 @@ Status Server::Start() {
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
   replication_.StopLinks();
+  scripting_->EndAll();
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
   rdb_saves_.Stop();

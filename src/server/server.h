@@ -34,6 +34,7 @@
 
 namespace cairn {
 
+class Scripting;
 class Store;
 
 class Server : public Service {
@@ -74,6 +75,7 @@ class Server : public Service {
   ClientPause& pause() { return pause_; }
   PubSub& pubsub() { return pubsub_; }
   Monitors& monitors() { return monitors_; }
+  Scripting& scripting() { return *scripting_; }
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
@@ -106,9 +108,11 @@ class Server : public Service {
   Waiters waiters_;
   Dispatcher dispatcher_;
   Replication replication_{*this};
+  const std::unique_ptr<Scripting> scripting_;
 
   // What Start makes.
   Status OpenStore();
+  Status LoadFunctions();
   Status OpenListeners();
   void WatchSettings();
   void WatchInterest();

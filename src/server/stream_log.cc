@@ -98,11 +98,11 @@ void StreamLog::Stop() {
   }
   wake_.notify_all();
   news_.notify_all();
-  if (!thread_.joinable()) return;
-  thread_.join();
+  const bool has_run = thread_.joinable();
+  if (has_run) thread_.join();
   const std::lock_guard lock(mutex_);
   history_.boot.clear();
-  const Status saved = Save();
+  const Status saved = has_run ? Save() : Ok();
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
   stream_.reset();
   txn_.reset();

@@ -68,6 +68,10 @@ Status Store::Load() {
   }
   TRY(LoadDatabases());
   TRY(LoadCounts());
+  const auto has_keys = [](const Database& database) { return database.keys != 0; };
+  if (hidden_keyspaces_.empty() && std::none_of(databases_.begin(), databases_.end(), has_keys)) {
+    cache_.NoteEmptyStore();
+  }
   std::string reserved;
   const RowKey ids = MakeMetaRow(kCollectionsRow);
   const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), family(Space::kMeta),

@@ -55,6 +55,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
   interest_ = store_.interest();
+  silenced_ = 0;
   if (muted_effects_) interest_ &= ~kInterestInEffects;
   effects_before_ = effects_.size();
   command_effects_ = 0;
@@ -175,6 +176,7 @@ void Transaction::AbandonCommand() {
     empty_below_ = empty_below_before_;
   }
   changed_keyspaces_ = false;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
@@ -249,7 +251,19 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
 
 void Transaction::SetIdle(const RowKey& row, int64_t seconds) {
   const int64_t now_s = now_ms_ / 1000;
-  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1)});
+  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1), {}});
+}
+
+void Transaction::SetFrequency(const RowKey& row, uint8_t frequency) {
+  use_marks_.push_back({row, now_ms_ / 1000, frequency});
+}
+
+std::optional<uint8_t> Transaction::Frequency(const RowKey& row) {
+  if (!store_.cache_.counts_uses()) return std::nullopt;
+  for (const UseMark& mark : use_marks_) {
+    if (mark.frequency && mark.row.tagged() == row.tagged()) return mark.frequency;
+  }
+  return store_.cache_.Frequency(row.tagged(), now_ms_ / 1000);
 }
 
 int64_t Transaction::IdleSeconds(const RowKey& row) {
@@ -271,6 +285,7 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
       if (hot) hot_row_hash_ = hash;
       return found;
     }
+    if (store_.cache_.IsComplete()) return RowRef();
   }
   rocksdb::ReadOptions options;
   if (lane_ == Lane::kFast) options.read_tier = rocksdb::kBlockCacheTier;
@@ -503,7 +518,10 @@ void Transaction::ApplyToCache() {
       store_.cache_.Erase(entry.tagged);
     }
   }
-  for (const UseMark& mark : use_marks_) store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
+  for (const UseMark& mark : use_marks_) {
+    store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
+    if (mark.frequency) store_.cache_.SetFrequency(mark.row.tagged(), *mark.frequency);
+  }
 }
 
 void Transaction::ApplyCounts() {
@@ -542,8 +560,10 @@ Status Transaction::Write(CommitMode mode) {
     if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
     return status;
   }
+  if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
   ApplyCounts();
+  if (adopt_) adopt_();
   store_.NoteExpiry(earliest_expiry_ms_);
   for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
   AdvanceStripes();
@@ -607,6 +627,7 @@ void Transaction::Reset() {
   notes_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();

@@ -23,8 +23,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -132,6 +134,10 @@ class Transaction {
   int64_t IdleSeconds(const RowKey& row);
   // Lets a row that the command has written count as last used so long ago.
   void SetIdle(const RowKey& row, int64_t seconds);
+  // How often the row was used lately (RowCache::Frequency); nothing when uses are not counted.
+  std::optional<uint8_t> Frequency(const RowKey& row);
+  // Lets a row that the command has written count as used so often.
+  void SetFrequency(const RowKey& row, uint8_t frequency);
   void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
   void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
@@ -188,6 +194,12 @@ class Transaction {
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
   // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
   void AddEffect(int db, std::span<const std::string_view> argv);
+  // For a part of the command: what it does has no effects to tell (redis.set_repl).
+  void SilenceEffects(bool on) {
+    if (on) silenced_ = interest_ & kInterestInEffects;
+    interest_ = on ? interest_ & ~kInterestInEffects : interest_ | silenced_;
+    if (!on) silenced_ = 0;
+  }
   // The effects of the command are told each by itself.
   void SetEffectsApart() { effects_apart_ = true; }
   // A piece of the stream that this server follows, which the tick has carried out, for the log data of the batch.
@@ -209,6 +221,15 @@ class Transaction {
   bool announced() const { return announcements_.size() > announcements_before_; }
   bool has_announcements() const { return !announcements_.empty(); }
   std::vector<Announcement> TakeAnnouncements();
+
+  // Something in memory that the commit replaces, besides rows: what the transaction itself sees from now on, and
+  // what makes it so for all others, called while the stripes are still held. REQUIRES: slow lane, where a tick is one
+  // command; a second call takes the place of the first.
+  void SetPending(std::shared_ptr<const void> pending, std::function<void()> adopt) {
+    pending_ = std::move(pending);
+    adopt_ = std::move(adopt);
+  }
+  const std::shared_ptr<const void>& pending() const { return pending_; }
 
   // ---- the tick
   bool dirty() const;                          // is there anything to write or to count?
@@ -246,6 +267,7 @@ class Transaction {
   struct UseMark {
     RowKey row;
     int64_t used_s;
+    std::optional<uint8_t> frequency;
   };
   struct RankChange {
     RowKey row;
@@ -317,6 +339,7 @@ class Transaction {
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
   InterestMask interest_ = 0;
+  InterestMask silenced_ = 0;
   size_t effects_before_ = 0;  // bytes
   size_t command_effects_ = 0;
   bool effects_apart_ = false;
@@ -325,6 +348,8 @@ class Transaction {
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
 
+  std::shared_ptr<const void> pending_;
+  std::function<void()> adopt_;
   int64_t earliest_expiry_ms_ = INT64_MAX;  // of the tick
   uint64_t hot_row_hash_ = 0;  // the last row found hot in the key cache
 };

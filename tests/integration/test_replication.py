@@ -207,6 +207,61 @@ def test_password_and_file_on_disk(primary_kind, replica_kind):
             assert replica.client().dbsize() == p.dbsize()
 
 
+def test_moving_from_redis_and_back():
+    """docs/operations.md, "Moving": replicate, switch, done, in both directions."""
+    with start("redis") as old, start("cairn") as cairn, start("redis") as new:
+        fill(old.client(), seed=16, keys=80)
+        follow(cairn, old)
+        with Load(old):
+            time.sleep(0.5)
+        assert_same(old, cairn)
+        cairn.client().execute_command("REPLICAOF", "NO", "ONE")
+        with Load(cairn):
+            time.sleep(0.3)
+            follow(new, cairn)
+            time.sleep(0.3)
+        assert_same(cairn, new)
+        new.client().execute_command("REPLICAOF", "NO", "ONE")
+        assert new.client().set("moved", "back")
+
+
+def test_failover_command():
+    """FAILOVER hands the role over without losing anything, and what it refuses."""
+    with start("cairn") as a, start("cairn") as b:
+        with pytest.raises(redis.ResponseError, match="FAILOVER requires connected replicas"):
+            a.client().execute_command("FAILOVER")
+        with pytest.raises(redis.ResponseError, match="No failover in progress"):
+            a.client().execute_command("FAILOVER", "ABORT")
+        follow(b, a)
+        with pytest.raises(redis.ResponseError, match="not a replica"):
+            a.client().execute_command("FAILOVER", "TO", "127.0.0.1", 1)
+        with Load(a):
+            time.sleep(0.3)
+            assert a.client().execute_command("FAILOVER", "TIMEOUT", 10000) == b"OK"
+            wait_until(lambda: replication(b)["role"] == "master", 10, "the promotion")
+            wait_for_link(a)
+        assert_same(b, a)
+        assert replication(a)["master_failover_state"] == "no-failover"
+        assert b.client().info("stats")["sync_full"] == 0
+
+
+def test_archive_of_a_cache():
+    """A replica that ignores the primary's deletions and expiry keeps everything."""
+    with start("redis") as primary, start("cairn", replica_ignore_del=True, replica_ignore_expire=True) as replica:
+        follow(replica, primary)
+        p = primary.client()
+        p.set("a", 1)
+        p.set("b", 2, px=50)
+        p.set("c", 3)
+        p.expire("c", 1)
+        p.delete("a")
+        time.sleep(0.3)
+        p.get("b")
+        wait_for_offset(primary, replica)
+        assert replica.client().mget("a", "b", "c") == [b"1", b"2", b"3"]
+        assert replica.client().ttl("c") == -1
+
+
 def test_replica_of_replica_after_restart():
     """A replica that restarts as a primary keeps its data and serves its old siblings."""
     with start("cairn") as primary, start("cairn") as replica:

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The harness of tests/integration, and how much each test does: CAIRN_PAIRS_ROUNDS."""
+
+import os
+import pathlib
+import random
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "integration"))
+
+
+@pytest.fixture
+def rounds():
+    """How often a test does what it does."""
+    return int(os.environ.get("CAIRN_PAIRS_ROUNDS", "6"))
+
+
+@pytest.fixture
+def rng():
+    """Random numbers; the seed is printed, and CAIRN_PAIRS_SEED sets it."""
+    seed = int(os.environ.get("CAIRN_PAIRS_SEED") or time.time())
+    print("seed", seed)
+    return random.Random(seed)
