@@ -17,8 +17,9 @@ constexpr std::string_view kSnapshotFile =
     "SAVE and BGSAVE, and nothing depends on them.";
 constexpr std::string_view kAofFile =
     "About the append-only file, in whose place Cairn has RocksDB's log.";
-constexpr std::string_view kReplica = "About replication, where Cairn does it in its own way: a first transfer starts at once and is loaded beside the "
-    "present data.";
+constexpr std::string_view kReplica =
+    "About replication, where Cairn does it in its own way: a first transfer starts at once and is "
+    "loaded beside the present data.";
 constexpr std::string_view kTables =
     "About hash tables in memory, which Cairn does not keep its data in.";
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";

@@ -69,9 +69,8 @@ void Replicas::Feed(ClientSession& session, std::string id, uint64_t next, bool 
   replica->acknowledges = !is_old;
   fed_.push_back(replica);
   ++count_;
-  replica->thread = StartThread("feed-" + std::to_string(replica->id), [this, replica, id = std::move(id), next, is_old] {
-    Run(*replica, id, next, is_old);
-  });
+  const auto run = [this, replica, id = std::move(id), next, is_old] { Run(*replica, id, next, is_old); };
+  replica->thread = StartThread("feed-" + std::to_string(replica->id), run);
 }
 
 void Replicas::Forget(ClientSession& session) {

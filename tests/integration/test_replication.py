@@ -2,6 +2,7 @@
 """Replication between Cairn and Redis, either way: full sync, the stream, going on after a break,
 roles, and what clients are told."""
 
+import socket
 import time
 
 import pytest
@@ -223,6 +224,55 @@ def test_moving_from_redis_and_back():
         assert_same(cairn, new)
         new.client().execute_command("REPLICAOF", "NO", "ONE")
         assert new.client().set("moved", "back")
+
+
+def read_line(connection):
+    """A line of a raw connection."""
+    line = b""
+    while not line.endswith(b"\r\n"):
+        byte = connection.recv(1)
+        assert byte, line
+        line += byte
+    return line
+
+
+def test_what_a_replica_says_by_hand():
+    """REPLCONF, PSYNC and SYNC as a program would say them, and SLAVEOF, the old name."""
+    with start("cairn") as primary:
+        client = primary.client()
+        client.set("k", "v")
+        assert client.execute_command("SLAVEOF", "NO", "ONE")
+        with pytest.raises(redis.ResponseError, match="Unrecognized REPLCONF option: what"):
+            client.execute_command("REPLCONF", "what", "ever")
+        with pytest.raises(redis.ResponseError, match="syntax error"):
+            client.execute_command("REPLCONF", "ack")
+        with socket.create_connection(("127.0.0.1", primary.port), 10) as connection:
+            connection.sendall(b"REPLCONF listening-port 1234 capa eof capa psync2\r\n")
+            assert read_line(connection) == b"+OK\r\n"
+            connection.sendall(b"PSYNC ? -1\r\n")
+            head, name, offset = read_line(connection).split()
+            assert (head, len(name), offset) == (b"+FULLRESYNC", 40, b"0")
+            mark = read_line(connection)
+            assert mark.startswith(b"$EOF:") and len(mark) == 47
+            file = b""
+            while not file.endswith(mark[5:45]):
+                file += connection.recv(4096)
+            assert file.startswith(b"REDIS0010")
+            connection.sendall(b"REPLCONF ACK 0\r\n")
+            client.set("k", "w")
+            stream = b""
+            while not stream.endswith(b"$1\r\nw\r\n"):
+                stream += connection.recv(4096)
+            assert stream == (b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"
+                              b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nw\r\n")
+            assert replication(primary)["slave0"]["port"] == 1234
+        with socket.create_connection(("127.0.0.1", primary.port), 10) as connection:
+            connection.sendall(b"PSYNC %b 24\r\n" % name)
+            assert read_line(connection) == b"+CONTINUE %b\r\n" % name
+            assert read_line(connection) == b"*3\r\n"
+        with socket.create_connection(("127.0.0.1", primary.port), 10) as connection:
+            connection.sendall(b"SYNC\r\n")
+            assert read_line(connection).startswith(b"$")
 
 
 def test_failover_command():

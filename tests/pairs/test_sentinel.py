@@ -63,7 +63,6 @@ class Writer:
     def __init__(self, sentinels):
         self.primary = sentinels.client().master_for("pair", socket_timeout=1)
         self.acknowledged = []
-        self.gap_s = 0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
 
@@ -76,7 +75,7 @@ class Writer:
         self.thread.join()
 
     def _run(self):
-        number, last = 0, time.monotonic()
+        number = 0
         while not self.ended.is_set():
             number += 1
             try:
@@ -85,8 +84,6 @@ class Writer:
                 pipe.execute_command("WAIT", 1, 500)
                 if pipe.execute()[1] >= 1:
                     self.acknowledged.append(number)
-                    self.gap_s = max(self.gap_s, time.monotonic() - last)
-                    last = time.monotonic()
             except redis.RedisError:
                 time.sleep(0.02)
 
@@ -105,17 +102,16 @@ def test_failover_loses_nothing(rounds):
                     primary.kill9()
                     begin = time.monotonic()
                     wait_until(lambda: replication(replica)["role"] == "master", 30, "the promotion")
-                    print("promoted after", round(time.monotonic() - begin, 2), "s")
+                    took_s = time.monotonic() - begin
+                    print("promoted after", round(took_s, 2), "s")
+                    assert took_s < (DOWN_AFTER_MS + FAILOVER_TIMEOUT_MS) / 1000 + 2
                     written = len(writer.acknowledged)
                     primary.start()
                     wait_until(lambda: replication(primary)["role"] == "slave", 30, "the return")
                     wait_for_link(primary)
                     wait_until(lambda: len(writer.acknowledged) > written + 100, 30, "the writing")
                     primary, replica = replica, primary
-                print("longest gap", round(writer.gap_s, 2), "s")
             assert_same(primary, replica)
             have = {int(member) for member in primary.client().smembers("numbers")}
             lost = [number for number in writer.acknowledged if number not in have]
             assert not lost, lost[:10]
-            timeout_s = (DOWN_AFTER_MS + FAILOVER_TIMEOUT_MS) / 1000
-            assert writer.gap_s < timeout_s + 2 + 4  # the client's own timeouts come on top
