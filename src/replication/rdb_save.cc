@@ -86,10 +86,26 @@ Status SaveSet(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer
   });
 }
 
+// Fields whose time has passed go along, as in Redis: who reads them drops them.
+Status SaveHashWithTimes(const Hash& hash, RdbWriter& writer) {
+  const int64_t earliest_ms = hash.next_deadline_ms();
+  writer.Type(RdbType::kHashWithTimes);
+  writer.Fixed64(earliest_ms);
+  writer.Length(hash.size());
+  return hash.ForEachStored([&](std::string_view field, std::string_view value) -> Result<bool> {
+    const int64_t when_ms = TRY(hash.DeadlineOf(field));
+    writer.Length(when_ms == kNoExpiry ? 0 : static_cast<uint64_t>(when_ms - earliest_ms + 1));
+    writer.Text(field);
+    writer.Text(value);
+    return true;
+  });
+}
+
 Status SaveHash(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   const bool is_small = IsSmall(entry);
   Hash hash(keys, key);
   TRY(hash.Open(std::move(entry)));
+  if (hash.has_deadlines()) return SaveHashWithTimes(hash, writer);
   if (is_small) {
     ListpackWriter listpack;
     TRY(hash.ForEach([&listpack](std::string_view field, std::string_view value) -> Result<bool> {

@@ -29,6 +29,8 @@ struct RdbValue {
   // in turn.
   RdbItems items;
   std::vector<double> scores;  // of the members of a sorted set
+  // When each field of a hash is gone, kNoExpiry for one that stays. Empty: all stay.
+  std::vector<int64_t> deadlines;
   std::unique_ptr<RdbStream> stream;  // of a stream, which has no items
 };
 

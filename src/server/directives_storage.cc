@@ -49,7 +49,9 @@ const Directive kRows[] = {
      .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
              "it. `memory-budget` is the bound on memory."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
-     .choices = kPolicies, .help = "Accepted and shown, without effect; see `maxmemory`."},
+     .choices = kPolicies,
+     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the uses of keys are counted, for "
+             "OBJECT FREQ."},
     {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1,
      .max = 64, .help = "Accepted and shown, without effect; see `maxmemory`."},
 

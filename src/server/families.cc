@@ -11,7 +11,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
   static const std::vector<std::span<const CommandRow>> families = {
       StringCommands(),     StringEditCommands(), GenericCommands(),    DatabaseCommands(),
       ObjectCommands(),     ExpireCommands(),     ScanCommands(),       HashCommands(),
-      HashWalkCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
+      HashWalkCommands(),   HashExpireCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
       ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
       StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
@@ -22,6 +22,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
       EvalCommands(),       ScriptCommands(),     FunctionCommands(),
+      ReplaceCommands(),    MigrateCommands(),
   };
   return families;
 }

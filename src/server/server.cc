@@ -123,6 +123,13 @@ void Server::WatchSettings() {
   };
   static_cast<void>(track_latency().ok());
   config_->Watch("latency-tracking", track_latency);
+  const auto count_uses = [this] {
+    static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
+    store_->cache().CountUses(config_->Get(kPolicy).front().second.ends_with("-lfu"));
+    return Ok();
+  };
+  static_cast<void>(count_uses().ok());
+  config_->Watch("maxmemory-policy", count_uses);
   WatchInterest();
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/random.h"
 
 namespace cairn {
 namespace {
@@ -32,13 +33,15 @@ struct CachedRow {
   std::atomic<size_t>* held;      // of its shard
   std::atomic<uint32_t> used_s;  // when it was last used
   std::atomic<bool> hot;
+  std::atomic<uint8_t> frequency;  // of use, while uses are counted
   uint32_t size;
   char bytes[];
 
   static CachedRow* New(std::atomic<size_t>* held, std::string_view value, bool hot, int64_t used_s) {
     void* memory = std::malloc(sizeof(CachedRow) + value.size());
     if (memory == nullptr) throw std::bad_alloc();
-    auto* row = new (memory) CachedRow{held, static_cast<uint32_t>(used_s), hot, static_cast<uint32_t>(value.size())};
+    auto* row = new (memory) CachedRow{held, static_cast<uint32_t>(used_s), hot, RowCache::kNewFrequency,
+                                       static_cast<uint32_t>(value.size())};
     std::memcpy(row->bytes, value.data(), value.size());
     return row;
   }
@@ -48,6 +51,25 @@ struct CachedRow {
     std::free(row);
   }
 };
+
+// Uses after which the count rises from 6, 7, 8 ...: each time this many more.
+constexpr uint32_t kFrequencyLogFactor = 10;
+constexpr int64_t kFrequencyDecaySeconds = 60;
+
+uint8_t DecayedFrequency(const CachedRow& row, int64_t now_s) {
+  const uint8_t frequency = row.frequency.load(std::memory_order_relaxed);
+  const int64_t used_s = row.used_s.load(std::memory_order_relaxed);
+  if (used_s == RowCache::kUnknownUse || now_s <= used_s) return frequency;
+  return static_cast<uint8_t>(frequency - std::min<int64_t>((now_s - used_s) / kFrequencyDecaySeconds, frequency));
+}
+
+// One use more: the higher the count, the rarer it rises.
+uint8_t RaisedFrequency(uint8_t frequency) {
+  if (frequency == UINT8_MAX) return frequency;
+  thread_local Random random(static_cast<uint64_t>(MonotonicUs()));
+  const uint32_t above = frequency > RowCache::kNewFrequency ? frequency - RowCache::kNewFrequency : 0;
+  return frequency + (random.Below(above * kFrequencyLogFactor + 1) == 0);
+}
 
 }  // namespace
 
@@ -79,6 +101,7 @@ RowRef RowCache::Lookup(std::string_view tagged, bool use, int64_t now_s, bool& 
   auto* row = static_cast<CachedRow*>(cache.Value(handle));
   was_hot = row->hot.load(std::memory_order_relaxed);
   if (use) {
+    if (counts_uses()) row->frequency.store(RaisedFrequency(DecayedFrequency(*row, now_s)), std::memory_order_relaxed);
     if (!was_hot) row->hot.store(true, std::memory_order_relaxed);
     was_hot = true;
     const auto used_s = static_cast<uint32_t>(now_s);  // stored once a second, so that readers share the line
@@ -110,6 +133,23 @@ void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
   cache.Release(handle);
 }
 
+uint8_t RowCache::Frequency(std::string_view tagged, int64_t now_s) {
+  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  if (handle == nullptr) return kNewFrequency;
+  const uint8_t frequency = DecayedFrequency(*static_cast<CachedRow*>(cache.Value(handle)), now_s);
+  cache.Release(handle);
+  return frequency;
+}
+
+void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
+  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  if (handle == nullptr) return;
+  static_cast<CachedRow*>(cache.Value(handle))->frequency.store(frequency, std::memory_order_relaxed);
+  cache.Release(handle);
+}
+
 void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot, int64_t used_s) {
   const size_t charge = sizeof(CachedRow) + value.size() + kAllocatorOverhead;
   if (charge > ShardCapacity() / kMostOfShard) {
@@ -123,6 +163,7 @@ void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot,
     complete_.store(false, std::memory_order_release);  // before the cache evicts something
   }
   CachedRow* row = CachedRow::New(&shard.held, value, hot, used_s);
+  if (counts_uses()) row->frequency.store(Frequency(tagged, used_s), std::memory_order_relaxed);
   const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
   // Without a handle to return, a row that does not fit is freed by the cache itself.
   (void)shard.cache->Insert(rocksdb::Slice(tagged.data(), tagged.size()), row, charge, &CachedRow::Delete, nullptr,

@@ -50,6 +50,15 @@ class RowCache {
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
   // Lets a row that is held count as last used then.
   void SetUsed(std::string_view tagged, int64_t used_s);
+  // Whether uses are counted from here on (OBJECT FREQ). When they are not, a look-up costs nothing for it.
+  void CountUses(bool counts) { counts_uses_.store(counts, std::memory_order_relaxed); }
+  bool counts_uses() const { return counts_uses_.load(std::memory_order_relaxed); }
+  // How often the row was used lately, on Redis's logarithmic scale: a new row has kNewFrequency, it rises ever more
+  // slowly with the uses and falls by one for each minute without one. A row the cache does not hold counts as new.
+  static constexpr uint8_t kNewFrequency = 5;
+  uint8_t Frequency(std::string_view tagged, int64_t now_s);
+  // For a row that is held.
+  void SetFrequency(std::string_view tagged, uint8_t frequency);
   // For a row that does not exist any more.
   void Erase(std::string_view tagged);
   // Takes out rows that do not exist any more: those whose tagged keys `is_dead` names. One pass over the cache.
@@ -70,9 +79,9 @@ class RowCache {
   uint64_t misses() const { return misses_.load(); }
 
   struct Shard {
-    std::shared_ptr<rocksdb::Cache> cache;
     // At least what the cache is charged with; raised before an insertion and lowered after a removal.
     std::atomic<size_t> held{0};
+    std::shared_ptr<rocksdb::Cache> cache;
   };
 
  private:
@@ -83,6 +92,7 @@ class RowCache {
   std::atomic<size_t> capacity_;
   std::atomic<bool> complete_{false};
   const int64_t created_s_;
+  std::atomic<bool> counts_uses_{false};
   SpreadCounter hits_;
   SpreadCounter misses_;
 };

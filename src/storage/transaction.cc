@@ -251,7 +251,19 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
 
 void Transaction::SetIdle(const RowKey& row, int64_t seconds) {
   const int64_t now_s = now_ms_ / 1000;
-  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1)});
+  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1), {}});
+}
+
+void Transaction::SetFrequency(const RowKey& row, uint8_t frequency) {
+  use_marks_.push_back({row, now_ms_ / 1000, frequency});
+}
+
+std::optional<uint8_t> Transaction::Frequency(const RowKey& row) {
+  if (!store_.cache_.counts_uses()) return std::nullopt;
+  for (const UseMark& mark : use_marks_) {
+    if (mark.frequency && mark.row.tagged() == row.tagged()) return mark.frequency;
+  }
+  return store_.cache_.Frequency(row.tagged(), now_ms_ / 1000);
 }
 
 int64_t Transaction::IdleSeconds(const RowKey& row) {
@@ -506,7 +518,10 @@ void Transaction::ApplyToCache() {
       store_.cache_.Erase(entry.tagged);
     }
   }
-  for (const UseMark& mark : use_marks_) store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
+  for (const UseMark& mark : use_marks_) {
+    store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
+    if (mark.frequency) store_.cache_.SetFrequency(mark.row.tagged(), *mark.frequency);
+  }
 }
 
 void Transaction::ApplyCounts() {

@@ -26,6 +26,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -133,6 +134,10 @@ class Transaction {
   int64_t IdleSeconds(const RowKey& row);
   // Lets a row that the command has written count as last used so long ago.
   void SetIdle(const RowKey& row, int64_t seconds);
+  // How often the row was used lately (RowCache::Frequency); nothing when uses are not counted.
+  std::optional<uint8_t> Frequency(const RowKey& row);
+  // Lets a row that the command has written count as used so often.
+  void SetFrequency(const RowKey& row, uint8_t frequency);
   void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
   void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
@@ -259,6 +264,7 @@ class Transaction {
   struct UseMark {
     RowKey row;
     int64_t used_s;
+    std::optional<uint8_t> frequency;
   };
   struct RankChange {
     RowKey row;
