@@ -68,11 +68,13 @@ def list_parts(quick: bool) -> list[Part]:
     size = ["--quick"] if quick else []
     units = [word for unit in QUICK_UNITS for word in ("--only", f"unit/{unit}")] if quick else []
     commands = "30000" if quick else "500000"
+    damage = ["--count", "20000", "--preset", "release"] if quick else ["--count", "50000"]
     return [
         Part("unit", ctest, "--output-junit", limit),
         Part("tidy", pytest + ["tests/tidy"], "--junitxml", limit),
         Part("integration", pytest + ["tests/integration"], "--junitxml", limit),
         Part("differential", ["tests/differential/run", "--commands", commands], None, limit),
+        Part("fuzz", ["tests/fuzz/run"] + damage, None, limit),
         Part("redis_suite", ["tests/compat/redis_suite"] + units, None, limit),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + size, None, limit),
         Part("clients", ["tests/clients/run"] + size, None, limit),

@@ -228,7 +228,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   keys.TellMisses(false);
   const KeyEntry old = TRY(keys.Find(target, Access::kPeek));
   if (!result.empty()) {
-    TRY(WriteBytes(keys, target, old, result, kNoExpiry, Origin::kWhole));
+    TRY(WriteBytes(keys, target, old, result, kNoExpiry, Origin::kEdited));
     ctx.Changed(kStringEvent, "set", target.bytes());
   } else if (old.exists()) {
     TRY(keys.Remove(target, old));

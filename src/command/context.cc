@@ -28,9 +28,8 @@ void CommandContext::RememberReads(std::span<const std::string_view> argv) {
 }
 
 Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply) {
-  if (ctx.session_.tracking.on && ctx.session_.tracking.remembers() && ctx.command_.Has(kReadonly)) {
-    ctx.RememberReads(argv);
-  }
+  const bool reads = ctx.command_.Has(kReadonly) && !ctx.command_.Has(kRunsScript);  // what a script calls does
+  if (reads && ctx.session_.tracking.on && ctx.session_.tracking.remembers()) ctx.RememberReads(argv);
   Args args(argv);
   TRY(ctx.command_.row().run(ctx, args, reply));
   if (ctx.changes_ == 0) return Ok();

@@ -9,12 +9,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/random.h"
+#include "command/busy_scripts.h"
+#include "command/conditions.h"
 #include "command/context.h"
 #include "command/session.h"
 #include "command/table.h"
@@ -48,6 +51,7 @@ struct Outcome {
   bool wrote = false;                // its changes are in the tick: the reply must wait for the commit
   bool wakes = false;                // it touched a key somebody is parked on: end the tick now
   std::vector<QueuedCommand> ran;    // EXEC: what it ran
+  std::unique_ptr<ScriptCalls> called;  // what its scripts called; null: nothing
 };
 
 // Told of each call that a user's rules do not allow, with what was denied.
@@ -69,15 +73,21 @@ class Dispatcher {
   // The session is going away.
   void Forget(Session& session);
 
+  Conditions& conditions() { return conditions_; }
+
   // Called before any command runs.
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
+  void set_scripting(Scripting* scripting) { scripting_ = scripting; }
+  BusyScripts& busy_scripts() { return busy_scripts_; }
 
  private:
   struct Call;
   Status CheckGates(const Call& call);
   Status CheckUser(const Call& call);
-  Status CheckWritable(const Call& call);
+  static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
+  Status CheckConditions(const Call& call);
   void TellLateDenials(const Call& call);
+  void TellScriptDenials(const Call& call);
   void Enqueue(const Call& call, Reply& reply);
   bool StartsOnSlowLane(const Call& call) const;
   Status LockFor(Call& call, bool everything);
@@ -94,7 +104,10 @@ class Dispatcher {
   const Limits& limits_;
   Waiters& waiters_;
   Server* server_;
+  Scripting* scripting_ = nullptr;
+  BusyScripts busy_scripts_;
   DenialListener denial_listener_;
+  Conditions conditions_;
 };
 
 }  // namespace cairn

@@ -19,6 +19,7 @@ std::span<const CommandRow> ScanCommands();
 std::span<const CommandRow> SortCommands();
 std::span<const CommandRow> HashCommands();
 std::span<const CommandRow> HashWalkCommands();
+std::span<const CommandRow> HashExpireCommands();
 std::span<const CommandRow> SetCommands();
 std::span<const CommandRow> SetRandomCommands();
 std::span<const CommandRow> SetStoreCommands();
@@ -42,5 +43,6 @@ std::span<const CommandRow> BitfieldCommands();
 std::span<const CommandRow> HyperLogLogCommands();
 std::span<const CommandRow> GeoCommands();
 std::span<const CommandRow> GeoSearchCommands();
+std::span<const CommandRow> ReplaceCommands();
 
 }  // namespace cairn

@@ -160,7 +160,7 @@ Status HIncrBy(CommandContext& ctx, Args& args, Reply& reply) {
   if (__builtin_add_overflow(number, increment, &number)) return Status::Reply(errors::kOverflow);
   std::string text;
   AppendInt64(text, number);
-  TRY(hash.Set(field, text));
+  TRY(hash.Set(field, text, Hash::Deadline::kKeep));
   TRY(hash.Save());
   ctx.Changed(kHashEvent, "hincrby", key.bytes());
   reply.Integer(number);
@@ -187,10 +187,15 @@ Status HIncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   number += *increment;
   if (!std::isfinite(number)) return Status::Reply(errors::kNanOrInfinity);
   const std::string text = FormatLongDouble(number);
-  TRY(hash.Set(field, text));
+  TRY(hash.Set(field, text, Hash::Deadline::kKeep));
   TRY(hash.Save());
   ctx.Changed(kHashEvent, "hincrbyfloat", key.bytes());
-  ctx.Effect({"HSET", key.bytes(), field, text});  // another machine may add otherwise
+  // Another machine may add otherwise.
+  if (hash.has_deadlines()) {
+    ctx.Effect({"HSETEX", key.bytes(), "KEEPTTL", "FIELDS", "1", field, text});
+  } else {
+    ctx.Effect({"HSET", key.bytes(), field, text});
+  }
   reply.Bulk(text);
   return Ok();
 }

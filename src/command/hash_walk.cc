@@ -15,44 +15,44 @@
 namespace cairn {
 namespace {
 
-// HGETALL key
-Status HGetAll(CommandContext& ctx, Args& args, Reply& reply) {
+// What HGETALL and its kin reply of each pair.
+enum PairParts : unsigned char { kFields = 1, kValues = 2 };
+
+Status ReplyAll(CommandContext& ctx, Args& args, Reply& reply, unsigned parts) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   Hash hash(keys, key);
   TRY(hash.Open());
-  reply.Map(hash.size());
-  return hash.ForEach([&reply](std::string_view field, std::string_view value) -> Result<bool> {
-    reply.Bulk(field);
-    reply.Bulk(value);
+  const bool whole = parts == (kFields | kValues);
+  const bool counts_first = !hash.MayHaveDue();  // else it is known afterwards how many there are
+  const size_t mark = reply.Later();
+  if (counts_first && whole) reply.Map(hash.size());
+  if (counts_first && !whole) reply.Array(hash.size());
+  size_t seen = 0;
+  TRY(hash.ForEach([&](std::string_view field, std::string_view value) -> Result<bool> {
+    ++seen;
+    if (parts & kFields) reply.Bulk(field);
+    if (parts & kValues) reply.Bulk(value);
     return true;
-  });
+  }));
+  if (!counts_first && whole) reply.FinishMap(mark, seen);
+  if (!counts_first && !whole) reply.FinishArray(mark, seen);
+  return Ok();
+}
+
+// HGETALL key
+Status HGetAll(CommandContext& ctx, Args& args, Reply& reply) {
+  return ReplyAll(ctx, args, reply, kFields | kValues);
 }
 
 // HKEYS key
 Status HKeys(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
-  TRY(hash.Open());
-  reply.Array(hash.size());
-  return hash.ForEach([&reply](std::string_view field, std::string_view) -> Result<bool> {
-    reply.Bulk(field);
-    return true;
-  });
+  return ReplyAll(ctx, args, reply, kFields);
 }
 
 // HVALS key
 Status HVals(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
-  TRY(hash.Open());
-  reply.Array(hash.size());
-  return hash.ForEach([&reply](std::string_view, std::string_view value) -> Result<bool> {
-    reply.Bulk(value);
-    return true;
-  });
+  return ReplyAll(ctx, args, reply, kValues);
 }
 
 // HSCAN key cursor [MATCH pattern] [COUNT count]
@@ -105,8 +105,24 @@ class FieldReplies {
   const bool with_values_;
 };
 
+Result<std::vector<FieldPair>> ReadPairs(const Hash& hash) {
+  std::vector<FieldPair> pairs;
+  TRY(hash.ForEach([&pairs](std::string_view field, std::string_view value) -> Result<bool> {
+    pairs.push_back({std::string(field), std::string(value)});
+    return true;
+  }));
+  return pairs;
+}
+
 Status ReplyDistinct(const Hash& hash, uint64_t count, Random& random, FieldReplies& replies) {
-  const auto ranks = SampleRanks(hash.size(), count, random);
+  if (hash.MayHaveDue()) {  // ranks count fields that are none any more
+    const std::vector<FieldPair> pairs = TRY(ReadPairs(hash));
+    const auto chosen = SampleRanks(pairs.size(), std::min<uint64_t>(count, pairs.size()), random);
+    replies.Begin(chosen.size());
+    for (const uint64_t rank : chosen) replies.Add(pairs[rank].field, pairs[rank].value);
+    return Ok();
+  }
+  const auto ranks = SampleRanks(hash.size(), std::min(count, hash.size()), random);
   replies.Begin(ranks.size());
   return hash.ForEachRank(
       ranks, replies.with_values(),
@@ -119,20 +135,15 @@ Status ReplyDistinct(const Hash& hash, uint64_t count, Random& random, FieldRepl
 // Every draw is from all fields, whatever came before.
 Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& ctx,
                   FieldReplies& replies) {
-  replies.Begin(sample.count);
-  std::vector<FieldPair> pairs;
-  if (sample.ReadsAll(hash.size())) {
-    pairs.reserve(hash.size());
-    TRY(hash.ForEach([&pairs](std::string_view field, std::string_view value) -> Result<bool> {
-      pairs.push_back({std::string(field), std::string(value)});
-      return true;
-    }));
-  }
-  for (uint64_t i = 0; i < sample.count; ++i) {
+  const bool reads_all = hash.MayHaveDue() || sample.ReadsAll(hash.size());
+  const std::vector<FieldPair> pairs = reads_all ? TRY(ReadPairs(hash)) : std::vector<FieldPair>();
+  const uint64_t size = reads_all ? pairs.size() : hash.size();
+  replies.Begin(size > 0 ? sample.count : 0);
+  for (uint64_t i = 0; i < sample.count && size > 0; ++i) {
     TRY(ctx.txn().Spend(1));
     TRY(CheckDraws(replies.reply()));
-    const uint64_t rank = ctx.random().Below(hash.size());
-    if (!pairs.empty()) {
+    const uint64_t rank = ctx.random().Below(size);
+    if (reads_all) {
       replies.Add(pairs[rank].field, pairs[rank].value);
       continue;
     }
@@ -154,8 +165,12 @@ Result<bool> ParseWithValues(Args& args, const SampleCount& sample) {
 Status ReplyRandomField(CommandContext& ctx, const Key& key, Keyspace& keys, Reply& reply) {
   Hash hash(keys, key);
   TRY(hash.Open());
-  if (hash.exists()) {
+  if (!hash.exists()) {
+    reply.Null();
+  } else if (!hash.MayHaveDue()) {
     reply.Bulk(TRY(hash.At(ctx.random().Below(hash.size()), false)).field);
+  } else if (const auto pairs = TRY(ReadPairs(hash)); !pairs.empty()) {
+    reply.Bulk(pairs[ctx.random().Below(pairs.size())].field);
   } else {
     reply.Null();
   }
@@ -176,7 +191,7 @@ Status HRandField(CommandContext& ctx, Args& args, Reply& reply) {
     return Ok();
   }
   if (!sample.distinct) return ReplyDraws(hash, sample, ctx, replies);
-  return ReplyDistinct(hash, std::min(sample.count, hash.size()), ctx.random(), replies);
+  return ReplyDistinct(hash, sample.count, ctx.random(), replies);
 }
 
 constexpr CommandRow kRows[] = {

@@ -17,6 +17,10 @@ constexpr std::string_view kNoFrequency =
     "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when "
     "switching between policies at runtime LRU and LFU data will take some time to adjust.";
 
+constexpr std::string_view kNoIdleTime =
+    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between "
+    "policies at runtime LRU and LFU data will take some time to adjust.";
+
 Result<KeyEntry> Look(CommandContext& ctx, Args& args) {
   Keyspace keys = ctx.keys();
   keys.TellMisses(false);
@@ -46,21 +50,27 @@ Status ObjectRefCount(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// OBJECT FREQ key: nothing here counts accesses, so the answer is the one of a server that does not either.
+// OBJECT FREQ key
 Status ObjectFreq(CommandContext& ctx, Args& args, Reply& reply) {
-  if (TRY(Look(ctx, args)).exists()) return Status::Reply(kNoFrequency);
-  reply.Null();
+  if (!TRY(Look(ctx, args)).exists()) {
+    reply.Null();
+    return Ok();
+  }
+  const auto frequency = ctx.txn().Frequency(ctx.keys().Name(args[2]).row());
+  if (!frequency) return Status::Reply(kNoFrequency);
+  reply.Integer(*frequency);
   return Ok();
 }
 
 // OBJECT IDLETIME key
 Status ObjectIdleTime(CommandContext& ctx, Args& args, Reply& reply) {
-  const KeyEntry entry = TRY(Look(ctx, args));
-  if (entry.exists()) {
-    reply.Integer(ctx.txn().IdleSeconds(ctx.keys().Name(args[2]).row()));
-  } else {
+  if (!TRY(Look(ctx, args)).exists()) {
     reply.Null();
+    return Ok();
   }
+  const Key key = ctx.keys().Name(args[2]);
+  if (ctx.txn().Frequency(key.row())) return Status::Reply(kNoIdleTime);
+  reply.Integer(ctx.txn().IdleSeconds(key.row()));
   return Ok();
 }
 

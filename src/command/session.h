@@ -96,6 +96,7 @@ class Session {
   std::unique_ptr<BlockedCommand> blocked;
   Subscriptions subscriptions;
   TrackingMode tracking;
+  bool in_script = false;  // a script is running its commands
   // In RESP2 a subscriber may say little else, for a reply could not be told from a message.
   bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }
 

@@ -20,7 +20,9 @@ std::string_view EncodingName(const KeyEntry& entry) {
     case Type::kList: return "quicklist";
     case Type::kSet: return small && encoding == Encoding::kIntegers ? "intset" : "hashtable";
     case Type::kZset: return small ? "listpack" : "skiplist";
-    case Type::kHash: return small ? "listpack" : "hashtable";
+    case Type::kHash:
+      if (!small) return "hashtable";
+      return entry.fields_expire_ms() == kNoExpiry ? "listpack" : "listpackex";
     case Type::kStream: return "stream";
     case Type::kNone: break;
   }

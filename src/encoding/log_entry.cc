@@ -37,20 +37,28 @@ void AppendLogCommand(std::string& out, int db, std::span<const std::string_view
   }
 }
 
+void AppendLogStream(std::string& out, std::string_view bytes) {
+  out.push_back(static_cast<char>(LogEntryKind::kStream));
+  AppendVarint(out, bytes.size());
+  out.append(bytes);
+}
+
 void AppendLogMark(std::string& out, LogEntryKind kind) { out.push_back(static_cast<char>(kind)); }
 
 Result<bool> LogEntryReader::Next(LogEntry& entry) {
   if (rest_.empty()) return false;
   const auto kind = static_cast<uint8_t>(rest_.front());
   rest_.remove_prefix(1);
-  if (kind < static_cast<uint8_t>(LogEntryKind::kCommand) || kind > static_cast<uint8_t>(LogEntryKind::kEnd)) {
+  if (kind < static_cast<uint8_t>(LogEntryKind::kCommand) || kind > static_cast<uint8_t>(LogEntryKind::kStream)) {
     return Status::Corruption("log entry: unknown kind");
   }
   entry = LogEntry{.kind = static_cast<LogEntryKind>(kind)};
-  if (entry.kind != LogEntryKind::kCommand) return true;
-  uint64_t db;
+  if (entry.kind == LogEntryKind::kBegin || entry.kind == LogEntryKind::kEnd) return true;
+  uint64_t db = 0;
   uint64_t size;
-  if (!ReadVarint(rest_, db) || db > UINT32_MAX) return Status::Corruption("log entry: db is cut short");
+  if (entry.kind == LogEntryKind::kCommand && (!ReadVarint(rest_, db) || db > UINT32_MAX)) {
+    return Status::Corruption("log entry: db is cut short");
+  }
   if (!ReadVarint(rest_, size)) return Status::Corruption("log entry: size is cut short");
   if (size > rest_.size()) return Status::Corruption("log entry: command is longer than the log data");
   entry.db = static_cast<uint32_t>(db);

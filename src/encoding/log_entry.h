@@ -8,6 +8,7 @@
 //   1 command   db:varint size:varint, then size bytes: the command as RESP, an array of bulk strings
 //   2 begin     nothing; the commands up to `end` happen as one
 //   3 end       nothing
+//   4 stream    size:varint, then size bytes: a piece of the stream of this server's own primary, as it came
 //
 // Example: PING in database 0 = 01 00 0e 2a310d0a 24340d0a 50494e47 0d0a
 //
@@ -26,15 +27,16 @@
 
 namespace cairn {
 
-enum class LogEntryKind : uint8_t { kCommand = 1, kBegin = 2, kEnd = 3 };
+enum class LogEntryKind : uint8_t { kCommand = 1, kBegin = 2, kEnd = 3, kStream = 4 };
 
 struct LogEntry {
   LogEntryKind kind = LogEntryKind::kCommand;
   uint32_t db = 0;           // of a command
-  std::string_view command;  // RESP; views the bytes that are read
+  std::string_view command;  // RESP, or the piece of a stream; views the bytes that are read
 };
 
 void AppendLogCommand(std::string& out, int db, std::span<const std::string_view> argv);
+void AppendLogStream(std::string& out, std::string_view bytes);
 // kBegin or kEnd.
 void AppendLogMark(std::string& out, LogEntryKind kind);
 

@@ -8,14 +8,26 @@ namespace {
 
 constexpr uint8_t kHasExpiry = 1;
 constexpr uint8_t kGrown = 2;
+constexpr uint8_t kFieldsExpire = 4;
+
+Status ReadTime(std::string_view& bytes, int64_t& when_ms, std::string_view name) {
+  uint64_t when;
+  if (!ReadU64(bytes, when)) return Status::Corruption("record: " + std::string(name) + " is cut short");
+  if (when >> 63) return Status::Corruption("record: " + std::string(name) + " is out of range");
+  when_ms = static_cast<int64_t>(when);
+  return Ok();
+}
 
 }  // namespace
 
 void AppendRecordHeader(std::string& out, const RecordHeader& header) {
   const bool has_expiry = header.expire_ms != kNoExpiry;
   out.push_back(static_cast<char>(static_cast<uint8_t>(header.type) | static_cast<uint8_t>(header.encoding) << 4));
-  out.push_back(static_cast<char>((has_expiry ? kHasExpiry : 0) | (header.grown ? kGrown : 0)));
+  const bool fields_expire = header.fields_expire_ms != kNoExpiry;
+  out.push_back(static_cast<char>((has_expiry ? kHasExpiry : 0) | (header.grown ? kGrown : 0) |
+                                  (fields_expire ? kFieldsExpire : 0)));
   if (has_expiry) AppendU64(out, static_cast<uint64_t>(header.expire_ms));
+  if (fields_expire) AppendU64(out, static_cast<uint64_t>(header.fields_expire_ms));
 }
 
 Result<Record> DecodeRecord(std::string_view bytes) {
@@ -26,17 +38,16 @@ Result<Record> DecodeRecord(std::string_view bytes) {
   const uint8_t encoding = kind >> 4;
   if (type < 1 || type > 6) return Status::Corruption("record: unknown type");
   if (encoding > 4) return Status::Corruption("record: unknown encoding");
-  if (flags & ~(kHasExpiry | kGrown)) return Status::Corruption("record: unknown flag");
+  if (flags & ~(kHasExpiry | kGrown | kFieldsExpire)) return Status::Corruption("record: unknown flag");
   Record record;
   record.header.type = static_cast<Type>(type);
   record.header.encoding = static_cast<Encoding>(encoding);
   record.header.grown = flags & kGrown;
   record.payload = bytes.substr(2);
-  if (flags & kHasExpiry) {
-    uint64_t when;
-    if (!ReadU64(record.payload, when)) return Status::Corruption("record: expire_ms is cut short");
-    if (when >> 63) return Status::Corruption("record: expire_ms is out of range");
-    record.header.expire_ms = static_cast<int64_t>(when);
+  if (flags & kHasExpiry) TRY(ReadTime(record.payload, record.header.expire_ms, "expire_ms"));
+  if (flags & kFieldsExpire) {
+    if (record.header.type != Type::kHash) return Status::Corruption("record: fields_expire_ms of another type");
+    TRY(ReadTime(record.payload, record.header.fields_expire_ms, "fields_expire_ms"));
   }
   return record;
 }

@@ -4,9 +4,11 @@
 //
 //   offset  size  type    name        meaning
 //   0       1     u8      kind        type in the low, encoding in the high four bits
-//   1       1     u8      flags       bit 0: expire_ms follows; bit 1: grown (see below); others 0
+//   1       1     u8      flags       bit 0: expire_ms follows; bit 1: grown (see below); bit 2: fields_expire_ms
+//                                     follows; others 0
 //   2       8     u64 be  expire_ms   only with flag bit 0: Unix time in ms at which the key is gone
-//   2 or 10 *     bytes   payload     by encoding:
+//   2 or 10 8     u64 be  fields_expire_ms   only with flag bit 2, of a hash: no field of it is gone before
+//   *       *     bytes   payload     by encoding:
 //                                       raw       the string's bytes
 //                                       integer   varint, zigzag
 //                                       packed    encoding/packed.h
@@ -39,7 +41,8 @@ struct RecordHeader {
   Type type = Type::kNone;
   Encoding encoding = Encoding::kRaw;
   bool grown = false;
-  int64_t expire_ms = kNoExpiry;  // kNoExpiry, or 0 and more
+  int64_t expire_ms = kNoExpiry;         // kNoExpiry, or 0 and more
+  int64_t fields_expire_ms = kNoExpiry;  // of a hash with fields that expire: the earliest time, or one before it
 };
 
 // Appends the header's bytes; the payload is to follow them.

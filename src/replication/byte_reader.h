@@ -18,6 +18,7 @@ class ByteReader {
 
   bool ok() const { return ok_; }
   size_t left() const { return rest_.size(); }
+  std::string_view rest() const { return rest_; }
   uint8_t Peek() const { return rest_.empty() ? 0 : static_cast<uint8_t>(rest_[0]); }
 
   std::string_view Take(uint64_t size) {

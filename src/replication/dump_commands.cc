@@ -56,8 +56,7 @@ struct RestoreOptions {
   bool replace = false;
   bool absolute = false;          // the TTL is a time
   std::optional<int64_t> idle_s;  // how long ago the key was last used
-  std::optional<int64_t>
-      frequency;  // of use, on Redis's logarithmic scale; nothing here counts uses
+  std::optional<int64_t> frequency;  // of use (RowCache::Frequency)
 };
 
 Result<RestoreOptions> ParseOptions(Args& args) {
@@ -141,6 +140,7 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
       TRY(keys.SetExpiry(key, loaded, expire_ms));
     }
     if (options.idle_s) ctx.txn().SetIdle(key.row(), *options.idle_s);
+    if (options.frequency) ctx.txn().SetFrequency(key.row(), static_cast<uint8_t>(*options.frequency));
     ctx.Changed(kGenericEvent, "restore", key.bytes());
     if (expire_ms != kNoExpiry && !options.absolute) TellMoment(ctx, args, expire_ms);
   }

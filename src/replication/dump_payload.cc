@@ -15,7 +15,8 @@ constexpr size_t kCrcBytes = 8;
 }  // namespace
 
 void AppendDumpFooter(std::string& payload) {
-  AppendLittle(payload, kRdbVersionWritten, kVersionBytes);
+  const bool has_times = !payload.empty() && payload[0] == static_cast<char>(RdbType::kHashWithTimes);
+  AppendLittle(payload, has_times ? kRdbVersionWithTimes : kRdbVersionWritten, kVersionBytes);
   AppendLittle(payload, Crc64(payload), kCrcBytes);
 }
 

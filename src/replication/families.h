@@ -10,5 +10,6 @@
 namespace cairn {
 
 std::span<const CommandRow> DumpCommands();
+std::span<const CommandRow> MigrateCommands();
 
 }  // namespace cairn

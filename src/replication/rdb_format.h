@@ -37,6 +37,9 @@
 //   19  stream 2            n:length, n nodes, count:length last:id first:id max_deleted:id
 //                           entries_added:length, m:length, m groups
 //   21  stream 3            as 19
+//   24  hash with times     earliest:i64, n:length, n times: ttl:length text (field) text (value); ttl is 0 for a
+//                           field that stays, else one more than its time less `earliest`
+//   25  hash listpack ex    earliest:i64, text that is a listpack: field, value, time, ...; 0 for a field that stays
 //
 // What a stream is made of; types/stream_group.h says what the words mean:
 //
@@ -51,8 +54,9 @@
 //               p:length, p raw ids: which of the group's pending entries are the consumer's
 //
 // A zset in a ziplist or listpack is member, score, member, score ...; a hash field, value, field,
-// value ... Versions 5 to 11 of RDB differ, as to values, only in which types they know. We write
-// what version 10 knows, the one of Redis 7.0, so that it and all later ones read it.
+// value ... Versions 5 to 12 of RDB differ, as to values, only in which types they know. We write
+// what version 10 knows, the one of Redis 7.0, so that it and all later ones read it; but a hash with
+// fields that expire is of type 24 and version 12, that of Redis 7.4, which had them first.
 //
 // Example: the string "x" = 00 01 78, as a payload 00 01 78 0a00 and eight bytes of CRC.
 #pragma once
@@ -81,10 +85,13 @@ enum class RdbType : uint8_t {
   kStreamListpacks2 = 19,
   kSetListpack = 20,
   kStreamListpacks3 = 21,
+  kHashWithTimes = 24,
+  kHashListpackEx = 25,
 };
 
 inline constexpr uint16_t kRdbVersionWritten = 10;
-inline constexpr uint16_t kRdbVersionRead = 11;  // the newest we know
+inline constexpr uint16_t kRdbVersionWithTimes = 12;  // of what has fields that expire
+inline constexpr uint16_t kRdbVersionRead = 12;       // the newest we know
 
 // How a text or a length starts.
 inline constexpr uint8_t kRdbLength14 = 0x40;

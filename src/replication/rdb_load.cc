@@ -64,7 +64,16 @@ Status LoadZset(Keyspace& keys, const Key& key, const KeyEntry& entry, const Rdb
 }
 
 Status LoadHash(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) {
-  return Hash::Replace(keys, key, entry, value.items.all(), RuleFor(value));
+  TRY(Hash::Replace(keys, key, entry, value.items.all(), RuleFor(value)));
+  if (value.deadlines.empty()) return Ok();
+  Hash hash(keys, key);
+  TRY(hash.Open());
+  std::string field;
+  for (size_t i = 0; i < value.deadlines.size(); ++i) {
+    if (value.deadlines[i] == kNoExpiry) continue;
+    TRY(hash.SetDeadline(value.items[2 * i].Text(field), value.deadlines[i]));
+  }
+  return hash.Save();
 }
 
 Status LoadGroup(Stream& stream, const RdbStream& value, const RdbStream::Group& read) {

@@ -3,12 +3,14 @@
 
 #include <lzf.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "base/number.h"
+#include "replication/crc64.h"
 #include "replication/rdb_format.h"
 
 namespace cairn {
@@ -22,29 +24,73 @@ constexpr uint8_t kScoreNan = 253;
 constexpr uint8_t kScoreInfinity = 254;
 constexpr uint8_t kScoreMinusInfinity = 255;
 
-Status CutShort() { return Status::Corruption("rdb: the payload is cut short"); }
+constexpr uint64_t kMostHeadBytes = 16;  // of a length or an integer
+constexpr size_t kChunkBytes = 256 * 1024;
+constexpr size_t kMostReadAtOnce = 16 << 20;  // memory is taken as bytes arrive, not as they are announced
 
 }  // namespace
 
+Status RdbReader::CutShort() {
+  if (!source_status_.ok()) return std::exchange(source_status_, Ok());
+  return Status::Corruption("rdb: the payload is cut short");
+}
+
+// What is left of the last chunk moves to the front of a new one.
+void RdbReader::Refill(uint64_t size) {
+  if (at_end_ || !source_status_.ok()) return;
+  static_cast<void>(Checksum());
+  const std::string_view left = bytes_.rest();
+  std::string& chunk = chunks_.emplace_back(left);
+  summed_ = 0;
+  while (chunk.size() < size && !at_end_) {
+    const size_t had = chunk.size();
+    const size_t most = std::min<uint64_t>(std::max<uint64_t>(size - had, kChunkBytes), kMostReadAtOnce);
+    chunk.resize(had + most);
+    Result<size_t> got = source_(chunk.data() + had, most);
+    if (!got.ok()) source_status_ = std::move(got).TakeStatus();
+    const size_t added = source_status_.ok() ? *got : 0;
+    chunk.resize(had + added);
+    received_ += added;
+    at_end_ = added == 0;
+  }
+  bytes_ = ByteReader(chunk);
+}
+
+void RdbReader::Release() {
+  while (chunks_.size() > 1) chunks_.pop_front();
+}
+
+uint64_t RdbReader::Checksum() {
+  if (chunks_.empty()) return crc_;
+  const size_t read = chunks_.back().size() - bytes_.left();
+  crc_ = Crc64(std::string_view(chunks_.back()).substr(summed_, read - summed_), crc_);
+  summed_ = read;
+  return crc_;
+}
+
 Result<uint8_t> RdbReader::Byte() {
+  Need(1);
   const uint8_t byte = bytes_.Byte();
   if (!bytes_.ok()) return CutShort();
   return byte;
 }
 
 Result<std::string_view> RdbReader::Bytes(uint64_t size) {
+  Need(size);
   const std::string_view bytes = bytes_.Take(size);
   if (!bytes_.ok()) return CutShort();
   return bytes;
 }
 
 Result<int64_t> RdbReader::Fixed64() {
+  Need(8);
   const int64_t value = bytes_.SignedLittle(8);
   if (!bytes_.ok()) return CutShort();
   return value;
 }
 
 Result<RdbReader::Head> RdbReader::ReadHead() {
+  Need(kMostHeadBytes);
   const uint8_t first = bytes_.Byte();
   Head head;
   if (first < kRdbLength14) {
@@ -70,6 +116,14 @@ Result<uint64_t> RdbReader::Length() {
   return head.value;
 }
 
+Result<uint64_t> RdbReader::PeekLength() {
+  Need(kMostHeadBytes);
+  const ByteReader before = bytes_;
+  Result<uint64_t> length = Length();
+  bytes_ = before;
+  return length;
+}
+
 Result<uint64_t> RdbReader::Count(uint64_t least_bytes) {
   const uint64_t count = TRY(Length());
   if (count == 0) return Status::Corruption("rdb: a collection of nothing");
@@ -78,15 +132,18 @@ Result<uint64_t> RdbReader::Count(uint64_t least_bytes) {
 }
 
 Result<std::string_view> RdbReader::TakeText(uint64_t size) {
+  if (size > most_text_bytes_) return Status::Corruption("rdb: a text is too long");
+  Need(size);
   const std::string_view text = bytes_.Take(size);
   if (!bytes_.ok()) return CutShort();
-  if (size > most_text_bytes_) return Status::Corruption("rdb: a text is too long");
   return text;
 }
 
 Result<std::string_view> RdbReader::Unfold(RdbItems& items) {
   const uint64_t folded_size = TRY(Length());
   const uint64_t size = TRY(Length());
+  if (folded_size > most_text_bytes_) return Status::Corruption("rdb: a text is too long");
+  Need(folded_size);
   const std::string_view folded = bytes_.Take(folded_size);
   if (!bytes_.ok()) return CutShort();
   if (size == 0 || size > most_text_bytes_ || size / kMostUnfolding > folded_size ||
@@ -135,6 +192,7 @@ Result<std::string_view> RdbReader::Blob(RdbItems& items) {
 }
 
 Result<double> RdbReader::BinaryScore() {
+  Need(8);
   const double score = std::bit_cast<double>(bytes_.Little(8));
   if (!bytes_.ok()) return CutShort();
   if (std::isnan(score)) return Status::Corruption("rdb: a score that is no number");
@@ -142,6 +200,7 @@ Result<double> RdbReader::BinaryScore() {
 }
 
 Result<double> RdbReader::DigitsScore() {
+  Need(1 + UINT8_MAX);
   const uint8_t size = bytes_.Byte();
   if (size == kScoreInfinity) return std::numeric_limits<double>::infinity();
   if (size == kScoreMinusInfinity) return -std::numeric_limits<double>::infinity();

@@ -27,6 +27,9 @@
 namespace cairn {
 namespace {
 
+// A collection in a file that has more elements is written as it is read.
+constexpr uint64_t kMostAtOnce = 4096;
+
 // Whether Redis would call the value by the name of its small encoding.
 bool IsSmall(const KeyEntry& entry) {
   return entry.encoding() != Encoding::kSpread && !entry.grown();
@@ -39,9 +42,19 @@ Status SaveString(Keyspace&, const Key&, KeyEntry entry, RdbWriter& writer) {
   return Ok();
 }
 
+// As items in a row, the form before quicklists, for which nothing but their number must be known first.
+Status SaveLongList(List& list, RdbWriter& writer) {
+  writer.Type(RdbType::kList);
+  writer.Length(list.size());
+  std::string scratch;
+  return list.Visit(0, list.size(),
+                    [&](const Item& item) { writer.Text(item.Text(scratch)); });
+}
+
 Status SaveList(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   List list(keys, key);
   TRY(list.Open(std::move(entry)));
+  if (writer.spills() && list.size() > kMostAtOnce) return SaveLongList(list, writer);
   QuicklistWriter nodes(keys.limits().list_max_listpack_size.load(std::memory_order_relaxed));
   TRY(list.Visit(0, list.size(), [&nodes](const Item& item) { nodes.Add(item); }));
   writer.Type(RdbType::kListQuicklist2);
@@ -73,10 +86,26 @@ Status SaveSet(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer
   });
 }
 
+// Fields whose time has passed go along, as in Redis: who reads them drops them.
+Status SaveHashWithTimes(const Hash& hash, RdbWriter& writer) {
+  const int64_t earliest_ms = hash.next_deadline_ms();
+  writer.Type(RdbType::kHashWithTimes);
+  writer.Fixed64(earliest_ms);
+  writer.Length(hash.size());
+  return hash.ForEachStored([&](std::string_view field, std::string_view value) -> Result<bool> {
+    const int64_t when_ms = TRY(hash.DeadlineOf(field));
+    writer.Length(when_ms == kNoExpiry ? 0 : static_cast<uint64_t>(when_ms - earliest_ms + 1));
+    writer.Text(field);
+    writer.Text(value);
+    return true;
+  });
+}
+
 Status SaveHash(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   const bool is_small = IsSmall(entry);
   Hash hash(keys, key);
   TRY(hash.Open(std::move(entry)));
+  if (hash.has_deadlines()) return SaveHashWithTimes(hash, writer);
   if (is_small) {
     ListpackWriter listpack;
     TRY(hash.ForEach([&listpack](std::string_view field, std::string_view value) -> Result<bool> {
@@ -164,16 +193,39 @@ Status SaveGroup(const StreamGroup& group, RdbWriter& writer) {
   });
 }
 
-Status SaveStream(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
-  const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
-  StreamNodesWriter nodes(keys.limits().stream_node_max_entries,
-                          keys.limits().stream_node_max_bytes);
-  TRY(stream.Visit({}, kLastStreamId, false, [&nodes](const StreamEntry& each) -> Result<bool> {
+Status VisitInto(const Stream& stream, StreamNodesWriter& nodes) {
+  return stream.Visit({}, kLastStreamId, false, [&nodes](const StreamEntry& each) -> Result<bool> {
     nodes.Add(each);
     return true;
-  }));
+  });
+}
+
+// The number of nodes comes first; a long stream is read twice rather than held.
+Status SaveNodes(const Stream& stream, const Limits& limits, RdbWriter& writer) {
+  const int64_t entries = limits.stream_node_max_entries;
+  const int64_t bytes = limits.stream_node_max_bytes;
+  if (!writer.spills() || stream.state().count <= kMostAtOnce) {
+    StreamNodesWriter nodes(entries, bytes);
+    TRY(VisitInto(stream, nodes));
+    nodes.Finish(writer);
+    return Ok();
+  }
+  std::string nowhere;
+  const RdbFilePart counting{.folds = false, .spill = [](std::string& out) { out.clear(); }};
+  RdbWriter counter(nowhere, &counting);
+  StreamNodesWriter counted(entries, bytes, &counter);
+  TRY(VisitInto(stream, counted));
+  writer.Length(counted.FinishDirect());
+  StreamNodesWriter nodes(entries, bytes, &writer);
+  TRY(VisitInto(stream, nodes));
+  nodes.FinishDirect();
+  return Ok();
+}
+
+Status SaveStream(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
+  const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
   writer.Type(RdbType::kStreamListpacks2);
-  nodes.Finish(writer);
+  TRY(SaveNodes(stream, keys.limits(), writer));
   const StreamState& state = stream.state();
   writer.Length(state.count);
   SaveId(state.last_id, writer);

@@ -111,6 +111,40 @@ Status ReadQuicklist2(RdbReader& reader, RdbValue& value) {
   return Ok();
 }
 
+// A time that a field may have.
+Result<int64_t> CheckedTime(uint64_t when_ms) {
+  constexpr uint64_t kMostMs = uint64_t{1} << 48;  // what Redis can tell
+  if (when_ms > kMostMs) return Status::Corruption("rdb: a time after all times");
+  return static_cast<int64_t>(when_ms);
+}
+
+Status ReadHashWithTimes(RdbReader& reader, RdbValue& value) {
+  const int64_t earliest_ms = TRY(CheckedTime(static_cast<uint64_t>(TRY(reader.Fixed64()))));
+  for (uint64_t left = TRY(reader.Count(3)); left > 0; --left) {
+    const int64_t ttl = TRY(CheckedTime(TRY(reader.Length())));
+    TRY(ReadTexts(reader, 2, value.items));
+    value.deadlines.push_back(ttl == 0 ? kNoExpiry : earliest_ms + ttl - 1);
+  }
+  return Ok();
+}
+
+Status ReadHashListpackEx(RdbReader& reader, RdbValue& value) {
+  TRY(reader.Fixed64());  // the earliest time
+  TRY(ReadPacked<ReadListpack>(reader, value));
+  RdbItems& items = value.items;
+  if (items.size() % 3 != 0) return Status::Corruption("rdb: a field without a time");
+  const std::vector<Item> triples = items.TakeAll();
+  for (size_t i = 0; i < triples.size(); i += 3) {
+    const Item& when = triples[i + 2];
+    if (!when.is_integer()) return Status::Corruption("rdb: a time that is no number");
+    items.Add(triples[i]);
+    items.Add(triples[i + 1]);
+    const int64_t when_ms = TRY(CheckedTime(static_cast<uint64_t>(when.integer())));
+    value.deadlines.push_back(when_ms == 0 ? kNoExpiry : when_ms);
+  }
+  return Ok();
+}
+
 template <RdbType kType>
 Status ReadStream(RdbReader& reader, RdbValue& value) {
   value.stream =
@@ -144,6 +178,8 @@ constexpr TypeRow kTypes[] = {
     {RdbType::kZsetListpack, Type::kZset, ReadPackedZset<ReadListpack>},
     {RdbType::kListQuicklist2, Type::kList, ReadQuicklist2},
     {RdbType::kSetListpack, Type::kSet, ReadPacked<ReadListpack>},
+    {RdbType::kHashWithTimes, Type::kHash, ReadHashWithTimes},
+    {RdbType::kHashListpackEx, Type::kHash, ReadHashListpackEx},
 };
 
 struct ItemHash {
@@ -176,7 +212,10 @@ Status Check(const RdbValue& value) {
 }  // namespace
 
 Result<RdbValue> ReadRdbValue(RdbReader& reader) {
-  const uint8_t number = TRY(reader.Byte());
+  return ReadRdbValue(TRY(reader.Byte()), reader);
+}
+
+Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader) {
   const auto row =
       std::find_if(std::begin(kTypes), std::end(kTypes), [number](const TypeRow& candidate) {
         return static_cast<uint8_t>(candidate.number) == number;

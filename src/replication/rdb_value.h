@@ -29,10 +29,14 @@ struct RdbValue {
   // in turn.
   RdbItems items;
   std::vector<double> scores;  // of the members of a sorted set
+  // When each field of a hash is gone, kNoExpiry for one that stays. Empty: all stay.
+  std::vector<int64_t> deadlines;
   std::unique_ptr<RdbStream> stream;  // of a stream, which has no items
 };
 
 // Reads a type and the value that follows. kCorruption: it is none.
 Result<RdbValue> ReadRdbValue(RdbReader& reader);
+// Reads what follows the type `number`, in a file behind the key.
+Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader);
 
 }  // namespace cairn

@@ -50,6 +50,7 @@ bool RdbWriter::IntegerText(std::string_view text) {
 bool RdbWriter::FoldedText(std::string_view text) {
   if (text.size() <= kWorthFolding || text.size() > std::numeric_limits<unsigned>::max())
     return false;
+  if (part_ != nullptr && !part_->folds) return false;
   std::string folded(text.size() - kLeastSaving, '\0');
   const unsigned size = lzf_compress(text.data(), static_cast<unsigned>(text.size()), folded.data(),
                                      static_cast<unsigned>(folded.size()));
@@ -62,9 +63,11 @@ bool RdbWriter::FoldedText(std::string_view text) {
 }
 
 void RdbWriter::Text(std::string_view text) {
-  if (IntegerText(text) || FoldedText(text)) return;
-  Length(text.size());
-  out_.append(text);
+  if (!IntegerText(text) && !FoldedText(text)) {
+    Length(text.size());
+    out_.append(text);
+  }
+  Spill();
 }
 
 void RdbWriter::Fixed64(int64_t value) { AppendLittle(out_, static_cast<uint64_t>(value), 8); }

@@ -133,7 +133,8 @@ void StreamNodesWriter::Begin(const StreamEntry& entry) {
 void StreamNodesWriter::End() {
   ListpackWriter listpack = Head();
   listpack.Append(entries_);
-  RdbWriter writer(nodes_);
+  RdbWriter own(nodes_);
+  RdbWriter& writer = direct_ != nullptr ? *direct_ : own;
   std::string base;
   AppendU64(base, base_.ms);
   AppendU64(base, base_.seq);
@@ -159,6 +160,11 @@ void StreamNodesWriter::Add(const StreamEntry& entry) {
   }
   entries_.AddInteger(static_cast<int64_t>(entries_.count() - before));
   ++count_;
+}
+
+uint64_t StreamNodesWriter::FinishDirect() {
+  if (count_ > 0) End();
+  return node_count_;
 }
 
 void StreamNodesWriter::Finish(RdbWriter& writer) {

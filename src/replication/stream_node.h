@@ -34,14 +34,17 @@ Status ReadStreamNode(StreamId base, std::string_view listpack, RdbItems& items,
 // Writes entries as nodes, which end where Redis ends them for a stream that only grew.
 class StreamNodesWriter {
  public:
-  // The limits are stream-node-max-entries and stream-node-max-bytes; 0: none.
-  StreamNodesWriter(int64_t most_entries, int64_t most_bytes)
-      : most_entries_(most_entries), most_bytes_(most_bytes) {}
+  // The limits are stream-node-max-entries and stream-node-max-bytes; 0: none. With `direct` the
+  // nodes go there as they fill up, and nothing else does.
+  StreamNodesWriter(int64_t most_entries, int64_t most_bytes, RdbWriter* direct = nullptr)
+      : most_entries_(most_entries), most_bytes_(most_bytes), direct_(direct) {}
 
   // REQUIRES: the entry's id is beyond those before.
   void Add(const StreamEntry& entry);
   // Writes the number of nodes and the nodes. REQUIRES: nothing is added afterwards.
   void Finish(RdbWriter& writer);
+  // Ends the last node and answers how many there were. REQUIRES: the same; made with `direct`.
+  uint64_t FinishDirect();
 
  private:
   bool HasRoom(const StreamEntry& entry) const;
@@ -53,7 +56,8 @@ class StreamNodesWriter {
 
   const int64_t most_entries_;
   const int64_t most_bytes_;
-  std::string nodes_;  // finished ones
+  RdbWriter* const direct_;
+  std::string nodes_;  // finished ones, when not direct
   uint64_t node_count_ = 0;
   // Of the node being written:
   StreamId base_;

@@ -84,7 +84,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
   const bool was_monitor = session.is_monitor.load(std::memory_order_relaxed);
   Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
-  is_write_ = outcome.command != nullptr && outcome.command->Has(kWrite);
+  is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && (txn_->saw_uncommitted() || txn_->announced()));
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
@@ -122,6 +122,11 @@ void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome,
     server_.monitors().Feed(session, *queued.command, words);
   }
   server_.monitors().Feed(session, *outcome.command, argv);
+  if (outcome.called == nullptr) return;
+  for (const ScriptCalls::Shown& call : outcome.called->shown) {
+    const std::vector<std::string_view> words(call.argv.begin(), call.argv.end());
+    server_.monitors().FeedCall(call.db, *call.command, words);
+  }
 }
 
 // What was pushed to the client until the request changed its subscriptions or its protocol comes before the reply
@@ -152,8 +157,10 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
     return;
   }
   session.commands.fetch_add(1, std::memory_order_relaxed);
+  if (outcome.called != nullptr) stats_.OnScriptCalls(*outcome.called);
   const std::string_view error = ErrorOf(reply);
-  stats_.OnCommand(*outcome.command, usec, !error.empty(), error);
+  const bool passed_on = outcome.called != nullptr && outcome.called->HasError(error);
+  stats_.OnCommand(*outcome.command, usec, !error.empty(), passed_on ? std::string_view() : error);
   if (server_.slow_log().IsSlow(usec) && !outcome.command->Has(kSkipSlowlog)) {
     const std::lock_guard lock(session.mutex());
     server_.slow_log().Add(RedactSecrets(*outcome.command, argv), usec, session.peer, session.name);

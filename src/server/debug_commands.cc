@@ -13,9 +13,11 @@
 #include "command/context.h"
 #include "command/help.h"
 #include "command/value_shape.h"
+#include "script/scripting.h"
 #include "server/client_line.h"
 #include "server/digest.h"
 #include "server/families.h"
+#include "server/reload.h"
 #include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
@@ -47,6 +49,13 @@ Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// DEBUG SET-DISABLE-DENY-SCRIPTS 0 | 1
+Status SetDisableDenyScripts(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.scripting().set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
+  reply.Ok();
+  return Ok();
+}
+
 // Writes everything out and forgets what memory holds of it, so that the next reads come from disk.
 Status ReadAnew(CommandContext& ctx, Reply& reply) {
   TRY(SaveEverything(ctx.server()));
@@ -55,15 +64,35 @@ Status ReadAnew(CommandContext& ctx, Reply& reply) {
   return Ok();
 }
 
-// DEBUG RELOAD [MERGE] [NOFLUSH] [NOSAVE]: the options have no meaning where nothing is loaded from
-// a dump.
+// DEBUG RELOAD [MERGE] [NOFLUSH] [NOSAVE]
 Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
+  bool merges = false;
+  bool saves = true;
+  RestorePolicy functions = RestorePolicy::kAppend;
   while (args.More()) {
-    if (!args.Keyword("merge") && !args.Keyword("noflush") && !args.Keyword("nosave")) {
+    if (args.Keyword("merge")) {
+      merges = true;
+      functions = RestorePolicy::kReplace;
+    } else if (args.Keyword("noflush")) {
+      merges = true;
+    } else if (args.Keyword("nosave")) {
+      saves = false;
+    } else {
       return Status::Reply("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
     }
   }
-  return ReadAnew(ctx, reply);
+  if (ctx.txn().dirty()) return ReadAnew(ctx, reply);  // in a MULTI whose changes are no file's yet
+  if (saves && merges) TRY(ctx.server().rdb_saves().Save());
+  const Status done =
+      saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges, functions);
+  if (!done.ok()) {
+    Log(LogSeverity::kWarning, "DEBUG RELOAD: " + std::string(done.text()));
+    return Status::Reply("ERR Error trying to load the RDB dump, check server logs.");
+  }
+  // That the databases have changed since the command began is its own doing.
+  ctx.txn().BeginCommand(Lane::kSlow, ctx.now_ms(), false);
+  reply.Ok();
+  return Ok();
 }
 
 // DEBUG LOADAOF
@@ -232,10 +261,12 @@ constexpr std::string_view kHelp[] = {
     "    attrib, push, verbatim, true, false.",
     "QUICKLIST-PACKED-THRESHOLD <size>",
     "    Let no collection of more bytes be packed; 0 ends it.",
-    "RELOAD [<option> ...]",
-    "    Write everything out and read it anew from disk.",
+    "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
+    "    Save everything to the RDB file and load it from there.",
     "SET-ACTIVE-EXPIRE <0 | 1>",
     "    Whether keys past their time are deleted before anybody asks for them.",
+    "SET-DISABLE-DENY-SCRIPTS <0 | 1>",
+    "    Whether scripts may call commands that are not for scripts.",
     "SLEEP <seconds>",
     "    Let this client wait.",
 };
@@ -268,6 +299,7 @@ constexpr Subcommand kSubcommandTable[] = {
     {"quicklist-packed-threshold", 1, 1, PackedThreshold},
     {"reload", 0, kAny, Reload},
     {"set-active-expire", 1, 1, SetActiveExpire},
+    {"set-disable-deny-scripts", 1, 1, SetDisableDenyScripts},
     {"sleep", 1, 1, Sleep},
 };
 

@@ -13,7 +13,8 @@ constexpr int64_t kMaxInt = INT32_MAX;
 constexpr auto kAcc = Section::kAccepted;
 
 constexpr std::string_view kSnapshotFile =
-    "About snapshot files (RDB), which Cairn does not write.";
+    "About snapshot files (RDB) as what a start reads: here they are copies to take away, written by "
+    "SAVE and BGSAVE, and nothing depends on them.";
 constexpr std::string_view kAofFile =
     "About the append-only file, in whose place Cairn has RocksDB's log.";
 constexpr std::string_view kReplica = "About replicas, which Cairn does not serve.";
@@ -60,15 +61,10 @@ const Directive kRows[] = {
     {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"",
      .special = &kSaveSyntax, .flags = kRepeatable,
      .syntax = "<seconds> <changes> [<seconds> <changes> ...]", .help = kSnapshotFile},
-    Word("dbfilename", "dump.rdb", kSnapshotFile),
-    Switch("rdbcompression", "yes", kSnapshotFile),
-    Switch("rdbchecksum", "yes", kSnapshotFile),
     Switch("rdb-del-sync-files", "no", kSnapshotFile),
     Switch("rdb-save-incremental-fsync", "yes", kSnapshotFile),
     Switch("stop-writes-on-bgsave-error", "yes", kSnapshotFile),
     Choice("sanitize-dump-payload", "no", kSanitize, kSnapshotFile),
-    {.name = "rdb-key-save-delay", .section = kAcc, .kind = Kind::kNumber, .fallback = "0",
-     .min = INT32_MIN, .max = kMaxInt, .help = kSnapshotFile},
 
     Word("appendfilename", "appendonly.aof", kAofFile),
     Word("appenddirname", "appendonlydir", kAofFile),

@@ -27,6 +27,18 @@ const Directive kRows[] = {
     {.name = "appendonly", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 
+    {.name = "dbfilename", .section = kDur, .kind = Kind::kText, .fallback = "dump.rdb",
+     .syntax = "<file name>",
+     .help = "The RDB file that SAVE and BGSAVE write in the data directory. A start does not read "
+             "it; cairn-import does."},
+    {.name = "rdbcompression", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
+     .help = "Compress long texts in RDB files, and in what a replica is sent at first."},
+    {.name = "rdbchecksum", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
+     .help = "Put a checksum at the end of RDB files, and look at it where one is loaded."},
+    {.name = "rdb-key-save-delay", .section = kDur, .kind = Kind::kNumber, .fallback = "0",
+     .min = INT32_MIN, .max = INT32_MAX, .syntax = "<microseconds>",
+     .help = "Sleep so long after each key that is written to an RDB file. For tests."},
+
     {.name = "memory-budget", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::memory_budget,
      .help = "All the memory the server may use: key cache, blocks, memtables, indexes, buffers. 0 "
@@ -37,7 +49,9 @@ const Directive kRows[] = {
      .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
              "it. `memory-budget` is the bound on memory."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
-     .choices = kPolicies, .help = "Accepted and shown, without effect; see `maxmemory`."},
+     .choices = kPolicies,
+     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the uses of keys are counted, for "
+             "OBJECT FREQ."},
     {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1,
      .max = 64, .help = "Accepted and shown, without effect; see `maxmemory`."},
 

@@ -3,6 +3,7 @@
 
 #include "command/families.h"
 #include "replication/families.h"
+#include "script/families.h"
 
 namespace cairn {
 
@@ -10,7 +11,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
   static const std::vector<std::span<const CommandRow>> families = {
       StringCommands(),     StringEditCommands(), GenericCommands(),    DatabaseCommands(),
       ObjectCommands(),     ExpireCommands(),     ScanCommands(),       HashCommands(),
-      HashWalkCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
+      HashWalkCommands(),   HashExpireCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
       ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
       ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
       StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
@@ -20,6 +21,8 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
+      ReplaceCommands(),    MigrateCommands(),
+      EvalCommands(),       ScriptCommands(),     FunctionCommands(),
   };
   return families;
 }

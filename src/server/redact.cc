@@ -22,6 +22,12 @@ std::vector<std::string_view> RedactSecrets(const Command& command,
     for (size_t i = 2; i + 2 < shown.size(); ++i) {
       if (EqualsIgnoreCase(argv[i], "auth")) shown[i + 1] = shown[i + 2] = kRedacted;
     }
+  } else if (name == "migrate") {
+    for (size_t i = 6; i + 1 < shown.size(); ++i) {
+      const bool with_user = EqualsIgnoreCase(argv[i], "auth2") && i + 2 < shown.size();
+      if (with_user || EqualsIgnoreCase(argv[i], "auth")) shown[++i] = kRedacted;
+      if (with_user) shown[++i] = kRedacted;
+    }
   } else if (name == "config|set") {
     for (size_t i = 2; i + 1 < shown.size(); i += 2) {
       if (EqualsIgnoreCase(argv[i], "requirepass")) shown[i + 1] = kRedacted;

@@ -3,6 +3,7 @@
 // INFO persistence, stats, replication, cpu and modules.
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "server/report.h"
 #include "server/server.h"
 #include "storage/store.h"
@@ -19,15 +20,20 @@ Status WritePersistence(CommandContext& ctx, Report& text) {
   SaveState& saves = server.saves();
   const bool saving = saves.running > 0;
   const std::string_view outcome = saves.last_ok ? "ok" : "err";
-  text.Field("loading", 0);
+  const RdbSaves& files = server.rdb_saves();
+  const int64_t running_s = files.in_background() ? (WallMs() - files.started_ms()) / 1000 : -1;
+  text.Field("loading", server.conditions().Has(kLoadingData));
   text.Field("async_loading", 0);
   text.Field("rdb_changes_since_last_save", server.store().counters().changes.load() - saves.changes_before);
-  text.Field("rdb_bgsave_in_progress", saving);
+  text.Field("rdb_bgsave_in_progress", files.in_background());
   text.Field("rdb_last_save_time", saves.last_unix_s.load());
   text.Field("rdb_last_bgsave_status", outcome);
+  text.Field("rdb_last_bgsave_time_sec", files.last_duration_s());
+  text.Field("rdb_current_bgsave_time_sec", running_s);
   text.Field("rdb_saves", saves.count.load());
   text.Field("aof_enabled", 1);
-  text.Field("aof_rewrite_in_progress", saving);
+  text.Field("rdb_last_cow_size", 0);
+  text.Field("aof_rewrite_in_progress", saving && !files.in_background());
   text.Field("aof_rewrite_scheduled", 0);
   text.Field("aof_last_bgrewrite_status", outcome);
   text.Field("aof_last_write_status", server.store().writable() ? "ok" : "err");

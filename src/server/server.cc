@@ -14,6 +14,8 @@
 #include "server/command_worker.h"
 #include "server/directive_syntax.h"
 #include "server/families.h"
+#include "script/library_store.h"
+#include "script/scripting.h"
 #include "server/process_memory.h"
 #include "storage/store.h"
 
@@ -33,7 +35,10 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       users_(MakeCatalogue(table_), settings().acl_pubsub_default),
       access_log_(settings().acllog_max_len),
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
-      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this) {
+      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
+      scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
+                                             dispatcher_.conditions(), [this] { return monitors_.any(); })) {
+  dispatcher_.set_scripting(scripting_.get());
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());
   });
@@ -68,6 +73,11 @@ Status Server::OpenStore() {
   return Ok();
 }
 
+Status Server::LoadFunctions() {
+  const std::unique_ptr<Transaction> txn = MakeTransaction();
+  return scripting_->Load(TRY(ReadLibraryRows(*txn)));
+}
+
 Status Server::OpenListeners() {
   ListenerOptions options;
   options.backlog = static_cast<int>(settings().tcp_backlog);
@@ -95,6 +105,10 @@ Status Server::OpenListeners() {
 }
 
 void Server::WatchSettings() {
+  config_->Watch("dbfilename", [this] {
+    const bool is_path = config_->Text("dbfilename").find('/') != std::string::npos;
+    return is_path ? Status::Reply("dbfilename can't be a path, just a filename") : Ok();
+  });
   config_->Watch("requirepass", [this] {
     users_.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
@@ -110,6 +124,13 @@ void Server::WatchSettings() {
   };
   static_cast<void>(track_latency().ok());
   config_->Watch("latency-tracking", track_latency);
+  const auto count_uses = [this] {
+    static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
+    store_->cache().CountUses(config_->Get(kPolicy).front().second.ends_with("-lfu"));
+    return Ok();
+  };
+  static_cast<void>(count_uses().ok());
+  config_->Watch("maxmemory-policy", count_uses);
   WatchInterest();
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
@@ -146,6 +167,7 @@ void Server::WatchInterest() {
 Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   TRY(OpenStore());
+  TRY(LoadFunctions());
   TRY(LoadUsers(*this));
   WatchSettings();
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
@@ -163,8 +185,10 @@ Status Server::Start() {
 
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
+  scripting_->EndAll();
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
+  rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
   listeners_.clear();

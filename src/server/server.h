@@ -25,6 +25,7 @@
 #include "server/config.h"
 #include "server/monitors.h"
 #include "server/pubsub.h"
+#include "server/rdb_saves.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
 #include "server/stats.h"
@@ -33,6 +34,8 @@
 #include "storage/store.h"
 
 namespace cairn {
+
+class Scripting;
 
 class Server : public Service {
  public:
@@ -55,6 +58,7 @@ class Server : public Service {
   // A transaction with a committer's number of its own.
   std::unique_ptr<Transaction> MakeTransaction();
   Dispatcher& dispatcher() { return dispatcher_; }
+  Conditions& conditions() { return dispatcher_.conditions(); }
   Waiters& waiters() { return waiters_; }
   Committer& committer() { return *committer_; }
 
@@ -77,10 +81,12 @@ class Server : public Service {
     if (store_->interest() & kInterestInKeys) tracking_.Deliver(announcements);
   }
   Monitors& monitors() { return monitors_; }
+  Scripting& scripting() { return *scripting_; }
   SlowLog& slow_log() { return slow_log_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
   SaveState& saves() { return saves_; }
+  RdbSaves& rdb_saves() { return rdb_saves_; }
   ReplicationId& replication_id() { return replication_id_; }
   MemoryPeak& memory_peak() { return memory_peak_; }
   ShutdownRequest& shutdown() { return shutdown_; }
@@ -101,14 +107,17 @@ class Server : public Service {
   Stats stats_;
   DebugSwitches debug_;
   SaveState saves_;
+  RdbSaves rdb_saves_{*this};
   ReplicationId replication_id_;
   MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
   Waiters waiters_;
   Dispatcher dispatcher_;
+  const std::unique_ptr<Scripting> scripting_;
 
   // What Start makes.
   Status OpenStore();
+  Status LoadFunctions();
   Status OpenListeners();
   void WatchSettings();
   void WatchInterest();

@@ -33,8 +33,7 @@ struct DebugSwitches {
   std::atomic<bool> active_expire{true};  // off: expired keys are hidden and not deleted
 };
 
-// When everything was last made durable by command (SAVE, BGSAVE, BGREWRITEAOF, SHUTDOWN), for INFO
-// persistence.
+// When everything was last saved by command (SAVE, BGSAVE, BGREWRITEAOF), for INFO persistence.
 struct SaveState {
   std::atomic<int> running{0};          // saves under way
   std::atomic<int64_t> last_unix_s{0};  // of the last that went well; the start counts as one

@@ -45,6 +45,7 @@ struct Settings {
   Number databases, hz;
   Number enable_debug_command;  // DebugCommand
   Number slow_threads;
+  Number busy_reply_threshold_ms;
 
   // access
   Number acl_pubsub_default;  // 0: allchannels

@@ -58,11 +58,14 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
       const rocksdb::CompactionFilter::Context&) override {
     if (!store_.is_loaded()) return nullptr;
     Store& store = store_;
-    const auto is_live_keyspace = [&store](KeyspaceId id) { return store.IsLiveKeyspace(id); };
+    // What a hold protects is asked second: what was dead before it began may go.
+    const auto is_live_keyspace = [&store](KeyspaceId id) {
+      return store.IsLiveKeyspace(id) || store.holds_dead();
+    };
     if (space_ == Space::kElements || space_ == Space::kScores) {
       return MakeFilter<CollectionId>(
           [](std::string_view row, std::string_view, CollectionId& id) { return ReadU64(row, id); },
-          [&store](CollectionId id) { return store.IsLiveCollection(id); });
+          [&store](CollectionId id) { return store.IsLiveCollection(id) || store.holds_dead(); });
     }
     if (space_ == Space::kOwners) {
       return MakeFilter<KeyspaceId>(

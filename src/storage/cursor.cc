@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "storage/store.h"
+#include "storage/store_snapshot.h"
 #include "storage/transaction.h"
 
 namespace cairn {
@@ -40,7 +41,8 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
   const bool fast = txn.lane() == Lane::kFast;
   if (fast) options.read_tier = rocksdb::kBlockCacheTier;
   // A pass over the whole keyspace must not push out the blocks others use.
-  options.fill_cache = lower.space() != Space::kKeys;
+  options.fill_cache = lower.space() != Space::kKeys && txn.snapshot_ == nullptr;
+  if (txn.snapshot_ != nullptr) options.snapshot = txn.snapshot_->rocksdb();
   committed_.reset(txn.store().db().NewIterator(options, txn.store().family(lower.space())));
   if (direction == Direction::kForward) {
     committed_->SeekToFirst();

@@ -5,6 +5,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/experimental.h>
 
+#include "encoding/varint.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -16,6 +17,28 @@ constexpr uint64_t kRowsWorthCounting = 64;
 constexpr uint64_t kRowsWorthCompacting = 10000;
 
 rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+// Whether a row of the key cache is one of a keyspace that is gone or of a collection below `empty_below`.
+bool IsDead(const Store& store, std::string_view tagged, CollectionId empty_below) {
+  if (tagged.empty()) return false;
+  std::string_view row = tagged.substr(1);
+  if (static_cast<Space>(tagged[0]) == Space::kKeys) {
+    KeyRowParts parts;
+    return ParseKeyRow(row, parts) && !store.IsLiveKeyspace(parts.keyspace);
+  }
+  uint64_t id = 0;
+  return ReadU64(row, id) && id < empty_below;
+}
+
+// Whether the collection has its owner row: what was noted as dead may have been so in a command that was dropped.
+Result<bool> IsAlive(Store& store, CollectionId id) {
+  const RowKey owner = MakeOwnerRow(id, 0);
+  std::string value;
+  const rocksdb::Status found =
+      store.db().Get(rocksdb::ReadOptions(), store.family(Space::kOwners), ToSlice(owner.row()), &value);
+  if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
+  return found.ok();
+}
 
 // Deletes the files that hold nothing but rows in [lower, upper).
 Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
@@ -40,6 +63,8 @@ void LazyFree::AddFlush(CollectionId empty_below) {
 }
 
 Status LazyFree::Run(Store& store) {
+  const std::lock_guard work(work_mutex_);
+  if (store.holds_dead()) return Ok();  // files go past snapshots
   std::vector<CollectionId> collections;
   bool flushed;
   CollectionId empty_below;
@@ -59,6 +84,7 @@ Status LazyFree::Run(Store& store) {
 }
 
 Status LazyFree::FreeCollection(Store& store, CollectionId id) {
+  if (TRY(IsAlive(store, id))) return Ok();
   const RowKey lower = MakeCollectionStart(Space::kElements, id, 0);
   const RowKey upper = MakeCollectionEnd(Space::kElements, id, 0);
   rocksdb::ReadOptions options;
@@ -93,10 +119,8 @@ Status LazyFree::FreeCollection(Store& store, CollectionId id) {
 }
 
 Status LazyFree::FreeKeyspaces(Store& store, CollectionId empty_below) {
-  if (empty_below == 0) {
-    store.cache().EraseDeadKeys([&store](KeyspaceId id) { return store.IsLiveKeyspace(id); });
-  } else {
-    store.cache().EraseAll();
+  store.cache().EraseDead([&](std::string_view tagged) { return IsDead(store, tagged, empty_below); });
+  if (empty_below != 0) {
     for (const Space space : {Space::kElements, Space::kScores}) {
       TRY(DropFiles(store, MakeCollectionStart(space, 0, 0), MakeCollectionStart(space, empty_below, 0)));
     }

@@ -31,12 +31,16 @@ class LazyFree {
   // Works off what was added so far.
   Status Run(Store& store);
 
+  // Waits until no work is under way: what is begun afterwards sees what was done before the call.
+  void Pass() { const std::lock_guard lock(work_mutex_); }
+
   uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
 
  private:
   Status FreeCollection(Store& store, CollectionId id);
   Status FreeKeyspaces(Store& store, CollectionId empty_below);
 
+  std::mutex work_mutex_;  // held while Run works; before mutex_
   std::mutex mutex_;
   std::vector<CollectionId> collections_;  // guarded by mutex_
   CollectionId empty_below_ = 0;           // guarded by mutex_

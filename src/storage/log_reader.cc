@@ -31,7 +31,8 @@ class EntryCollector : public rocksdb::WriteBatch::Handler {
 LogReader::LogReader(Store& store, uint64_t sequence) : store_(store), sequence_(sequence) {}
 LogReader::~LogReader() = default;
 
-// RocksDB's iterator does not go on once it has met the end; it is made anew where it stopped.
+// RocksDB's iterator knows the files there were when it was made: within the last one it goes on when it is asked
+// again after its end, for the next file it is made anew where it stopped.
 Result<LogReader::Outcome> LogReader::Open() {
   log_.reset();
   advance_ = false;
@@ -43,7 +44,7 @@ Result<LogReader::Outcome> LogReader::Open() {
 }
 
 Result<LogReader::Outcome> LogReader::Next(Batch& batch) {
-  for (;;) {
+  for (bool made_anew = false;;) {
     if (log_ == nullptr) {
       const Outcome opened = TRY(Open());
       if (opened != Outcome::kBatch) return opened;
@@ -53,10 +54,12 @@ Result<LogReader::Outcome> LogReader::Next(Batch& batch) {
     advance_ = true;
     if (!log_->Valid()) {
       const rocksdb::Status status = log_->status();
+      if (status.ok()) return Outcome::kCaughtUp;
       log_.reset();
-      // A file that went away while it was being read; TryAgain is a tail that is still being written.
-      if (!status.ok() && !status.IsTryAgain()) return Outcome::kGone;
-      if (sequence_ > store_.LatestSequence() || status.IsTryAgain()) return Outcome::kCaughtUp;
+      // Otherwise a file went away while it was being read.
+      if (!status.IsTryAgain()) return Outcome::kGone;
+      if (made_anew) return Outcome::kCaughtUp;  // a tail that is still being written
+      made_anew = true;
       continue;
     }
     const rocksdb::BatchResult result = log_->GetBatch();

@@ -10,13 +10,19 @@
 // midpoint.
 //
 // Only committed rows get in. Whoever inserts holds the row's stripe, so an insertion never overtakes a newer
-// commit. Thread: any.
+// commit.
+//
+// As long as the store has been empty once and nothing has had to leave since, the cache is *complete*: a row that is
+// not in it does not exist, and RocksDB need not be asked. To know that for sure each shard is a cache of its own, whose
+// charge is counted before the cache counts it. Thread: any.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "encoding/row_key.h"
 #include "storage/counters.h"
@@ -44,24 +50,49 @@ class RowCache {
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
   // Lets a row that is held count as last used then.
   void SetUsed(std::string_view tagged, int64_t used_s);
+  // Whether uses are counted from here on (OBJECT FREQ). When they are not, a look-up costs nothing for it.
+  void CountUses(bool counts) { counts_uses_.store(counts, std::memory_order_relaxed); }
+  bool counts_uses() const { return counts_uses_.load(std::memory_order_relaxed); }
+  // How often the row was used lately, on Redis's logarithmic scale: a new row has kNewFrequency, it rises ever more
+  // slowly with the uses and falls by one for each minute without one. A row the cache does not hold counts as new.
+  static constexpr uint8_t kNewFrequency = 5;
+  uint8_t Frequency(std::string_view tagged, int64_t now_s);
+  // For a row that is held.
+  void SetFrequency(std::string_view tagged, uint8_t frequency);
+  // For a row that does not exist any more.
   void Erase(std::string_view tagged);
-  // Takes out key rows of keyspaces that are dead. One pass over the cache.
-  void EraseDeadKeys(const std::function<bool(KeyspaceId)>& is_live);
+  // Takes out rows that do not exist any more: those whose tagged keys `is_dead` names. One pass over the cache.
+  void EraseDead(const std::function<bool(std::string_view)>& is_dead);
+
   // Empties the cache; rows that are pinned go when they are released.
   void EraseAll();
 
+  // Whether a row that a Lookup before this has not found does not exist.
+  bool IsComplete() const { return complete_.load(std::memory_order_acquire); }
+  // The store has no row at present, and nobody writes one.
+  void NoteEmptyStore() { complete_.store(true, std::memory_order_release); }
+
   void SetCapacity(size_t bytes);
-  size_t capacity() const;
+  size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
   size_t usage() const;         // bytes charged, pinned ones included
   uint64_t hits() const { return hits_.load(); }
   uint64_t misses() const { return misses_.load(); }
 
- private:
-  friend class RowRef;
-  void Release(void* handle);
+  struct Shard {
+    // At least what the cache is charged with; raised before an insertion and lowered after a removal.
+    std::atomic<size_t> held{0};
+    std::shared_ptr<rocksdb::Cache> cache;
+  };
 
-  std::shared_ptr<rocksdb::Cache> cache_;
+ private:
+  Shard& ShardOf(std::string_view tagged);
+  size_t ShardCapacity() const { return capacity() / shards_.size(); }
+
+  std::vector<Shard> shards_;
+  std::atomic<size_t> capacity_;
+  std::atomic<bool> complete_{false};
   const int64_t created_s_;
+  std::atomic<bool> counts_uses_{false};
   SpreadCounter hits_;
   SpreadCounter misses_;
 };

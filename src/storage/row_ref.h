@@ -11,9 +11,11 @@
 #include <string_view>
 #include <utility>
 
-namespace cairn {
+namespace rocksdb {
+class Cache;
+}
 
-class RowCache;
+namespace cairn {
 
 class RowRef {
  public:
@@ -23,7 +25,7 @@ class RowRef {
   // A copy.
   explicit RowRef(std::unique_ptr<std::string> copy) : found_(true), bytes_(*copy), copy_(std::move(copy)) {}
   // A pinned cache entry, released on destruction.
-  RowRef(RowCache* cache, void* handle, std::string_view bytes)
+  RowRef(rocksdb::Cache* cache, void* handle, std::string_view bytes)
       : found_(true), bytes_(bytes), cache_(cache), handle_(handle) {}
 
   RowRef(RowRef&& other) noexcept { Swap(other); }
@@ -50,7 +52,7 @@ class RowRef {
 
   bool found_ = false;
   std::string_view bytes_;
-  RowCache* cache_ = nullptr;
+  rocksdb::Cache* cache_ = nullptr;
   void* handle_ = nullptr;
   std::unique_ptr<std::string> copy_;
 };

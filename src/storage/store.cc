@@ -31,7 +31,8 @@ Status FromRocksDb(const rocksdb::Status& status) {
 
 Store::Store(const StoreOptions& options)
     : options_(options), cache_(options.budget.key_cache),
-      rank_indexes_(stripes_, options.budget.rank_indexes), databases_(options.databases) {}
+      rank_indexes_(stripes_, options.budget.rank_indexes), databases_(options.databases),
+      staged_(options.databases) {}
 
 Store::~Store() {
   if (db_ == nullptr) return;
@@ -67,6 +68,10 @@ Status Store::Load() {
   }
   TRY(LoadDatabases());
   TRY(LoadCounts());
+  const auto has_keys = [](const Database& database) { return database.keys != 0; };
+  if (hidden_keyspaces_.empty() && std::none_of(databases_.begin(), databases_.end(), has_keys)) {
+    cache_.NoteEmptyStore();
+  }
   std::string reserved;
   const RowKey ids = MakeMetaRow(kCollectionsRow);
   const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), family(Space::kMeta),
@@ -163,6 +168,10 @@ void Store::AddLiveKeyspace(KeyspaceId keyspace) {
 void Store::AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces) {
   std::map<KeyspaceId, int64_t> counts;
   for (const Database& database : databases_) counts[database.keyspace] = database.keys;
+  const bool adopts = is_staging() && keyspaces[0] == staged_[0].keyspace;
+  if (is_staging()) {
+    for (const Database& database : staged_) counts[database.keyspace] = database.keys;
+  }
   for (size_t db = 0; db < databases_.size(); ++db) {
     databases_[db].keyspace = keyspaces[db];
     databases_[db].keys = counts.contains(keyspaces[db]) ? counts[keyspaces[db]] : 0;
@@ -170,12 +179,21 @@ void Store::AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces) {
   const std::unique_lock lock(keyspaces_mutex_);
   live_keyspaces_ = keyspaces;
   live_keyspaces_.insert(live_keyspaces_.end(), hidden_keyspaces_.begin(), hidden_keyspaces_.end());
+  if (adopts) {
+    ForgetStaged();
+  } else if (is_staging()) {
+    for (const Database& database : staged_) live_keyspaces_.push_back(database.keyspace);
+  }
   std::sort(live_keyspaces_.begin(), live_keyspaces_.end());
   keyspaces_epoch_.fetch_add(1);
 }
 
 Database* Store::FindDatabase(KeyspaceId keyspace) {
   for (Database& database : databases_) {
+    if (database.keyspace.load(std::memory_order_relaxed) == keyspace) return &database;
+  }
+  if (!is_staging()) return nullptr;
+  for (Database& database : staged_) {
     if (database.keyspace.load(std::memory_order_relaxed) == keyspace) return &database;
   }
   return nullptr;
@@ -233,6 +251,14 @@ Status Store::SyncLog() {
 
 void Store::TryToRecover() {
   if (db_->Resume().ok()) NoteRecovered();
+}
+
+Result<std::string> Store::ReadNote(std::string_view name) const {
+  std::string value;
+  const rocksdb::Status found = db_->Get(rocksdb::ReadOptions(), families_[static_cast<int>(Space::kMeta)],
+                                         rocksdb::Slice(name.data(), name.size()), &value);
+  if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
+  return value;
 }
 
 uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }

@@ -90,8 +90,23 @@ class Store {
   Status SyncLog();
   // Grows with every write.
   uint64_t LatestSequence() const;
+  // A row of Space::kMeta; empty: there is none.
+  Result<std::string> ReadNote(std::string_view name) const;
   // Writes memtables out, so that the next start has no log to replay.
   Status Flush();
+
+  // ---- a second set of keyspaces (storage/staging.cc), filled while the databases serve and then put in their
+  // place by Transaction::AdoptStaged. One at a time.
+  Status BeginStaging(Transaction& txn);
+  // Drops what was staged and not adopted. No-op when nothing is.
+  void EndStaging();
+  bool is_staging() const { return staging_.load(std::memory_order_acquire); }
+  KeyspaceId staged_keyspace(int db) const { return staged_[db].keyspace; }
+
+  // While somebody holds the dead, nothing that was alive when the hold began leaves the disk (StoreSnapshot).
+  void HoldDead();
+  void ReleaseDead() { dead_holds_.fetch_sub(1); }
+  bool holds_dead() const { return dead_holds_.load() > 0; }
 
   // ---- expiry (storage/expiry.h)
   void NoteExpiry(int64_t expire_ms);
@@ -145,6 +160,7 @@ class Store {
  private:
   friend class Transaction;
   friend class Cursor;
+  friend class StoreSnapshot;
   friend class ErrorListener;
   explicit Store(const StoreOptions& options);
 
@@ -160,6 +176,7 @@ class Store {
   // The mapping, the counts and the live set follow a commit that changed keyspaces.
   void AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces);
   void AddLiveKeyspace(KeyspaceId keyspace);
+  void ForgetStaged();
   Database* FindDatabase(KeyspaceId keyspace);
   void NoteWriteError(const std::string& what);
   void NoteRecovered();
@@ -177,6 +194,9 @@ class Store {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   std::vector<Database> databases_;
+  std::vector<Database> staged_;  // by database; keyspace 0: none
+  std::atomic<bool> staging_{false};
+  std::atomic<int> dead_holds_{0};
 
   mutable std::shared_mutex keyspaces_mutex_;
   std::vector<KeyspaceId> live_keyspaces_;    // guarded by keyspaces_mutex_, ascending

@@ -12,6 +12,7 @@
 #include "storage/format.h"
 #include "storage/rank_index.h"
 #include "storage/store.h"
+#include "storage/store_snapshot.h"
 
 namespace cairn {
 namespace {
@@ -54,6 +55,8 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
   interest_ = store_.interest();
+  silenced_ = 0;
+  if (muted_effects_) interest_ &= ~kInterestInEffects;
   effects_before_ = effects_.size();
   command_effects_ = 0;
   effects_apart_ = false;
@@ -176,6 +179,7 @@ void Transaction::AbandonCommand() {
     empty_below_ = empty_below_before_;
   }
   changed_keyspaces_ = false;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
@@ -197,6 +201,8 @@ void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
   AppendLogCommand(effects_, db, argv);
   ++command_effects_;
 }
+
+void Transaction::AddStream(std::string_view bytes) { AppendLogStream(effects_, bytes); }
 
 void Transaction::GroupEffects() {
   std::string begin;
@@ -248,7 +254,19 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
 
 void Transaction::SetIdle(const RowKey& row, int64_t seconds) {
   const int64_t now_s = now_ms_ / 1000;
-  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1)});
+  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1), {}});
+}
+
+void Transaction::SetFrequency(const RowKey& row, uint8_t frequency) {
+  use_marks_.push_back({row, now_ms_ / 1000, frequency});
+}
+
+std::optional<uint8_t> Transaction::Frequency(const RowKey& row) {
+  if (!store_.cache_.counts_uses()) return std::nullopt;
+  for (const UseMark& mark : use_marks_) {
+    if (mark.frequency && mark.row.tagged() == row.tagged()) return mark.frequency;
+  }
+  return store_.cache_.Frequency(row.tagged(), now_ms_ / 1000);
 }
 
 int64_t Transaction::IdleSeconds(const RowKey& row) {
@@ -260,6 +278,7 @@ int64_t Transaction::IdleSeconds(const RowKey& row) {
 }
 
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
+  if (snapshot_ != nullptr) return snapshot_->Get(row);
   if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
   const bool cached = IsCached(row.space());
   if (cached) {
@@ -269,6 +288,7 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
       if (hot) hot_row_hash_ = hash;
       return found;
     }
+    if (store_.cache_.IsComplete()) return RowRef();
   }
   rocksdb::ReadOptions options;
   if (lane_ == Lane::kFast) options.read_tier = rocksdb::kBlockCacheTier;
@@ -357,6 +377,7 @@ Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction dir
 CollectionId Transaction::NewCollectionId() { return store_.NewCollectionId(); }
 
 KeyspaceId Transaction::keyspace(int db) const {
+  if (snapshot_ != nullptr) return snapshot_->keyspace(db);
   return keyspaces_.empty() ? store_.databases_[db].keyspace.load(std::memory_order_acquire)
                             : keyspaces_[db];
 }
@@ -414,7 +435,7 @@ void Transaction::ReplaceKeyspace(int db) {
   BeginKeyspaceChange();
   keyspaces_[db] = store_.NewKeyspaceId();
   // With every stripe held and no key anywhere, whatever collections there have been are dead.
-  bool all_empty = store_.hidden_keyspaces_.empty();
+  bool all_empty = store_.hidden_keyspaces_.empty() && !store_.is_staging();
   for (const KeyspaceId keyspace : keyspaces_) all_empty = all_empty && KeyCount(keyspace) == 0;
   if (all_empty) empty_below_ = store_.next_collection_.load();
 }
@@ -424,10 +445,15 @@ void Transaction::SwapKeyspaces(int db1, int db2) {
   std::swap(keyspaces_[db1], keyspaces_[db2]);
 }
 
+void Transaction::AdoptStaged() {
+  BeginKeyspaceChange();
+  for (size_t db = 0; db < keyspaces_.size(); ++db) keyspaces_[db] = store_.staged_[db].keyspace;
+}
+
 // ---- the tick
 
 bool Transaction::dirty() const {
-  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || changes_ != 0;
+  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || !notes_.empty() || changes_ != 0;
 }
 
 // Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
@@ -466,6 +492,7 @@ void Transaction::BuildBatch() {
                 EncodeCount(DeltaOf(committed_counts_, count.keyspace) + count.delta));
   }
   if (!keyspaces_.empty()) PutKeyspaces();
+  for (const auto& [name, value] : notes_) batch_->Put(store_.family(Space::kMeta), name, value);
   if (effects_.empty()) return;
   batch_->PutLogData(ToSlice(effects_));
   // Those who read the log go by sequence numbers, and a batch without rows takes none.
@@ -494,7 +521,10 @@ void Transaction::ApplyToCache() {
       store_.cache_.Erase(entry.tagged);
     }
   }
-  for (const UseMark& mark : use_marks_) store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
+  for (const UseMark& mark : use_marks_) {
+    store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
+    if (mark.frequency) store_.cache_.SetFrequency(mark.row.tagged(), *mark.frequency);
+  }
 }
 
 void Transaction::ApplyCounts() {
@@ -524,6 +554,7 @@ Status Transaction::Write(CommitMode mode) {
   rocksdb::WriteOptions options;
   options.no_slowdown = mode == CommitMode::kNoWait;
   options.sync = mode == CommitMode::kSync;
+  options.disableWAL = mode == CommitMode::kNoLog;
   const rocksdb::Status written =
       batch_->Count() == 0 ? rocksdb::Status::OK() : store_.db_->Write(options, batch_.get());
   if (!written.ok()) {
@@ -532,8 +563,10 @@ Status Transaction::Write(CommitMode mode) {
     if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
     return status;
   }
+  if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
   ApplyCounts();
+  if (adopt_) adopt_();
   store_.NoteExpiry(earliest_expiry_ms_);
   for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
   AdvanceStripes();
@@ -594,8 +627,10 @@ void Transaction::Reset() {
   effects_.clear();
   if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
   changes_ = 0;
+  notes_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();

@@ -23,7 +23,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +48,7 @@ namespace cairn {
 
 class RankIndex;
 class Store;
+class StoreSnapshot;
 
 enum class Lane : unsigned char { kFast, kSlow };
 
@@ -56,6 +60,7 @@ enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
   kSync,    // and the log is on the disk when it returns
+  kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
 };
 
 // A key that is there although its time has passed.
@@ -136,6 +141,10 @@ class Transaction {
   int64_t IdleSeconds(const RowKey& row);
   // Lets a row that the command has written count as last used so long ago.
   void SetIdle(const RowKey& row, int64_t seconds);
+  // How often the row was used lately (RowCache::Frequency); nothing when uses are not counted.
+  std::optional<uint8_t> Frequency(const RowKey& row);
+  // Lets a row that the command has written count as used so often.
+  void SetFrequency(const RowKey& row, uint8_t frequency);
   void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
   void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
@@ -151,6 +160,10 @@ class Transaction {
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
   Status Spend(uint64_t steps);
 
+  // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:
+  // nothing is written meanwhile, commands are of the slow lane.
+  void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
+
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
@@ -164,6 +177,11 @@ class Transaction {
   // Gives the database a fresh, empty keyspace. REQUIRES: LockAll().
   void ReplaceKeyspace(int db);
   void SwapKeyspaces(int db1, int db2);  // REQUIRES: LockAll()
+  // Writes the databases' mapping down, so that the numbers given out to staged keyspaces are not given out again.
+  // REQUIRES: LockAll().
+  void RecordKeyspaces() { BeginKeyspaceChange(); }
+  // Puts the staged keyspaces in the place of the databases' own (Store::BeginStaging). REQUIRES: LockAll().
+  void AdoptStaged();
 
   Store& store() { return store_; }
 
@@ -183,8 +201,20 @@ class Transaction {
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
   // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
   void AddEffect(int db, std::span<const std::string_view> argv);
+  // For a part of the command: what it does has no effects to tell (redis.set_repl).
+  void SilenceEffects(bool on) {
+    if (on) silenced_ = interest_ & kInterestInEffects;
+    interest_ = on ? interest_ & ~kInterestInEffects : interest_ | silenced_;
+    if (!on) silenced_ = 0;
+  }
   // The effects of the command are told each by itself.
   void SetEffectsApart() { effects_apart_ = true; }
+  // A piece of the stream that this server follows, which the tick has carried out, for the log data of the batch.
+  void AddStream(std::string_view bytes);
+  // While muted, commands have no effects of their own to tell: the stream that they are of is told.
+  void MuteEffects(bool muted) { muted_effects_ = muted; }
+  // A row of Space::kMeta that nobody else writes, to be in the batch.
+  void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   bool has_effects() const { return effects_.size() > effects_before_; }
   // How often the command has changed something, for INFO's rdb_changes_since_last_save.
   void CountChanges(uint64_t changes) { command_changes_ += changes; }
@@ -195,6 +225,15 @@ class Transaction {
   bool announced() const { return announcements_.size() > announcements_before_; }
   bool has_announcements() const { return !announcements_.empty(); }
   std::vector<Announcement> TakeAnnouncements();
+
+  // Something in memory that the commit replaces, besides rows: what the transaction itself sees from now on, and
+  // what makes it so for all others, called while the stripes are still held. REQUIRES: slow lane, where a tick is one
+  // command; a second call takes the place of the first.
+  void SetPending(std::shared_ptr<const void> pending, std::function<void()> adopt) {
+    pending_ = std::move(pending);
+    adopt_ = std::move(adopt);
+  }
+  const std::shared_ptr<const void>& pending() const { return pending_; }
 
   // ---- the tick
   bool dirty() const;                          // is there anything to write or to count?
@@ -232,6 +271,7 @@ class Transaction {
   struct UseMark {
     RowKey row;
     int64_t used_s;
+    std::optional<uint8_t> frequency;
   };
   struct RankChange {
     RowKey row;
@@ -266,6 +306,7 @@ class Transaction {
   const uint32_t committer_;
   Overlay overlay_;
   const Transaction* first_ = nullptr;  // the one it follows
+  const StoreSnapshot* snapshot_ = nullptr;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
   std::vector<CollectionId> dead_collections_;
@@ -278,6 +319,8 @@ class Transaction {
   std::vector<Announcement> announcements_;
   std::string effects_;                          // log entries of the tick
   uint64_t changes_ = 0;                         // of the tick
+  std::map<std::string, std::string> notes_;     // meta rows of the tick
+  bool muted_effects_ = false;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
@@ -299,6 +342,7 @@ class Transaction {
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
   InterestMask interest_ = 0;
+  InterestMask silenced_ = 0;
   size_t effects_before_ = 0;  // bytes
   size_t command_effects_ = 0;
   bool effects_apart_ = false;
@@ -307,6 +351,8 @@ class Transaction {
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
 
+  std::shared_ptr<const void> pending_;
+  std::function<void()> adopt_;
   int64_t earliest_expiry_ms_ = INT64_MAX;  // of the tick
   uint64_t hot_row_hash_ = 0;  // the last row found hot in the key cache
 };

@@ -38,7 +38,9 @@ Status CopyValue(const Key& source_key, const KeyEntry& source, Keyspace& to, co
   Transaction& txn = to.txn();
   const CollectionId id = txn.NewCollectionId();
   TRY(CopyRows(txn, Space::kElements, spread.id, source_key.stripe(), id, target.stripe()));
-  if (source.type() == Type::kZset || source.type() == Type::kStream) {
+  const bool has_scores = source.type() == Type::kZset || source.type() == Type::kStream ||
+                          source.fields_expire_ms() != kNoExpiry;
+  if (has_scores) {
     TRY(CopyRows(txn, Space::kScores, spread.id, source_key.stripe(), id, target.stripe()));
   }
   std::string payload;

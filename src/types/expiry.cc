@@ -6,12 +6,14 @@
 
 #include "storage/store.h"
 #include "types/events.h"
+#include "types/hash.h"
 #include "types/keyspace.h"
 
 namespace cairn {
 namespace {
 
 constexpr size_t kKeysPerCommit = 64;
+constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
 
 struct DueRow {
   int64_t when_ms;
@@ -38,7 +40,31 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t n
   return due;
 }
 
-// Deletes the keys that are still due. The expiry row itself goes with its key, or alone when it is stale.
+// Tells of fields that were deleted because their time had passed.
+void TellExpiredFields(Transaction& txn, int db, const Key& key, std::span<const std::string> fields, bool is_empty) {
+  if (fields.empty() || txn.interest() == 0) return;
+  if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key.bytes());
+  if (is_empty && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
+  if (!(txn.interest() & kInterestInEffects)) return;
+  std::vector<std::string_view> words = {"HDEL", key.bytes()};
+  words.insert(words.end(), fields.begin(), fields.end());
+  txn.AddEffect(db, words);
+}
+
+// Deletes fields whose time has passed, and the key with the last field.
+Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
+  Hash hash(keyspace, key);
+  TRY(hash.Open(std::move(entry)));
+  const std::vector<std::string> fields = TRY(hash.RemoveDue(kFieldsPerCommit));
+  const bool is_empty = hash.size() == 0;
+  TRY(hash.Save());
+  if (hash.MayHaveDue()) keyspace.txn().NoteExpiry(hash.next_deadline_ms());  // the row for it is there already
+  TellExpiredFields(keyspace.txn(), keyspace.txn().DatabaseOf(keyspace.id()), key, fields, is_empty);
+  return Ok();
+}
+
+// Deletes the keys, and the fields of hashes, that are still due. The expiry row itself goes with its key or field, or
+// alone when it is stale.
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
   txn.SetEffectsApart();
@@ -53,9 +79,11 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
     if (!ParseKeyRow(row.key_row, parts) || !txn.store().IsLiveKeyspace(parts.keyspace)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
     const Key key = keyspace.Name(parts.key);
-    const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
+    KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) {
       TRY(keyspace.Remove(key, entry));
+    } else if (entry.fields_expire_ms() != kNoExpiry && entry.fields_expire_ms() <= now_ms) {
+      TRY(DeleteDueFields(keyspace, key, std::move(entry)));
     } else {
       txn.Delete(MakeExpiryRow(row.when_ms, row.key_row, key.stripe()));
     }

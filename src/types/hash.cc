@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "types/hash.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "encoding/varint.h"
@@ -70,14 +71,19 @@ Status Hash::Open() { return Open(TRY(keyspace_->FindTyped(*key_, Type::kHash)))
 Status Hash::Open(KeyEntry entry) {
   entry_ = std::move(entry);
   if (!entry_.exists()) return Ok();
+  std::string_view payload = entry_.payload();
+  next_ms_ = entry_.fields_expire_ms();
+  has_deadlines_ = next_ms_ != kNoExpiry;
   switch (entry_.encoding()) {
     case Encoding::kPacked:
-      TRY(packed_.Open(entry_.payload()));
+      if (has_deadlines_) deadlines_ = TRY(FieldDeadlines::TakeFrom(payload));
+      TRY(packed_.Open(payload));
       break;
     case Encoding::kSpread: {
-      const SpreadPayload spread = TRY(DecodeSpreadPayload(entry_.payload()));
+      const SpreadPayload spread = TRY(DecodeSpreadPayload(payload));
       spread_ = SpreadElements(keyspace_->txn(), spread.id, spread.count, key_->stripe());
       is_spread_ = true;
+      if (has_deadlines_) TRY(OpenSpreadDeadlines(spread.rest));
       break;
     }
     default:
@@ -86,7 +92,21 @@ Status Hash::Open(KeyEntry entry) {
   return size() == 0 ? Status::Corruption("record: a hash without fields") : Ok();
 }
 
+Status Hash::OpenSpreadDeadlines(std::string_view rest) {
+  uint64_t count;
+  if (!ReadVarint(rest, count)) return Status::Corruption("spread hash: its count of deadlines is cut short");
+  deadlines_ = FieldDeadlines(keyspace_->txn(), spread_.id(), count, key_->stripe());
+  return Ok();
+}
+
+Result<bool> Hash::IsDue(std::string_view field) const {
+  if (!MayHaveDue()) return false;
+  const int64_t when_ms = TRY(deadlines_.Of(field));
+  return when_ms != kNoExpiry && when_ms <= keyspace_->now_ms();
+}
+
 Result<FieldValue> Hash::Get(std::string_view field) const {
+  if (TRY(IsDue(field))) return FieldValue();
   if (is_spread_) return FieldValue(TRY(spread_.Get(field)));
   const auto entry = TRY(packed_.Find(Item::FromText(field)));
   return entry ? FieldValue(entry->value) : FieldValue();
@@ -96,11 +116,18 @@ bool Hash::FitsPacked(std::string_view field, std::string_view value) const {
   const Limits& limits = keyspace_->limits();
   const uint64_t longest = ReadLimit(limits.hash_max_listpack_value);
   return field.size() <= longest && value.size() <= longest &&
-         packed_.payload().size() + field.size() + value.size() <=
+         packed_.payload().size() + deadlines_.packed_bytes() + field.size() + value.size() <=
              ReadLimit(limits.packed_max_bytes);
 }
 
-Result<bool> Hash::Set(std::string_view field, std::string_view value) {
+Result<bool> Hash::Set(std::string_view field, std::string_view value, Deadline deadline) {
+  if (!has_deadlines_) return SetStored(field, value);
+  const bool was_due = TRY(IsDue(field));
+  if (was_due || deadline == Deadline::kClear) TRY(EraseDeadline(field));
+  return TRY(SetStored(field, value)) || was_due;
+}
+
+Result<bool> Hash::SetStored(std::string_view field, std::string_view value) {
   if (!is_spread_ && !FitsPacked(field, value)) TRY(Spread());
   if (is_spread_) {
     const bool is_new = TRY(spread_.Put(field, value));
@@ -120,6 +147,13 @@ Result<bool> Hash::Set(std::string_view field, std::string_view value) {
 }
 
 Result<bool> Hash::Remove(std::string_view field) {
+  if (!has_deadlines_) return RemoveStored(field);
+  const bool was_due = TRY(IsDue(field));
+  TRY(EraseDeadline(field));
+  return TRY(RemoveStored(field)) && !was_due;
+}
+
+Result<bool> Hash::RemoveStored(std::string_view field) {
   bool was_there;
   if (is_spread_) {
     was_there = TRY(spread_.Remove(field));
@@ -132,10 +166,60 @@ Result<bool> Hash::Remove(std::string_view field) {
   return was_there;
 }
 
+Result<int64_t> Hash::DeadlineOf(std::string_view field) const {
+  return has_deadlines_ ? deadlines_.Of(field) : Result<int64_t>(kNoExpiry);
+}
+
+Status Hash::SetDeadline(std::string_view field, int64_t when_ms) {
+  if (when_ms == kNoExpiry) return has_deadlines_ ? EraseDeadline(field) : Ok();
+  if (!is_spread_ && !FitsPacked(field, {})) TRY(Spread());
+  if (!has_deadlines_) {
+    has_deadlines_ = true;
+    next_ms_ = when_ms;
+    if (is_spread_) deadlines_ = FieldDeadlines(keyspace_->txn(), spread_.id(), 0, key_->stripe());
+  }
+  TRY(deadlines_.Put(field, when_ms));
+  next_ms_ = std::min(next_ms_, when_ms);
+  next_is_stale_ |= !is_spread_;
+  record_changed_ = true;
+  return Ok();
+}
+
+Status Hash::EraseDeadline(std::string_view field) {
+  const uint64_t before = deadlines_.count();
+  TRY(deadlines_.Erase(field));
+  if (deadlines_.count() == before) return Ok();
+  next_is_stale_ |= !is_spread_;  // of a spread hash it costs a look, which RemoveDue takes if it was the earliest
+  record_changed_ = true;
+  return Ok();
+}
+
+Result<std::vector<std::string>> Hash::RemoveDue(uint64_t most) {
+  if (!MayHaveDue()) return std::vector<std::string>();
+  std::vector<std::string> due = TRY(deadlines_.Due(keyspace_->now_ms(), most));
+  for (const std::string& field : due) {
+    TRY(EraseDeadline(field));
+    TRY(RemoveStored(field));
+  }
+  next_is_stale_ = true;
+  record_changed_ = true;
+  return due;
+}
+
+// Brings next_ms_ in line with the deadlines.
+Status Hash::UpdateNext() {
+  if (!has_deadlines_) return Ok();
+  has_deadlines_ = deadlines_.count() > 0;
+  if (has_deadlines_ && next_is_stale_) next_ms_ = TRY(deadlines_.Earliest());
+  next_is_stale_ = false;
+  return Ok();
+}
+
 Status Hash::Spread() {
   spread_ = SpreadElements(keyspace_->txn(), key_->stripe());
   is_spread_ = true;
   record_changed_ = true;
+  if (has_deadlines_) TRY(deadlines_.Spread(keyspace_->txn(), spread_.id(), key_->stripe()));
   TRY(VisitPacked(packed_, [this](std::string_view field, std::string_view value) -> Result<bool> {
     spread_.PutNew(field, value);
     return true;
@@ -148,6 +232,7 @@ RecordHeader Hash::NewHeader() const {
   if (entry_.exists()) header = entry_.header();
   header.type = Type::kHash;
   header.encoding = is_spread_ ? Encoding::kSpread : Encoding::kPacked;
+  header.fields_expire_ms = has_deadlines_ ? next_ms_ : kNoExpiry;
   return header;
 }
 
@@ -155,13 +240,29 @@ Status Hash::Save() {
   if (!record_changed_) return Ok();
   record_changed_ = false;
   if (size() == 0) return exists() ? keyspace_->Remove(*key_, entry_) : Ok();
-  if (!is_spread_) return keyspace_->Write(*key_, entry_, NewHeader(), packed_.payload());
+  TRY(UpdateNext());
+  if (!is_spread_ && !has_deadlines_) {
+    return keyspace_->Write(*key_, entry_, NewHeader(), packed_.payload());
+  }
   std::string payload;
-  AppendSpreadPayload(payload, spread_.id(), spread_.count());
+  if (is_spread_) {
+    AppendSpreadPayload(payload, spread_.id(), spread_.count());
+    if (has_deadlines_) AppendVarint(payload, deadlines_.count());
+  } else {
+    deadlines_.AppendPacked(payload);
+    payload.append(packed_.payload());
+  }
   return keyspace_->Write(*key_, entry_, NewHeader(), payload);
 }
 
 Status Hash::ForEach(ElementVisitor visit) const {
+  if (!MayHaveDue()) return ForEachStored(visit);
+  return ForEachStored([&](std::string_view field, std::string_view value) -> Result<bool> {
+    return TRY(IsDue(field)) || TRY(visit(field, value));
+  });
+}
+
+Status Hash::ForEachStored(ElementVisitor visit) const {
   if (is_spread_) return spread_.ForEach(visit);
   TRY(VisitPacked(packed_, visit));
   return Ok();
@@ -192,8 +293,11 @@ Status Hash::ForEachRank(std::span<const uint64_t> ranks, bool with_values,
 }
 
 Result<uint64_t> Hash::Scan(uint64_t position, uint64_t count, ElementVisitor visit) const {
-  if (is_spread_) return spread_.Scan(position, count, visit);
-  TRY(VisitPacked(packed_, visit));
+  const auto visit_live = [&](std::string_view field, std::string_view value) -> Result<bool> {
+    return TRY(IsDue(field)) || TRY(visit(field, value));
+  };
+  if (is_spread_) return spread_.Scan(position, count, visit_live);
+  TRY(VisitPacked(packed_, visit_live));
   return uint64_t{0};
 }
 

@@ -12,6 +12,10 @@
 //   const bool is_new = TRY(hash.Set("f", "v"));
 //   TRY(hash.Save());                                 // once, after the last change
 //
+// Fields may have a time at which they are gone (types/field_deadlines.h). Whoever asks for a field, or for all
+// of them, does not see one whose time has passed. It is deleted soon after (types/expiry.h), and counted by
+// size() until then, as in Redis.
+//
 // A key that is not there opens as an empty hash; Save makes the key, or removes it when the last
 // field went. What is written before Save is the command's until the command is finished, like all
 // else.
@@ -24,8 +28,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "types/field_deadlines.h"
 #include "types/keyspace.h"
 #include "types/packed_entries.h"
 #include "types/spread_elements.h"
@@ -72,18 +78,36 @@ class Hash {
 
   bool exists() const { return entry_.exists(); }  // before any change
   uint64_t size() const { return is_spread_ ? spread_.count() : packed_.count(); }
+  // Whether there may be fields whose time has passed: the only case in which size() may be more than what ForEach
+  // visits.
+  bool MayHaveDue() const { return has_deadlines_ && next_ms_ <= keyspace_->now_ms(); }
 
   Result<FieldValue> Get(std::string_view field) const;
 
+  // What becomes of the time at which the field is gone.
+  enum class Deadline : unsigned char { kClear, kKeep };
   // True when the field is new, false when it had a value.
-  Result<bool> Set(std::string_view field, std::string_view value);
+  Result<bool> Set(std::string_view field, std::string_view value, Deadline deadline = Deadline::kClear);
   // True when the field was there.
   Result<bool> Remove(std::string_view field);
+
+  // When the field is gone; kNoExpiry: never. REQUIRES: Get finds it.
+  Result<int64_t> DeadlineOf(std::string_view field) const;
+  // The same, for a change; kNoExpiry takes it away.
+  Status SetDeadline(std::string_view field, int64_t when_ms);
+  bool has_deadlines() const { return has_deadlines_; }
+  int64_t next_deadline_ms() const { return next_ms_; }  // no field is gone before
+  // Deletes up to `most` fields whose time has passed and returns them.
+  Result<std::vector<std::string>> RemoveDue(uint64_t most);
+
   // Brings the key's record in line with the changes. At most once.
   Status Save();
 
-  // Every field and value until the visitor answers false: in the order of insertion while packed.
+  // Every field and value until the visitor answers false: in the order of insertion while packed. In the following
+  // ranks count fields whose time has passed too, and with MayHaveDue() must not be used.
   Status ForEach(ElementVisitor visit) const;
+  // The same with those whose time has passed and that are not deleted yet: size() of them.
+  Status ForEachStored(ElementVisitor visit) const;
   // The field at `rank` in ForEach's order; its value only `with_value`. REQUIRES: rank < size().
   Result<FieldPair> At(uint64_t rank, bool with_value) const;
   // Those at `ranks`, ascending and distinct. Without `with_values` the visitor may get empty
@@ -96,6 +120,12 @@ class Hash {
   bool FitsPacked(std::string_view field, std::string_view value) const;
   Status Spread();
   RecordHeader NewHeader() const;
+  Result<bool> IsDue(std::string_view field) const;
+  Status OpenSpreadDeadlines(std::string_view rest);
+  Result<bool> SetStored(std::string_view field, std::string_view value);
+  Result<bool> RemoveStored(std::string_view field);
+  Status EraseDeadline(std::string_view field);
+  Status UpdateNext();
 
   Keyspace* keyspace_;
   const Key* key_;
@@ -104,6 +134,10 @@ class Hash {
   SpreadElements spread_;  // while is_spread_
   bool is_spread_ = false;
   bool record_changed_ = false;
+  bool has_deadlines_ = false;
+  bool next_is_stale_ = false;   // next_ms_ may be long before the earliest deadline
+  int64_t next_ms_ = kNoExpiry;  // has_deadlines_: no field is gone before
+  FieldDeadlines deadlines_;     // has_deadlines_
 };
 
 }  // namespace cairn

@@ -24,6 +24,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   const Record record = TRY(DecodeRecord(entry.row_.bytes()));
   entry.stored_ = true;
   entry.stored_expire_ms_ = record.header.expire_ms;
+  entry.stored_fields_expire_ms_ = record.header.fields_expire_ms;
   if (record.header.encoding == Encoding::kSpread) {
     entry.stored_collection_ = TRY(DecodeSpreadPayload(record.payload)).id;
   }
@@ -37,6 +38,17 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   return entry;
 }
 
+Result<KeyEntry> Keyspace::EntryOf(const Record& record) {
+  KeyEntry entry;
+  entry.record_ = record;
+  entry.exists_ = entry.stored_ = true;
+  entry.stored_expire_ms_ = record.header.expire_ms;
+  if (record.header.encoding == Encoding::kSpread) {
+    entry.stored_collection_ = TRY(DecodeSpreadPayload(record.payload)).id;
+  }
+  return entry;
+}
+
 Result<KeyEntry> Keyspace::FindTyped(const Key& key, Type type) {
   KeyEntry entry = TRY(Find(key));
   if (entry.exists() && entry.type() != type) return Status::Error(Code::kReply, std::string(kWrongType));
@@ -47,16 +59,27 @@ bool Keyspace::IsExpired(const RecordHeader& header) const {
   return header.expire_ms != kNoExpiry && header.expire_ms <= txn_.now_ms();
 }
 
-// Takes away what the stored value left in other spaces, but for a collection and an expiry that stay.
-void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, int64_t kept_expire_ms) {
+// Takes away what the stored value left in other spaces, but for a collection and for times that stay.
+void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, const RecordHeader& header) {
   if (!entry.stored_) return;
-  if (entry.stored_expire_ms_ != kNoExpiry && entry.stored_expire_ms_ != kept_expire_ms) {
-    txn_.Delete(MakeExpiryRow(entry.stored_expire_ms_, key.row().row(), key.stripe()));
+  for (const int64_t old_ms : {entry.stored_expire_ms_, entry.stored_fields_expire_ms_}) {
+    if (old_ms == kNoExpiry || old_ms == header.expire_ms || old_ms == header.fields_expire_ms) continue;
+    txn_.Delete(MakeExpiryRow(old_ms, key.row().row(), key.stripe()));
   }
   if (entry.stored_collection_ != 0 && entry.stored_collection_ != kept) {
     txn_.Delete(MakeOwnerRow(entry.stored_collection_, key.stripe()));
     txn_.DropRanks(entry.stored_collection_, key.stripe());
     txn_.NoteDeadCollection(entry.stored_collection_);
+  }
+}
+
+// The rows for times that the stored value had none for.
+void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header) {
+  for (const int64_t when_ms : {header.expire_ms, header.fields_expire_ms}) {
+    if (when_ms == kNoExpiry) continue;
+    if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) continue;
+    txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), {});
+    txn_.NoteExpiry(when_ms);
   }
 }
 
@@ -80,11 +103,8 @@ Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader
                        std::string_view payload) {
   CollectionId collection = 0;
   if (header.encoding == Encoding::kSpread) collection = TRY(DecodeSpreadPayload(payload)).id;
-  DropOld(key, entry, collection, header.expire_ms);
-  if (header.expire_ms != kNoExpiry && (!entry.stored_ || entry.stored_expire_ms_ != header.expire_ms)) {
-    txn_.Put(MakeExpiryRow(header.expire_ms, key.row().row(), key.stripe()), {});
-    txn_.NoteExpiry(header.expire_ms);
-  }
+  DropOld(key, entry, collection, header);
+  PutExpiryRows(key, entry, header);
   if (collection != 0 && (!entry.stored_ || entry.stored_collection_ != collection)) {
     txn_.Put(MakeOwnerRow(collection, key.stripe()), key.row().row());
   }
@@ -100,7 +120,7 @@ Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader
 
 Status Keyspace::Remove(const Key& key, const KeyEntry& entry) {
   if (!entry.stored_) return Ok();
-  DropOld(key, entry, 0, kNoExpiry);
+  DropOld(key, entry, 0, RecordHeader());
   txn_.Delete(key.row());
   txn_.AddToKeyCount(id_, -1);
   if (!entry.exists_) TellExpired(key);
@@ -120,8 +140,8 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
   if (entry.stored_collection_ != 0) txn.DropRanks(entry.stored_collection_, source.stripe());
   if (old.exists()) to.TellNew(target);
   TRY(to.Write(target, old, entry.header(), entry.payload()));
-  if (entry.stored_expire_ms_ != kNoExpiry) {
-    txn.Delete(MakeExpiryRow(entry.stored_expire_ms_, source.row().row(), source.stripe()));
+  for (const int64_t when_ms : {entry.stored_expire_ms_, entry.stored_fields_expire_ms_}) {
+    if (when_ms != kNoExpiry) txn.Delete(MakeExpiryRow(when_ms, source.row().row(), source.stripe()));
   }
   txn.Delete(source.row());
   txn.AddToKeyCount(from.id_, -1);

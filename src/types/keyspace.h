@@ -56,6 +56,8 @@ class KeyEntry {
   // There, but its time has passed.
   bool IsStoredExpired() const { return stored_ && !exists_; }
   int64_t expire_ms() const { return exists_ ? record_.header.expire_ms : kNoExpiry; }
+  // Of a hash: no field is gone before (RecordHeader); kNoExpiry when none will be.
+  int64_t fields_expire_ms() const { return exists_ ? record_.header.fields_expire_ms : kNoExpiry; }
   // The header to start from for a changed value of the same type: the expiry is kept.
   const RecordHeader& header() const { return record_.header; }
   std::string_view payload() const { return record_.payload; }
@@ -65,6 +67,7 @@ class KeyEntry {
   bool exists_ = false;  // there and not past its expiry
   bool stored_ = false;  // there
   int64_t stored_expire_ms_ = kNoExpiry;
+  int64_t stored_fields_expire_ms_ = kNoExpiry;
   CollectionId stored_collection_ = 0;  // of a spread value; 0: none
   Record record_;                       // when exists_
   RowRef row_;
@@ -90,6 +93,10 @@ class Keyspace {
   Result<KeyEntry> Find(const Key& key, Access access = Access::kUse);
   // The same, but a key that exists with another type is the WRONGTYPE error.
   Result<KeyEntry> FindTyped(const Key& key, Type type);
+
+  // What Find would have found for a live key whose record is at hand, in Scan's visitor say. The record must outlive
+  // the entry.
+  static Result<KeyEntry> EntryOf(const Record& record);
 
   // Stores a new value, replacing whatever `entry` (the key's last Find) saw. An old collection that is not the
   // one written is dropped. The expiry is what `header` says.
@@ -124,8 +131,9 @@ class Keyspace {
   Keyspace(Transaction& txn, int db, KeyspaceId id, const Limits& limits)
       : txn_(txn), limits_(limits), db_(db), id_(id) {}
   bool IsExpired(const RecordHeader& header) const;
+  void DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, const RecordHeader& header);
+  void PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header);
   void TellExpired(const Key& key);
-  void DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, int64_t kept_expire_ms);
 
   Transaction& txn_;
   const Limits& limits_;

@@ -5,16 +5,20 @@ Order counts where Redis promises one: lists, sorted sets, packed hashes, intege
 hashes and sets that became hash tables are compared as sets.
 """
 
+from compare import stream_facts
 from resp import show
 
 DEADLINE_SLACK_MS = 3000
 CHUNK = 500
+KEY = object()
 READERS = {
-    b"string": [b"GET"],
-    b"list": [b"LRANGE", 0, -1],
-    b"hash": [b"HGETALL"],
-    b"set": [b"SMEMBERS"],
-    b"zset": [b"ZRANGE", 0, -1, b"WITHSCORES"],
+    b"string": [b"GET", KEY],
+    b"list": [b"LRANGE", KEY, b"0", b"-1"],
+    b"hash": [b"HGETALL", KEY],
+    b"set": [b"SMEMBERS", KEY],
+    b"zset": [b"ZRANGE", KEY, b"0", b"-1", b"WITHSCORES"],
+    b"stream": [b"XINFO", b"STREAM", KEY, b"FULL", b"COUNT", b"0"],
+    b"none": [b"TYPE", KEY],
 }
 
 
@@ -28,7 +32,7 @@ def scan_keys(connection):
             return keys
 
 
-def describe(connection, keys):
+def describe(connection, keys, ordered=True):
     """For each key (type, encoding, milliseconds to live, value in comparable form)."""
     facts = connection.pipeline(
         [
@@ -41,19 +45,21 @@ def describe(connection, keys):
     encodings = [reply[1] for reply in facts[1::3]]
     reads = []
     for key, kind in zip(keys, types):
-        name, *rest = READERS.get(kind, [b"TYPE"])
-        reads.append([name, key, *(b"%d" % w if isinstance(w, int) else w for w in rest)])
+        reads.append([key if word is KEY else word for word in READERS[kind]])
     described = []
     for kind, encoding, ttl, reply in zip(
         types, encodings, facts[2::3], connection.pipeline(reads)
     ):
-        described.append((kind, encoding, ttl[1], comparable(kind, encoding, reply)))
+        known_order = encoding if ordered else b"hashtable"
+        described.append((kind, encoding, ttl[1], comparable(kind, known_order, reply)))
     return described
 
 
 def comparable(kind, encoding, reply):
     """The value with elements in a fixed order where none is promised."""
-    if encoding != b"hashtable" or not isinstance(reply[1], list):
+    if kind == b"stream":
+        return stream_facts(reply)
+    if kind not in (b"hash", b"set") or encoding != b"hashtable" or not isinstance(reply[1], list):
         return reply
     content = reply[1]
     if kind == b"hash":

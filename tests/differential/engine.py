@@ -91,6 +91,7 @@ class Engine:
                 self._guard(round_, run, protocol, batch)
             self._guard(round_, self.expire_some, round_.space)
             self._guard(round_, self.compare_data)
+            self._guard(round_, self.cross_dumps, round_.space)
 
     def _guard(self, round_, action, *arguments):
         try:
@@ -273,6 +274,43 @@ class Engine:
         # The key may have got another value after its end, hence the rules.
         rule = {"SMEMBERS": rules.UNORDERED, "HGETALL": rules.PAIRS}.get(name, rules.EXACT)
         return rules.command(name, *words, rule=rule, mutable=rules.NOTHING)
+
+    def cross_dumps(self, space):
+        """Each server restores what the other dumped, and must then hold what it held. Raises
+        Difference."""
+        rng = random.Random(space.rng.random())
+        keys = [key for family in space.keys.values() for key in family]
+        keys = rng.sample(keys, min(len(keys), 40))
+        connections = [Connection(host, port) for host, port in self.pair.addresses]
+        try:
+            dumps = [c.pipeline([[b"DUMP", key] for key in keys]) for c in connections]
+            there = [key for key, (_, dump) in zip(keys, dumps[0]) if dump is not None]
+            found = []
+            for connection, foreign in zip(connections, reversed(dumps)):
+                restores = [
+                    [b"RESTORE", b"crossed:" + key, b"0", dump]
+                    for key, (_, dump) in zip(keys, foreign)
+                    if dump is not None
+                ]
+                replies = connection.pipeline(restores)
+                self.sent += len(keys) + len(restores)
+                for key, reply in zip(there, replies):
+                    if compare.is_error(reply):
+                        raise Difference(f"RESTORE of the other's {key!r}: {show(reply)}")
+                before = dataset.describe(connection, there, ordered=False)
+                crossed = [b"crossed:" + key for key in there]
+                after = dataset.describe(connection, crossed, ordered=False)
+                connection.pipeline([[b"DEL", key] for key in crossed])
+                found.append([encoding for _, encoding, _, _ in after])
+                for key, old, new in zip(there, before, after):
+                    if (old[0], old[3]) != (new[0], new[3]):
+                        raise Difference(f"{key!r} crossed:\n    {old}\n    {new}")
+            for key, ours, theirs in zip(there, *found):
+                if ours != theirs:
+                    raise Difference(f"{key!r} is restored as {ours} and {theirs}")
+        finally:
+            for connection in connections:
+                connection.close()
 
     def compare_after_restart(self, round_, restart):
         """Ends and starts the candidate; what the round left must be there as before."""

@@ -8,7 +8,21 @@ history that leads to it is never longer than a round.
 
 import random
 
-from families import hashes, keyspace, lists, scans, server, sets, strings, zsets
+from families import (
+    bitmaps,
+    hashes,
+    hyperloglogs,
+    keyspace,
+    lists,
+    places,
+    scans,
+    server,
+    sets,
+    sorting,
+    streams,
+    strings,
+    zsets,
+)
 from space import Space
 from step import ANY, NOTHING, command
 
@@ -18,6 +32,11 @@ FAMILIES = {
     "set": (16, sets),
     "zset": (22, zsets),
     "list": (14, lists),
+    "stream": (22, streams),
+    "bitmap": (12, bitmaps),
+    "hyperloglog": (7, hyperloglogs),
+    "geo": (10, places),
+    "sort": (7, sorting),
     "keyspace": (12, keyspace),
     "scan": (0.4, scans),
     "server": (2.5, server),
@@ -32,6 +51,8 @@ LIMITS = {
     "zset-max-listpack-value": (16, 64),
     "list-max-listpack-size": (-2, 4, 128),
     "list-compress-depth": (0, 1),
+    "hll-sparse-max-bytes": (100, 3000),
+    "stream-node-max-entries": (3, 100),
 }
 ODD_TEXTS = [b"abc", b"", b"\xff\x00", b"1x", b"not a number", b"(", b"--1"]
 

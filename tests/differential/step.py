@@ -15,6 +15,7 @@ Rules (compare.py applies them; errors are compared exactly under every rule):
                members
   POP          a random removal; the engine then removes from each server what the other removed
   EXISTING_KEY a random key of that server
+  STREAM_FACTS EXACT, but for times, and for what only one version of Redis tells of streams
 """
 
 import dataclasses
@@ -30,6 +31,7 @@ SHAPE = "shape"
 SAMPLE = "sample"
 POP = "pop"
 EXISTING_KEY = "existing key"
+STREAM_FACTS = "stream facts"
 
 # What mutation may do to a step: anything, only what cannot turn into another number, or nothing.
 ANY, TEXT_ONLY, NOTHING = "any", "text only", "nothing"

@@ -153,6 +153,8 @@ Result<Meaning> DecodeRecordHeader(std::string_view bytes) {
   if (header.grown) meaning.text += " grown";
   if (header.expire_ms != kNoExpiry)
     meaning.text += " expire_ms=" + std::to_string(header.expire_ms);
+  if (header.fields_expire_ms != kNoExpiry)
+    meaning.text += " fields_expire_ms=" + std::to_string(header.fields_expire_ms);
   AppendRecordHeader(meaning.encoded, header);
   if (header.encoding == Encoding::kSpread) {
     const SpreadPayload spread = TRY(DecodeSpreadPayload(record.payload));

@@ -24,4 +24,13 @@ inline std::string FromHex(std::string_view hex) {
   return bytes;
 }
 
+inline std::string HexOf(std::string_view bytes) {
+  std::string hex;
+  for (const char c : bytes) {
+    hex.push_back("0123456789abcdef"[static_cast<unsigned char>(c) >> 4]);
+    hex.push_back("0123456789abcdef"[c & 15]);
+  }
+  return hex;
+}
+
 }  // namespace cairn

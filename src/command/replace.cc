@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// HREPLACE, SREPLACE and ZREPLACE: a key gets a whole new collection, in one write and without a look at the
+// elements of the old one. What was there before goes as with SET: of whatever type it was, and with its
+// expiry. What is stored is as small as the limits allow, also where the old value had outgrown them.
+//
+// Each answers how many elements the key has now. A field or member that is named twice counts once, and
+// what is said of it last holds.
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "command/families.h"
+#include "encoding/packed.h"
+#include "types/hash.h"
+#include "types/set_builder.h"
+#include "types/zset.h"
+
+namespace cairn {
+namespace {
+
+// Tells of a key that was replaced, to replicas in words that any server understands.
+void TellReplaced(CommandContext& ctx, Args& args, const KeyEntry& old, EventClass of, std::string_view event,
+                  std::string_view adding) {
+  ctx.Changed(of, event, args[1]);
+  if (!ctx.wants_effects()) return;
+  if (old.exists()) ctx.Effect({"DEL", args[1]});
+  std::vector<std::string_view> words(args.all().begin(), args.all().end());
+  words[0] = adding;
+  ctx.Effect(words);
+}
+
+// HREPLACE key field value [field value ...]
+Status HReplace(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  if (args.left() % 2 != 0) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
+  std::vector<Item> pairs;
+  pairs.reserve(args.left());
+  absl::flat_hash_map<std::string_view, size_t> value_positions;
+  while (args.More()) {
+    const std::string_view field = args.Bytes();
+    const Item value = Item::FromText(args.Bytes());
+    const auto [known, is_new] = value_positions.try_emplace(field, pairs.size() + 1);
+    if (is_new) {
+      pairs.push_back(Item::FromText(field));
+      pairs.push_back(value);
+    } else {
+      pairs[known->second] = value;
+    }
+  }
+  TRY(ctx.txn().Spend(pairs.size() / 2));
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  TRY(Hash::Replace(keys, key, entry, pairs));
+  TellReplaced(ctx, args, entry, kHashEvent, "hreplace", "HSET");
+  reply.Integer(static_cast<int64_t>(pairs.size() / 2));
+  return Ok();
+}
+
+// SREPLACE key member [member ...]
+Status SReplace(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  SetBuilder members(ctx.limits());
+  while (args.More()) members.Add(args.Bytes());
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  TRY(members.StoreTo(keys, key, entry, kNoExpiry));
+  TellReplaced(ctx, args, entry, kSetEvent, "sreplace", "SADD");
+  reply.Integer(static_cast<int64_t>(members.size()));
+  return Ok();
+}
+
+// ZREPLACE key score member [score member ...]
+Status ZReplace(CommandContext& ctx, Args& args, Reply& reply) {
+  Keyspace keys = ctx.keys();
+  const Key key = keys.Name(args.Bytes());
+  if (args.left() % 2 != 0) return Status::Reply(errors::kSyntax);
+  absl::flat_hash_map<std::string_view, double> scores;
+  while (args.More()) {
+    const double score = args.Float();
+    scores.insert_or_assign(args.Bytes(), score);
+  }
+  TRY(args.Check());
+  TRY(ctx.txn().Spend(scores.size()));
+  std::vector<ScoredMember> elements;
+  elements.reserve(scores.size());
+  for (const auto& [member, score] : scores) elements.push_back({std::string(member), score});
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  const auto count = static_cast<int64_t>(elements.size());
+  TRY(Zset::Replace(keys, key, entry, std::move(elements)));
+  TellReplaced(ctx, args, entry, kZsetEvent, "zreplace", "ZADD");
+  reply.Integer(count);
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "hreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
+     .run = HReplace, .group = Group::kHash, .since = "7.2.0",
+     .summary = "Gives a key a whole new hash in place of whatever it held.",
+     .complexity = "O(N) with N the number of fields given",
+     .syntax = "key field value [field value ...]"},
+    {.name = "sreplace", .arity = -3, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
+     .run = SReplace, .group = Group::kSet, .since = "7.2.0",
+     .summary = "Gives a key a whole new set in place of whatever it held.",
+     .complexity = "O(N) with N the number of members given", .syntax = "key member [member ...]"},
+    {.name = "zreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
+     .run = ZReplace, .group = Group::kSortedSet, .since = "7.2.0",
+     .summary = "Gives a key a whole new sorted set in place of whatever it held.",
+     .complexity = "O(N*log(N)) with N the number of members given",
+     .syntax = "key score:double member [score:double member ...]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ReplaceCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MIGRATE: keys go to another server, by RESTORE there and DEL here.
+//
+// It runs on the slow lane, where it may wait for the other server, and holds its keys' locks meanwhile: so it
+// runs once, nobody changes a value on its way, and a key is gone here as soon as it is there. A connection
+// is made for each call. When the other server is this one, its RESTORE waits for the lock and MIGRATE ends
+// with its timeout, as it does in Redis.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/number.h"
+#include "command/args.h"
+#include "command/context.h"
+#include "replication/dump_payload.h"
+#include "replication/families.h"
+#include "replication/rdb_save.h"
+#include "replication/rdb_writer.h"
+#include "replication/wire.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kKeyAndKeys =
+    "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string";
+constexpr std::string_view kNoConnection = "IOERR error or timeout connecting to the client";
+constexpr std::string_view kNotWritten = "IOERR error or timeout writing to target instance";
+constexpr std::string_view kNotRead = "IOERR error or timeout reading to target instance";
+constexpr int64_t kDefaultTimeoutMs = 1000;
+constexpr size_t kKeyPosition = 3;
+constexpr size_t kFirstOption = 6;
+
+struct MigrateOptions {
+  bool copy = false;
+  bool replace = false;
+  std::optional<std::string_view> user;
+  std::optional<std::string_view> password;
+  int64_t database = 0;
+  int64_t timeout_ms = 0;
+  std::vector<std::string_view> keys;
+};
+
+// Where the keys behind KEYS begin among the arguments; 0 when there is no such option.
+size_t FindKeysOption(std::span<const std::string_view> argv) {
+  for (size_t i = kFirstOption; i < argv.size(); ++i) {
+    if (EqualsIgnoreCase(argv[i], "auth")) {
+      ++i;
+    } else if (EqualsIgnoreCase(argv[i], "auth2")) {
+      i += 2;
+    } else if (EqualsIgnoreCase(argv[i], "keys")) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
+// MIGRATE's keys for the locks and the rules of users: those behind KEYS when the key itself is empty.
+bool FindMigrateKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) {
+  constexpr uint16_t kFlags = kRW | kAccess | kDelete;
+  if (argv.size() < kFirstOption) return false;
+  const size_t first = FindKeysOption(argv);
+  if (first != 0 && !argv[kKeyPosition].empty()) return false;
+  if (first == 0) {
+    uses.push_back({static_cast<uint32_t>(kKeyPosition), kFlags});
+    return true;
+  }
+  for (size_t i = first; i < argv.size(); ++i) uses.push_back({static_cast<uint32_t>(i), kFlags});
+  return true;
+}
+
+Result<MigrateOptions> ParseMigrate(Args& args) {
+  MigrateOptions options;
+  args.Skip(kFirstOption - 1);
+  options.keys.push_back(args[kKeyPosition]);
+  while (args.More()) {
+    if (args.Keyword("copy")) {
+      options.copy = true;
+    } else if (args.Keyword("replace")) {
+      options.replace = true;
+    } else if (args.Keyword("auth")) {
+      options.password = args.Bytes();
+    } else if (args.Keyword("auth2")) {
+      options.user = args.Bytes();
+      options.password = args.Bytes();
+    } else if (args.Keyword("keys")) {
+      if (!args[kKeyPosition].empty()) return Status::Reply(kKeyAndKeys);
+      options.keys.clear();
+      while (args.More()) options.keys.push_back(args.Bytes());
+    } else {
+      args.Fail(errors::kSyntax);
+    }
+  }
+  TRY(args.Done());
+  const auto timeout = ParseInt64(args[5]);
+  const auto database = ParseInt64(args[4]);
+  if (!timeout || !database) return Status::Reply(errors::kNotAnInteger);
+  options.timeout_ms = *timeout <= 0 ? kDefaultTimeoutMs : *timeout;
+  options.database = *database;
+  return options;
+}
+
+void AppendRequest(std::string& out, std::initializer_list<std::string_view> words) {
+  out += '*';
+  AppendInt64(out, static_cast<int64_t>(words.size()));
+  out += "\r\n";
+  for (const std::string_view word : words) {
+    out += '$';
+    AppendInt64(out, static_cast<int64_t>(word.size()));
+    out += "\r\n";
+    out += word;
+    out += "\r\n";
+  }
+}
+
+// RESTORE of a key that is there.
+Status AppendRestore(Keyspace& keys, const Key& key, KeyEntry entry, bool replace, std::string& out) {
+  std::string payload;
+  RdbWriter writer(payload);
+  const int64_t expire_ms = entry.expire_ms();
+  TRY(SaveRdbValue(keys, key, std::move(entry), writer));
+  AppendDumpFooter(payload);
+  std::string ttl;
+  AppendInt64(ttl, expire_ms == kNoExpiry ? 0 : std::max<int64_t>(expire_ms - keys.now_ms(), 1));
+  if (replace) {
+    AppendRequest(out, {"RESTORE", key.bytes(), ttl, payload, "REPLACE"});
+  } else {
+    AppendRequest(out, {"RESTORE", key.bytes(), ttl, payload});
+  }
+  return Ok();
+}
+
+// What is said before the keys; returns how many replies there will be to it.
+size_t AppendGreeting(const MigrateOptions& options, std::string& out) {
+  std::string database;
+  AppendInt64(database, options.database);
+  if (options.user) {
+    AppendRequest(out, {"AUTH", *options.user, *options.password});
+  } else if (options.password) {
+    AppendRequest(out, {"AUTH", *options.password});
+  }
+  AppendRequest(out, {"SELECT", database});
+  return options.password ? 2 : 1;
+}
+
+// Nobody listens there. Redis notices it when it writes, and says so.
+bool WasRefused(const Status& connected) { return connected.text().ends_with(std::strerror(ECONNREFUSED)); }
+
+// Reads the replies and deletes each key that has arrived. Returns the client's error, empty when there is none.
+Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, Wire& target,
+                                size_t greetings, const std::vector<Key>& sent) {
+  Keyspace keys = ctx.keys();
+  std::vector<std::string_view> deletion = {"DEL"};
+  std::string error;
+  bool greeted = true;
+  for (size_t i = 0; i < greetings + sent.size(); ++i) {
+    const Result<std::string> line = target.ReadLine(options.timeout_ms);
+    if (!line.ok()) {
+      if (error.empty()) error = kNotRead;
+      break;
+    }
+    const bool refused = line->starts_with('-');
+    if (refused && error.empty()) error = "ERR Target instance replied with error: " + line->substr(1);
+    if (i < greetings) {
+      greeted = greeted && !refused;
+    } else if (greeted && !refused && !options.copy) {
+      const Key& key = sent[i - greetings];
+      TRY(keys.Remove(key, TRY(keys.Find(key, Access::kPeek))));
+      ctx.Changed(kGenericEvent, "del", key.bytes());
+      deletion.push_back(key.bytes());
+    }
+  }
+  if (deletion.size() > 1) ctx.Effect(deletion);
+  return error;
+}
+
+// MIGRATE host port key | "" destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password]
+//     [KEYS key [key ...]]
+Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
+  const MigrateOptions options = TRY(ParseMigrate(args));
+  Keyspace keys = ctx.keys();
+  std::string request;
+  const size_t greetings = AppendGreeting(options, request);
+  std::vector<Key> sent;
+  for (const std::string_view name : options.keys) {
+    const Key key = keys.Name(name);
+    KeyEntry entry = TRY(keys.Find(key));
+    if (!entry.exists()) continue;
+    TRY(AppendRestore(keys, key, std::move(entry), options.replace, request));
+    sent.push_back(key);
+  }
+  if (sent.empty()) {
+    reply.Simple("NOKEY");
+    return Ok();
+  }
+  Wire target;
+  const auto port = static_cast<int>(ParseInt64(args[2]).value_or(0));
+  const Status connected = target.Connect(std::string(args[1]), port, options.timeout_ms);
+  if (!connected.ok()) return Status::Reply(WasRefused(connected) ? kNotWritten : kNoConnection);
+  if (!target.Send(request, options.timeout_ms).ok()) return Status::Reply(kNotWritten);
+  const std::string error = TRY(ReadReplies(ctx, options, target, greetings, sent));
+  if (error.empty()) {
+    reply.Ok();
+  } else {
+    reply.Error(error);  // and the keys that did arrive are gone
+  }
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "migrate", .arity = -6, .flags = kWrite | kSlowLane,
+     .keys = {OneKey(kRW | kAccess | kDelete, kKeyPosition),
+              {.flags = kRW | kAccess | kDelete | kIncomplete, .begin = -2, .keyword = "KEYS", .last = -1}},
+     .run = Migrate, .since = "2.6.0", .summary = "Moves keys to another server.",
+     .complexity = "O(N) with N the size of the values",
+     .syntax = "host port:integer key destination-db:integer timeout:integer [COPY] [REPLACE] "
+               "[AUTH password | AUTH2 username password] [KEYS key [...]]",
+     .acl = "dangerous", .tips = "nondeterministic_output", .find_keys = FindMigrateKeys},
+};
+
+}  // namespace
+
+std::span<const CommandRow> MigrateCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// PrimaryLink: the replica's side of the conversation with its primary, up to the stream: greeting,
+// password, what the replica is and can do, PSYNC, and the first transfer as an RDB file in either
+// of its two forms (announced by its size, or ended by a mark).
+//
+// Thread: its user's; Interrupt any.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "replication/rdb_reader.h"
+#include "replication/wire.h"
+
+namespace cairn {
+
+struct LinkOptions {
+  std::string host;
+  int port = 0;
+  std::string user;      // masteruser; empty: none
+  std::string password;  // masterauth; empty: none
+  int listening_port = 0;
+  std::string announced_ip;  // empty: what the primary sees
+  std::string bind_from;
+  int64_t timeout_ms = 60000;
+};
+
+class PrimaryLink {
+ public:
+  // What the primary answered to PSYNC.
+  struct Answer {
+    enum class Kind : unsigned char { kFull, kContinue, kNotNow } kind = Kind::kNotNow;
+    std::string id;       // of the stream; with kContinue empty when it is the same as before
+    uint64_t offset = 0;  // with kFull: of the moment the file is of
+    std::string text;     // with kNotNow: its words
+  };
+
+  // Connects and says who is there.
+  Status Open(const LinkOptions& options);
+  // Asks for the stream `id` from the byte `next` on; an empty id for everything. `failover` tells a
+  // primary that this one takes over.
+  Result<Answer> Psync(std::string_view id, uint64_t next, bool failover = false);
+  // After kFull: the head of the file. Then Source gives its bytes.
+  Status AwaitFile();
+  RdbSource Source();
+  // The size of the file; 0: not known.
+  uint64_t file_size() const { return file_size_; }
+  uint64_t file_received() const { return file_received_; }
+
+  Wire& wire() { return wire_; }
+  void Close() { wire_.Close(); }
+
+ private:
+  Status Expect(std::initializer_list<std::string_view> argv, bool may_refuse);
+  Result<size_t> ReadSized(char* into, size_t most);
+  Result<size_t> ReadMarked(char* into, size_t most);
+
+  Wire wire_;
+  int64_t timeout_ms_ = 0;
+  uint64_t file_size_ = 0;
+  uint64_t file_received_ = 0;
+  std::string mark_;  // ends the file; empty: its size is known
+  std::string held_;  // of a marked file: what has come and may be the mark
+  bool at_mark_ = false;
+};
+
+}  // namespace cairn

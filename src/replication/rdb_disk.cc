@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/rdb_disk.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace cairn {
+namespace {
+
+Status FileError(const std::string& path) { return Status::Io(path + ": " + std::strerror(errno)); }
+
+// Several files may be under way for one place.
+std::string TemporaryName(const std::string& path) {
+  static std::atomic<int> next{0};
+  return path + "." + std::to_string(getpid()) + "-" + std::to_string(next++) + ".tmp";
+}
+
+}  // namespace
+
+RdbOutputFile::RdbOutputFile(std::string path)
+    : path_(std::move(path)), temporary_(TemporaryName(path_)) {}
+
+RdbOutputFile::~RdbOutputFile() {
+  if (fd_ < 0) return;
+  close(fd_);
+  unlink(temporary_.c_str());
+}
+
+Status RdbOutputFile::Open() {
+  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  return fd_ < 0 ? FileError(temporary_) : Ok();
+}
+
+Status RdbOutputFile::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd_, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+    } else if (errno != EINTR) {
+      return FileError(temporary_);
+    }
+  }
+  return Ok();
+}
+
+Status RdbOutputFile::Finish() {
+  if (fsync(fd_) != 0) return FileError(temporary_);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError(path_);
+  close(std::exchange(fd_, -1));
+  return Ok();
+}
+
+RdbInputFile::~RdbInputFile() {
+  if (fd_ > STDIN_FILENO) close(fd_);
+}
+
+Status RdbInputFile::Open(const std::string& path) {
+  fd_ = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) return FileError(path);
+  struct stat about;
+  if (fstat(fd_, &about) == 0 && S_ISREG(about.st_mode)) size_ = static_cast<uint64_t>(about.st_size);
+  return Ok();
+}
+
+RdbSource RdbInputFile::source() {
+  return [this](char* into, size_t most) -> Result<size_t> {
+    for (;;) {
+      const ssize_t got = read(fd_, into, most);
+      if (got >= 0) return static_cast<size_t>(got);
+      if (errno != EINTR) return FileError("RDB file");
+    }
+  };
+}
+
+}  // namespace cairn

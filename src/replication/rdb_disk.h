@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RDB files on a disk: written beside their place and moved there when they are whole, read from
+// front to back.
+//
+// Thread: that of their user.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "replication/rdb_reader.h"
+
+namespace cairn {
+
+class RdbOutputFile {
+ public:
+  explicit RdbOutputFile(std::string path);
+  // Without Finish there is nothing left of it.
+  ~RdbOutputFile();
+  RdbOutputFile(const RdbOutputFile&) = delete;
+  RdbOutputFile& operator=(const RdbOutputFile&) = delete;
+
+  Status Open();
+  Status Write(std::string_view bytes);
+  // Syncs it and gives it its name, in place of an older one.
+  Status Finish();
+
+ private:
+  const std::string path_;
+  const std::string temporary_;
+  int fd_ = -1;
+};
+
+class RdbInputFile {
+ public:
+  RdbInputFile() = default;
+  ~RdbInputFile();
+  RdbInputFile(const RdbInputFile&) = delete;
+  RdbInputFile& operator=(const RdbInputFile&) = delete;
+
+  // "-" is the standard input.
+  Status Open(const std::string& path);
+  uint64_t size() const { return size_; }  // 0: not known
+  RdbSource source();
+
+ private:
+  int fd_ = -1;
+  uint64_t size_ = 0;
+};
+
+}  // namespace cairn

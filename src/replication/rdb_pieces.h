@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Pieces: large collections of an RDB file that come element by element, loaded that way too.
+//
+// The forms that hold a whole collection in one text (listpacks and the like) are small and are not
+// here; a stream is loaded whole.
+//
+// Thread: the transaction's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/result.h"
+#include "replication/rdb_reader.h"
+#include "types/keyspace.h"
+
+namespace cairn {
+
+// Called before each piece is stored: locks the key and begins a command; and after it.
+struct PieceSteps {
+  std::function<Status()> begin;
+  std::function<Status()> end;
+};
+
+// Whether the value that follows is one to be loaded in pieces.
+Result<bool> ComesInPieces(uint8_t type, RdbReader& reader);
+
+// Loads the value that follows, which is such, to a key that is not there.
+Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key,
+                  const PieceSteps& steps);
+
+}  // namespace cairn

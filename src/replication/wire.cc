@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/wire.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/clock.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kLongestLine = 64 * 1024;
+
+Status WireError(const std::string& what) { return Status::Io(what + ": " + std::strerror(errno)); }
+Status TimedOut(const std::string& what) { return Status::Io(what + ": timed out"); }
+
+}  // namespace
+
+Wire::Wire() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Wire::~Wire() {
+  Close();
+  close(wake_fd_);
+}
+
+void Wire::Close() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+void Wire::Interrupt() {
+  interrupted_ = true;
+  const uint64_t one = 1;
+  (void)!write(wake_fd_, &one, sizeof one);
+}
+
+Result<bool> Wire::Await(short events, int64_t timeout_ms) {
+  pollfd fds[] = {{fd_, events, 0}, {wake_fd_, POLLIN, 0}};
+  const int64_t deadline_ms = MonotonicUs() / 1000 + timeout_ms;
+  for (;;) {
+    const int64_t left_ms = std::max<int64_t>(deadline_ms - MonotonicUs() / 1000, 0);
+    const int ready = poll(fds, 2, static_cast<int>(left_ms));
+    if (interrupted_) return Status::Io("the link was given up");
+    if (ready < 0 && errno != EINTR) return WireError("poll");
+    if (ready > 0 && fds[0].revents != 0) return true;
+    if (ready == 0) return false;
+  }
+}
+
+Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from) {
+  Close();
+  interrupted_ = false;
+  uint64_t ignored;
+  (void)!read(wake_fd_, &ignored, sizeof ignored);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int resolved = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (resolved != 0) return Status::Io(host + ": " + gai_strerror(resolved));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> keep(found, freeaddrinfo);
+  fd_ = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd_ < 0) return WireError("socket");
+  if (!from.empty()) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    if (inet_pton(AF_INET, from.c_str(), &own.sin_addr) == 1) {
+      (void)!bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own);
+    }
+  }
+  const int on = 1;
+  setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  if (connect(fd_, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS) {
+    return WireError(host);
+  }
+  if (!TRY(Await(POLLOUT, timeout_ms))) return TimedOut("connecting to " + host);
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
+  errno = error;
+  return error == 0 ? Ok() : WireError(host);
+}
+
+Status Wire::Send(std::string_view bytes, int64_t timeout_ms) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    } else if (errno == EAGAIN) {
+      if (!TRY(Await(POLLOUT, timeout_ms))) return TimedOut("sending");
+    } else if (errno != EINTR) {
+      return WireError("sending");
+    }
+  }
+  return Ok();
+}
+
+Status Wire::SendCommand(std::span<const std::string_view> argv, int64_t timeout_ms) {
+  std::string bytes = "*" + std::to_string(argv.size()) + "\r\n";
+  for (const std::string_view arg : argv) {
+    bytes.append("$").append(std::to_string(arg.size())).append("\r\n").append(arg).append("\r\n");
+  }
+  return Send(bytes, timeout_ms);
+}
+
+Result<size_t> Wire::Read(char* into, size_t most, int64_t timeout_ms) {
+  for (;;) {
+    if (interrupted_) return Status::Io("the link was given up");
+    const ssize_t got = recv(fd_, into, most, 0);
+    if (got > 0) return static_cast<size_t>(got);
+    if (got == 0) return Status::Io("the connection was closed by the other side");
+    if (errno == EAGAIN) {
+      if (!TRY(Await(POLLIN, timeout_ms))) return size_t{0};
+    } else if (errno != EINTR) {
+      return WireError("reading");
+    }
+  }
+}
+
+// Byte by byte: what follows the line is another reader's.
+Result<std::string> Wire::ReadLine(int64_t timeout_ms) {
+  std::string line;
+  while (line.size() < kLongestLine) {
+    char byte;
+    if (TRY(Read(&byte, 1, timeout_ms)) == 0) return TimedOut("waiting for a reply");
+    if (byte != '\n') {
+      line.push_back(byte);
+      continue;
+    }
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!line.empty()) return line;
+  }
+  return Status::Io("a reply without end");
+}
+
+std::string Wire::local_address() const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  char text[INET6_ADDRSTRLEN] = "";
+  if (getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0) return text;
+  if (address.ss_family == AF_INET) {
+    inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in&>(address).sin_addr, text, sizeof text);
+  } else if (address.ss_family == AF_INET6) {
+    inet_ntop(AF_INET6, &reinterpret_cast<sockaddr_in6&>(address).sin6_addr, text, sizeof text);
+  }
+  return text;
+}
+
+}  // namespace cairn

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Wire: a connection to another server, for a thread that may wait. Every wait has an end: a time,
+// or Interrupt from another thread.
+//
+// Thread: its user's; Interrupt any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace cairn {
+
+class Wire {
+ public:
+  Wire();
+  ~Wire();
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  // `from`: the local address to use; empty: any.
+  Status Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from = "");
+  void Close();
+  bool is_open() const { return fd_ >= 0; }
+
+  Status Send(std::string_view bytes, int64_t timeout_ms);
+  Status SendCommand(std::span<const std::string_view> argv, int64_t timeout_ms);
+  Status SendCommand(std::initializer_list<std::string_view> argv, int64_t timeout_ms) {
+    return SendCommand(std::span(argv.begin(), argv.size()), timeout_ms);
+  }
+
+  // Up to `most` bytes; 0 when none came in time. kIo at the end of the connection.
+  Result<size_t> Read(char* into, size_t most, int64_t timeout_ms);
+  // The next line that is not empty, without its end.
+  Result<std::string> ReadLine(int64_t timeout_ms);
+
+  // Whatever waits ends with an error, now and until the next Connect.
+  void Interrupt();
+  std::string local_address() const;
+
+ private:
+  // False: the time is over.
+  Result<bool> Await(short events, int64_t timeout_ms);
+
+  int fd_ = -1;
+  int wake_fd_ = -1;
+  std::atomic<bool> interrupted_{false};
+};
+
+}  // namespace cairn

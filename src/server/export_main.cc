@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// cairn-export: the keys of a data directory that no server has open become an RDB file, which
+// redis-server 7.0 and later load. Of a running server BGSAVE makes the same file.
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "replication/rdb_disk.h"
+#include "replication/rdb_file_writer.h"
+#include "script/library_store.h"
+#include "server/offline.h"
+#include "server/progress_bar.h"
+#include "storage/store.h"
+#include "types/limits.h"
+
+DEFINE_string(dir, "./data", "the data directory");
+DEFINE_int32(databases, 16, "how many databases the data directory has");
+DEFINE_string(memory_budget, "", "the memory to use, as in the configuration file");
+DEFINE_bool(checksum, true, "put a checksum at the end of the file");
+DEFINE_bool(compression, true, "compress long texts");
+
+namespace {
+
+using namespace cairn;
+
+constexpr char kProgram[] = "cairn-export";
+
+Status Export(const std::string& path) {
+  const std::unique_ptr<Store> store =
+      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, false));
+  const Limits limits;
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(*store));
+  RdbOutputFile file(path);
+  TRY(file.Open());
+  ProgressBar bar("exporting", static_cast<uint64_t>(snapshot->AllKeys()), "keys");
+  Transaction txn(*store, 1);
+  RdbFileOptions options;
+  options.checksum = FLAGS_checksum;
+  options.folds = FLAGS_compression;
+  options.functions = TRY(ReadLibraryRows(txn));
+  options.on_progress = [&bar](uint64_t keys) { bar.Show(keys, ""); };
+  RdbFileWriter writer(txn, *snapshot, limits, options,
+                       [&file](std::string_view bytes) { return file.Write(bytes); });
+  TRY(writer.Write());
+  TRY(file.Finish());
+  bar.Finish(writer.keys(), std::to_string(writer.bytes()) + " bytes");
+  std::printf("%llu keys exported to %s\n", static_cast<unsigned long long>(writer.keys()), path.c_str());
+  return Ok();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("[--dir DIR] FILE\n\nWrites the keys of a data directory of Cairn to an RDB file.");
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  if (argc != 2) {
+    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    return 2;
+  }
+  const Status done = Export(argv[1]);
+  return done.ok() ? 0 : RefuseOffline(kProgram, done);
+}

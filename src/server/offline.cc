@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/offline.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "base/number.h"
+#include "server/process_memory.h"
+
+namespace cairn {
+
+Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, bool create) {
+  uint64_t budget = DefaultMemoryBudget();
+  if (!options.memory_budget.empty()) {
+    const auto given = ParseMemory(options.memory_budget);
+    if (!given) return Status::Io("memory-budget: '" + options.memory_budget + "' is no number of bytes");
+    if (*given > 0) budget = *given;
+  }
+  if (create && mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
+    return Status::Io("cannot create the directory " + options.dir + ": " + std::strerror(errno));
+  }
+  if (!create && !std::filesystem::exists(options.dir + "/CURRENT")) {
+    return Status::Io(options.dir + " is no data directory");
+  }
+  StoreOptions store;
+  store.dir = options.dir;
+  store.databases = options.databases;
+  store.budget = Budget::Of(budget);
+  ArrangeMemory(budget);
+  return Store::Open(store);
+}
+
+int RefuseOffline(const char* program, const Status& status) {
+  std::fprintf(stderr, "%s: %s\n", program, std::string(status.text()).c_str());
+  return 1;
+}
+
+}  // namespace cairn

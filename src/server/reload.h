@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reload: the data set is replaced by what is in an RDB file (DEBUG RELOAD), or by what a primary
+// sends.
+//
+// It is loaded beside the present one (Store::BeginStaging) and takes its place in one commit, so
+// that neither a crash nor a damaged file leaves half of anything.
+//
+// Thread: one that may wait. The transaction is a spare one, with nothing in it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "replication/rdb_reader.h"
+#include "script/library_store.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+
+class Server;
+
+struct Reloaded {
+  uint64_t keys = 0;
+  uint64_t expired = 0;
+  std::map<std::string, std::string, std::less<>> aux;
+  std::vector<std::string> functions;
+};
+
+struct ReloadOptions {
+  bool keeps_expired = false;
+  // Called with the whole file read and before the commit that shows it: adds what is to be in the
+  // same commit.
+  std::function<Status(const Reloaded& reloaded, Transaction& txn)> before_adopting;
+  std::function<void(uint64_t position)> on_progress;
+};
+
+// DEBUG RELOAD: saves everything to the RDB file and loads it from there; meanwhile others are told that
+// the server is loading.
+Status SaveAndReload(Server& server);
+
+Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource source,
+                                const ReloadOptions& options);
+
+// Loads the file as it is, in place of the data set or (`merges`) on top of it. A library of functions that is there
+// already is an error unless it may be replaced.
+Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions = RestorePolicy::kReplace);
+
+}  // namespace cairn

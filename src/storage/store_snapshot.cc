@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/store_snapshot.h"
+
+#include <rocksdb/db.h>
+
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "encoding/varint.h"
+#include "storage/format.h"
+#include "storage/store.h"
+
+namespace cairn {
+
+StoreSnapshot::StoreSnapshot(Store& store) : store_(store) {
+  store_.HoldDead();
+  snapshot_ = store_.db().GetSnapshot();
+}
+
+StoreSnapshot::~StoreSnapshot() {
+  store_.db().ReleaseSnapshot(snapshot_);
+  store_.ReleaseDead();
+}
+
+Result<std::unique_ptr<StoreSnapshot>> StoreSnapshot::Take(Store& store) {
+  std::unique_ptr<StoreSnapshot> snapshot(new StoreSnapshot(store));
+  TRY(snapshot->Load());
+  return snapshot;
+}
+
+uint64_t StoreSnapshot::sequence() const { return snapshot_->GetSequenceNumber(); }
+
+int64_t StoreSnapshot::AllKeys() const { return std::accumulate(keys_.begin(), keys_.end(), int64_t{0}); }
+
+Result<RowRef> StoreSnapshot::Get(const RowKey& row) const {
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot_;
+  options.fill_cache = false;
+  auto value = std::make_unique<std::string>();
+  const rocksdb::Status status =
+      store_.db().Get(options, store_.family(row.space()), {row.row().data(), row.row().size()}, value.get());
+  if (status.IsNotFound()) return RowRef();
+  TRY(FromRocksDb(status));
+  return RowRef(std::move(value));
+}
+
+Result<std::string> StoreSnapshot::ReadNote(std::string_view name) const {
+  const RowRef row = TRY(Get(MakeMetaRow(name)));
+  return row ? std::string(row.bytes()) : std::string();
+}
+
+// The databases' keyspaces and key counts are rows like all others.
+Status StoreSnapshot::Load() {
+  const RowRef databases = TRY(Get(MakeMetaRow(kDatabasesRow)));
+  if (!databases) return Status::Corruption("meta row databases: missing");
+  KeyspaceId next;
+  TRY(DecodeDatabases(databases.bytes(), keyspaces_, next));
+  keyspaces_.resize(static_cast<size_t>(store_.databases()));
+  std::map<KeyspaceId, int64_t> sums;
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot_;
+  const std::unique_ptr<rocksdb::Iterator> rows(store_.db().NewIterator(options, store_.family(Space::kMeta)));
+  for (rows->Seek(std::string(kCountRowPrefix)); rows->Valid(); rows->Next()) {
+    uint32_t worker;
+    KeyspaceId keyspace;
+    if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
+    std::string_view value(rows->value().data(), rows->value().size());
+    uint64_t count;
+    if (!ReadVarint(value, count)) return Status::Corruption("meta row count: cut short");
+    sums[keyspace] += UnZigZag(count);
+  }
+  TRY(FromRocksDb(rows->status()));
+  for (const KeyspaceId keyspace : keyspaces_) keys_.push_back(sums[keyspace]);
+  return Ok();
+}
+
+}  // namespace cairn

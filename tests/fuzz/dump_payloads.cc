@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Damaged DUMP payloads: whatever the bytes are, RESTORE's reader answers with an error or with a value that
+// can be stored, and nothing is read or written where it should not be. The second half of that sentence is
+// AddressSanitizer's to check, so tests/fuzz/run builds this program with it.
+//
+//   cairn_fuzz_dump [--count N] [--seed S] [--corpus FILE]     FILE: whole payloads in hexadecimal, one a line
+//
+// A payload is a good one changed in one to four places. One in five keeps the footer of the good one and must be
+// refused for it. The others get the right checksum. Of these, what the reader takes is stored, saved again
+// and read again, and must be the same number of items. The seed is printed; it says all that happens.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "replication/dump_payload.h"
+#include "replication/rdb_load.h"
+#include "replication/rdb_save.h"
+#include "replication/rdb_value.h"
+#include "replication/rdb_writer.h"
+#include "storage/store.h"
+#include "storage/transaction.h"
+#include "tests/replication/hex.h"
+#include "tests/replication/rdb_corpus.h"
+#include "types/keyspace.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMostTextBytes = 16 << 20;
+constexpr size_t kMostPayloadBytes = 64 << 10;
+constexpr uint64_t kCommitEvery = 200;
+
+// Changes a payload (without its footer) in one place.
+class Damage {
+ public:
+  Damage(Random& random, const std::vector<std::string>& corpus) : random_(random), corpus_(corpus) {}
+
+  void Apply(std::string& bytes) {
+    if (bytes.empty()) bytes.push_back(0);
+    const size_t at = random_.Below(bytes.size());
+    const size_t length = 1 + random_.Below(std::min<size_t>(bytes.size() - at, 16));
+    switch (random_.Below(10)) {
+      case 0: bytes[at] = static_cast<char>(random_.Below(256)); break;
+      case 1: bytes[at] = static_cast<char>(kBytes[random_.Below(sizeof(kBytes))]); break;
+      case 2: bytes[at] ^= static_cast<char>(1 << random_.Below(8)); break;
+      case 3: bytes.insert(at, RandomBytes(1 + random_.Below(8))); break;
+      case 4: bytes.erase(at, length); break;
+      case 5: bytes.resize(at); break;
+      case 6: bytes.insert(at, std::string(bytes, at, length)); break;
+      case 7: OverwriteLength(bytes, at); break;
+      case 8: bytes[0] = static_cast<char>(random_.Below(24)); break;
+      case 9: Splice(bytes, at); break;
+    }
+  }
+
+ private:
+  // Where encodings change their minds: ends, special forms, largest sizes.
+  static constexpr unsigned char kBytes[] = {0x00, 0x01, 0x3f, 0x40, 0x7f, 0x80, 0x81, 0xc0, 0xc3, 0xe0,
+                                             0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xfd, 0xfe, 0xff};
+  static constexpr uint32_t kLengths[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+
+  std::string RandomBytes(size_t count) {
+    std::string bytes;
+    while (bytes.size() < count) bytes.push_back(static_cast<char>(random_.Below(256)));
+    return bytes;
+  }
+  void OverwriteLength(std::string& bytes, size_t at) {
+    const uint32_t length = kLengths[random_.Below(std::size(kLengths))];
+    const bool big_endian = random_.Below(2) == 0;
+    for (size_t i = 0; i < 4 && at + i < bytes.size(); ++i) {
+      bytes[at + i] = static_cast<char>(length >> 8 * (big_endian ? 3 - i : i));
+    }
+  }
+  void Splice(std::string& bytes, size_t at) {
+    const std::string& other = corpus_[random_.Below(corpus_.size())];
+    bytes.resize(at);
+    bytes.append(other, random_.Below(other.size()), std::string::npos);
+  }
+
+  Random& random_;
+  const std::vector<std::string>& corpus_;
+};
+
+// A store that accepted values go through, in a directory of its own.
+class Restorer {
+ public:
+  explicit Restorer(std::string dir) : dir_(std::move(dir)) {
+    StoreOptions options;
+    options.dir = dir_;
+    options.budget = Budget::Of(64 << 20);
+    store_ = std::move(*Store::Open(options));
+    txn_ = std::make_unique<Transaction>(*store_, 0);
+  }
+  ~Restorer() {
+    txn_.reset();
+    store_.reset();
+    std::filesystem::remove_all(dir_);
+  }
+
+  // Stores the value and saves it again.
+  Result<std::string> There(const RdbValue& value) {
+    txn_->BeginCommand(Lane::kSlow, WallMs(), true);
+    Keyspace keys(*txn_, 0, limits_);
+    const Key key = keys.Name("key");
+    const uint32_t stripe = key.stripe();
+    TRY(txn_->Lock({&stripe, 1}));
+    TRY(LoadRdbValue(keys, key, TRY(keys.Find(key)), value));
+    std::string saved;
+    KeyEntry stored = TRY(keys.Find(key));
+    if (stored.exists()) {
+      RdbWriter writer(saved);
+      TRY(SaveRdbValue(keys, key, std::move(stored), writer));
+    }
+    TRY(txn_->FinishCommand());
+    if (++restored_ % kCommitEvery == 0) TRY(txn_->Commit(CommitMode::kWait));
+    return saved;
+  }
+
+ private:
+  std::string dir_;
+  Limits limits_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Transaction> txn_;
+  uint64_t restored_ = 0;
+};
+
+struct Totals {
+  uint64_t by_footer = 0;  // refused
+  uint64_t as_no_value = 0;
+  uint64_t accepted = 0;
+  uint64_t failed = 0;
+};
+
+size_t ItemsOf(const RdbValue& value) { return value.stream ? value.stream->size() : value.items.size(); }
+
+// What is wrong with how a payload was answered, or nothing.
+std::optional<std::string> Try(std::string_view payload, Restorer& restorer, Totals& totals) {
+  const auto bytes = StripDumpFooter(payload);
+  if (!bytes) {
+    ++totals.by_footer;
+    return std::nullopt;
+  }
+  RdbReader reader(*bytes, kMostTextBytes);
+  const Result<RdbValue> value = ReadRdbValue(reader);
+  if (!value.ok() || reader.left() > 0) {
+    ++totals.as_no_value;
+    return std::nullopt;
+  }
+  ++totals.accepted;
+  const Result<std::string> saved = restorer.There(*value);
+  if (!saved.ok()) return "cannot be stored: " + std::string(saved.status().text());
+  if (saved->empty()) return "leaves no key";
+  RdbReader again(*saved, kMostTextBytes);
+  const Result<RdbValue> back = ReadRdbValue(again);
+  if (!back.ok()) return "cannot be read again: " + std::string(back.status().text());
+  if (back->type != value->type || ItemsOf(*back) != ItemsOf(*value)) return "comes back as another value";
+  return std::nullopt;
+}
+
+// Good payloads without their footers: our own collection and those of the file.
+std::vector<std::string> ReadCorpus(const char* path) {
+  std::vector<std::string> corpus;
+  for (const CorpusPayload& each : RdbCorpus()) corpus.push_back(each.bytes);
+  if (path == nullptr) return corpus;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::string payload = FromHex(line);
+    const auto bytes = StripDumpFooter(payload);
+    if (bytes && bytes->size() <= kMostPayloadBytes) corpus.emplace_back(*bytes);
+  }
+  return corpus;
+}
+
+Totals Run(uint64_t count, uint64_t seed, const std::vector<std::string>& corpus) {
+  std::string dir = std::filesystem::temp_directory_path() / "cairn-fuzz-XXXXXX";
+  if (mkdtemp(dir.data()) == nullptr) std::abort();
+  Restorer restorer(dir);
+  Random random(seed);
+  Damage damage(random, corpus);
+  Totals totals;
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string& good = corpus[random.Below(corpus.size())];
+    std::string bytes = good;
+    for (uint64_t left = 1 + random.Below(4); left > 0; --left) damage.Apply(bytes);
+    std::string payload = bytes;
+    AppendDumpFooter(payload);
+    bool keeps_footer = random.Below(5) == 0;
+    if (keeps_footer) {
+      std::string footer = good;
+      AppendDumpFooter(footer);
+      footer.erase(0, good.size());
+      keeps_footer = !payload.ends_with(footer);  // zeros in front change no checksum
+      payload = bytes + footer;
+    }
+    const uint64_t refused_by_footer = totals.by_footer;
+    auto wrong = Try(payload, restorer, totals);
+    if (keeps_footer && totals.by_footer == refused_by_footer) wrong = "was taken with a wrong checksum";
+    if (!wrong) continue;
+    ++totals.failed;
+    std::printf("payload %llu %s: %s\n", static_cast<unsigned long long>(i), wrong->c_str(), HexOf(payload).c_str());
+  }
+  return totals;
+}
+
+int Main(int argc, char** argv) {
+  uint64_t count = 200000;
+  uint64_t seed = static_cast<uint64_t>(WallMs());
+  const char* path = nullptr;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view name = argv[i];
+    if (name == "--count") count = std::strtoull(argv[i + 1], nullptr, 10);
+    if (name == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 10);
+    if (name == "--corpus") path = argv[i + 1];
+  }
+  const std::vector<std::string> corpus = ReadCorpus(path);
+  std::printf("%zu payloads to damage, seed %llu\n", corpus.size(), static_cast<unsigned long long>(seed));
+  const Totals totals = Run(count, seed, corpus);
+  std::printf("%llu damaged: %llu refused for the footer, %llu as no value; %llu are values\n",
+              static_cast<unsigned long long>(count), static_cast<unsigned long long>(totals.by_footer),
+              static_cast<unsigned long long>(totals.as_no_value), static_cast<unsigned long long>(totals.accepted));
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(count - totals.failed),
+              static_cast<unsigned long long>(totals.failed));
+  return totals.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cairn
+
+int main(int argc, char** argv) { return cairn::Main(argc, argv); }

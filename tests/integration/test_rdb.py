@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""RDB files: what redis-server writes is read, what Cairn writes redis-server reads, and equal data
+comes out; of a moment, while clients write; in bounded memory; damaged files are refused."""
+
+import pathlib
+import random
+import subprocess
+import threading
+import time
+
+import pytest
+from harness import REPOSITORY, Server, start_redis
+from load import assert_equal, fill
+
+BUILD = REPOSITORY / "build" / "release"
+# Limits under which redis-server writes the same data in other encodings.
+SPREAD = {"hash_max_listpack_entries": 0, "zset_max_listpack_entries": 0, "set_max_intset_entries": 0,
+          "list_max_listpack_size": 1}
+
+
+def run_import(path, data_dir):
+    """Runs cairn-import; its result."""
+    return subprocess.run([BUILD / "cairn-import", "--dir", data_dir, path], capture_output=True,
+                          text=True, timeout=300, check=False)
+
+
+def save(client, background=True):
+    """Saves and waits for the file."""
+    if not background:
+        client.save()
+        return
+    client.execute_command("BGSAVE")
+    wait_for_save(client)
+
+
+def wait_for_save(client):
+    """Waits until a background save has ended well."""
+    deadline = time.monotonic() + 60
+    while client.info("persistence")["rdb_bgsave_in_progress"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert client.info("persistence")["rdb_last_bgsave_status"] == "ok"
+
+
+@pytest.mark.parametrize("directives", [{}, SPREAD, {"rdbcompression": "no", "rdbchecksum": "no"}],
+                         ids=["packed", "spread", "plain"])
+def test_redis_to_cairn(tmp_path, directives):
+    """A file of redis-server is imported and the data is equal."""
+    with start_redis(**directives) as redis:
+        fill(redis.client(), seed=2, large=(5000,))
+        save(redis.client(), background=False)
+        done = run_import(redis.data_dir / "dump.rdb", tmp_path / "data")
+        assert done.returncode == 0, done.stderr
+        assert "100%" in done.stderr
+        with Server(data_dir=tmp_path / "data") as cairn:
+            assert_equal(redis.client(), cairn.client())
+            assert cairn.client().dbsize() == redis.client().dbsize()
+
+
+@pytest.mark.parametrize("directives", [{}, {"rdbcompression": "no"}], ids=["default", "plain"])
+def test_cairn_to_redis(tmp_path, directives):
+    """A file of BGSAVE, and one of cairn-export, is loaded by redis-server and the data is equal."""
+    with Server(**directives) as cairn:
+        fill(cairn.client(), seed=3, large=(5000,))
+        save(cairn.client())
+        with start_redis(dir=cairn.data_dir) as redis:
+            assert_equal(cairn.client(), redis.client())
+        cairn.shutdown()
+        path = tmp_path / "exported.rdb"
+        subprocess.run([BUILD / "cairn-export", "--dir", cairn.data_dir, path], check=True,
+                       capture_output=True, timeout=300)
+        cairn.start()
+        with start_redis(dir=tmp_path, dbfilename="exported.rdb") as redis:
+            assert_equal(cairn.client(), redis.client())
+
+
+def test_file_is_of_one_moment():
+    """Pairs of keys that are always changed together are equal in a file written meanwhile, and what
+    is deleted after the save began is in it."""
+    with Server(databases=16) as cairn:
+        client = cairn.client()
+        client.sadd("doomed", *range(-20000, 20000))
+        client.config_set("rdb-key-save-delay", 200)
+        for number in range(3000):
+            client.mset({f"a:{number}": 0, f"b:{number}": 0})
+        ended = threading.Event()
+
+        def write():
+            rng, own = random.Random(5), cairn.client()
+            while not ended.is_set():
+                number, value = rng.randrange(3000), rng.random()
+                own.mset({f"a:{number}": value, f"b:{number}": value})
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            client.execute_command("BGSAVE")
+            client.delete("doomed")
+            client.execute_command("COMPACT")
+            while client.info("persistence")["rdb_bgsave_in_progress"]:
+                time.sleep(0.02)
+        finally:
+            ended.set()
+            writer.join()
+        assert client.info("persistence")["rdb_last_bgsave_status"] == "ok"
+        with start_redis(dir=cairn.data_dir) as redis:
+            loaded = redis.client()
+            for number in range(3000):
+                one, other = loaded.mget(f"a:{number}", f"b:{number}")
+                assert one == other
+            assert loaded.scard("doomed") == 40000
+
+
+def test_debug_reload_keeps_everything():
+    """DEBUG RELOAD goes through a file and changes nothing."""
+    with Server() as cairn:
+        fill(cairn.client(), seed=4, large=(3000,))
+        client = cairn.client()
+        before = client.execute_command("DEBUG", "DIGEST")
+        sizes = [cairn.client(db=db).dbsize() for db in (0, 3)]
+        assert client.execute_command("DEBUG", "RELOAD") == b"OK"
+        assert client.execute_command("DEBUG", "DIGEST") == before
+        assert [cairn.client(db=db).dbsize() for db in (0, 3)] == sizes
+        client.set("later", 1)
+        assert client.execute_command("DEBUG", "RELOAD", "NOSAVE") == b"OK"
+        assert client.execute_command("DEBUG", "DIGEST") == before
+        client.set("later", 1)
+        assert client.execute_command("DEBUG", "RELOAD", "NOSAVE", "NOFLUSH") == b"OK"
+        assert client.get("later") == b"1"
+        cairn.restart("kill9")
+        assert cairn.client().get("later") == b"1"
+        assert cairn.client().dbsize() == sizes[0] + 1
+
+
+def test_save_commands():
+    """SAVE, BGSAVE, LASTSAVE and the fields of INFO say what happened."""
+    with Server() as cairn:
+        client = cairn.client()
+        assert client.execute_command("BGSAVE", "SCHEDULE")
+        wait_for_save(client)
+        with pytest.raises(Exception, match="syntax error"):
+            client.execute_command("BGSAVE", "SOON")
+        save(client)
+        for number in range(500):
+            client.set(f"k{number}", 1)
+        client.config_set("rdb-key-save-delay", 2000)
+        client.execute_command("BGSAVE")
+        with pytest.raises(Exception, match="Background save already in progress"):
+            client.execute_command("BGSAVE")
+        with pytest.raises(Exception, match="Background save already in progress"):
+            client.save()
+        assert client.info("persistence")["rdb_bgsave_in_progress"] == 1
+        client.config_set("dbfilename", "other.rdb")
+        with pytest.raises(Exception, match="can't be a path"):
+            client.config_set("dbfilename", "a/b")
+        client.config_set("rdb-key-save-delay", 0)
+        wait_for_save(client)
+        assert client.save()
+        assert (cairn.data_dir / "other.rdb").read_bytes().startswith(b"REDIS0010")
+        assert abs(client.lastsave().timestamp() - time.time()) < 10
+
+
+def test_damaged_files_are_refused(tmp_path):
+    """A cut, a flipped bit, another version: an error that says where, and no crash."""
+    with start_redis() as redis:
+        fill(redis.client(), seed=6, keys=64, dbs=(0,))
+        save(redis.client(), background=False)
+        good = (redis.data_dir / "dump.rdb").read_bytes()
+    rng = random.Random(7)
+    path = tmp_path / "bad.rdb"
+    for number in range(25):
+        bad = bytearray(good)
+        if number % 2:
+            bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
+        else:
+            del bad[rng.randrange(len(bad)):]
+        path.write_bytes(bad)
+        done = run_import(path, tmp_path / "data")
+        assert done.returncode == 1, (number, done.stderr)
+        assert "RDB file, at byte" in done.stderr
+    for start, word in ((b"REDIS0099", "version"), (b"NOTREDIS!", "start")):
+        path.write_bytes(start + good[9:])
+        assert word in run_import(path, tmp_path / "data").stderr
+
+
+def text(value):
+    """A short text of an RDB file."""
+    return bytes([len(value)]) + value
+
+
+def test_old_versions_and_opcodes(tmp_path):
+    """Files of old versions, times in seconds, hints, module data and functions' code are read."""
+    later = (2000000000).to_bytes(4, "little")
+    file = (b"REDIS0003" + b"\xfe\x00" + b"\x00" + text(b"plain") + text(b"x")
+            + b"\xfd" + later + b"\x00" + text(b"timed") + text(b"y")
+            + b"\xfd\x01\x00\x00\x00" + b"\x00" + text(b"gone") + text(b"z")
+            + b"\x09" + text(b"zipmap") + text(b"\x01\x01f\x01\x00v\xff") + b"\xff")
+    path = tmp_path / "old.rdb"
+    path.write_bytes(file)
+    done = run_import(path, tmp_path / "data")
+    assert done.returncode == 0, done.stderr
+    assert "1 whose time had passed" in done.stdout
+    newer = (b"REDIS0010" + b"\xfa" + text(b"redis-ver") + text(b"7.0.0")
+             + b"\xf7\x05\x02\x01\x05" + text(b"abc") + b"\x00"
+             + b"\xf5" + text(b"#!lua name=lib") + b"\xfe\x01\xfb\x01\x00"
+             + b"\xf8\x0a\x00" + text(b"idle") + text(b"1") + b"\xf9\x05\x00" + text(b"used") + text(b"2")
+             + b"\xff" + bytes(8))
+    path.write_bytes(newer)
+    done = run_import(path, tmp_path / "data")
+    assert done.returncode == 0, done.stderr
+    assert "module" in done.stderr
+    path.write_bytes(b"REDIS0010\xfe\x00\x07" + text(b"m") + b"\x05\xff" + bytes(8))
+    assert "module" in run_import(path, tmp_path / "data").stderr
+    with Server(data_dir=tmp_path / "data") as cairn:
+        client = cairn.client()
+        assert client.mget("plain", "timed", "gone") == [b"x", b"y", None]
+        assert client.execute_command("EXPIRETIME", "timed") == 2000000000
+        assert client.hgetall("zipmap") == {b"f": b"v"}
+        assert cairn.client(db=1).mget("idle", "used") == [b"1", b"2"]
+
+
+def test_large_collections_need_little_memory(tmp_path):
+    """A file of large collections is exported and imported by processes of bounded memory."""
+    with Server() as cairn:
+        client = cairn.client()
+        pipe = client.pipeline(transaction=False)
+        rng = random.Random(8)
+        for block in range(30):
+            names = [b"%d:%s" % (block * 5000 + i, rng.randbytes(60)) for i in range(5000)]
+            pipe.sadd("set", *names)
+            pipe.rpush("list", *names)
+            pipe.zadd("zset", {name: i for i, name in enumerate(names)})
+            pipe.execute()
+        save(client, background=False)
+        digest = client.execute_command("DEBUG", "DIGEST")
+        cairn.shutdown()
+        code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        most = []
+        for tool, directory, path in (("export", cairn.data_dir, tmp_path / "out.rdb"),
+                                      ("import", tmp_path / "data", tmp_path / "out.rdb")):
+            out = subprocess.run(
+                ["python3", "-c", code, str(BUILD / f"cairn-{tool}"), "--dir", str(directory),
+                 "--memory-budget", "64mb", str(path)], capture_output=True, text=True, check=True)
+            most.append(int(out.stdout.split()[-1]) // 1024)
+        assert pathlib.Path(tmp_path / "out.rdb").stat().st_size > 25 << 20
+        assert max(most) < 220, f"MB: {most}"
+        with Server(data_dir=tmp_path / "data") as other:
+            assert other.client().execute_command("DEBUG", "DIGEST") == digest

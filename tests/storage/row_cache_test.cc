@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// When the key cache may be believed that a row does not exist, and when it may not any more.
+#include "storage/row_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "storage/store_fixture.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kCapacity = 64 * 4096;
+constexpr int64_t kNow = 1000;
+
+bool Has(RowCache& cache, const std::string& tagged) {
+  bool was_hot = false;
+  return static_cast<bool>(cache.Lookup(tagged, false, kNow, was_hot));
+}
+
+TEST(RowCache, IsCompleteUntilSomethingHasToLeave) {
+  RowCache cache(kCapacity);
+  EXPECT_FALSE(cache.IsComplete());
+  cache.NoteEmptyStore();
+  int rows = 0;
+  const std::string value(100, 'v');
+  for (; cache.IsComplete(); ++rows) {
+    ASSERT_LT(rows, 100000);
+    for (int row = 0; row < rows; row += 10) ASSERT_TRUE(Has(cache, "row" + std::to_string(row)));
+    cache.Insert("row" + std::to_string(rows), value, false, kNow);
+  }
+  EXPECT_GT(rows, 100);
+}
+
+TEST(RowCache, OverwritingAndErasingKeepItComplete) {
+  RowCache cache(kCapacity);
+  cache.NoteEmptyStore();
+  for (int i = 0; i < 100000; ++i) {
+    const std::string row = "row" + std::to_string(i % 100);
+    bool was_hot = false;
+    const RowRef pinned = cache.Lookup(row, true, kNow, was_hot);
+    cache.Insert(row, std::string(static_cast<size_t>(i % 200), 'v'), i % 2 == 0, kNow);
+    if (i % 7 == 0) cache.Erase(row);
+  }
+  EXPECT_TRUE(cache.IsComplete());
+}
+
+TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
+  RowCache cache(kCapacity);
+  cache.NoteEmptyStore();
+  cache.Insert("large", std::string(4096, 'v'), true, kNow);
+  EXPECT_FALSE(Has(cache, "large"));
+  EXPECT_FALSE(cache.IsComplete());
+  cache.NoteEmptyStore();
+  cache.SetCapacity(kCapacity / 2);
+  EXPECT_FALSE(cache.IsComplete());
+  cache.NoteEmptyStore();
+  cache.EraseAll();
+  EXPECT_FALSE(cache.IsComplete());
+}
+
+using RowCacheOfStore = StoreFixture;
+
+TEST_F(RowCacheOfStore, KnowsAnEmptyStore) {
+  EXPECT_TRUE(store().cache().IsComplete());
+  Begin();
+  const Key key = Keyspace(txn(), 0, Limits()).Name("k");
+  Lock(key);
+  txn().Put(key.row(), "v");
+  txn().AddToKeyCount(txn().keyspace(0), 1);
+  Finish();
+  Commit();
+  EXPECT_TRUE(store().cache().IsComplete());
+  Reopen();
+  EXPECT_FALSE(store().cache().IsComplete());
+}
+
+}  // namespace
+}  // namespace cairn
