@@ -3,9 +3,9 @@
 // Interest: what others want to hear of the changes that are made. While nobody wants to hear anything it is 0, and a
 // command pays one comparison.
 //
-// A transaction looks at it when a command begins and when it gets its stripes. So from the moment a bit is set, changes
-// of commands that are under way may go untold; whoever must miss none takes all stripes and sets the bit then, for
-// those commands hold theirs until they are committed.
+// A transaction looks at it when a command begins and when it gets its stripes. So from the moment a bit is set,
+// changes of commands that are under way may go untold; whoever must miss none takes all stripes and sets the bit then,
+// for those commands hold theirs until they are committed.
 #pragma once
 
 #include <cstdint>
