@@ -68,6 +68,7 @@ Status Server::OpenStore() {
   }
   store_ = TRY(Store::Open(options));
   store_->set_listener(&waiters_);
+  tracking_.set_store(*store_);
   stats_.set_keyspace(&store_->counters());
   return Ok();
 }
@@ -153,6 +154,12 @@ void Server::WatchInterest() {
     static_cast<void>(take().ok());
     config_->Watch(name, take);
   };
+  const auto limit_keys = [this] {
+    tracking_.SetMostKeys(static_cast<uint64_t>(config_->Number("tracking-table-max-keys")));
+    return Ok();
+  };
+  static_cast<void>(limit_keys().ok());
+  config_->Watch("tracking-table-max-keys", limit_keys);
   follow("lazyfree-lazy-expire", kUnlinksExpired);
   follow("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
