@@ -253,6 +253,28 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
   }
 }
 
+Status Dispatcher::Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
+                         bool everything) {
+  Call call{worker, session, argv, table_.Resolve(argv)};
+  if (call.command == nullptr || !call.command->AcceptsArity(argv.size())) {
+    return Status::Reply(errors::UnknownCommand(argv[0], argv.data() + 1, argv.size() - 1));
+  }
+  if (session.multi.active && !call.command->Has(kNotQueued)) {
+    Enqueue(call, reply);
+    return Ok();
+  }
+  const int db = session.db;
+  Status status = RunOnce(call, reply, everything);
+  if (!status.ok()) worker.txn.AbandonCommand();
+  if (status.Is(Code::kWouldWait)) {
+    session.db = db;
+    return status;
+  }
+  (void)worker.txn.TakeStaleKeys();
+  if (call.command->Has(kRunsQueue)) session.multi = MultiState();
+  return status.Is(Code::kMustBlock) ? Ok() : std::move(status);
+}
+
 void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outcome) {
   Transaction& txn = call.worker.txn;
   if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType && !HasAwaitedKey(call)) {
@@ -348,6 +370,8 @@ void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {
   session.blocked.reset();
   if (why == UnblockRequest::kError) {
     reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  } else if (why == UnblockRequest::kDemoted) {
+    reply.Error("UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
   } else {
     reply.NullArray();  // also for BLMOVE, which would answer a single element
   }

@@ -30,7 +30,7 @@ enum class ReplyMode : unsigned char { kOn, kOff, kSkipNext, kSkipping };
 enum class CloseRequest : unsigned char { kNone, kAfterReply, kNow };
 
 // Why a blocked client is to go on without its key (CLIENT UNBLOCK).
-enum class UnblockRequest : unsigned char { kNone, kTimeout, kError };
+enum class UnblockRequest : unsigned char { kNone, kTimeout, kError, kDemoted };
 
 class Command;
 
@@ -75,6 +75,7 @@ struct BlockedCommand {
   std::vector<std::string> argv;
   const Command* command = nullptr;
   int64_t deadline_us = 0;  // monotonic; 0: no end
+  bool timed_out = false;   // of a command that answers then (kAnswersTimeout)
 };
 
 class Session {
@@ -106,6 +107,7 @@ class Session {
   std::atomic<uint32_t> shown_subscriptions[kChannelKinds]{};  // by ChannelKind
   bool is_subscriber() const;
   std::atomic<bool> is_monitor{false};         // MONITOR
+  std::atomic<bool> is_replica{false};         // PSYNC
   std::atomic<int> shown_queued{-1};           // commands put aside by MULTI; -1: none is open
   std::atomic<uint32_t> shown_tracking{0};     // ShownTracking
   std::atomic<int64_t> shown_redirect{-1};     // whom invalidations go to; 0: itself, -1: it does not track

@@ -27,7 +27,7 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
       if (queue != queues_.end()) WakeFirst(queue->second.parked, &parked);
     }
     // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up anew.
-    if (parked.keys.front().row == keys.front().row) return;
+    if (keys.empty() || parked.keys.front().row == keys.front().row) return;
     RemoveParked(parked);
     parked_.erase(known);
   }

@@ -89,6 +89,11 @@ Status ClientList(CommandContext& ctx, Args& args, Reply& reply) {
 // Closes every client the filter means; one's own connection gets its reply first.
 int64_t KillMatching(CommandContext& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
+  Follower& follower = ctx.server().replication().follower();
+  if (filter.type == ClientFilter::Type::kPrimary && follower.state() == Follower::State::kConnected) {
+    follower.Break();
+    ++killed;
+  }
   const uint64_t my_id = ctx.session().id();
   for (const auto& session : ctx.server().clients().All()) {
     if (!filter.Matches(*session, my_id)) continue;

@@ -30,6 +30,7 @@ class FieldWriter {
 std::string Flags(const Session& session) {
   std::string flags;
   if (session.is_monitor) flags.push_back('O');
+  if (session.is_replica) flags.push_back('S');
   if (session.is_subscriber()) flags.push_back('P');
   if (session.is_blocked) flags.push_back('b');
   if (session.shown_queued >= 0) flags.push_back('x');

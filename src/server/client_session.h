@@ -18,6 +18,7 @@
 namespace cairn {
 
 class Server;
+struct Replica;
 
 class ClientSession : public Session, public Client {
  public:
@@ -40,6 +41,12 @@ class ClientSession : public Session, public Client {
   void NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_t out_bytes,
                    uint64_t out_capacity) override;
   void OnClosed() override;
+
+  // Bytes that wait to be sent. Any thread.
+  uint64_t unsent_bytes();
+
+  // What it said of itself by REPLCONF (server/replicas.h); null: it is no replica. Guarded by mutex().
+  std::shared_ptr<Replica> replica;
 
   // Until when CLIENT PAUSE holds its request back, monotonic; 0: not at all.
   int64_t paused_until_us = 0;

@@ -65,7 +65,9 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
   if (why == UnblockRequest::kNone && deadline_us > 0 && MonotonicUs() >= deadline_us) {
     why = UnblockRequest::kTimeout;
   }
-  if (why != UnblockRequest::kNone) {
+  if (why == UnblockRequest::kTimeout && session.blocked->command->Has(kAnswersTimeout)) {
+    session.blocked->timed_out = true;
+  } else if (why != UnblockRequest::kNone) {
     Reply reply(out, session.protocol);
     server_.dispatcher().GiveUp(session, why, reply);
     return RunResult::kDone;

@@ -23,6 +23,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
       ReplaceCommands(),    MigrateCommands(),
       EvalCommands(),       ScriptCommands(),     FunctionCommands(),
+      ReplicationCommands(),
   };
   return families;
 }

@@ -26,6 +26,7 @@
 #include "server/monitors.h"
 #include "server/pubsub.h"
 #include "server/rdb_saves.h"
+#include "server/replication.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
 #include "server/stats.h"
@@ -87,7 +88,9 @@ class Server : public Service {
   DebugSwitches& debug() { return debug_; }
   SaveState& saves() { return saves_; }
   RdbSaves& rdb_saves() { return rdb_saves_; }
-  ReplicationId& replication_id() { return replication_id_; }
+  Replication& replication() { return replication_; }
+  void OnPrimaryLink(bool up) { replication_.OnPrimaryLink(up); }
+  void OnStreamChanged() { replication_.OnStreamChanged(); }
   MemoryPeak& memory_peak() { return memory_peak_; }
   ShutdownRequest& shutdown() { return shutdown_; }
 
@@ -108,12 +111,12 @@ class Server : public Service {
   DebugSwitches debug_;
   SaveState saves_;
   RdbSaves rdb_saves_{*this};
-  ReplicationId replication_id_;
   MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
   Waiters waiters_;
   Dispatcher dispatcher_;
   const std::unique_ptr<Scripting> scripting_;
+  Replication replication_{*this};
 
   // What Start makes.
   Status OpenStore();

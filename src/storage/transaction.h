@@ -213,6 +213,9 @@ class Transaction {
   void AddStream(std::string_view bytes);
   // While muted, commands have no effects of their own to tell: the stream that they are of is told.
   void MuteEffects(bool muted) { muted_effects_ = muted; }
+  // Keys past their time count as there: when they go is their primary's to say.
+  void KeepExpired(bool keeps) { keeps_expired_ = keeps; }
+  bool keeps_expired() const { return keeps_expired_; }
   // A row of Space::kMeta that nobody else writes, to be in the batch.
   void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   bool has_effects() const { return effects_.size() > effects_before_; }
@@ -321,6 +324,7 @@ class Transaction {
   uint64_t changes_ = 0;                         // of the tick
   std::map<std::string, std::string> notes_;     // meta rows of the tick
   bool muted_effects_ = false;
+  bool keeps_expired_ = false;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
