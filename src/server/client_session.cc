@@ -29,6 +29,10 @@ void ClientSession::Wake() {
   waker_->Wake();
 }
 
+void ClientSession::RememberReads(std::span<const std::string_view> keys) {
+  server_.tracking().Remember(*this, keys);
+}
+
 RequestLimits ClientSession::request_limits() const {
   return {server_.limits().proto_max_bulk_len.load(std::memory_order_relaxed), is_let_in()};
 }
@@ -118,6 +122,7 @@ void ClientSession::NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_
 void ClientSession::OnClosed() {
   server_.dispatcher().Forget(*this);
   server_.pubsub().Forget(*this);
+  server_.tracking().TurnOff(*this);
   server_.monitors().Remove(*this);
   server_.replication().Forget(*this);
   server_.clients().Remove(id());

@@ -26,6 +26,7 @@ class ClientSession : public Session, public Client {
                 std::shared_ptr<ConnectionWaker> waker);
 
   void Wake() override;
+  void RememberReads(std::span<const std::string_view> keys) override;
   // Adds whole messages to what goes to the client between its replies. One that lets too much of it pile up is
   // closed. Any thread; must not wait.
   void Push(std::string_view messages);

@@ -106,6 +106,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     if (session.reply_mode == ReplyMode::kSkipNext) session.reply_mode = ReplyMode::kSkipping;
   }
   Settle(session, was_monitor, out, start);
+  if (session.tracking.caching && !session.multi.active) EndCaching(session, outcome);
   switch (session.close.load(std::memory_order_relaxed)) {
     case CloseRequest::kNow: return RunResult::kAbort;
     case CloseRequest::kAfterReply: return RunResult::kClose;
@@ -141,8 +142,14 @@ void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& o
   out.insert(start, before);
 }
 
+// CLIENT CACHING is about the next command, or the next transaction, that is not CLIENT's own.
+void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
+  const Command* container = outcome.command == nullptr ? nullptr : outcome.command->parent();
+  if (container == nullptr || !container->Has(kKeepsCaching)) session.tracking.caching = false;
+}
+
 void BaseWorker::Tell(Transaction& txn) {
-  if (txn.has_announcements()) server_.pubsub().Deliver(txn.TakeAnnouncements());
+  if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
 }
 
 void BaseWorker::Count(ClientSession& session, const Outcome& outcome,

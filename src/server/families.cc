@@ -21,9 +21,9 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
-      ReplicationCommands(),
       ReplaceCommands(),    MigrateCommands(),
       EvalCommands(),       ScriptCommands(),     FunctionCommands(),
+      ReplicationCommands(),
   };
   return families;
 }

@@ -61,12 +61,12 @@ Status Import(const std::string& path) {
   shown = &reader;
   TRY(reader.Load());
   for (const std::string& warning : reader.warnings()) std::fprintf(stderr, "\n%s\n", warning.c_str());
-  TRY(ForgetHistory(*store, txn));
   txn.BeginCommand(Lane::kSlow, 0, false);
   TRY(LockLibraries(txn));
   TRY(PutLibraryRows(txn, reader.functions()));
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kNoLog));
+  TRY(ForgetHistory(*store, txn));
   TRY(store->Flush());
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");
   std::printf("%llu keys imported, %llu whose time had passed left out\n",

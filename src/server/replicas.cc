@@ -238,7 +238,9 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   const int64_t since_ms = WallMs();
   while (replica.state != Replica::State::kOnline) {
     if (replica.ended || replica.session.expired()) return Gone();
-    if (WallMs() - since_ms > server_.settings().repl_timeout_s * 1000) return Status::Io("it has not acknowledged the file");
+    if (WallMs() - since_ms > server_.settings().repl_timeout_s * 1000) {
+      return Status::Io("it has not acknowledged the file");
+    }
     usleep(kRoomPauseUs);
   }
   return Ok();

@@ -66,7 +66,10 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("total_forks", 0);
   text.Field("migrate_cached_sockets", 0);
   text.Field("slave_expires_tracked_keys", 0);
-  text.Field("tracking_total_keys", 0);
+  const Tracking::Totals tracked = ctx.server().tracking().totals();
+  text.Field("tracking_total_keys", tracked.keys);
+  text.Field("tracking_total_items", tracked.items);
+  text.Field("tracking_total_prefixes", tracked.prefixes);
   text.Field("unexpected_error_replies", 0);
   text.Field("total_error_replies", totals.error_replies);
   text.Field("total_reads_processed", totals.reads_processed);

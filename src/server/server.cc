@@ -71,6 +71,7 @@ Status Server::OpenStore() {
   }
   store_ = TRY(Store::Open(options));
   store_->set_listener(&waiters_);
+  tracking_.set_store(*store_);
   stats_.set_keyspace(&store_->counters());
   return Ok();
 }
@@ -163,6 +164,12 @@ void Server::WatchInterest() {
     static_cast<void>(take().ok());
     config_->Watch(name, take);
   };
+  const auto limit_keys = [this] {
+    tracking_.SetMostKeys(static_cast<uint64_t>(config_->Number("tracking-table-max-keys")));
+    return Ok();
+  };
+  static_cast<void>(limit_keys().ok());
+  config_->Watch("tracking-table-max-keys", limit_keys);
   follow("lazyfree-lazy-expire", kUnlinksExpired);
   follow("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
@@ -189,8 +196,8 @@ Status Server::Start() {
 
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
-  replication_.StopLinks();
   scripting_->EndAll();
+  replication_.StopLinks();
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
   rdb_saves_.Stop();

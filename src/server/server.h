@@ -31,11 +31,12 @@
 #include "server/slow_log.h"
 #include "server/stats.h"
 #include "server/ticker.h"
+#include "server/tracking.h"
+#include "storage/store.h"
 
 namespace cairn {
 
 class Scripting;
-class Store;
 
 class Server : public Service {
  public:
@@ -74,6 +75,12 @@ class Server : public Service {
   AccessLog& access_log() { return access_log_; }
   ClientPause& pause() { return pause_; }
   PubSub& pubsub() { return pubsub_; }
+  Tracking& tracking() { return tracking_; }
+  // Passes on what a tick that is committed has announced.
+  void Tell(std::span<const Announcement> announcements) {
+    pubsub_.Deliver(announcements);
+    if (store_->interest() & kInterestInKeys) tracking_.Deliver(announcements);
+  }
   Monitors& monitors() { return monitors_; }
   Scripting& scripting() { return *scripting_; }
   SlowLog& slow_log() { return slow_log_; }
@@ -97,6 +104,7 @@ class Server : public Service {
   AccessLog access_log_;
   ClientPause pause_;
   PubSub pubsub_;
+  Tracking tracking_{clients_};
   Monitors monitors_;
   SlowLog slow_log_;
   Stats stats_;
@@ -107,8 +115,8 @@ class Server : public Service {
   ShutdownRequest shutdown_;
   Waiters waiters_;
   Dispatcher dispatcher_;
-  Replication replication_{*this};
   const std::unique_ptr<Scripting> scripting_;
+  Replication replication_{*this};
 
   // What Start makes.
   Status OpenStore();

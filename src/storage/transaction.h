@@ -76,11 +76,18 @@ struct KeyCountDelta {
 
 // What others are to be told once the tick is committed: a message for a channel. It means nothing to storage, which
 // only sees to it that no more is told than has happened.
-enum class AnnouncementKind : unsigned char { kMessage, kShardMessage };
+enum class AnnouncementKind : unsigned char {
+  kMessage,
+  kShardMessage,
+  kKeyChanged,
+  kKeyRead,  // with all that was announced before, by a client that keeps a copy
+  kAllChanged,
+};
 struct Announcement {
   AnnouncementKind kind;
-  std::string channel;
+  std::string channel;  // of a message; else the key
   std::string message;
+  uint64_t source = 0;  // the client that changed or read the key; 0: nobody
 };
 
 class Transaction {
@@ -189,7 +196,7 @@ class Transaction {
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
 
   // ---- what others are told of the changes
-  // What they want to hear (storage/interest.h), as it was when the command began.
+  // What they want to hear (storage/interest.h), as it was when the command got its stripes.
   InterestMask interest() const { return interest_; }
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
   // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.

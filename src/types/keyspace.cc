@@ -89,6 +89,7 @@ void Keyspace::TellExpired(const Key& key) {
   if (txn_.interest() == 0) return;
   const int db = db_ >= 0 ? db_ : txn_.DatabaseOf(id_);
   if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
+  if (txn_.interest() & kInterestInKeys) txn_.Announce({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
   if (!(txn_.interest() & kInterestInEffects)) return;
   const std::string_view words[] = {txn_.interest() & kUnlinksExpired ? "UNLINK" : "DEL", key.bytes()};
   txn_.AddEffect(db, words);
