@@ -2,6 +2,7 @@
 #include "server/server.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -29,6 +30,23 @@ constexpr std::string_view kProtected =
     "-DENIED Cairn is running in protected mode because protected mode is enabled and no password is set for "
     "the default user. In this mode connections are only accepted from the loopback interface. Set "
     "'requirepass', or 'protected-mode no', to accept connections from elsewhere.\r\n";
+
+// Replicas that lag behind are given time to get the last of the stream; writes are held back meanwhile.
+constexpr int64_t kShutdownTimeoutMs = 10000;
+
+void AwaitReplicas(Server& server) {
+  Replication& replication = server.replication();
+  if (replication.replicas().count() == 0) return;
+  const int64_t until_ms = WallMs() + kShutdownTimeoutMs;
+  server.pause().Begin(ClientPause::Mode::kWrites, WallMs(), until_ms);
+  const Result<uint64_t> end = replication.log().ReadOffset();
+  if (!end.ok()) return;
+  replication.log().WantAcks();
+  const auto lag_behind = [&replication, &end] {
+    return replication.replicas().CountAcked(*end, false) < static_cast<int>(replication.replicas().count());
+  };
+  while (lag_behind() && WallMs() < until_ms) usleep(1000);
+}
 
 }  // namespace
 
@@ -197,9 +215,11 @@ Status Server::Start() {
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
   scripting_->EndAll();
+  if (!options.now && committer_ != nullptr) AwaitReplicas(*this);
   replication_.StopLinks();
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
+  if (options.save && committer_ != nullptr) static_cast<void>(rdb_saves_.Save().ok());  // the log says why not
   rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
