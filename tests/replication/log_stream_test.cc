@@ -3,7 +3,7 @@
 // The replication stream follows from the log alone: from whatever anchor it is read, the bytes are the same.
 #include "replication/log_stream.h"
 
-#include "../storage/store_fixture.h"
+#include "storage/store_fixture.h"
 
 namespace cairn {
 namespace {
