@@ -219,6 +219,10 @@ Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next,
 // ---- the first transfer
 
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
+  // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
+  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  txn->AddStream("");
+  TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
   start = TRY(log_.AnchorOf(*snapshot, before));
