@@ -62,6 +62,8 @@ def _lrange(count: int, scale: float) -> Row:
                pipelined_scale=1.0)
 
 
+GET_SET = "redis.call('GET', KEYS[1]) return redis.call('SET', KEYS[1], ARGV[1])"
+
 ROWS = [
     Row("PING_INLINE", None, 0.3),
     Row("PING_MBULK", None, 0.3),
@@ -82,6 +84,9 @@ ROWS = [
     _lrange(500, 0.15),
     _lrange(600, 0.1),
     Row("MSET", 0.6, 0.3, scale=0.5, pipelined_scale=2.0),
+    Row("EVAL_GET", 0.6, 0.3, "keys",
+        ("EVAL", "return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale=0.5),
+    Row("EVAL_GET_SET", 0.6, 0.3, "keys", ("EVAL", GET_SET, "1", "key:__rand_int__", "new"), scale=0.5),
 ]
 
 

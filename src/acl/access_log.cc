@@ -11,8 +11,8 @@ constexpr int64_t kSameWithinMs = 60000;
 constexpr size_t kEntriesCompared = 10;
 
 bool IsSame(const AccessLogEntry& a, const AccessLogEntry& b) {
-  return std::tie(a.reason, a.in_multi, a.object, a.username) ==
-         std::tie(b.reason, b.in_multi, b.object, b.username);
+  return std::tie(a.reason, a.in_multi, a.in_script, a.object, a.username) ==
+         std::tie(b.reason, b.in_multi, b.in_script, b.object, b.username);
 }
 
 }  // namespace

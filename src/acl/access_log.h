@@ -20,6 +20,7 @@ namespace cairn {
 struct AccessLogEntry {
   DenialReason reason = DenialReason::kNone;
   bool in_multi = false;
+  bool in_script = false;
   std::string object;    // the command, key or channel
   std::string username;
   std::string client;    // a line of CLIENT LIST

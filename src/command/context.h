@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "command/script_calls.h"
 #include "command/session.h"
 #include "command/table.h"
 #include "storage/transaction.h"
@@ -21,6 +23,7 @@
 
 namespace cairn {
 
+class Scripting;  // script/scripting.h; only the commands of script/ and server/ look into it
 class Waiters;
 class Server;  // server/server.h; only the commands of server/ look into it
 
@@ -57,6 +60,18 @@ class CommandContext {
   Waiters& waiters() { return *waiters_; }
   void set_waiters(Waiters* waiters) { waiters_ = waiters; }
 
+  Scripting& scripting() { return *scripting_; }
+  // What scripts have called so far in this run of the command.
+  ScriptCalls& script_calls() {
+    if (*script_calls_ == nullptr) *script_calls_ = std::make_unique<ScriptCalls>();
+    return **script_calls_;
+  }
+  // `calls` outlives the context.
+  void set_scripting(Scripting* scripting, std::unique_ptr<ScriptCalls>* calls) {
+    scripting_ = scripting;
+    script_calls_ = calls;
+  }
+
   // ---- what the command has changed, for those who want to hear of it
   // `event` befell `key`, which counts as so many changes.
   void Changed(EventClass of, std::string_view event, std::string_view key, uint64_t changes = 1) {
@@ -66,8 +81,10 @@ class CommandContext {
   // The event alone, in the selected database or in database `db`.
   void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
   void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
-    if (WantsEvent(txn_, of)) AnnounceEvent(txn_, db, event, key);
+    if (txn_.interest() & (of | kInterestInKeys)) [[unlikely]] TellOthers(db, of, event, key);
   }
+  // Databases were emptied.
+  void TellFlushed();
   // Elements were taken from a collection: `event`, and the end of the key if there are none left.
   void Shrunk(EventClass of, std::string_view event, std::string_view key, uint64_t removed, bool is_empty) {
     Changed(of, event, key, removed);
@@ -98,6 +115,7 @@ class CommandContext {
   CommandContext For(const Command& command) {
     CommandContext ctx(txn_, session_, command, table_, limits_, random_, server_);
     ctx.set_waiters(waiters_);
+    ctx.set_scripting(scripting_, script_calls_);
     return ctx;
   }
 
@@ -110,6 +128,8 @@ class CommandContext {
   }
 
  private:
+  void TellOthers(int db, EventClass of, std::string_view event, std::string_view key);
+  void RememberReads(std::span<const std::string_view> argv);
   friend Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply);
 
   Transaction& txn_;
@@ -120,6 +140,8 @@ class CommandContext {
   Random& random_;
   Server* server_;
   Waiters* waiters_ = nullptr;
+  Scripting* scripting_ = nullptr;
+  std::unique_ptr<ScriptCalls>* script_calls_ = nullptr;
   int64_t block_timeout_ms_ = 0;
   uint64_t changes_ = 0;
   bool has_own_effects_ = false;

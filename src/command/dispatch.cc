@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "command/access.h"
+#include "command/writable.h"
 #include "resp/errors.h"
 #include "storage/store.h"
 #include "types/expiry.h"
@@ -16,8 +17,10 @@ namespace {
 constexpr int kTriesBeforeLockAll = 1;
 constexpr int kMostTries = 8;
 
+constexpr std::string_view kAborts = "EXECABORT Transaction discarded because of: ";
+
 std::string OnlyListens(const Command& command) {
-  std::string text = command.Has(kRunsQueue) ? "EXECABORT Transaction discarded because of: " : "ERR ";
+  std::string text(command.Has(kRunsQueue) ? kAborts : "ERR ");
   text.append("Can't execute '").append(command.full_name());
   return text.append(
       "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
@@ -33,6 +36,7 @@ struct Dispatcher::Call {
   bool rerun = false;
   int64_t block_timeout_ms = 0;
   std::vector<std::pair<size_t, std::string>> replaced;  // arguments of a command that parks
+  std::unique_ptr<ScriptCalls> called;                   // by its scripts
 };
 
 // ---- gates
@@ -59,7 +63,12 @@ Status Dispatcher::CheckGates(const Call& call) {
   if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
   if (conditions_.any()) TRY(CheckConditions(call));
-  return command->Has(kWrite) ? CheckWritable(call) : Ok();
+  if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store()));
+  if (busy_scripts_.any() && !command->Has(kAllowBusy)) {
+    const std::string text(busy_scripts_.refusal());
+    return Status::Reply(command->Has(kRunsQueue) ? std::string(kAborts) + text : text);
+  }
+  return Ok();
 }
 
 // Whether the command, or one of those that EXEC is about to run, has the flag; or, asked for `missing`, lacks it.
@@ -73,15 +82,8 @@ bool Dispatcher::AnyOf(const Call& call, CommandFlag flag, bool missing) {
 
 Status Dispatcher::CheckConditions(const Call& call) {
   const bool writes = AnyOf(call, kWrite, false);
-  if (writes && conditions_.Has(kTooFewReplicas)) {
-    return Status::Reply("NOREPLICAS Not enough good replicas to write.");
-  }
-  if (writes && conditions_.Has(kReadOnlyReplica)) {
-    return Status::Reply("READONLY You can't write against a read only replica.");
-  }
-  if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) {
-    return Status::Reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
-  }
+  if (writes) TRY(CheckWritable(conditions_));
+  if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) return Status::Reply(kStaleText);
   if (conditions_.Has(kLoadingData) && AnyOf(call, kLoading, true)) {
     return Status::Reply("LOADING Redis is loading the dataset in memory");
   }
@@ -107,13 +109,14 @@ void Dispatcher::TellLateDenials(const Call& call) {
   }
 }
 
-Status Dispatcher::CheckWritable(const Call& call) {
-  if (call.session.read_only_port) return Status::Reply("READONLY You can't write against a read only replica.");
-  Store& store = call.worker.txn.store();
-  if (!store.writable()) {
-    return Status::Reply("MISCONF Errors writing to the AOF file: " + store.write_error());
+// What scripts were refused; only the run that counts is told of.
+void Dispatcher::TellScriptDenials(const Call& call) {
+  if (!denial_listener_ || call.called == nullptr) return;
+  call.session.in_script = true;
+  for (const ScriptCalls::Refused& refused : call.called->denials) {
+    denial_listener_(call.session, refused.reason, refused.object);
   }
-  return Ok();
+  call.session.in_script = false;
 }
 
 void Dispatcher::Enqueue(const Call& call, Reply& reply) {
@@ -129,7 +132,8 @@ void Dispatcher::Enqueue(const Call& call, Reply& reply) {
 bool Dispatcher::AddStripes(CommandWorker& worker, const Command& command,
                             std::span<const std::string_view> argv, bool reads_too) {
   if (command.Has(kLockAll)) return false;
-  const bool locks = reads_too || command.Has(kWrite) || command.Has(kKeepsAnswer);
+  const bool writes_maybe = command.Has(kRunsScript) && !command.Has(kReadonly);
+  const bool locks = reads_too || writes_maybe || command.flags() & (kWrite | kKeepsAnswer);
   if (!command.has_keys() || !locks) return true;
   worker.positions.clear();
   // Arguments that do not tell the keys are the command's to complain about; it gets no further.
@@ -176,6 +180,8 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   if (call.rerun && !waiters_.TakeTurn(call.session)) return Status::MustBlock();
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
+  call.called.reset();
+  ctx.set_scripting(scripting_, &call.called);
   Status status = RunCommand(ctx, call.argv, reply);
   call.block_timeout_ms = ctx.block_timeout_ms();
   call.replaced = ctx.TakeReplaced();
@@ -247,6 +253,28 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
   }
 }
 
+Status Dispatcher::Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
+                         bool everything) {
+  Call call{worker, session, argv, table_.Resolve(argv)};
+  if (call.command == nullptr || !call.command->AcceptsArity(argv.size())) {
+    return Status::Reply(errors::UnknownCommand(argv[0], argv.data() + 1, argv.size() - 1));
+  }
+  if (session.multi.active && !call.command->Has(kNotQueued)) {
+    Enqueue(call, reply);
+    return Ok();
+  }
+  const int db = session.db;
+  Status status = RunOnce(call, reply, everything);
+  if (!status.ok()) worker.txn.AbandonCommand();
+  if (status.Is(Code::kWouldWait)) {
+    session.db = db;
+    return status;
+  }
+  (void)worker.txn.TakeStaleKeys();
+  if (call.command->Has(kRunsQueue)) session.multi = MultiState();
+  return status.Is(Code::kMustBlock) ? Ok() : std::move(status);
+}
+
 void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outcome) {
   Transaction& txn = call.worker.txn;
   if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType && !HasAwaitedKey(call)) {
@@ -260,7 +288,7 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
     return;
   }
   if (status.ok()) {
-    outcome.wrote = call.command->flags() & (kWrite | kRunsQueue | kKeepsAnswer);
+    outcome.wrote = call.command->flags() & (kWrite | kRunsQueue | kKeepsAnswer | kRunsScript);
     outcome.wakes = outcome.wrote && std::any_of(call.worker.stripes.begin(), call.worker.stripes.end(),
                                                  [this](uint32_t s) { return waiters_.IsInterested(s); });
   } else {
@@ -270,6 +298,8 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
     reply.Error(status.Is(Code::kReply) ? std::string(status.text()) : "ERR " + std::string(status.text()));
     outcome.failed = true;
   }
+  TellScriptDenials(call);
+  outcome.called = std::move(call.called);
   if (call.command->Has(kRunsQueue)) {
     TellLateDenials(call);
     if (status.ok() && call.session.multi.ran) outcome.ran = std::move(call.session.multi.queue);
@@ -341,6 +371,8 @@ void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {
   session.blocked.reset();
   if (why == UnblockRequest::kError) {
     reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  } else if (why == UnblockRequest::kDemoted) {
+    reply.Error("UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
   } else {
     reply.NullArray();  // also for BLMOVE, which would answer a single element
   }

@@ -9,12 +9,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/random.h"
+#include "command/busy_scripts.h"
 #include "command/conditions.h"
 #include "command/context.h"
 #include "command/session.h"
@@ -49,6 +51,7 @@ struct Outcome {
   bool wrote = false;                // its changes are in the tick: the reply must wait for the commit
   bool wakes = false;                // it touched a key somebody is parked on: end the tick now
   std::vector<QueuedCommand> ran;    // EXEC: what it ran
+  std::unique_ptr<ScriptCalls> called;  // what its scripts called; null: nothing
 };
 
 // Told of each call that a user's rules do not allow, with what was denied.
@@ -64,6 +67,12 @@ class Dispatcher {
   Outcome Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
                   bool rerun = false);
 
+  // Runs a command of the stream this server follows: no gate applies, nothing of the tick is given up, and its
+  // error is only told. kWouldWait: nothing has happened; with a transaction that holds nothing it waits.
+  // `everything` locks all keys.
+  Status Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
+               bool everything);
+
   // Ends the wait of a parked session with the reply its command gives in vain (or CLIENT UNBLOCK's error).
   void GiveUp(Session& session, UnblockRequest why, Reply& reply);
 
@@ -74,15 +83,17 @@ class Dispatcher {
 
   // Called before any command runs.
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
+  void set_scripting(Scripting* scripting) { scripting_ = scripting; }
+  BusyScripts& busy_scripts() { return busy_scripts_; }
 
  private:
   struct Call;
   Status CheckGates(const Call& call);
   Status CheckUser(const Call& call);
-  Status CheckWritable(const Call& call);
   static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
   Status CheckConditions(const Call& call);
   void TellLateDenials(const Call& call);
+  void TellScriptDenials(const Call& call);
   void Enqueue(const Call& call, Reply& reply);
   bool StartsOnSlowLane(const Call& call) const;
   Status LockFor(Call& call, bool everything);
@@ -99,6 +110,8 @@ class Dispatcher {
   const Limits& limits_;
   Waiters& waiters_;
   Server* server_;
+  Scripting* scripting_ = nullptr;
+  BusyScripts busy_scripts_;
   DenialListener denial_listener_;
   Conditions conditions_;
 };

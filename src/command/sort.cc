@@ -224,8 +224,8 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   const Type type = entry.type();
   const bool sortable = type == Type::kList || type == Type::kSet || type == Type::kZset;
   if (entry.exists() && !sortable) return Status::Reply(errors::kWrongType);
-  // A set has no order to keep; what is stored must not depend on how it happens to lie.
-  if (options.keeps_order && type == Type::kSet && options.store) {
+  // A set has no order to keep; what is stored, or what a script goes by, must not depend on how it happens to lie.
+  if (options.keeps_order && type == Type::kSet && (options.store || ctx.session().in_script)) {
     options.keeps_order = false;
     options.alpha = true;
     options.by.reset();

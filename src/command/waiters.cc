@@ -30,8 +30,8 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
   if (known != parked_.end()) {
     Parked& parked = *known->second;
     parked.woken = false;
-    const bool awaits_turn = parked.awaits_turn && parked.keys.front().row == keys.front().row;
-    if (awaits_turn) return;
+    const bool has_its_rows = keys.empty() || parked.keys.front().row == keys.front().row;
+    if (parked.awaits_turn && has_its_rows) return;
     WakeThoseInTurn(parked);
     for (const AwaitedKey& key : keys) {
       const auto queue = key.exists || Lost(parked, key) ? queues_.find(key.row) : queues_.end();
@@ -41,7 +41,7 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
       for (const AwaitedKey& key : keys) old.exists = old.row == key.row ? key.exists : old.exists;
     }
     // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up there, by when it first came.
-    if (parked.keys.front().row == keys.front().row) return;
+    if (has_its_rows) return;
     arrival = parked.arrival;
     RemoveParked(parked);
     parked_.erase(known);

@@ -93,6 +93,7 @@ void LogDenial(Server& server, Session& session, DenialReason reason, std::strin
                std::string_view username) {
   AccessLogEntry entry{.reason = reason,
                        .in_multi = session.multi.active,
+                       .in_script = session.in_script,
                        .object = std::string(object),
                        .username = std::string(username),
                        .client = ClientLine(session, server.table(), MonotonicUs())};

@@ -215,7 +215,7 @@ void ReplyEntry(Reply& reply, const AccessLogEntry& entry, int64_t now_ms) {
   reply.Bulk("reason");
   reply.Bulk(ReasonName(entry.reason));
   reply.Bulk("context");
-  reply.Bulk(entry.in_multi ? "multi" : "toplevel");
+  reply.Bulk(entry.in_script ? "lua" : entry.in_multi ? "multi" : "toplevel");
   reply.Bulk("object");
   reply.Bulk(entry.object);
   reply.Bulk("username");

@@ -65,7 +65,9 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
   if (why == UnblockRequest::kNone && deadline_us > 0 && MonotonicUs() >= deadline_us) {
     why = UnblockRequest::kTimeout;
   }
-  if (why != UnblockRequest::kNone) {
+  if (why == UnblockRequest::kTimeout && session.blocked->command->Has(kAnswersTimeout)) {
+    session.blocked->timed_out = true;
+  } else if (why != UnblockRequest::kNone) {
     Reply reply(out, session.protocol);
     server_.dispatcher().GiveUp(session, why, reply);
     return RunResult::kDone;
@@ -84,7 +86,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
   const bool was_monitor = session.is_monitor.load(std::memory_order_relaxed);
   Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
-  is_write_ = outcome.command != nullptr && outcome.command->Has(kWrite);
+  is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && (txn_->saw_uncommitted() || txn_->announced()));
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
@@ -104,6 +106,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     if (session.reply_mode == ReplyMode::kSkipNext) session.reply_mode = ReplyMode::kSkipping;
   }
   Settle(session, was_monitor, out, start);
+  if (session.tracking.caching && !session.multi.active) EndCaching(session, outcome);
   switch (session.close.load(std::memory_order_relaxed)) {
     case CloseRequest::kNow: return RunResult::kAbort;
     case CloseRequest::kAfterReply: return RunResult::kClose;
@@ -121,6 +124,11 @@ void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome,
     server_.monitors().Feed(session, *queued.command, words);
   }
   server_.monitors().Feed(session, *outcome.command, argv);
+  if (outcome.called == nullptr) return;
+  for (const ScriptCalls::Shown& call : outcome.called->shown) {
+    const std::vector<std::string_view> words(call.argv.begin(), call.argv.end());
+    server_.monitors().FeedCall(call.db, *call.command, words);
+  }
 }
 
 // What was pushed to the client until the request changed its subscriptions or its protocol comes before the reply
@@ -134,8 +142,14 @@ void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& o
   out.insert(start, before);
 }
 
+// CLIENT CACHING is about the next command, or the next transaction, that is not CLIENT's own.
+void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
+  const Command* container = outcome.command == nullptr ? nullptr : outcome.command->parent();
+  if (container == nullptr || !container->Has(kKeepsCaching)) session.tracking.caching = false;
+}
+
 void BaseWorker::Tell(Transaction& txn) {
-  if (txn.has_announcements()) server_.pubsub().Deliver(txn.TakeAnnouncements());
+  if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
 }
 
 void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
@@ -145,8 +159,10 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
     return;
   }
   session.commands.fetch_add(1, std::memory_order_relaxed);
+  if (outcome.called != nullptr) stats_.OnScriptCalls(*outcome.called);
   const std::string_view error = ErrorOf(reply);
-  stats_.OnCommand(*outcome.command, usec, !error.empty(), error);
+  const bool passed_on = outcome.called != nullptr && outcome.called->HasError(error);
+  stats_.OnCommand(*outcome.command, usec, !error.empty(), passed_on ? std::string_view() : error);
   if (server_.slow_log().IsSlow(usec) && !outcome.command->Has(kSkipSlowlog)) {
     const std::lock_guard lock(session.mutex());
     server_.slow_log().Add(RedactSecrets(*outcome.command, argv), usec, session.peer, session.name);

@@ -49,6 +49,7 @@ class BaseWorker : public Worker {
   virtual void AfterRequest(Outcome& outcome, std::string& out, size_t start) = 0;
   static void LogFailure(const Status& status);
   // The tick is committed: its messages go out.
+  static void EndCaching(ClientSession& session, const Outcome& outcome);
   void Tell(Transaction& txn);
 
   Server& server_;

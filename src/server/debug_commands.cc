@@ -13,6 +13,7 @@
 #include "command/context.h"
 #include "command/help.h"
 #include "command/value_shape.h"
+#include "script/scripting.h"
 #include "server/client_line.h"
 #include "server/digest.h"
 #include "server/families.h"
@@ -48,6 +49,13 @@ Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// DEBUG SET-DISABLE-DENY-SCRIPTS 0 | 1
+Status SetDisableDenyScripts(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.scripting().set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
+  reply.Ok();
+  return Ok();
+}
+
 // Writes everything out and forgets what memory holds of it, so that the next reads come from disk.
 Status ReadAnew(CommandContext& ctx, Reply& reply) {
   TRY(SaveEverything(ctx.server()));
@@ -60,8 +68,12 @@ Status ReadAnew(CommandContext& ctx, Reply& reply) {
 Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
   bool merges = false;
   bool saves = true;
+  RestorePolicy functions = RestorePolicy::kAppend;
   while (args.More()) {
-    if (args.Keyword("merge") || args.Keyword("noflush")) {
+    if (args.Keyword("merge")) {
+      merges = true;
+      functions = RestorePolicy::kReplace;
+    } else if (args.Keyword("noflush")) {
       merges = true;
     } else if (args.Keyword("nosave")) {
       saves = false;
@@ -72,7 +84,7 @@ Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
   if (ctx.txn().dirty()) return ReadAnew(ctx, reply);  // in a MULTI whose changes are no file's yet
   if (saves && merges) TRY(ctx.server().rdb_saves().Save());
   const Status done =
-      saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges);
+      saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges, functions);
   if (!done.ok()) {
     Log(LogSeverity::kWarning, "DEBUG RELOAD: " + std::string(done.text()));
     return Status::Reply("ERR Error trying to load the RDB dump, check server logs.");
@@ -147,7 +159,7 @@ Status PackedThreshold(CommandContext& ctx, Args& args, Reply& reply) {
 
 // DEBUG CHANGE-REPL-ID
 Status ChangeReplicationId(CommandContext& ctx, Args&, Reply& reply) {
-  ctx.server().replication_id().Change();
+  TRY(ctx.server().replication().Fork());
   reply.Ok();
   return Ok();
 }
@@ -253,6 +265,8 @@ constexpr std::string_view kHelp[] = {
     "    Save everything to the RDB file and load it from there.",
     "SET-ACTIVE-EXPIRE <0 | 1>",
     "    Whether keys past their time are deleted before anybody asks for them.",
+    "SET-DISABLE-DENY-SCRIPTS <0 | 1>",
+    "    Whether scripts may call commands that are not for scripts.",
     "SLEEP <seconds>",
     "    Let this client wait.",
 };
@@ -285,6 +299,7 @@ constexpr Subcommand kSubcommandTable[] = {
     {"quicklist-packed-threshold", 1, 1, PackedThreshold},
     {"reload", 0, kAny, Reload},
     {"set-active-expire", 1, 1, SetActiveExpire},
+    {"set-disable-deny-scripts", 1, 1, SetDisableDenyScripts},
     {"sleep", 1, 1, Sleep},
 };
 

@@ -39,6 +39,10 @@ const Directive kRows[] = {
      .max = 256, .flags = kStartOnly, .target = &S::slow_threads,
      .help = "Threads of the slow lane, which runs what has to wait: for a disk read, for a lock, "
              "for many rows. More of them keep a faster disk busy."},
+    {.name = "busy-reply-threshold", .alias = "lua-time-limit", .section = kProc, .kind = Kind::kNumber,
+     .fallback = "5000", .min = 0, .target = &S::busy_reply_threshold_ms,
+     .help = "Milliseconds after which a script or function that is still running makes the server answer "
+             "BUSY to all commands but those that help, such as SCRIPT KILL; 0: never."},
     {.name = "hz", .section = kProc, .kind = Kind::kNumber, .fallback = "10", .min = 1, .max = 500,
      .target = &S::hz,
      .help = "Accepted and shown, without effect: the timer looks for keys past their time every 20 "

@@ -10,6 +10,7 @@
 
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_writer.h"
+#include "script/library_store.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"
 #include "storage/store.h"
@@ -39,6 +40,7 @@ Status Export(const std::string& path) {
   RdbFileOptions options;
   options.checksum = FLAGS_checksum;
   options.folds = FLAGS_compression;
+  options.functions = TRY(ReadLibraryRows(txn));
   options.on_progress = [&bar](uint64_t keys) { bar.Show(keys, ""); };
   RdbFileWriter writer(txn, *snapshot, limits, options,
                        [&file](std::string_view bytes) { return file.Write(bytes); });

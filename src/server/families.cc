@@ -3,6 +3,7 @@
 
 #include "command/families.h"
 #include "replication/families.h"
+#include "script/families.h"
 
 namespace cairn {
 
@@ -21,6 +22,8 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
       ReplaceCommands(),    MigrateCommands(),
+      EvalCommands(),       ScriptCommands(),     FunctionCommands(),
+      ReplicationCommands(),
   };
   return families;
 }

@@ -72,10 +72,19 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::Feed(const Session& session, const Command& command, std::span<const std::string_view> argv) {
-  if (command.Has(kSkipMonitor) || command.Has(kAdmin)) return;
+  // Scripts are shown, before what they call.
+  if ((command.Has(kSkipMonitor) && !command.Has(kRunsScript)) || command.Has(kAdmin)) return;
+  Show(session.db, session.peer, command, argv);
+}
+
+void Monitors::FeedCall(int db, const Command& command, std::span<const std::string_view> argv) {
+  if (!command.Has(kSkipMonitor) && !command.Has(kAdmin)) Show(db, "lua", command, argv);
+}
+
+void Monitors::Show(int db, std::string_view who, const Command& command, std::span<const std::string_view> argv) {
   const std::vector<std::string_view> shown = RedactSecrets(command, argv);
   const std::lock_guard lock(mutex_);
-  const std::string line = "+" + MonitorLine(WallUs(), session.db, session.peer, shown) + "\r\n";
+  const std::string line = "+" + MonitorLine(WallUs(), db, who, shown) + "\r\n";
   for (Session* watching : watching_) static_cast<ClientSession*>(watching)->Push(line);
 }
 

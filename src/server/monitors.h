@@ -30,8 +30,12 @@ class Monitors {
 
   // `session` has run the request.
   void Feed(const Session& session, const Command& command, std::span<const std::string_view> argv);
+  // A script has called it, with `db` selected.
+  void FeedCall(int db, const Command& command, std::span<const std::string_view> argv);
 
  private:
+  void Show(int db, std::string_view who, const Command& command, std::span<const std::string_view> argv);
+
   std::atomic<int> count_{0};
   std::mutex mutex_;
   std::vector<Session*> watching_;

@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_writer.h"
+#include "script/library_store.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -32,6 +33,7 @@ Status RdbSaves::WriteFile(Transaction& txn) {
   options.checksum = server_.config().Flag("rdbchecksum");
   options.folds = server_.config().Flag("rdbcompression");
   options.key_delay_us = server_.config().Number("rdb-key-save-delay");
+  options.functions = TRY(ReadLibraryRows(txn));
   RdbOutputFile file(Path());
   TRY(file.Open());
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));

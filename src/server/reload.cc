@@ -41,8 +41,9 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   Store& store = server.store();
   TRY(store.BeginStaging(txn));
   RdbTarget target = TargetOf(server);
-  // What is not adopted is garbage anyway; what is adopted is flushed first.
-  target.commit = CommitMode::kNoLog;
+  // What is not adopted is garbage anyway; what is adopted is flushed first. But a log that is read must have no gaps.
+  const bool is_read = !options.before_adopting && server.replication().log().logs();
+  target.commit = is_read ? CommitMode::kWait : CommitMode::kNoLog;
   target.keeps_expired = options.keeps_expired;
   target.on_progress = options.on_progress;
   target.keyspace = [&](int db) { return Keyspace::ById(txn, store.staged_keyspace(db), server.limits()); };
@@ -50,6 +51,7 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   TRY(store.Flush());
   txn.BeginCommand(Lane::kSlow, WallMs(), false);
   TRY(txn.LockAll());
+  TRY(RestoreLibraries(server.scripting(), txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.AdoptStaged();
   TRY(txn.FinishCommand());
@@ -70,7 +72,7 @@ Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource sour
   return reloaded;
 }
 
-Status LoadRdbFile(Server& server, bool merges) {
+Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions) {
   const LoadingMark mark(server);
   RdbInputFile file;
   TRY(file.Open(server.rdb_saves().Path()));
@@ -81,8 +83,12 @@ Status LoadRdbFile(Server& server, bool merges) {
   }
   RdbTarget target = TargetOf(server);
   target.keyspace = [&](int db) { return Keyspace(*txn, db, server.limits()); };
-  TRY(Load(*txn, std::move(target), file.source()));
-  return Ok();
+  const Reloaded loaded = TRY(Load(*txn, std::move(target), file.source()));
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  TRY(LockLibraries(*txn));
+  TRY(RestoreLibraries(server.scripting(), *txn, loaded.functions, functions));
+  TRY(txn->FinishCommand());
+  return txn->Commit(CommitMode::kWait);
 }
 
 Status SaveAndReload(Server& server) {

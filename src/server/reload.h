@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "replication/rdb_reader.h"
+#include "script/library_store.h"
 #include "storage/transaction.h"
 
 namespace cairn {
@@ -44,7 +45,8 @@ Status SaveAndReload(Server& server);
 Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource source,
                                 const ReloadOptions& options);
 
-// Loads the file as it is, in place of the data set or (`merges`) on top of it.
-Status LoadRdbFile(Server& server, bool merges);
+// Loads the file as it is, in place of the data set or (`merges`) on top of it. A library of functions that is there
+// already is an error unless it may be replaced.
+Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions = RestorePolicy::kReplace);
 
 }  // namespace cairn

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "script/scripting.h"
 #include "server/process_memory.h"
 #include "server/report.h"
 #include "server/server.h"
@@ -69,7 +70,7 @@ Status WriteClients(CommandContext& ctx, Report& text) {
   text.Field("client_recent_max_input_buffer", largest_input);
   text.Field("client_recent_max_output_buffer", largest_output);
   text.Field("blocked_clients", blocked);
-  text.Field("tracking_clients", 0);
+  text.Field("tracking_clients", server.tracking().totals().clients);
   text.Field("clients_in_timeout_table", blocked);
   return Ok();
 }
@@ -104,6 +105,25 @@ void WriteAllocator(const ProcessMemory& memory, Report& text) {
                                   std::to_string(JEMALLOC_VERSION_BUGFIX));
 }
 
+// A Lua state serves scripts and functions alike, so all of it counts as that of scripts.
+void WriteScripts(Server& server, Report& text) {
+  const Scripting& scripting = server.scripting();
+  const auto libraries = scripting.libraries();
+  const uint64_t vm_bytes = scripting.vm_bytes();
+  const uint64_t script_bytes = server.scripting().cache().bytes();
+  const uint64_t function_bytes = libraries->bytes();
+  text.Field("used_memory_vm_eval", vm_bytes);
+  text.Bytes("used_memory_lua", vm_bytes);
+  text.Field("used_memory_scripts_eval", script_bytes);
+  text.Field("number_of_cached_scripts", static_cast<uint64_t>(server.scripting().cache().count()));
+  text.Field("number_of_functions", static_cast<uint64_t>(libraries->function_count()));
+  text.Field("number_of_libraries", static_cast<uint64_t>(libraries->all().size()));
+  text.Field("used_memory_vm_functions", uint64_t{0});
+  text.Bytes("used_memory_vm_total", vm_bytes);
+  text.Field("used_memory_functions", function_bytes);
+  text.Bytes("used_memory_scripts", script_bytes + function_bytes);
+}
+
 Status WriteMemory(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   const ProcessMemory memory = ProcessMemory::Read();
@@ -118,11 +138,7 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   text.Field("used_memory_peak_perc", std::string_view(FormatPercent(memory.allocated, used_peak)));
   text.Bytes("used_memory_rss_peak", memory.rss_peak);
   text.Bytes("total_system_memory", memory.machine);
-  text.Bytes("used_memory_lua", 0);
-  text.Bytes("used_memory_scripts", 0);
-  text.Field("number_of_cached_scripts", 0);
-  text.Field("number_of_functions", 0);
-  text.Field("number_of_libraries", 0);
+  WriteScripts(server, text);
   text.Bytes("maxmemory", static_cast<uint64_t>(server.settings().maxmemory.load()));
   text.Field("maxmemory_policy", std::string_view(server.config().Get(kPolicyName).front().second));
   WriteAllocator(memory, text);

@@ -14,12 +14,16 @@
 #include "server/command_worker.h"
 #include "server/directive_syntax.h"
 #include "server/families.h"
+#include "script/library_store.h"
+#include "script/scripting.h"
 #include "server/process_memory.h"
 #include "storage/store.h"
 
 namespace cairn {
 namespace {
 
+// The log has rows beside what is told of them.
+constexpr uint64_t kLogBytesPerStreamByte = 3;
 constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
 constexpr std::string_view kProtected =
     "-DENIED Cairn is running in protected mode because protected mode is enabled and no password is set for "
@@ -33,7 +37,10 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       users_(MakeCatalogue(table_), settings().acl_pubsub_default),
       access_log_(settings().acllog_max_len),
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
-      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this) {
+      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
+      scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
+                                             dispatcher_.conditions(), [this] { return monitors_.any(); })) {
+  dispatcher_.set_scripting(scripting_.get());
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());
   });
@@ -56,6 +63,7 @@ Status Server::OpenStore() {
   options.wal_bytes = static_cast<uint64_t>(settings().rocksdb_max_wal_size.load());
   options.blob_bytes = static_cast<uint64_t>(settings().rocksdb_blob_min_size.load());
   options.direct_io = settings().rocksdb_direct_io;
+  options.kept_log_bytes = kLogBytesPerStreamByte * static_cast<uint64_t>(settings().repl_backlog_size.load());
   options.bottom_zstd =
       static_cast<BottomCompression>(settings().rocksdb_bottom_compression.load()) == BottomCompression::kZstd;
   if (mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
@@ -63,8 +71,14 @@ Status Server::OpenStore() {
   }
   store_ = TRY(Store::Open(options));
   store_->set_listener(&waiters_);
+  tracking_.set_store(*store_);
   stats_.set_keyspace(&store_->counters());
   return Ok();
+}
+
+Status Server::LoadFunctions() {
+  const std::unique_ptr<Transaction> txn = MakeTransaction();
+  return scripting_->Load(TRY(ReadLibraryRows(*txn)));
 }
 
 Status Server::OpenListeners() {
@@ -94,6 +108,13 @@ Status Server::OpenListeners() {
 }
 
 void Server::WatchSettings() {
+  for (const std::string_view name : {"replica-read-only", "replica-serve-stale-data", "min-replicas-to-write",
+                                      "min-replicas-max-lag"}) {
+    config_->Watch(name, [this] {
+      replication_.UpdateConditions();
+      return Ok();
+    });
+  }
   config_->Watch("dbfilename", [this] {
     const bool is_path = config_->Text("dbfilename").find('/') != std::string::npos;
     return is_path ? Status::Reply("dbfilename can't be a path, just a filename") : Ok();
@@ -143,6 +164,12 @@ void Server::WatchInterest() {
     static_cast<void>(take().ok());
     config_->Watch(name, take);
   };
+  const auto limit_keys = [this] {
+    tracking_.SetMostKeys(static_cast<uint64_t>(config_->Number("tracking-table-max-keys")));
+    return Ok();
+  };
+  static_cast<void>(limit_keys().ok());
+  config_->Watch("tracking-table-max-keys", limit_keys);
   follow("lazyfree-lazy-expire", kUnlinksExpired);
   follow("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
@@ -150,6 +177,7 @@ void Server::WatchInterest() {
 Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   TRY(OpenStore());
+  TRY(LoadFunctions());
   TRY(LoadUsers(*this));
   WatchSettings();
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
@@ -157,6 +185,7 @@ Status Server::Start() {
   const auto threads = static_cast<int>(settings().slow_threads);
   for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*this));
   slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
+  TRY(replication_.Start());
   ticker_ = std::make_unique<Ticker>(*this);
   TRY(OpenListeners());
   for (const auto& listener : listeners_) listener->Start();
@@ -167,12 +196,15 @@ Status Server::Start() {
 
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
+  scripting_->EndAll();
+  replication_.StopLinks();
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
   rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
   listeners_.clear();
+  if (store_ != nullptr) replication_.Stop();
   slow_workers_.clear();
   committer_.reset();
   if (store_ == nullptr) return;

@@ -49,6 +49,8 @@ Status Shutdown(CommandContext& ctx, Args& args, Reply&) {
     return Status::Reply(errors::kSyntax);
   // A shutdown does not wait for anything that could still be called off.
   if (abort) return Status::Reply("ERR No shutdown in progress.");
+  const BusyScripts& busy = ctx.server().dispatcher().busy_scripts();
+  if (!options.no_save && busy.any()) return Status::Reply(busy.refusal());
   ctx.server().shutdown().Ask(options);
   return Ok();
 }
@@ -88,67 +90,7 @@ Status Compact(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
-// FUNCTION FLUSH [ASYNC | SYNC]: no function can be loaded, so there is none to delete.
-Status FunctionFlush(CommandContext&, Args& args, Reply& reply) {
-  args.Skip(1);
-  if (args.left() > 1)
-    return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "FUNCTION"));
-  if (args.More() && !args.Keyword("async") && !args.Keyword("sync")) {
-    return Status::Reply("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
-  }
-  reply.Ok();
-  return Ok();
-}
-
-// FUNCTION LIST [LIBRARYNAME library-name-pattern] [WITHCODE]
-Status FunctionList(CommandContext&, Args& args, Reply& reply) {
-  args.Skip(1);
-  bool with_code = false;
-  bool has_name = false;
-  while (args.More()) {
-    if (!with_code && args.Keyword("withcode")) {
-      with_code = true;
-    } else if (!has_name && args.Keyword("libraryname")) {
-      if (!args.More()) return Status::Reply("ERR library name argument was not given");
-      args.Skip(1);
-      has_name = true;
-    } else {
-      return Status::Error(Code::kReply, "ERR Unknown argument " + std::string(args.Peek()));
-    }
-  }
-  reply.Array(0);
-  return Ok();
-}
-
-constexpr std::string_view kFunctionHelp[] = {
-    "FLUSH [ASYNC | SYNC]",
-    "    Delete all libraries.",
-    "LIST [LIBRARYNAME <pattern>] [WITHCODE]",
-    "    The libraries and their functions.",
-};
-
-// FUNCTION HELP
-Status FunctionHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "FUNCTION", kFunctionHelp);
-  return Ok();
-}
-
 constexpr auto kGroup = Group::kServer;
-
-constexpr CommandRow kFunctionRows[] = {
-    {.name = "flush", .arity = -2, .flags = kWrite | kNoScript, .run = FunctionFlush,
-     .group = Group::kScripting, .since = "7.0.0", .summary = "Deletes all libraries of functions.",
-     .complexity = "O(N) with N the number of functions", .syntax = "[ASYNC | SYNC]",
-     .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "list", .arity = -2, .flags = kNoScript, .run = FunctionList,
-     .group = Group::kScripting, .since = "7.0.0", .summary = "Returns the libraries of functions.",
-     .complexity = "O(N) with N the number of functions",
-     .syntax = "[LIBRARYNAME library-name-pattern] [WITHCODE]",
-     .tips = "nondeterministic_output_order"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = FunctionHelp,
-     .group = Group::kScripting, .since = "7.0.0", .summary = "Describes the subcommands.",
-     .complexity = "O(1)"},
-};
 
 constexpr CommandRow kRows[] = {
     {.name = "time", .arity = 1, .flags = kLoading | kStale | kFast, .run = Time, .group = kGroup,
@@ -179,9 +121,6 @@ constexpr CommandRow kRows[] = {
      .run = Compact, .group = kGroup, .since = "7.2.0",
      .summary = "Rewrites all data, so that what is dead takes no space.",
      .complexity = "O(N) with N the bytes of the data"},
-    {.name = "function", .arity = -2, .flags = kSubcommands, .group = Group::kScripting,
-     .since = "7.0.0", .summary = "Commands about functions.",
-     .complexity = "Depends on the subcommand.", .subcommands = kFunctionRows},
 };
 
 }  // namespace

@@ -55,10 +55,22 @@ void WorkerStats::OnCommand(const Command& command, int64_t usec, bool failed,
     }
     histogram->Record(duration);
   }
-  if (failed) {
-    Add(counters.failed);
-    CountError(error);
+  if (!failed) return;
+  Add(counters.failed);
+  if (!error.empty()) CountError(error);
+}
+
+void WorkerStats::OnScriptCalls(const ScriptCalls& calls) {
+  for (const ScriptCalls::Sum& sum : calls.sums) {
+    if (sum.command == nullptr) continue;
+    PerCommand& counters = per_command_[sum.command->index()];
+    Add(commands_, sum.calls);
+    Add(counters.calls, sum.calls);
+    Add(counters.usec, static_cast<uint64_t>(sum.usec));
+    Add(counters.rejected, sum.rejected);
+    Add(counters.failed, sum.failed);
   }
+  for (const std::string& error : calls.errors) CountError(error);
 }
 
 void WorkerStats::OnRejected(const Command* command, std::string_view error) {

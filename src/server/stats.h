@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/script_calls.h"
 #include "command/table.h"
 #include "server/latency_histogram.h"
 #include "storage/counters.h"
@@ -76,10 +77,13 @@ class WorkerStats {
   explicit WorkerStats(uint32_t command_count);
   ~WorkerStats();
 
-  // A command has run: `error` is the error reply without its '-', empty unless `failed`.
+  // A command has run: `error` is the error reply without its '-', empty unless `failed`; also when it is one that a
+  // script passed on, which was counted when its command failed.
   void OnCommand(const Command& command, int64_t usec, bool failed, std::string_view error);
   // A command was refused before it ran; null for one that does not exist.
   void OnRejected(const Command* command, std::string_view error);
+  // What scripts called in a command that has run.
+  void OnScriptCalls(const ScriptCalls& calls);
   void OnRead(uint64_t bytes);
   void OnWritten(uint64_t bytes);
   void OnSlowLane();

@@ -13,8 +13,8 @@
 // commit.
 //
 // As long as the store has been empty once and nothing has had to leave since, the cache is *complete*: a row that is
-// not in it does not exist, and RocksDB need not be asked. To know that for sure each shard is a cache of its own, whose
-// charge is counted before the cache counts it. Thread: any.
+// not in it does not exist, and RocksDB need not be asked. To know that for sure each shard is a cache of its own,
+// whose charge is counted before the cache counts it. Thread: any.
 #pragma once
 
 #include <atomic>
@@ -79,9 +79,9 @@ class RowCache {
   uint64_t misses() const { return misses_.load(); }
 
   struct Shard {
-    std::shared_ptr<rocksdb::Cache> cache;
     // At least what the cache is charged with; raised before an insertion and lowered after a removal.
     std::atomic<size_t> held{0};
+    std::shared_ptr<rocksdb::Cache> cache;
   };
 
  private:

@@ -55,6 +55,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
   interest_ = store_.interest();
+  silenced_ = 0;
   if (muted_effects_) interest_ &= ~kInterestInEffects;
   effects_before_ = effects_.size();
   command_effects_ = 0;
@@ -100,7 +101,9 @@ void Transaction::Follow(const Transaction* first) {
 
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
   if (lane_ == Lane::kFast || !locked_.empty()) {
-    return TryLockAll(stripes) ? Ok() : Status::WouldWait();
+    if (!TryLockAll(stripes)) return Status::WouldWait();
+    interest_ = store_.interest();
+    return Ok();
   }
   std::vector<uint32_t> sorted(stripes.begin(), stripes.end());
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
@@ -109,6 +112,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
     store_.stripes_.Lock(stripe, this);
     locked_.push_back(stripe);
   }
+  interest_ = store_.interest();
   return Ok();
 }
 
@@ -175,6 +179,7 @@ void Transaction::AbandonCommand() {
     empty_below_ = empty_below_before_;
   }
   changed_keyspaces_ = false;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
@@ -561,6 +566,7 @@ Status Transaction::Write(CommitMode mode) {
   if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
   ApplyCounts();
+  if (adopt_) adopt_();
   store_.NoteExpiry(earliest_expiry_ms_);
   for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
   AdvanceStripes();
@@ -624,6 +630,7 @@ void Transaction::Reset() {
   notes_.clear();
   empty_below_ = 0;
   hot_row_hash_ = 0;
+  if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
   if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,11 +76,18 @@ struct KeyCountDelta {
 
 // What others are to be told once the tick is committed: a message for a channel. It means nothing to storage, which
 // only sees to it that no more is told than has happened.
-enum class AnnouncementKind : unsigned char { kMessage, kShardMessage };
+enum class AnnouncementKind : unsigned char {
+  kMessage,
+  kShardMessage,
+  kKeyChanged,
+  kKeyRead,  // with all that was announced before, by a client that keeps a copy
+  kAllChanged,
+};
 struct Announcement {
   AnnouncementKind kind;
-  std::string channel;
+  std::string channel;  // of a message; else the key
   std::string message;
+  uint64_t source = 0;  // the client that changed or read the key; 0: nobody
 };
 
 class Transaction {
@@ -188,17 +196,26 @@ class Transaction {
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
 
   // ---- what others are told of the changes
-  // What they want to hear (storage/interest.h), as it was when the command began.
+  // What they want to hear (storage/interest.h), as it was when the command got its stripes.
   InterestMask interest() const { return interest_; }
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
   // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
   void AddEffect(int db, std::span<const std::string_view> argv);
+  // For a part of the command: what it does has no effects to tell (redis.set_repl).
+  void SilenceEffects(bool on) {
+    if (on) silenced_ = interest_ & kInterestInEffects;
+    interest_ = on ? interest_ & ~kInterestInEffects : interest_ | silenced_;
+    if (!on) silenced_ = 0;
+  }
   // The effects of the command are told each by itself.
   void SetEffectsApart() { effects_apart_ = true; }
   // A piece of the stream that this server follows, which the tick has carried out, for the log data of the batch.
   void AddStream(std::string_view bytes);
   // While muted, commands have no effects of their own to tell: the stream that they are of is told.
   void MuteEffects(bool muted) { muted_effects_ = muted; }
+  // Keys past their time count as there: when they go is their primary's to say.
+  void KeepExpired(bool keeps) { keeps_expired_ = keeps; }
+  bool keeps_expired() const { return keeps_expired_; }
   // A row of Space::kMeta that nobody else writes, to be in the batch.
   void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   bool has_effects() const { return effects_.size() > effects_before_; }
@@ -211,6 +228,15 @@ class Transaction {
   bool announced() const { return announcements_.size() > announcements_before_; }
   bool has_announcements() const { return !announcements_.empty(); }
   std::vector<Announcement> TakeAnnouncements();
+
+  // Something in memory that the commit replaces, besides rows: what the transaction itself sees from now on, and
+  // what makes it so for all others, called while the stripes are still held. REQUIRES: slow lane, where a tick is one
+  // command; a second call takes the place of the first.
+  void SetPending(std::shared_ptr<const void> pending, std::function<void()> adopt) {
+    pending_ = std::move(pending);
+    adopt_ = std::move(adopt);
+  }
+  const std::shared_ptr<const void>& pending() const { return pending_; }
 
   // ---- the tick
   bool dirty() const;                          // is there anything to write or to count?
@@ -298,6 +324,7 @@ class Transaction {
   uint64_t changes_ = 0;                         // of the tick
   std::map<std::string, std::string> notes_;     // meta rows of the tick
   bool muted_effects_ = false;
+  bool keeps_expired_ = false;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:
@@ -319,6 +346,7 @@ class Transaction {
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
   InterestMask interest_ = 0;
+  InterestMask silenced_ = 0;
   size_t effects_before_ = 0;  // bytes
   size_t command_effects_ = 0;
   bool effects_apart_ = false;
@@ -327,6 +355,8 @@ class Transaction {
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
 
+  std::shared_ptr<const void> pending_;
+  std::function<void()> adopt_;
   int64_t earliest_expiry_ms_ = INT64_MAX;  // of the tick
   uint64_t hot_row_hash_ = 0;  // the last row found hot in the key cache
 };

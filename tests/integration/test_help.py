@@ -4,8 +4,9 @@
 import pytest
 
 # That is client help, command help, config help, debug help, function help, memory help, object
-# help and slowlog help.
-CONTAINERS = ["client", "command", "config", "debug", "function", "memory", "object", "slowlog"]
+# help, script help and slowlog help.
+CONTAINERS = ["client", "command", "config", "debug", "function", "memory", "object", "script",
+              "slowlog"]
 
 
 @pytest.mark.parametrize("name", CONTAINERS)

@@ -200,9 +200,10 @@ def test_old_versions_and_opcodes(tmp_path):
     done = run_import(path, tmp_path / "data")
     assert done.returncode == 0, done.stderr
     assert "1 whose time had passed" in done.stdout
+    library = b"#!lua name=lib\nredis.register_function('f',function()end)"
     newer = (b"REDIS0010" + b"\xfa" + text(b"redis-ver") + text(b"7.0.0")
              + b"\xf7\x05\x02\x01\x05" + text(b"abc") + b"\x00"
-             + b"\xf5" + text(b"#!lua name=lib") + b"\xfe\x01\xfb\x01\x00"
+             + b"\xf5" + text(library) + b"\xfe\x01\xfb\x01\x00"
              + b"\xf8\x0a\x00" + text(b"idle") + text(b"1") + b"\xf9\x05\x00" + text(b"used") + text(b"2")
              + b"\xff" + bytes(8))
     path.write_bytes(newer)
@@ -217,6 +218,7 @@ def test_old_versions_and_opcodes(tmp_path):
         assert client.execute_command("EXPIRETIME", "timed") == 2000000000
         assert client.hgetall("zipmap") == {b"f": b"v"}
         assert cairn.client(db=1).mget("idle", "used") == [b"1", b"2"]
+        assert client.fcall("f", 0) is None
 
 
 def test_large_collections_need_little_memory(tmp_path):

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Whether data may be changed at all, whatever a client may do by its user's rules. Thread: the session's worker.
+#pragma once
+
+#include "base/result.h"
+#include "command/conditions.h"
+#include "command/session.h"
+#include "storage/store.h"
+
+namespace cairn {
+
+inline constexpr std::string_view kReadOnlyText = "READONLY You can't write against a read only replica.";
+inline constexpr std::string_view kTooFewReplicasText = "NOREPLICAS Not enough good replicas to write.";
+inline constexpr std::string_view kStaleText =
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+
+// For this client, on this store. The error is the client's reply.
+inline Status CheckWritable(const Session& session, const Store& store) {
+  if (session.read_only_port) return Status::Reply(kReadOnlyText);
+  if (!store.writable()) return Status::Reply("MISCONF Errors writing to the AOF file: " + store.write_error());
+  return Ok();
+}
+
+// In the state the server is in. The error is the client's reply.
+inline Status CheckWritable(const Conditions& conditions) {
+  if (conditions.Has(kTooFewReplicas)) return Status::Reply(kTooFewReplicasText);
+  if (conditions.Has(kReadOnlyReplica)) return Status::Reply(kReadOnlyText);
+  return Ok();
+}
+
+}  // namespace cairn

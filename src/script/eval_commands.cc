@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// EVAL, EVALSHA, FCALL and their *_RO forms: a script or a function is one command, whose keys the dispatcher has
+// locked as far as it declares them (script/script_call.h has the rest).
+#include "acl/catalogue.h"
+#include "command/context.h"
+#include "script/families.h"
+#include "script/flags.h"
+#include "script/library_store.h"
+#include "script/run_command.h"
+#include "script/scripting.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNoSuchScript = "NOSCRIPT No matching script. Please use EVAL.";
+constexpr size_t kShaDigits = 40;
+
+Status RunScript(CommandContext& ctx, const Args& args, LuaVm& vm, const Script& script,
+                 const ScriptArguments& arguments, bool read_only, Reply& reply) {
+  ScriptRun run(ctx, ctx.scripting(), script.sha, args.all(), false);
+  TRY(PrepareRun(run, script.flags, read_only));
+  return RunAsScript(run, [&] { return vm.RunScript(run, script, arguments.keys, arguments.args, reply); });
+}
+
+// Compiles the script here and adds it to the cache, where it is not yet.
+Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view body) {
+  if (const Script* known = vm.FindBody(body)) return known;
+  std::string sha = Sha1Hex(body);
+  std::shared_ptr<const Script> script = scripting.cache().Find(sha);
+  if (script == nullptr) {
+    const ScriptHead head = TRY(ReadScriptHead(body));
+    script = std::make_shared<Script>(Script{std::move(sha), std::string(body), head.size, head.flags});
+  }
+  TRY(vm.Compile(script));
+  scripting.cache().Add(script);
+  return vm.FindSha(script->sha);
+}
+
+Status EvalBody(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+  const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
+  Scripting::Lease vm = ctx.scripting().Borrow();
+  const Script* script = TRY(Define(ctx.scripting(), *vm, args[1]));
+  return RunScript(ctx, args, *vm, *script, arguments, read_only, reply);
+}
+
+Status EvalSha(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+  if (args[1].size() != kShaDigits) return Status::Reply(kNoSuchScript);
+  const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
+  const std::string sha = LowerCase(args[1]);
+  Scripting::Lease vm = ctx.scripting().Borrow();
+  const Script* script = vm->FindSha(sha);
+  if (script == nullptr) {
+    std::shared_ptr<const Script> cached = ctx.scripting().cache().Find(sha);
+    if (cached == nullptr) return Status::Reply(kNoSuchScript);
+    TRY(vm->Compile(cached));
+    script = vm->FindSha(sha);
+  }
+  return RunScript(ctx, args, *vm, *script, arguments, read_only, reply);
+}
+
+Status CallFunction(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+  const Libraries::Found found = LibrariesOf(ctx.scripting(), ctx.txn())->FindFunction(args[1]);
+  if (found.library == nullptr) return Status::Reply("ERR Function not found");
+  const ScriptArguments arguments = TRY(ReadScriptArguments(args, "ERR Bad number of keys provided"));
+  ScriptRun run(ctx, ctx.scripting(), found.function->name, args.all(), true);
+  TRY(PrepareRun(run, found.function->flags, read_only));
+  Scripting::Lease vm = ctx.scripting().Borrow();
+  return RunAsScript(run, [&] {
+    return vm->RunFunction(run, *found.library, *found.function, arguments.keys, arguments.args, reply);
+  });
+}
+
+// EVAL script numkeys [key [key ...]] [arg [arg ...]]
+Status Eval(CommandContext& ctx, Args& args, Reply& reply) { return EvalBody(ctx, args, false, reply); }
+
+// EVAL_RO script numkeys [key [key ...]] [arg [arg ...]]
+Status EvalRo(CommandContext& ctx, Args& args, Reply& reply) { return EvalBody(ctx, args, true, reply); }
+
+// EVALSHA sha1 numkeys [key [key ...]] [arg [arg ...]]
+Status EvalShaAny(CommandContext& ctx, Args& args, Reply& reply) { return EvalSha(ctx, args, false, reply); }
+
+// EVALSHA_RO sha1 numkeys [key [key ...]] [arg [arg ...]]
+Status EvalShaRo(CommandContext& ctx, Args& args, Reply& reply) { return EvalSha(ctx, args, true, reply); }
+
+// FCALL function numkeys [key [key ...]] [arg [arg ...]]
+Status Fcall(CommandContext& ctx, Args& args, Reply& reply) { return CallFunction(ctx, args, false, reply); }
+
+// FCALL_RO function numkeys [key [key ...]] [arg [arg ...]]
+Status FcallRo(CommandContext& ctx, Args& args, Reply& reply) { return CallFunction(ctx, args, true, reply); }
+
+constexpr std::string_view kAssumeWrite =
+    "We cannot tell how the keys will be used so we assume the worst, RW and UPDATE";
+constexpr std::string_view kAssumeRead =
+    "We cannot tell how the keys will be used so we assume the worst, RO and ACCESS";
+constexpr uint64_t kAny = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys | kRunsScript;
+constexpr uint64_t kReading = kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys | kReadonly | kRunsScript;
+constexpr std::string_view kComplexity = "That of the script";
+
+constexpr KeySpec ScriptKeys(uint16_t flags, std::string_view notes) {
+  return {.flags = flags, .begin = 2, .keynum = 0, .first_after_keynum = 1, .notes = notes};
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "eval", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
+     .run = Eval, .group = Group::kScripting, .since = "2.6.0", .summary = "Runs a Lua script.",
+     .complexity = kComplexity, .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
+    {.name = "eval_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
+     .run = EvalRo, .group = Group::kScripting, .since = "7.0.0",
+     .summary = "Runs a Lua script that may not write.", .complexity = kComplexity,
+     .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
+    {.name = "evalsha", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, {})},
+     .run = EvalShaAny, .group = Group::kScripting, .since = "2.6.0",
+     .summary = "Runs a script of the cache by its SHA-1.", .complexity = kComplexity,
+     .syntax = "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
+    {.name = "evalsha_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, {})},
+     .run = EvalShaRo, .group = Group::kScripting, .since = "7.0.0",
+     .summary = "Runs a script of the cache that may not write.", .complexity = kComplexity,
+     .syntax = "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
+    {.name = "fcall", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
+     .run = Fcall, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a function.",
+     .complexity = "That of the function", .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
+    {.name = "fcall_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
+     .run = FcallRo, .group = Group::kScripting, .since = "7.0.0",
+     .summary = "Runs a function that may not write.", .complexity = "That of the function",
+     .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> EvalCommands() { return kRows; }
+
+}  // namespace cairn

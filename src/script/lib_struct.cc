@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The library `struct`: values to bytes and back by a format, as scripts for Redis know it.
+//
+//   < > = big or little end first (= and none: as the machine has it)      !n aligns to at most n (8 when left out)
+//   b B h H l L T i[n] I[n]   integers of 1, 2, 8, 8 and n bytes (4 when left out), small letters are signed
+//   f d       float, double           x    a byte of zero
+//   s         a text up to a zero byte        c[n]  n bytes; c0: as many as the number before says, or, packing, all
+//
+// Thread: the Lua state's.
+#include <bit>
+#include <cctype>
+#include <climits>
+#include <cstdint>
+#include <cstring>
+
+#include "script/sandbox.h"
+
+namespace cairn {
+namespace {
+
+constexpr int kMostIntegerBytes = 32;
+constexpr int kNativeAlign = 8;
+
+struct Format {
+  const char* next;
+  bool little = std::endian::native == std::endian::little;
+  int align = 1;
+
+  // The number that follows; `otherwise` when none does.
+  int Number(lua_State* L, int otherwise) {
+    if (!std::isdigit(static_cast<unsigned char>(*next))) return otherwise;
+    int number = 0;
+    for (; std::isdigit(static_cast<unsigned char>(*next)); ++next) {
+      if (number > (INT_MAX / 10) || number * 10 > INT_MAX - (*next - '0')) {
+        luaL_error(L, "integral size overflow");
+      }
+      number = number * 10 + (*next - '0');
+    }
+    return number;
+  }
+
+  // How many bytes the item of this letter takes; the number after it is read.
+  size_t SizeOf(lua_State* L, char letter) {
+    switch (letter) {
+      case 'B': case 'b': return sizeof(char);
+      case 'H': case 'h': return sizeof(short);
+      case 'L': case 'l': return sizeof(long);
+      case 'T': return sizeof(size_t);
+      case 'f': return sizeof(float);
+      case 'd': return sizeof(double);
+      case 'x': return 1;
+      case 'c': return static_cast<size_t>(Number(L, 1));
+      case 'i': case 'I': {
+        const int size = Number(L, sizeof(int));
+        if (size > kMostIntegerBytes) {
+          luaL_error(L, "integral size %d is larger than limit of %d", size, kMostIntegerBytes);
+        }
+        return static_cast<size_t>(size);
+      }
+      default: return 0;
+    }
+  }
+
+  // The bytes that bring `position` to where an item of this size may stand.
+  size_t Padding(lua_State* L, char letter, size_t size, size_t position) const {
+    if (size == 0 || letter == 'c') return 0;
+    const auto most = static_cast<size_t>(align);
+    const size_t to = size > most ? most : size;
+    if (to <= 1) return 0;
+    if ((to & (to - 1)) != 0) luaL_argerror(L, 1, "format asks for an alignment that is no power of two");
+    return (to - (position & (to - 1))) & (to - 1);
+  }
+
+  // A letter that is about the format itself.
+  void Control(lua_State* L, char letter) {
+    switch (letter) {
+      case ' ': return;
+      case '>': little = false; return;
+      case '<': little = true; return;
+      case '=': little = std::endian::native == std::endian::little; return;
+      case '!': {
+        const int wanted = Number(L, kNativeAlign);
+        if (wanted <= 0 || (wanted & (wanted - 1)) != 0) luaL_error(L, "alignment is not a power of 2");
+        align = wanted;
+        return;
+      }
+      default: luaL_error(L, "invalid format option '%c'", letter);
+    }
+  }
+};
+
+void AddInteger(lua_State* L, luaL_Buffer& out, int arg, bool little, int size) {
+  const lua_Number number = luaL_checknumber(L, arg);
+  uint64_t value = number < 0 ? static_cast<uint64_t>(static_cast<int64_t>(number)) : static_cast<uint64_t>(number);
+  const char fill = number < 0 ? '\xff' : '\0';
+  char bytes[kMostIntegerBytes];
+  for (int i = 0; i < size; ++i) {
+    bytes[little ? i : size - 1 - i] = i < 8 ? static_cast<char>(value & 0xff) : fill;
+    value >>= 8;
+  }
+  luaL_addlstring(&out, bytes, static_cast<size_t>(size));
+}
+
+template <typename T>
+void AddFloat(lua_State* L, luaL_Buffer& out, int arg, bool little) {
+  const T value = static_cast<T>(luaL_checknumber(L, arg));
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  const bool swaps = little != (std::endian::native == std::endian::little);
+  for (size_t i = 0; i < sizeof(T); ++i) luaL_addchar(&out, bytes[swaps ? sizeof(T) - 1 - i : i]);
+}
+
+// The bytes of c[n] and s. Returns how many were added.
+size_t AddText(lua_State* L, luaL_Buffer& out, int arg, char letter, size_t size) {
+  size_t length = 0;
+  const char* text = luaL_checklstring(L, arg, &length);
+  if (letter == 's' || size == 0) size = length;
+  luaL_argcheck(L, length >= size, arg, "string too short");
+  luaL_addlstring(&out, text, size);
+  if (letter != 's') return size;
+  luaL_addchar(&out, '\0');
+  return size + 1;
+}
+
+int Pack(lua_State* L) {
+  Format format{luaL_checkstring(L, 1)};
+  luaL_Buffer out;
+  luaL_buffinit(L, &out);
+  size_t total = 0;
+  int arg = 2;
+  while (*format.next != '\0') {
+    const char letter = *format.next++;
+    size_t size = format.SizeOf(L, letter);
+    const size_t padding = format.Padding(L, letter, size, total);
+    total += padding;
+    for (size_t i = 0; i < padding; ++i) luaL_addchar(&out, '\0');
+    switch (letter) {
+      case 'b': case 'B': case 'h': case 'H': case 'l': case 'L': case 'T': case 'i': case 'I':
+        AddInteger(L, out, arg++, format.little, static_cast<int>(size));
+        break;
+      case 'x': luaL_addchar(&out, '\0'); break;
+      case 'f': AddFloat<float>(L, out, arg++, format.little); break;
+      case 'd': AddFloat<double>(L, out, arg++, format.little); break;
+      case 'c': case 's': size = AddText(L, out, arg++, letter, size); break;
+      default: format.Control(L, letter);
+    }
+    total += size;
+  }
+  luaL_pushresult(&out);
+  return 1;
+}
+
+lua_Number ReadInteger(const char* bytes, bool little, int size, bool is_signed) {
+  uint64_t value = 0;
+  for (int i = 0; i < size; ++i) {
+    const char byte = bytes[little ? size - 1 - i : i];
+    value = value << 8 | static_cast<unsigned char>(byte);
+  }
+  if (!is_signed) return static_cast<lua_Number>(value);
+  if (size < 8) {
+    const uint64_t sign = 1ull << (size * 8 - 1);
+    value = (value ^ sign) - sign;
+  }
+  return static_cast<lua_Number>(static_cast<int64_t>(value));
+}
+
+template <typename T>
+lua_Number ReadFloat(const char* bytes, bool little) {
+  char ordered[sizeof(T)];
+  const bool swaps = little != (std::endian::native == std::endian::little);
+  for (size_t i = 0; i < sizeof(T); ++i) ordered[i] = bytes[swaps ? sizeof(T) - 1 - i : i];
+  T value;
+  std::memcpy(&value, ordered, sizeof(T));
+  return static_cast<lua_Number>(value);
+}
+
+// Pushes what c[n] and s read at `position`; returns how many bytes that were.
+size_t PushBytes(lua_State* L, char letter, std::string_view data, size_t position, size_t size, int& pushed) {
+  if (letter == 's') {
+    const size_t end = data.find('\0', position);
+    if (end == std::string_view::npos) luaL_error(L, "unfinished string in data");
+    PushText(L, data.substr(position, end - position));
+    return end - position + 1;
+  }
+  if (size == 0) {  // the value before it says how many
+    if (pushed == 0 || !lua_isnumber(L, -1)) luaL_error(L, "format 'c0' needs a previous size");
+    const lua_Number wanted = lua_tonumber(L, -1);
+    if (wanted < 0 || wanted > static_cast<lua_Number>(data.size())) luaL_argerror(L, 2, "data string too short");
+    size = static_cast<size_t>(wanted);
+    lua_pop(L, 1);
+    --pushed;
+    luaL_argcheck(L, size <= data.size() && position <= data.size() - size, 2, "data string too short");
+  }
+  PushText(L, data.substr(position, size));
+  return size;
+}
+
+int Unpack(lua_State* L) {
+  Format format{luaL_checkstring(L, 1)};
+  size_t length = 0;
+  const char* bytes = luaL_checklstring(L, 2, &length);
+  const std::string_view data(bytes, length);
+  const lua_Integer start = luaL_optinteger(L, 3, 1);
+  luaL_argcheck(L, start > 0, 3, "offset must be 1 or greater");
+  size_t position = static_cast<size_t>(start) - 1;
+  int pushed = 0;
+  lua_settop(L, 2);
+  while (*format.next != '\0') {
+    const char letter = *format.next++;
+    size_t size = format.SizeOf(L, letter);
+    position += format.Padding(L, letter, size, position);
+    luaL_argcheck(L, size <= length && position <= length - size, 2, "data string too short");
+    luaL_checkstack(L, 2, "too many results");
+    bool pushes = true;
+    switch (letter) {
+      case 'b': case 'B': case 'h': case 'H': case 'l': case 'L': case 'T': case 'i': case 'I': {
+        const bool is_signed = std::islower(static_cast<unsigned char>(letter)) != 0;
+        lua_pushnumber(L, ReadInteger(bytes + position, format.little, static_cast<int>(size), is_signed));
+        break;
+      }
+      case 'f': lua_pushnumber(L, ReadFloat<float>(bytes + position, format.little)); break;
+      case 'd': lua_pushnumber(L, ReadFloat<double>(bytes + position, format.little)); break;
+      case 'c': case 's': size = PushBytes(L, letter, data, position, size, pushed); break;
+      case 'x': pushes = false; break;
+      default: format.Control(L, letter); pushes = false;
+    }
+    pushed += pushes ? 1 : 0;
+    position += size;
+  }
+  lua_pushinteger(L, static_cast<lua_Integer>(position) + 1);
+  return pushed + 1;
+}
+
+int Size(lua_State* L) {
+  Format format{luaL_checkstring(L, 1)};
+  size_t position = 0;
+  while (*format.next != '\0') {
+    const char letter = *format.next++;
+    const size_t size = format.SizeOf(L, letter);
+    position += format.Padding(L, letter, size, position);
+    if (letter == 's') luaL_argerror(L, 1, "variable-size format in 'struct.size'");
+    if (letter == 'c' && size == 0) luaL_argerror(L, 1, "variable-length format");
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) format.Control(L, letter);
+    position += size;
+  }
+  lua_pushinteger(L, static_cast<lua_Integer>(position));
+  return 1;
+}
+
+}  // namespace
+
+int OpenStruct(lua_State* L) {
+  constexpr luaL_Reg kFunctions[] = {{"pack", Pack}, {"unpack", Unpack}, {"size", Size}, {nullptr, nullptr}};
+  lua_newtable(L);
+  luaL_register(L, nullptr, kFunctions);
+  return 1;
+}
+
+}  // namespace cairn

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "script/library_store.h"
+
+#include "base/clock.h"
+#include "encoding/row_key.h"
+#include "script/flags.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kRowPrefix = "function/";
+constexpr int64_t kRestoreTimeoutMs = 500;
+
+RowKey MakeLibraryRow(std::string_view name) {
+  RowKey row = MakeMetaRow(kRowPrefix);
+  row.append(name);
+  return row;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn) {
+  std::string end(kRowPrefix);
+  ++end.back();
+  txn.BeginCommand(Lane::kSlow, WallMs(), false);
+  std::vector<std::string> codes;
+  Cursor cursor = txn.Scan(MakeLibraryRow({}), MakeMetaRow(end));
+  for (; cursor.Valid(); cursor.Next()) codes.emplace_back(cursor.value());
+  TRY(cursor.TakeStatus());
+  TRY(txn.FinishCommand());
+  return codes;
+}
+
+Status PutLibraryRows(Transaction& txn, const std::vector<std::string>& codes) {
+  for (const std::string& code : codes) txn.Put(MakeLibraryRow(TRY(ReadLibraryHead(code)).name), code);
+  return Ok();
+}
+
+Status LockLibraries(Transaction& txn) {
+  const uint32_t stripe = MakeLibraryRow({}).stripe();
+  return txn.Lock({&stripe, 1});
+}
+
+std::shared_ptr<const Libraries> LibrariesOf(Scripting& scripting, Transaction& txn) {
+  if (const auto& pending = txn.pending()) return std::static_pointer_cast<const Libraries>(pending);
+  return scripting.libraries();
+}
+
+void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& before,
+                     std::shared_ptr<const Libraries> next) {
+  for (const auto& [name, library] : before.all()) {
+    if (next->Find(name) == nullptr) txn.Delete(MakeLibraryRow(name));
+  }
+  for (const auto& [name, library] : next->all()) {
+    const auto* old = before.Find(name);
+    if (old == nullptr || *old != library) txn.Put(MakeLibraryRow(name), library->code);
+  }
+  txn.SetPending(next, [&scripting, next] { scripting.Adopt(next); });
+}
+
+Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code,
+                                                      int64_t timeout_ms) {
+  LibraryHead head = TRY(ReadLibraryHead(code));
+  auto library = std::make_shared<Library>();
+  library->id = scripting.NewLibraryId();
+  library->name = std::move(head.name);
+  library->code = code;
+  library->head_size = head.size;
+  Scripting::Lease vm = scripting.Borrow();
+  TRY(vm->LoadLibrary(*library, *scripting.libraries(), timeout_ms));
+  if (library->functions.empty()) return Status::Reply("ERR No functions registered");
+  return std::shared_ptr<const Library>(std::move(library));
+}
+
+Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
+                        RestorePolicy policy) {
+  Libraries restored;  // those that come must agree among themselves
+  for (const std::string& code : codes) {
+    const LibraryHead head = TRY(ReadLibraryHead(code));
+    if (restored.Find(head.name) != nullptr) {
+      return Status::Reply("ERR Library '" + head.name + "' already exists");
+    }
+    TRY(restored.Add(TRY(CompileLibrary(scripting, code, kRestoreTimeoutMs))));
+  }
+  const auto before = LibrariesOf(scripting, txn);
+  auto next = policy == RestorePolicy::kFlush ? std::make_shared<Libraries>() : std::make_shared<Libraries>(*before);
+  for (const auto& [name, library] : restored.all()) {
+    if (policy == RestorePolicy::kAppend && before->Find(name) != nullptr) {
+      return Status::Reply("ERR Library " + name + " already exists");
+    }
+    next->Remove(name);
+  }
+  for (const auto& [name, library] : restored.all()) TRY(next->Add(library));
+  ChangeLibraries(scripting, txn, *before, std::move(next));
+  return Ok();
+}
+
+}  // namespace cairn

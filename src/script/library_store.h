@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The libraries of functions as data: rows of the meta space (docs/format.md, section 6, since format 1),
+//
+//   function/ name    the library's code, as FUNCTION LOAD was given it
+//
+// and how they change. Whoever changes them holds the stripe of these rows, so changes follow each other.
+//
+// Thread: that of the transaction.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "script/libraries.h"
+#include "script/scripting.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+
+// ---- rows
+// The codes of all libraries. Waits; the transaction must be between two commands.
+Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn);
+// Writes libraries without looking at what they say, for a program that fills a store. REQUIRES: LockLibraries.
+Status PutLibraryRows(Transaction& txn, const std::vector<std::string>& codes);
+
+// ---- of a running server
+Status LockLibraries(Transaction& txn);
+// The libraries as this transaction sees them.
+std::shared_ptr<const Libraries> LibrariesOf(Scripting& scripting, Transaction& txn);
+// Makes `next` what there is, for this transaction at once and for others with its commit. REQUIRES: LockLibraries, and
+// the slow lane.
+void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& before,
+                     std::shared_ptr<const Libraries> next);
+// Runs a library's code, which names its functions. The error is the client's reply. `timeout_ms` 0: none.
+Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, int64_t timeout_ms);
+
+enum class RestorePolicy : unsigned char { kAppend, kReplace, kFlush };
+// Adds libraries to those there are: all or none. The error is the client's reply. REQUIRES: as ChangeLibraries.
+Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
+                        RestorePolicy policy);
+
+}  // namespace cairn

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "script/lua_vm.h"
+
+#include <cstdlib>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "script/flags.h"
+#include "script/lua_state.h"
+#include "script/redis_api.h"
+#include "script/reply_from_lua.h"
+#include "script/sandbox.h"
+#include "script/scripting.h"
+
+namespace cairn {
+namespace {
+
+// Between two looks at what a run may still do; some hundred microseconds of Lua at the most.
+constexpr int kHookSteps = 20000;
+constexpr int kFastLaneHooks = 4;
+constexpr uint32_t kRunsPerCollection = 50;
+
+}  // namespace
+
+void PushErrorTable(lua_State* L, std::string_view text) {
+  lua_createtable(L, 0, 3);
+  PushText(L, text);
+  lua_setfield(L, -2, "err");
+}
+
+int RaiseError(lua_State* L, const char* text) {
+  lua_createtable(L, 0, 3);
+  lua_pushfstring(L, "ERR %s", text);
+  lua_setfield(L, -2, "err");
+  return lua_error(L);
+}
+
+// ---- the state
+
+LuaVm::LuaVm(uint64_t generation, uint64_t seed) : generation_(generation) {
+  state_ = lua_newstate(&Allocate, this);
+  ASSERT(state_ != nullptr, "a Lua state can be made");
+  SeedRandom(static_cast<int32_t>(seed));
+  BuildGlobals();
+}
+
+LuaVm::~LuaVm() { lua_close(state_); }
+
+void* LuaVm::Allocate(void* vm, void* block, size_t old_size, size_t new_size) {
+  auto& bytes = static_cast<LuaVm*>(vm)->bytes_;
+  if (new_size == 0) {
+    bytes.fetch_sub(old_size, std::memory_order_relaxed);
+    std::free(block);
+    return nullptr;
+  }
+  void* const grown = std::realloc(block, new_size);
+  if (grown != nullptr) bytes.fetch_add(new_size - old_size, std::memory_order_relaxed);
+  return grown;
+}
+
+LuaVm& LuaVm::Of(lua_State* L) {
+  void* vm = nullptr;
+  lua_getallocf(L, &vm);
+  return *static_cast<LuaVm*>(vm);
+}
+
+// Leaves what scripts or functions see: a copy of the libraries with a `redis` of its own.
+void LuaVm::PushGlobals(void (*push_redis)(lua_State*)) {
+  lua_State* L = state_;
+  lua_newtable(L);
+  lua_pushnil(L);
+  while (lua_next(L, LUA_GLOBALSINDEX) != 0) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, -4);
+  }
+  push_redis(L);
+  Protect(L);
+  lua_setfield(L, -2, "redis");
+}
+
+void LuaVm::BuildGlobals() {
+  lua_State* L = state_;
+  OpenLibraries(L);
+  const auto finish = [L](int& table, int& globals) {
+    lua_pushvalue(L, -1);
+    table = luaL_ref(L, LUA_REGISTRYINDEX);
+    MakeGlobals(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, table);
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "_G");
+    lua_pop(L, 1);
+    globals = luaL_ref(L, LUA_REGISTRYINDEX);
+  };
+  PushGlobals(PushScriptApi);
+  finish(script_table_, script_globals_);
+  PushGlobals(PushFunctionApi);
+  finish(function_table_, function_globals_);
+  lua_newtable(L);
+  PushLoadApi(L);
+  RefuseUnknownFields(L);
+  Protect(L);
+  lua_setfield(L, -2, "redis");
+  RefuseUnknownFields(L);
+  load_table_ = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_settop(L, 0);
+}
+
+// What code made from text by loadstring sees.
+void LuaVm::UseGlobals(int globals) {
+  lua_rawgeti(state_, LUA_REGISTRYINDEX, globals);
+  lua_replace(state_, LUA_GLOBALSINDEX);
+}
+
+void LuaVm::ReadFunctionGlobalsFrom(int table) {
+  lua_rawgeti(state_, LUA_REGISTRYINDEX, function_globals_);
+  lua_getmetatable(state_, -1);
+  lua_rawgeti(state_, LUA_REGISTRYINDEX, table);
+  lua_setfield(state_, -2, "__index");
+  lua_pop(state_, 2);
+}
+
+// lrand48's generator.
+int32_t LuaVm::NextRandom() {
+  constexpr uint64_t kMultiplier = 0x5deece66d;
+  constexpr uint64_t kIncrement = 0xb;
+  random_ = (random_ * kMultiplier + kIncrement) & ((1ull << 48) - 1);
+  return static_cast<int32_t>(random_ >> 17);
+}
+
+void LuaVm::SeedRandom(int32_t seed) {
+  constexpr uint64_t kLowBits = 0x330e;
+  random_ = (static_cast<uint64_t>(static_cast<uint32_t>(seed)) << 16) | kLowBits;
+}
+
+// ---- scripts
+
+const Script* LuaVm::FindBody(std::string_view body) const {
+  const auto found = by_body_.find(body);
+  return found == by_body_.end() ? nullptr : found->second.script.get();
+}
+
+const Script* LuaVm::FindSha(std::string_view sha) const {
+  const auto found = by_sha_.find(sha);
+  return found == by_sha_.end() ? nullptr : found->second.script.get();
+}
+
+Status LuaVm::Compile(std::shared_ptr<const Script> script) {
+  if (FindSha(script->sha) != nullptr) return Ok();
+  lua_State* L = state_;
+  const std::string_view code = script->code();
+  UseGlobals(script_globals_);
+  std::string error;
+  if (!code.empty() && code[0] == LUA_SIGNATURE[0]) {
+    error = "byte code is not allowed";
+  } else if (luaL_loadbuffer(L, code.data(), code.size(), "@user_script") != 0) {
+    error = TextAt(L, -1);
+    lua_pop(L, 1);
+  }
+  if (!error.empty()) return Status::Reply("ERR Error compiling script (new function): " + error);
+  const Compiled compiled{script, luaL_ref(L, LUA_REGISTRYINDEX)};
+  by_sha_.emplace(script->sha, compiled);
+  by_body_.emplace(script->body, compiled);
+  return Ok();
+}
+
+Status LuaVm::RunScript(ScriptRun& run, const Script& script, std::span<const std::string_view> keys,
+                        std::span<const std::string_view> args, Reply& reply) {
+  UseGlobals(script_globals_);
+  return Call(run, by_sha_.find(std::string_view(script.sha))->second.function, keys, args, reply);
+}
+
+// ---- running
+
+namespace {
+
+void PushArray(lua_State* L, std::span<const std::string_view> texts) {
+  lua_createtable(L, static_cast<int>(texts.size()), 0);
+  int index = 0;
+  for (const std::string_view text : texts) {
+    PushText(L, text);
+    lua_rawseti(L, -2, ++index);
+  }
+}
+
+}  // namespace
+
+Status LuaVm::Call(ScriptRun& run, int function, std::span<const std::string_view> keys,
+                   std::span<const std::string_view> args, Reply& reply) {
+  lua_State* L = state_;
+  run_ = &run;
+  run.started_us = MonotonicUs();
+  lua_settop(L, 0);
+  lua_pushcfunction(L, OnError);
+  int passed = 0;
+  if (run.is_function) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, function);
+    PushArray(L, keys);
+    PushArray(L, args);
+    passed = 2;
+  } else {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, script_table_);
+    PushArray(L, keys);
+    lua_setfield(L, -2, "KEYS");
+    PushArray(L, args);
+    lua_setfield(L, -2, "ARGV");
+    lua_pop(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, function);
+  }
+  lua_sethook(L, OnSteps, LUA_MASKCOUNT, kHookSteps);
+  const int failed = lua_pcall(L, passed, 1, 1);
+  lua_sethook(L, nullptr, 0, 0);
+  run_ = nullptr;
+  run.scripting.EndBusy(run);
+  Status status = std::move(run.stop);
+  if (status.Is(Code::kReply)) {
+    ReplyError(run, status.text(), reply);
+    status = Ok();
+  } else if (status.ok() && failed != 0) {
+    ReplyError(run, {}, reply);
+  } else if (status.ok()) {
+    ReplyFromLua(L, run.protocol, reply);
+  }
+  lua_settop(L, 0);
+  if (++runs_since_collection_ % kRunsPerCollection == 0) lua_gc(L, LUA_GCSTEP, kRunsPerCollection);
+  return status;
+}
+
+// The error is a table that OnError made; `instead` is what is said in place of its text.
+void LuaVm::ReplyError(const ScriptRun& run, std::string_view instead, Reply& reply) {
+  lua_State* L = state_;
+  std::string text;
+  if (!lua_istable(L, -1)) {
+    text = "ERR Error running script " + std::string(run.name) + ", " + std::string(TextAt(L, -1));
+    reply.Error(text);
+    return;
+  }
+  lua_getfield(L, -1, "err");
+  text = instead.empty() ? TextAt(L, -1) : instead;
+  lua_getfield(L, -2, "source");
+  const std::string source(TextAt(L, -1));
+  lua_getfield(L, -3, "line");
+  const std::string line(TextAt(L, -1));
+  if (!source.empty() && !line.empty()) {
+    text.append(" script: ").append(run.name).append(", on ").append(source).append(":").append(line).append(".");
+  }
+  reply.Error(text);
+}
+
+// Makes an error a table that says where it was raised: by whom the C function was called, if it was one.
+int LuaVm::OnError(lua_State* L) {
+  if (!lua_istable(L, 1)) {
+    if (!lua_isstring(L, 1)) {
+      lua_getglobal(L, "tostring");
+      lua_pushvalue(L, 1);
+      lua_call(L, 1, 1);
+      lua_replace(L, 1);
+    }
+    lua_createtable(L, 0, 3);
+    lua_pushfstring(L, "ERR %s", lua_tostring(L, 1));
+    lua_setfield(L, -2, "err");
+    lua_replace(L, 1);
+  }
+  lua_Debug place;
+  bool known = lua_getstack(L, 1, &place) && lua_getinfo(L, "Sl", &place);
+  if (known && place.what[0] == 'C') known = lua_getstack(L, 2, &place) && lua_getinfo(L, "Sl", &place);
+  if (known) {
+    lua_pushstring(L, place.source);
+    lua_setfield(L, 1, "source");
+    lua_pushinteger(L, place.currentline);
+    lua_setfield(L, 1, "line");
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
+void LuaVm::OnSteps(lua_State* L, lua_Debug*) {
+  LuaVm& vm = Of(L);
+  if (vm.run_ != nullptr) {
+    vm.StepRun(L);
+  } else if (vm.load_deadline_us_ != 0 && MonotonicUs() > vm.load_deadline_us_) {
+    RaiseError(L, "FUNCTION LOAD timeout");
+  }
+}
+
+void LuaVm::StepRun(lua_State* L) {
+  ScriptRun& run = *run_;
+  if (run.stop.ok()) {
+    if (run.ctx.txn().lane() == Lane::kFast) {
+      if (++run.hook_calls >= kFastLaneHooks) run.stop = Status::WouldWait();
+    } else {
+      run.scripting.LookAfter(run);
+    }
+  }
+  if (!run.stop.ok()) RaiseError(L, "the run has ended");
+}
+
+// ---- functions
+
+Status LuaVm::LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms) {
+  ForgetAllBut(known);
+  loading_ = &library;
+  const Status status = RunLibrary(library, timeout_ms);
+  loading_ = nullptr;
+  if (status.ok()) return Ok();
+  return Status::Reply(status.text());
+}
+
+Status LuaVm::Register(lua_State* L, Function function) {
+  if (!IsFunctionName(function.name)) return Status::Reply(kBadFunctionName);
+  if (loaded_->functions.contains(function.name)) return Status::Reply("Function already exists in the library");
+  loaded_->functions.emplace(function.name, luaL_ref(L, LUA_REGISTRYINDEX));
+  if (loading_ != nullptr) loading_->functions.push_back(std::move(function));
+  return Ok();
+}
+
+void LuaVm::Forget(const LoadedLibrary& library) {
+  for (const auto& [name, reference] : library.functions) luaL_unref(state_, LUA_REGISTRYINDEX, reference);
+}
+
+void LuaVm::ForgetAllBut(const Libraries& known) {
+  std::erase_if(libraries_, [this, &known](const auto& entry) {
+    const auto* library = known.Find(entry.first);
+    if (library != nullptr && (*library)->id == entry.second.id) return false;
+    Forget(entry.second);
+    return true;
+  });
+}
+
+// Compiles the library and runs it, so that it registers its functions here.
+Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
+  lua_State* L = state_;
+  lua_settop(L, 0);
+  UseGlobals(function_globals_);
+  const std::string_view code = std::string_view(library.code).substr(library.head_size);
+  const bool is_text = code.empty() || code[0] != LUA_SIGNATURE[0];
+  if (!is_text || luaL_loadbuffer(L, code.data(), code.size(), "@user_function") != 0) {
+    std::string error = is_text ? std::string(TextAt(L, -1)) : "byte code is not allowed";
+    lua_settop(L, 0);
+    return Status::Reply("ERR Error compiling function: " + error);
+  }
+  LoadedLibrary loaded;
+  loaded_ = &loaded;
+  load_deadline_us_ = timeout_ms == 0 ? 0 : MonotonicUs() + timeout_ms * 1000;
+  ReadFunctionGlobalsFrom(load_table_);
+  lua_sethook(L, OnSteps, LUA_MASKCOUNT, kHookSteps);
+  const int failed = lua_pcall(L, 0, 0, 0);
+  lua_sethook(L, nullptr, 0, 0);
+  ReadFunctionGlobalsFrom(function_table_);
+  loaded_ = nullptr;
+  std::string error;
+  if (failed != 0) {
+    if (lua_istable(L, -1)) lua_getfield(L, -1, "err");
+    error = lua_istable(L, 1) ? std::string(TextAt(L, -1)) : "ERR " + std::string(TextAt(L, -1));
+  }
+  lua_settop(L, 0);
+  if (failed != 0) {
+    Forget(loaded);
+    return Status::Reply("ERR Error registering functions: " + error);
+  }
+  loaded.id = library.id;
+  LoadedLibrary& place = libraries_[library.name];
+  Forget(place);
+  place = std::move(loaded);
+  return Ok();
+}
+
+Status LuaVm::RunFunction(ScriptRun& run, const Library& library, const Function& function,
+                          std::span<const std::string_view> keys, std::span<const std::string_view> args,
+                          Reply& reply) {
+  auto loaded = libraries_.find(library.name);
+  if (loaded == libraries_.end() || loaded->second.id != library.id) {
+    TRY(RunLibrary(library, 0));
+    loaded = libraries_.find(library.name);
+  }
+  const auto found = loaded->second.functions.find(function.name);
+  if (found == loaded->second.functions.end()) return Status::Reply("ERR Function not found");
+  UseGlobals(function_globals_);
+  return Call(run, found->second, keys, args, reply);
+}
+
+}  // namespace cairn

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LuaVm: a Lua state with the sandbox, redis.* and what it has compiled. One run at a time; `Scripting` keeps as many
+// of them as there are runs side by side.
+//
+// Scripts and functions see different globals, both protected (script/sandbox.h):
+//   scripts              the libraries, redis with everything, KEYS, ARGV
+//   functions            the libraries, redis without what is for scripts only
+//   a library's loading  no libraries, redis.register_function and the log
+// A library's code sees the third while it is loaded and the second afterwards, as in Redis: its table of globals is
+// one, and what that reads from is exchanged.
+//
+// Thread: whoever has borrowed it; bytes() any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "resp/reply.h"
+#include "script/libraries.h"
+#include "script/script_cache.h"
+#include "script/script_run.h"
+
+struct lua_State;
+struct lua_Debug;
+
+namespace cairn {
+
+class LuaVm {
+ public:
+  LuaVm(uint64_t generation, uint64_t seed);
+  ~LuaVm();
+  LuaVm(const LuaVm&) = delete;
+  LuaVm& operator=(const LuaVm&) = delete;
+
+  // The one a function that Lua calls belongs to.
+  static LuaVm& Of(lua_State* L);
+
+  // ---- scripts
+  // Compiled here already: by its text, by its SHA-1. Null when it is not.
+  const Script* FindBody(std::string_view body) const;
+  const Script* FindSha(std::string_view sha) const;
+  // The error is the client's reply.
+  Status Compile(std::shared_ptr<const Script> script);
+  // The script's reply, or why it was stopped. REQUIRES: compiled here.
+  Status RunScript(ScriptRun& run, const Script& script, std::span<const std::string_view> keys,
+                   std::span<const std::string_view> args, Reply& reply);
+
+  // ---- functions
+  // Runs a library's code, which names its functions, and forgets libraries that are not `known`. The error is the
+  // client's reply. `timeout_ms` 0: none.
+  Status LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms);
+  Status RunFunction(ScriptRun& run, const Library& library, const Function& function,
+                     std::span<const std::string_view> keys, std::span<const std::string_view> args, Reply& reply);
+
+  // ---- of the functions that Lua calls
+  ScriptRun* run() { return run_; }
+  bool is_ending() const { return run_ != nullptr && !run_->stop.ok(); }
+  // redis.register_function, with the callback on the top of L's stack, which is popped. The error is without a code.
+  Status Register(lua_State* L, Function function);
+  bool is_loading() const { return loaded_ != nullptr; }
+  std::vector<std::string_view>& arguments() { return arguments_; }  // scratch of redis.call
+  std::string& reply_buffer() { return reply_buffer_; }
+  int32_t NextRandom();
+  void SeedRandom(int32_t seed);
+
+  // ---- of Scripting
+  uint64_t generation() const { return generation_; }
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  struct Compiled {
+    std::shared_ptr<const Script> script;
+    int function = 0;  // reference in Lua's registry
+  };
+  using ScriptMap = std::unordered_map<std::string_view, Compiled, TextHash, std::equal_to<>>;
+  struct LoadedLibrary {
+    uint64_t id = 0;
+    std::unordered_map<std::string, int> functions;  // references, by name
+  };
+
+  static void* Allocate(void* vm, void* block, size_t old_size, size_t new_size);
+  static void OnSteps(lua_State* L, lua_Debug*);
+  static int OnError(lua_State* L);
+  void StepRun(lua_State* L);
+  void PushGlobals(void (*push_redis)(lua_State*));
+  void BuildGlobals();
+  void UseGlobals(int globals);
+  void ReadFunctionGlobalsFrom(int table);
+  Status RunLibrary(const Library& library, int64_t timeout_ms);
+  void Forget(const LoadedLibrary& library);
+  void ForgetAllBut(const Libraries& known);
+  Status Call(ScriptRun& run, int function, std::span<const std::string_view> keys,
+              std::span<const std::string_view> args, Reply& reply);
+  void ReplyError(const ScriptRun& run, std::string_view instead, Reply& reply);
+
+  const uint64_t generation_;
+  std::atomic<size_t> bytes_{0};
+  lua_State* state_ = nullptr;
+  ScriptRun* run_ = nullptr;
+  Library* loading_ = nullptr;
+  LoadedLibrary* loaded_ = nullptr;  // of `loading_`
+  int64_t load_deadline_us_ = 0;
+  uint64_t random_ = 0;
+  uint32_t runs_since_collection_ = 0;
+  std::vector<std::string_view> arguments_;
+  std::string reply_buffer_;
+
+  // References in Lua's registry.
+  int script_globals_ = 0;       // what scripts see
+  int script_table_ = 0;         // the table behind it, where KEYS and ARGV are set
+  int function_globals_ = 0;     // what a library sees
+  int function_table_ = 0;       // what it reads from when a function runs
+  int load_table_ = 0;           // and while it is loaded
+
+  ScriptMap by_body_;  // the keys are the scripts' own
+  ScriptMap by_sha_;
+  std::unordered_map<std::string, LoadedLibrary> libraries_;  // by name; `id` says which one of this name
+};
+
+}  // namespace cairn

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From a value that a script returns to the client's reply. A number loses its fraction; a table is an array up to its
+// first nil, unless it has one of the fields err, ok, double, big_number, verbatim_string, map and set, by which a
+// script says what it means. Fields are read past metatables, so no code of the script runs.
+#pragma once
+
+#include "resp/reply.h"
+#include "script/lua_state.h"
+
+namespace cairn {
+
+// Replies the value on the top of the stack and pops it. `protocol`: the script's (redis.setresp).
+void ReplyFromLua(lua_State* L, int protocol, Reply& reply);
+
+}  // namespace cairn

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "script/run_command.h"
+
+#include "base/number.h"
+#include "command/writable.h"
+#include "script/flags.h"
+#include "script/scripting.h"
+
+namespace cairn {
+
+Result<ScriptArguments> ReadScriptArguments(const Args& args, std::string_view not_a_number) {
+  constexpr size_t kFirstKey = 3;
+  const auto count = ParseInt64(args[2]);
+  if (!count) return Status::Reply(not_a_number);
+  if (*count > static_cast<int64_t>(args.size() - kFirstKey)) {
+    return Status::Reply("ERR Number of keys can't be greater than number of args");
+  }
+  if (*count < 0) return Status::Reply("ERR Number of keys can't be negative");
+  const auto rest = args.all().subspan(kFirstKey);
+  const auto keys = static_cast<size_t>(*count);
+  return ScriptArguments{rest.first(keys), rest.subspan(keys)};
+}
+
+Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
+  const bool says_so = !(flags & kNoShebang);
+  if (run.scripting.conditions().Has(kStaleReplica) && !(says_so && (flags & kAllowStale))) {
+    return Status::Reply(kStaleText);
+  }
+  if (says_so && !(flags & kNoWrites)) {
+    TRY(CheckWritable(run.scripting.conditions()));
+    TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store()));
+    if (read_only) return Status::Reply("ERR Can not execute a script with write flag using *_ro command.");
+  }
+  run.read_only = read_only || (says_so && (flags & kNoWrites));
+  return Ok();
+}
+
+Status RunAsScript(ScriptRun& run, const std::function<Status()>& body) {
+  Session& session = run.ctx.session();
+  const int db = session.db;
+  session.in_script = true;
+  Status status = body();
+  session.in_script = false;
+  session.db = db;
+  if (status.ok()) {
+    for (const auto& [severity, line] : run.log) Log(severity, line);
+  }
+  return status;
+}
+
+}  // namespace cairn

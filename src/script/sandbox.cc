@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "script/sandbox.h"
+
+#include <climits>
+#include <cmath>
+
+#include "script/lua_vm.h"
+
+extern "C" {
+#include <lua-bitop.h>
+#include <lua-cjson.h>
+}
+
+namespace cairn {
+namespace {
+
+// Under its address a front's metatable keeps the real table; under the other one what getmetatable answers.
+const char kRealKey = 0;
+const char kShownKey = 0;
+
+constexpr char kEnding[] = "the run has ended";
+constexpr char kReadonly[] = "Attempt to modify a readonly table";
+constexpr const char* kRemoved[] = {"dofile", "loadfile", "print", "newproxy", "setfenv", "getfenv"};
+constexpr const char* kProtected[] = {"string", "table", "math", "coroutine", "cjson", "cmsgpack", "bit", "struct"};
+
+void* KeyOf(const char& key) { return const_cast<char*>(&key); }
+
+// Leaves what the front's metatable keeps under `key` and returns true; leaves nothing for a value that is no front.
+bool PushKept(lua_State* L, int index, const char& key) {
+  if (!lua_istable(L, index) || !lua_getmetatable(L, index)) return false;
+  lua_pushlightuserdata(L, KeyOf(kRealKey));
+  lua_rawget(L, -2);
+  const bool is_front = lua_istable(L, -1);
+  lua_pop(L, 1);
+  if (!is_front) {
+    lua_pop(L, 1);
+    return false;
+  }
+  lua_pushlightuserdata(L, KeyOf(key));
+  lua_rawget(L, -2);
+  lua_remove(L, -2);
+  return true;
+}
+
+// Of an assignment, where Lua itself would complain and say where.
+int RefuseWrite(lua_State* L) { return luaL_error(L, kReadonly); }
+
+// Of a function that would write.
+int RefuseWriteIn(lua_State* L) {
+  lua_pushstring(L, kReadonly);
+  return lua_error(L);
+}
+
+int RefuseUnknown(lua_State* L) {
+  const char* name = lua_tostring(L, 2);
+  return luaL_error(L, "Script attempted to access nonexistent global variable '%s'", name == nullptr ? "?" : name);
+}
+
+// ---- base functions that know fronts
+
+int Next(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 2);
+  if (PushKept(L, 1, kRealKey)) lua_replace(L, 1);
+  return lua_next(L, 1) != 0 ? 2 : (lua_pushnil(L), 1);
+}
+
+int Pairs(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_pushcfunction(L, Next);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  return 3;
+}
+
+// Lua's own counts in an int and believes that it cannot overflow.
+int Unpack(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  const int64_t first = luaL_optint(L, 2, 1);
+  const int64_t last = lua_isnoneornil(L, 3) ? static_cast<int64_t>(lua_objlen(L, 1)) : luaL_checkint(L, 3);
+  if (first > last) return 0;
+  const int64_t count = last - first + 1;
+  if (count >= INT_MAX || !lua_checkstack(L, static_cast<int>(count))) {
+    return luaL_error(L, "too many results to unpack");
+  }
+  for (int64_t i = first; i <= last; ++i) lua_rawgeti(L, 1, static_cast<int>(i));
+  return static_cast<int>(count);
+}
+
+int RawGet(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checkany(L, 2);
+  lua_settop(L, 2);
+  if (PushKept(L, 1, kRealKey)) lua_replace(L, 1);
+  lua_rawget(L, 1);
+  return 1;
+}
+
+int RawSet(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checkany(L, 2);
+  luaL_checkany(L, 3);
+  lua_settop(L, 3);
+  if (PushKept(L, 1, kRealKey)) return RefuseWriteIn(L);
+  lua_rawset(L, 1);
+  return 1;
+}
+
+int SetMetatable(lua_State* L) {
+  const int type = lua_type(L, 2);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_argcheck(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table expected");
+  if (PushKept(L, 1, kRealKey)) return RefuseWriteIn(L);
+  if (luaL_getmetafield(L, 1, "__metatable")) return luaL_error(L, "cannot change a protected metatable");
+  lua_settop(L, 2);
+  lua_setmetatable(L, 1);
+  return 1;
+}
+
+int GetMetatable(lua_State* L) {
+  luaL_checkany(L, 1);
+  if (PushKept(L, 1, kShownKey)) return 1;
+  if (!lua_getmetatable(L, 1)) {
+    lua_pushnil(L);
+    return 1;
+  }
+  luaL_getmetafield(L, 1, "__metatable");
+  return 1;
+}
+
+// ---- code from text
+
+// Compiles the text on the top of the stack under the name at `name`; nil and a message when it is none.
+int Compile(lua_State* L, int name) {
+  const std::string_view code = TextAt(L, -1);
+  const char* chunk = luaL_optstring(L, name, code.data());
+  int status = LUA_ERRSYNTAX;
+  if (!code.empty() && code[0] == LUA_SIGNATURE[0]) {
+    lua_pushliteral(L, "byte code is not allowed");
+  } else {
+    status = luaL_loadbuffer(L, code.data(), code.size(), chunk);
+  }
+  if (status == 0) return 1;
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+int LoadString(lua_State* L) {
+  luaL_checkstring(L, 1);
+  lua_settop(L, 2);
+  lua_pushvalue(L, 1);
+  return Compile(L, 2);
+}
+
+int Load(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 2);
+  if (lua_isnil(L, 2)) {
+    lua_pushliteral(L, "=(load)");
+    lua_replace(L, 2);
+  }
+  lua_pushliteral(L, "");
+  for (;;) {
+    lua_pushvalue(L, 1);
+    lua_call(L, 0, 1);
+    if (lua_isnil(L, -1)) break;
+    if (!lua_isstring(L, -1)) return luaL_error(L, "reader function must return a string");
+    if (lua_objlen(L, -1) == 0) break;
+    lua_concat(L, 2);
+  }
+  lua_pop(L, 1);
+  return Compile(L, 2);
+}
+
+// ---- calls that catch errors
+
+// An error that is a table, as failed commands raise it, is to scripts the text in it, as it was before Redis 7.
+int Pcall(lua_State* L) {
+  luaL_checkany(L, 1);
+  const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  if (LuaVm::Of(L).is_ending()) return RaiseError(L, kEnding);
+  if (failed != 0 && lua_istable(L, -1)) {
+    lua_getfield(L, -1, "err");
+    if (lua_isstring(L, -1)) {
+      lua_replace(L, -2);
+    } else {
+      lua_pop(L, 1);
+    }
+  }
+  lua_pushboolean(L, failed == 0);
+  lua_insert(L, 1);
+  return lua_gettop(L);
+}
+
+int Xpcall(lua_State* L) {
+  luaL_checkany(L, 2);
+  lua_settop(L, 2);
+  lua_insert(L, 1);  // the handler below the function
+  const int failed = lua_pcall(L, 0, LUA_MULTRET, 1);
+  if (LuaVm::Of(L).is_ending()) return RaiseError(L, kEnding);
+  lua_pushboolean(L, failed == 0);
+  lua_replace(L, 1);
+  return lua_gettop(L);
+}
+
+// Around Lua's own, which is its upvalue.
+int Resume(lua_State* L) {
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  if (LuaVm::Of(L).is_ending()) return RaiseError(L, kEnding);
+  return lua_gettop(L);
+}
+
+// ---- numbers
+
+// The generator of C's lrand48, so that a seed leads to the same numbers as in Redis.
+int RandomNumber(lua_State* L) {
+  LuaVm& vm = LuaVm::Of(L);
+  if (vm.run() == nullptr) return luaL_error(L, "math.random can only be called inside a script invocation");
+  const lua_Number r = static_cast<lua_Number>(vm.NextRandom() % INT_MAX) / static_cast<lua_Number>(INT_MAX);
+  switch (lua_gettop(L)) {
+    case 0: lua_pushnumber(L, r); return 1;
+    case 1: {
+      const int upper = luaL_checkint(L, 1);
+      luaL_argcheck(L, 1 <= upper, 1, "interval is empty");
+      lua_pushnumber(L, std::floor(r * upper) + 1);
+      return 1;
+    }
+    case 2: {
+      const int lower = luaL_checkint(L, 1);
+      const int upper = luaL_checkint(L, 2);
+      luaL_argcheck(L, lower <= upper, 2, "interval is empty");
+      lua_pushnumber(L, std::floor(r * (static_cast<lua_Number>(upper) - lower + 1)) + lower);
+      return 1;
+    }
+    default: return luaL_error(L, "wrong number of arguments");
+  }
+}
+
+int SeedRandom(lua_State* L) {
+  LuaVm& vm = LuaVm::Of(L);
+  if (vm.run() == nullptr) return luaL_error(L, "math.randomseed can only be called inside a script invocation");
+  vm.SeedRandom(static_cast<int32_t>(luaL_checkint(L, 1)));
+  return 0;
+}
+
+// Around the library's own, which cannot negate the least of all integers.
+int ToHex(lua_State* L) {
+  if (lua_isnumber(L, 2) && lua_tonumber(L, 2) <= -8) {
+    lua_pushinteger(L, -8);
+    lua_replace(L, 2);
+  }
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+void Open(lua_State* L, const char* name, lua_CFunction open) {
+  lua_pushcfunction(L, open);
+  lua_pushstring(L, name);
+  lua_call(L, 1, 0);
+}
+
+void OpenAs(lua_State* L, const char* name, lua_CFunction open) {
+  lua_pushcfunction(L, open);
+  lua_call(L, 0, 1);
+  lua_setglobal(L, name);
+}
+
+// Replaces a field of a global table by a function that has the old one as its upvalue.
+void Wrap(lua_State* L, const char* table, const char* field, lua_CFunction function) {
+  lua_getglobal(L, table);
+  lua_getfield(L, -1, field);
+  lua_pushcclosure(L, function, 1);
+  lua_setfield(L, -2, field);
+  lua_pop(L, 1);
+}
+
+void ReplaceBaseFunctions(lua_State* L) {
+  for (const char* name : kRemoved) {
+    lua_pushnil(L);
+    lua_setglobal(L, name);
+  }
+  constexpr luaL_Reg kReplaced[] = {
+      {"next", Next},           {"pairs", Pairs},   {"rawget", RawGet}, {"rawset", RawSet}, {"load", Load},
+      {"setmetatable", SetMetatable}, {"getmetatable", GetMetatable},   {"loadstring", LoadString},
+      {"pcall", Pcall},         {"xpcall", Xpcall}, {"unpack", Unpack},
+  };
+  for (const luaL_Reg& entry : kReplaced) lua_register(L, entry.name, entry.func);
+  Wrap(L, "coroutine", "resume", Resume);
+  Wrap(L, "math", "random", RandomNumber);
+  Wrap(L, "math", "randomseed", SeedRandom);
+  Wrap(L, "bit", "tohex", ToHex);
+}
+
+// Strings find their methods through a metatable of their own, which getmetatable shows.
+void ProtectStrings(lua_State* L) {
+  lua_pushliteral(L, "");
+  lua_newtable(L);
+  lua_getglobal(L, "string");
+  lua_setfield(L, -2, "__index");
+  lua_pushvalue(L, -1);
+  Protect(L);
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+  lua_pop(L, 1);
+}
+
+}  // namespace
+
+void Protect(lua_State* L) {
+  lua_newtable(L);  // the front
+  lua_newtable(L);  // its metatable
+  lua_pushvalue(L, -3);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, RefuseWrite);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushlightuserdata(L, KeyOf(kRealKey));
+  lua_pushvalue(L, -4);
+  lua_rawset(L, -3);
+  lua_setmetatable(L, -2);
+  lua_remove(L, -2);
+}
+
+void RefuseUnknownFields(lua_State* L) {
+  lua_newtable(L);
+  lua_pushcfunction(L, RefuseUnknown);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+}
+
+void MakeGlobals(lua_State* L) {
+  RefuseUnknownFields(L);
+  Protect(L);
+  lua_getmetatable(L, -1);
+  lua_pushlightuserdata(L, KeyOf(kShownKey));
+  lua_newtable(L);
+  lua_pushcfunction(L, RefuseUnknown);
+  lua_setfield(L, -2, "__index");
+  Protect(L);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+void OpenLibraries(lua_State* L) {
+  Open(L, "", luaopen_base);
+  Open(L, LUA_TABLIBNAME, luaopen_table);
+  Open(L, LUA_STRLIBNAME, luaopen_string);
+  Open(L, LUA_MATHLIBNAME, luaopen_math);
+  OpenAs(L, "cjson", luaopen_cjson);
+  OpenAs(L, "bit", luaopen_bit);
+  OpenAs(L, "struct", OpenStruct);
+  OpenAs(L, "cmsgpack", OpenMsgpack);
+  ReplaceBaseFunctions(L);
+  for (const char* name : kProtected) {
+    lua_getglobal(L, name);
+    Protect(L);
+    lua_setglobal(L, name);
+  }
+  ProtectStrings(L);
+}
+
+}  // namespace cairn

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "script/script_call.h"
+
+#include <optional>
+
+#include "base/clock.h"
+#include "command/access.h"
+#include "command/script_calls.h"
+#include "command/writable.h"
+#include "script/scripting.h"
+
+namespace cairn {
+namespace {
+
+std::string DenialIn(const Denial& denial) {
+  const std::string start = "ERR The user executing the script ";
+  switch (denial.reason) {
+    case DenialReason::kKey:
+      return start + "can't access at least one of the keys mentioned in the command arguments";
+    case DenialReason::kChannel:
+      return start + "can't publish to the channel mentioned in the command";
+    default: return start + "can't run this command or subcommand";
+  }
+}
+
+// The text that refuses the command; empty: it may run.
+std::string Refusal(ScriptRun& run, const Command* command, std::span<const std::string_view> argv) {
+  if (command == nullptr) return "ERR Unknown Redis command called from script";
+  if (!command->AcceptsArity(argv.size())) return "ERR Wrong number of args calling Redis command from script";
+  if (command->Has(kNoScript) && !run.scripting.allows_any_command()) {
+    return "ERR This Redis command is not allowed from script";
+  }
+  Session& session = run.ctx.session();
+  if (session.account != nullptr && !session.account->is_unrestricted()) {
+    const Denial denial = CheckAccess(*session.account, *command, argv);
+    if (denial) {
+      run.ctx.script_calls().denials.push_back({denial.reason, std::string(DeniedObject(denial, *command, argv))});
+      return DenialIn(denial);
+    }
+  }
+  if (run.read_only && (command->flags() & (kWrite | kMayReplicate))) {
+    return "ERR Write commands are not allowed from read-only scripts.";
+  }
+  if (command->Has(kWrite) && !run.has_written) {
+    Status refused = CheckWritable(run.scripting.conditions());
+    if (refused.ok()) refused = CheckWritable(session, run.ctx.txn().store());
+    if (!refused.ok()) return std::string(refused.text());
+  }
+  if (run.scripting.conditions().Has(kStaleReplica) && !command->Has(kStale)) {
+    return "ERR Can not execute the command on a stale replica";
+  }
+  return {};
+}
+
+Status LockKeys(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
+  Transaction& txn = run.ctx.txn();
+  if (command.Has(kSlowLane) && txn.lane() == Lane::kFast) return Status::WouldWait();
+  if (command.Has(kLockAll)) return txn.LockAll();
+  if (!command.has_keys() || !(command.flags() & (kWrite | kKeepsAnswer))) return Ok();
+  std::vector<uint32_t>& scratch = run.scratch;
+  scratch.clear();
+  (void)command.FindKeys(argv, scratch);
+  bool holds_all = true;
+  for (uint32_t& position : scratch) {
+    position = StripeOf(argv[position]);
+    holds_all = holds_all && txn.Holds(position);
+  }
+  return holds_all ? Ok() : txn.Lock(scratch);
+}
+
+bool EndsRun(const Status& status) {
+  return status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo);
+}
+
+// Runs the command. An error takes back what it wrote and becomes its reply.
+Status RunOne(ScriptRun& run, const Command& command, std::span<const std::string_view> argv, Reply& reply) {
+  Transaction& txn = run.ctx.txn();
+  CommandContext ctx = run.ctx.For(command);
+  if (!run.replicates) txn.SilenceEffects(true);
+  std::optional<Transaction::Savepoint> savepoint;
+  if (command.flags() & (kWrite | kMayReplicate)) savepoint = txn.MakeSavepoint();
+  Status status = RunCommand(ctx, argv, reply);
+  txn.SilenceEffects(false);
+  if (status.ok() || EndsRun(status)) return status;
+  if (savepoint) txn.RollbackTo(*savepoint);
+  reply.Rewind();
+  if (status.Is(Code::kReply)) {
+    reply.Error(status.text());
+  } else {
+    reply.NullArray();  // it would block
+  }
+  return Ok();
+}
+
+void Show(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
+  ScriptCalls& calls = run.ctx.script_calls();
+  if (!run.scripting.shows_calls()) return;
+  calls.shown.push_back({&command, run.ctx.session().db, {argv.begin(), argv.end()}});
+}
+
+}  // namespace
+
+const Command* FindCalled(const CommandTable& table, std::span<const std::string_view> argv) {
+  const Command* command = table.Resolve(argv);
+  const bool lacks_subcommand =
+      command != nullptr && command->Has(kSubcommands) && command->parent() == nullptr && argv.size() > 1;
+  return lacks_subcommand && command->row().run == nullptr ? nullptr : command;
+}
+
+CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, std::string& out) {
+  out.clear();
+  const Command* command = FindCalled(run.ctx.table(), argv);
+  ScriptCalls& calls = run.ctx.script_calls();
+  if (std::string refusal = Refusal(run, command, argv); !refusal.empty()) {
+    calls.CountRejected(command, refusal);
+    out = std::move(refusal);
+    return CallResult::kRefused;
+  }
+  const int64_t started_us = MonotonicUs();
+  Show(run, *command, argv);
+  run.has_written = run.has_written || command->Has(kWrite);
+  Reply reply(out, run.protocol);
+  Status status = LockKeys(run, *command, argv);
+  if (status.ok()) status = RunOne(run, *command, argv, reply);
+  if (!status.ok()) {
+    run.stop = std::move(status);
+    return CallResult::kEnded;
+  }
+  calls.Count(*command, MonotonicUs() - started_us, out);
+  return CallResult::kReplied;
+}
+
+}  // namespace cairn

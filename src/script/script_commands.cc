@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// SCRIPT: the cache of scripts, and the end of one that takes too long. The cache is no data: what these do is seen at
+// once, also within MULTI, and is gone with the server.
+#include "acl/catalogue.h"
+#include "command/context.h"
+#include "command/help.h"
+#include "script/families.h"
+#include "script/flags.h"
+#include "script/scripting.h"
+
+namespace cairn {
+namespace {
+
+// SCRIPT LOAD script
+Status Load(CommandContext& ctx, Args& args, Reply& reply) {
+  Scripting& scripting = ctx.scripting();
+  const std::string_view body = args[2];
+  std::string sha = Sha1Hex(body);
+  std::shared_ptr<const Script> script = scripting.cache().Find(sha);
+  if (script == nullptr) {
+    const ScriptHead head = TRY(ReadScriptHead(body));
+    script = std::make_shared<Script>(Script{std::move(sha), std::string(body), head.size, head.flags});
+    Scripting::Lease vm = scripting.Borrow();
+    TRY(vm->Compile(script));
+    scripting.cache().Add(script);
+  }
+  reply.Bulk(script->sha);
+  return Ok();
+}
+
+// SCRIPT EXISTS sha1 [sha1 ...]
+Status Exists(CommandContext& ctx, Args& args, Reply& reply) {
+  reply.Array(args.size() - 2);
+  for (size_t i = 2; i < args.size(); ++i) {
+    reply.Integer(ctx.scripting().cache().Find(LowerCase(args[i])) != nullptr);
+  }
+  return Ok();
+}
+
+// SCRIPT FLUSH [ASYNC | SYNC]
+Status Flush(CommandContext& ctx, Args& args, Reply& reply) {
+  const bool is_mode = args.size() == 3 && (EqualsIgnoreCase(args[2], "sync") || EqualsIgnoreCase(args[2], "async"));
+  if (args.size() != 2 && !is_mode) return Status::Reply("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+  ctx.scripting().cache().Flush();
+  reply.Ok();
+  return Ok();
+}
+
+// SCRIPT KILL
+Status Kill(CommandContext& ctx, Args&, Reply& reply) {
+  TRY(ctx.scripting().Kill(false));
+  reply.Ok();
+  return Ok();
+}
+
+// SCRIPT DEBUG <YES | SYNC | NO>
+Status Debug(CommandContext&, Args& args, Reply& reply) {
+  if (EqualsIgnoreCase(args[2], "yes") || EqualsIgnoreCase(args[2], "sync")) {
+    return Status::Reply("ERR the Lua debugger is not available on this server");
+  }
+  if (!EqualsIgnoreCase(args[2], "no")) return Status::Reply("ERR Use SCRIPT DEBUG YES/SYNC/NO");
+  reply.Ok();
+  return Ok();
+}
+
+constexpr std::string_view kHelp[] = {
+    "DEBUG (YES|SYNC|NO)",
+    "    Choose whether scripts are run in the debugger; only NO is to be had.",
+    "EXISTS <sha1> [<sha1> ...]",
+    "    Whether the cache has these scripts.",
+    "FLUSH [ASYNC|SYNC]",
+    "    Empty the cache of scripts. Both modes are the same here.",
+    "KILL",
+    "    End the script that has been running for too long, unless it has written.",
+    "LOAD <script>",
+    "    Add a script to the cache without running it.",
+};
+
+// SCRIPT HELP
+Status Help(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "SCRIPT", kHelp);
+  return Ok();
+}
+
+constexpr auto kGroup = Group::kScripting;
+constexpr std::string_view kAllNodes = "request_policy:all_nodes response_policy:all_succeeded";
+
+constexpr CommandRow kSubRows[] = {
+    {.name = "load", .arity = 3, .flags = kNoScript | kStale, .run = Load, .group = kGroup, .since = "2.6.0",
+     .summary = "Adds a script to the cache.", .complexity = "O(N) with N the size of the script",
+     .syntax = "script", .tips = kAllNodes},
+    {.name = "exists", .arity = -3, .flags = kNoScript, .run = Exists, .group = kGroup, .since = "2.6.0",
+     .summary = "Tells which scripts the cache has.", .complexity = "O(N) with N the number of scripts",
+     .syntax = "sha1 [sha1 ...]", .tips = "request_policy:all_shards response_policy:agg_logical_and"},
+    {.name = "flush", .arity = -2, .flags = kNoScript, .run = Flush, .group = kGroup, .since = "2.6.0",
+     .summary = "Empties the cache of scripts.", .complexity = "O(N) with N the number of scripts",
+     .syntax = "[ASYNC | SYNC]", .tips = kAllNodes},
+    {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = Kill, .group = kGroup, .since = "2.6.0",
+     .summary = "Ends a script that runs for too long.", .complexity = "O(1)",
+     .tips = "request_policy:all_shards response_policy:one_succeeded"},
+    {.name = "debug", .arity = 3, .flags = kNoScript, .run = Debug, .group = kGroup, .since = "3.2.0",
+     .summary = "Chooses whether scripts are run in a debugger.", .complexity = "O(1)",
+     .syntax = "<YES | SYNC | NO>"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "5.0.0",
+     .summary = "Describes the subcommands.", .complexity = "O(1)"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "script", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.6.0",
+     .summary = "Commands about the cache of scripts.", .complexity = "Depends on the subcommand.",
+     .subcommands = kSubRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ScriptCommands() { return kRows; }
+
+}  // namespace cairn

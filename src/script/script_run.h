@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ScriptRun: one run of a script or a function, from its first instruction to its reply.
+//
+// A run is a command like any other: it may be run again from the start. What ends it in the middle is in `stop`:
+// kWouldWait, because a command in it would have to wait, or because it has taken too long for the fast lane; or
+// SCRIPT KILL. Lua's pcall does not catch that. What a run wants to have said outside the transaction, its log lines
+// and counts, waits for its end.
+//
+// Thread: the worker's; `wants` any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "command/context.h"
+
+namespace cairn {
+
+class Scripting;
+
+struct ScriptRun {
+  ScriptRun(CommandContext& context, Scripting& owner, std::string_view named, std::span<const std::string_view> said,
+            bool function)
+      : ctx(context), scripting(owner), name(named), argv(said), is_function(function) {}
+
+  CommandContext& ctx;
+  Scripting& scripting;
+  const std::string_view name;  // the function's, or the script's SHA-1
+  const std::span<const std::string_view> argv;
+  const bool is_function;
+  bool read_only = false;
+  int protocol = 2;           // in which commands answer the script (redis.setresp)
+  bool replicates = true;     // replicas are told what its commands change (redis.set_repl)
+  bool has_written = false;   // called a command that writes; then it cannot be killed
+  Status stop;
+  int64_t started_us = 0;     // monotonic
+  int hook_calls = 0;
+  bool is_busy = false;       // others are told so
+  std::vector<std::pair<LogSeverity, std::string>> log;
+  std::vector<uint32_t> scratch;
+};
+
+}  // namespace cairn

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "script/scripting.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "script/flags.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kKilled = "ERR Script killed by user with SCRIPT KILL...";
+constexpr std::string_view kUnkillable =
+    "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script "
+    "termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
+
+}  // namespace
+
+Scripting::Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
+                     std::function<bool()> shows_calls)
+    : busy_after_ms_(busy_after_ms), busy_(busy), conditions_(conditions), shows_calls_(std::move(shows_calls)),
+      libraries_(std::make_shared<const Libraries>()) {}
+
+Scripting::~Scripting() = default;
+
+Status Scripting::Load(std::vector<std::string> codes) {
+  auto loaded = std::make_shared<Libraries>();
+  Lease vm = Borrow();
+  for (std::string& code : codes) {
+    LibraryHead head = TRY(ReadLibraryHead(code));
+    auto library = std::make_shared<Library>();
+    library->id = NewLibraryId();
+    library->name = std::move(head.name);
+    library->code = std::move(code);
+    library->head_size = head.size;
+    TRY(vm->LoadLibrary(*library, *loaded, 0));
+    TRY(loaded->Add(std::move(library)));
+  }
+  Adopt(std::move(loaded));
+  return Ok();
+}
+
+std::shared_ptr<const Libraries> Scripting::libraries() const {
+  const std::lock_guard lock(libraries_mutex_);
+  return libraries_;
+}
+
+void Scripting::Adopt(std::shared_ptr<const Libraries> libraries) {
+  const std::lock_guard lock(libraries_mutex_);
+  libraries_ = std::move(libraries);
+}
+
+// ---- Lua states
+
+Scripting::Lease Scripting::Borrow() {
+  const uint64_t generation = cache_.generation();
+  std::vector<std::unique_ptr<LuaVm>> outdated;
+  std::unique_ptr<LuaVm> vm;
+  {
+    const std::lock_guard lock(vms_mutex_);
+    while (!idle_.empty() && vm == nullptr) {
+      std::unique_ptr<LuaVm> last = std::move(idle_.back());
+      idle_.pop_back();
+      if (last->generation() == generation) {
+        vm = std::move(last);
+      } else {
+        std::erase(all_, last.get());
+        outdated.push_back(std::move(last));
+      }
+    }
+  }
+  if (vm == nullptr) {
+    vm = std::make_unique<LuaVm>(generation, static_cast<uint64_t>(MonotonicUs()));
+    const std::lock_guard lock(vms_mutex_);
+    all_.push_back(vm.get());
+  }
+  return Lease(*this, std::move(vm));
+}
+
+void Scripting::GiveBack(std::unique_ptr<LuaVm> vm) {
+  const std::lock_guard lock(vms_mutex_);
+  idle_.push_back(std::move(vm));
+}
+
+size_t Scripting::vm_bytes() const {
+  const std::lock_guard lock(vms_mutex_);
+  size_t bytes = 0;
+  for (const LuaVm* vm : all_) bytes += vm->bytes();
+  return bytes;
+}
+
+// ---- long runs
+
+void Scripting::LookAfter(ScriptRun& run) {
+  if (ending_.load(std::memory_order_relaxed)) {
+    run.stop = Status::Io("the server is stopping");
+    return;
+  }
+  const int64_t busy_after_ms = busy_after_ms_.load(std::memory_order_relaxed);
+  if (!run.is_busy) {
+    const bool is_long = busy_after_ms > 0 && MonotonicUs() - run.started_us >= busy_after_ms * 1000;
+    if (is_long) BeginBusy(run);
+    return;
+  }
+  const std::lock_guard lock(runs_mutex_);
+  for (BusyRun& busy : runs_) {
+    if (busy.run != &run) continue;
+    busy.has_written = run.has_written;
+    if (busy.is_killed) run.stop = Status::Reply(kKilled);
+  }
+}
+
+void Scripting::BeginBusy(ScriptRun& run) {
+  const int64_t running_ms = (MonotonicUs() - run.started_us) / 1000;
+  Log(LogSeverity::kWarning, "Slow script detected: still in execution after " + std::to_string(running_ms) +
+                                 " milliseconds. You can try killing the script using the " +
+                                 (run.is_function ? "FUNCTION KILL" : "SCRIPT KILL") +
+                                 " command. Script name is: " + std::string(run.name) + ".");
+  run.is_busy = true;
+  BusyRun busy{&run, {run.is_function, std::string(run.name), {run.argv.begin(), run.argv.end()}, 0},
+               run.started_us, run.has_written};
+  {
+    const std::lock_guard lock(runs_mutex_);
+    runs_.push_back(std::move(busy));
+  }
+  busy_.Begin(run.is_function);
+}
+
+void Scripting::EndBusy(ScriptRun& run) {
+  if (!run.is_busy) return;
+  run.is_busy = false;
+  {
+    const std::lock_guard lock(runs_mutex_);
+    std::erase_if(runs_, [&run](const BusyRun& busy) { return busy.run == &run; });
+  }
+  busy_.End(run.is_function);
+}
+
+Status Scripting::Kill(bool is_function) {
+  const std::lock_guard lock(runs_mutex_);
+  if (runs_.empty()) return Status::Reply("NOTBUSY No scripts in execution right now.");
+  const auto of_kind = std::find_if(runs_.begin(), runs_.end(),
+                                    [=](const BusyRun& busy) { return busy.shown.is_function == is_function; });
+  BusyRun& busy = of_kind == runs_.end() ? runs_.front() : *of_kind;
+  if (busy.has_written) return Status::Reply(kUnkillable);
+  if (busy.shown.is_function != is_function) {
+    return Status::Reply(is_function ? BusyScripts::kByScript : BusyScripts::kByFunction);
+  }
+  busy.is_killed = true;
+  Log(LogSeverity::kWarning, "Lua script killed by user with SCRIPT KILL.");
+  return Ok();
+}
+
+bool Scripting::FindBusy(Busy& found) const {
+  const std::lock_guard lock(runs_mutex_);
+  if (runs_.empty()) return false;
+  found = runs_.front().shown;
+  found.running_ms = (MonotonicUs() - runs_.front().started_us) / 1000;
+  return true;
+}
+
+}  // namespace cairn

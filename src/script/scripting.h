@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Scripting: what all runs share: the cache of scripts, the libraries of functions, the Lua states, and what is known
+// of runs that have been going on for too long.
+//
+// Lua states. There are as many as there have been runs at the same time. A run borrows the one that was given back
+// last, which is warm; SCRIPT FLUSH makes all of them go when they are next looked at.
+//
+// Long runs. On the fast lane a run has a budget of Lua's steps and of rows; beyond it the run starts over on the slow
+// lane. There it may take what it takes; after `busy-reply-threshold` milliseconds all clients are refused with BUSY,
+// and SCRIPT KILL, or FUNCTION KILL, ends it, unless it has called a command that writes: then only SHUTDOWN NOSAVE
+// does.
+//
+// Thread: any; each part is guarded by its own mutex, which is a leaf.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command/busy_scripts.h"
+#include "command/conditions.h"
+#include "script/libraries.h"
+#include "script/lua_vm.h"
+#include "script/script_cache.h"
+#include "script/script_run.h"
+
+namespace cairn {
+
+class Store;
+
+// What redis.REDIS_VERSION tells: whose commands these are.
+inline constexpr std::string_view kScriptRedisVersion = "7.2.4";
+inline constexpr int kScriptRedisVersionNumber = 0x00070204;
+
+class Scripting {
+ public:
+  // `busy_after_ms`: busy-reply-threshold, 0: never. `shows_calls`: somebody MONITORs.
+  Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
+            std::function<bool()> shows_calls);
+  ~Scripting();
+
+  // Reads the libraries of the store. Called once, before commands run; the error is for the operator.
+  Status Load(std::vector<std::string> codes);
+
+  ScriptCache& cache() { return cache_; }
+  const Conditions& conditions() const { return conditions_; }
+  bool shows_calls() const { return shows_calls_(); }
+  // DEBUG SET-DISABLE-DENY-SCRIPTS: scripts may call what is not for scripts.
+  bool allows_any_command() const { return allows_any_command_.load(std::memory_order_relaxed); }
+  void set_allows_any_command(bool on) { allows_any_command_.store(on, std::memory_order_relaxed); }
+
+  // ---- libraries, as committed
+  std::shared_ptr<const Libraries> libraries() const;
+  void Adopt(std::shared_ptr<const Libraries> libraries);
+  uint64_t NewLibraryId() { return next_library_.fetch_add(1); }
+
+  // ---- Lua states
+  class Lease {
+   public:
+    Lease(Scripting& owner, std::unique_ptr<LuaVm> vm) : owner_(owner), vm_(std::move(vm)) {}
+    ~Lease() { owner_.GiveBack(std::move(vm_)); }
+    LuaVm* operator->() { return vm_.get(); }
+    LuaVm& operator*() { return *vm_; }
+
+   private:
+    Scripting& owner_;
+    std::unique_ptr<LuaVm> vm_;
+  };
+  Lease Borrow();
+  size_t vm_bytes() const;
+
+  // ---- long runs
+  // Called every so often by a run on the slow lane.
+  void LookAfter(ScriptRun& run);
+  // The run is over.
+  void EndBusy(ScriptRun& run);
+  // SCRIPT KILL and FUNCTION KILL. The error is the client's reply.
+  Status Kill(bool is_function);
+  struct Busy {
+    bool is_function = false;
+    std::string name;
+    std::vector<std::string> argv;
+    int64_t running_ms = 0;
+  };
+  // The run that has been busy for the longest time; false: none is.
+  bool FindBusy(Busy& found) const;
+  // Every run ends soon, whatever it has done: the server stops.
+  void EndAll() { ending_.store(true); }
+
+ private:
+  struct BusyRun {
+    const ScriptRun* run;
+    Busy shown;
+    int64_t started_us;
+    bool has_written;
+    bool is_killed = false;
+  };
+
+  void BeginBusy(ScriptRun& run);
+  void GiveBack(std::unique_ptr<LuaVm> vm);
+
+  const std::atomic<int64_t>& busy_after_ms_;
+  BusyScripts& busy_;
+  const Conditions& conditions_;
+  const std::function<bool()> shows_calls_;
+  std::atomic<bool> allows_any_command_{false};
+  std::atomic<bool> ending_{false};
+  std::atomic<uint64_t> next_library_{1};
+  ScriptCache cache_;
+
+  mutable std::mutex libraries_mutex_;
+  std::shared_ptr<const Libraries> libraries_;  // guarded by libraries_mutex_, never null
+
+  mutable std::mutex vms_mutex_;
+  std::vector<std::unique_ptr<LuaVm>> idle_;  // guarded by vms_mutex_; the last one was used last
+  std::vector<const LuaVm*> all_;             // guarded by vms_mutex_
+
+  mutable std::mutex runs_mutex_;
+  std::vector<BusyRun> runs_;  // guarded by runs_mutex_; busy ones, in the order in which they became so
+};
+
+}  // namespace cairn
