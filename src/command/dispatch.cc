@@ -177,7 +177,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
-  if (call.rerun && !waiters_.IsTurn(call.session)) return Status::MustBlock();
+  if (call.rerun && !waiters_.TakeTurn(call.session)) return Status::MustBlock();
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
   call.called.reset();
@@ -347,7 +347,8 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   for (const uint32_t position : worker.positions) {
     const RowKey row = MakeKeyRow(keyspace, call.argv[position]);
     bool exists = false;
-    if (call.rerun) {
+    // Who waits for a stream may also be told that it is gone.
+    if (call.rerun || call.command->row().group == Group::kStream) {
       const Result<KeyEntry> entry = found.Find(found.Name(call.argv[position]));
       exists = !entry.ok() || entry->exists();  // one that cannot be read now may be there
     }
