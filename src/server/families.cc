@@ -22,7 +22,8 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
       EvalCommands(),       ScriptCommands(),     FunctionCommands(),
-      ReplaceCommands(),    MigrateCommands(),
+      ReplaceCommands(),    MigrateCommands(),    LatencyCommands(),    LolwutCommands(),
+      ModuleCommands(),
   };
   return families;
 }

@@ -19,7 +19,10 @@ std::span<const CommandRow> ConfigCommands();
 std::span<const CommandRow> SlowLogCommands();
 std::span<const CommandRow> InfoCommands();
 std::span<const CommandRow> DebugCommands();
+std::span<const CommandRow> LatencyCommands();
+std::span<const CommandRow> LolwutCommands();
 std::span<const CommandRow> MemoryCommands();
+std::span<const CommandRow> ModuleCommands();
 std::span<const CommandRow> PubSubCommands();
 std::span<const CommandRow> MonitorCommands();
 

@@ -35,7 +35,7 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       users_(MakeCatalogue(table_), settings().acl_pubsub_default),
       access_log_(settings().acllog_max_len),
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
-      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
+      latency_(settings().latency_monitor_threshold_ms), stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
       scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
                                              dispatcher_.conditions(), [this] { return monitors_.any(); })) {
   dispatcher_.set_scripting(scripting_.get());
@@ -164,13 +164,14 @@ Status Server::Start() {
   TRY(LoadUsers(*this));
   WatchSettings();
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
-  committer_ = std::make_unique<Committer>(*store_);
+  committer_ = std::make_unique<Committer>(*store_, latency_);
   const auto threads = static_cast<int>(settings().slow_threads);
   for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*this));
   slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
   ticker_ = std::make_unique<Ticker>(*this);
   TRY(OpenListeners());
   for (const auto& listener : listeners_) listener->Start();
+  memory_peak_.NoteStart(ProcessMemory::Read().allocated);
   Log(LogSeverity::kNotice, "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) +
                                 " ms. Ready to accept connections.");
   return Ok();

@@ -23,6 +23,7 @@
 #include "server/client_registry.h"
 #include "server/committer.h"
 #include "server/config.h"
+#include "server/latency_monitor.h"
 #include "server/monitors.h"
 #include "server/pubsub.h"
 #include "server/rdb_saves.h"
@@ -76,6 +77,7 @@ class Server : public Service {
   Monitors& monitors() { return monitors_; }
   Scripting& scripting() { return *scripting_; }
   SlowLog& slow_log() { return slow_log_; }
+  LatencyMonitor& latency() { return latency_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
   SaveState& saves() { return saves_; }
@@ -96,6 +98,7 @@ class Server : public Service {
   PubSub pubsub_;
   Monitors monitors_;
   SlowLog slow_log_;
+  LatencyMonitor latency_;
   Stats stats_;
   DebugSwitches debug_;
   SaveState saves_;

@@ -63,6 +63,7 @@ struct Settings {
 
   // observation
   Number slowlog_log_slower_than_us, slowlog_max_len;
+  Number latency_monitor_threshold_ms;  // 0: off
   Flag latency_tracking;
 
   // RocksDB

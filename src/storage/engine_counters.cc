@@ -48,4 +48,6 @@ std::vector<EngineCounter> EngineCounters(const Store& store) {
   return counters;
 }
 
+uint64_t WriteStallMicros(const Store& store) { return store.Ticker(rocksdb::STALL_MICROS); }
+
 }  // namespace cairn

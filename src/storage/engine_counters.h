@@ -21,4 +21,7 @@ struct EngineCounter {
 
 std::vector<EngineCounter> EngineCounters(const Store& store);
 
+// For how long writers were held up because flushes or compactions do not keep up, all of them together.
+uint64_t WriteStallMicros(const Store& store);
+
 }  // namespace cairn
