@@ -104,7 +104,8 @@ constexpr Advice kAdvice[] = {
      "Writes come in faster than RocksDB flushes and compacts: raise memory-budget or max-background-jobs, see that "
      "compaction-rate-limit is not too low, or write less at a time."},
     {"expire-cycle",
-     "Many keys were due at the same time. Spread their expiry, or lower active-expire-effort to delete fewer in one go."},
+     "Many keys were due at the same time. Spread their expiry, or lower active-expire-effort to delete fewer in one "
+     "go."},
 };
 
 std::vector<std::string> Advise(const std::map<std::string, LatencySeries, std::less<>>& events,

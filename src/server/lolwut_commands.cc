@@ -33,7 +33,8 @@ std::string DrawCairn(Random& random, int64_t columns, int64_t stones) {
   for (int64_t i = 1; i <= stones; ++i) {
     const int64_t most = std::max(kSmallestStone, columns * i / stones);
     const int64_t slack = std::max<int64_t>(1, columns / stones / 2);
-    const auto width = std::max(kSmallestStone, most - static_cast<int64_t>(random.Below(static_cast<uint64_t>(slack))));
+    const auto less = static_cast<int64_t>(random.Below(static_cast<uint64_t>(slack)));
+    const int64_t width = std::max(kSmallestStone, most - less);
     const int64_t indent = std::max<int64_t>(0, (columns - width) / 2 + static_cast<int64_t>(random.Below(3)) - 1);
     picture += DrawStone(random, indent, width);
   }
@@ -59,7 +60,7 @@ Status Lolwut(CommandContext& ctx, Args& args, Reply& reply) {
 
 constexpr CommandRow kRows[] = {
     {.name = "lolwut", .arity = -1, .flags = kReadonly | kFast, .run = Lolwut, .group = Group::kServer,
-     .since = "5.0.0", .summary = "Draws a cairn and says the version.", .syntax = "[VERSION version:integer]"},
+     .since = "5.0.0", .summary = "Draws a cairn and says the version.", .complexity = "O(1)", .syntax = "[VERSION version:integer]"},
 };
 
 }  // namespace

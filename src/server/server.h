@@ -17,6 +17,7 @@
 #include "command/dispatch.h"
 #include "command/table.h"
 #include "command/waiters.h"
+#include "net/http_endpoint.h"
 #include "net/listener.h"
 #include "net/service.h"
 #include "server/client_pause.h"
@@ -114,6 +115,7 @@ class Server : public Service {
   Status OpenStore();
   Status LoadFunctions();
   Status OpenListeners();
+  Status OpenMetrics();
   void WatchSettings();
   void WatchInterest();
   std::atomic<uint32_t> next_committer_{1};
@@ -122,6 +124,7 @@ class Server : public Service {
   std::unique_ptr<ThreadPool> slow_lane_;
   std::unique_ptr<Ticker> ticker_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::unique_ptr<HttpEndpoint> metrics_;
 };
 
 }  // namespace cairn
