@@ -20,7 +20,8 @@ const Directive kRows[] = {
      .target = &S::slowlog_max_len, .help = "Entries of the slow log; the oldest go first."},
     {.name = "latency-tracking", .section = kObs, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::latency_tracking,
-     .help = "Keep a histogram of every command's run times, shown by INFO latencystats."},
+     .help = "Keep a histogram of every command's run times, shown by INFO latencystats, LATENCY "
+             "HISTOGRAM and `metrics-port`."},
     {.name = "latency-tracking-info-percentiles", .section = kObs, .kind = Kind::kSpecial,
      .fallback = "50 99 99.9", .special = &kPercentilesSyntax,
      .syntax = "<percentile> [<percentile> ...]",
