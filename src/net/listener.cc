@@ -42,6 +42,28 @@ Result<int> BindUnix(const ListenerOptions& options) {
   return fd;
 }
 
+std::string AddressText(const sockaddr_storage& storage) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (storage.ss_family == AF_INET6) {
+    const auto* address = reinterpret_cast<const sockaddr_in6*>(&storage);
+    inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text);
+    return "[" + std::string(text) + "]:" + std::to_string(ntohs(address->sin6_port));
+  }
+  const auto* address = reinterpret_cast<const sockaddr_in*>(&storage);
+  inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
+  return std::string(text) + ":" + std::to_string(ntohs(address->sin_port));
+}
+
+bool IsLoopback(const sockaddr_storage& storage) {
+  if (storage.ss_family == AF_INET6) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
+  }
+  const auto* address = reinterpret_cast<const sockaddr_in*>(&storage);
+  return ntohl(address->sin_addr.s_addr) >> 24 == 127;
+}
+
+}  // namespace
+
 Result<int> BindTcp(const std::string& host, int port) {
   const bool is_v6 = host.find(':') != std::string::npos;
   sockaddr_storage storage{};
@@ -74,28 +96,6 @@ Result<int> BindTcp(const std::string& host, int port) {
   }
   return fd;
 }
-
-std::string AddressText(const sockaddr_storage& storage) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (storage.ss_family == AF_INET6) {
-    const auto* address = reinterpret_cast<const sockaddr_in6*>(&storage);
-    inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text);
-    return "[" + std::string(text) + "]:" + std::to_string(ntohs(address->sin6_port));
-  }
-  const auto* address = reinterpret_cast<const sockaddr_in*>(&storage);
-  inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
-  return std::string(text) + ":" + std::to_string(ntohs(address->sin_port));
-}
-
-bool IsLoopback(const sockaddr_storage& storage) {
-  if (storage.ss_family == AF_INET6) {
-    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
-  }
-  const auto* address = reinterpret_cast<const sockaddr_in*>(&storage);
-  return ntohl(address->sin_addr.s_addr) >> 24 == 127;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Listener>> Listener::Open(const ListenerOptions& options, Service& service) {
   std::vector<int> sockets;

@@ -20,6 +20,9 @@ struct event;
 
 namespace cairn {
 
+// A socket bound to a numeric address, "*" for all of IPv4; kIo with a sentence when that cannot be done.
+Result<int> BindTcp(const std::string& host, int port);
+
 struct ListenerOptions {
   // "127.0.0.1", "::1", "*" for all of IPv4. One with a dash in front may be missing on this machine.
   std::vector<std::string> addresses;

@@ -98,7 +98,9 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   session.last_active_us.store(ended_us, std::memory_order_relaxed);
   if (server_.monitors().any() && !outcome.rejected && !rerun) Feed(session, outcome, argv);
   if (outcome.verdict == Verdict::kParked) return RunResult::kParked;
-  Count(session, outcome, argv, ended_us - started_us, std::string_view(out).substr(start));
+  const int64_t usec = ended_us - started_us;
+  if (rerun) server_.latency().Note("command-unblocking", usec);
+  Count(session, outcome, argv, usec, std::string_view(out).substr(start));
   if (session.reply_mode != ReplyMode::kOn) {
     out.resize(start);
     out.append(session.subscriptions.confirmations());
@@ -148,6 +150,11 @@ void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
   if (container == nullptr || !container->Has(kKeepsCaching)) session.tracking.caching = false;
 }
 
+Status BaseWorker::CommitNow(CommitMode mode) {
+  const LatencyTimer timer(server_.latency(), mode == CommitMode::kSync ? "aof-fsync-always" : "commit");
+  return txn_->Commit(mode);
+}
+
 void BaseWorker::Tell(Transaction& txn) {
   if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
 }
@@ -163,6 +170,7 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
   const std::string_view error = ErrorOf(reply);
   const bool passed_on = outcome.called != nullptr && outcome.called->HasError(error);
   stats_.OnCommand(*outcome.command, usec, !error.empty(), passed_on ? std::string_view() : error);
+  server_.latency().Note(outcome.command->Has(kFast) ? "fast-command" : "command", usec);
   if (server_.slow_log().IsSlow(usec) && !outcome.command->Has(kSkipSlowlog)) {
     const std::lock_guard lock(session.mutex());
     server_.slow_log().Add(RedactSecrets(*outcome.command, argv), usec, session.peer, session.name);
@@ -198,7 +206,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     return CommitResult::kLater;
   }
   if (!is_worth_commit()) {
-    Status status = txn_->Commit(CommitMode::kNoWait);
+    Status status = CommitNow(CommitMode::kNoWait);
     if (status.ok()) {
       Tell(*txn_);
       return CommitResult::kDone;
@@ -243,7 +251,7 @@ void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) 
     return;
   }
   const bool sync = server_.settings().fsync_policy() == AppendFsync::kAlways;
-  const Status status = txn_->Commit(sync ? CommitMode::kSync : CommitMode::kWait);
+  const Status status = CommitNow(sync ? CommitMode::kSync : CommitMode::kWait);
   wrote_ = false;
   if (status.ok()) {
     Tell(*txn_);

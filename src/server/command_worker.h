@@ -48,6 +48,8 @@ class BaseWorker : public Worker {
   // Called after each request that is done; a slow worker commits here and may replace the reply.
   virtual void AfterRequest(Outcome& outcome, std::string& out, size_t start) = 0;
   static void LogFailure(const Status& status);
+  // Commits the open tick here and now.
+  Status CommitNow(CommitMode mode);
   // The tick is committed: its messages go out.
   static void EndCaching(ClientSession& session, const Outcome& outcome);
   void Tell(Transaction& txn);

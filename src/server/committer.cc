@@ -2,11 +2,12 @@
 #include "server/committer.h"
 
 #include "base/thread.h"
+#include "server/latency_monitor.h"
 #include "storage/store.h"
 
 namespace cairn {
 
-Committer::Committer(Store& store) : store_(store) {
+Committer::Committer(Store& store, LatencyMonitor& latency) : store_(store), latency_(latency) {
   thread_ = StartThread("commit", [this] { Run(); });
 }
 
@@ -31,16 +32,22 @@ void Committer::Run() {
     }
     bool wants_sync = false;
     for (Job& job : jobs) {
+      const LatencyTimer timer(latency_, "commit");
       job.status = job.txn->Write(CommitMode::kWait);
       wants_sync |= job.mode == CommitMode::kSync;
     }
-    Status synced = wants_sync ? store_.SyncLog() : Ok();
+    Status synced = wants_sync ? Sync() : Ok();
     for (Job& job : jobs) {
       const bool written = job.status.ok();
       if (written && job.mode == CommitMode::kSync && !synced.ok()) job.status = Status::Io(synced.text());
       job.done(written, std::move(job.status));
     }
   }
+}
+
+Status Committer::Sync() {
+  const LatencyTimer timer(latency_, "aof-fsync-always");
+  return store_.SyncLog();
 }
 
 void Committer::Stop() {

@@ -18,6 +18,7 @@
 
 namespace cairn {
 
+class LatencyMonitor;
 class Store;
 
 class Committer {
@@ -25,7 +26,7 @@ class Committer {
   // Called with what became of Transaction::Write and, in mode kSync, of the fsync after it; on the committer's thread.
   using Done = std::function<void(bool written, Status)>;
 
-  explicit Committer(Store& store);
+  Committer(Store& store, LatencyMonitor& latency);
   ~Committer();
 
   // `txn` must stay until `done` is called; its worker calls EndTick then.
@@ -41,8 +42,10 @@ class Committer {
     Status status;
   };
   void Run();
+  Status Sync();
 
   Store& store_;
+  LatencyMonitor& latency_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Job> jobs_;   // guarded by mutex_

@@ -24,6 +24,10 @@ const Directive kRows[] = {
      .max = 65535, .flags = kStartOnly, .target = &S::port,
      .help = "TCP port on each address of `bind`; 0 listens on none, so that only `listen` and "
              "`unixsocket` count."},
+    {.name = "metrics-port", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0,
+     .max = 65535, .flags = kStartOnly, .target = &S::metrics_port,
+     .help = "TCP port on each address of `bind` where Prometheus finds the metrics, at /metrics, "
+             "over HTTP and without a password; 0 is none."},
     {.name = "listen", .section = kNet, .kind = Kind::kSpecial, .special = &kListenSyntax,
      .flags = kStartOnly | kRepeatable,
      .syntax = "<address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly]",

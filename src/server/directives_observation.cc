@@ -20,15 +20,16 @@ const Directive kRows[] = {
      .target = &S::slowlog_max_len, .help = "Entries of the slow log; the oldest go first."},
     {.name = "latency-tracking", .section = kObs, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::latency_tracking,
-     .help = "Keep a histogram of every command's run times, shown by INFO latencystats."},
+     .help = "Keep a histogram of every command's run times, shown by INFO latencystats, LATENCY "
+             "HISTOGRAM and `metrics-port`."},
     {.name = "latency-tracking-info-percentiles", .section = kObs, .kind = Kind::kSpecial,
      .fallback = "50 99 99.9", .special = &kPercentilesSyntax,
      .syntax = "<percentile> [<percentile> ...]",
      .help = "The percentiles that INFO latencystats shows, each from 0 to 100."},
     {.name = "latency-monitor-threshold", .section = kObs, .kind = Kind::kNumber, .fallback = "0",
-     .min = 0, .syntax = "<milliseconds>",
-     .help = "Accepted and shown; events that took longer are found in the slow log and in INFO "
-             "latencystats."},
+     .min = 0, .target = &S::latency_monitor_threshold_ms, .syntax = "<milliseconds>",
+     .help = "What takes this long or longer is kept as an event for LATENCY: commands, commits, "
+             "syncs of the log, write stalls, deletions of expired keys; 0 keeps none."},
     {.name = "notify-keyspace-events", .section = kObs, .kind = Kind::kSpecial, .fallback = "\"\"",
      .special = &kEventsSyntax, .syntax = "<letters>",
      .help = "What befalls keys is published: to `__keyspace@<db>__:<key>` with K, to "

@@ -42,12 +42,15 @@ class LatencyHistogram {
   void Record(uint64_t usec) {
     std::atomic<uint64_t>& count = counts_[BucketOf(usec)];
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    sum_.store(sum_.load(std::memory_order_relaxed) + usec, std::memory_order_relaxed);
   }
 
   uint64_t count(int bucket) const { return counts_[bucket].load(std::memory_order_relaxed); }
+  uint64_t sum_usec() const { return sum_.load(std::memory_order_relaxed); }
 
  private:
   std::array<std::atomic<uint64_t>, kBuckets> counts_{};
+  std::atomic<uint64_t> sum_{0};
 };
 
 }  // namespace cairn

@@ -2,10 +2,13 @@
 //
 // MEMORY and its subcommands. A key's data is on disk; what USAGE tells is the memory that its rows
 // take when all of them are in the key cache.
+#include <algorithm>
+
 #include "base/number.h"
 #include "command/context.h"
 #include "command/help.h"
 #include "encoding/varint.h"
+#include "script/scripting.h"
 #include "server/families.h"
 #include "server/process_memory.h"
 #include "server/report.h"
@@ -80,6 +83,104 @@ Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+double Ratio(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Two sizes of which the first contains the second: their ratio and their difference.
+struct Excess {
+  std::string_view ratio_name;
+  std::string_view bytes_name;
+  uint64_t bytes;
+  uint64_t used_bytes;
+};
+
+void ReplyField(Reply& reply, std::string_view name, uint64_t value) {
+  reply.Bulk(name);
+  reply.Integer(static_cast<int64_t>(value));
+}
+
+void ReplyExcess(Reply& reply, const Excess& excess) {
+  reply.Bulk(excess.ratio_name);
+  reply.Double(Ratio(excess.bytes, excess.used_bytes));
+  reply.Bulk(excess.bytes_name);
+  reply.Integer(static_cast<int64_t>(excess.bytes - excess.used_bytes));
+}
+
+void ReplyAllocator(Reply& reply, const ProcessMemory& memory) {
+  ReplyField(reply, "allocator.allocated", memory.allocated);
+  ReplyField(reply, "allocator.active", memory.active);
+  ReplyField(reply, "allocator.resident", memory.resident);
+  ReplyExcess(reply, {"allocator-fragmentation.ratio", "allocator-fragmentation.bytes", memory.active,
+                      memory.allocated});
+  ReplyExcess(reply, {"allocator-rss.ratio", "allocator-rss.bytes", memory.resident, memory.active});
+  ReplyExcess(reply, {"rss-overhead.ratio", "rss-overhead.bytes", memory.rss, memory.resident});
+  ReplyExcess(reply, {"fragmentation", "fragmentation.bytes", memory.rss, memory.allocated});
+}
+
+// The databases that have keys, with their hash tables: no key of theirs is in one.
+size_t ReplyDatabases(CommandContext& ctx, Reply& reply, uint64_t& keys) {
+  size_t shown = 0;
+  for (int db = 0; db < ctx.txn().store().databases(); ++db) {
+    const auto count = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
+    if (count == 0) continue;
+    keys += count;
+    ++shown;
+    reply.Bulk("db." + std::to_string(db));
+    reply.Map(3);
+    ReplyField(reply, "overhead.hashtable.main", 0);
+    ReplyField(reply, "overhead.hashtable.expires", 0);
+    ReplyField(reply, "overhead.hashtable.slot-to-keys", 0);
+  }
+  return shown;
+}
+
+// MEMORY STATS: of the data set what is in memory counts, that is rows in the key cache and in memtables; all else is
+// overhead.
+Status MemoryStats(CommandContext& ctx, Args&, Reply& reply) {
+  constexpr size_t kFields = 27;
+  Server& server = ctx.server();
+  const ProcessMemory memory = ProcessMemory::Read();
+  const uint64_t peak = server.memory_peak().Note(memory.allocated);
+  const uint64_t start = std::min(server.memory_peak().start(), memory.allocated);
+  const uint64_t rows = std::min<uint64_t>(server.store().cache().usage() + server.store().MemtableBytes(),
+                                           memory.allocated);
+  uint64_t client_bytes = 0;
+  for (const auto& session : server.clients().All()) {
+    client_bytes += session->query_buffer_capacity + session->output_capacity;
+  }
+  uint64_t keys = 0;
+  const size_t mark = reply.Later();
+  ReplyField(reply, "peak.allocated", peak);
+  ReplyField(reply, "total.allocated", memory.allocated);
+  ReplyField(reply, "startup.allocated", start);
+  ReplyField(reply, "replication.backlog", 0);
+  ReplyField(reply, "clients.slaves", 0);
+  ReplyField(reply, "clients.normal", client_bytes);
+  ReplyField(reply, "cluster.links", 0);
+  ReplyField(reply, "aof.buffer", 0);
+  ReplyField(reply, "lua.caches", server.scripting().cache().bytes() + server.scripting().vm_bytes());
+  ReplyField(reply, "functions.caches", server.scripting().libraries()->bytes());
+  const size_t databases = ReplyDatabases(ctx, reply, keys);
+  ReplyField(reply, "overhead.total", memory.allocated - rows);
+  ReplyField(reply, "keys.count", keys);
+  ReplyField(reply, "keys.bytes-per-key", keys == 0 ? 0 : (memory.allocated - start) / keys);
+  ReplyField(reply, "dataset.bytes", rows);
+  reply.Bulk("dataset.percentage");
+  reply.Double(100 * std::min(1.0, Ratio(rows, memory.allocated - start)));
+  reply.Bulk("peak.percentage");
+  reply.Double(100 * Ratio(memory.allocated, peak));
+  ReplyAllocator(reply, memory);
+  reply.FinishMap(mark, kFields + databases);
+  return Ok();
+}
+
+// MEMORY MALLOC-STATS
+Status MallocStats(CommandContext&, Args&, Reply& reply) {
+  reply.Verbatim("txt", DescribeAllocator());
+  return Ok();
+}
+
 // MEMORY DOCTOR
 Status Doctor(CommandContext& ctx, Args&, Reply& reply) {
   const auto set = static_cast<uint64_t>(ctx.server().settings().memory_budget.load());
@@ -109,8 +210,12 @@ Status Purge(CommandContext&, Args&, Reply& reply) {
 constexpr std::string_view kHelp[] = {
     "DOCTOR",
     "    Say whether memory is as it should be.",
+    "MALLOC-STATS",
+    "    The report of the memory allocator on itself.",
     "PURGE",
     "    Give free pages back to the system.",
+    "STATS",
+    "    What memory is used for.",
     "USAGE <key> [SAMPLES <count>]",
     "    The bytes <key> takes when all of it is in the key cache, estimated from <count>",
     "    of its elements (5 unless told otherwise, 0 for all).",
@@ -137,6 +242,12 @@ constexpr CommandRow kSubcommandRows[] = {
      .since = "4.0.0", .summary = "Gives free memory back to the system.",
      .complexity = "Depends on how much is free",
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "stats", .arity = 2, .flags = kSlowLane, .run = MemoryStats, .group = kGroup,
+     .since = "4.0.0", .summary = "Returns what memory is used for.", .complexity = "O(1)",
+     .tips = kPerShard},
+    {.name = "malloc-stats", .arity = 2, .flags = kSlowLane, .run = MallocStats, .group = kGroup,
+     .since = "4.0.0", .summary = "Returns the memory allocator's report.",
+     .complexity = "Depends on how much memory is in use.", .tips = kPerShard},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup,
      .since = "4.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };

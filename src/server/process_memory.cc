@@ -79,6 +79,13 @@ void ArrangeMemory(uint64_t budget_bytes) {
   SetThreadSetUp(&UseFirstArena);
 }
 
+std::string DescribeAllocator() {
+  std::string text;
+  const auto append = [](void* to, const char* piece) { static_cast<std::string*>(to)->append(piece); };
+  malloc_stats_print(append, &text, nullptr);
+  return text;
+}
+
 void PurgeFreeMemory() {
   const std::string all_arenas = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";
   mallctl(all_arenas.c_str(), nullptr, nullptr, nullptr, 0);

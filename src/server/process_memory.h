@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace cairn {
 
@@ -24,6 +25,9 @@ struct ProcessMemory {
 // given back sooner. Slower by a tenth, and without it the process takes half as much again as it uses. To be called
 // once, before other threads are started.
 void ArrangeMemory(uint64_t budget_bytes);
+
+// The allocator's own report of its arenas and bins, for people. Takes a while.
+std::string DescribeAllocator();
 
 // Gives free pages back to the kernel.
 void PurgeFreeMemory();

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/clock.h"
@@ -12,6 +13,7 @@
 #include "server/process_memory.h"
 #include "server/report.h"
 #include "server/server.h"
+#include "storage/store.h"
 
 namespace cairn {
 namespace {
@@ -138,6 +140,14 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   text.Field("used_memory_peak_perc", std::string_view(FormatPercent(memory.allocated, used_peak)));
   text.Bytes("used_memory_rss_peak", memory.rss_peak);
   text.Bytes("total_system_memory", memory.machine);
+  const uint64_t start = std::min(server.memory_peak().start(), memory.allocated);
+  const uint64_t rows = std::min<uint64_t>(server.store().cache().usage() + server.store().MemtableBytes(),
+                                           memory.allocated);
+  text.Field("used_memory_overhead", memory.allocated - rows);
+  text.Field("used_memory_startup", start);
+  text.Field("used_memory_dataset", rows);
+  const uint64_t grown = std::max(rows, memory.allocated - start);
+  text.Field("used_memory_dataset_perc", std::string_view(FormatPercent(rows, grown)));
   WriteScripts(server, text);
   text.Bytes("maxmemory", static_cast<uint64_t>(server.settings().maxmemory.load()));
   text.Field("maxmemory_policy", std::string_view(server.config().Get(kPolicyName).front().second));

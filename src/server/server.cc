@@ -15,6 +15,7 @@
 #include "server/command_worker.h"
 #include "server/directive_syntax.h"
 #include "server/families.h"
+#include "server/metrics.h"
 #include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/process_memory.h"
@@ -55,7 +56,8 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       users_(MakeCatalogue(table_), settings().acl_pubsub_default),
       access_log_(settings().acllog_max_len),
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
-      stats_(table_.index_count()), dispatcher_(table_, config_->limits(), waiters_, this),
+      latency_(settings().latency_monitor_threshold_ms), stats_(table_.index_count()),
+      dispatcher_(table_, config_->limits(), waiters_, this),
       scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
                                              dispatcher_.conditions(), [this] { return monitors_.any(); })) {
   dispatcher_.set_scripting(scripting_.get());
@@ -122,6 +124,15 @@ Status Server::OpenListeners() {
     listeners_.push_back(TRY(Listener::Open(own, *this)));
   }
   if (listeners_.empty()) return Status::Io("nothing to listen on: port is 0 and there is no listen line");
+  return Ok();
+}
+
+Status Server::OpenMetrics() {
+  const auto port = static_cast<int>(settings().metrics_port);
+  if (port == 0) return Ok();
+  HttpPage page{.path = "/metrics", .content_type = std::string(kMetricsContentType),
+                .make = [this] { return DescribeMetrics(*this); }};
+  metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
   return Ok();
 }
 
@@ -199,14 +210,16 @@ Status Server::Start() {
   TRY(LoadUsers(*this));
   WatchSettings();
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
-  committer_ = std::make_unique<Committer>(*store_);
+  committer_ = std::make_unique<Committer>(*store_, latency_);
   const auto threads = static_cast<int>(settings().slow_threads);
   for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*this));
   slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
   TRY(replication_.Start());
   ticker_ = std::make_unique<Ticker>(*this);
   TRY(OpenListeners());
+  TRY(OpenMetrics());
   for (const auto& listener : listeners_) listener->Start();
+  memory_peak_.NoteStart(ProcessMemory::Read().allocated);
   Log(LogSeverity::kNotice, "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) +
                                 " ms. Ready to accept connections.");
   return Ok();
@@ -214,6 +227,7 @@ Status Server::Start() {
 
 // First nobody adds work, then the work under way is finished, then its results are delivered.
 void Server::Stop(const ShutdownOptions& options) {
+  metrics_.reset();
   scripting_->EndAll();
   if (!options.now && committer_ != nullptr) AwaitReplicas(*this);
   replication_.StopLinks();

@@ -17,12 +17,14 @@
 #include "command/dispatch.h"
 #include "command/table.h"
 #include "command/waiters.h"
+#include "net/http_endpoint.h"
 #include "net/listener.h"
 #include "net/service.h"
 #include "server/client_pause.h"
 #include "server/client_registry.h"
 #include "server/committer.h"
 #include "server/config.h"
+#include "server/latency_monitor.h"
 #include "server/monitors.h"
 #include "server/pubsub.h"
 #include "server/rdb_saves.h"
@@ -84,6 +86,7 @@ class Server : public Service {
   Monitors& monitors() { return monitors_; }
   Scripting& scripting() { return *scripting_; }
   SlowLog& slow_log() { return slow_log_; }
+  LatencyMonitor& latency() { return latency_; }
   Stats& stats() { return stats_; }
   DebugSwitches& debug() { return debug_; }
   SaveState& saves() { return saves_; }
@@ -107,6 +110,7 @@ class Server : public Service {
   Tracking tracking_{clients_};
   Monitors monitors_;
   SlowLog slow_log_;
+  LatencyMonitor latency_;
   Stats stats_;
   DebugSwitches debug_;
   SaveState saves_;
@@ -122,6 +126,7 @@ class Server : public Service {
   Status OpenStore();
   Status LoadFunctions();
   Status OpenListeners();
+  Status OpenMetrics();
   void WatchSettings();
   void WatchInterest();
   std::atomic<uint32_t> next_committer_{1};
@@ -130,6 +135,7 @@ class Server : public Service {
   std::unique_ptr<ThreadPool> slow_lane_;
   std::unique_ptr<Ticker> ticker_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::unique_ptr<HttpEndpoint> metrics_;
 };
 
 }  // namespace cairn

@@ -52,9 +52,13 @@ class MemoryPeak {
     }
     return peak_.load(std::memory_order_relaxed);
   }
+  // What was in use when the server began to serve.
+  void NoteStart(uint64_t bytes) { start_ = bytes; }
+  uint64_t start() const { return start_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<uint64_t> peak_{0};
+  std::atomic<uint64_t> start_{0};
 };
 
 // SHUTDOWN's options.

@@ -34,7 +34,7 @@ struct Settings {
   using Number = std::atomic<int64_t>;
 
   // network
-  Number tcp_backlog, tcp_keepalive_s, timeout_s, maxclients, io_threads, unixsocketperm, port;
+  Number tcp_backlog, tcp_keepalive_s, timeout_s, maxclients, io_threads, unixsocketperm, port, metrics_port;
   Flag protected_mode;
   Number client_query_buffer_limit;
   OutputLimit output_limits[3];  // by ClientClass
@@ -69,6 +69,7 @@ struct Settings {
 
   // observation
   Number slowlog_log_slower_than_us, slowlog_max_len;
+  Number latency_monitor_threshold_ms;  // 0: off
   Flag latency_tracking;
 
   // RocksDB

@@ -26,6 +26,7 @@ void Subtract(CommandTotals& totals, const CommandTotals& baseline) {
   totals.usec -= baseline.usec;
   totals.rejected -= baseline.rejected;
   totals.failed -= baseline.failed;
+  totals.latency_usec -= baseline.latency_usec;
   for (size_t i = 0; i < baseline.latency.size(); ++i) totals.latency[i] -= baseline.latency[i];
 }
 
@@ -162,6 +163,7 @@ std::vector<CommandTotals> Stats::SumCommands() const {
       sum.failed += Load(counters.failed);
       const LatencyHistogram* histogram = counters.latency.load(std::memory_order_acquire);
       if (histogram == nullptr) continue;
+      sum.latency_usec += histogram->sum_usec();
       sum.latency.resize(LatencyHistogram::kBuckets);
       for (int bucket = 0; bucket < LatencyHistogram::kBuckets; ++bucket) {
         sum.latency[bucket] += histogram->count(bucket);

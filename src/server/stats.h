@@ -35,6 +35,7 @@ struct CommandTotals {
   uint64_t rejected = 0;          // refused by a gate before it ran
   uint64_t failed = 0;            // ran and answered an error
   std::vector<uint64_t> latency;  // by LatencyHistogram bucket; empty: never called
+  uint64_t latency_usec = 0;      // of the calls in `latency`, which has none that a script made
 };
 
 // The sums over all workers, since the start or the last RESETSTAT.

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "server/server.h"
+#include "storage/engine_counters.h"
 #include "storage/store.h"
 #include "types/expiry.h"
 
@@ -42,6 +43,7 @@ void Ticker::RunTick() {
     if (now_us - sampled_us >= kSampleMs * 1000) {
       server_.replication().Tick(WallMs());
       server_.stats().Sample(now_us);
+      NoteStalls();
       sampled_us = now_us;
     }
     if (!server_.store().writable() && now_us - recovery_tried_us >= kRecoveryMs * 1000) {
@@ -53,15 +55,24 @@ void Ticker::RunTick() {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
-    if (server_.conditions().Has(kKeepsExpired)) continue;
-    const auto effort = static_cast<uint64_t>(server_.settings().active_expire_effort.load());
-    const Result<uint64_t> expired = ExpireDue(*txn, server_.limits(), WallMs(), kKeysPerEffort * effort);
-    if (txn->has_announcements()) server_.Tell(txn->TakeAnnouncements());
-    if (!expired.ok()) {
-      Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
-                                     std::string(expired.status().text()));
-    }
+    if (!server_.conditions().Has(kKeepsExpired)) ExpireKeys(*txn);
   }
+}
+
+void Ticker::ExpireKeys(Transaction& txn) {
+  const LatencyTimer timer(server_.latency(), "expire-cycle");
+  const auto effort = static_cast<uint64_t>(server_.settings().active_expire_effort.load());
+  const Result<uint64_t> expired = ExpireDue(txn, server_.limits(), WallMs(), kKeysPerEffort * effort);
+  if (txn.has_announcements()) server_.pubsub().Deliver(txn.TakeAnnouncements());
+  if (expired.ok()) return;
+  Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
+                                 std::string(expired.status().text()));
+}
+
+void Ticker::NoteStalls() {
+  const uint64_t stalled_us = WriteStallMicros(server_.store());
+  server_.latency().Note("write-stall", static_cast<int64_t>(stalled_us - stalled_us_));
+  stalled_us_ = stalled_us;
 }
 
 void Ticker::RunSync() {
@@ -71,7 +82,7 @@ void Ticker::RunSync() {
     const uint64_t latest = server_.store().LatestSequence();
     const uint64_t offset = server_.replication().log().offset();
     if (latest == synced) continue;
-    const Status status = server_.store().SyncLog();
+    const Status status = SyncLog();
     if (status.ok()) {
       synced = latest;
       server_.replication().log().NoteSynced(offset);
@@ -79,6 +90,11 @@ void Ticker::RunSync() {
       Log(LogSeverity::kWarning, "storage: the log could not be synced: " + std::string(status.text()));
     }
   }
+}
+
+Status Ticker::SyncLog() {
+  const LatencyTimer timer(server_.latency(), "aof-fsync-everysec");
+  return server_.store().SyncLog();
 }
 
 void Ticker::Stop() {

@@ -12,9 +12,12 @@
 #include <mutex>
 #include <thread>
 
+#include "base/result.h"
+
 namespace cairn {
 
 class Server;
+class Transaction;
 
 class Ticker {
  public:
@@ -25,10 +28,14 @@ class Ticker {
  private:
   void RunTick();
   void RunSync();
+  Status SyncLog();
+  void ExpireKeys(Transaction& txn);
+  void NoteStalls();
   // False when it is time to end.
   bool Sleep(int64_t ms);
 
   Server& server_;
+  uint64_t stalled_us_ = 0;  // as RocksDB had it at the last look; of "tick"
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/engine_counters.h"
 
+#include <rocksdb/db.h>
+#include <rocksdb/metadata.h>
 #include <rocksdb/statistics.h>
 
 #include "storage/store.h"
@@ -47,5 +49,21 @@ std::vector<EngineCounter> EngineCounters(const Store& store) {
   for (const Row& row : kRows) counters.push_back({row.name, store.Ticker(row.ticker)});
   return counters;
 }
+
+std::vector<EngineLevel> EngineLevels(Store& store) {
+  std::vector<EngineLevel> levels;
+  for (int space = 0; space < kSpaceCount; ++space) {
+    rocksdb::ColumnFamilyMetaData family;
+    store.db().GetColumnFamilyMetaData(store.family(static_cast<Space>(space)), &family);
+    if (levels.size() < family.levels.size()) levels.resize(family.levels.size());
+    for (size_t i = 0; i < family.levels.size(); ++i) {
+      levels[i].files += family.levels[i].files.size();
+      levels[i].bytes += family.levels[i].size;
+    }
+  }
+  return levels;
+}
+
+uint64_t WriteStallMicros(const Store& store) { return store.Ticker(rocksdb::STALL_MICROS); }
 
 }  // namespace cairn

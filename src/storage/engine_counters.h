@@ -21,4 +21,16 @@ struct EngineCounter {
 
 std::vector<EngineCounter> EngineCounters(const Store& store);
 
+// What a level of the trees holds, all column families together.
+struct EngineLevel {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+};
+
+// From level 0 on.
+std::vector<EngineLevel> EngineLevels(Store& store);
+
+// For how long writers were held up because flushes or compactions do not keep up, all of them together.
+uint64_t WriteStallMicros(const Store& store);
+
 }  // namespace cairn

@@ -21,6 +21,7 @@ SETTINGS = {
     "slowlog-log-slower-than": ["-1", "-5", "0", "10000"],
     "slowlog-max-len": ["10", "128"],
     "latency-tracking": ["no", "maybe", "yes"],
+    "latency-monitor-threshold": ["100", "-1", "x", "0"],
     "latency-tracking-info-percentiles": ["50 99", "50 101", "-1", "x", "", "12.50 100", "50 99 99.9"],
     "notify-keyspace-events": ["KEA", "Kg$lshzxet", "AKE", "xK", "K E", "q", ""],
     "save": ["3600 1 60 10", "a b", "900", "-1 1", "0 1", "900 0", ""],

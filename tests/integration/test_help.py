@@ -3,10 +3,10 @@
 
 import pytest
 
-# That is client help, command help, config help, debug help, function help, memory help, object
-# help, script help and slowlog help.
-CONTAINERS = ["client", "command", "config", "debug", "function", "memory", "object", "script",
-              "slowlog"]
+# That is client help, command help, config help, debug help, function help, latency help,
+# memory help, module help, object help, script help and slowlog help.
+CONTAINERS = ["client", "command", "config", "debug", "function", "latency", "memory", "module",
+              "object", "script", "slowlog"]
 
 
 @pytest.mark.parametrize("name", CONTAINERS)

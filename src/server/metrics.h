@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The metrics of `metrics-port`, in Prometheus's text format: what INFO shows, under names that begin with cairn_, in
+// base units (seconds, bytes). Counters count from the start or the last CONFIG RESETSTAT.
+//
+// Thread: any that may wait.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cairn {
+
+class Server;
+
+inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+std::string DescribeMetrics(Server& server);
+
+}  // namespace cairn

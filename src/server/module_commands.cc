@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MODULE: tools ask which modules there are, and there are none. What would load one is answered as Redis answers with
+// its default, enable-module-command no.
+#include "command/context.h"
+#include "command/help.h"
+#include "server/families.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNotAllowed =
+    "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a "
+    "local connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+
+// MODULE LIST
+Status ModuleList(CommandContext&, Args&, Reply& reply) {
+  reply.Array(0);
+  return Ok();
+}
+
+// MODULE LOAD path [arg ...], MODULE LOADEX ..., MODULE UNLOAD name
+Status RefuseModule(CommandContext&, Args&, Reply&) { return Status::Reply(kNotAllowed); }
+
+constexpr std::string_view kHelp[] = {
+    "LIST",
+    "    The modules that are loaded: none, Cairn loads none.",
+    "LOAD <path> [<arg> ...]",
+    "    Is refused.",
+    "LOADEX <path> [CONFIG <name> <value> ...] [ARGS <arg> ...]",
+    "    Is refused.",
+    "UNLOAD <name>",
+    "    Is refused.",
+};
+
+// MODULE HELP
+Status ModuleHelp(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "MODULE", kHelp);
+  return Ok();
+}
+
+constexpr auto kGroup = Group::kServer;
+constexpr uint32_t kGuarded = kAdmin | kNoScript | kNoAsyncLoading;
+
+constexpr CommandRow kSubcommandRows[] = {
+    {.name = "list", .arity = 2, .flags = kAdmin | kNoScript, .run = ModuleList, .group = kGroup, .since = "4.0.0",
+     .summary = "Returns the modules that are loaded: none.", .complexity = "O(1)",
+     .tips = "nondeterministic_output_order"},
+    {.name = "load", .arity = -3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "4.0.0",
+     .summary = "Is refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "path [arg [arg ...]]"},
+    {.name = "loadex", .arity = -3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "7.0.0",
+     .summary = "Is refused: Cairn loads no modules.", .complexity = "O(1)",
+     .syntax = "path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]"},
+    {.name = "unload", .arity = 3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "4.0.0",
+     .summary = "Is refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "name"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ModuleHelp, .group = kGroup, .since = "5.0.0",
+     .summary = "Describes the subcommands.", .complexity = "O(1)"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "module", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "4.0.0",
+     .summary = "Commands about modules.", .complexity = "Depends on the subcommand.",
+     .subcommands = kSubcommandRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ModuleCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MEMORY STATS, MALLOC-STATS, DOCTOR and PURGE, LOLWUT and MODULE: what tools ask any server."""
+
+import pytest
+
+
+def pairs(reply):
+    """A flat array of names and values as a dictionary."""
+    return dict(zip(reply[::2], reply[1::2]))
+
+
+def test_memory_stats_has_redis_fields_in_redis_types(pair):
+    def shape(client):
+        client("set", "k", "v")
+        kind, fields = client("memory", "stats")
+        return kind, [(name, value[0]) for name, value in zip(fields[::2], fields[1::2])]
+
+    assert shape(pair.ours) == shape(pair.theirs)
+
+
+def test_memory_stats_adds_up(server):
+    client = server.client()
+    for i in range(1000):
+        client.set(f"k{i}", b"x" * 1000)
+    stats = pairs(client.execute_command("MEMORY", "STATS", NEVER_DECODE=True))
+    assert stats[b"keys.count"] == 1000
+    assert stats[b"dataset.bytes"] > 1000 * 1000
+    assert stats[b"dataset.bytes"] + stats[b"overhead.total"] == stats[b"total.allocated"]
+    assert stats[b"peak.allocated"] >= stats[b"total.allocated"] > stats[b"startup.allocated"] > 0
+
+
+def test_memory_reports_are_texts(server):
+    client = server.client()
+    assert b"jemalloc statistics" in client.execute_command("MEMORY MALLOC-STATS")
+    assert b"budget" in client.execute_command("MEMORY DOCTOR")
+    assert client.execute_command("MEMORY PURGE") in (True, b"OK")
+
+
+def test_lolwut_ends_with_the_version(server):
+    client = server.client()
+    version = client.info("server")["redis_version"]
+    for arguments in ((), ("VERSION", 5), ("VERSION", 6, 20, 3), ("nonsense",)):
+        text = client.execute_command("LOLWUT", *arguments).decode()
+        assert text.endswith(f"\nRedis ver. {version}\n")
+    small = client.execute_command("LOLWUT", "VERSION", 5, 20, 3).decode()
+    assert all(len(line) <= 20 + 3 for line in small.splitlines()) and small.count("(") == 3
+
+
+@pytest.mark.parametrize("command", [
+    ("lolwut", "version", "x"), ("lolwut", "version", "5", "x"), ("module", "list"),
+    ("module", "load", "/nowhere"), ("module", "unload", "x"), ("module", "nonsense"),
+    ("module", "list", "x")])
+def test_answers_are_redis_own(pair, command):
+    pair(*command)
