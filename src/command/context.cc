@@ -3,7 +3,33 @@
 
 namespace cairn {
 
+void CommandContext::TellOthers(int db, EventClass of, std::string_view event, std::string_view key) {
+  if (WantsEvent(txn_, of)) AnnounceEvent(txn_, db, event, key);
+  if (!(txn_.interest() & kInterestInKeys)) return;
+  txn_.Announce({AnnouncementKind::kKeyChanged, std::string(key), {}, session_.id()});
+}
+
+void CommandContext::TellFlushed() {
+  if (txn_.interest() & kInterestInKeys) txn_.Announce({AnnouncementKind::kAllChanged, {}, {}});
+}
+
+// Before the command looks at its keys, so that no change falls between the look and this.
+void CommandContext::RememberReads(std::span<const std::string_view> argv) {
+  std::vector<uint32_t> positions;
+  if (!command_.has_keys() || !command_.FindKeys(argv, positions)) return;
+  std::vector<std::string_view> keys;
+  for (const uint32_t position : positions) keys.push_back(argv[position]);
+  session_.RememberReads(keys);
+  // What this transaction has changed so far the client sees, so it need not be told of that.
+  if (!txn_.has_announcements()) return;
+  for (const std::string_view key : keys) {
+    txn_.Announce({AnnouncementKind::kKeyRead, std::string(key), {}, session_.id()});
+  }
+}
+
 Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply) {
+  const bool reads = ctx.command_.Has(kReadonly) && !ctx.command_.Has(kRunsScript);  // what a script calls does
+  if (reads && ctx.session_.tracking.on && ctx.session_.tracking.remembers()) ctx.RememberReads(argv);
   Args args(argv);
   TRY(ctx.command_.row().run(ctx, args, reply));
   if (ctx.changes_ == 0) return Ok();

@@ -81,8 +81,10 @@ class CommandContext {
   // The event alone, in the selected database or in database `db`.
   void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
   void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
-    if (WantsEvent(txn_, of)) AnnounceEvent(txn_, db, event, key);
+    if (txn_.interest() & (of | kInterestInKeys)) [[unlikely]] TellOthers(db, of, event, key);
   }
+  // Databases were emptied.
+  void TellFlushed();
   // Elements were taken from a collection: `event`, and the end of the key if there are none left.
   void Shrunk(EventClass of, std::string_view event, std::string_view key, uint64_t removed, bool is_empty) {
     Changed(of, event, key, removed);
@@ -126,6 +128,8 @@ class CommandContext {
   }
 
  private:
+  void TellOthers(int db, EventClass of, std::string_view event, std::string_view key);
+  void RememberReads(std::span<const std::string_view> argv);
   friend Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply);
 
   Transaction& txn_;

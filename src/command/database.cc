@@ -45,6 +45,7 @@ void Empty(CommandContext& ctx, int db) {
 Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
   Empty(ctx, ctx.keys().db());
+  ctx.TellFlushed();
   ctx.Effect(args.all());  // also when nothing was there
   reply.Ok();
   return Ok();
@@ -54,6 +55,7 @@ Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
 Status FlushAll(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
   for (int db = 0; db < ctx.txn().store().databases(); ++db) Empty(ctx, db);
+  ctx.TellFlushed();
   ctx.Effect(args.all());
   reply.Ok();
   return Ok();

@@ -177,7 +177,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
-  if (call.rerun && !waiters_.IsTurn(call.session)) return Status::MustBlock();
+  if (call.rerun && !waiters_.TakeTurn(call.session)) return Status::MustBlock();
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
   call.called.reset();
@@ -253,6 +253,28 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
   }
 }
 
+Status Dispatcher::Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
+                         bool everything) {
+  Call call{worker, session, argv, table_.Resolve(argv)};
+  if (call.command == nullptr || !call.command->AcceptsArity(argv.size())) {
+    return Status::Reply(errors::UnknownCommand(argv[0], argv.data() + 1, argv.size() - 1));
+  }
+  if (session.multi.active && !call.command->Has(kNotQueued)) {
+    Enqueue(call, reply);
+    return Ok();
+  }
+  const int db = session.db;
+  Status status = RunOnce(call, reply, everything);
+  if (!status.ok()) worker.txn.AbandonCommand();
+  if (status.Is(Code::kWouldWait)) {
+    session.db = db;
+    return status;
+  }
+  (void)worker.txn.TakeStaleKeys();
+  if (call.command->Has(kRunsQueue)) session.multi = MultiState();
+  return status.Is(Code::kMustBlock) ? Ok() : std::move(status);
+}
+
 void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outcome) {
   Transaction& txn = call.worker.txn;
   if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType && !HasAwaitedKey(call)) {
@@ -325,7 +347,8 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   for (const uint32_t position : worker.positions) {
     const RowKey row = MakeKeyRow(keyspace, call.argv[position]);
     bool exists = false;
-    if (call.rerun) {
+    // Who waits for a stream may also be told that it is gone.
+    if (call.rerun || call.command->row().group == Group::kStream) {
       const Result<KeyEntry> entry = found.Find(found.Name(call.argv[position]));
       exists = !entry.ok() || entry->exists();  // one that cannot be read now may be there
     }
@@ -348,6 +371,8 @@ void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {
   session.blocked.reset();
   if (why == UnblockRequest::kError) {
     reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  } else if (why == UnblockRequest::kDemoted) {
+    reply.Error("UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
   } else {
     reply.NullArray();  // also for BLMOVE, which would answer a single element
   }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,7 @@ enum class ReplyMode : unsigned char { kOn, kOff, kSkipNext, kSkipping };
 enum class CloseRequest : unsigned char { kNone, kAfterReply, kNow };
 
 // Why a blocked client is to go on without its key (CLIENT UNBLOCK).
-enum class UnblockRequest : unsigned char { kNone, kTimeout, kError };
+enum class UnblockRequest : unsigned char { kNone, kTimeout, kError, kDemoted };
 
 class Command;
 
@@ -48,6 +49,20 @@ struct MultiState {
   std::vector<QueuedCommand> queue;
 };
 
+// What CLIENT TRACKING and CLIENT CACHING have said.
+struct TrackingMode {
+  bool on = false;
+  bool broadcast = false;
+  bool opt_in = false;
+  bool opt_out = false;
+  bool no_loop = false;
+  bool caching = false;  // CLIENT CACHING was said for the next command
+
+  // Whether the keys of the next read are remembered.
+  bool remembers() const { return !broadcast && !(opt_in && !caching) && !(opt_out && caching); }
+};
+enum ShownTracking : uint32_t { kShowsTracking = 1, kShowsBroadcast = 2, kShowsBrokenRedirect = 4 };
+
 // A key under WATCH: its row, and what must not have changed by itself (a key's expiry is no commit).
 struct WatchedKey {
   std::string row;
@@ -60,6 +75,7 @@ struct BlockedCommand {
   std::vector<std::string> argv;
   const Command* command = nullptr;
   int64_t deadline_us = 0;  // monotonic; 0: no end
+  bool timed_out = false;   // of a command that answers then (kAnswersTimeout)
 };
 
 class Session {
@@ -80,6 +96,7 @@ class Session {
   std::vector<WatchedKey> watched;
   std::unique_ptr<BlockedCommand> blocked;
   Subscriptions subscriptions;
+  TrackingMode tracking;
   bool in_script = false;  // a script is running its commands
   // In RESP2 a subscriber may say little else, for a reply could not be told from a message.
   bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }
@@ -90,7 +107,10 @@ class Session {
   std::atomic<uint32_t> shown_subscriptions[kChannelKinds]{};  // by ChannelKind
   bool is_subscriber() const;
   std::atomic<bool> is_monitor{false};         // MONITOR
+  std::atomic<bool> is_replica{false};         // PSYNC
   std::atomic<int> shown_queued{-1};           // commands put aside by MULTI; -1: none is open
+  std::atomic<uint32_t> shown_tracking{0};     // ShownTracking
+  std::atomic<int64_t> shown_redirect{-1};     // whom invalidations go to; 0: itself, -1: it does not track
   std::atomic<bool> no_touch{false};           // CLIENT NO-TOUCH, NO-EVICT
   std::atomic<bool> no_evict{false};
   std::atomic<int64_t> created_us{0};          // monotonic
@@ -128,6 +148,8 @@ class Session {
   // Wakes the thread that owns the connection, so that it looks at `close` and `unblock` and runs a blocked
   // command again. Any thread; must not wait.
   virtual void Wake() {}
+  // The client is about to read these keys and may keep what it gets (CLIENT TRACKING).
+  virtual void RememberReads(std::span<const std::string_view>) {}
 
  private:
   const uint64_t id_;

@@ -57,6 +57,8 @@ enum CommandFlag : uint64_t {
   kRunsQueue = 1ull << 28,   // runs the commands queued by MULTI: needs all their keys
   kForListener = 1ull << 29, // open to a client that has subscribed to something in RESP2
   kRunsScript = 1ull << 31,  // runs what its caller wrote, which calls commands: locks its keys unless it only reads
+  kKeepsCaching = 1ull << 32, // what CLIENT CACHING has said goes on to the command after its subcommands
+  kAnswersTimeout = 1ull << 33, // when its wait ends in vain it runs once more to say so (WAIT)
   kKeepsAnswer = 1ull << 30, // a read that may store its answer with the value (PFCOUNT): locks as a write does
 };
 

@@ -2,6 +2,7 @@
 #include "command/waiters.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace cairn {
 
@@ -16,28 +17,45 @@ void Waiters::WakeFirst(const std::list<Parked*>& queue, const Parked* after) {
   (*it)->session->Wake();
 }
 
+bool Waiters::Lost(const Parked& parked, const AwaitedKey& key) {
+  return !key.exists && std::any_of(parked.keys.begin(), parked.keys.end(), [&key](const AwaitedKey& old) {
+    return old.exists && old.row == key.row;
+  });
+}
+
 void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
   const std::lock_guard lock(mutex_);
+  uint64_t arrival = 0;
   const auto known = parked_.find(&session);
   if (known != parked_.end()) {
     Parked& parked = *known->second;
     parked.woken = false;
+    const bool has_its_rows = keys.empty() || parked.keys.front().row == keys.front().row;
+    if (parked.awaits_turn && has_its_rows) return;
+    WakeThoseInTurn(parked);
     for (const AwaitedKey& key : keys) {
-      const auto queue = key.exists ? queues_.find(key.row) : queues_.end();
+      const auto queue = key.exists || Lost(parked, key) ? queues_.find(key.row) : queues_.end();
       if (queue != queues_.end()) WakeFirst(queue->second.parked, &parked);
     }
-    // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up anew.
-    if (parked.keys.front().row == keys.front().row) return;
+    for (AwaitedKey& old : parked.keys) {
+      for (const AwaitedKey& key : keys) old.exists = old.row == key.row ? key.exists : old.exists;
+    }
+    // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up there, by when it first came.
+    if (has_its_rows) return;
+    arrival = parked.arrival;
     RemoveParked(parked);
     parked_.erase(known);
   }
   auto parked = std::make_unique<Parked>();
   parked->session = &session;
+  parked->arrival = arrival != 0 ? arrival : ++arrivals_;
   for (const AwaitedKey& key : keys) {
     Queue& queue = queues_[key.row];
     // A key named twice counts once.
     if (std::find(queue.parked.begin(), queue.parked.end(), parked.get()) != queue.parked.end()) continue;
-    queue.parked.push_back(parked.get());
+    auto behind = queue.parked.end();
+    while (behind != queue.parked.begin() && (*std::prev(behind))->arrival > parked->arrival) --behind;
+    queue.parked.insert(behind, parked.get());
     parked->keys.push_back(key);
     interest_[key.stripe].fetch_add(1);
   }
@@ -54,6 +72,7 @@ void Waiters::Leave(Session& session) {
   if (parked->woken) {
     for (const AwaitedKey& key : parked->keys) WakeFirst(queues_[key.row].parked, parked);
   }
+  WakeThoseInTurn(*parked);
   RemoveParked(*parked);
   session.is_blocked.store(false);
   parked_.erase(known);
@@ -67,17 +86,30 @@ void Waiters::RemoveParked(Parked& parked) {
   }
 }
 
-bool Waiters::IsTurn(const Session& session) const {
+bool Waiters::TakeTurn(const Session& session) {
   const std::lock_guard lock(mutex_);
   const auto known = parked_.find(&session);
   if (known == parked_.end()) return true;
-  for (const AwaitedKey& key : known->second->keys) {
+  Parked& own = *known->second;
+  own.awaits_turn = false;
+  for (const AwaitedKey& key : own.keys) {
     for (const Parked* parked : queues_.find(key.row)->second.parked) {
-      if (parked == known->second.get()) break;
-      if (parked->woken) return false;
+      if (parked == &own) break;
+      own.awaits_turn |= parked->woken || parked->awaits_turn;
     }
   }
-  return true;
+  return !own.awaits_turn;
+}
+
+void Waiters::WakeThoseInTurn(const Parked& done) {
+  for (const AwaitedKey& key : done.keys) {
+    for (Parked* parked : queues_.find(key.row)->second.parked) {
+      if (parked->arrival <= done.arrival || !parked->awaits_turn) continue;
+      parked->awaits_turn = false;
+      parked->woken = true;
+      parked->session->Wake();
+    }
+  }
 }
 
 size_t Waiters::parked() const {

@@ -6,8 +6,8 @@
 // A parked client is not handed the element. When a commit touches one of its keys it is woken, and its command
 // runs again from the start; it may lose the race and park again, and that is fine. A key's queue keeps the
 // order of arrival, and a woken client keeps its place in it until it has been served: the head is woken by a
-// commit, the next by the head's own commit, or, when the head could not be served by a key that is there, by the
-// head parking again. A client woken while one before it is still to run waits for its turn.
+// commit, the next by the head's own commit, or, when the head could not be served by a key that is there or by its
+// end, by the head parking again. A client woken while one before it is still to run waits for its turn.
 //
 // Invariants: (1) a client is registered before the stripes its command looked at are released, so no commit
 // falls between the look and the registration; (2) a key's queue is in order of arrival; (3) the calls of
@@ -47,9 +47,9 @@ class Waiters : public CommitListener {
   void Park(Session& session, const std::vector<AwaitedKey>& keys);
   // The session was served, gave up or is gone. No-op when it is not parked.
   void Leave(Session& session);
-  // Whether no client that came earlier for one of the same keys has been woken and is still to run. True for a
-  // session that is not parked. REQUIRES: the stripes are held.
-  bool IsTurn(const Session& session) const;
+  // Whether no client that came earlier for one of the same keys has been woken and is still to run; else the session
+  // is woken again when that one has. True for a session that is not parked. REQUIRES: the stripes are held.
+  bool TakeTurn(const Session& session);
   size_t parked() const;
 
   // Sets session.watch_broken when the key changes. REQUIRES: the stripe is held.
@@ -65,7 +65,9 @@ class Waiters : public CommitListener {
  private:
   struct Parked {
     Session* session;
+    uint64_t arrival = 0;
     bool woken = false;
+    bool awaits_turn = false;  // it was woken, and then found one before it that was still to run
     std::vector<AwaitedKey> keys;
   };
   struct Queue {
@@ -75,10 +77,15 @@ class Waiters : public CommitListener {
   };
 
   static void WakeFirst(const std::list<Parked*>& queue, const Parked* after);
+  // The key was there when the client was parked and is not any more: one that comes later may wait for just that.
+  static bool Lost(const Parked& parked, const AwaitedKey& key);
   void RemoveParked(Parked& parked);
+  // Wakes those that waited for their turn behind one that has had its own.
+  void WakeThoseInTurn(const Parked& done);
   void EraseIfEmpty(const std::string& row);
 
   mutable std::mutex mutex_;
+  uint64_t arrivals_ = 0;
   std::map<std::string, Queue, std::less<>> queues_;                   // by key row
   std::unordered_map<const Session*, std::unique_ptr<Parked>> parked_;
   std::unique_ptr<std::atomic<uint32_t>[]> interest_ = std::make_unique<std::atomic<uint32_t>[]>(kStripeCount);

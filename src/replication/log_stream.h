@@ -31,6 +31,8 @@ class LogStream {
   // Where it stands: all bytes up to here have been appended.
   Anchor position() const { return {offset_, reader_.sequence(), db_}; }
   uint64_t offset() const { return offset_; }
+  // Where the batch that was read last began.
+  uint64_t batch_sequence() const { return batch_.sequence; }
 
  private:
   void Select(int db, std::string& out);

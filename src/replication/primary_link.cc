@@ -60,7 +60,9 @@ Result<PrimaryLink::Answer> PrimaryLink::Psync(std::string_view id, uint64_t nex
     const size_t blank = line.rfind(' ');
     const auto offset = ParseUint64(std::string_view(line).substr(blank + 1));
     answer.id = line.substr(12, blank - 12);
-    if (!offset || answer.id.size() != kReplicationIdDigits) return Status::Io("an answer that makes no sense: " + line);
+    if (!offset || answer.id.size() != kReplicationIdDigits) {
+      return Status::Io("an answer that makes no sense: " + line);
+    }
     answer.kind = Answer::Kind::kFull;
     answer.offset = *offset;
   } else if (line.starts_with("+CONTINUE")) {

@@ -2,6 +2,7 @@
 #include "resp/request_parser.h"
 
 #include <algorithm>
+#include <utility>
 #include <cstring>
 
 #include "base/number.h"
@@ -137,7 +138,7 @@ RequestParser::Outcome RequestParser::Finish() {
   argv_.clear();
   for (const Extent& extent : extents_) argv_.emplace_back(buffer_.get() + extent.offset, extent.size);
   args_left_ = -1;
-  consumed_ = position_;
+  request_begin_ = std::exchange(consumed_, position_);
   return Outcome::kRequest;
 }
 
@@ -154,7 +155,7 @@ RequestParser::Outcome RequestParser::NextInline(const RequestLimits&) {
   if (!words) return Fail("unbalanced quotes in request");
   inline_args_ = std::move(*words);
   position_ += size + 1;
-  consumed_ = position_;
+  request_begin_ = std::exchange(consumed_, position_);
   argv_.assign(inline_args_.begin(), inline_args_.end());
   return Outcome::kRequest;
 }

@@ -36,6 +36,8 @@ class RequestParser {
   // The next request, possibly empty (an empty line; to be skipped).
   Outcome Next(const RequestLimits& limits);
   std::span<const std::string_view> argv() const { return argv_; }
+  // All bytes of that request; valid as long as argv().
+  std::string_view request_bytes() const { return {buffer_.get() + request_begin_, consumed_ - request_begin_}; }
   // "Protocol error: ..." after kError; the connection cannot go on.
   const std::string& error() const { return error_; }
 
@@ -64,6 +66,7 @@ class RequestParser {
   size_t capacity_ = 0;
   size_t filled_ = 0;
   size_t consumed_ = 0;   // start of the request being read
+  size_t request_begin_ = 0;  // of the last one that was read
   size_t position_ = 0;   // how far it has been read
   int64_t args_left_ = -1;   // -1: the request's head is not read yet
   int64_t bulk_bytes_ = -1;  // -1: the argument's head is not read yet

@@ -13,6 +13,7 @@
 #include "server/client_name.h"
 #include "server/families.h"
 #include "server/server.h"
+#include "server/tracking_commands.h"
 
 namespace cairn {
 namespace {
@@ -88,6 +89,11 @@ Status ClientList(CommandContext& ctx, Args& args, Reply& reply) {
 // Closes every client the filter means; one's own connection gets its reply first.
 int64_t KillMatching(CommandContext& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
+  Follower& follower = ctx.server().replication().follower();
+  if (filter.type == ClientFilter::Type::kPrimary && follower.state() == Follower::State::kConnected) {
+    follower.Break();
+    ++killed;
+  }
   const uint64_t my_id = ctx.session().id();
   for (const auto& session : ctx.server().clients().All()) {
     if (!filter.Matches(*session, my_id)) continue;
@@ -204,13 +210,9 @@ Status ClientUnpause(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
-// CLIENT GETREDIR: no client is tracked, so none is redirected to.
-Status ClientGetRedir(CommandContext&, Args&, Reply& reply) {
-  reply.Integer(-1);
-  return Ok();
-}
-
 constexpr std::string_view kHelp[] = {
+    "CACHING <YES | NO>",
+    "    Whether the keys of the next command are tracked, in OPTIN and OPTOUT mode.",
     "GETNAME",
     "    The name of this connection.",
     "GETREDIR",
@@ -238,6 +240,10 @@ constexpr std::string_view kHelp[] = {
     "    Tell about the client's library.",
     "SETNAME <name>",
     "    Name this connection.",
+    "TRACKING <ON | OFF> [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN | OPTOUT] [NOLOOP]",
+    "    Tell this connection, or another, of changes of the keys it has read.",
+    "TRACKINGINFO",
+    "    What TRACKING has been told.",
     "UNBLOCK <id> [TIMEOUT | ERROR]",
     "    Let a waiting client go on without its key.",
     "UNPAUSE",
@@ -302,12 +308,22 @@ constexpr CommandRow kSubcommandRows[] = {
      .since = "6.0.0",
      .summary = "Returns the client that invalidation messages are redirected to.",
      .complexity = "O(1)"},
+    {.name = "tracking", .arity = -3, .flags = kOwn, .run = ClientTracking, .group = kGroup,
+     .since = "6.0.0", .summary = "Tells the client when keys that it has read change.",
+     .complexity = "O(1), or with BCAST O(N) with N the prefixes",
+     .syntax = "<ON | OFF> [REDIRECT client-id:integer] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] "
+               "[OPTOUT] [NOLOOP]"},
+    {.name = "trackinginfo", .arity = 2, .flags = kOwn, .run = ClientTrackingInfo, .group = kGroup,
+     .since = "6.2.0", .summary = "Returns how the connection tracks keys.", .complexity = "O(1)"},
+    {.name = "caching", .arity = 3, .flags = kOwn, .run = ClientCaching, .group = kGroup,
+     .since = "6.0.0", .summary = "Says whether the keys of the next command are tracked.",
+     .complexity = "O(1)", .syntax = "<YES | NO>"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ClientHelp, .group = kGroup,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 
 constexpr CommandRow kRows[] = {
-    {.name = "client", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.4.0",
+    {.name = "client", .arity = -2, .flags = kSubcommands | kKeepsCaching, .group = kGroup, .since = "2.4.0",
      .summary = "Commands about connections.", .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };

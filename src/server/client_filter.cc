@@ -16,8 +16,9 @@ constexpr std::string_view kBadListId = "ERR Invalid client ID";
 Result<ClientFilter::Type> ParseType(std::string_view type) {
   if (EqualsIgnoreCase(type, "normal")) return ClientFilter::Type::kNormal;
   if (EqualsIgnoreCase(type, "pubsub")) return ClientFilter::Type::kSubscriber;
-  for (const std::string_view other : {"slave", "replica", "master"}) {
-    if (EqualsIgnoreCase(type, other)) return ClientFilter::Type::kOther;
+  if (EqualsIgnoreCase(type, "master")) return ClientFilter::Type::kPrimary;
+  for (const std::string_view other : {"slave", "replica"}) {
+    if (EqualsIgnoreCase(type, other)) return ClientFilter::Type::kReplica;
   }
   return Status::Error(Code::kReply, "ERR Unknown client type '" + std::string(type) + "'");
 }
@@ -48,7 +49,10 @@ Status ParseKillOption(Args& args, const Users& users, ClientFilter& filter) {
 
 bool ClientFilter::Matches(Session& session, uint64_t my_id) const {
   if (!ids.empty() && std::find(ids.begin(), ids.end(), session.id()) == ids.end()) return false;
-  if (type && *type != (session.is_subscriber() ? Type::kSubscriber : Type::kNormal)) return false;
+  const Type own = session.is_replica        ? Type::kReplica
+                   : session.is_subscriber() ? Type::kSubscriber
+                                             : Type::kNormal;
+  if (type && *type != own) return false;
   if (skip_me && session.id() == my_id) return false;
   std::lock_guard lock(session.mutex());
   return (!peer || *peer == session.peer) && (!local || *local == session.local) &&

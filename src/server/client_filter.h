@@ -20,7 +20,7 @@ namespace cairn {
 
 struct ClientFilter {
   std::vector<uint64_t> ids;   // empty: any
-  enum class Type : unsigned char { kNormal, kSubscriber, kOther };  // kOther: one that no client here is
+  enum class Type : unsigned char { kNormal, kSubscriber, kReplica, kPrimary };
   std::optional<Type> type;
   std::optional<std::string> peer;
   std::optional<std::string> local;

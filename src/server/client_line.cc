@@ -30,9 +30,13 @@ class FieldWriter {
 std::string Flags(const Session& session) {
   std::string flags;
   if (session.is_monitor) flags.push_back('O');
+  if (session.is_replica) flags.push_back('S');
   if (session.is_subscriber()) flags.push_back('P');
   if (session.is_blocked) flags.push_back('b');
   if (session.shown_queued >= 0) flags.push_back('x');
+  if (session.shown_tracking & kShowsTracking) flags.push_back('t');
+  if (session.shown_tracking & kShowsBrokenRedirect) flags.push_back('R');
+  if (session.shown_tracking & kShowsBroadcast) flags.push_back('B');
   if (session.watch_broken) flags.push_back('d');
   if (session.close == CloseRequest::kAfterReply) flags.push_back('c');
   if (session.close == CloseRequest::kNow) flags.push_back('A');
@@ -95,7 +99,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
                                         : "r")
       .Add("cmd", LastCommand(session, table))
       .Add("user", session.user_name())
-      .Add("redir", -1)
+      .Add("redir", session.shown_redirect)
       .Add("resp", session.shown_protocol)
       .Add("lib-name", session.lib_name)
       .Add("lib-ver", session.lib_version);

@@ -29,6 +29,10 @@ void ClientSession::Wake() {
   waker_->Wake();
 }
 
+void ClientSession::RememberReads(std::span<const std::string_view> keys) {
+  server_.tracking().Remember(*this, keys);
+}
+
 RequestLimits ClientSession::request_limits() const {
   return {server_.limits().proto_max_bulk_len.load(std::memory_order_relaxed), is_let_in()};
 }
@@ -47,7 +51,9 @@ Client::Wish ClientSession::TakeWish() {
 }
 
 const OutputLimit& ClientSession::output_limit() const {
-  const ClientClass own = is_subscriber() ? ClientClass::kPubsub : ClientClass::kNormal;
+  const ClientClass own = is_replica         ? ClientClass::kReplica
+                          : is_subscriber() ? ClientClass::kPubsub
+                                            : ClientClass::kNormal;
   return server_.settings().output_limits[static_cast<int>(own)];
 }
 
@@ -64,6 +70,11 @@ void ClientSession::Push(std::string_view messages) {
   }
   has_pushed_.store(!pushed_.empty(), std::memory_order_release);
   if (was_empty || pushed_.empty()) waker_->Wake();
+}
+
+uint64_t ClientSession::unsent_bytes() {
+  const std::lock_guard lock(pushed_mutex_);
+  return pushed_.size() + output_bytes.load(std::memory_order_relaxed);
 }
 
 void ClientSession::TakePushed(std::string& out) {
@@ -96,7 +107,7 @@ bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
 
 bool ClientSession::IsIdleTooLong(int64_t now_us) const {
   const int64_t timeout_s = server_.settings().timeout_s.load(std::memory_order_relaxed);
-  if (is_subscriber() || is_monitor) return false;
+  if (is_subscriber() || is_monitor || is_replica) return false;
   return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
@@ -111,7 +122,9 @@ void ClientSession::NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_
 void ClientSession::OnClosed() {
   server_.dispatcher().Forget(*this);
   server_.pubsub().Forget(*this);
+  server_.tracking().TurnOff(*this);
   server_.monitors().Remove(*this);
+  server_.replication().Forget(*this);
   server_.clients().Remove(id());
 }
 

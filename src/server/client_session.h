@@ -18,6 +18,7 @@
 namespace cairn {
 
 class Server;
+struct Replica;
 
 class ClientSession : public Session, public Client {
  public:
@@ -25,6 +26,7 @@ class ClientSession : public Session, public Client {
                 std::shared_ptr<ConnectionWaker> waker);
 
   void Wake() override;
+  void RememberReads(std::span<const std::string_view> keys) override;
   // Adds whole messages to what goes to the client between its replies. One that lets too much of it pile up is
   // closed. Any thread; must not wait.
   void Push(std::string_view messages);
@@ -39,6 +41,12 @@ class ClientSession : public Session, public Client {
   void NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_t out_bytes,
                    uint64_t out_capacity) override;
   void OnClosed() override;
+
+  // Bytes that wait to be sent. Any thread.
+  uint64_t unsent_bytes();
+
+  // What it said of itself by REPLCONF (server/replicas.h); null: it is no replica. Guarded by mutex().
+  std::shared_ptr<Replica> replica;
 
   // Until when CLIENT PAUSE holds its request back, monotonic; 0: not at all.
   int64_t paused_until_us = 0;

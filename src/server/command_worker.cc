@@ -65,7 +65,9 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
   if (why == UnblockRequest::kNone && deadline_us > 0 && MonotonicUs() >= deadline_us) {
     why = UnblockRequest::kTimeout;
   }
-  if (why != UnblockRequest::kNone) {
+  if (why == UnblockRequest::kTimeout && session.blocked->command->Has(kAnswersTimeout)) {
+    session.blocked->timed_out = true;
+  } else if (why != UnblockRequest::kNone) {
     Reply reply(out, session.protocol);
     server_.dispatcher().GiveUp(session, why, reply);
     return RunResult::kDone;
@@ -106,6 +108,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     if (session.reply_mode == ReplyMode::kSkipNext) session.reply_mode = ReplyMode::kSkipping;
   }
   Settle(session, was_monitor, out, start);
+  if (session.tracking.caching && !session.multi.active) EndCaching(session, outcome);
   switch (session.close.load(std::memory_order_relaxed)) {
     case CloseRequest::kNow: return RunResult::kAbort;
     case CloseRequest::kAfterReply: return RunResult::kClose;
@@ -146,8 +149,14 @@ Status BaseWorker::CommitNow(CommitMode mode) {
   return txn_->Commit(mode);
 }
 
+// CLIENT CACHING is about the next command, or the next transaction, that is not CLIENT's own.
+void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
+  const Command* container = outcome.command == nullptr ? nullptr : outcome.command->parent();
+  if (container == nullptr || !container->Has(kKeepsCaching)) session.tracking.caching = false;
+}
+
 void BaseWorker::Tell(Transaction& txn) {
-  if (txn.has_announcements()) server_.pubsub().Deliver(txn.TakeAnnouncements());
+  if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
 }
 
 void BaseWorker::Count(ClientSession& session, const Outcome& outcome,

@@ -51,6 +51,7 @@ class BaseWorker : public Worker {
   // Commits the open tick here and now.
   Status CommitNow(CommitMode mode);
   // The tick is committed: its messages go out.
+  static void EndCaching(ClientSession& session, const Outcome& outcome);
   void Tell(Transaction& txn);
 
   Server& server_;

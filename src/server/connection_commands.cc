@@ -11,6 +11,7 @@
 #include "server/client_name.h"
 #include "server/families.h"
 #include "server/server.h"
+#include "server/tracking_commands.h"
 
 namespace cairn {
 namespace {
@@ -141,6 +142,7 @@ Status Reset(CommandContext& ctx, Args&, Reply& reply) {
   session.db = 0;
   session.subscriptions.RemoveAll();
   ctx.server().monitors().Remove(session);
+  EndTracking(ctx.server(), session);
   session.protocol = 2;
   reply.set_protocol(2);
   session.reply_mode = ReplyMode::kOn;

@@ -159,7 +159,7 @@ Status PackedThreshold(CommandContext& ctx, Args& args, Reply& reply) {
 
 // DEBUG CHANGE-REPL-ID
 Status ChangeReplicationId(CommandContext& ctx, Args&, Reply& reply) {
-  ctx.server().replication_id().Change();
+  TRY(ctx.server().replication().Fork());
   reply.Ok();
   return Ok();
 }

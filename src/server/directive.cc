@@ -16,6 +16,7 @@ constexpr SectionRow kSections[kSectionCount] = {
     {"Network", "Where clients connect, and what one of them may ask for."},
     {"Process", "The process, its files and its threads."},
     {"Security", "Who may do what."},
+    {"Replication", "Replicas of this server, and the primary it is one of."},
     {"Durability", "When a write is safe."},
     {"Memory", "One number bounds it all."},
     {"Collections",
@@ -32,7 +33,7 @@ constexpr SectionRow kSections[kSectionCount] = {
 
 std::vector<Directive> JoinRows() {
   std::vector<Directive> rows;
-  for (const auto part : {NetworkDirectives(), ProcessDirectives(), StorageDirectives(),
+  for (const auto part : {NetworkDirectives(), ProcessDirectives(), ReplicationDirectives(), StorageDirectives(),
                           TypeDirectives(), ObservationDirectives(), AcceptedDirectives()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }

@@ -61,6 +61,7 @@ enum class Section : unsigned char {
   kNetwork,
   kProcess,
   kSecurity,
+  kReplication,
   kDurability,
   kMemory,
   kTypes,
@@ -69,7 +70,7 @@ enum class Section : unsigned char {
   kRocksdb,
   kAccepted,
 };
-inline constexpr int kSectionCount = 10;
+inline constexpr int kSectionCount = 11;
 std::string_view SectionTitle(Section section);
 // What the section is about, a sentence or two for the reference page.
 std::string_view SectionText(Section section);
@@ -102,6 +103,7 @@ struct Directive {
 // All rows, by section, in the order of the reference page.
 std::span<const Directive> NetworkDirectives();
 std::span<const Directive> ProcessDirectives();  // kProcess and kSecurity
+std::span<const Directive> ReplicationDirectives();
 std::span<const Directive> StorageDirectives();  // kDurability, kMemory and kRocksdb
 std::span<const Directive> TypeDirectives();     // kTypes and kExpiry
 std::span<const Directive> ObservationDirectives();

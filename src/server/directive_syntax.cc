@@ -80,6 +80,21 @@ Words SaveLines(WordSpan kept) {
   return lines;
 }
 
+// ---- replicaof
+
+Result<Words> ParseReplicaOf(WordSpan words, WordSpan) {
+  if (words.empty() || (words.size() == 1 && words[0].empty())) return Words();
+  if (words.size() == 2 && EqualsIgnoreCase(words[0], "no") && EqualsIgnoreCase(words[1], "one")) return Words();
+  const auto port = words.size() == 2 ? ParseInt64(words[1]) : std::nullopt;
+  if (!port || *port < 0 || *port > 65535) return Status::Reply("Invalid master port");
+  return Words(words.begin(), words.end());
+}
+
+Words ReplicaOfLines(WordSpan kept) {
+  if (kept.size() != 2) return {"\"\""};
+  return {kept[0] + " " + kept[1]};
+}
+
 // ---- client-output-buffer-limit: kept as four words per class
 
 constexpr std::array<std::string_view, 3> kClassNames = {"normal", "slave", "pubsub"};
@@ -180,6 +195,7 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
 const SpecialSyntax kListenSyntax = {
     .parse = ParseListen, .lines = WholeLines, .text = ListenText};
 const SpecialSyntax kUserSyntax = {.parse = ParseUser, .lines = WholeLines};
+const SpecialSyntax kReplicaOfSyntax = {.parse = ParseReplicaOf, .lines = ReplicaOfLines};
 const SpecialSyntax kSaveSyntax = {.parse = ParseSave, .lines = SaveLines};
 const SpecialSyntax kOutputLimitSyntax = {.parse = ParseOutputLimits, .lines = OutputLimitLines};
 const SpecialSyntax kEventsSyntax = {.parse = ParseEvents, .lines = OneLine};

@@ -20,6 +20,9 @@ extern const SpecialSyntax kListenSyntax;
 // save <seconds> <changes> [<seconds> <changes> ...], save ""
 extern const SpecialSyntax kSaveSyntax;
 
+// replicaof <host> <port>, replicaof ""
+extern const SpecialSyntax kReplicaOfSyntax;
+
 // client-output-buffer-limit <class> <hard> <soft> <soft seconds> [...]
 extern const SpecialSyntax kOutputLimitSyntax;
 void PublishOutputLimits(const Value& value, Settings& settings);

@@ -17,7 +17,8 @@ constexpr std::string_view kSnapshotFile =
     "SAVE and BGSAVE, and nothing depends on them.";
 constexpr std::string_view kAofFile =
     "About the append-only file, in whose place Cairn has RocksDB's log.";
-constexpr std::string_view kReplica = "About replicas, which Cairn does not serve.";
+constexpr std::string_view kReplica = "About replication, where Cairn does it in its own way: a first transfer starts at once and is loaded beside the "
+    "present data.";
 constexpr std::string_view kTables =
     "About hash tables in memory, which Cairn does not keep its data in.";
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
@@ -77,16 +78,11 @@ const Directive kRows[] = {
     Switch("aof-timestamp-enabled", "no", kAofFile),
     Switch("aof-rewrite-incremental-fsync", "yes", kAofFile),
 
-    Switch("replica-serve-stale-data", "yes", kReplica),
-    Switch("replica-read-only", "yes", kReplica),
     Switch("replica-lazy-flush", "no", kReplica),
-    Count("replica-priority", "100", 0, kReplica),
-    Switch("repl-diskless-sync", "yes", kReplica),
     Count("repl-diskless-sync-delay", "5", 0, kReplica),
     Count("repl-diskless-sync-max-replicas", "0", 0, kReplica),
     Choice("repl-diskless-load", "disabled", kLoad, kReplica),
     Switch("repl-disable-tcp-nodelay", "no", kReplica),
-    Count("repl-ping-replica-period", "10", 1, kReplica),
 
     Switch("activerehashing", "yes", kTables),
     Switch("activedefrag", "no", kTables),

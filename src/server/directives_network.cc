@@ -62,6 +62,9 @@ const Directive kRows[] = {
      .min = kMegabyte, .target = &S::client_query_buffer_limit,
      .help = "Bytes of requests not yet run that one client may have here; beyond that it is "
              "disconnected."},
+    {.name = "tracking-table-max-keys", .section = kNet, .kind = Kind::kNumber, .fallback = "1000000",
+     .help = "Keys that are remembered at most because clients have read them (CLIENT TRACKING); beyond "
+             "that clients are told to forget some. 0 is no limit."},
     {.name = "client-output-buffer-limit", .section = kNet, .kind = Kind::kSpecial,
      .fallback = "normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60",
      .special = &kOutputLimitSyntax, .flags = kRepeatable, .target = PublishOutputLimits,

@@ -21,9 +21,10 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
       PubSubCommands(),     MonitorCommands(),    AclCommands(),
       BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
+      ReplaceCommands(),    MigrateCommands(),
       EvalCommands(),       ScriptCommands(),     FunctionCommands(),
-      ReplaceCommands(),    MigrateCommands(),    LatencyCommands(),    LolwutCommands(),
-      ModuleCommands(),
+      ReplicationCommands(),
+      LatencyCommands(),    LolwutCommands(),     ModuleCommands(),
   };
   return families;
 }

@@ -25,6 +25,7 @@ std::span<const CommandRow> MemoryCommands();
 std::span<const CommandRow> ModuleCommands();
 std::span<const CommandRow> PubSubCommands();
 std::span<const CommandRow> MonitorCommands();
+std::span<const CommandRow> ReplicationCommands();
 
 // Every family there is, those of other folders included: what the server's table is made of.
 const std::vector<std::span<const CommandRow>>& AllFamilies();

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "replication/history.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
 #include "script/library_store.h"
@@ -29,6 +30,15 @@ namespace {
 using namespace cairn;
 
 constexpr char kProgram[] = "cairn-import";
+
+// What is imported is in no stream: a replica of this data must be sent all of it.
+Status ForgetHistory(Store& store, Transaction& txn) {
+  if (TRY(store.ReadNote(kHistoryRow)).empty()) return Ok();
+  History history;
+  history.id = DrawReplicationId();
+  txn.PutNote(kHistoryRow, EncodeHistory(history));
+  return txn.Commit(CommitMode::kWait);
+}
 
 Status Import(const std::string& path) {
   RdbInputFile file;
@@ -56,6 +66,7 @@ Status Import(const std::string& path) {
   TRY(PutLibraryRows(txn, reader.functions()));
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kNoLog));
+  TRY(ForgetHistory(*store, txn));
   TRY(store->Flush());
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");
   std::printf("%llu keys imported, %llu whose time had passed left out\n",

@@ -108,7 +108,11 @@ void PubSub::DeliverOne(const Announcement& announcement) {
 
 void PubSub::Deliver(std::span<const Announcement> announcements) {
   const std::lock_guard lock(mutex_);
-  for (const Announcement& announcement : announcements) DeliverOne(announcement);
+  for (const Announcement& announcement : announcements) {
+    const bool is_message =
+        announcement.kind == AnnouncementKind::kMessage || announcement.kind == AnnouncementKind::kShardMessage;
+    if (is_message) DeliverOne(announcement);  // the others are for server/tracking.h
+  }
 }
 
 // ---- what PUBSUB and INFO tell

@@ -41,8 +41,9 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   Store& store = server.store();
   TRY(store.BeginStaging(txn));
   RdbTarget target = TargetOf(server);
-  // What is not adopted is garbage anyway; what is adopted is flushed first.
-  target.commit = CommitMode::kNoLog;
+  // What is not adopted is garbage anyway; what is adopted is flushed first. But a log that is read must have no gaps.
+  const bool is_read = !options.before_adopting && server.replication().log().logs();
+  target.commit = is_read ? CommitMode::kWait : CommitMode::kNoLog;
   target.keeps_expired = options.keeps_expired;
   target.on_progress = options.on_progress;
   target.keyspace = [&](int db) { return Keyspace::ById(txn, store.staged_keyspace(db), server.limits()); };

@@ -60,7 +60,7 @@ namespace {
 std::vector<const ReportSection*> AllSections() {
   std::vector<const ReportSection*> sections;
   for (const auto part :
-       {ProcessSections(), ActivitySections(), CommandSections(), StorageSections()}) {
+       {ProcessSections(), ActivitySections(), ReplicationSections(), CommandSections(), StorageSections()}) {
     for (const ReportSection& section : part) sections.push_back(&section);
   }
   return sections;

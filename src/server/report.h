@@ -52,8 +52,10 @@ struct ReportSection {
 
 // server, clients, memory
 std::span<const ReportSection> ProcessSections();
-// persistence, stats, replication, cpu, modules
+// persistence, stats, cpu, modules
 std::span<const ReportSection> ActivitySections();
+// replication
+std::span<const ReportSection> ReplicationSections();
 // commandstats, errorstats, latencystats, cluster
 std::span<const ReportSection> CommandSections();
 // keyspace, cairn, cache, rocksdb

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// INFO persistence, stats, replication, cpu and modules.
+// INFO persistence, stats, cpu and modules.
 #include <sys/resource.h>
 
 #include "base/clock.h"
@@ -10,8 +10,6 @@
 
 namespace cairn {
 namespace {
-
-constexpr std::string_view kNoReplicationId = "0000000000000000000000000000000000000000";
 
 // A save here is SAVE, BGSAVE or BGREWRITEAOF (server/saving.h); the log is what Redis calls the
 // AOF.
@@ -51,9 +49,10 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("instantaneous_input_kbps", rates.input_kb_per_s, 2);
   text.Field("instantaneous_output_kbps", rates.output_kb_per_s, 2);
   text.Field("rejected_connections", totals.connections_rejected);
-  text.Field("sync_full", 0);
-  text.Field("sync_partial_ok", 0);
-  text.Field("sync_partial_err", 0);
+  const Replicas& replicas = ctx.server().replication().replicas();
+  text.Field("sync_full", replicas.full_syncs());
+  text.Field("sync_partial_ok", replicas.partial_syncs());
+  text.Field("sync_partial_err", replicas.refused_partial_syncs());
   text.Field("expired_keys", totals.expired_keys);
   text.Field("evicted_keys", 0);
   text.Field("evicted_clients", 0);
@@ -67,27 +66,15 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("total_forks", 0);
   text.Field("migrate_cached_sockets", 0);
   text.Field("slave_expires_tracked_keys", 0);
-  text.Field("tracking_total_keys", 0);
+  const Tracking::Totals tracked = ctx.server().tracking().totals();
+  text.Field("tracking_total_keys", tracked.keys);
+  text.Field("tracking_total_items", tracked.items);
+  text.Field("tracking_total_prefixes", tracked.prefixes);
   text.Field("unexpected_error_replies", 0);
   text.Field("total_error_replies", totals.error_replies);
   text.Field("total_reads_processed", totals.reads_processed);
   text.Field("total_writes_processed", totals.writes_processed);
   text.Field("slow_lane_commands", totals.slow_lane_commands);
-  return Ok();
-}
-
-Status WriteReplication(CommandContext& ctx, Report& text) {
-  text.Field("role", "master");
-  text.Field("connected_slaves", 0);
-  text.Field("master_failover_state", "no-failover");
-  text.Field("master_replid", std::string_view(ctx.server().replication_id().Get()));
-  text.Field("master_replid2", kNoReplicationId);
-  text.Field("master_repl_offset", 0);
-  text.Field("second_repl_offset", -1);
-  text.Field("repl_backlog_active", 0);
-  text.Field("repl_backlog_size", 0);
-  text.Field("repl_backlog_first_byte_offset", 0);
-  text.Field("repl_backlog_histlen", 0);
   return Ok();
 }
 
@@ -113,7 +100,6 @@ Status WriteModules(CommandContext&, Report&) { return Ok(); }
 constexpr ReportSection kSections[] = {
     {"persistence", "Persistence", true, true, WritePersistence},
     {"stats", "Stats", true, true, WriteStats},
-    {"replication", "Replication", true, true, WriteReplication},
     {"cpu", "CPU", true, true, WriteCpu},
     {"modules", "Modules", true, true, WriteModules},
 };

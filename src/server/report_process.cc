@@ -72,7 +72,7 @@ Status WriteClients(CommandContext& ctx, Report& text) {
   text.Field("client_recent_max_input_buffer", largest_input);
   text.Field("client_recent_max_output_buffer", largest_output);
   text.Field("blocked_clients", blocked);
-  text.Field("tracking_clients", 0);
+  text.Field("tracking_clients", server.tracking().totals().clients);
   text.Field("clients_in_timeout_table", blocked);
   return Ok();
 }

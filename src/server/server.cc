@@ -23,6 +23,8 @@
 namespace cairn {
 namespace {
 
+// The log has rows beside what is told of them.
+constexpr uint64_t kLogBytesPerStreamByte = 3;
 constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
 constexpr std::string_view kProtected =
     "-DENIED Cairn is running in protected mode because protected mode is enabled and no password is set for "
@@ -63,6 +65,7 @@ Status Server::OpenStore() {
   options.wal_bytes = static_cast<uint64_t>(settings().rocksdb_max_wal_size.load());
   options.blob_bytes = static_cast<uint64_t>(settings().rocksdb_blob_min_size.load());
   options.direct_io = settings().rocksdb_direct_io;
+  options.kept_log_bytes = kLogBytesPerStreamByte * static_cast<uint64_t>(settings().repl_backlog_size.load());
   options.bottom_zstd =
       static_cast<BottomCompression>(settings().rocksdb_bottom_compression.load()) == BottomCompression::kZstd;
   if (mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
@@ -70,6 +73,7 @@ Status Server::OpenStore() {
   }
   store_ = TRY(Store::Open(options));
   store_->set_listener(&waiters_);
+  tracking_.set_store(*store_);
   stats_.set_keyspace(&store_->counters());
   return Ok();
 }
@@ -115,6 +119,13 @@ Status Server::OpenMetrics() {
 }
 
 void Server::WatchSettings() {
+  for (const std::string_view name : {"replica-read-only", "replica-serve-stale-data", "min-replicas-to-write",
+                                      "min-replicas-max-lag"}) {
+    config_->Watch(name, [this] {
+      replication_.UpdateConditions();
+      return Ok();
+    });
+  }
   config_->Watch("dbfilename", [this] {
     const bool is_path = config_->Text("dbfilename").find('/') != std::string::npos;
     return is_path ? Status::Reply("dbfilename can't be a path, just a filename") : Ok();
@@ -164,6 +175,12 @@ void Server::WatchInterest() {
     static_cast<void>(take().ok());
     config_->Watch(name, take);
   };
+  const auto limit_keys = [this] {
+    tracking_.SetMostKeys(static_cast<uint64_t>(config_->Number("tracking-table-max-keys")));
+    return Ok();
+  };
+  static_cast<void>(limit_keys().ok());
+  config_->Watch("tracking-table-max-keys", limit_keys);
   follow("lazyfree-lazy-expire", kUnlinksExpired);
   follow("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
@@ -179,6 +196,7 @@ Status Server::Start() {
   const auto threads = static_cast<int>(settings().slow_threads);
   for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*this));
   slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
+  TRY(replication_.Start());
   ticker_ = std::make_unique<Ticker>(*this);
   TRY(OpenListeners());
   TRY(OpenMetrics());
@@ -193,12 +211,14 @@ Status Server::Start() {
 void Server::Stop(const ShutdownOptions& options) {
   metrics_.reset();
   scripting_->EndAll();
+  replication_.StopLinks();
   for (const auto& listener : listeners_) listener->Stop();
   slow_lane_.reset();
   rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
   listeners_.clear();
+  if (store_ != nullptr) replication_.Stop();
   slow_workers_.clear();
   committer_.reset();
   if (store_ == nullptr) return;

@@ -28,15 +28,17 @@
 #include "server/monitors.h"
 #include "server/pubsub.h"
 #include "server/rdb_saves.h"
+#include "server/replication.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
 #include "server/stats.h"
 #include "server/ticker.h"
+#include "server/tracking.h"
+#include "storage/store.h"
 
 namespace cairn {
 
 class Scripting;
-class Store;
 
 class Server : public Service {
  public:
@@ -75,6 +77,12 @@ class Server : public Service {
   AccessLog& access_log() { return access_log_; }
   ClientPause& pause() { return pause_; }
   PubSub& pubsub() { return pubsub_; }
+  Tracking& tracking() { return tracking_; }
+  // Passes on what a tick that is committed has announced.
+  void Tell(std::span<const Announcement> announcements) {
+    pubsub_.Deliver(announcements);
+    if (store_->interest() & kInterestInKeys) tracking_.Deliver(announcements);
+  }
   Monitors& monitors() { return monitors_; }
   Scripting& scripting() { return *scripting_; }
   SlowLog& slow_log() { return slow_log_; }
@@ -83,7 +91,9 @@ class Server : public Service {
   DebugSwitches& debug() { return debug_; }
   SaveState& saves() { return saves_; }
   RdbSaves& rdb_saves() { return rdb_saves_; }
-  ReplicationId& replication_id() { return replication_id_; }
+  Replication& replication() { return replication_; }
+  void OnPrimaryLink(bool up) { replication_.OnPrimaryLink(up); }
+  void OnStreamChanged() { replication_.OnStreamChanged(); }
   MemoryPeak& memory_peak() { return memory_peak_; }
   ShutdownRequest& shutdown() { return shutdown_; }
 
@@ -97,6 +107,7 @@ class Server : public Service {
   AccessLog access_log_;
   ClientPause pause_;
   PubSub pubsub_;
+  Tracking tracking_{clients_};
   Monitors monitors_;
   SlowLog slow_log_;
   LatencyMonitor latency_;
@@ -104,12 +115,12 @@ class Server : public Service {
   DebugSwitches debug_;
   SaveState saves_;
   RdbSaves rdb_saves_{*this};
-  ReplicationId replication_id_;
   MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
   Waiters waiters_;
   Dispatcher dispatcher_;
   const std::unique_ptr<Scripting> scripting_;
+  Replication replication_{*this};
 
   // What Start makes.
   Status OpenStore();

@@ -29,17 +29,6 @@ Identity Identity::Make(std::string executable, std::string config_file) {
   return identity;
 }
 
-std::string ReplicationId::Get() const {
-  std::lock_guard lock(mutex_);
-  return id_;
-}
-
-void ReplicationId::Change() {
-  std::string fresh = DrawRunId();
-  std::lock_guard lock(mutex_);
-  id_ = std::move(fresh);
-}
-
 void ShutdownRequest::Ask(const ShutdownOptions& options) {
   {
     std::lock_guard lock(mutex_);

@@ -42,18 +42,6 @@ struct SaveState {
   std::atomic<uint64_t> changes_before{0};  // changes counted before the last save
 };
 
-// The replication id, 40 hexadecimal digits. DEBUG CHANGE-REPL-ID draws a new one.
-class ReplicationId {
- public:
-  ReplicationId() { Change(); }
-  std::string Get() const;
-  void Change();
-
- private:
-  mutable std::mutex mutex_;
-  std::string id_;
-};
-
 // The most memory that was in use at any time it was looked at.
 class MemoryPeak {
  public:

@@ -51,6 +51,11 @@ struct Settings {
   Number acl_pubsub_default;  // 0: allchannels
   Number acllog_max_len;
 
+  // replication
+  Flag replica_read_only, replica_serve_stale_data, replica_announced, repl_diskless_sync;
+  Number replica_priority, repl_timeout_s, repl_ping_replica_period_s, repl_backlog_size, repl_backlog_ttl_s,
+      min_replicas_to_write, min_replicas_max_lag_s;
+
   // durability
   Number appendfsync;  // AppendFsync
 

@@ -41,6 +41,7 @@ void Ticker::RunTick() {
   while (Sleep(kTickMs)) {
     const int64_t now_us = MonotonicUs();
     if (now_us - sampled_us >= kSampleMs * 1000) {
+      server_.replication().Tick(WallMs());
       server_.stats().Sample(now_us);
       NoteStalls();
       sampled_us = now_us;
@@ -54,6 +55,7 @@ void Ticker::RunTick() {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
+    if (server_.conditions().Has(kKeepsExpired)) continue;
     ExpireKeys(*txn);
   }
 }
@@ -62,7 +64,7 @@ void Ticker::ExpireKeys(Transaction& txn) {
   const LatencyTimer timer(server_.latency(), "expire-cycle");
   const auto effort = static_cast<uint64_t>(server_.settings().active_expire_effort.load());
   const Result<uint64_t> expired = ExpireDue(txn, server_.limits(), WallMs(), kKeysPerEffort * effort);
-  if (txn.has_announcements()) server_.pubsub().Deliver(txn.TakeAnnouncements());
+  if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
   if (expired.ok()) return;
   Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
                                  std::string(expired.status().text()));
@@ -79,10 +81,12 @@ void Ticker::RunSync() {
   while (Sleep(kSyncMs)) {
     if (server_.settings().fsync_policy() != AppendFsync::kEverySec || !server_.store().writable()) continue;
     const uint64_t latest = server_.store().LatestSequence();
+    const uint64_t offset = server_.replication().log().offset();
     if (latest == synced) continue;
     const Status status = SyncLog();
     if (status.ok()) {
       synced = latest;
+      server_.replication().log().NoteSynced(offset);
     } else {
       Log(LogSeverity::kWarning, "storage: the log could not be synced: " + std::string(status.text()));
     }

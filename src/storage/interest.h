@@ -3,9 +3,9 @@
 // Interest: what others want to hear of the changes that are made. While nobody wants to hear anything it is 0, and a
 // command pays one comparison.
 //
-// A transaction looks at it once, when a command begins. So from the moment a bit is set, changes of commands that had
-// begun before may go untold; whoever must miss none sets the bit and then takes all stripes once, for those commands
-// hold theirs until they are committed.
+// A transaction looks at it when a command begins and when it gets its stripes. So from the moment a bit is set,
+// changes of commands that are under way may go untold; whoever must miss none takes all stripes and sets the bit then,
+// for those commands hold theirs until they are committed.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +21,7 @@ inline constexpr InterestMask kInterestInEffects = 1u << 24;
 // The effect of an expired key, of GETDEL, is called UNLINK and not DEL (lazyfree-lazy-expire, lazyfree-lazy-user-del).
 inline constexpr InterestMask kUnlinksExpired = 1u << 25;
 inline constexpr InterestMask kUnlinksDeleted = 1u << 26;
+// Which keys change is announced, for clients that keep copies.
+inline constexpr InterestMask kInterestInKeys = 1u << 27;
 
 }  // namespace cairn

@@ -7,10 +7,11 @@
 
 namespace cairn {
 
-RankIndex::RankIndex(uint64_t total) : count_(total) {
+RankIndex::RankIndex(uint64_t total, Weights weights) : weights_(weights), count_(total) {
   auto block = std::make_unique<Block>();
   block->count = total;
-  block->leaves.push_back(Leaf{.first = "", .count = total, .resident = total == 0, .rows = {}});
+  const bool resident = total == 0 && weights == Weights::kOne;
+  block->leaves.push_back(Leaf{.first = "", .count = total, .resident = resident, .rows = {}});
   bytes_ = BytesOf(block->leaves[0]);
   blocks_.push_back(std::move(block));
 }
@@ -63,6 +64,7 @@ bool RankIndex::Advance(Place& place) const {
 }
 
 void RankIndex::Add(std::string_view suffix) {
+  if (count_ == kBroken) return;
   const Place place = FindRow(suffix);
   Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
   ++leaf.count;
@@ -76,8 +78,13 @@ void RankIndex::Add(std::string_view suffix) {
 }
 
 void RankIndex::Remove(std::string_view suffix) {
+  if (count_ == kBroken) return;
   const Place place = FindRow(suffix);
   Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
+  if (leaf.count == 0 && weights_ == Weights::kMany) {
+    count_ = kBroken;
+    return;
+  }
   ASSERT(leaf.count > 0, "a removed row was counted");
   --leaf.count;
   --blocks_[place.block]->count;
@@ -89,7 +96,7 @@ void RankIndex::Remove(std::string_view suffix) {
     leaf.rows.erase(at);
   }
   if (leaf.count > 0) return;
-  leaf.resident = true;
+  leaf.resident = weights_ == Weights::kOne;
   MergeEmpty(place);
 }
 
@@ -182,8 +189,9 @@ RankIndex* RankIndexes::Find(uint32_t stripe, Space space, CollectionId id) {
   return nullptr;
 }
 
-RankIndex& RankIndexes::Create(uint32_t stripe, Space space, CollectionId id, uint64_t total) {
-  by_stripe_[stripe].push_back({space, id, std::make_unique<RankIndex>(total)});
+RankIndex& RankIndexes::Create(uint32_t stripe, Space space, CollectionId id, uint64_t total,
+                               RankIndex::Weights weights) {
+  by_stripe_[stripe].push_back({space, id, std::make_unique<RankIndex>(total, weights)});
   RankIndex& index = *by_stripe_[stripe].back().index;
   bytes_.fetch_add(static_cast<int64_t>(index.bytes()), std::memory_order_relaxed);
   return index;

@@ -32,8 +32,12 @@ namespace cairn {
 
 class RankIndex {
  public:
-  static constexpr size_t kLeafRows = 128;      // rows of a leaf when a larger one is cut up
-  static constexpr size_t kMaxLeafRows = 256;   // a resident leaf is split beyond it
+  static constexpr size_t kLeafRows = 64;       // rows of a leaf when a larger one is cut up
+  static constexpr size_t kMaxLeafRows = 128;   // a resident leaf is split beyond it
+
+  // Whether each row counts as one, or counts as often as it was added: a list's chunk by its items. In the latter
+  // case no leaf is ever resident.
+  enum class Weights : unsigned char { kOne, kMany };
 
   struct Leaf {
     std::string first;              // lower bound; "" for the first leaf
@@ -48,7 +52,7 @@ class RankIndex {
     uint64_t before = 0;  // rows in all leaves before it
   };
 
-  explicit RankIndex(uint64_t total);
+  explicit RankIndex(uint64_t total, Weights weights = Weights::kOne);
 
   uint64_t count() const { return count_; }
   size_t bytes() const { return bytes_; }
@@ -86,6 +90,9 @@ class RankIndex {
   void DropLeaf(const Place& place);
   void Recount(Block& block);
 
+  static constexpr uint64_t kBroken = UINT64_MAX;  // no collection's count, so nobody will use the index again
+
+  const Weights weights_;
   std::vector<std::unique_ptr<Block>> blocks_;
   uint64_t count_ = 0;
   size_t bytes_ = 0;
@@ -99,7 +106,8 @@ class RankIndexes {
 
   // REQUIRES, all three: the caller holds `stripe`.
   RankIndex* Find(uint32_t stripe, Space space, CollectionId id);
-  RankIndex& Create(uint32_t stripe, Space space, CollectionId id, uint64_t total);
+  RankIndex& Create(uint32_t stripe, Space space, CollectionId id, uint64_t total,
+                    RankIndex::Weights weights = RankIndex::Weights::kOne);
   void Drop(uint32_t stripe, CollectionId id);
   void DropAll(uint32_t stripe);
 

@@ -20,8 +20,8 @@ constexpr uint64_t kLoadRows = 2 * RankIndex::kMaxLeafRows;
 
 // How many rows are read at once from the end of a large leaf. Whoever had to go to the slow lane
 // for them reads ahead, so that pops from one end meet the disk once in a while, not at every leaf.
-constexpr uint64_t kFastEndRows = RankIndex::kLeafRows;
-constexpr uint64_t kSlowEndRows = 16 * RankIndex::kLeafRows;
+constexpr uint64_t kFastEndRows = 2 * RankIndex::kLeafRows;
+constexpr uint64_t kSlowEndRows = 32 * RankIndex::kLeafRows;
 
 // Refines one collection's index by reading its rows.
 class Refiner {

@@ -13,8 +13,8 @@
 // commit.
 //
 // As long as the store has been empty once and nothing has had to leave since, the cache is *complete*: a row that is
-// not in it does not exist, and RocksDB need not be asked. To know that for sure each shard is a cache of its own, whose
-// charge is counted before the cache counts it. Thread: any.
+// not in it does not exist, and RocksDB need not be asked. To know that for sure each shard is a cache of its own,
+// whose charge is counted before the cache counts it. Thread: any.
 #pragma once
 
 #include <atomic>

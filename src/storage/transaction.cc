@@ -101,7 +101,9 @@ void Transaction::Follow(const Transaction* first) {
 
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
   if (lane_ == Lane::kFast || !locked_.empty()) {
-    return TryLockAll(stripes) ? Ok() : Status::WouldWait();
+    if (!TryLockAll(stripes)) return Status::WouldWait();
+    interest_ = store_.interest();
+    return Ok();
   }
   std::vector<uint32_t> sorted(stripes.begin(), stripes.end());
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
@@ -110,6 +112,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
     store_.stripes_.Lock(stripe, this);
     locked_.push_back(stripe);
   }
+  interest_ = store_.interest();
   return Ok();
 }
 

@@ -76,11 +76,18 @@ struct KeyCountDelta {
 
 // What others are to be told once the tick is committed: a message for a channel. It means nothing to storage, which
 // only sees to it that no more is told than has happened.
-enum class AnnouncementKind : unsigned char { kMessage, kShardMessage };
+enum class AnnouncementKind : unsigned char {
+  kMessage,
+  kShardMessage,
+  kKeyChanged,
+  kKeyRead,  // with all that was announced before, by a client that keeps a copy
+  kAllChanged,
+};
 struct Announcement {
   AnnouncementKind kind;
-  std::string channel;
+  std::string channel;  // of a message; else the key
   std::string message;
+  uint64_t source = 0;  // the client that changed or read the key; 0: nobody
 };
 
 class Transaction {
@@ -189,7 +196,7 @@ class Transaction {
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
 
   // ---- what others are told of the changes
-  // What they want to hear (storage/interest.h), as it was when the command began.
+  // What they want to hear (storage/interest.h), as it was when the command got its stripes.
   InterestMask interest() const { return interest_; }
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
   // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
@@ -206,6 +213,9 @@ class Transaction {
   void AddStream(std::string_view bytes);
   // While muted, commands have no effects of their own to tell: the stream that they are of is told.
   void MuteEffects(bool muted) { muted_effects_ = muted; }
+  // Keys past their time count as there: when they go is their primary's to say.
+  void KeepExpired(bool keeps) { keeps_expired_ = keeps; }
+  bool keeps_expired() const { return keeps_expired_; }
   // A row of Space::kMeta that nobody else writes, to be in the batch.
   void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   bool has_effects() const { return effects_.size() > effects_before_; }
@@ -314,6 +324,7 @@ class Transaction {
   uint64_t changes_ = 0;                         // of the tick
   std::map<std::string, std::string> notes_;     // meta rows of the tick
   bool muted_effects_ = false;
+  bool keeps_expired_ = false;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:

@@ -56,7 +56,7 @@ Result<KeyEntry> Keyspace::FindTyped(const Key& key, Type type) {
 }
 
 bool Keyspace::IsExpired(const RecordHeader& header) const {
-  return header.expire_ms != kNoExpiry && header.expire_ms <= txn_.now_ms();
+  return header.expire_ms != kNoExpiry && header.expire_ms <= txn_.now_ms() && !txn_.keeps_expired();
 }
 
 // Takes away what the stored value left in other spaces, but for a collection and for times that stay.
@@ -89,6 +89,7 @@ void Keyspace::TellExpired(const Key& key) {
   if (txn_.interest() == 0) return;
   const int db = db_ >= 0 ? db_ : txn_.DatabaseOf(id_);
   if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
+  if (txn_.interest() & kInterestInKeys) txn_.Announce({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
   if (!(txn_.interest() & kInterestInEffects)) return;
   const std::string_view words[] = {txn_.interest() & kUnlinksExpired ? "UNLINK" : "DEL", key.bytes()};
   txn_.AddEffect(db, words);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "encoding/varint.h"
+#include "types/list_index.h"
 
 namespace cairn {
 namespace {
@@ -105,12 +106,14 @@ Status ListChunks::Push(ListEnd end, const EncodedItems& items, bool is_empty) {
     const ListChunk chunk = TRY(DecodeChunk(seq, row.bytes()));
     pushed = CountFitting(items, 0, chunk.count, chunk.items.size());
     if (pushed > 0) Put(seq, chunk.crowded, ExtendPackedList(chunk.items, end, items, 0, pushed));
+    CountItems(*txn_, rows_, seq, static_cast<int64_t>(pushed));
   }
   while (pushed < items.count()) {
     const bool crowded = TRY(AddChunk(end, is_empty));
     is_empty = false;
     const size_t n = CountFitting(items, pushed, 0, kEmptyPackedList.size());
     Put(EndSeq(end), crowded, ExtendPackedList(kEmptyPackedList, end, items, pushed, n));
+    CountItems(*txn_, rows_, EndSeq(end), static_cast<int64_t>(n));
     pushed += n;
     TRY(txn_->Spend(1));
   }
@@ -119,6 +122,7 @@ Status ListChunks::Push(ListEnd end, const EncodedItems& items, bool is_empty) {
 
 Status ListChunks::Drop(ListEnd end, uint64_t n, const ItemVisitor* visit) {
   const bool from_tail = end == ListEnd::kTail;
+  if (n > kMostCounted) txn_->DropRanks(rows_.id, rows_.stripe);
   ChunkWalk walk = WalkFrom(end);
   while (walk.Valid()) {
     const ListChunk& chunk = walk.chunk();
@@ -127,6 +131,7 @@ Status ListChunks::Drop(ListEnd end, uint64_t n, const ItemVisitor* visit) {
     const uint64_t dropped = std::min(n, chunk.count);
     const uint64_t at = from_tail ? chunk.count - dropped : 0;
     if (visit != nullptr) TRY(VisitItems(chunk.items, at, dropped, from_tail, *visit));
+    CountItems(*txn_, rows_, chunk.seq, -static_cast<int64_t>(dropped));
     if (dropped < chunk.count) {
       const PackedListCut cut = TRY(CutPackedList(chunk.items, at, dropped));
       Put(chunk.seq, chunk.crowded, ReplaceRange(cut, {}));
@@ -145,11 +150,20 @@ Status ListChunks::Drop(ListEnd end, uint64_t n, const ItemVisitor* visit) {
 Result<ListChunks::Place> ListChunks::ChunkAt(uint64_t index, uint64_t total) {
   if (index == 0) return Place{rows_.first, 0};
   const bool from_head = index < total / 2;
-  uint64_t left = from_head ? index : total - 1 - index;  // items to pass by
-  ChunkWalk walk = WalkFrom(from_head ? ListEnd::kHead : ListEnd::kTail);
+  const uint64_t left = from_head ? index : total - 1 - index;
+  if (left > kIndexedDistance) {
+    if (const auto start = TRY(FindIndexed(*txn_, rows_, index, total))) {
+      return ChunkBehind(Walk(start->seq, Direction::kForward), true, index - start->before);
+    }
+  }
+  return ChunkBehind(WalkFrom(from_head ? ListEnd::kHead : ListEnd::kTail), from_head, left);
+}
+
+// Where the item is that has `left` others before it on the walk.
+Result<ListChunks::Place> ListChunks::ChunkBehind(ChunkWalk walk, bool forward, uint64_t left) {
   for (; walk.Valid(); walk.Next()) {
     const ListChunk& chunk = walk.chunk();
-    if (left < chunk.count) return Place{chunk.seq, from_head ? left : chunk.count - 1 - left};
+    if (left < chunk.count) return Place{chunk.seq, forward ? left : chunk.count - 1 - left};
     left -= chunk.count;
   }
   TRY(walk.TakeStatus());
@@ -222,6 +236,7 @@ Result<bool> ListChunks::Insert(const Item& pivot, bool before, std::string_view
 
 Result<uint64_t> ListChunks::Remove(const Item& wanted, ListEnd end, uint64_t limit) {
   const bool from_tail = end == ListEnd::kTail;
+  txn_->DropRanks(rows_.id, rows_.stripe);  // chunks may go anywhere
   std::vector<uint64_t> positions;
   uint64_t removed = 0;
   std::optional<int64_t> nearest;  // of the chunks passed and kept, to `end`
@@ -256,6 +271,8 @@ Result<uint64_t> ListChunks::Remove(const Item& wanted, ListEnd end, uint64_t li
 Status ListChunks::Store(const ListChunk& chunk, std::string items) {
   std::vector<std::string> pieces;
   TRY(SplitToFit(std::move(items), pieces));
+  const auto count_of = [&pieces](size_t i) { return static_cast<int64_t>(PackedReader(pieces[i]).count()); };
+  CountItems(*txn_, rows_, chunk.seq, count_of(0) - static_cast<int64_t>(chunk.count));
   if (pieces.size() == 1) {
     Put(chunk.seq, chunk.crowded, pieces[0]);
     return Ok();
@@ -264,8 +281,10 @@ Status ListChunks::Store(const ListChunk& chunk, std::string items) {
   std::vector<int64_t> seqs = TRY(MakeRoom(chunk.seq, pieces.size() - 1, next));
   seqs.insert(seqs.begin(), chunk.seq);
   seqs.push_back(next);
-  for (size_t i = 0; i < pieces.size(); ++i)
+  for (size_t i = 0; i < pieces.size(); ++i) {
     Put(seqs[i], IsCrowded(seqs[i], seqs[i + 1]), pieces[i]);
+    if (i > 0) CountItems(*txn_, rows_, seqs[i], count_of(i));
+  }
   return Ok();
 }
 
@@ -294,6 +313,7 @@ Result<std::vector<int64_t>> ListChunks::Renumber(int64_t seq, size_t extra, int
     int64_t seq;
     std::string items;
   };
+  txn_->DropRanks(rows_.id, rows_.stripe);
   std::vector<Moved> moved;
   int64_t bound = kNoNext;  // the first chunk that stays where it is
   ChunkWalk walk = Walk(seq, Direction::kForward);

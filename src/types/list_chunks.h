@@ -66,8 +66,10 @@ class ListChunks {
     uint64_t offset;  // of the item within the chunk
   };
 
-  // Where the item at `index` is. The one place that counts its way through the chunks.
+  // Where the item at `index` is: by counting from the nearer end, or far from both from where the list's index
+  // (types/list_index.h) knows the way.
   Result<Place> ChunkAt(uint64_t index, uint64_t total);
+  Result<Place> ChunkBehind(ChunkWalk walk, bool forward, uint64_t left);
 
   ChunkWalk Walk(int64_t from, Direction direction) const {
     return {*txn_, rows_, from, direction};

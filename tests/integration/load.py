@@ -105,6 +105,8 @@ def describe(client, dbs=(0, 3)):
         client.execute_command("SELECT", db)
         for name in client.scan_iter(count=1000):
             kind = client.type(name)
+            if kind == b"none":
+                continue
             expiry = client.execute_command("PEXPIRETIME", name)
             everything[db, name] = (kind, expiry, value_of(client, name, kind))
     client.execute_command("SELECT", 0)

@@ -29,7 +29,7 @@ Result<RdbValue> Read(std::string_view payload, size_t* left = nullptr) {
   return value;
 }
 
-// A value as a line of text: its type, its items and its scores.
+// A value as a line of text: its type, its items, its scores, and when its fields are gone.
 std::string Show(std::string_view payload) {
   size_t left = 0;
   const Result<RdbValue> value = Read(payload, &left);
@@ -40,6 +40,8 @@ std::string Show(std::string_view payload) {
   if (value->was_packed) line += " packed";
   for (const Item& item : value->items.all()) line += " " + item.ToString();
   for (const double score : value->scores) line += " " + std::to_string(score);
+  if (!value->deadlines.empty()) line += " until";
+  for (const int64_t when_ms : value->deadlines) line += " " + std::to_string(when_ms);
   if (value->stream != nullptr) line += " " + ShowStream(*value->stream);
   return left == 0 ? line : line + " and " + std::to_string(left) + " bytes";
 }

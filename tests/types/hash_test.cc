@@ -116,6 +116,51 @@ TEST_F(HashTest, ValuesComeBackAsWritten) {
   }
 }
 
+// Deadlines go along from the record into rows, and what is past its time is gone in both forms.
+TEST_F(HashTest, DeadlinesSurviveSpreading) {
+  const auto with_hash = [&](auto change) {
+    Run("h", [&](Keyspace& keyspace, const Key& key) -> Status {
+      Hash hash(keyspace, key);
+      TRY(hash.Open());
+      TRY(change(hash));
+      return hash.Save();
+    });
+  };
+  Fill("h", 100);
+  with_hash([&](Hash& hash) -> Status {
+    TRY(hash.SetDeadline("f1", now_ms() - 1));
+    TRY(hash.SetDeadline("f2", now_ms() + 1000));
+    return hash.SetDeadline("f3", now_ms() + 2000);
+  });
+  EXPECT_EQ(EncodingOf("h"), Encoding::kPacked);
+  EXPECT_EQ(Fields("h").size(), 99u);
+  SetField("h", "long", std::string(100, 'x'));
+  EXPECT_EQ(EncodingOf("h"), Encoding::kSpread);
+  EXPECT_EQ(ValueOf("h", "f1"), "(none)");
+  with_hash([&](Hash& hash) -> Status {
+    EXPECT_TRUE(hash.MayHaveDue());
+    EXPECT_EQ(hash.size(), 101u);
+    EXPECT_EQ(TRY(hash.DeadlineOf("f2")), now_ms() + 1000);
+    EXPECT_EQ(TRY(hash.DeadlineOf("f4")), kNoExpiry);
+    EXPECT_EQ(TRY(hash.RemoveDue(10)), std::vector<std::string>{"f1"});
+    return Ok();
+  });
+  with_hash([&](Hash& hash) -> Status {
+    EXPECT_FALSE(hash.MayHaveDue());
+    EXPECT_EQ(hash.next_deadline_ms(), now_ms() + 1000);
+    EXPECT_EQ(hash.size(), 100u);
+    EXPECT_FALSE(TRY(hash.Set("f2", "new")));
+    EXPECT_FALSE(TRY(hash.Set("f3", "new", Hash::Deadline::kKeep)));
+    EXPECT_EQ(TRY(hash.DeadlineOf("f2")), kNoExpiry);
+    EXPECT_EQ(TRY(hash.DeadlineOf("f3")), now_ms() + 2000);
+    return hash.SetDeadline("f3", kNoExpiry);
+  });
+  with_hash([&](Hash& hash) -> Status {
+    EXPECT_FALSE(hash.has_deadlines());
+    return Ok();
+  });
+}
+
 TEST_F(HashTest, SpreadsWhenThereAreTooManyFields) {
   Fill("h", 128);
   EXPECT_EQ(EncodingOf("h"), Encoding::kPacked);

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/follower.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "base/thread.h"
+#include "replication/rdb_file.h"
+#include "server/reload.h"
+#include "server/server.h"
+#include "server/stream_log.h"
+
+namespace cairn {
+namespace {
+
+constexpr int64_t kFirstPauseMs = 100;
+constexpr int64_t kLongestPauseMs = 2000;
+constexpr int64_t kAckMs = 1000;
+constexpr int64_t kReadMs = 100;
+constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kCommitBytes = 512 * 1024;
+constexpr size_t kCommitRows = 2048;
+constexpr int kMostTries = 8;
+
+// What the primary says is run in the name of a client that no gate applies to.
+class PrimarySession : public Session {
+ public:
+  explicit PrimarySession(uint64_t id) : Session(id) {}
+};
+
+bool IsCommand(std::span<const std::string_view> argv, std::string_view name) {
+  return EqualsIgnoreCase(argv[0], name);
+}
+
+}  // namespace
+
+Follower::Follower(Server& server, StreamLog& log)
+    : server_(server), log_(log), random_(static_cast<uint64_t>(WallUs())) {}
+
+Follower::~Follower() { Stop(); }
+
+void Follower::Start() {
+  txn_ = server_.MakeTransaction();
+  txn_->MuteEffects(true);
+  txn_->KeepExpired(true);
+  thread_ = StartThread("follow", [this] { Run(); });
+}
+
+void Follower::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+    wanted_ = false;
+  }
+  link_.wire().Interrupt();
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  txn_.reset();
+}
+
+void Follower::Follow(const PrimaryAddress& primary) {
+  {
+    const std::lock_guard lock(mutex_);
+    primary_ = primary;
+    ++epoch_;
+    wanted_ = true;
+  }
+  ShowState(State::kConnect);
+  down_since_ms_ = WallMs();
+  wake_.notify_all();
+}
+
+void Follower::Leave() {
+  std::unique_lock lock(mutex_);
+  primary_ = {};
+  ++epoch_;
+  wanted_ = false;
+  while (!stopping_ && resting_epoch_ != epoch_) {
+    link_.wire().Interrupt();
+    wake_.notify_all();
+    rest_.wait_for(lock, std::chrono::milliseconds(10));
+  }
+}
+
+void Follower::Break() { link_.wire().Interrupt(); }
+
+void Follower::ShowState(State state) { state_ = state; }
+
+void Follower::Run() {
+  int64_t pause_ms = kFirstPauseMs;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (primary_.host.empty()) {
+      resting_epoch_ = epoch_;
+      rest_.notify_all();
+      ShowState(State::kNone);
+      wake_.wait(lock, [this] { return stopping_ || !primary_.host.empty() || resting_epoch_ != epoch_; });
+      pause_ms = kFirstPauseMs;
+      continue;
+    }
+    const PrimaryAddress primary = primary_;
+    const uint64_t epoch = epoch_;
+    lock.unlock();
+    const Status status = FollowOnce(primary);
+    const bool was_up = state_ == State::kConnected;
+    link_.Close();
+    txn_->AbandonCommand();
+    txn_->Discard();
+    server_.OnPrimaryLink(false);
+    lock.lock();
+    if (epoch != epoch_ || stopping_) continue;
+    ShowState(State::kConnect);
+    if (was_up) down_since_ms_ = WallMs();
+    Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to " + primary.host + ":" + std::to_string(primary.port) +
+                                  ": " + std::string(status.text()));
+    pause_ms = was_up ? kFirstPauseMs : std::min(2 * pause_ms, kLongestPauseMs);
+    wake_.wait_for(lock, std::chrono::milliseconds(pause_ms), [&] { return stopping_ || epoch != epoch_; });
+  }
+  resting_epoch_ = epoch_;
+  rest_.notify_all();
+}
+
+Status Follower::FollowOnce(const PrimaryAddress& primary) {
+  ShowState(State::kConnecting);
+  Config& config = server_.config();
+  LinkOptions options{.host = primary.host, .port = primary.port};
+  options.user = config.Text("masteruser");
+  options.password = config.Text("masterauth");
+  const int64_t announced = config.Number("replica-announce-port");
+  options.listening_port = static_cast<int>(announced != 0 ? announced : server_.settings().port.load());
+  options.announced_ip = config.Text("replica-announce-ip");
+  options.timeout_ms = server_.settings().repl_timeout_s * 1000;
+  if (!wanted_) return Status::Io("not wanted any more");
+  TRY(link_.Open(options));
+  if (!wanted_) return Status::Io("not wanted any more");
+  const bool goes_on = log_.can_continue();
+  const History history = log_.history();
+  const PrimaryLink::Answer answer =
+      TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1));
+  switch (answer.kind) {
+    case PrimaryLink::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);
+    case PrimaryLink::Answer::Kind::kFull:
+      TRY(LoadEverything(answer));
+      ++full_syncs_;
+      break;
+    case PrimaryLink::Answer::Kind::kContinue:
+      if (!answer.id.empty() && answer.id != history.id) {
+        TRY(log_.Rename(answer.id));
+        server_.OnStreamChanged();
+      }
+      ++partial_syncs_;
+      Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
+      break;
+  }
+  return CarryOut();
+}
+
+// ---- the first transfer
+
+Status Follower::KeepAlive() {
+  const int64_t now_ms = WallMs();
+  if (now_ms - acked_ms_ < kAckMs) return Ok();
+  acked_ms_ = now_ms;
+  return link_.wire().Send("\n", kAckMs);
+}
+
+Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
+  ShowState(State::kSync);
+  Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
+  sync_received_ = 0;
+  TRY(link_.AwaitFile());
+  ReloadOptions options;
+  options.keeps_expired = true;
+  options.on_progress = [this](uint64_t position) {
+    sync_received_ = position;
+    last_io_ms_ = WallMs();
+    static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
+  };
+  std::unique_ptr<StreamLog::Adoption> adoption;
+  options.before_adopting = [&](const Reloaded& reloaded, Transaction& txn) {
+    if (!wanted_) return Status::Io("not wanted any more");
+    Applied applied{.offset = answer.offset};
+    const auto db = reloaded.aux.find(kAuxReplicationDb);
+    if (db != reloaded.aux.end()) applied.db = static_cast<int>(ParseInt64(db->second).value_or(0));
+    if (applied.db < 0 || applied.db >= server_.store().databases()) applied.db = 0;
+    adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
+    return Ok();
+  };
+  const Reloaded reloaded = TRY(ReplaceDataset(server_, *txn_, link_.Source(), options));
+  adoption->Done();
+  adoption.reset();
+  server_.OnStreamChanged();
+  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) +
+                                " keys loaded");
+  return Ok();
+}
+
+// ---- the stream
+
+Status Follower::CarryOut() {
+  applied_ = log_.applied();
+  received_offset_ = applied_.offset;
+  session_ = std::make_unique<PrimarySession>(0);
+  session_->db = applied_.db;
+  parser_ = std::make_unique<RequestParser>();
+  stream_.clear();
+  in_multi_ = 0;
+  last_io_ms_ = WallMs();
+  ShowState(State::kConnected);
+  server_.OnPrimaryLink(true);
+  TRY(SendAck());
+  while (wanted_) {
+    TRY(ReadSome());
+    TRY(RunBuffered());
+    const int64_t now_ms = WallMs();
+    if (ack_wanted_ || now_ms - acked_ms_ >= kAckMs) TRY(SendAck());
+    if (now_ms - last_io_ms_ > server_.settings().repl_timeout_s * 1000) {
+      return Status::Io("no data nor PING received...");
+    }
+  }
+  return Status::Io("not wanted any more");
+}
+
+Status Follower::ReadSome() {
+  char* const place = parser_->Reserve(std::max(kReadBytes, parser_->missing_bytes()));
+  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), kReadMs));
+  if (got == 0) return Ok();
+  parser_->Filled(got);
+  received_offset_ += got;
+  last_io_ms_ = WallMs();
+  return Ok();
+}
+
+// Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
+Status Follower::RunBuffered() {
+  const RequestLimits limits{.max_bulk_bytes = INT64_MAX};
+  for (;;) {
+    const size_t before = parser_->pending_bytes();
+    const RequestParser::Outcome outcome = parser_->Next(limits);
+    if (outcome == RequestParser::Outcome::kError) return Status::Io("the stream is damaged: " + parser_->error());
+    if (outcome == RequestParser::Outcome::kIncomplete) break;
+    const std::string_view raw = parser_->request_bytes();
+    if (!parser_->argv().empty()) TRY(RunCommand(parser_->argv()));
+    stream_.append(raw);
+    in_multi_ = session_->multi.active ? in_multi_ + before - parser_->pending_bytes() : 0;
+    const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||
+                          stream_.size() > kCommitBytes;
+    if (is_large && !session_->multi.active) TRY(CommitApplied());
+  }
+  return session_->multi.active ? Ok() : CommitApplied();
+}
+
+Status Follower::CommitApplied() {
+  if (stream_.empty()) return Ok();
+  const Applied applied{applied_.offset + stream_.size(), session_->db};
+  log_.AddApplied(*txn_, applied, stream_);
+  const bool sync = server_.settings().fsync_policy() == AppendFsync::kAlways;
+  TRY(txn_->Commit(sync ? CommitMode::kSync : CommitMode::kWait));
+  if (txn_->has_announcements()) server_.pubsub().Deliver(txn_->TakeAnnouncements());
+  applied_ = applied;
+  log_.NoteApplied(applied);
+  stream_.clear();
+  return Ok();
+}
+
+Status Follower::RunCommand(std::span<const std::string_view> argv) {
+  if (IsCommand(argv, "ping")) return Ok();
+  if (IsCommand(argv, "replconf")) {
+    ack_wanted_ = ack_wanted_ || (argv.size() > 1 && EqualsIgnoreCase(argv[1], "getack"));
+    return Ok();
+  }
+  return RunRetried(argv);
+}
+
+// What has to wait for a stripe lets go of its own first.
+Status Follower::RunRetried(std::span<const std::string_view> argv) {
+  CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
+  for (int tries = 0;; ++tries) {
+    reply_.clear();
+    Reply reply(reply_, 2);
+    const Status status = server_.dispatcher().Apply(worker, *session_, argv, reply, tries > 1);
+    if (!status.Is(Code::kWouldWait)) {
+      if (!status.ok()) {
+        Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +
+                                       std::string(status.text()) + "' after processing the command '" +
+                                       std::string(argv[0]) + "'");
+      }
+      return status.Is(Code::kIo) || status.Is(Code::kCorruption) ? Status::Io(status.text()) : Ok();
+    }
+    if (tries == kMostTries) return Status::Io("a command could not be run");
+    // The bytes of a MULTI that is being run are not carried out yet.
+    std::string open = stream_.substr(stream_.size() - in_multi_);
+    stream_.resize(stream_.size() - in_multi_);
+    Status committed = CommitApplied();
+    stream_.append(open);
+    TRY(std::move(committed));
+    txn_->Discard();
+  }
+}
+
+Status Follower::SendAck() {
+  ack_wanted_ = false;
+  acked_ms_ = WallMs();
+  const std::string offset = std::to_string(applied_.offset);
+  const std::string synced = std::to_string(std::min(applied_.offset, log_.synced_offset()));
+  return link_.wire().SendCommand({"REPLCONF", "ACK", offset, "FACK", synced}, kAckMs);
+}
+
+}  // namespace cairn

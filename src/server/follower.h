@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Follower: the link of a replica to its primary. It connects, asks to go on where it stopped or for
+// everything, and carries out the stream through the ordinary command functions; when the link
+// breaks it tries again, with pauses that grow.
+//
+// Exactly once: how far the stream was carried out is a row of the same batch as what it did
+// (StreamLog::AddApplied), so kill -9 at any moment leaves data and offset in step. What stands
+// between MULTI and EXEC is one batch.
+//
+// The first transfer is loaded beside the present data, which goes on being served, and takes its
+// place in one commit.
+//
+// Thread: Follow, Leave and what is asked any; the work is done on "follow".
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "command/session.h"
+#include "replication/history.h"
+#include "replication/primary_link.h"
+#include "resp/request_parser.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+
+class Server;
+class StreamLog;
+
+struct PrimaryAddress {
+  std::string host;
+  int port = 0;
+  bool operator==(const PrimaryAddress&) const = default;
+};
+
+class Follower {
+ public:
+  enum class State : unsigned char { kNone, kConnect, kConnecting, kSync, kConnected };
+
+  Follower(Server& server, StreamLog& log);
+  ~Follower();
+  void Start();
+  void Stop();
+
+  // Follows this primary from now on. `failover` asks it to give its role away to this server first.
+  void Follow(const PrimaryAddress& primary);
+  // Ends the link and returns when nothing of it is under way any more.
+  void Leave();
+  // Breaks the link; it is taken up again.
+  void Break();
+
+  State state() const { return state_; }
+  // Unix time in ms of the last byte from the primary, of the link's end, of the last byte of a transfer.
+  int64_t last_io_ms() const { return last_io_ms_; }
+  int64_t down_since_ms() const { return down_since_ms_; }
+  uint64_t sync_size() const { return link_.file_size(); }
+  uint64_t sync_received() const { return sync_received_; }
+  uint64_t full_syncs() const { return full_syncs_; }
+  uint64_t partial_syncs() const { return partial_syncs_; }
+  uint64_t received_offset() const { return received_offset_; }
+
+ private:
+  void Run();
+  Status FollowOnce(const PrimaryAddress& primary);
+  Status LoadEverything(const PrimaryLink::Answer& answer);
+  Status CarryOut();
+  Status ReadSome();
+  Status RunBuffered();
+  Status RunCommand(std::span<const std::string_view> argv);
+  Status RunRetried(std::span<const std::string_view> argv);
+  Status CommitApplied();
+  Status SendAck();
+  Status KeepAlive();
+  void ShowState(State state);
+  bool wanted() const;
+
+  Server& server_;
+  StreamLog& log_;
+  PrimaryLink link_;
+  std::unique_ptr<Transaction> txn_;
+  Random random_;
+  std::vector<uint32_t> positions_;
+  std::vector<uint32_t> stripes_;
+
+  // Of the stream being carried out:
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<RequestParser> parser_;
+  std::string stream_;       // bytes of commands that are run and not committed
+  Applied applied_;          // as committed
+  uint64_t in_multi_ = 0;    // bytes of an open MULTI
+  int64_t acked_ms_ = 0;
+  bool ack_wanted_ = false;
+  std::string reply_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;   // of the thread
+  std::condition_variable rest_;   // of those who wait for it
+  PrimaryAddress primary_;         // guarded by mutex_; no host: none
+  uint64_t epoch_ = 0;             // counts changes of primary_
+  uint64_t resting_epoch_ = 0;     // of which the thread has nothing under way
+  bool stopping_ = false;
+  std::atomic<bool> wanted_{false};
+  std::atomic<State> state_{State::kNone};
+  std::atomic<int64_t> last_io_ms_{0};
+  std::atomic<int64_t> down_since_ms_{0};
+  std::atomic<uint64_t> sync_received_{0};
+  std::atomic<uint64_t> full_syncs_{0};
+  std::atomic<uint64_t> partial_syncs_{0};
+  std::atomic<uint64_t> received_offset_{0};
+  std::thread thread_;
+};
+
+}  // namespace cairn

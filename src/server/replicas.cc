@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/replicas.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "replication/log_stream.h"
+#include "replication/rdb_disk.h"
+#include "replication/rdb_file.h"
+#include "replication/rdb_file_writer.h"
+#include "server/client_session.h"
+#include "server/server.h"
+#include "server/stream_log.h"
+#include "storage/store_snapshot.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMostUnsent = 4 << 20;  // bytes that wait in a connection
+constexpr size_t kPieceBytes = 256 * 1024;
+constexpr int64_t kRoomPauseUs = 1000;
+constexpr int64_t kNewsPauseUs = 10000;
+constexpr int64_t kNewlineMs = 1000;
+
+Status Gone() { return Status::Io("the replica is gone"); }
+
+}  // namespace
+
+std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
+  const std::lock_guard lock(session.mutex());
+  if (session.replica == nullptr) {
+    session.replica = std::make_shared<Replica>();
+    session.replica->session = std::static_pointer_cast<ClientSession>(server_.clients().Find(session.id()));
+    session.replica->id = session.id();
+    session.replica->acked_ms = WallMs();
+    session.replica->ip = session.peer.substr(0, session.peer.rfind(':'));
+  }
+  return session.replica;
+}
+
+void Replicas::Stop() {
+  DisconnectAll();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  for (;;) {
+    Reap();
+    const std::lock_guard lock(mutex_);
+    if (fed_.empty() && leaving_.empty()) return;
+    usleep(kRoomPauseUs);
+  }
+}
+
+void Replicas::Feed(ClientSession& session, std::string id, uint64_t next, bool is_old) {
+  std::shared_ptr<Replica> replica = Of(session);
+  Reap();
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || replica->thread.joinable()) return;
+  session.is_replica = true;
+  replica->acked_ms = WallMs();
+  replica->acknowledges = !is_old;
+  fed_.push_back(replica);
+  ++count_;
+  replica->thread = StartThread("feed-" + std::to_string(replica->id), [this, replica, id = std::move(id), next, is_old] {
+    Run(*replica, id, next, is_old);
+  });
+}
+
+void Replicas::Forget(ClientSession& session) {
+  if (session.replica != nullptr) session.replica->ended = true;
+}
+
+// Threads that have ended are joined here; one cannot join itself.
+void Replicas::Reap() {
+  std::vector<std::shared_ptr<Replica>> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(leaving_, [&ended](std::shared_ptr<Replica>& replica) {
+      if (!replica->done) return false;
+      ended.push_back(std::move(replica));
+      return true;
+    });
+  }
+  for (const std::shared_ptr<Replica>& replica : ended) replica->thread.join();
+}
+
+void Replicas::DisconnectAll() {
+  for (const std::shared_ptr<Replica>& replica : All()) replica->ended = true;
+}
+
+std::vector<std::shared_ptr<Replica>> Replicas::All() const {
+  const std::lock_guard lock(mutex_);
+  return fed_;
+}
+
+void Replicas::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) {
+  const std::shared_ptr<Replica> replica = Of(session);
+  if (acked > replica->acked) replica->acked = acked;
+  if (synced > replica->synced) replica->synced = synced;
+  replica->acked_ms = WallMs();
+  Replica::State sending = Replica::State::kSending;
+  replica->state.compare_exchange_strong(sending, Replica::State::kOnline);
+}
+
+int Replicas::CountAcked(uint64_t offset, bool synced) const {
+  int count = 0;
+  for (const std::shared_ptr<Replica>& replica : All()) {
+    if (replica->state != Replica::State::kOnline) continue;
+    count += (synced ? replica->synced : replica->acked) >= offset ? 1 : 0;
+  }
+  return count;
+}
+
+int Replicas::CountGood() const {
+  const int64_t most_ms = server_.settings().min_replicas_max_lag_s * 1000;
+  int count = 0;
+  for (const std::shared_ptr<Replica>& replica : All()) {
+    const bool online = replica->state == Replica::State::kOnline;
+    // As Redis does, by whole seconds.
+    count += online && (WallMs() - replica->acked_ms) / 1000 * 1000 <= most_ms ? 1 : 0;
+  }
+  return count;
+}
+
+void Replicas::CheckTimes() {
+  Reap();
+  const int64_t most_ms = server_.settings().repl_timeout_s * 1000;
+  for (const std::shared_ptr<Replica>& replica : All()) {
+    if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
+    if (WallMs() - replica->acked_ms <= most_ms || replica->ended) continue;
+    Log(LogSeverity::kWarning, "Disconnecting timedout replica (streaming sync): " + replica->ip + ":" +
+                                   std::to_string(replica->port));
+    replica->ended = true;
+  }
+}
+
+// ---- one replica's thread
+
+void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
+  const Status status = RunFeed(replica, id, next, is_old);
+  Log(LogSeverity::kNotice, "Replica " + replica.ip + ":" + std::to_string(replica.port) + " left: " +
+                                std::string(status.text()));
+  if (const std::shared_ptr<ClientSession> session = replica.session.lock()) {
+    session->close = CloseRequest::kNow;
+    session->Wake();
+  }
+  const std::lock_guard lock(mutex_);
+  const auto own = std::find_if(fed_.begin(), fed_.end(), [&](const auto& each) { return each.get() == &replica; });
+  leaving_.push_back(*own);
+  fed_.erase(own);
+  --count_;
+  last_left_ms_ = WallMs();
+  replica.done = true;
+}
+
+Status Replicas::Push(Replica& replica, std::string_view bytes) {
+  for (int64_t stuck_since_us = MonotonicUs();;) {
+    const std::shared_ptr<ClientSession> session = replica.session.lock();
+    if (replica.ended || session == nullptr || session->close == CloseRequest::kNow) return Gone();
+    const int64_t hard = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].hard_bytes;
+    const uint64_t room = hard > 0 ? std::min<uint64_t>(kMostUnsent, static_cast<uint64_t>(hard) / 2) : kMostUnsent;
+    const uint64_t unsent = session->unsent_bytes();
+    if (unsent == 0 || unsent + bytes.size() <= room) {
+      session->Push(bytes);
+      return Ok();
+    }
+    if (MonotonicUs() - stuck_since_us > server_.settings().repl_timeout_s * 1000000) {
+      return Status::Io("it takes nothing any more");
+    }
+    usleep(kRoomPauseUs);
+  }
+}
+
+Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) const {
+  if (id.empty() || !log_.logs() || next == 0) return false;
+  const History history = log_.history();
+  const Anchor here = log_.position();
+  if (!history.Covers(id, next) || next < log_.FirstByte() || next > log_.offset() + 1) return false;
+  const Anchor* anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
+  if (anchor == nullptr) return false;
+  start = *anchor;
+  LogStream probe(server_.store(), start);
+  std::string bytes;
+  return TRY(probe.Next(bytes)) != LogReader::Outcome::kGone;
+}
+
+Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
+  Anchor start;
+  TRY(log_.BeginLogging());
+  if (TRY(FindStart(id, next, start))) {
+    ++partial_syncs_;
+    replica.state = Replica::State::kOnline;
+    replica.acked = next - 1;
+    Log(LogSeverity::kNotice, "Partial resynchronization request from " + replica.ip + ":" +
+                                  std::to_string(replica.port) + " accepted from offset " + std::to_string(next) + ".");
+    TRY(Push(replica, "+CONTINUE " + log_.history().id + "\r\n"));
+    return SendStream(replica, start, next);
+  }
+  if (!id.empty()) {
+    ++refused_partial_syncs_;
+    Log(LogSeverity::kNotice, "Partial resynchronization not possible: asked for " + id + " from " +
+                                  std::to_string(next) + ", have " + log_.history().id + " from " +
+                                  std::to_string(log_.FirstByte()) + " to " + std::to_string(log_.offset()));
+  }
+  ++full_syncs_;
+  TRY(SendEverything(replica, is_old, start));
+  return SendStream(replica, start, start.offset + 1);
+}
+
+// ---- the first transfer
+
+Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
+  const Anchor before = log_.position();
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
+  start = TRY(log_.AnchorOf(*snapshot, before));
+  const std::string id = log_.history().id;
+  if (!is_old) TRY(Push(replica, "+FULLRESYNC " + id + " " + std::to_string(start.offset) + "\r\n"));
+  replica.state = Replica::State::kSending;
+  Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
+                                ", sending the data set as of offset " + std::to_string(start.offset));
+  const bool is_marked = replica.takes_marked_file && server_.settings().repl_diskless_sync && !is_old;
+  TRY(SendSnapshot(replica, *snapshot, start, is_marked));
+  if (!is_marked) {
+    replica.state = Replica::State::kOnline;
+    replica.acked_ms = WallMs();
+    return Ok();
+  }
+  // Redis reads the mark to the end of what is there, so nothing may follow it before the first acknowledgement.
+  const int64_t since_ms = WallMs();
+  while (replica.state != Replica::State::kOnline) {
+    if (replica.ended || replica.session.expired()) return Gone();
+    if (WallMs() - since_ms > server_.settings().repl_timeout_s * 1000) return Status::Io("it has not acknowledged the file");
+    usleep(kRoomPauseUs);
+  }
+  return Ok();
+}
+
+Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked) {
+  RdbFileOptions options;
+  options.folds = server_.config().Flag("rdbcompression");
+  options.checksum = server_.config().Flag("rdbchecksum");
+  options.key_delay_us = server_.config().Number("rdb-key-save-delay");
+  options.aux = {{std::string(kAuxReplicationDb), std::to_string(std::max(start.db, 0))},
+                 {std::string(kAuxReplicationId), log_.history().id},
+                 {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};
+  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  txn->KeepExpired(true);
+  if (is_marked) {
+    const std::string mark = DrawReplicationId();
+    TRY(Push(replica, "$EOF:" + mark + "\r\n"));
+    RdbFileWriter writer(*txn, snapshot, server_.limits(), options,
+                         [&](std::string_view bytes) { return Push(replica, bytes); });
+    TRY(writer.Write());
+    return Push(replica, mark);
+  }
+  // Its size has to be said first, so it is written to the disk.
+  const std::string path = server_.config().Text("dir") + "/temp-feed-" + std::to_string(replica.id) + ".rdb";
+  RdbOutputFile file(path);
+  TRY(file.Open());
+  int64_t told_ms = WallMs();
+  RdbFileWriter writer(*txn, snapshot, server_.limits(), options, [&](std::string_view bytes) {
+    TRY(file.Write(bytes));
+    if (WallMs() - told_ms < kNewlineMs) return Ok();
+    told_ms = WallMs();
+    return Push(replica, "\n");  // so that the replica knows that somebody is there
+  });
+  TRY(writer.Write());
+  TRY(file.Finish());
+  RdbInputFile input;
+  TRY(input.Open(path));
+  unlink(path.c_str());
+  TRY(Push(replica, "$" + std::to_string(input.size()) + "\r\n"));
+  const RdbSource source = input.source();
+  std::string piece(kPieceBytes, '\0');
+  for (size_t got; (got = TRY(source(piece.data(), piece.size()))) > 0;) {
+    TRY(Push(replica, std::string_view(piece).substr(0, got)));
+  }
+  return Ok();
+}
+
+// ---- the stream
+
+Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next) {
+  LogStream stream(server_.store(), from);
+  std::string bytes;
+  replica.sent = next - 1;
+  bool caught_up = false;
+  for (;;) {
+    bytes.clear();
+    const uint64_t begin = stream.offset();
+    LogReader::Outcome outcome = LogReader::Outcome::kBatch;
+    while (outcome == LogReader::Outcome::kBatch && bytes.size() < kPieceBytes) outcome = TRY(stream.Next(bytes));
+    if (outcome == LogReader::Outcome::kGone) return Status::Io("the log no longer reaches back to where it is");
+    // What lies before the byte it asked for it has.
+    const uint64_t had = replica.sent > begin ? std::min<uint64_t>(replica.sent - begin, bytes.size()) : 0;
+    if (bytes.size() > had) {
+      TRY(Push(replica, std::string_view(bytes).substr(had)));
+      replica.sent = stream.offset();
+    }
+    caught_up = caught_up || outcome == LogReader::Outcome::kCaughtUp;
+    const int64_t hard = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].hard_bytes;
+    const uint64_t behind = log_.offset() > replica.sent ? log_.offset() - replica.sent : 0;
+    if (caught_up && hard > 0 && behind > static_cast<uint64_t>(hard)) {
+      return Status::Io("it is further behind than client-output-buffer-limit allows");
+    }
+    if (replica.ended || replica.session.expired()) return Gone();
+    if (outcome == LogReader::Outcome::kCaughtUp) log_.AwaitNews(stream.position().sequence, kNewsPauseUs);
+  }
+}
+
+}  // namespace cairn

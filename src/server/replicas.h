@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Replicas: those who follow this server, and what they are sent.
+//
+// A replica is a client like others, with a connection in net/; PSYNC makes it one. From then on a
+// thread of its own, "feed-<id>", produces what it is to get, and pushes it to the connection as
+// fast as that takes it: the first transfer as an RDB file of a snapshot, and then, or at once, the
+// stream out of the log (replication/log_stream.h). What changes during a transfer waits in the log,
+// not in memory.
+//
+// Thread: any; guarded by mutex_.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "replication/history.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+
+class ClientSession;
+class Server;
+class StreamLog;
+
+// What a client has said about itself by REPLCONF, and what it is told.
+struct Replica {
+  enum class State : unsigned char { kWaiting, kSending, kOnline };
+
+  std::weak_ptr<ClientSession> session;
+  uint64_t id = 0;
+  std::string ip;
+  std::atomic<int> port{0};
+  std::atomic<bool> takes_marked_file{false};  // capa eof
+  std::atomic<State> state{State::kWaiting};
+  std::atomic<uint64_t> acked{0};
+  std::atomic<uint64_t> synced{0};
+  std::atomic<uint64_t> sent{0};
+  std::atomic<int64_t> acked_ms{0};
+  std::atomic<bool> acknowledges{true};        // not one that came by SYNC
+  std::atomic<bool> ended{false};              // the connection is gone, or is to go
+  std::atomic<bool> done{false};               // the thread has ended
+  std::thread thread;
+};
+
+class Replicas {
+ public:
+  Replicas(Server& server, StreamLog& log) : server_(server), log_(log) {}
+  ~Replicas() { Stop(); }
+  void Stop();
+
+  // What a client that speaks of itself is; made on the first REPLCONF, PSYNC or SYNC.
+  std::shared_ptr<Replica> Of(ClientSession& session);
+
+  // PSYNC and SYNC: the replica is fed from here on. `id` is empty for everything.
+  void Feed(ClientSession& session, std::string id, uint64_t next, bool is_old);
+  void NoteAck(ClientSession& session, uint64_t acked, uint64_t synced);
+  // The client is gone.
+  void Forget(ClientSession& session);
+  // All links are cut, and replicas come again.
+  void DisconnectAll();
+
+  std::vector<std::shared_ptr<Replica>> All() const;
+  size_t count() const { return count_; }
+  // Those that have acknowledged, or synced to their disks, the byte `offset`.
+  int CountAcked(uint64_t offset, bool synced) const;
+  // Those online that were heard of within min-replicas-max-lag.
+  int CountGood() const;
+  // Ends those that are silent for too long; called every second.
+  void CheckTimes();
+
+  uint64_t full_syncs() const { return full_syncs_; }
+  uint64_t partial_syncs() const { return partial_syncs_; }
+  uint64_t refused_partial_syncs() const { return refused_partial_syncs_; }
+  int64_t last_left_ms() const { return last_left_ms_; }  // when there was one; 0: never
+
+ private:
+  void Run(Replica& replica, const std::string& id, uint64_t next, bool is_old);
+  Status RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old);
+  // Where the stream is to be read from for the byte `next`; no offset means that it cannot be.
+  Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start) const;
+  Status SendEverything(Replica& replica, bool is_old, Anchor& start);
+  Status SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked);
+  Status SendStream(Replica& replica, const Anchor& from, uint64_t next);
+  // Waits until the connection has room.
+  Status Push(Replica& replica, std::string_view bytes);
+  void Reap();
+
+  Server& server_;
+  StreamLog& log_;
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Replica>> fed_;     // guarded by mutex_
+  std::vector<std::shared_ptr<Replica>> leaving_; // whose threads are to be joined; guarded by mutex_
+  bool stopping_ = false;
+  std::atomic<size_t> count_{0};
+  std::atomic<uint64_t> full_syncs_{0};
+  std::atomic<uint64_t> partial_syncs_{0};
+  std::atomic<uint64_t> refused_partial_syncs_{0};
+  std::atomic<int64_t> last_left_ms_{0};
+};
+
+}  // namespace cairn

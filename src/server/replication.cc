@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/replication.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "server/client_session.h"
+#include "server/server.h"
+#include "storage/store.h"
+
+namespace cairn {
+
+Replication::Replication(Server& server)
+    : server_(server), log_(server), follower_(server, log_), replicas_(server, log_) {}
+
+// ---- start and stop
+
+Status Replication::Start() {
+  TRY(log_.Start());
+  follower_.Start();
+  const std::vector<std::string> words = server_.config().Words("replicaof");
+  if (words.empty()) {
+    TRY(log_.TurnPrimary());
+    return Ok();
+  }
+  const auto port = words.size() == 2 ? ParseInt64(words[1]) : std::nullopt;
+  if (!port || *port < 0 || *port > 65535) return Status::Io("replicaof: takes a host and a port");
+  return Follow({words[0], static_cast<int>(*port)});
+}
+
+void Replication::StopLinks() {
+  follower_.Stop();
+  replicas_.Stop();
+}
+
+void Replication::Stop() { log_.Stop(); }
+
+// ---- the role
+
+std::optional<PrimaryAddress> Replication::primary() const {
+  const std::lock_guard lock(mutex_);
+  return primary_;
+}
+
+Status Replication::Follow(const PrimaryAddress& primary) {
+  const std::lock_guard role(role_mutex_);
+  const bool was_primary = !this->primary();
+  {
+    const std::lock_guard lock(mutex_);
+    primary_ = primary;
+  }
+  server_.config().Keep("replicaof", {primary.host, std::to_string(primary.port)});
+  link_is_up_ = false;
+  UpdateConditions();
+  follower_.Leave();
+  if (was_primary) {
+    for (const auto& session : server_.clients().All()) {
+      if (!session->is_blocked) continue;
+      session->unblock = UnblockRequest::kDemoted;
+      session->Wake();
+    }
+    TRY(log_.TurnReplica());
+  }
+  replicas_.DisconnectAll();
+  follower_.Follow(primary);
+  Log(LogSeverity::kNotice, "REPLICAOF " + primary.host + ":" + std::to_string(primary.port) + " enabled");
+  return Ok();
+}
+
+Status Replication::Promote() {
+  const std::lock_guard role(role_mutex_);
+  if (!primary()) return Ok();
+  follower_.Leave();
+  TRY(log_.TurnPrimary());
+  {
+    const std::lock_guard lock(mutex_);
+    primary_.reset();
+  }
+  server_.config().Keep("replicaof", {});
+  UpdateConditions();
+  // They learn the stream's new name.
+  replicas_.DisconnectAll();
+  Log(LogSeverity::kNotice, "MASTER MODE enabled");
+  return Ok();
+}
+
+Status Replication::Fork() {
+  const std::lock_guard role(role_mutex_);
+  TRY(log_.Fork());
+  replicas_.DisconnectAll();
+  return Ok();
+}
+
+void Replication::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) {
+  replicas_.NoteAck(session, acked, synced);
+  if (any_waiting_) WakeWaiting();
+}
+
+void Replication::OnPrimaryLink(bool up) {
+  link_is_up_ = up;
+  UpdateConditions();
+}
+
+void Replication::UpdateConditions() {
+  Conditions& conditions = server_.conditions();
+  const Settings& settings = server_.settings();
+  const bool follows = primary().has_value();
+  conditions.Set(kKeepsExpired, follows);
+  conditions.Set(kReadOnlyReplica, follows && settings.replica_read_only);
+  conditions.Set(kStaleReplica, follows && !link_is_up_ && !settings.replica_serve_stale_data);
+  const int64_t wanted = settings.min_replicas_to_write;
+  const bool counts = wanted > 0 && settings.min_replicas_max_lag_s > 0 && !follows;
+  conditions.Set(kTooFewReplicas, counts && replicas_.CountGood() < wanted);
+}
+
+void Replication::Tick(int64_t now_ms) {
+  constexpr int64_t kCheckMs = 1000;
+  if (server_.settings().min_replicas_to_write > 0 || server_.conditions().Has(kTooFewReplicas)) UpdateConditions();
+  if (now_ms - checked_ms_ >= kCheckMs) {
+    checked_ms_ = now_ms;
+    replicas_.CheckTimes();
+    const int64_t ttl_ms = server_.settings().repl_backlog_ttl_s * 1000;
+    const int64_t left_ms = replicas_.last_left_ms();
+    if (ttl_ms > 0 && left_ms > 0 && replicas_.count() == 0 && now_ms - left_ms > ttl_ms) log_.EndLogging();
+  }
+  if (now_ms - pinged_ms_ < server_.settings().repl_ping_replica_period_s * 1000) return;
+  pinged_ms_ = now_ms;
+  if (replicas_.count() == 0 || primary()) return;
+  const Status pinged = log_.LogCommand({"PING"});
+  if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(pinged.text()));
+}
+
+void Replication::Forget(ClientSession& session) {
+  replicas_.Forget(session);
+  if (!any_waiting_) return;
+  const std::lock_guard lock(mutex_);
+  waiting_.erase(session.id());
+  any_waiting_ = !waiting_.empty();
+}
+
+// ---- WAIT
+
+void Replication::WakeWaiting() {
+  std::vector<uint64_t> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, offset] : waiting_) ids.push_back(id);
+  }
+  for (const uint64_t id : ids) {
+    if (const auto session = server_.clients().Find(id)) session->Wake();
+  }
+}
+
+// Who waits is registered before the replicas are counted: what is acknowledged from then on wakes the client.
+Result<std::optional<int>> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
+  std::unique_lock lock(mutex_);
+  auto found = waiting_.find(session.id());
+  const bool is_new = found == waiting_.end();
+  if (is_new) {
+    lock.unlock();
+    const uint64_t end = TRY(log_.ReadOffset());
+    lock.lock();
+    found = waiting_.emplace(session.id(), end).first;
+    any_waiting_ = true;
+  }
+  const uint64_t offset = found->second;
+  lock.unlock();
+  const int count = replicas_.CountAcked(offset, wanted.synced);
+  if (!gives_up && count < wanted.replicas) {
+    if (is_new) log_.WantAcks();
+    return std::optional<int>();
+  }
+  lock.lock();
+  waiting_.erase(session.id());
+  any_waiting_ = !waiting_.empty();
+  return std::optional<int>(count);
+}
+
+}  // namespace cairn

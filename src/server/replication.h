@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Replication: the role of this server, and the parts that play it: the log of the stream
+// (server/stream_log.h), the link to a primary (server/follower.h), the replicas that are fed
+// (server/replicas.h), and the clients that WAIT for them.
+//
+// Thread: any. Changes of the role come one after the other (role_mutex_).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "command/session.h"
+#include "server/follower.h"
+#include "server/replicas.h"
+#include "server/stream_log.h"
+
+namespace cairn {
+
+class Replication {
+ public:
+  explicit Replication(Server& server);
+
+  // Takes up the history and the role of the configuration. REQUIRES: the store is open.
+  Status Start();
+  // The link and the feeds end first, the log when nothing is written any more.
+  void StopLinks();
+  void Stop();
+
+  StreamLog& log() { return log_; }
+  Follower& follower() { return follower_; }
+  Replicas& replicas() { return replicas_; }
+
+  // None: this server is a primary.
+  std::optional<PrimaryAddress> primary() const;
+  Status Follow(const PrimaryAddress& primary);
+  Status Promote();
+  // A new id for the stream, which nobody else knows.
+  Status Fork();
+
+  // The primary's link is up, or is not.
+  void OnPrimaryLink(bool up);
+  // Those who follow this server must ask anew.
+  void OnStreamChanged() { replicas_.DisconnectAll(); }
+  // Settings that conditions depend on have changed.
+  void UpdateConditions();
+  // Called ten times a second.
+  void Tick(int64_t now_ms);
+  void Forget(ClientSession& session);
+  // REPLCONF ACK.
+  void NoteAck(ClientSession& session, uint64_t acked, uint64_t synced);
+
+  // ---- WAIT and WAITAOF
+  struct Wanted {
+    int replicas = 0;
+    bool synced = false;  // on their disks
+  };
+  // How many replicas have everything that was committed before the client began to wait; none when it has to
+  // go on waiting, of which it is woken.
+  Result<std::optional<int>> CountWaited(Session& session, const Wanted& wanted, bool gives_up);
+
+ private:
+  void WakeWaiting();
+
+  Server& server_;
+  StreamLog log_;
+  Follower follower_;
+  Replicas replicas_;
+  std::mutex role_mutex_;       // one change of the role at a time
+  mutable std::mutex mutex_;    // primary_, waiting_
+  std::optional<PrimaryAddress> primary_;
+  std::map<uint64_t, uint64_t> waiting_;  // by session: for which offset
+  std::atomic<bool> any_waiting_{false};
+  std::atomic<bool> link_is_up_{false};
+  int64_t pinged_ms_ = 0;
+  int64_t checked_ms_ = 0;
+};
+
+}  // namespace cairn

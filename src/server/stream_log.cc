@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/stream_log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <span>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "server/server.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kBytesPerAnchor = 1 << 20;
+constexpr size_t kMostAnchors = 4096;
+constexpr auto kPause = std::chrono::milliseconds(2);
+constexpr auto kIdlePause = std::chrono::milliseconds(50);
+constexpr int kBatchesPerRound = 64;  // read before others have their turn with the mutex
+constexpr int kBusyRounds = 50;  // without news, before the pauses get longer
+
+// The machine's run: a log that was not closed well in another one may lack its end.
+std::string ReadBoot() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return boot.empty() ? "unknown" : boot;
+}
+
+}  // namespace
+
+StreamLog::StreamLog(Server& server) : server_(server) {}
+StreamLog::~StreamLog() { Stop(); }
+
+// ---- start and stop
+
+Status StreamLog::Start() {
+  txn_ = server_.MakeTransaction();
+  txn_->MuteEffects(true);
+  {
+    const std::lock_guard lock(mutex_);
+    TRY(TakeUp());
+  }
+  thread_ = StartThread("stream", [this] { Run(); });
+  return Ok();
+}
+
+Status StreamLog::TakeUp() {
+  Store& store = server_.store();
+  const std::string kept = TRY(store.ReadNote(kHistoryRow));
+  if (kept.empty()) {
+    history_.id = DrawReplicationId();
+    return Save();
+  }
+  history_ = TRY(DecodeHistory(kept));
+  follows_ = history_.follows;
+  if (const std::string applied = TRY(store.ReadNote(kAppliedRow)); !applied.empty()) {
+    SetApplied(TRY(DecodeApplied(applied)));
+  }
+  const std::string boot = ReadBoot();
+  const bool lost_power = !history_.boot.empty() && history_.boot != boot;
+  history_.boot = boot;
+  logs_ = history_.logs;
+  can_continue_ = history_.logs;
+  if (!history_.logs) return Save();
+  if (history_.follows) {
+    history_.anchors.push_back({applied_offset_, store.LatestSequence() + 1, kNoDb});
+    Restart(history_.anchors.back());
+    return Save();
+  }
+  store.SetInterest(kInterestInEffects, kInterestInEffects);
+  Restart(history_.anchors.back());
+  const Status read = ReadToEnd();
+  if (!read.ok()) {
+    Log(LogSeverity::kWarning, "replication: the log does not reach back to where it was read last; replicas "
+                               "will be sent everything: " + std::string(read.text()));
+    history_.id = DrawReplicationId();
+    history_.previous_id = kNoReplicationId;
+    history_.previous_end = -1;
+    const Anchor last = history_.anchors.back();
+    history_.anchors = {{last.offset, store.LatestSequence() + 1, kNoDb}};
+    Restart(history_.anchors.back());
+  } else if (lost_power) {
+    history_.Fork(stream_->offset());
+    history_.anchors.push_back({stream_->offset(), store.LatestSequence() + 1, kNoDb});
+    Restart(history_.anchors.back());
+  }
+  return Save();
+}
+
+void StreamLog::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  news_.notify_all();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  const std::lock_guard lock(mutex_);
+  history_.boot.clear();
+  const Status saved = Save();
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  stream_.reset();
+  txn_.reset();
+}
+
+Status StreamLog::Save() {
+  txn_->PutNote(kHistoryRow, EncodeHistory(history_));
+  return txn_->Commit(CommitMode::kWait);
+}
+
+// ---- what is asked
+
+History StreamLog::history() const {
+  const std::lock_guard lock(mutex_);
+  return history_;
+}
+
+uint64_t StreamLog::offset() const {
+  return follows_ || !logs_ ? applied_offset_ : read_offset_;
+}
+
+void StreamLog::SetApplied(const Applied& applied) {
+  applied_db_ = applied.db;
+  applied_offset_ = applied.offset;
+}
+
+Result<uint64_t> StreamLog::ReadOffset() {
+  const std::lock_guard lock(mutex_);
+  if (history_.logs && !history_.follows) TRY(ReadToEnd());
+  return offset();
+}
+
+Anchor StreamLog::position() const {
+  const std::lock_guard lock(mutex_);
+  return stream_ == nullptr ? Anchor{applied_offset_, 1, kNoDb} : stream_->position();
+}
+
+Applied StreamLog::applied() const {
+  return {applied_offset_, applied_db_};
+}
+
+uint64_t StreamLog::FirstByte() const {
+  const uint64_t end = offset();
+  const auto kept = static_cast<uint64_t>(server_.settings().repl_backlog_size.load());
+  const std::lock_guard lock(mutex_);
+  if (history_.anchors.empty()) return end + 1;
+  return std::max(history_.anchors.front().offset, end > kept ? end - kept : 0) + 1;
+}
+
+// Under `appendfsync always` nothing is said before it is on the disk.
+uint64_t StreamLog::synced_offset() const {
+  return server_.settings().fsync_policy() == AppendFsync::kAlways ? offset() : synced_offset_.load();
+}
+
+// ---- the log on and off
+
+// Every command that began before effects were wanted holds its stripes until it is committed.
+Status StreamLog::LockOutWriters() {
+  const std::unique_ptr<Transaction> all = server_.MakeTransaction();
+  all->BeginCommand(Lane::kSlow, WallMs(), false);
+  TRY(all->LockAll());
+  all->Discard();
+  return Ok();
+}
+
+Status StreamLog::BeginLogging() {
+  if (logs()) return Ok();
+  Store& store = server_.store();
+  store.SetInterest(kInterestInEffects, kInterestInEffects);
+  TRY(LockOutWriters());
+  const std::lock_guard lock(mutex_);
+  if (history_.logs) return Ok();
+  if (!history_.anchors.empty()) {  // there was a log once, and then changes without one
+    history_.id = DrawReplicationId();
+    history_.previous_id = kNoReplicationId;
+    history_.previous_end = -1;
+  }
+  history_.logs = true;
+  history_.boot = ReadBoot();
+  history_.anchors = {{applied_offset_, store.LatestSequence() + 1, kNoDb}};
+  Restart(history_.anchors.back());
+  TRY(Save());
+  can_continue_ = true;
+  logs_ = true;
+  return Ok();
+}
+
+void StreamLog::EndLogging() {
+  const std::lock_guard lock(mutex_);
+  if (!history_.logs || history_.follows) return;
+  server_.store().SetInterest(kInterestInEffects, 0);
+  SetApplied({stream_->offset(), 0});
+  history_.logs = false;
+  logs_ = can_continue_ = false;
+  stream_.reset();
+  const Status saved = Save();
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+}
+
+void StreamLog::Restart(const Anchor& anchor) {
+  stream_ = std::make_unique<LogStream>(server_.store(), anchor);
+  read_offset_ = anchor.offset;
+}
+
+Status StreamLog::LogLocked(std::initializer_list<std::string_view> argv) {
+  if (!history_.logs || history_.follows) return Ok();
+  const int db = stream_->position().db;
+  txn_->AddEffect(std::max(db, 0), std::span(argv.begin(), argv.size()));
+  return txn_->Commit(CommitMode::kWait);
+}
+
+Status StreamLog::LogCommand(std::initializer_list<std::string_view> argv) {
+  const std::lock_guard lock(mutex_);
+  return LogLocked(argv);
+}
+
+void StreamLog::WantAcks() {
+  {
+    const std::lock_guard lock(mutex_);
+    wants_acks_ = kicked_ = true;
+  }
+  wake_.notify_one();
+}
+
+// ---- reading
+
+void StreamLog::DropAnchor() {
+  const Anchor here = stream_->position();
+  if (here.offset - history_.anchors.back().offset < kBytesPerAnchor) return;
+  history_.anchors.push_back(here);
+  // The oldest that is needed is the last one before what is kept.
+  const auto kept = static_cast<uint64_t>(server_.settings().repl_backlog_size.load());
+  const uint64_t from = here.offset > kept ? here.offset - kept : 0;
+  while (history_.anchors.size() > 1 &&
+         (history_.anchors[1].offset <= from || history_.anchors.size() > kMostAnchors)) {
+    history_.anchors.erase(history_.anchors.begin());
+  }
+  const Status saved = Save();
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+}
+
+// Reads a batch, if there is one.
+Status StreamLog::ReadOn(bool& progressed) {
+  scratch_.clear();
+  const LogReader::Outcome outcome = TRY(stream_->Next(scratch_));
+  if (outcome == LogReader::Outcome::kGone) return Status::Corruption("a part of the log is gone");
+  progressed = outcome == LogReader::Outcome::kBatch;
+  read_offset_ = stream_->offset();
+  if (progressed) DropAnchor();
+  return Ok();
+}
+
+Status StreamLog::ReadToEnd() {
+  for (bool progressed = true; progressed;) TRY(ReadOn(progressed));
+  return Ok();
+}
+
+void StreamLog::Run() {
+  int quiet_rounds = 0;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (std::exchange(wants_acks_, false)) static_cast<void>(LogLocked({"REPLCONF", "GETACK", "*"}).ok());
+    bool any = false;
+    Status status;
+    if (stream_ != nullptr) {
+      int batches = kBatchesPerRound;
+      for (bool progressed = true; progressed && status.ok() && batches > 0; --batches) {
+        status = ReadOn(progressed);
+        any = any || progressed;
+      }
+      kicked_ = kicked_ || batches == 0;
+    }
+    if (!status.ok()) {
+      // Whoever reads on from here must be sent everything.
+      Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew: " +
+                                     std::string(status.text()));
+      const uint64_t reached = history_.follows ? applied_offset_.load() : stream_->offset();
+      if (!history_.follows) history_.id = DrawReplicationId();
+      history_.anchors = {{reached, server_.store().LatestSequence() + 1, kNoDb}};
+      Restart(history_.anchors.back());
+      static_cast<void>(Save().ok());
+    }
+    if (any) {
+      quiet_rounds = 0;
+      news_.notify_all();
+    }
+    // Others have their turn with the mutex.
+    const bool busy = ++quiet_rounds < kBusyRounds;
+    wake_.wait_for(lock, busy ? kPause : kIdlePause, [this] { return stopping_ || kicked_; });
+    kicked_ = false;
+  }
+}
+
+bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {
+  if (server_.store().LatestSequence() >= sequence) return true;
+  std::unique_lock lock(mutex_);
+  if (!stopping_) news_.wait_for(lock, std::chrono::microseconds(most_us));
+  return server_.store().LatestSequence() >= sequence;
+}
+
+// ---- roles
+
+Status StreamLog::TurnReplica() {
+  Store& store = server_.store();
+  TRY(LockOutWriters());
+  const std::lock_guard lock(mutex_);
+  if (history_.follows) return Ok();
+  store.SetInterest(kInterestInEffects, 0);
+  if (history_.logs) {
+    TRY(ReadToEnd());
+    SetApplied({stream_->offset(), std::max(stream_->position().db, 0)});
+  }
+  history_.follows = follows_ = true;
+  txn_->PutNote(kAppliedRow, EncodeApplied(applied()));
+  return Save();
+}
+
+Status StreamLog::TurnPrimary() {
+  Store& store = server_.store();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!history_.follows) return Ok();
+    if (!history_.logs) {
+      history_.follows = follows_ = false;
+      return Save();
+    }
+  }
+  store.SetInterest(kInterestInEffects, kInterestInEffects);
+  TRY(LockOutWriters());
+  const std::lock_guard lock(mutex_);
+  history_.Fork(applied_offset_);
+  history_.follows = follows_ = false;
+  history_.anchors.push_back({applied_offset_, store.LatestSequence() + 1, kNoDb});
+  Restart(history_.anchors.back());
+  return Save();
+}
+
+void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const {
+  if (!stream.empty()) txn.AddStream(stream);
+  txn.PutNote(kAppliedRow, EncodeApplied(applied));
+}
+
+void StreamLog::NoteApplied(const Applied& applied) {
+  SetApplied(applied);
+}
+
+Status StreamLog::Fork() {
+  const std::lock_guard lock(mutex_);
+  history_.id = DrawReplicationId();
+  history_.previous_id = kNoReplicationId;
+  history_.previous_end = -1;
+  return Save();
+}
+
+Status StreamLog::Rename(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (id.empty() || id == history_.id) return Ok();
+  history_.previous_id = history_.id;
+  history_.previous_end = static_cast<int64_t>(applied_offset_) + 1;
+  history_.id = id;
+  return Save();
+}
+
+StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Applied& applied, Transaction& txn)
+    : log_(log), lock_(log.mutex_), history_(log.history_), applied_(applied) {
+  history_.id = id;
+  history_.previous_id = kNoReplicationId;
+  history_.previous_end = -1;
+  history_.follows = history_.logs = true;
+  history_.boot = ReadBoot();
+  history_.anchors = {{applied.offset, log.server_.store().LatestSequence() + 1, kNoDb}};
+  txn.PutNote(kHistoryRow, EncodeHistory(history_));
+  txn.PutNote(kAppliedRow, EncodeApplied(applied));
+}
+
+void StreamLog::Adoption::Done() {
+  log_.history_ = history_;
+  log_.SetApplied(applied_);
+  log_.follows_ = true;
+  log_.Restart(history_.anchors.back());
+  log_.logs_ = log_.can_continue_ = true;
+}
+
+// ---- a snapshot's place in the stream
+
+Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& before) {
+  const uint64_t next = snapshot.sequence() + 1;
+  bool follows;
+  {
+    const std::lock_guard lock(mutex_);
+    follows = history_.follows;
+  }
+  if (follows) {
+    const Applied applied = TRY(DecodeApplied(TRY(snapshot.ReadNote(kAppliedRow))));
+    return Anchor{applied.offset, next, applied.db};
+  }
+  LogStream stream(server_.store(), before);
+  std::string bytes;
+  while (stream.position().sequence < next) {
+    const Anchor last = stream.position();
+    bytes.clear();
+    const LogReader::Outcome outcome = TRY(stream.Next(bytes));
+    if (outcome == LogReader::Outcome::kGone) return Status::Io("a part of the log is gone");
+    if (outcome == LogReader::Outcome::kCaughtUp || stream.batch_sequence() >= next) {
+      return Anchor{last.offset, next, last.db};
+    }
+  }
+  return stream.position();
+}
+
+}  // namespace cairn

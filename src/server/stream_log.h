@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// StreamLog: this server's history (replication/history.h) and how it grows.
+//
+// The write-ahead log is the replication log. While it is on, commits carry what commands did (of a
+// primary), or the bytes of the primary's stream (of a replica). One thread, "stream", reads what
+// comes, so that it is known how long the stream is, and drops anchors at which a replica that was
+// away can be picked up. Nothing of the stream is kept in memory: whoever sends it reads the log.
+//
+// The log is on from the first replica's coming until `repl-backlog-ttl` after the last one left,
+// and for as long as this server is a replica itself. It survives restarts and kill -9. After a power
+// loss the end of the log may be missing that replicas have seen; then the stream forks at its end.
+//
+// Thread: any; guarded by mutex_. The work is done on "stream".
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/result.h"
+#include "replication/history.h"
+#include "replication/log_stream.h"
+#include "storage/store_snapshot.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+
+class Server;
+
+class StreamLog {
+ public:
+  explicit StreamLog(Server& server);
+  ~StreamLog();
+
+  // Takes up the history where the store has it. REQUIRES: the store is open.
+  Status Start();
+  void Stop();
+
+  History history() const;
+  bool logs() const { return logs_.load(std::memory_order_acquire); }
+  // The length of the stream: as far as it has been read, of a replica as far as it was carried out.
+  uint64_t offset() const;
+  // The length of the stream with everything that is committed.
+  Result<uint64_t> ReadOffset();
+  // How far the thread has read the log.
+  Anchor position() const;
+  // The first byte that can still be asked for, counted from 1.
+  uint64_t FirstByte() const;
+
+  // Sees to it that the log is on and complete from here on.
+  Status BeginLogging();
+  void EndLogging();
+  // Adds a command that has no effect on data (PING, REPLCONF GETACK).
+  Status LogCommand(std::initializer_list<std::string_view> argv);
+  // The log is on the disk up to the byte `offset`.
+  void NoteSynced(uint64_t offset) { synced_offset_ = offset; }
+  uint64_t synced_offset() const;
+  // Asks for a REPLCONF GETACK soon; many asking at once get one.
+  void WantAcks();
+
+  // ---- a change of role
+  // No more effects of this server's own. Afterwards applied() is where the primary is to go on.
+  Status TurnReplica();
+  // The stream forks here and is this server's own from now on. No-op for a primary.
+  Status TurnPrimary();
+  // Whether there is a history with which a primary can be asked to go on.
+  bool can_continue() const { return can_continue_.load(); }
+
+  // ---- of a replica
+  Applied applied() const;
+  // Adds to the transaction of the follower what it has carried out since the last commit.
+  void AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const;
+  void NoteApplied(const Applied& applied);
+  // A new id, which nobody else knows: all who follow start anew.
+  Status Fork();
+  // The primary's stream has another id from here on, and was the same before.
+  Status Rename(const std::string& id);
+  // While this lives nothing else changes; made with all stripes locked. Adds to the transaction that the
+  // data is now that of stream `id` at `applied`; Done says that it was committed.
+  class Adoption {
+   public:
+    Adoption(StreamLog& log, const std::string& id, const Applied& applied, Transaction& txn);
+    void Done();
+
+   private:
+    StreamLog& log_;
+    const std::unique_lock<std::mutex> lock_;
+    History history_;
+    Applied applied_;
+  };
+
+  // The offset and the database selected at the moment of the snapshot, and where the log goes on. `before` is
+  // position() of before the snapshot was taken.
+  Result<Anchor> AnchorOf(const StoreSnapshot& snapshot, const Anchor& before);
+
+  // Waits until something may have been logged, at most `most_us`. True: there is something after `sequence`.
+  bool AwaitNews(uint64_t sequence, int64_t most_us);
+
+ private:
+  void Run();
+  // With mutex_ held:
+  Status Save();
+  Status ReadOn(bool& progressed);
+  Status ReadToEnd();
+  void DropAnchor();
+  void Restart(const Anchor& anchor);
+  Status TakeUp();
+  void SetApplied(const Applied& applied);
+  Status LogLocked(std::initializer_list<std::string_view> argv);
+  Status LockOutWriters();
+
+  Server& server_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;   // of the thread
+  std::condition_variable news_;   // of those who send
+  History history_;                // guarded by mutex_, like what follows
+  std::unique_ptr<LogStream> stream_;
+  std::unique_ptr<Transaction> txn_;
+  std::string scratch_;
+  bool stopping_ = false;
+  bool kicked_ = false;
+  bool wants_acks_ = false;
+  std::atomic<bool> logs_{false};
+  std::atomic<bool> follows_{false};
+  std::atomic<uint64_t> applied_offset_{0};
+  std::atomic<int> applied_db_{0};
+  std::atomic<uint64_t> read_offset_{0};
+  std::atomic<uint64_t> synced_offset_{0};
+  std::atomic<bool> can_continue_{false};
+  std::thread thread_;
+};
+
+}  // namespace cairn

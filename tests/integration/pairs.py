@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Primaries and replicas for tests: real servers of both kinds on loopback, waited for and compared."""
+
+import itertools
+import random
+import threading
+import time
+
+from harness import Server, start_redis
+from load import assert_equal, text
+
+PAIRS = list(itertools.product(("redis", "cairn"), repeat=2))
+
+
+def start(kind, **directives):
+    """A server of a kind, 'redis' or 'cairn'."""
+    directives = {"repl_diskless_sync_delay": 0, **directives}
+    if kind == "redis":
+        return start_redis(**directives)
+    return Server(**directives)
+
+
+def follow(replica, primary):
+    """Makes one server follow another and waits for the link."""
+    replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+    wait_for_link(replica)
+
+
+def wait_until(condition, timeout_s=60, what="it"):
+    """Waits until the condition holds."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {timeout_s} s"
+        time.sleep(0.02)
+
+
+def replication(server):
+    """INFO replication of a server."""
+    return server.client().info("replication")
+
+
+def wait_for_link(replica, timeout_s=60):
+    """Waits until the replica's link is up."""
+    client = replica.client()
+    wait_until(lambda: client.info("replication").get("master_link_status") == "up", timeout_s,
+               f"the link of {replica.command[0]}")
+
+
+def wait_for_offset(primary, replica, timeout_s=60):
+    """Waits until the replica has all of the primary's stream. REQUIRES: nobody writes."""
+    one, other = primary.client(), replica.client()
+
+    def caught_up():
+        info = other.info("replication")
+        return (info.get("master_link_status") == "up"
+                and info["slave_repl_offset"] >= one.info("replication")["master_repl_offset"])
+
+    wait_until(caught_up, timeout_s, "catching up")
+
+
+def assert_same(primary, *replicas, dbs=(0, 3)):
+    """All servers hold the same data, once the replicas have caught up."""
+    time.sleep(0.6)  # until the keys that live for a moment are gone
+    for replica in replicas:
+        wait_for_offset(primary, replica)
+        assert_equal(primary.client(), replica.client(), dbs)
+
+
+class Load:
+    """Clients that write to a server until they are stopped: all types, MULTI, expiry, a counter.
+
+    Errors of a connection that breaks are passed over, so the server may be killed meanwhile.
+    """
+
+    def __init__(self, server, clients=3, seed=1, pause_s=0.0):
+        self.server = server
+        self.ended = threading.Event()
+        self.pause_s = pause_s
+        self.commands = 0
+        self.threads = [threading.Thread(target=self._run, args=(seed + number,), daemon=True)
+                        for number in range(clients)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _run(self, seed):
+        rng = random.Random(seed)
+        client = None
+        while not self.ended.is_set():
+            try:
+                client = client or self.server.client(db=rng.choice([0, 3]))
+                change(client, rng)
+                self.commands += 1
+            except Exception:  # noqa: BLE001  (whatever a killed server makes of a connection)
+                client = None
+                time.sleep(0.05)
+            if self.pause_s:
+                time.sleep(self.pause_s)
+
+
+def change(client, rng):
+    """One random change."""
+    kind, number = rng.choice("slahzxemtpc"), rng.randrange(200)
+    key = f"load:{kind}:{number}"
+    if kind == "s":
+        client.set(key, text(rng, 200), ex=rng.choice([None, 100, 1000]))
+    elif kind == "l":
+        client.rpush(key, *[text(rng) for _ in range(rng.randint(1, 5))])
+        client.ltrim(key, -300, -1)
+    elif kind == "a":
+        client.sadd(key, *[rng.randint(0, 500) for _ in range(5)])
+        client.spop(key, 2)
+    elif kind == "h":
+        client.hset(key, f"f{rng.randrange(300)}", text(rng))
+        client.hincrbyfloat(key, "n", 0.5)
+    elif kind == "z":
+        client.zadd(key, {f"m{rng.randrange(300)}": rng.random()})
+        client.zincrby(key, 1.25, "one")
+        if rng.random() < 0.1:
+            client.zpopmin(key)
+    elif kind == "x":
+        client.xadd(key, {"f": text(rng)}, maxlen=100, approximate=False)
+    elif kind == "e":
+        client.set(key, "short", px=rng.randint(1, 300))
+    elif kind == "m":
+        pipe = client.pipeline(transaction=True)
+        pipe.incr("pair:a").incr("pair:b")
+        pipe.execute()
+    elif kind == "t":
+        client.delete(f"load:{rng.choice('slahzx')}:{number}")
+    elif kind == "p":
+        client.incrbyfloat(key, 0.1)
+        client.persist(f"load:s:{number}")
+    else:
+        client.incr("counter")
