@@ -63,7 +63,7 @@ void Ticker::ExpireKeys(Transaction& txn) {
   const LatencyTimer timer(server_.latency(), "expire-cycle");
   const auto effort = static_cast<uint64_t>(server_.settings().active_expire_effort.load());
   const Result<uint64_t> expired = ExpireDue(txn, server_.limits(), WallMs(), kKeysPerEffort * effort);
-  if (txn.has_announcements()) server_.pubsub().Deliver(txn.TakeAnnouncements());
+  if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
   if (expired.ok()) return;
   Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
                                  std::string(expired.status().text()));
