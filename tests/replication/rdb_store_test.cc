@@ -303,8 +303,8 @@ TEST(DumpFooter, OfANewerVersionIsRefused) {
     return StripDumpFooter(payload).has_value();
   };
   EXPECT_TRUE(with_version(5));
-  EXPECT_TRUE(with_version(11));
-  EXPECT_FALSE(with_version(12));
+  EXPECT_TRUE(with_version(12));
+  EXPECT_FALSE(with_version(13));
 }
 
 }  // namespace

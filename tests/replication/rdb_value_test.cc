@@ -73,7 +73,7 @@ TEST(RdbValue, TextsHaveFiveForms) {
 
 // What a length claims is held against what there is before room is made for it.
 TEST(RdbValue, AllocatesNothingThatIsOnlyClaimed) {
-  EXPECT_EQ(ShowHex("00 81 fffffffffffffff7"), "rdb: the payload is cut short");
+  EXPECT_EQ(ShowHex("00 81 fffffffffffffff7"), "rdb: a text is too long");
   EXPECT_EQ(ShowHex("01 81 ffffffffffffffff 00"), "rdb: the payload is cut short");
   EXPECT_EQ(ShowHex("04 81 8000000000000001 00"), "rdb: the payload is cut short");
   EXPECT_EQ(ShowHex("00 c3 05 80 7fffffff 00 61 e0 00 00"),
