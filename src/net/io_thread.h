@@ -62,6 +62,7 @@ class IoThread {
 
  private:
   void Run();
+  bool HasPosted();
   void RunPosted();
   void EndTick();
   void LetGoOfReaders();
