@@ -190,10 +190,19 @@ void RowCache::EraseAll() {
   for (const Shard& shard : shards_) shard.cache->EraseUnRefEntries();
 }
 
+// Insert compares with the smaller capacity while a change is under way, so that no eviction goes unnoticed.
 void RowCache::SetCapacity(size_t bytes) {
-  if (bytes < capacity()) complete_.store(false, std::memory_order_release);
-  capacity_.store(bytes, std::memory_order_relaxed);
-  for (const Shard& shard : shards_) shard.cache->SetCapacity(ShardCapacity());
+  const bool shrinks = bytes < capacity();
+  if (shrinks) {
+    capacity_.store(bytes);
+    complete_.store(false, std::memory_order_release);
+  }
+  for (const Shard& shard : shards_) shard.cache->SetCapacity(bytes / shards_.size());
+  if (shrinks) {
+    complete_.store(false, std::memory_order_release);  // a flush may have come in between
+  } else {
+    capacity_.store(bytes);
+  }
 }
 
 size_t RowCache::usage() const {
