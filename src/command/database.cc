@@ -79,7 +79,7 @@ Status SwapDb(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kRows[] = {
     {.name = "randomkey",
      .arity = 1,
-     .flags = kReadonly,
+     .flags = kReadonly | kSlowLane,  // a walk over key rows may have to put a memtable in order
      .run = RandomKey,
      .since = "1.0.0",
      .summary = "Returns a random key of the selected database.",

@@ -62,7 +62,7 @@ Status Keys(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kRows[] = {
     {.name = "scan",
      .arity = -2,
-     .flags = kReadonly,
+     .flags = kReadonly | kSlowLane,  // a walk over key rows may have to put a memtable in order
      .run = Scan,
      .since = "2.8.0",
      .summary = "Returns some of the keys of the selected database, and a cursor to go on from.",
@@ -71,7 +71,7 @@ constexpr CommandRow kRows[] = {
      .tips = "nondeterministic_output request_policy:special"},
     {.name = "keys",
      .arity = 2,
-     .flags = kReadonly,
+     .flags = kReadonly | kSlowLane,  // a walk over key rows may have to put a memtable in order
      .run = Keys,
      .since = "1.0.0",
      .summary = "Returns every key of the selected database that matches a pattern.",

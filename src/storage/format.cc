@@ -71,4 +71,10 @@ std::string EncodeCount(int64_t count) {
   return value;
 }
 
+Result<int64_t> DecodeCount(std::string_view value) {
+  uint64_t count;
+  if (!ReadVarint(value, count)) return Status::Corruption("meta row count: cut short");
+  return UnZigZag(count);
+}
+
 }  // namespace cairn

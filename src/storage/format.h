@@ -39,5 +39,6 @@ Status DecodeDatabases(std::string_view value, std::vector<KeyspaceId>& keyspace
 RowKey MakeCountRow(uint32_t worker, KeyspaceId keyspace);
 bool ParseCountRow(std::string_view row, uint32_t& worker, KeyspaceId& keyspace);
 std::string EncodeCount(int64_t count);
+Result<int64_t> DecodeCount(std::string_view value);
 
 }  // namespace cairn

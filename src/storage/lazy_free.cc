@@ -6,6 +6,7 @@
 #include <rocksdb/experimental.h>
 
 #include "encoding/varint.h"
+#include "storage/overlay.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -98,7 +99,7 @@ Status LazyFree::FreeCollection(Store& store, CollectionId id) {
   for (rows->Seek(ToSlice(lower.row())); rows->Valid(); rows->Next(), ++count) {
     tagged.resize(1);
     tagged.append(rows->key().data(), rows->key().size());
-    store.cache().Erase(tagged);
+    store.cache().Erase(tagged, Overlay::HashOf(tagged));
   }
   TRY(FromRocksDb(rows->status()));
   if (count > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();

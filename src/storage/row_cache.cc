@@ -88,10 +88,10 @@ RowCache::RowCache(size_t capacity_bytes)
 RowCache::~RowCache() = default;
 
 // By the upper bits: the cache has a hash of its own.
-RowCache::Shard& RowCache::ShardOf(std::string_view tagged) { return shards_[Hash64(tagged) >> 32 & (kShards - 1)]; }
+RowCache::Shard& RowCache::ShardOf(uint64_t hash) { return shards_[hash >> 32 & (kShards - 1)]; }
 
-RowRef RowCache::Lookup(std::string_view tagged, bool use, int64_t now_s, bool& was_hot) {
-  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s, bool& was_hot) {
+  rocksdb::Cache& cache = *ShardOf(hash).cache;
   rocksdb::Cache::Handle* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
   if (handle == nullptr) {
     misses_.Add();
@@ -114,7 +114,7 @@ RowRef RowCache::Lookup(std::string_view tagged, bool use, int64_t now_s, bool& 
 
 int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
   int64_t used_s = created_s_;
-  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
   if (auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()))) {
     const auto* row = static_cast<CachedRow*>(cache.Value(handle));
     const int64_t row_used_s = row->used_s.load(std::memory_order_relaxed);
@@ -125,7 +125,7 @@ int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
 }
 
 void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
-  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
   auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
   if (handle == nullptr) return;
   auto* row = static_cast<CachedRow*>(cache.Value(handle));
@@ -134,7 +134,7 @@ void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
 }
 
 uint8_t RowCache::Frequency(std::string_view tagged, int64_t now_s) {
-  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
   auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
   if (handle == nullptr) return kNewFrequency;
   const uint8_t frequency = DecayedFrequency(*static_cast<CachedRow*>(cache.Value(handle)), now_s);
@@ -143,21 +143,21 @@ uint8_t RowCache::Frequency(std::string_view tagged, int64_t now_s) {
 }
 
 void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
-  rocksdb::Cache& cache = *ShardOf(tagged).cache;
+  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
   auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
   if (handle == nullptr) return;
   static_cast<CachedRow*>(cache.Value(handle))->frequency.store(frequency, std::memory_order_relaxed);
   cache.Release(handle);
 }
 
-void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot, int64_t used_s) {
+void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view value, bool hot, int64_t used_s) {
   const size_t charge = sizeof(CachedRow) + value.size() + kAllocatorOverhead;
   if (charge > ShardCapacity() / kMostOfShard) {
     complete_.store(false, std::memory_order_release);
-    Erase(tagged);
+    Erase(tagged, hash);
     return;
   }
-  Shard& shard = ShardOf(tagged);
+  Shard& shard = ShardOf(hash);
   const size_t most = MostCharged(tagged.size(), value.size());
   if (shard.held.fetch_add(most, std::memory_order_relaxed) + most > ShardCapacity()) {
     complete_.store(false, std::memory_order_release);  // before the cache evicts something
@@ -170,8 +170,8 @@ void RowCache::Insert(std::string_view tagged, std::string_view value, bool hot,
                             priority);
 }
 
-void RowCache::Erase(std::string_view tagged) {
-  ShardOf(tagged).cache->Erase(rocksdb::Slice(tagged.data(), tagged.size()));
+void RowCache::Erase(std::string_view tagged, uint64_t hash) {
+  ShardOf(hash).cache->Erase(rocksdb::Slice(tagged.data(), tagged.size()));
 }
 
 void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {

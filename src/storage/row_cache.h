@@ -41,8 +41,9 @@ class RowCache {
 
   // A pinned row or a null RowRef. `use` marks it hot; `was_hot` tells whether it was already or is now.
   // `now_s`, here and below, is Unix time.
-  RowRef Lookup(std::string_view tagged, bool use, int64_t now_s, bool& was_hot);
-  void Insert(std::string_view tagged, std::string_view value, bool hot, int64_t used_s);
+  // `hash`, here and below, is Overlay::HashOf(tagged).
+  RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s, bool& was_hot);
+  void Insert(std::string_view tagged, uint64_t hash, std::string_view value, bool hot, int64_t used_s);
   // For a row that was only peeked at.
   static constexpr int64_t kUnknownUse = 0;
   // Seconds since the row was last used or written. A row whose use the cache does not remember counts from
@@ -60,7 +61,7 @@ class RowCache {
   // For a row that is held.
   void SetFrequency(std::string_view tagged, uint8_t frequency);
   // For a row that does not exist any more.
-  void Erase(std::string_view tagged);
+  void Erase(std::string_view tagged, uint64_t hash);
   // Takes out rows that do not exist any more: those whose tagged keys `is_dead` names. One pass over the cache.
   void EraseDead(const std::function<bool(std::string_view)>& is_dead);
 
@@ -85,7 +86,7 @@ class RowCache {
   };
 
  private:
-  Shard& ShardOf(std::string_view tagged);
+  Shard& ShardOf(uint64_t hash);
   size_t ShardCapacity() const { return capacity() / shards_.size(); }
 
   std::vector<Shard> shards_;

@@ -122,11 +122,9 @@ Status Store::LoadCounts() {
     uint32_t worker;
     KeyspaceId keyspace;
     if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
-    std::string_view value(rows->value().data(), rows->value().size());
-    uint64_t count;
-    if (!ReadVarint(value, count)) return Status::Corruption("meta row count: cut short");
+    const int64_t count = TRY(DecodeCount({rows->value().data(), rows->value().size()}));
     batch.Delete(family(Space::kMeta), rows->key());
-    if (IsLiveKeyspace(keyspace)) sums[keyspace] += UnZigZag(count);
+    if (IsLiveKeyspace(keyspace)) sums[keyspace] += count;
   }
   TRY(FromRocksDb(rows->status()));
   for (const auto& [keyspace, count] : sums) {

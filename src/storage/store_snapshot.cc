@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "encoding/varint.h"
 #include "storage/format.h"
 #include "storage/store.h"
 
@@ -66,10 +65,8 @@ Status StoreSnapshot::Load() {
     uint32_t worker;
     KeyspaceId keyspace;
     if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
-    std::string_view value(rows->value().data(), rows->value().size());
-    uint64_t count;
-    if (!ReadVarint(value, count)) return Status::Corruption("meta row count: cut short");
-    sums[keyspace] += UnZigZag(count);
+    const int64_t count = TRY(DecodeCount({rows->value().data(), rows->value().size()}));
+    sums[keyspace] += count;
   }
   TRY(FromRocksDb(rows->status()));
   for (const KeyspaceId keyspace : keyspaces_) keys_.push_back(sums[keyspace]);

@@ -283,7 +283,7 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   const bool cached = IsCached(row.space());
   if (cached) {
     bool hot = false;
-    RowRef found = store_.cache_.Lookup(row.tagged(), access == Access::kUse, now_ms_ / 1000, hot);
+    RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_ms_ / 1000, hot);
     if (found) {
       if (hot) hot_row_hash_ = hash;
       return found;
@@ -302,21 +302,21 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   }
   TRY(FromRocksDb(status));
   auto copy = std::make_unique<std::string>(value.data(), value.size());
-  if (cached) Admit(row, *copy, access);
+  if (cached) Admit(row, hash, *copy, access);
   return RowRef(std::move(copy));
 }
 
 // A row read from RocksDB enters the cache only while nobody can commit a newer one.
-void Transaction::Admit(const RowKey& row, std::string_view value, Access access) {
+void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access) {
   const int64_t used_s = access == Access::kUse ? now_ms_ / 1000 : RowCache::kUnknownUse;
   if (Holds(row.stripe())) {
-    store_.cache_.Insert(row.tagged(), value, false, used_s);
+    store_.cache_.Insert(row.tagged(), hash, value, false, used_s);
     return;
   }
   const uint64_t version = observed_.back().version;
   if (!store_.stripes_.TryLock(row.stripe(), this)) return;
   if (store_.stripes_.Version(row.stripe()) == version) {
-    store_.cache_.Insert(row.tagged(), value, false, used_s);
+    store_.cache_.Insert(row.tagged(), hash, value, false, used_s);
   }
   store_.stripes_.Unlock(row.stripe(), this);
 }
@@ -516,9 +516,9 @@ void Transaction::ApplyToCache() {
   for (const Overlay::Entry& entry : overlay_.entries()) {
     if (!IsCached(entry.space())) continue;
     if (entry.state == Overlay::State::kPut) {
-      store_.cache_.Insert(entry.tagged, entry.value, entry.hot, now_ms_ / 1000);
+      store_.cache_.Insert(entry.tagged, entry.hash, entry.value, entry.hot, now_ms_ / 1000);
     } else if (entry.state == Overlay::State::kDeleted) {
-      store_.cache_.Erase(entry.tagged);
+      store_.cache_.Erase(entry.tagged, entry.hash);
     }
   }
   for (const UseMark& mark : use_marks_) {

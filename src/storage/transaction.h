@@ -287,7 +287,7 @@ class Transaction {
   void ReleaseStripes();
   Status Observe(uint32_t stripe);
   Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
-  void Admit(const RowKey& row, std::string_view value, Access access);
+  void Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access);
   RankIndex* IndexOf(const RowKey& row);
   static void Apply(RankIndex& index, const RankChange& change, bool undo);
   void NoteRankChange(const RowKey& row, bool added);

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "storage/overlay.h"
 #include "storage/store_fixture.h"
 
 namespace cairn {
@@ -17,7 +18,11 @@ constexpr int64_t kNow = 1000;
 
 bool Has(RowCache& cache, const std::string& tagged) {
   bool was_hot = false;
-  return static_cast<bool>(cache.Lookup(tagged, false, kNow, was_hot));
+  return static_cast<bool>(cache.Lookup(tagged, Overlay::HashOf(tagged), false, kNow, was_hot));
+}
+
+void Put(RowCache& cache, const std::string& tagged, const std::string& value, bool hot) {
+  cache.Insert(tagged, Overlay::HashOf(tagged), value, hot, kNow);
 }
 
 TEST(RowCache, IsCompleteUntilSomethingHasToLeave) {
@@ -29,7 +34,7 @@ TEST(RowCache, IsCompleteUntilSomethingHasToLeave) {
   for (; cache.IsComplete(); ++rows) {
     ASSERT_LT(rows, 100000);
     for (int row = 0; row < rows; row += 10) ASSERT_TRUE(Has(cache, "row" + std::to_string(row)));
-    cache.Insert("row" + std::to_string(rows), value, false, kNow);
+    Put(cache, "row" + std::to_string(rows), value, false);
   }
   EXPECT_GT(rows, 100);
 }
@@ -40,9 +45,9 @@ TEST(RowCache, OverwritingAndErasingKeepItComplete) {
   for (int i = 0; i < 100000; ++i) {
     const std::string row = "row" + std::to_string(i % 100);
     bool was_hot = false;
-    const RowRef pinned = cache.Lookup(row, true, kNow, was_hot);
-    cache.Insert(row, std::string(static_cast<size_t>(i % 200), 'v'), i % 2 == 0, kNow);
-    if (i % 7 == 0) cache.Erase(row);
+    const RowRef pinned = cache.Lookup(row, Overlay::HashOf(row), true, kNow, was_hot);
+    Put(cache, row, std::string(static_cast<size_t>(i % 200), 'v'), i % 2 == 0);
+    if (i % 7 == 0) cache.Erase(row, Overlay::HashOf(row));
   }
   EXPECT_TRUE(cache.IsComplete());
 }
@@ -50,7 +55,7 @@ TEST(RowCache, OverwritingAndErasingKeepItComplete) {
 TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
   RowCache cache(kCapacity);
   cache.NoteEmptyStore();
-  cache.Insert("large", std::string(4096, 'v'), true, kNow);
+  Put(cache, "large", std::string(4096, 'v'), true);
   EXPECT_FALSE(Has(cache, "large"));
   EXPECT_FALSE(cache.IsComplete());
   cache.NoteEmptyStore();
