@@ -8,34 +8,23 @@
 namespace cairn {
 
 RankIndex::RankIndex(uint64_t total, Weights weights) : weights_(weights), count_(total) {
-  auto block = std::make_unique<Block>();
-  block->count = total;
+  Block block{.count = total, .leaves = {}};
   const bool resident = total == 0 && weights == Weights::kOne;
-  block->leaves.push_back(Leaf{.first = "", .count = total, .resident = resident, .rows = {}});
-  bytes_ = BytesOf(block->leaves[0]);
+  block.leaves.push_back(Leaf{.first = "", .count = total, .resident = resident, .rows = {}});
+  bytes_ = BytesOf(block.leaves[0]);
   blocks_.push_back(std::move(block));
 }
 
-size_t RankIndex::BytesOfRow(std::string_view row) {
-  return sizeof(std::string) + (row.size() > 15 ? row.size() + 17 : 0);
-}
-
-size_t RankIndex::BytesOf(const Leaf& leaf) {
-  size_t bytes = sizeof(Leaf) + leaf.first.size();
-  for (const std::string& row : leaf.rows) bytes += BytesOfRow(row);
-  return bytes;
-}
+size_t RankIndex::BytesOf(const Leaf& leaf) { return sizeof(Leaf) + leaf.first.capacity() + leaf.rows.bytes(); }
 
 RankIndex::Place RankIndex::FindRow(std::string_view suffix) const {
   const auto block = std::upper_bound(blocks_.begin() + 1, blocks_.end(), suffix,
-                                      [](std::string_view s, const std::unique_ptr<Block>& b) {
-                                        return s < b->leaves[0].first;
-                                      }) - 1;
-  const std::vector<Leaf>& leaves = (*block)->leaves;
+                                      [](std::string_view s, const Block& b) { return s < b.leaves[0].first; }) - 1;
+  const std::vector<Leaf>& leaves = block->leaves;
   const auto leaf = std::upper_bound(leaves.begin() + 1, leaves.end(), suffix,
                                      [](std::string_view s, const Leaf& l) { return s < l.first; }) - 1;
   Place place{static_cast<size_t>(block - blocks_.begin()), static_cast<size_t>(leaf - leaves.begin()), 0};
-  for (size_t b = 0; b < place.block; ++b) place.before += blocks_[b]->count;
+  for (size_t b = 0; b < place.block; ++b) place.before += blocks_[b].count;
   for (size_t l = 0; l < place.leaf; ++l) place.before += leaves[l].count;
   return place;
 }
@@ -43,22 +32,22 @@ RankIndex::Place RankIndex::FindRow(std::string_view suffix) const {
 RankIndex::Place RankIndex::FindRank(uint64_t rank) const {
   ASSERT(rank < count_, "the rank is within the collection");
   Place place;
-  while (place.before + blocks_[place.block]->count <= rank) place.before += blocks_[place.block++]->count;
-  const std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  while (place.before + blocks_[place.block].count <= rank) place.before += blocks_[place.block++].count;
+  const std::vector<Leaf>& leaves = blocks_[place.block].leaves;
   while (place.before + leaves[place.leaf].count <= rank) place.before += leaves[place.leaf++].count;
   return place;
 }
 
 const std::string* RankIndex::BoundAfter(const Place& place) const {
-  const std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  const std::vector<Leaf>& leaves = blocks_[place.block].leaves;
   if (place.leaf + 1 < leaves.size()) return &leaves[place.leaf + 1].first;
-  if (place.block + 1 < blocks_.size()) return &blocks_[place.block + 1]->leaves[0].first;
+  if (place.block + 1 < blocks_.size()) return &blocks_[place.block + 1].leaves[0].first;
   return nullptr;
 }
 
 bool RankIndex::Advance(Place& place) const {
   place.before += At(place).count;
-  if (++place.leaf < blocks_[place.block]->leaves.size()) return true;
+  if (++place.leaf < blocks_[place.block].leaves.size()) return true;
   place.leaf = 0;
   return ++place.block < blocks_.size();
 }
@@ -66,34 +55,33 @@ bool RankIndex::Advance(Place& place) const {
 void RankIndex::Add(std::string_view suffix) {
   if (count_ == kBroken) return;
   const Place place = FindRow(suffix);
-  Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
+  Leaf& leaf = blocks_[place.block].leaves[place.leaf];
   ++leaf.count;
-  ++blocks_[place.block]->count;
+  ++blocks_[place.block].count;
   ++count_;
   if (!leaf.resident) return;
-  const auto at = std::lower_bound(leaf.rows.begin(), leaf.rows.end(), suffix);
-  leaf.rows.emplace(at, suffix);
-  bytes_ += BytesOfRow(suffix);
+  bytes_ -= leaf.rows.bytes();
+  leaf.rows.Insert(leaf.rows.LowerBound(suffix), suffix);
+  bytes_ += leaf.rows.bytes();
   if (leaf.rows.size() > kMaxLeafRows) SplitLeaf(place);
 }
 
 void RankIndex::Remove(std::string_view suffix) {
   if (count_ == kBroken) return;
   const Place place = FindRow(suffix);
-  Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
+  Leaf& leaf = blocks_[place.block].leaves[place.leaf];
   if (leaf.count == 0 && weights_ == Weights::kMany) {
     count_ = kBroken;
     return;
   }
   ASSERT(leaf.count > 0, "a removed row was counted");
   --leaf.count;
-  --blocks_[place.block]->count;
+  --blocks_[place.block].count;
   --count_;
   if (leaf.resident) {
-    const auto at = std::lower_bound(leaf.rows.begin(), leaf.rows.end(), suffix);
-    ASSERT(at != leaf.rows.end() && *at == suffix, "a removed row is in its leaf");
-    bytes_ -= BytesOfRow(suffix);
-    leaf.rows.erase(at);
+    const size_t at = leaf.rows.LowerBound(suffix);
+    ASSERT(at < leaf.rows.size() && leaf.rows[at] == suffix, "a removed row is in its leaf");
+    leaf.rows.Erase(at);
   }
   if (leaf.count > 0) return;
   leaf.resident = weights_ == Weights::kOne;
@@ -101,31 +89,28 @@ void RankIndex::Remove(std::string_view suffix) {
 }
 
 void RankIndex::SplitLeaf(const Place& place) {
-  Leaf& leaf = blocks_[place.block]->leaves[place.leaf];
-  const auto middle = leaf.rows.begin() + static_cast<ptrdiff_t>(leaf.rows.size() / 2);
-  Leaf upper{.first = *middle, .count = 0, .resident = true, .rows = {}};
-  upper.rows.assign(std::make_move_iterator(middle), std::make_move_iterator(leaf.rows.end()));
+  std::vector<Leaf>& leaves = blocks_[place.block].leaves;
+  Leaf& leaf = leaves[place.leaf];
+  bytes_ -= BytesOf(leaf);
+  Leaf upper{.first = "", .count = 0, .resident = true, .rows = leaf.rows.SplitOff(leaf.rows.size() / 2)};
+  upper.first = upper.rows[0];
   upper.count = upper.rows.size();
-  leaf.rows.erase(middle, leaf.rows.end());
+  leaf.rows.Shrink();
   leaf.count = leaf.rows.size();
-  bytes_ += sizeof(Leaf) + upper.first.size();
-  std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  bytes_ += BytesOf(leaf) + BytesOf(upper);
   leaves.insert(leaves.begin() + static_cast<ptrdiff_t>(place.leaf) + 1, std::move(upper));
   if (leaves.size() > kMaxBlockLeaves) SplitBlock(place.block);
 }
 
 void RankIndex::SplitBlock(size_t block) {
-  while (blocks_[block]->leaves.size() > kMaxBlockLeaves) {
-    std::vector<Leaf>& leaves = blocks_[block]->leaves;
-    const size_t keep = std::max(kMaxBlockLeaves / 2, leaves.size() - kMaxBlockLeaves / 2);
-    auto upper = std::make_unique<Block>();
-    upper->leaves.assign(std::make_move_iterator(leaves.begin() + static_cast<ptrdiff_t>(keep)),
-                         std::make_move_iterator(leaves.end()));
-    leaves.resize(keep);
-    Recount(*upper);
-    Recount(*blocks_[block]);
-    blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(block) + 1, std::move(upper));
-  }
+  std::vector<Leaf> leaves = std::move(blocks_[block].leaves);
+  constexpr size_t kKept = kMaxBlockLeaves / 2;
+  std::vector<Block> blocks((leaves.size() + kKept - 1) / kKept);
+  for (size_t at = 0; at < leaves.size(); ++at) blocks[at / kKept].leaves.push_back(std::move(leaves[at]));
+  for (Block& part : blocks) Recount(part);
+  blocks_[block] = std::move(blocks[0]);
+  blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(block) + 1, std::make_move_iterator(blocks.begin() + 1),
+                 std::make_move_iterator(blocks.end()));
 }
 
 void RankIndex::Recount(Block& block) {
@@ -138,20 +123,20 @@ void RankIndex::MergeEmpty(const Place& place) {
   if (Advance(next) && At(next).count == 0) DropLeaf(next);
   if (place.block == 0 && place.leaf == 0) return;
   Place previous = place;
-  if (previous.leaf == 0) previous.leaf = blocks_[--previous.block]->leaves.size();
+  if (previous.leaf == 0) previous.leaf = blocks_[--previous.block].leaves.size();
   --previous.leaf;
   if (At(previous).count == 0) DropLeaf(place);
 }
 
 void RankIndex::DropLeaf(const Place& place) {
-  std::vector<Leaf>& leaves = blocks_[place.block]->leaves;
+  std::vector<Leaf>& leaves = blocks_[place.block].leaves;
   bytes_ -= BytesOf(leaves[place.leaf]);
   leaves.erase(leaves.begin() + static_cast<ptrdiff_t>(place.leaf));
   if (leaves.empty()) blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(place.block));
 }
 
 void RankIndex::Replace(const Place& place, std::vector<Leaf> leaves) {
-  std::vector<Leaf>& old = blocks_[place.block]->leaves;
+  std::vector<Leaf>& old = blocks_[place.block].leaves;
   bytes_ -= BytesOf(old[place.leaf]);
   uint64_t count = 0;
   for (const Leaf& leaf : leaves) {
@@ -168,10 +153,11 @@ void RankIndex::Replace(const Place& place, std::vector<Leaf> leaves) {
 void RankIndex::Trim(size_t bytes) {
   for (size_t step = 0; step < blocks_.size() && bytes_ > bytes; ++step) {
     trim_hand_ = (trim_hand_ + 1) % blocks_.size();
-    for (Leaf& leaf : blocks_[trim_hand_]->leaves) {
+    for (Leaf& leaf : blocks_[trim_hand_].leaves) {
       if (!leaf.resident || leaf.count == 0) continue;
-      for (const std::string& row : leaf.rows) bytes_ -= BytesOfRow(row);
+      bytes_ -= leaf.rows.bytes();
       leaf.rows = {};
+      bytes_ += leaf.rows.bytes();
       leaf.resident = false;
       if (bytes_ <= bytes) break;
     }

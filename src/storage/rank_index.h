@@ -17,6 +17,7 @@
 // holds the stripe may use and change its indexes, nobody else.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "encoding/row_key.h"
+#include "storage/packed_rows.h"
 #include "storage/stripes.h"
 
 namespace cairn {
@@ -43,7 +45,7 @@ class RankIndex {
     std::string first;              // lower bound; "" for the first leaf
     uint64_t count = 0;
     bool resident = false;
-    std::vector<std::string> rows;  // when resident: all its rows in order
+    PackedRows rows;                // when resident: all of them
   };
   // A leaf's place. Invalidated by every change of the index.
   struct Place {
@@ -59,7 +61,7 @@ class RankIndex {
 
   Place FindRow(std::string_view suffix) const;
   Place FindRank(uint64_t rank) const;  // REQUIRES: rank < count()
-  const Leaf& At(const Place& place) const { return blocks_[place.block]->leaves[place.leaf]; }
+  const Leaf& At(const Place& place) const { return blocks_[place.block].leaves[place.leaf]; }
   // The lower bound of the leaf after it; null for the last one.
   const std::string* BoundAfter(const Place& place) const;
   bool Advance(Place& place) const;  // to the next leaf; false at the end
@@ -78,10 +80,11 @@ class RankIndex {
     uint64_t count = 0;
     std::vector<Leaf> leaves;
   };
-  static constexpr size_t kMaxBlockLeaves = 512;
+  // The counts of all blocks are added up to find a rank, and those of a block's leaves: about as many of each in a
+  // collection of ten million rows.
+  static constexpr size_t kMaxBlockLeaves = 256;
 
   static size_t BytesOf(const Leaf& leaf);
-  static size_t BytesOfRow(std::string_view row);
   void SplitLeaf(const Place& place);
   void SplitBlock(size_t block);
   // Makes one of neighbouring empty leaves. REQUIRES: the leaf is empty.
@@ -93,7 +96,7 @@ class RankIndex {
   static constexpr uint64_t kBroken = UINT64_MAX;  // no collection's count, so nobody will use the index again
 
   const Weights weights_;
-  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<Block> blocks_;
   uint64_t count_ = 0;
   size_t bytes_ = 0;
   size_t trim_hand_ = 0;
@@ -116,6 +119,11 @@ class RankIndexes {
   void Charge(int64_t bytes, RankIndex& index, const Transaction* owner);
 
   size_t bytes() const { return static_cast<size_t>(bytes_.load(std::memory_order_relaxed)); }
+  // What may still be charged before something has to go.
+  size_t room() const {
+    const size_t capacity = capacity_.load(std::memory_order_relaxed);
+    return capacity - std::min(capacity, bytes());
+  }
   void SetCapacity(size_t bytes) { capacity_.store(bytes, std::memory_order_relaxed); }
 
  private:

@@ -105,12 +105,12 @@ class Refiner {
 
   // Appends resident leaves of `rows`, the first of them with this bound.
   static void AppendResident(std::vector<Leaf>& leaves, const std::string& bound,
-                             std::vector<std::string> rows) {
+                             const std::vector<std::string>& rows) {
     for (size_t at = 0; at < rows.size(); at += RankIndex::kLeafRows) {
       const size_t end = std::min(rows.size(), at + RankIndex::kLeafRows);
       Leaf leaf{at == 0 ? bound : rows[at], end - at, true, {}};
-      leaf.rows.assign(std::make_move_iterator(rows.begin() + static_cast<ptrdiff_t>(at)),
-                       std::make_move_iterator(rows.begin() + static_cast<ptrdiff_t>(end)));
+      for (size_t row = at; row < end; ++row) leaf.rows.Append(rows[row]);
+      leaf.rows.Shrink();
       leaves.push_back(std::move(leaf));
     }
   }
@@ -120,7 +120,7 @@ class Refiner {
     std::vector<std::string> rows = TRY(Read(place, count + 1, Direction::kForward));
     if (rows.size() != count) return Disagree();
     std::vector<Leaf> leaves;
-    AppendResident(leaves, index_.At(place).first, std::move(rows));
+    AppendResident(leaves, index_.At(place).first, rows);
     index_.Replace(place, std::move(leaves));
     return Ok();
   }
@@ -132,7 +132,7 @@ class Refiner {
     Leaf rest{std::move(rows.back()), whole.count - end_rows_, false, {}};
     rows.pop_back();
     std::vector<Leaf> leaves;
-    AppendResident(leaves, whole.first, std::move(rows));
+    AppendResident(leaves, whole.first, rows);
     leaves.push_back(std::move(rest));
     index_.Replace(place, std::move(leaves));
     return Ok();
@@ -145,23 +145,28 @@ class Refiner {
     std::reverse(rows.begin(), rows.end());
     std::vector<Leaf> leaves;
     leaves.push_back(Leaf{whole.first, whole.count - rows.size(), false, {}});
-    const std::string bound = rows.front();
-    AppendResident(leaves, bound, std::move(rows));
+    AppendResident(leaves, rows.front(), rows);
     index_.Replace(place, std::move(leaves));
     return Ok();
   }
 
-  // Counts the whole leaf: one pass, after which every part of it is found in O(log n).
+  // Counts the whole leaf: one pass, after which every part of it is found in O(log n). As many of its rows as there
+  // is room for stay.
   Status CutAll(const Place& place) {
+    size_t room = txn_.store().rank_indexes().room();
     std::vector<Leaf> leaves;
-    leaves.push_back(Leaf{index_.At(place).first, 0, false, {}});
+    leaves.push_back(Leaf{index_.At(place).first, 0, room > 0, {}});
     uint64_t count = 0;
     Cursor cursor = Rows(place, Direction::kForward);
     for (; cursor.Valid(); cursor.Next(), ++count) {
+      const std::string_view row = cursor.row().substr(8);
       if (leaves.back().count == RankIndex::kLeafRows) {
-        leaves.push_back(Leaf{std::string(cursor.row().substr(8)), 0, false, {}});
+        leaves.back().rows.Shrink();
+        room -= std::min(room, leaves.back().rows.bytes() + sizeof(Leaf));
+        leaves.push_back(Leaf{std::string(row), 0, room > 0, {}});
       }
       ++leaves.back().count;
+      if (leaves.back().resident) leaves.back().rows.Append(row);
     }
     TRY(cursor.TakeStatus());
     if (count != index_.At(place).count) return Disagree();
@@ -196,7 +201,7 @@ Result<std::string> Ranks::At(uint64_t rank) {
   RankIndex* index = TRY(Open(txn_, space_, id_, total_, stripe_));
   Refiner refiner(txn_, *index, space_, id_, stripe_);
   const Place place = TRY(refiner.LoadRank(rank));
-  return index->At(place).rows[rank - place.before];
+  return std::string(index->At(place).rows[rank - place.before]);
 }
 
 Result<std::vector<std::string>> Ranks::Take(uint64_t rank, uint64_t n) {
@@ -206,10 +211,11 @@ Result<std::vector<std::string>> Ranks::Take(uint64_t rank, uint64_t n) {
     TRY(txn_.Spend(1));
     Refiner refiner(txn_, *index, space_, id_, stripe_);
     const Place place = TRY(refiner.LoadRank(rank));
-    const std::vector<std::string>& rows = index->At(place).rows;
-    for (uint64_t i = rank - place.before; i < rows.size() && taken.size() < n; ++i, ++rank) {
-      taken.push_back(rows[i]);
-    }
+    index->At(place).rows.VisitFrom(rank - place.before, [&](std::string_view row) {
+      taken.emplace_back(row);
+      ++rank;
+      return taken.size() < n;
+    });
   }
   return taken;
 }
@@ -218,9 +224,7 @@ Result<uint64_t> Ranks::RankOf(std::string_view suffix) {
   RankIndex* index = TRY(Open(txn_, space_, id_, total_, stripe_));
   Refiner refiner(txn_, *index, space_, id_, stripe_);
   const Place place = TRY(refiner.LoadRow(suffix));
-  const std::vector<std::string>& rows = index->At(place).rows;
-  return place.before +
-         static_cast<uint64_t>(std::lower_bound(rows.begin(), rows.end(), suffix) - rows.begin());
+  return place.before + index->At(place).rows.LowerBound(suffix);
 }
 
 }  // namespace cairn

@@ -25,7 +25,7 @@ size_t CountLeaves(const RankIndex& index) {
   return leaves;
 }
 
-const std::string& RowAt(const RankIndex& index, uint64_t rank) {
+std::string_view RowAt(const RankIndex& index, uint64_t rank) {
   const RankIndex::Place place = index.FindRank(rank);
   return index.At(place).rows[rank - place.before];
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/packed_rows.h"
+
+#include "base/assert.h"
+#include "encoding/varint.h"
+
+namespace cairn {
+
+std::string_view PackedRows::Next(size_t& offset) const {
+  std::string_view rest(data_);
+  rest.remove_prefix(offset);
+  uint64_t size = 0;
+  const bool whole = ReadVarint(rest, size) && size <= rest.size();
+  ASSERT(whole, "packed rows are whole");
+  const std::string_view row = rest.substr(0, size);
+  offset = static_cast<size_t>(row.data() - data_.data()) + row.size();
+  return row;
+}
+
+size_t PackedRows::OffsetOf(size_t at) const {
+  if (at == size_) return data_.size();
+  size_t offset = 0;
+  while (at-- > 0) Next(offset);
+  return offset;
+}
+
+std::string_view PackedRows::operator[](size_t at) const {
+  ASSERT(at < size_, "the row is one of them");
+  size_t offset = OffsetOf(at);
+  return Next(offset);
+}
+
+size_t PackedRows::LowerBound(std::string_view row) const {
+  size_t before = 0;
+  VisitFrom(0, [&](std::string_view other) {
+    if (other >= row) return false;
+    ++before;
+    return true;
+  });
+  return before;
+}
+
+void PackedRows::Append(std::string_view row) {
+  AppendVarint(data_, row.size());
+  data_.append(row);
+  ++size_;
+}
+
+void PackedRows::Insert(size_t at, std::string_view row) {
+  std::string packed;
+  AppendVarint(packed, row.size());
+  packed.append(row);
+  data_.insert(OffsetOf(at), packed);
+  ++size_;
+}
+
+void PackedRows::Erase(size_t at) {
+  ASSERT(at < size_, "the row is one of them");
+  const size_t begin = OffsetOf(at);
+  size_t end = begin;
+  Next(end);
+  data_.erase(begin, end - begin);
+  --size_;
+}
+
+PackedRows PackedRows::SplitOff(size_t at) {
+  PackedRows upper;
+  const size_t offset = OffsetOf(at);
+  upper.data_.assign(data_, offset);
+  upper.size_ = size_ - at;
+  data_.resize(offset);
+  size_ = at;
+  return upper;
+}
+
+}  // namespace cairn
