@@ -126,6 +126,20 @@ Status Transaction::LockAll() {
   return Lock(all);
 }
 
+bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
+  const std::vector<Overlay::Entry>& entries = overlay_.entries();
+  return !keyspaces_.empty() || std::any_of(entries.begin(), entries.end(), [&](const Overlay::Entry& entry) {
+    return entry.state != Overlay::State::kNothing &&
+           std::find(stripes.begin(), stripes.end(), entry.stripe) != stripes.end();
+  });
+}
+
+Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
+  if (stripes.empty() || !(HasChanged(stripes) || (first_ != nullptr && first_->HasChanged(stripes)))) return Ok();
+  met_lock_ = true;
+  return Status::WouldWait();
+}
+
 Status Transaction::Spend(uint64_t steps) {
   if (lane_ == Lane::kSlow) return Ok();
   if (steps > steps_left_) return Status::WouldWait();
