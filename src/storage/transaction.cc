@@ -148,6 +148,12 @@ Status Transaction::Spend(uint64_t steps) {
 }
 
 Status Transaction::Observe(uint32_t stripe) {
+  // Still the one's before this one, and not to be taken over because somebody waits for it: what is committed there is
+  // older than what the command sees of that tick's other keys.
+  if (first_ != nullptr && store_.stripes_.IsHeldBy(stripe, first_)) {
+    met_lock_ = true;
+    return Status::WouldWait();
+  }
   uint64_t version = store_.stripes_.Version(stripe);
   while (Stripes::IsCommitting(version)) {
     met_lock_ = true;
