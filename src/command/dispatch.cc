@@ -147,14 +147,13 @@ Status Dispatcher::LockFor(Call& call, bool everything) {
   worker.stripes.clear();
   bool by_key = !everything;
   if (by_key && call.command->Has(kRunsQueue)) {
-    // Whether a watched key has changed is known once the tick before this one is written.
-    if (!call.session.watched.empty() && worker.txn.follows()) return Status::WouldWait();
+    for (const WatchedKey& key : call.session.watched) worker.stripes.push_back(key.stripe);
+    TRY(worker.txn.AwaitListener(worker.stripes));
     std::vector<std::string_view> argv;
     for (const QueuedCommand& queued : call.session.multi.queue) {
       argv.assign(queued.argv.begin(), queued.argv.end());
       by_key = AddStripes(worker, *queued.command, argv, true) && by_key;
     }
-    for (const WatchedKey& key : call.session.watched) worker.stripes.push_back(key.stripe);
   } else if (by_key) {
     by_key = AddStripes(worker, *call.command, call.argv, worker.lane == Lane::kSlow);
   }

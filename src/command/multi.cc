@@ -89,6 +89,7 @@ Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
   std::vector<uint32_t> stripes;
   for (size_t i = 1; i < args.size(); ++i) stripes.push_back(StripeOf(args[i]));
   TRY(ctx.txn().Lock(stripes));  // so that no commit falls between the look and the registration
+  TRY(ctx.txn().AwaitListener(stripes));
   Keyspace keys = ctx.keys();
   while (args.More()) {
     const Key key = keys.Name(args.Bytes());

@@ -2,6 +2,7 @@
 #include "net/io_thread.h"
 
 #include <event2/event.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,13 +41,9 @@ IoThread::IoThread(std::string name, Service& service, RateLimit& limit)
   base_ = event_base_new_with_config(config);
   event_config_free(config);
   wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  const auto on_wake = [](int fd, short, void*) {
-    uint64_t count;
-    while (read(fd, &count, sizeof count) > 0) {
-    }
-  };
+  const auto on_wake = [](int, short, void* self) { static_cast<IoThread*>(self)->DrainWakes(); };
   const auto on_timer = [](int, short, void* self) { static_cast<IoThread*>(self)->EverySoOften(); };
-  wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, nullptr);
+  wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
   timer_event_ = event_new(base_, -1, EV_PERSIST, on_timer, this);
   event_add(wake_event_, nullptr);
   event_add(timer_event_, &kTimerPeriod);
@@ -94,6 +91,27 @@ void IoThread::Run() {
       RunPosted();
       EndTick();
     }
+  }
+  FinishLastTick();
+}
+
+// The slow lane, which is still at work, would wait for ever for the keys of a tick that nobody ends.
+void IoThread::FinishLastTick() {
+  EndTick();
+  while (is_committing_) {
+    if (!HasPosted()) {
+      pollfd woken{wake_fd_, POLLIN, 0};
+      (void)poll(&woken, 1, -1);
+      DrainWakes();
+    }
+    RunPosted();
+    EndTick();
+  }
+}
+
+void IoThread::DrainWakes() const {
+  uint64_t count;
+  while (read(wake_fd_, &count, sizeof count) > 0) {
   }
 }
 

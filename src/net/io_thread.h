@@ -62,6 +62,8 @@ class IoThread {
 
  private:
   void Run();
+  void FinishLastTick();
+  void DrainWakes() const;
   bool HasPosted();
   void RunPosted();
   void EndTick();

@@ -126,6 +126,20 @@ Status Transaction::LockAll() {
   return Lock(all);
 }
 
+bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
+  const std::vector<Overlay::Entry>& entries = overlay_.entries();
+  return !keyspaces_.empty() || std::any_of(entries.begin(), entries.end(), [&](const Overlay::Entry& entry) {
+    return entry.state != Overlay::State::kNothing &&
+           std::find(stripes.begin(), stripes.end(), entry.stripe) != stripes.end();
+  });
+}
+
+Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
+  if (stripes.empty() || !(HasChanged(stripes) || (first_ != nullptr && first_->HasChanged(stripes)))) return Ok();
+  met_lock_ = true;
+  return Status::WouldWait();
+}
+
 Status Transaction::Spend(uint64_t steps) {
   if (lane_ == Lane::kSlow) return Ok();
   if (steps > steps_left_) return Status::WouldWait();
@@ -134,6 +148,12 @@ Status Transaction::Spend(uint64_t steps) {
 }
 
 Status Transaction::Observe(uint32_t stripe) {
+  // Still the one's before this one, and not to be taken over because somebody waits for it: what is committed there is
+  // older than what the command sees of that tick's other keys.
+  if (first_ != nullptr && store_.stripes_.IsHeldBy(stripe, first_)) {
+    met_lock_ = true;
+    return Status::WouldWait();
+  }
   uint64_t version = store_.stripes_.Version(stripe);
   while (Stripes::IsCommitting(version)) {
     met_lock_ = true;

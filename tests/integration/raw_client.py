@@ -35,9 +35,15 @@ class RawClient:
 
     def send(self, *words):
         """Sends one command and leaves the reply to be read."""
-        encoded = [w if isinstance(w, bytes) else str(w).encode() for w in words]
-        parts = [b"*%d\r\n" % len(encoded)]
-        parts += [b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded]
+        self.send_together(words)
+
+    def send_together(self, *commands):
+        """Sends commands, each a tuple of words, in one piece and leaves the replies to be read."""
+        parts = []
+        for words in commands:
+            encoded = [w if isinstance(w, bytes) else str(w).encode() for w in words]
+            parts.append(b"*%d\r\n" % len(encoded))
+            parts += [b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded]
         self.socket.sendall(b"".join(parts))
 
     def read(self):

@@ -120,3 +120,29 @@ def test_nobody_sees_half_of_it(connect):
         assert seen[0] == seen[1]
         for _ in range(4):
             writer.read()
+
+
+# Commands of one packet meet in one tick, before anybody has been told of what the tick has changed.
+@pytest.mark.parametrize("change", [
+    ("set", "watched", "changed"),
+    ("eval", "return redis.call('set', ARGV[1], 'changed')", 0, "watched"),
+    ("eval", "return redis.call('set', KEYS[1], 'changed')", 1, "watched"),
+    ("flushall",),
+])
+def test_a_change_in_the_same_packet_counts_as_well(connect, change):
+    client = connect()
+    client("set", "watched", "first")
+    commands = [("watch", "watched"), change, ("multi",), ("set", "watched", "last"), ("exec",)]
+    client.send_together(*commands)
+    assert [client.read() for _ in commands][-1] == (b"*", None)
+
+
+@pytest.mark.parametrize("in_one_packet", [True, False])
+def test_what_was_written_before_watch_is_no_change(connect, in_one_packet):
+    client = connect()
+    before = [("set", "watched", "first"), ("watch", "watched")]
+    queue = [("multi",), ("set", "watched", "last"), ("exec",)]
+    for packet in [before + queue] if in_one_packet else [before, queue]:
+        client.send_together(*packet)
+        replies = [client.read() for _ in packet]
+    assert replies[-1] == (b"*", [(b"+", b"OK")])
