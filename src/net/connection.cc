@@ -27,7 +27,8 @@ constexpr size_t kMostSlowReplies = 4 * 1024 * 1024;  // a slow lane batch comes
 
 }  // namespace
 
-Connection::Connection(IoThread& thread, uint64_t id, int fd) : thread_(thread), id_(id), fd_(fd) {
+Connection::Connection(IoThread& thread, uint64_t id, int fd, std::unique_ptr<TlsStream> tls)
+    : thread_(thread), id_(id), fd_(fd), tls_(std::move(tls)) {
   read_event_ = event_new(thread.base(), fd, EV_READ | EV_PERSIST, &OnReadable, this);
   write_event_ = event_new(thread.base(), fd, EV_WRITE | EV_PERSIST, &OnWritable, this);
   deadline_event_ = event_new(thread.base(), -1, 0, &OnDeadline, this);
@@ -45,6 +46,7 @@ void Connection::Shut() {
     if (*e != nullptr) event_free(*e);
     *e = nullptr;
   }
+  tls_.reset();
   close(fd_);
   if (client_ != nullptr) client_->OnClosed();
 }
@@ -54,6 +56,7 @@ void Connection::Close() { thread_.Close(this); }
 // ---- events
 
 void Connection::WatchRead(bool on) {
+  if (on && tls_ != nullptr && tls_->has_more()) event_active(read_event_, EV_READ, 0);
   if (on == watches_read_) return;
   watches_read_ = on;
   if (on) {
@@ -87,10 +90,15 @@ void Connection::OnReadable(int, short, void* self) {
     return;
   }
   if (!connection->ReadSocket()) return;
-  if (connection->state_ == State::kReading) connection->RunRequests(false);
+  if (connection->state_ == State::kReading) {
+    connection->RunRequests(false);
+  } else {
+    connection->WatchRead(true);
+    connection->WatchWrite(connection->AwaitsWritable());
+  }
 }
 
-void Connection::OnWritable(int, short, void* self) {
+void Connection::OnWritable(int fd, short what, void* self) {
   auto* connection = static_cast<Connection*>(self);
   const std::shared_ptr<Connection> keep = connection->shared_from_this();
   if (!connection->uncommitted_.empty()) {
@@ -100,6 +108,12 @@ void Connection::OnWritable(int, short, void* self) {
   if (!connection->Flush()) return;
   if (connection->unsent() == 0 && connection->close_after_reply_ && connection->state_ == State::kReading) {
     connection->Close();
+  } else if (connection->tls_ != nullptr && connection->tls_->read_wants_write()) {
+    if (connection->is_at_rest() && connection->watches_read_) {
+      OnReadable(fd, what, self);
+    } else {
+      connection->WatchWrite(false);  // the next Flush looks again
+    }
   }
 }
 
@@ -113,7 +127,8 @@ void Connection::OnDeadline(int, short, void* self) {
 bool Connection::ReadSocket() {
   const size_t room = std::clamp(parser_.missing_bytes(), kReadBytes, kMostReadBytes);
   char* const place = parser_.Reserve(room);
-  const ssize_t size = read(fd_, place, parser_.reserved());
+  const ssize_t size =
+      tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
   if (size > 0) {
     parser_.Filled(static_cast<size_t>(size));
     thread_.worker().NoteRead(static_cast<uint64_t>(size));
@@ -302,7 +317,8 @@ void Connection::GoSlow() {
 
 bool Connection::Flush() {
   while (sent_ < out_.size()) {
-    const ssize_t size = send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL);
+    const ssize_t size = tls_ == nullptr ? send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL)
+                                         : tls_->Write(out_.data() + sent_, out_.size() - sent_);
     if (size > 0) {
       sent_ += static_cast<size_t>(size);
       thread_.worker().NoteWritten(static_cast<uint64_t>(size));
@@ -321,7 +337,7 @@ bool Connection::Flush() {
     out_.erase(0, sent_);
     sent_ = 0;
   }
-  WatchWrite(sent_ < out_.size());
+  WatchWrite(AwaitsWritable());
   NoteBuffers();
   if (unsent() > 0 && client_->ExceedsOutputLimit(unsent(), MonotonicUs())) {
     Close();

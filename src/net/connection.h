@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Connection: a socket, its bytes in and out, and where its requests are being run.
+// Connection: a socket, perhaps with TLS on it, its bytes in and out, and where its requests are being run.
 //
 //   kReading     on its I/O thread, fast lane
 //   kInTick      it ran something; its replies wait for the end of the tick
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tls_stream.h"
 #include "net/service.h"
 #include "resp/request_parser.h"
 
@@ -27,7 +28,8 @@ class IoThread;
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(IoThread& thread, uint64_t id, int fd);
+  // Without `tls` it speaks plainly.
+  Connection(IoThread& thread, uint64_t id, int fd, std::unique_ptr<TlsStream> tls);
   ~Connection();
 
   // Starts reading. `client` is what Service::Accept gave.
@@ -59,6 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static void OnWritable(int fd, short what, void* self);
   static void OnDeadline(int fd, short what, void* self);
   bool ReadSocket();
+  bool AwaitsWritable() const { return tls_ == nullptr ? unsent() > 0 : tls_->needs_writable(unsent() > 0); }
   void RunRequests(bool resume);
   Next RunBatch(Worker& worker, bool slow, bool resume);
   Next RunOne(Worker& worker, bool resume);
@@ -81,6 +84,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   IoThread& thread_;
   const uint64_t id_;
   const int fd_;
+  std::unique_ptr<TlsStream> tls_;  // null: none
   State state_ = State::kReading;
   Next next_ = Next::kRead;
   std::shared_ptr<Client> client_;

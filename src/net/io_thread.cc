@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "base/tls.h"
 #include "net/connection.h"
 
 namespace cairn {
@@ -211,11 +212,13 @@ void IoThread::Adopt(int fd, ConnectionOrigin origin) {
     std::string refusal;
     std::shared_ptr<Client> client = service_.Accept(origin, std::make_shared<Waker>(*this, id), refusal);
     if (client == nullptr) {
-      (void)!send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
+      // Over TLS there are no last words: the handshake has not begun.
+      if (origin.tls == nullptr) (void)!send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
       close(fd);
       return;
     }
-    auto connection = std::make_shared<Connection>(*this, id, fd);
+    auto tls = origin.tls == nullptr ? nullptr : origin.tls->Accept(fd, origin.peer);
+    auto connection = std::make_shared<Connection>(*this, id, fd, std::move(tls));
     connections_.emplace(id, connection);
     connection->Start(std::move(client));
   });

@@ -175,6 +175,7 @@ void Listener::Accept(int socket) {
     ConnectionOrigin origin;
     origin.fd = fd;
     origin.read_only = options_.read_only;
+    origin.tls = options_.tls;
     origin.is_unix = peer.ss_family == AF_UNIX;
     if (origin.is_unix) {
       origin.peer = origin.local = options_.unix_path + ":0";

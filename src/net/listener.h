@@ -34,6 +34,7 @@ struct ListenerOptions {
   bool read_only = false;
   int backlog = 511;
   int keepalive_s = 300;
+  const Tls* tls = nullptr;   // its connections speak TLS. REQUIRES: configured
 };
 
 class Listener {

@@ -19,6 +19,8 @@
 
 namespace cairn {
 
+class Tls;
+
 enum class RunResult : unsigned char {
   kDone,       // the reply is in `out`
   kWouldWait,  // nothing has happened; the same request is to be run by a slow lane worker
@@ -104,6 +106,7 @@ struct ConnectionOrigin {
   bool is_unix = false;
   bool is_loopback = false;
   bool read_only = false;
+  const Tls* tls = nullptr;  // null: it speaks plainly
 };
 
 class Service {

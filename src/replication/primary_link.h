@@ -27,6 +27,7 @@ struct LinkOptions {
   std::string announced_ip;  // empty: what the primary sees
   std::string bind_from;
   int64_t timeout_ms = 60000;
+  const Tls* tls = nullptr;  // null: none is spoken
 };
 
 class PrimaryLink {

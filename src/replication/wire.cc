@@ -35,6 +35,7 @@ Wire::~Wire() {
 }
 
 void Wire::Close() {
+  tls_.reset();
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
 }
@@ -58,7 +59,13 @@ Result<bool> Wire::Await(short events, int64_t timeout_ms) {
   }
 }
 
-Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from) {
+Status Wire::Failed(const std::string& what) const {
+  if (tls_ == nullptr || tls_->failure().empty()) return WireError(what);
+  return Status::Io(what + ": " + tls_->failure());
+}
+
+Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from,
+                     const Tls* tls) {
   Close();
   interrupted_ = false;
   uint64_t ignored;
@@ -89,18 +96,22 @@ Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, cons
   socklen_t size = sizeof error;
   getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
   errno = error;
-  return error == 0 ? Ok() : WireError(host);
+  if (error != 0) return WireError(host);
+  if (tls != nullptr) tls_ = tls->Connect(fd_, host);
+  return Ok();
 }
 
 Status Wire::Send(std::string_view bytes, int64_t timeout_ms) {
   while (!bytes.empty()) {
-    const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent = tls_ == nullptr ? send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL)
+                                         : tls_->Write(bytes.data(), bytes.size());
     if (sent > 0) {
       bytes.remove_prefix(static_cast<size_t>(sent));
     } else if (errno == EAGAIN) {
-      if (!TRY(Await(POLLOUT, timeout_ms))) return TimedOut("sending");
+      const bool for_reading = tls_ != nullptr && !tls_->needs_writable(true);
+      if (!TRY(Await(for_reading ? POLLIN : POLLOUT, timeout_ms))) return TimedOut("sending");
     } else if (errno != EINTR) {
-      return WireError("sending");
+      return Failed("sending");
     }
   }
   return Ok();
@@ -117,13 +128,14 @@ Status Wire::SendCommand(std::span<const std::string_view> argv, int64_t timeout
 Result<size_t> Wire::Read(char* into, size_t most, int64_t timeout_ms) {
   for (;;) {
     if (interrupted_) return Status::Io("the link was given up");
-    const ssize_t got = recv(fd_, into, most, 0);
+    const ssize_t got = tls_ == nullptr ? recv(fd_, into, most, 0) : tls_->Read(into, most);
     if (got > 0) return static_cast<size_t>(got);
     if (got == 0) return Status::Io("the connection was closed by the other side");
     if (errno == EAGAIN) {
-      if (!TRY(Await(POLLIN, timeout_ms))) return size_t{0};
+      const bool for_writing = tls_ != nullptr && tls_->needs_writable(false);
+      if (!TRY(Await(for_writing ? POLLOUT : POLLIN, timeout_ms))) return size_t{0};
     } else if (errno != EINTR) {
-      return WireError("reading");
+      return Failed("reading");
     }
   }
 }

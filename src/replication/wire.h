@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Wire: a connection to another server, for a thread that may wait. Every wait has an end: a time,
+// Wire: a connection to another server, plain or with TLS, for a thread that may wait. Every wait has an end: a time,
 // or Interrupt from another thread.
 //
 // Thread: its user's; Interrupt any.
@@ -8,11 +8,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/tls.h"
 
 namespace cairn {
 
@@ -23,8 +25,9 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  // `from`: the local address to use; empty: any.
-  Status Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from = "");
+  // `from`: the local address to use; empty: any. With `tls` the handshake takes place when something is sent.
+  Status Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from = "",
+                 const Tls* tls = nullptr);
   void Close();
   bool is_open() const { return fd_ >= 0; }
 
@@ -46,8 +49,10 @@ class Wire {
  private:
   // False: the time is over.
   Result<bool> Await(short events, int64_t timeout_ms);
+  Status Failed(const std::string& what) const;
 
   int fd_ = -1;
+  std::unique_ptr<TlsStream> tls_;  // null: none
   int wake_fd_ = -1;
   std::atomic<bool> interrupted_{false};
 };

@@ -14,6 +14,9 @@ struct SectionRow {
 // In the order of Section.
 constexpr SectionRow kSections[kSectionCount] = {
     {"Network", "Where clients connect, and what one of them may ask for."},
+    {"TLS",
+     "Certificates, keys and rules of TLS, for `tls-port`, for each `listen` line that says `tls`, and for links to "
+     "other servers. A change is for connections that come later."},
     {"Process", "The process, its files and its threads."},
     {"Security", "Who may do what."},
     {"Replication", "Replicas of this server, and the primary it is one of."},
@@ -33,8 +36,8 @@ constexpr SectionRow kSections[kSectionCount] = {
 
 std::vector<Directive> JoinRows() {
   std::vector<Directive> rows;
-  for (const auto part : {NetworkDirectives(), ProcessDirectives(), ReplicationDirectives(), StorageDirectives(),
-                          TypeDirectives(), ObservationDirectives(), AcceptedDirectives()}) {
+  for (const auto part : {NetworkDirectives(), TlsDirectives(), ProcessDirectives(), ReplicationDirectives(),
+                          StorageDirectives(), TypeDirectives(), ObservationDirectives(), AcceptedDirectives()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }
   return rows;

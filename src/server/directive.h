@@ -59,6 +59,7 @@ using Target =
 
 enum class Section : unsigned char {
   kNetwork,
+  kTls,
   kProcess,
   kSecurity,
   kReplication,
@@ -70,7 +71,7 @@ enum class Section : unsigned char {
   kRocksdb,
   kAccepted,
 };
-inline constexpr int kSectionCount = 11;
+inline constexpr int kSectionCount = 12;
 std::string_view SectionTitle(Section section);
 // What the section is about, a sentence or two for the reference page.
 std::string_view SectionText(Section section);
@@ -102,6 +103,7 @@ struct Directive {
 
 // All rows, by section, in the order of the reference page.
 std::span<const Directive> NetworkDirectives();
+std::span<const Directive> TlsDirectives();
 std::span<const Directive> ProcessDirectives();  // kProcess and kSecurity
 std::span<const Directive> ReplicationDirectives();
 std::span<const Directive> StorageDirectives();  // kDurability, kMemory and kRocksdb

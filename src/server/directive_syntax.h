@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly]; a word is a whole
+// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]; a word is a whole
 // line.
 extern const SpecialSyntax kListenSyntax;
 

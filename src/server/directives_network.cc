@@ -30,10 +30,11 @@ const Directive kRows[] = {
              "over HTTP and without a password; 0 is none."},
     {.name = "listen", .section = kNet, .kind = Kind::kSpecial, .special = &kListenSyntax,
      .flags = kStartOnly | kRepeatable,
-     .syntax = "<address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly]",
+     .syntax = "<address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]",
      .help = "One more listener, with I/O threads of its own, so that a flood on it leaves the "
              "others alone. `qps-limit` delays what exceeds so many commands a second; `readonly` "
-             "refuses commands that write. May be given any number of times."},
+             "refuses commands that write; `tls` speaks TLS with the certificate of `tls-cert-file`. May be "
+             "given any number of times."},
     {.name = "unixsocket", .section = kNet, .kind = Kind::kText, .fallback = "",
      .flags = kStartOnly, .syntax = "<path>",
      .help = "A Unix socket to listen on beside `port`, served by the same I/O threads."},

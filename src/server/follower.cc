@@ -144,9 +144,12 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   options.user = config.Text("masteruser");
   options.password = config.Text("masterauth");
   const int64_t announced = config.Number("replica-announce-port");
-  options.listening_port = static_cast<int>(announced != 0 ? announced : server_.settings().port.load());
+  const Settings& settings = server_.settings();
+  const int64_t own_port = settings.tls_replication ? settings.tls_port : settings.port;
+  options.listening_port = static_cast<int>(announced != 0 ? announced : own_port);
+  if (settings.tls_replication) options.tls = &server_.tls();
   options.announced_ip = config.Text("replica-announce-ip");
-  options.timeout_ms = server_.settings().repl_timeout_s * 1000;
+  options.timeout_ms = settings.repl_timeout_s * 1000;
   if (!wanted_) return Status::Io("not wanted any more");
   TRY(link_.Open(options));
   if (!wanted_) return Status::Io("not wanted any more");

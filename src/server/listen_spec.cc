@@ -55,6 +55,8 @@ Result<ListenSpec> ParseListenSpec(std::span<const std::string> words) {
   for (size_t i = 1; i < words.size(); ++i) {
     if (EqualsIgnoreCase(words[i], "readonly")) {
       spec.read_only = true;
+    } else if (EqualsIgnoreCase(words[i], "tls")) {
+      spec.tls = true;
     } else if (EqualsIgnoreCase(words[i], "io-threads")) {
       spec.io_threads = static_cast<int>(TRY(ParseCount(words, ++i, 1, kMaxIoThreads)));
     } else if (EqualsIgnoreCase(words[i], "qps-limit")) {

@@ -2,7 +2,7 @@
 //
 // ListenSpec: one `listen` line. Thread: any; a value.
 //
-//   listen <address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly]
+//   listen <address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct ListenSpec {
   int io_threads = 1;
   int64_t qps_limit = 0;  // commands a second of all its clients together; 0: none
   bool read_only = false;
+  bool tls = false;
 };
 
 // Reads the words after `listen`. The error's text is a part of a sentence.

@@ -42,7 +42,8 @@ Status WriteServer(CommandContext& ctx, Report& text) {
   text.Field("process_id", static_cast<int64_t>(getpid()));
   text.Field("process_supervised", "no");
   text.Field("run_id", std::string_view(identity.run_id));
-  text.Field("tcp_port", server.settings().port.load());
+  const int64_t port = server.settings().port;
+  text.Field("tcp_port", port != 0 ? port : server.settings().tls_port.load());
   text.Field("server_time_usec", WallUs());
   text.Field("uptime_in_seconds", uptime_s);
   text.Field("uptime_in_days", uptime_s / 86400);

@@ -16,6 +16,7 @@
 #include "server/directive_syntax.h"
 #include "server/families.h"
 #include "server/metrics.h"
+#include "server/tls_settings.h"
 #include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/process_memory.h"
@@ -113,6 +114,13 @@ Status Server::OpenListeners() {
   if (options.port != 0 || !options.unix_path.empty()) {
     listeners_.push_back(TRY(Listener::Open(options, *this)));
   }
+  if (settings().tls_port != 0) {
+    ListenerOptions own = options;
+    own.port = static_cast<int>(settings().tls_port);
+    own.unix_path.clear();
+    own.tls = &tls_;
+    listeners_.push_back(TRY(Listener::Open(own, *this)));
+  }
   for (const ListenSpec& spec : config_->Listeners()) {
     ListenerOptions own = options;
     own.addresses = {spec.address};
@@ -121,9 +129,10 @@ Status Server::OpenListeners() {
     own.io_threads = spec.io_threads;
     own.qps_limit = spec.qps_limit;
     own.read_only = spec.read_only;
+    own.tls = spec.tls ? &tls_ : nullptr;
     listeners_.push_back(TRY(Listener::Open(own, *this)));
   }
-  if (listeners_.empty()) return Status::Io("nothing to listen on: port is 0 and there is no listen line");
+  if (listeners_.empty()) return Status::Io("nothing to listen on: no port, tls-port, unixsocket or listen line");
   return Ok();
 }
 
@@ -171,6 +180,7 @@ void Server::WatchSettings() {
   static_cast<void>(count_uses().ok());
   config_->Watch("maxmemory-policy", count_uses);
   WatchInterest();
+  WatchTls(*config_, tls_);
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
@@ -205,6 +215,7 @@ void Server::WatchInterest() {
 
 Status Server::Start() {
   const int64_t started_us = MonotonicUs();
+  if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
   TRY(OpenStore());
   TRY(LoadFunctions());
   TRY(LoadUsers(*this));

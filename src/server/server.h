@@ -14,6 +14,7 @@
 #include "acl/access_log.h"
 #include "acl/users.h"
 #include "base/thread.h"
+#include "base/tls.h"
 #include "command/dispatch.h"
 #include "command/table.h"
 #include "command/waiters.h"
@@ -92,6 +93,7 @@ class Server : public Service {
   SaveState& saves() { return saves_; }
   RdbSaves& rdb_saves() { return rdb_saves_; }
   Replication& replication() { return replication_; }
+  Tls& tls() { return tls_; }
   void OnPrimaryLink(bool up) { replication_.OnPrimaryLink(up); }
   void OnStreamChanged() { replication_.OnStreamChanged(); }
   MemoryPeak& memory_peak() { return memory_peak_; }
@@ -117,6 +119,7 @@ class Server : public Service {
   RdbSaves rdb_saves_{*this};
   MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
+  Tls tls_;
   Waiters waiters_;
   Dispatcher dispatcher_;
   const std::unique_ptr<Scripting> scripting_;

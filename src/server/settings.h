@@ -39,6 +39,10 @@ struct Settings {
   Number client_query_buffer_limit;
   OutputLimit output_limits[3];  // by ClientClass
 
+  // TLS
+  Number tls_port, tls_auth_clients;  // tls_auth_clients: TlsClientCertificates (base/tls.h)
+  Flag tls_replication;
+
   // process
   Flag daemonize;
   Number loglevel;  // LogLevel

@@ -152,7 +152,7 @@ TEST_F(ConfigTest, AnAliasSetsTheDirectiveItStandsFor) {
 }
 
 TEST_F(ConfigTest, LinesOfARepeatableDirectiveAddUpWithinTheirSource) {
-  EXPECT_EQ(Load("listen 127.0.0.1:7001 io-threads 2 qps-limit 10 readonly\nlisten "
+  EXPECT_EQ(Load("listen 127.0.0.1:7001 io-threads 2 qps-limit 10 readonly tls\nlisten "
                  "unix:/tmp/x\nlisten [::1]:7002\n"),
             "");
   auto listeners = config_.Listeners();
@@ -162,6 +162,8 @@ TEST_F(ConfigTest, LinesOfARepeatableDirectiveAddUpWithinTheirSource) {
   EXPECT_EQ(listeners[0].io_threads, 2);
   EXPECT_EQ(listeners[0].qps_limit, 10);
   EXPECT_TRUE(listeners[0].read_only);
+  EXPECT_TRUE(listeners[0].tls);
+  EXPECT_FALSE(listeners[1].tls);
   EXPECT_EQ(listeners[1].unix_path, "/tmp/x");
   EXPECT_EQ(listeners[2].address, "::1");
   config_.BeginSource();  // the command line comes after the file
