@@ -78,6 +78,7 @@ def list_parts(quick: bool) -> list[Part]:
         Part("redis_suite", ["tests/compat/redis_suite"] + units, None, limit),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + size, None, limit),
         Part("clients", ["tests/clients/run"] + size, None, limit),
+        Part("frameworks", ["tests/frameworks/run"] + size, None, limit),
         Part("crash", ["tests/crash/run"] + size, None, limit),
         Part("pairs", ["tests/pairs/run"] + size, None, limit),
     ]

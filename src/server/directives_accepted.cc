@@ -23,10 +23,13 @@ constexpr std::string_view kReplica =
 constexpr std::string_view kTables =
     "About hash tables in memory, which Cairn does not keep its data in.";
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
+constexpr std::string_view kModules =
+    "Who may load modules, of which Cairn has none.";
 constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
 
 constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
 constexpr std::string_view kSanitize[] = {"no", "yes", "clients"};
+constexpr std::string_view kAllowed[] = {"no", "yes", "local"};
 constexpr std::string_view kOom[] = {"no", "yes", "relative", "absolute"};
 
 constexpr Directive Switch(std::string_view name, std::string_view fallback,
@@ -92,6 +95,9 @@ const Directive kRows[] = {
     Switch("always-show-logo", "no", kLook),
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
+
+    {.name = "enable-module-command", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
+     .choices = kAllowed, .flags = kStartOnly, .help = kModules},
 
     Switch("disable-thp", "yes", kKernel),
     Choice("oom-score-adj", "no", kOom, kKernel),

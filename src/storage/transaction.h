@@ -110,8 +110,8 @@ class Transaction {
   bool met_lock() const { return met_lock_; }
   // The tagged row the command was kWouldWait for because it is not in memory; empty when that was not why.
   std::string TakeMissingRow() { return std::exchange(missing_row_, {}); }
-  // kWouldWait when this tick, or the one it follows, has changed a key of one of the stripes. The commit listener
-  // hears of that at the commit: too late for who asks it now, and wrongly for who registers now.
+  // kWouldWait when this tick or the one it follows has changed a key of one of the stripes. The commit listener hears
+  // of that at the commit: too late for who asks it now, and wrongly for who registers now.
   Status AwaitListener(std::span<const uint32_t> stripes);
   // True when this transaction holds the stripe.
   bool Holds(uint32_t stripe) const;

@@ -201,4 +201,4 @@ def test_invariants_hold_at_every_read_and_after_every_kill(appendfsync):
     reads, lost = (sum(getattr(c, what) for c in clients) for what in ("reads", "lost_watches"))
     print(f"{appendfsync}: {kills} kills; {counted} transactions and scripts, {kept} of them kept "
           f"unacknowledged; {plain} plain writes; {reads} reads; {lost} refused by WATCH")
-    assert counted > 100 * kills and reads > 100 * kills
+    assert counted > 20 * kills and reads > 20 * kills
