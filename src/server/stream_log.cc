@@ -198,11 +198,13 @@ void StreamLog::EndLogging() {
   history_.logs = false;
   logs_ = can_continue_ = false;
   stream_.reset();
+  server_.store().log_tail().Turn(false);
   const Status saved = Save();
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
 }
 
 void StreamLog::Restart(const Anchor& anchor) {
+  server_.store().log_tail().Turn(true);
   stream_ = std::make_unique<LogStream>(server_.store(), anchor);
   read_offset_ = anchor.offset;
 }
