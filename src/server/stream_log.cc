@@ -168,8 +168,12 @@ Status StreamLog::LockOutWriters() {
   return Ok();
 }
 
+// Whoever calls is counted as a replica already, so from the look at history_ on the log stays (EndLogging).
 Status StreamLog::BeginLogging() {
-  if (logs()) return Ok();
+  {
+    const std::lock_guard lock(mutex_);
+    if (history_.logs) return Ok();
+  }
   Store& store = server_.store();
   store.SetInterest(kInterestInEffects, kInterestInEffects);
   TRY(LockOutWriters());
@@ -192,7 +196,7 @@ Status StreamLog::BeginLogging() {
 
 void StreamLog::EndLogging() {
   const std::lock_guard lock(mutex_);
-  if (!history_.logs || history_.follows) return;
+  if (!history_.logs || history_.follows || server_.replication().replicas().count() > 0) return;
   server_.store().SetInterest(kInterestInEffects, 0);
   SetApplied({stream_->offset(), 0});
   history_.logs = false;
@@ -286,6 +290,7 @@ void StreamLog::Run() {
       history_.anchors = {{reached, server_.store().LatestSequence() + 1, kNoDb}};
       Restart(history_.anchors.back());
       static_cast<void>(Save().ok());
+      server_.replication().OnStreamChanged();  // what they acknowledge is counted otherwise
     }
     if (any) {
       quiet_rounds = 0;
