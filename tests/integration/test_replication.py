@@ -236,6 +236,22 @@ def read_line(connection):
     return line
 
 
+def test_the_end_of_the_log_in_memory_is_bounded():
+    """A replica that keeps up is sent what lies in memory; that is little, shown, and gone with the log."""
+    with start("cairn", memory_budget="64mb", repl_backlog_ttl=1) as primary, start("cairn") as replica:
+        client = primary.client()
+        client.set("k", "v")
+        assert client.info("memory")["mem_replication_backlog"] == 0
+        follow(replica, primary)
+        for number in range(200):
+            client.set(f"large:{number}", "x" * 20000)
+        assert 0 < client.info("memory")["mem_replication_backlog"] <= 1 << 20
+        assert_same(primary, replica)
+        assert client.info("stats")["sync_full"] == 1
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        wait_until(lambda: client.info("memory")["mem_replication_backlog"] == 0, 30, "the log's end")
+
+
 def test_what_a_replica_says_by_hand():
     """REPLCONF, PSYNC and SYNC as a program would say them, and SLAVEOF, the old name."""
     with start("cairn") as primary:
