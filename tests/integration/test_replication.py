@@ -2,7 +2,9 @@
 """Replication between Cairn and Redis, either way: full sync, the stream, going on after a break,
 roles, and what clients are told."""
 
+import signal
 import socket
+import subprocess
 import time
 
 import pytest
@@ -250,6 +252,29 @@ def test_the_end_of_the_log_in_memory_is_bounded():
         assert client.info("stats")["sync_full"] == 1
         replica.client().execute_command("REPLICAOF", "NO", "ONE")
         wait_until(lambda: client.info("memory")["mem_replication_backlog"] == 0, 30, "the log's end")
+
+
+def test_a_replica_that_stands_still_goes_on():
+    """A replica that falls behind what is in memory is read the files, from between the batches of threads
+    that wrote at the same time, comes back to memory, and misses and repeats nothing."""
+    limits = {"client_output_buffer_limit": "replica 0 0 0", "repl_backlog_size": "512mb"}
+    with start("cairn", memory_budget="64mb", io_threads=3, **limits) as primary, start("cairn") as replica:
+        follow(replica, primary)
+        load = ["-t", "incr,rpush,set", "-r", "5000", "-d", "1000", "-n", "60000", "-c", "30", "-q"]
+        behind = 0
+        with subprocess.Popen(["redis-benchmark", "-p", str(primary.port), *load],
+                              stdout=subprocess.DEVNULL) as benchmark:
+            while benchmark.poll() is None:
+                replica.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.8)
+                state = replication(primary)
+                behind = max(behind, state["master_repl_offset"] - state["slave0"]["offset"])
+                replica.process.send_signal(signal.SIGCONT)
+                time.sleep(0.4)
+        assert behind > 12 << 20  # more than the sockets, a connection and 1 MB of memory hold
+        assert_same(primary, replica)
+        assert primary.client().info("stats")["sync_full"] == 1
+        assert primary.client().info("stats")["sync_partial_ok"] == 0
 
 
 def test_what_a_replica_says_by_hand():

@@ -139,8 +139,8 @@ TEST_F(LogTailReaderTest, MemoryHasWhatTheFilesHave) {
   store().SetInterest(kInterestInEffects, kInterestInEffects);
   store().log_tail().Turn(true);
   const uint64_t start = store().LatestSequence() + 1;
-  constexpr uint32_t kWriters = 4;
-  constexpr int kTicks = 500;
+  constexpr uint32_t kWriters = 8;
+  constexpr int kTicks = 250;
   std::atomic<bool> ended{false};
   std::string live;
   std::vector<std::pair<uint64_t, size_t>> places;  // sequence numbers, and how much had been read there
@@ -166,7 +166,7 @@ TEST_F(LogTailReaderTest, MemoryHasWhatTheFilesHave) {
   store().log_tail().Turn(false);
   places.emplace_back(start, 0);
   EXPECT_EQ(ReadFiles(start), live);
-  for (size_t i = 0; i < places.size(); i += 7) {
+  for (size_t i = 0; i < places.size(); i += 3) {
     ASSERT_EQ(ReadFiles(places[i].first), live.substr(places[i].second)) << "from " << places[i].first;
   }
 }
