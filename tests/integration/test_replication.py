@@ -307,6 +307,9 @@ def test_what_a_replica_says_by_hand():
             assert stream == (b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"
                               b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nw\r\n")
             assert replication(primary)["slave0"]["port"] == 1234
+            connection.sendall(b"REPLCONF ip-address 192.0.2.1\r\n")  # others may be reading its name
+            assert read_line(connection) == b"+OK\r\n"
+            assert replication(primary)["slave0"]["ip"] == "127.0.0.1"
         with socket.create_connection(("127.0.0.1", primary.port), 10) as connection:
             connection.sendall(b"PSYNC %b 24\r\n" % name)
             assert read_line(connection) == b"+CONTINUE %b\r\n" % name
