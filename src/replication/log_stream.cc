@@ -22,7 +22,7 @@ Result<LogReader::Outcome> LogStream::Next(std::string& out) {
   const LogReader::Outcome outcome = TRY(reader_.Next(batch_));
   if (outcome != LogReader::Outcome::kBatch) return outcome;
   const size_t before = out.size();
-  LogEntryReader entries(batch_.entries);
+  LogEntryReader entries(*batch_.entries);
   LogEntry entry;
   while (TRY(entries.Next(entry))) {
     switch (entry.kind) {

@@ -25,6 +25,7 @@ Replication::Replication(Server& server)
 Status Replication::Start() {
   TRY(log_.Start());
   follower_.Start();
+  pinged_ms_ = WallMs();
   const std::vector<std::string> words = server_.config().Words("replicaof");
   if (words.empty()) {
     TRY(log_.TurnPrimary());

@@ -140,7 +140,8 @@ Status ReplConf(CommandContext& ctx, Args& args, Reply& reply) {
         return Status::Reply("ERR REPLCONF ip-address provided by replica instance is too long: " +
                              std::to_string(value.size()) + " bytes");
       }
-      replicas.Of(client)->ip = value;
+      // Once it is fed, others read its name (Replicas::All).
+      if (!client.is_replica) replicas.Of(client)->ip = value;
     } else if (EqualsIgnoreCase(option, "capa")) {
       if (EqualsIgnoreCase(value, "eof")) replicas.Of(client)->takes_marked_file = true;
     } else if (EqualsIgnoreCase(option, "ack")) {

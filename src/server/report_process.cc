@@ -153,6 +153,7 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   text.Bytes("maxmemory", static_cast<uint64_t>(server.settings().maxmemory.load()));
   text.Field("maxmemory_policy", std::string_view(server.config().Get(kPolicyName).front().second));
   WriteAllocator(memory, text);
+  text.Field("mem_replication_backlog", server.store().log_tail().bytes());
   text.Field("mem_clients_slaves", 0);
   text.Field("mem_clients_normal", client_bytes);
   text.Field("active_defrag_running", 0);

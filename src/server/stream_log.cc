@@ -168,8 +168,12 @@ Status StreamLog::LockOutWriters() {
   return Ok();
 }
 
+// Whoever calls is counted as a replica already, so from the look at history_ on the log stays (EndLogging).
 Status StreamLog::BeginLogging() {
-  if (logs()) return Ok();
+  {
+    const std::lock_guard lock(mutex_);
+    if (history_.logs) return Ok();
+  }
   Store& store = server_.store();
   store.SetInterest(kInterestInEffects, kInterestInEffects);
   TRY(LockOutWriters());
@@ -192,17 +196,19 @@ Status StreamLog::BeginLogging() {
 
 void StreamLog::EndLogging() {
   const std::lock_guard lock(mutex_);
-  if (!history_.logs || history_.follows) return;
+  if (!history_.logs || history_.follows || server_.replication().replicas().count() > 0) return;
   server_.store().SetInterest(kInterestInEffects, 0);
   SetApplied({stream_->offset(), 0});
   history_.logs = false;
   logs_ = can_continue_ = false;
   stream_.reset();
+  server_.store().log_tail().Turn(false);
   const Status saved = Save();
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
 }
 
 void StreamLog::Restart(const Anchor& anchor) {
+  server_.store().log_tail().Turn(true);
   stream_ = std::make_unique<LogStream>(server_.store(), anchor);
   read_offset_ = anchor.offset;
 }
@@ -284,6 +290,7 @@ void StreamLog::Run() {
       history_.anchors = {{reached, server_.store().LatestSequence() + 1, kNoDb}};
       Restart(history_.anchors.back());
       static_cast<void>(Save().ok());
+      server_.replication().OnStreamChanged();  // what they acknowledge is counted otherwise
     }
     if (any) {
       quiet_rounds = 0;

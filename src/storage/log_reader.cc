@@ -5,24 +5,37 @@
 #include <rocksdb/transaction_log.h>
 #include <rocksdb/write_batch.h>
 
+#include <utility>
+
 #include "storage/store.h"
 
 namespace cairn {
 namespace {
 
-// Collects the log data of a batch. All rows are of no interest.
+// Collects the log data of a record. Rows are of no interest but for their number: a record has the batches of all
+// threads that wrote at the same time, and a reader that comes from the tail may stand between two of them. What
+// belongs to the first `skip` rows it has read; a batch's log data follows its rows.
 class EntryCollector : public rocksdb::WriteBatch::Handler {
  public:
-  explicit EntryCollector(std::string& out) : out_(out) {}
+  EntryCollector(uint64_t skip, std::string& out) : skip_(skip), out_(out) {}
 
-  void LogData(const rocksdb::Slice& blob) override { out_.append(blob.data(), blob.size()); }
-  rocksdb::Status PutCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override { return {}; }
-  rocksdb::Status DeleteCF(uint32_t, const rocksdb::Slice&) override { return {}; }
-  rocksdb::Status SingleDeleteCF(uint32_t, const rocksdb::Slice&) override { return {}; }
-  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override { return {}; }
-  rocksdb::Status MergeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override { return {}; }
+  void LogData(const rocksdb::Slice& blob) override {
+    if (skip_ == 0 || rows_ > skip_) out_.append(blob.data(), blob.size());
+  }
+  rocksdb::Status PutCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override { return Count(); }
+  rocksdb::Status DeleteCF(uint32_t, const rocksdb::Slice&) override { return Count(); }
+  rocksdb::Status SingleDeleteCF(uint32_t, const rocksdb::Slice&) override { return Count(); }
+  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override { return Count(); }
+  rocksdb::Status MergeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override { return Count(); }
 
  private:
+  rocksdb::Status Count() {
+    ++rows_;
+    return {};
+  }
+
+  const uint64_t skip_;
+  uint64_t rows_ = 0;
   std::string& out_;
 };
 
@@ -44,6 +57,26 @@ Result<LogReader::Outcome> LogReader::Open() {
 }
 
 Result<LogReader::Outcome> LogReader::Next(Batch& batch) {
+  LogTail& tail = store_.log_tail();
+  LogTail::Batch found;
+  for (bool has_waited = false;;) {
+    const LogTail::Place place = tail.Find(sequence_, log_ != nullptr, found);
+    if (place == LogTail::Place::kHere) {
+      log_.reset();
+      sequence_ = found.next;
+      if (found.entries == nullptr) continue;
+      batch = {found.sequence, found.next, std::move(found.entries)};
+      return Outcome::kBatch;
+    }
+    if (place == LogTail::Place::kGone || log_ != nullptr || has_waited) return ReadFiles(batch);
+    // Whoever has written it, or one before it, is about to leave it here.
+    if (sequence_ > store_.LatestSequence()) return Outcome::kCaughtUp;
+    tail.Await(sequence_, LogTail::kLongestGapUs);
+    has_waited = true;
+  }
+}
+
+Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
   for (bool made_anew = false;;) {
     if (log_ == nullptr) {
       const Outcome opened = TRY(Open());
@@ -66,13 +99,13 @@ Result<LogReader::Outcome> LogReader::Next(Batch& batch) {
     const uint64_t next = result.sequence + static_cast<uint64_t>(result.writeBatchPtr->Count());
     if (next <= sequence_) continue;  // it begins before the place asked for
     if (result.sequence > sequence_) return Outcome::kGone;
-    batch.entries.clear();
-    EntryCollector collector(batch.entries);
+    auto entries = std::make_shared<std::string>();
+    EntryCollector collector(sequence_ - result.sequence, *entries);
     TRY(FromRocksDb(result.writeBatchPtr->Iterate(&collector)));
-    batch.sequence = result.sequence;
-    batch.next = next;
-    sequence_ = next;
-    if (!batch.entries.empty()) return Outcome::kBatch;
+    const uint64_t begin = std::exchange(sequence_, next);
+    if (entries->empty()) continue;
+    batch = {begin, next, std::move(entries)};
+    return Outcome::kBatch;
   }
 }
 

@@ -3,9 +3,13 @@
 // LogReader: the log data of the batches in RocksDB's write-ahead log, in the order of their commits.
 //
 // A place in the log is a sequence number of RocksDB. A batch takes as many as it has rows, from `sequence` on; the
-// next one begins at `next`, from where a later reader goes on. Batches without log data are passed over. The log
+// next one begins at `next`, from where a later reader goes on. Batches that were written at the same time are one here
+// when they come from a file. Batches without log data are passed over. The log
 // reaches back as far as RocksDB keeps its files (StoreOptions::kept_log_bytes); what lies before is gone and must be
 // learnt in another way.
+//
+// At its end the log is read from memory (storage/log_tail.h), which a commit has left a copy in; a reader that has
+// fallen behind that reads the files until it is near the end again.
 //
 // Thread: one at a time.
 #pragma once
@@ -28,8 +32,8 @@ class LogReader {
  public:
   struct Batch {
     uint64_t sequence = 0;
-    uint64_t next = 0;    // of the batch after it
-    std::string entries;  // encoding/log_entry.h
+    uint64_t next = 0;                           // of the batch after it
+    std::shared_ptr<const std::string> entries;  // encoding/log_entry.h; never null nor empty
   };
   enum class Outcome : unsigned char {
     kBatch,     // the batch is filled in
@@ -48,6 +52,7 @@ class LogReader {
 
  private:
   Result<Outcome> Open();
+  Result<Outcome> ReadFiles(Batch& batch);
 
   Store& store_;
   uint64_t sequence_;

@@ -20,6 +20,22 @@ namespace {
 
 constexpr CollectionId kIdReservation = 1 << 20;
 
+// Of what the budget leaves to the process itself.
+uint64_t LogTailBytes(const Budget& budget) {
+  constexpr uint64_t kLeast = 1 << 20;
+  constexpr uint64_t kMost = 16 << 20;
+  return std::clamp(budget.total / 64, kLeast, kMost);
+}
+
+// RocksDB writes the number it has given a batch into the batch: 8 bytes, little-endian, at its beginning.
+uint64_t SequenceOf(const rocksdb::WriteBatch& batch) {
+  uint64_t sequence = 0;
+  for (size_t i = 0; i < sizeof sequence; ++i) {
+    sequence |= static_cast<uint64_t>(static_cast<unsigned char>(batch.Data()[i])) << (8 * i);
+  }
+  return sequence;
+}
+
 }  // namespace
 
 Status FromRocksDb(const rocksdb::Status& status) {
@@ -31,8 +47,8 @@ Status FromRocksDb(const rocksdb::Status& status) {
 
 Store::Store(const StoreOptions& options)
     : options_(options), cache_(options.budget.key_cache),
-      rank_indexes_(stripes_, options.budget.rank_indexes), databases_(options.databases),
-      staged_(options.databases) {}
+      rank_indexes_(stripes_, options.budget.rank_indexes), log_tail_(LogTailBytes(options.budget)),
+      databases_(options.databases), staged_(options.databases) {}
 
 Store::~Store() {
   if (db_ == nullptr) return;
@@ -150,10 +166,9 @@ void Store::ReserveCollectionIds(CollectionId id) {
   std::string value;
   AppendVarint(value, reserved);
   const RowKey row = MakeMetaRow(kCollectionsRow);
-  const rocksdb::Status written =
-      db_->Put(rocksdb::WriteOptions(), family(Space::kMeta),
-               rocksdb::Slice(row.row().data(), row.row().size()), value);
-  if (written.ok()) reserved_collections_.store(reserved, std::memory_order_release);
+  rocksdb::WriteBatch batch;
+  batch.Put(family(Space::kMeta), rocksdb::Slice(row.row().data(), row.row().size()), value);
+  if (Write(rocksdb::WriteOptions(), batch, {}).ok()) reserved_collections_.store(reserved, std::memory_order_release);
 }
 
 KeyspaceId Store::NewKeyspaceId() { return next_keyspace_.fetch_add(1); }
@@ -257,6 +272,15 @@ Result<std::string> Store::ReadNote(std::string_view name) const {
                                          rocksdb::Slice(name.data(), name.size()), &value);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   return value;
+}
+
+rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch,
+                             std::string_view entries) {
+  const rocksdb::Status written = db_->Write(options, &batch);
+  if (written.ok() && !options.disableWAL && log_tail_.is_on()) {
+    log_tail_.Note(SequenceOf(batch), static_cast<uint64_t>(batch.Count()), entries);
+  }
+  return written;
 }
 
 uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }

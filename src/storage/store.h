@@ -27,6 +27,7 @@
 #include "storage/counters.h"
 #include "storage/interest.h"
 #include "storage/lazy_free.h"
+#include "storage/log_tail.h"
 #include "storage/rank_index.h"
 #include "storage/row_cache.h"
 #include "storage/stripes.h"
@@ -39,6 +40,8 @@ class Cache;
 class WriteBufferManager;
 class Statistics;
 class Status;
+class WriteBatch;
+struct WriteOptions;
 }  // namespace rocksdb
 
 namespace cairn {
@@ -145,6 +148,7 @@ class Store {
   RankIndexes& rank_indexes() { return rank_indexes_; }
   KeyspaceCounters& counters() { return counters_; }
   LazyFree& lazy_free() { return lazy_free_; }
+  LogTail& log_tail() { return log_tail_; }
   rocksdb::DB& db() { return *db_; }                                    // storage/ only
   rocksdb::ColumnFamilyHandle* family(Space space) { return families_[static_cast<int>(space)]; }  // storage/ only
 
@@ -178,6 +182,8 @@ class Store {
   void AddLiveKeyspace(KeyspaceId keyspace);
   void ForgetStaged();
   Database* FindDatabase(KeyspaceId keyspace);
+  // Every write after Open comes this way. `entries` is the log data of the batch.
+  rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch, std::string_view entries);
   void NoteWriteError(const std::string& what);
   void NoteRecovered();
 
@@ -187,6 +193,7 @@ class Store {
   RankIndexes rank_indexes_;
   KeyspaceCounters counters_;
   LazyFree lazy_free_;
+  LogTail log_tail_;
   std::shared_ptr<rocksdb::Cache> block_cache_;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter_;

@@ -514,9 +514,10 @@ void Transaction::BuildBatch() {
   if (!keyspaces_.empty()) PutKeyspaces();
   for (const auto& [name, value] : notes_) batch_->Put(store_.family(Space::kMeta), name, value);
   if (effects_.empty()) return;
-  batch_->PutLogData(ToSlice(effects_));
-  // Those who read the log go by sequence numbers, and a batch without rows takes none.
+  // Those who read the log go by sequence numbers, and a batch without rows takes none. The log data comes last: where
+  // RocksDB writes several batches as one record, the rows before it tell whose it is (storage/log_reader.cc).
   if (batch_->Count() == 0) batch_->Put(store_.family(Space::kMeta), ToSlice(MakeMetaRow(kLogRow).row()), {});
+  batch_->PutLogData(ToSlice(effects_));
 }
 
 void Transaction::PutKeyspaces() {
@@ -576,7 +577,7 @@ Status Transaction::Write(CommitMode mode) {
   options.sync = mode == CommitMode::kSync;
   options.disableWAL = mode == CommitMode::kNoLog;
   const rocksdb::Status written =
-      batch_->Count() == 0 ? rocksdb::Status::OK() : store_.db_->Write(options, batch_.get());
+      batch_->Count() == 0 ? rocksdb::Status::OK() : store_.Write(options, *batch_, effects_);
   if (!written.ok()) {
     AdvanceStripes();
     Status status = FromRocksDb(written);

@@ -48,7 +48,7 @@ class Effects : public StoreFixture {
       const Result<LogReader::Outcome> outcome = reader.Next(batch);
       EXPECT_TRUE(outcome.ok());
       if (!outcome.ok() || *outcome != LogReader::Outcome::kBatch) return told;
-      Append(batch.entries, told);
+      Append(*batch.entries, told);
     }
   }
   std::string Told(const char* line) { return Told({line}); }

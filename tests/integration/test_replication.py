@@ -2,7 +2,9 @@
 """Replication between Cairn and Redis, either way: full sync, the stream, going on after a break,
 roles, and what clients are told."""
 
+import signal
 import socket
+import subprocess
 import time
 
 import pytest
@@ -236,6 +238,45 @@ def read_line(connection):
     return line
 
 
+def test_the_end_of_the_log_in_memory_is_bounded():
+    """A replica that keeps up is sent what lies in memory; that is little, shown, and gone with the log."""
+    with start("cairn", memory_budget="64mb", repl_backlog_ttl=1) as primary, start("cairn") as replica:
+        client = primary.client()
+        client.set("k", "v")
+        assert client.info("memory")["mem_replication_backlog"] == 0
+        follow(replica, primary)
+        for number in range(200):
+            client.set(f"large:{number}", "x" * 20000)
+        assert 0 < client.info("memory")["mem_replication_backlog"] <= 1 << 20
+        assert_same(primary, replica)
+        assert client.info("stats")["sync_full"] == 1
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        wait_until(lambda: client.info("memory")["mem_replication_backlog"] == 0, 30, "the log's end")
+
+
+def test_a_replica_that_stands_still_goes_on():
+    """A replica that falls behind what is in memory is read the files, from between the batches of threads
+    that wrote at the same time, comes back to memory, and misses and repeats nothing."""
+    limits = {"client_output_buffer_limit": "replica 0 0 0", "repl_backlog_size": "512mb"}
+    with start("cairn", memory_budget="64mb", io_threads=3, **limits) as primary, start("cairn") as replica:
+        follow(replica, primary)
+        load = ["-t", "incr,rpush,set", "-r", "5000", "-d", "1000", "-n", "60000", "-c", "30", "-q"]
+        behind = 0
+        with subprocess.Popen(["redis-benchmark", "-p", str(primary.port), *load],
+                              stdout=subprocess.DEVNULL) as benchmark:
+            while benchmark.poll() is None:
+                replica.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.8)
+                state = replication(primary)
+                behind = max(behind, state["master_repl_offset"] - state["slave0"]["offset"])
+                replica.process.send_signal(signal.SIGCONT)
+                time.sleep(0.4)
+        assert behind > 12 << 20  # more than the sockets, a connection and 1 MB of memory hold
+        assert_same(primary, replica)
+        assert primary.client().info("stats")["sync_full"] == 1
+        assert primary.client().info("stats")["sync_partial_ok"] == 0
+
+
 def test_what_a_replica_says_by_hand():
     """REPLCONF, PSYNC and SYNC as a program would say them, and SLAVEOF, the old name."""
     with start("cairn") as primary:
@@ -266,6 +307,9 @@ def test_what_a_replica_says_by_hand():
             assert stream == (b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"
                               b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nw\r\n")
             assert replication(primary)["slave0"]["port"] == 1234
+            connection.sendall(b"REPLCONF ip-address 192.0.2.1\r\n")  # others may be reading its name
+            assert read_line(connection) == b"+OK\r\n"
+            assert replication(primary)["slave0"]["ip"] == "127.0.0.1"
         with socket.create_connection(("127.0.0.1", primary.port), 10) as connection:
             connection.sendall(b"PSYNC %b 24\r\n" % name)
             assert read_line(connection) == b"+CONTINUE %b\r\n" % name

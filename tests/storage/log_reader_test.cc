@@ -55,7 +55,7 @@ class LogReaderTest : public StoreFixture {
       EXPECT_TRUE(outcome.ok());
       if (!outcome.ok() || *outcome == LogReader::Outcome::kGone) return all + "gone";
       if (*outcome == LogReader::Outcome::kCaughtUp) return all;
-      all += '[' + KeysOf(batch.entries) + ']';
+      all += '[' + KeysOf(*batch.entries) + ']';
     }
   }
 };
