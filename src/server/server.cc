@@ -140,7 +140,8 @@ Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
   HttpPage page{.path = "/metrics", .content_type = std::string(kMetricsContentType),
-                .make = [this] { return DescribeMetrics(*this); }};
+                .make = [this] { return DescribeMetrics(*this); },
+                .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
   metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
   return Ok();
 }
@@ -262,9 +263,14 @@ void Server::Stop(const ShutdownOptions& options) {
 
 std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorker>(*this); }
 
+// protected-mode: without a password only this machine is served.
+bool Server::IsProtectedFrom(bool is_loopback) {
+  return settings().protected_mode && users_.default_user()->rules()->nopass() && !is_loopback;
+}
+
 std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
                                        std::string& refusal) {
-  if (settings().protected_mode && users_.default_user()->rules()->nopass() && !origin.is_loopback) {
+  if (IsProtectedFrom(origin.is_loopback)) {
     refusal = kProtected;
     stats_.OnConnection(false);
     return nullptr;

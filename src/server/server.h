@@ -133,6 +133,7 @@ class Server : public Service {
   Status LoadFunctions();
   Status OpenListeners();
   Status OpenMetrics();
+  bool IsProtectedFrom(bool is_loopback);
   void WatchSettings();
   void WatchInterest();
   std::atomic<uint32_t> next_committer_{1};
