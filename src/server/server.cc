@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/words.h"
 #include "command/access.h"
 #include "server/accounts.h"
 #include "server/client_session.h"
@@ -70,6 +71,15 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
 Server::~Server() = default;
 
 // ---- start and stop
+
+Status Server::RenameCommands() {
+  for (const std::string& line : config_->Words("rename-command")) {
+    const std::vector<std::string> words = *SplitWords(line);
+    const Status renamed = table_.Rename(words[0], words[1]);
+    if (!renamed.ok()) return Status::Io("rename-command '" + words[0] + "': " + std::string(renamed.text()));
+  }
+  return Ok();
+}
 
 Status Server::OpenStore() {
   StoreOptions options;
@@ -217,6 +227,7 @@ void Server::WatchInterest() {
 Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
+  TRY(RenameCommands());
   TRY(OpenStore());
   TRY(LoadFunctions());
   TRY(LoadUsers(*this));

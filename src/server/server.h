@@ -129,6 +129,7 @@ class Server : public Service {
   Replication replication_{*this};
 
   // What Start makes.
+  Status RenameCommands();
   Status OpenStore();
   Status LoadFunctions();
   Status OpenListeners();
