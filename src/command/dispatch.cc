@@ -49,7 +49,7 @@ Status Dispatcher::CheckGates(const Call& call) {
   }
   if (command->Has(kSubcommands) && command->parent() == nullptr && call.argv.size() > 1 &&
       command->row().run == nullptr) {
-    std::string container(command->row().name);
+    std::string container(call.argv[0]);
     for (char& c : container) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
     return Status::Reply(errors::UnknownSubcommand(call.argv[1], container));
   }
@@ -254,7 +254,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
 
 Status Dispatcher::Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
                          bool everything) {
-  Call call{worker, session, argv, table_.Resolve(argv)};
+  Call call{worker, session, argv, table_.ResolveAny(argv)};
   if (call.command == nullptr || !call.command->AcceptsArity(argv.size())) {
     return Status::Reply(errors::UnknownCommand(argv[0], argv.data() + 1, argv.size() - 1));
   }

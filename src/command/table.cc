@@ -10,7 +10,21 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kLongestName = 64;
+constexpr size_t kLongestName = 128;
+
+const Command* SubcommandOr(const Command* command, std::span<const std::string_view> argv) {
+  if (command == nullptr || command->subcommands().empty() || argv.size() < 2) return command;
+  for (const Command& child : command->subcommands()) {
+    if (EqualsIgnoreCase(child.row().name, argv[1])) return &child;
+  }
+  return command;
+}
+
+std::string Lowered(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return lower;
+}
 
 // The index of a spec's first key, or 0 when its keyword is not among the arguments.
 size_t FindBegin(const KeySpec& spec, std::span<const std::string_view> argv) {
@@ -111,6 +125,7 @@ bool Command::FindKeyUses(std::span<const std::string_view> argv, std::vector<Ke
 struct CommandTable::Slots {
   std::vector<std::unique_ptr<Command>> owned;
   absl::flat_hash_map<std::string, const Command*> by_name;
+  absl::flat_hash_map<std::string, const Command*> given_up;  // names that Rename took away
 };
 
 CommandTable::CommandTable(std::span<const std::span<const CommandRow>> families)
@@ -149,12 +164,28 @@ const Command* CommandTable::Find(std::string_view name) const {
 }
 
 const Command* CommandTable::Resolve(std::span<const std::string_view> argv) const {
-  const Command* command = argv.empty() ? nullptr : Find(argv[0]);
-  if (command == nullptr || command->subcommands().empty() || argv.size() < 2) return command;
-  for (const Command& child : command->subcommands()) {
-    if (EqualsIgnoreCase(child.row().name, argv[1])) return &child;
+  return SubcommandOr(argv.empty() ? nullptr : Find(argv[0]), argv);
+}
+
+const Command* CommandTable::ResolveAny(std::span<const std::string_view> argv) const {
+  const Command* const found = Resolve(argv);
+  if (found != nullptr || argv.empty() || slots_->given_up.empty()) return found;
+  const auto former = slots_->given_up.find(Lowered(argv[0]));
+  return former == slots_->given_up.end() ? nullptr : SubcommandOr(former->second, argv);
+}
+
+Status CommandTable::Rename(std::string_view name, std::string_view as) {
+  const Command* const command = Find(name);
+  if (command == nullptr) return Status::Reply("No such command in rename-command");
+  if (as.size() > kLongestName) return Status::Reply("Target command name is too long");
+  slots_->by_name.erase(Lowered(name));
+  slots_->given_up.emplace(Lowered(name), command);
+  if (as.empty()) {
+    std::erase(commands_, command);
+  } else if (!slots_->by_name.emplace(Lowered(as), command).second) {
+    return Status::Reply("Target command name already exists");
   }
-  return command;
+  return Ok();
 }
 
 }  // namespace cairn

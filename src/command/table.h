@@ -4,6 +4,9 @@
 // extraction, COMMAND and its subcommands, ACL categories and the compatibility page all read this row;
 // nothing anywhere asks for a command by name or function.
 //
+// `rename-command` changes by which word clients call a command. What it is for everybody else, users' rules, COMMAND
+// and statistics, is the name in its row.
+//
 // Thread: any; the table never changes after start.
 #pragma once
 
@@ -181,11 +184,18 @@ class CommandTable {
   explicit CommandTable(std::span<const std::span<const CommandRow>> families);
   ~CommandTable();
 
-  // By name in any case; null when there is none. Containers are not resolved to subcommands.
+  // Clients call the command `name` by the word `as` from now on and no longer by its name; by none when it is empty.
+  // The error is a part of a sentence. To be called before any command runs.
+  Status Rename(std::string_view name, std::string_view as);
+
+  // By the word that clients use, in any case; null when there is none. Containers are not resolved to subcommands.
   const Command* Find(std::string_view name) const;
   // Resolves a container to its subcommand when argv names one that exists.
   const Command* Resolve(std::span<const std::string_view> argv) const;
-  const std::vector<const Command*>& commands() const { return commands_; }  // sorted by name
+  // The same, also by a name that Rename took away: for what servers tell one another.
+  const Command* ResolveAny(std::span<const std::string_view> argv) const;
+  // Those that clients can call, sorted by name.
+  const std::vector<const Command*>& commands() const { return commands_; }
   uint32_t index_count() const { return index_count_; }
   // By Command::index(), subcommands included; null beyond index_count().
   const Command* ByIndex(uint32_t index) const { return index < by_index_.size() ? by_index_[index] : nullptr; }

@@ -56,14 +56,12 @@ void Connection::Close() { thread_.Close(this); }
 // ---- events
 
 void Connection::WatchRead(bool on) {
-  if (on && tls_ != nullptr && tls_->has_more()) event_active(read_event_, EV_READ, 0);
-  if (on == watches_read_) return;
-  watches_read_ = on;
-  if (on) {
-    event_add(read_event_, nullptr);
-  } else {
-    event_del(read_event_);
+  if (on != watches_read_) {
+    watches_read_ = on;
+    on ? event_add(read_event_, nullptr) : event_del(read_event_);
   }
+  // After the event was added: one that is active cannot be.
+  if (on && tls_ != nullptr && tls_->has_more()) event_active(read_event_, EV_READ, 0);
 }
 
 void Connection::WatchWrite(bool on) {

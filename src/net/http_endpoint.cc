@@ -21,6 +21,7 @@ constexpr int kIdleSeconds = 60;  // then a connection that asks for nothing is 
 constexpr ssize_t kMostHeaderBytes = 16 << 10;
 constexpr ssize_t kMostBodyBytes = 4 << 10;
 constexpr int kBacklog = 16;
+constexpr int kForbidden = 403;
 
 }  // namespace
 
@@ -80,6 +81,11 @@ HttpEndpoint::~HttpEndpoint() {
 }
 
 void HttpEndpoint::Answer(evhttp_request* request) {
+  const sockaddr* const peer = evhttp_connection_get_addr(evhttp_request_get_connection(request));
+  if (!page_.may_read(peer != nullptr && IsLoopback(*peer))) {
+    evhttp_send_error(request, kForbidden, "Forbidden");
+    return;
+  }
   const std::string text = page_.make();
   evbuffer* body = evbuffer_new();
   evbuffer_add(body, text.data(), text.size());

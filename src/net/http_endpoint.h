@@ -3,7 +3,7 @@
 // HttpEndpoint: one page over HTTP, made anew for everybody who asks: GET <path>. Anything else is 404 or 405.
 //
 // It stands on libevent's evhttp, on a thread of its own, so a scrape holds up no client, and making the page may wait.
-// There is no TLS and no password: whoever reaches the port may read the page.
+// There is no TLS and no password: whoever reaches the port may read the page, unless the page says otherwise (403).
 //
 // Thread: the owner's; the page is made on "metrics".
 #pragma once
@@ -27,6 +27,8 @@ struct HttpPage {
   std::string path;
   std::string content_type;
   std::function<std::string()> make;
+  // Asked for each request, with whether it comes from this machine.
+  std::function<bool(bool is_loopback)> may_read;
 };
 
 class HttpEndpoint {

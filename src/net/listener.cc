@@ -54,15 +54,14 @@ std::string AddressText(const sockaddr_storage& storage) {
   return std::string(text) + ":" + std::to_string(ntohs(address->sin_port));
 }
 
-bool IsLoopback(const sockaddr_storage& storage) {
-  if (storage.ss_family == AF_INET6) {
-    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
-  }
-  const auto* address = reinterpret_cast<const sockaddr_in*>(&storage);
-  return ntohl(address->sin_addr.s_addr) >> 24 == 127;
-}
-
 }  // namespace
+
+bool IsLoopback(const sockaddr& address) {
+  if (address.sa_family == AF_INET6) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+  }
+  return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
+}
 
 Result<int> BindTcp(const std::string& host, int port) {
   const bool is_v6 = host.find(':') != std::string::npos;
@@ -186,7 +185,7 @@ void Listener::Accept(int socket) {
       getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size);
       origin.peer = AddressText(peer);
       origin.local = AddressText(local);
-      origin.is_loopback = IsLoopback(peer);
+      origin.is_loopback = IsLoopback(reinterpret_cast<const sockaddr&>(peer));
     }
     threads_[next_thread_++ % threads_.size()]->Adopt(fd, std::move(origin));
   }

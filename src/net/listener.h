@@ -17,11 +17,15 @@
 #include "net/service.h"
 
 struct event;
+struct sockaddr;
 
 namespace cairn {
 
 // A socket bound to a numeric address, "*" for all of IPv4; kIo with a sentence when that cannot be done.
 Result<int> BindTcp(const std::string& host, int port);
+
+// Whether the address is of this machine's loopback interface.
+bool IsLoopback(const sockaddr& address);
 
 struct ListenerOptions {
   // "127.0.0.1", "::1", "*" for all of IPv4. One with a dash in front may be missing on this machine.

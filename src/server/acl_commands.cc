@@ -171,7 +171,10 @@ Status AclCat(CommandContext& ctx, Args& args, Reply& reply) {
   } else {
     const uint32_t category = AclCategoryBit(args[2]);
     if (category == 0) return WithPrefix("Unknown category '" + std::string(args[2].substr(0, 128)) + "'");
-    for (const Command* command : ctx.table().commands()) AppendNames(*command, category, names);
+    for (uint32_t i = 0; i < ctx.table().index_count(); ++i) {
+      const Command& command = *ctx.table().ByIndex(i);
+      if (command.parent() == nullptr) AppendNames(command, category, names);
+    }
   }
   reply.Array(names.size());
   for (const std::string_view name : names) reply.Bulk(name);

@@ -93,6 +93,10 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     stats_.OnSlowLane();
     return RunResult::kWouldWait;
   }
+  if (outcome.command == nullptr && CrossProtocolAlarm::IsHttp(argv[0])) {
+    server_.cross_protocol().Sound(session.peer);
+    return RunResult::kAbort;
+  }
   AfterRequest(outcome, out, start);
   const int64_t ended_us = MonotonicUs();
   session.last_active_us.store(ended_us, std::memory_order_relaxed);

@@ -41,13 +41,8 @@ Words WholeLines(WordSpan kept) { return Words(kept.begin(), kept.end()); }
 
 std::string ListenText(WordSpan kept) { return Join(kept, "\n"); }
 
-// ---- user
-
-Result<Words> ParseUser(WordSpan words, WordSpan current) {
-  if (words.empty() || words[0].empty()) return Status::Reply("wrong number of arguments");
-  for (const std::string& line : current) {
-    if (SplitWords(line)->front() == words[0]) return Status::Reply(rule_errors::kDuplicate);
-  }
+// The line that `words` are, behind those kept already.
+Words WithLine(WordSpan current, WordSpan words) {
   std::string line;
   for (const std::string& word : words) {
     line.append(line.empty() ? "" : " ").append(QuoteWordIfNeeded(word));
@@ -55,6 +50,23 @@ Result<Words> ParseUser(WordSpan words, WordSpan current) {
   Words kept(current.begin(), current.end());
   kept.push_back(std::move(line));
   return kept;
+}
+
+// ---- rename-command
+
+Result<Words> ParseRename(WordSpan words, WordSpan current) {
+  if (words.size() != 2 || words[0].empty()) return Status::Reply("wrong number of arguments");
+  return WithLine(current, words);
+}
+
+// ---- user
+
+Result<Words> ParseUser(WordSpan words, WordSpan current) {
+  if (words.empty() || words[0].empty()) return Status::Reply("wrong number of arguments");
+  for (const std::string& line : current) {
+    if (SplitWords(line)->front() == words[0]) return Status::Reply(rule_errors::kDuplicate);
+  }
+  return WithLine(current, words);
 }
 
 // ---- save
@@ -195,6 +207,7 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
 const SpecialSyntax kListenSyntax = {
     .parse = ParseListen, .lines = WholeLines, .text = ListenText};
 const SpecialSyntax kUserSyntax = {.parse = ParseUser, .lines = WholeLines};
+const SpecialSyntax kRenameSyntax = {.parse = ParseRename, .lines = WholeLines};
 const SpecialSyntax kReplicaOfSyntax = {.parse = ParseReplicaOf, .lines = ReplicaOfLines};
 const SpecialSyntax kSaveSyntax = {.parse = ParseSave, .lines = SaveLines};
 const SpecialSyntax kOutputLimitSyntax = {.parse = ParseOutputLimits, .lines = OutputLimitLines};

@@ -38,6 +38,9 @@ extern const SpecialSyntax kPercentilesSyntax;
 // user <name> [<rule> ...]; a word is a whole line, with quotes where they are needed.
 extern const SpecialSyntax kUserSyntax;
 
+// rename-command <command> <name>; a word is a whole line, with quotes where they are needed.
+extern const SpecialSyntax kRenameSyntax;
+
 // `bytes` with the largest unit that divides it: "64mb", "1000".
 std::string FormatMemory(uint64_t bytes);
 

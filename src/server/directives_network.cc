@@ -27,7 +27,7 @@ const Directive kRows[] = {
     {.name = "metrics-port", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0,
      .max = 65535, .flags = kStartOnly, .target = &S::metrics_port,
      .help = "TCP port on each address of `bind` where Prometheus finds the metrics, at /metrics, "
-             "over HTTP and without a password; 0 is none."},
+             "over HTTP and without a password; `protected-mode` holds here too. 0 is none."},
     {.name = "listen", .section = kNet, .kind = Kind::kSpecial, .special = &kListenSyntax,
      .flags = kStartOnly | kRepeatable,
      .syntax = "<address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]",

@@ -60,6 +60,11 @@ const Directive kRows[] = {
      .help = "A user and what it may do, in the rules of ACL SETUSER: `user app on >secret ~app:* "
              "+@all -@dangerous`. CONFIG GET does not show it; CONFIG REWRITE writes the users as "
              "they are. Not together with `aclfile`."},
+    {.name = "rename-command", .section = kSec, .kind = Kind::kSpecial, .special = &kRenameSyntax,
+     .flags = kStartOnly | kRepeatable | kSecret | kFileOnly, .syntax = "<command> <name>",
+     .help = "Clients call the command by this name and no longer by its own; by none when it is \"\". Users' rules, "
+             "COMMAND and the statistics keep its own name. CONFIG GET does not show it. Rules of users say better who "
+             "may do what."},
     {.name = "aclfile", .section = kSec, .kind = Kind::kText, .fallback = "", .flags = kStartOnly,
      .syntax = "<path>",
      .help = "A file of `user` lines, read at the start and by ACL LOAD, written by ACL SAVE; none "

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/words.h"
 #include "command/access.h"
 #include "server/accounts.h"
 #include "server/client_session.h"
@@ -70,6 +71,15 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
 Server::~Server() = default;
 
 // ---- start and stop
+
+Status Server::RenameCommands() {
+  for (const std::string& line : config_->Words("rename-command")) {
+    const std::vector<std::string> words = *SplitWords(line);
+    const Status renamed = table_.Rename(words[0], words[1]);
+    if (!renamed.ok()) return Status::Io("rename-command '" + words[0] + "': " + std::string(renamed.text()));
+  }
+  return Ok();
+}
 
 Status Server::OpenStore() {
   StoreOptions options;
@@ -140,7 +150,8 @@ Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
   HttpPage page{.path = "/metrics", .content_type = std::string(kMetricsContentType),
-                .make = [this] { return DescribeMetrics(*this); }};
+                .make = [this] { return DescribeMetrics(*this); },
+                .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
   metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
   return Ok();
 }
@@ -216,6 +227,7 @@ void Server::WatchInterest() {
 Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
+  TRY(RenameCommands());
   TRY(OpenStore());
   TRY(LoadFunctions());
   TRY(LoadUsers(*this));
@@ -262,9 +274,14 @@ void Server::Stop(const ShutdownOptions& options) {
 
 std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorker>(*this); }
 
+// protected-mode: without a password only this machine is served.
+bool Server::IsProtectedFrom(bool is_loopback) {
+  return settings().protected_mode && users_.default_user()->rules()->nopass() && !is_loopback;
+}
+
 std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
                                        std::string& refusal) {
-  if (settings().protected_mode && users_.default_user()->rules()->nopass() && !origin.is_loopback) {
+  if (IsProtectedFrom(origin.is_loopback)) {
     refusal = kProtected;
     stats_.OnConnection(false);
     return nullptr;

@@ -24,6 +24,7 @@
 #include "server/client_pause.h"
 #include "server/client_registry.h"
 #include "server/committer.h"
+#include "server/cross_protocol.h"
 #include "server/config.h"
 #include "server/latency_monitor.h"
 #include "server/monitors.h"
@@ -94,6 +95,7 @@ class Server : public Service {
   RdbSaves& rdb_saves() { return rdb_saves_; }
   Replication& replication() { return replication_; }
   Tls& tls() { return tls_; }
+  CrossProtocolAlarm& cross_protocol() { return cross_protocol_; }
   void OnPrimaryLink(bool up) { replication_.OnPrimaryLink(up); }
   void OnStreamChanged() { replication_.OnStreamChanged(); }
   MemoryPeak& memory_peak() { return memory_peak_; }
@@ -120,16 +122,19 @@ class Server : public Service {
   MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
   Tls tls_;
+  CrossProtocolAlarm cross_protocol_;
   Waiters waiters_;
   Dispatcher dispatcher_;
   const std::unique_ptr<Scripting> scripting_;
   Replication replication_{*this};
 
   // What Start makes.
+  Status RenameCommands();
   Status OpenStore();
   Status LoadFunctions();
   Status OpenListeners();
   Status OpenMetrics();
+  bool IsProtectedFrom(bool is_loopback);
   void WatchSettings();
   void WatchInterest();
   std::atomic<uint32_t> next_committer_{1};

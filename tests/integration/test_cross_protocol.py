@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Browsers that are made to speak to the port: their requests end before they come to a command.
+
+A page may POST a form whose body is commands to any address. The lines of the request before the body
+give errors; among them is always one that begins with POST or Host:, and there the connection ends.
+"""
+
+import socket
+import time
+
+import pytest
+from harness import Server, start_redis
+
+REQUESTS = [
+    b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nSET k v\r\n",
+    b"GET / HTTP/1.1\r\nUser-Agent: x\r\nHOST: 127.0.0.1:6380\r\n\r\nSET k v\r\n",
+    b"post\r\nSET k v\r\n",
+    b"*1\r\n$5\r\nHost:\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n",
+    b"MULTI\r\nPOST /\r\nSET k v\r\nEXEC\r\n",
+    b"POSTED /\r\nHost\r\nECHO on\r\nQUIT\r\n",
+]
+
+
+def answer(server, request):
+    """All that comes back until the connection ends."""
+    with socket.create_connection(("127.0.0.1", server.port), 30) as connection:
+        connection.sendall(request)
+        connection.settimeout(30)
+        got = b""
+        try:
+            while piece := connection.recv(1000):
+                got += piece
+        except ConnectionResetError:
+            pass
+        return got
+
+
+@pytest.mark.parametrize("request_bytes", REQUESTS, ids=lambda request: request.split(b"\r")[0].decode())
+def test_a_request_over_http_ends_as_in_redis(server, redis_server, request_bytes):
+    assert answer(server, request_bytes) == answer(redis_server, request_bytes)
+    assert server.client().exists("k") == redis_server.client().exists("k") == 0
+    assert server.client().ping()
+
+
+# Once a minute: whoever is asked a thousand times a second must not fill the disk with it.
+def test_the_log_says_so_once():
+    with Server() as ours, start_redis() as theirs:
+        for server in (ours, theirs):
+            for request in REQUESTS[:5] * 3:
+                answer(server, request)
+            time.sleep(0.1)
+            assert server.log_tail(1000).count("Possible SECURITY ATTACK detected") == 1
+
+
+def test_who_has_to_log_in_is_cut_off_as_well():
+    with Server(requirepass="secret") as server:
+        assert answer(server, REQUESTS[0]) == b""

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The page over HTTP: who may read it, and that addresses of this machine are known as such.
+#include "net/http_endpoint.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "net/listener.h"
+
+namespace cairn {
+namespace {
+
+int FreePort() {
+  const int fd = *BindTcp("127.0.0.1", 0);
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+std::string Fetch(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const std::string request = "GET /page HTTP/1.0\r\n\r\n";
+  EXPECT_EQ(send(fd, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t got; (got = recv(fd, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<size_t>(got));
+  close(fd);
+  return answer;
+}
+
+TEST(HttpEndpointTest, AsksForEachRequestWhetherItMayBeAnswered) {
+  bool allowed = true;
+  const HttpPage page{.path = "/page", .content_type = "text/plain", .make = [] { return "the page"; },
+                      .may_read = [&allowed](bool is_loopback) { return is_loopback && allowed; }};
+  const int port = FreePort();
+  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, page);
+  ASSERT_TRUE(endpoint.ok());
+  EXPECT_TRUE(Fetch(port).ends_with("the page"));
+  allowed = false;
+  const std::string refused = Fetch(port);
+  EXPECT_LT(refused.find(" 403 "), refused.find('\r')) << refused;
+  EXPECT_EQ(refused.find("the page"), refused.npos);
+}
+
+bool IsOfThisMachine(const char* text) {
+  sockaddr_storage storage{};
+  auto* const v4 = reinterpret_cast<sockaddr_in*>(&storage);
+  auto* const v6 = reinterpret_cast<sockaddr_in6*>(&storage);
+  if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
+    storage.ss_family = AF_INET;
+  } else {
+    EXPECT_EQ(inet_pton(AF_INET6, text, &v6->sin6_addr), 1);
+    storage.ss_family = AF_INET6;
+  }
+  return IsLoopback(reinterpret_cast<const sockaddr&>(storage));
+}
+
+TEST(HttpEndpointTest, OnlyTheLoopbackInterfaceIsThisMachine) {
+  for (const char* address : {"127.0.0.1", "127.1.2.3", "::1"}) EXPECT_TRUE(IsOfThisMachine(address)) << address;
+  for (const char* address : {"126.0.0.1", "128.0.0.1", "192.168.0.1", "0.0.0.0", "::", "fe80::1"}) {
+    EXPECT_FALSE(IsOfThisMachine(address)) << address;
+  }
+}
+
+}  // namespace
+}  // namespace cairn
