@@ -24,7 +24,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ReplaceCommands(),    MigrateCommands(),
       EvalCommands(),       ScriptCommands(),     FunctionCommands(),
       ReplicationCommands(),
-      LatencyCommands(),    LolwutCommands(),     ModuleCommands(),
+      LatencyCommands(),    LolwutCommands(),     ModuleCommands(),     ClusterCommands(),
   };
   return families;
 }

@@ -23,6 +23,7 @@ std::span<const CommandRow> LatencyCommands();
 std::span<const CommandRow> LolwutCommands();
 std::span<const CommandRow> MemoryCommands();
 std::span<const CommandRow> ModuleCommands();
+std::span<const CommandRow> ClusterCommands();
 std::span<const CommandRow> PubSubCommands();
 std::span<const CommandRow> MonitorCommands();
 std::span<const CommandRow> ReplicationCommands();

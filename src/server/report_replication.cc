@@ -67,7 +67,10 @@ Status WriteReplication(CommandContext& ctx, Report& text) {
                                                 std::to_string(replica.acked) + ",lag=" + std::to_string(lag_s));
   }
   const History history = replication.log().history();
-  const uint64_t offset = replication.log().offset();
+  // As of now, not of when the stream was last read: who compares it with a replica's would be told too early that the
+  // replica has everything.
+  const Result<uint64_t> end = replication.log().ReadOffset();
+  const uint64_t offset = end.ok() ? *end : replication.log().offset();
   const uint64_t first = replication.log().FirstByte();
   const bool logs = replication.log().logs();
   text.Field("master_failover_state", replication.failover_state());
