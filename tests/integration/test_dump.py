@@ -187,11 +187,18 @@ def test_encodings_of_redis_7_2_are_understood(r):
         r.restore("other", 0, payload(value, 13))
 
 
+# Redis 7.0.15 takes these, Debian's security updates of it do not.
+LATELY_REFUSED = {"stream entry pending for two"}
+
+
 @pytest.mark.parametrize("name", WRONG_VALUES)
 def test_what_is_no_value_is_refused_as_by_redis(pair, name):
     pair.theirs("config", "set", "sanitize-dump-payload", "yes")
-    kind, text = pair("restore", "key", 0, payload(WRONG_VALUES[name]))
-    assert (kind, text) == (b"-", b"ERR Bad data format")
+    command = ("restore", "key", 0, payload(WRONG_VALUES[name]))
+    if name in LATELY_REFUSED and pair.theirs(*command) == (b"+", b"OK"):
+        assert pair.ours(*command) == (b"-", b"ERR Bad data format")
+        return
+    assert pair(*command) == (b"-", b"ERR Bad data format")
     pair("exists", "key")
 
 
