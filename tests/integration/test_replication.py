@@ -238,6 +238,18 @@ def read_line(connection):
     return line
 
 
+def test_the_offset_is_that_of_now():
+    """Who waits until a replica has the primary's offset must not be told of one from before the last write."""
+    with start("cairn") as primary, start("cairn") as replica:
+        follow(replica, primary)
+        client = primary.client()
+        offsets = []
+        for number in range(200):
+            client.set("key", number)
+            offsets.append(client.info("replication")["master_repl_offset"])
+        assert all(before < after for before, after in zip(offsets, offsets[1:]))
+
+
 def test_the_end_of_the_log_in_memory_is_bounded():
     """A replica that keeps up is sent what lies in memory; that is little, shown, and gone with the log."""
     with start("cairn", memory_budget="64mb", repl_backlog_ttl=1) as primary, start("cairn") as replica:
