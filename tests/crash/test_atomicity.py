@@ -9,9 +9,9 @@ CAIRN_CRASH_SECONDS is for how long in all; the rest of the settings are those o
 
 import os
 import random
-import threading
 import time
 
+from client_thread import ClientThread
 from harness import Server
 from invariants import READS, Writes, payload, preparation
 import pytest
@@ -50,8 +50,8 @@ def exchange(connection, commands):
     return replies
 
 
-class Client:
-    """Writes and reads in a thread of its own until the server dies."""
+class Client(ClientThread):
+    """Writes and reads, and counts what it has written."""
 
     def __init__(self, rng, name):
         self.rng, self.counter = rng, b"done:" + name
@@ -59,42 +59,20 @@ class Client:
         self.counted = 0  # what the client's counter was last seen or said to be
         self.in_flight = 0  # writes sent that count themselves and were not answered
         self.reads = self.plain = self.lost_watches = 0
-        self.failure = self.thread = None
 
-    def start(self, server):
-        """Begins. REQUIRES: `settle` was called since the last time."""
-        assert not self.in_flight
-        self.thread = threading.Thread(target=self._run, args=(server.host, server.port),
-                                       daemon=True)
-        self.thread.start()
-
-    def join(self):
-        """Waits until the connection has broken; raises what went wrong, if anything did."""
-        self.thread.join(60)
-        assert not self.thread.is_alive(), "a client still waits for a reply"
-        if self.failure:
-            raise self.failure
-
-    def _run(self, host, port):
-        try:
-            connection = Connection(host, port)
-        except OSError:
-            return
+    def work(self, socket):
+        """Reads and writes until the server is gone."""
         try:
             while True:
                 draw = self.rng.random()
                 if draw < 0.3:
-                    self.read(connection.socket, self.rng.choice(list(READS)))
+                    self.read(socket, self.rng.choice(list(READS)))
                 elif draw < 0.4:
-                    self._write_watched(connection.socket)
+                    self._write_watched(socket)
                 else:
-                    self._write(connection.socket)
+                    self._write(socket)
         except Killed:
             pass
-        except Exception as failure:  # whatever it is, the test's thread is to tell it
-            self.failure = failure
-        finally:
-            connection.close()
 
     def read(self, socket, name):
         """One read, whose invariant must hold."""

@@ -39,7 +39,7 @@ def settled_state(server, writers):
 def kill_while_writing(server, writers, rng):
     """Lets the writers write for a moment and kills the server."""
     for writer in writers:
-        writer.start(server.host, server.port)
+        writer.start(server)
     time.sleep(rng.uniform(0.05, 0.8))
     server.kill9()
     for writer in writers:

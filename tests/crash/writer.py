@@ -7,13 +7,13 @@ must be the state after all acknowledged commands plus some first part of those 
 """
 
 import copy
-import threading
 
+from client_thread import ClientThread
 from model import Operations
-from resp import Connection, ParseError, encode, parse
+from resp import ParseError, encode, parse
 
 
-class Writer:
+class Writer(ClientThread):
     """Writes random operations to keys of its own from a thread of its own."""
 
     def __init__(self, rng, name):
@@ -22,34 +22,11 @@ class Writer:
         self.data = {}  # the state after every acknowledged command
         self.in_flight = []
         self.acknowledged = 0
-        self.failure = None
-        self.thread = None
 
-    def start(self, host, port):
-        """Begins to write. REQUIRES: the state is settled, see `settle`."""
-        assert not self.in_flight
-        self.thread = threading.Thread(target=self._run, args=(host, port), daemon=True)
-        self.thread.start()
-
-    def join(self):
-        """Waits until the connection has broken; raises what went wrong, if anything did."""
-        self.thread.join(60)
-        assert not self.thread.is_alive(), "the writer still waits for a reply"
-        if self.failure:
-            raise self.failure
-
-    def _run(self, host, port):
-        try:
-            connection = Connection(host, port)
-        except OSError:
-            return
-        try:
-            while self._write_batch(connection.socket):
-                pass
-        except (AssertionError, ParseError) as failure:
-            self.failure = failure
-        finally:
-            connection.close()
+    def work(self, socket):
+        """Writes until the server is gone."""
+        while self._write_batch(socket):
+            pass
 
     def _write_batch(self, socket):
         batch = [self.operations.draw() for _ in range(self.rng.choice((1, 1, 5, 40)))]
