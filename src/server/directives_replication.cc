@@ -49,8 +49,8 @@ const Directive kRows[] = {
      .help = "Seconds between the PINGs of a primary to its replicas."},
     {.name = "repl-backlog-size", .section = kRepl, .kind = Kind::kMemory, .fallback = "64mb", .min = 1,
      .target = &S::repl_backlog_size,
-     .help = "Bytes of the stream that a replica that was away can still be sent. They are in the log on disk, of "
-             "which several times as much is kept; a value above that of the start is followed after the next one."},
+     .help = "Bytes of the stream that a replica that was away can still be sent. They are in the log on disk, "
+             "which has the rows that were written as well and takes two to three times as much."},
     {.name = "repl-backlog-ttl", .section = kRepl, .kind = Kind::kNumber, .fallback = "3600", .min = 0, .max = kMaxInt,
      .target = &S::repl_backlog_ttl_s, .syntax = "<seconds>",
      .help = "Seconds after the last replica left for which a primary goes on keeping the stream; 0 for ever."},

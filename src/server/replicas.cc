@@ -16,6 +16,7 @@
 #include "server/client_session.h"
 #include "server/server.h"
 #include "server/stream_log.h"
+#include "storage/old_logs.h"
 #include "storage/store_snapshot.h"
 
 namespace cairn {
@@ -116,6 +117,13 @@ int Replicas::CountAcked(uint64_t offset, bool synced) const {
     count += (synced ? replica->synced : replica->acked) >= offset ? 1 : 0;
   }
   return count;
+}
+
+uint64_t Replicas::FirstNeeded() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t first = kNothingNeeded;
+  for (const auto& replica : fed_) first = std::min(first, replica->log_from.load());
+  return first;
 }
 
 int Replicas::CountGood() const {
@@ -226,6 +234,7 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   const Anchor before = log_.position();
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
   start = TRY(log_.AnchorOf(*snapshot, before));
+  replica.log_from = start.sequence;
   const std::string id = log_.history().id;
   if (!is_old) TRY(Push(replica, "+FULLRESYNC " + id + " " + std::to_string(start.offset) + "\r\n"));
   replica.state = Replica::State::kSending;
@@ -313,6 +322,7 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
       TRY(Push(replica, std::string_view(bytes).substr(had)));
       replica.sent = stream.offset();
     }
+    replica.log_from = stream.position().sequence;
     caught_up = caught_up || outcome == LogReader::Outcome::kCaughtUp;
     const int64_t hard = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].hard_bytes;
     const uint64_t behind = log_.offset() > replica.sent ? log_.offset() - replica.sent : 0;

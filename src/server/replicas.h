@@ -43,6 +43,7 @@ struct Replica {
   std::atomic<uint64_t> acked{0};
   std::atomic<uint64_t> synced{0};
   std::atomic<uint64_t> sent{0};
+  std::atomic<uint64_t> log_from{1};           // the sequence from which on it may still read the log
   std::atomic<int64_t> acked_ms{0};
   std::atomic<bool> acknowledges{true};        // not one that came by SYNC
   std::atomic<bool> ended{false};              // the connection is gone, or is to go
@@ -73,6 +74,8 @@ class Replicas {
   int CountAcked(uint64_t offset, bool synced) const;
   // Those online that were heard of within min-replicas-max-lag.
   int CountGood() const;
+  // The sequence from which on one of them reads the log (storage/old_logs.h).
+  uint64_t FirstNeeded() const;
   // Ends those that are silent for too long; called every second.
   void CheckTimes();
 

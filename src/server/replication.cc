@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "server/client_session.h"
 #include "server/server.h"
+#include "storage/old_logs.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -25,7 +26,7 @@ Replication::Replication(Server& server)
 Status Replication::Start() {
   TRY(log_.Start());
   follower_.Start();
-  pinged_ms_ = WallMs();
+  started_ms_ = pinged_ms_ = WallMs();
   const std::vector<std::string> words = server_.config().Words("replicaof");
   if (words.empty()) {
     TRY(log_.TurnPrimary());
@@ -229,14 +230,25 @@ void Replication::Tick(int64_t now_ms) {
     checked_ms_ = now_ms;
     replicas_.CheckTimes();
     const int64_t ttl_ms = server_.settings().repl_backlog_ttl_s * 1000;
-    const int64_t left_ms = replicas_.last_left_ms();
-    if (ttl_ms > 0 && left_ms > 0 && replicas_.count() == 0 && now_ms - left_ms > ttl_ms) log_.EndLogging();
+    const int64_t left_ms = std::max(replicas_.last_left_ms(), started_ms_);
+    if (ttl_ms > 0 && log_.logs() && replicas_.count() == 0 && now_ms - left_ms > ttl_ms) log_.EndLogging();
+    DropLogs(now_ms);
   }
   if (now_ms - pinged_ms_ < server_.settings().repl_ping_replica_period_s * 1000) return;
   pinged_ms_ = now_ms;
   if (replicas_.count() == 0 || primary()) return;
   const Status pinged = log_.LogCommand({"PING"});
   if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(pinged.text()));
+}
+
+// With replicas it looks at the whole data directory, and so not too often.
+void Replication::DropLogs(int64_t now_ms) {
+  constexpr int64_t kPauseMs = 10000;
+  if (log_.logs() && now_ms - logs_dropped_ms_ < kPauseMs) return;
+  logs_dropped_ms_ = now_ms;
+  const Status dropped = DropOldLogs(
+      server_.store(), [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
+  if (!dropped.ok()) Log(LogSeverity::kWarning, "storage: old logs are left: " + std::string(dropped.text()));
 }
 
 void Replication::Forget(ClientSession& session) {

@@ -77,6 +77,8 @@ class Replication {
 
  private:
   void WakeWaiting();
+  // What nobody needs of the log any more goes.
+  void DropLogs(int64_t now_ms);
   enum class Failover : unsigned char { kNone, kAwaitsSync, kHandsOver };
   Status Obey(const PrimaryAddress& primary, bool failover);
   void TickFailover(int64_t now_ms);
@@ -98,6 +100,8 @@ class Replication {
   std::atomic<bool> link_is_up_{false};
   int64_t pinged_ms_ = 0;
   int64_t checked_ms_ = 0;
+  int64_t logs_dropped_ms_ = 0;
+  int64_t started_ms_ = 0;
 };
 
 }  // namespace cairn

@@ -26,8 +26,6 @@
 namespace cairn {
 namespace {
 
-// The log has rows beside what is told of them.
-constexpr uint64_t kLogBytesPerStreamByte = 3;
 constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
 constexpr std::string_view kProtected =
     "-DENIED Cairn is running in protected mode because protected mode is enabled and no password is set for "
@@ -94,7 +92,7 @@ Status Server::OpenStore() {
   options.wal_bytes = static_cast<uint64_t>(settings().rocksdb_max_wal_size.load());
   options.blob_bytes = static_cast<uint64_t>(settings().rocksdb_blob_min_size.load());
   options.direct_io = settings().rocksdb_direct_io;
-  options.kept_log_bytes = kLogBytesPerStreamByte * static_cast<uint64_t>(settings().repl_backlog_size.load());
+  options.keeps_logs = true;
   options.bottom_zstd =
       static_cast<BottomCompression>(settings().rocksdb_bottom_compression.load()) == BottomCompression::kZstd;
   if (mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "server/server.h"
+#include "storage/old_logs.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -150,6 +151,11 @@ uint64_t StreamLog::FirstByte() const {
   const std::lock_guard lock(mutex_);
   if (history_.anchors.empty()) return end + 1;
   return std::max(history_.anchors.front().offset, end > kept ? end - kept : 0) + 1;
+}
+
+uint64_t StreamLog::FirstNeeded() const {
+  const std::lock_guard lock(mutex_);
+  return history_.logs ? history_.anchors.front().sequence : kNothingNeeded;
 }
 
 // Under `appendfsync always` nothing is said before it is on the disk.

@@ -54,6 +54,9 @@ class StreamLog {
   // The first byte that can still be asked for, counted from 1.
   uint64_t FirstByte() const;
 
+  // The sequence from which on the log tells what a replica that was away can be sent; kNothingNeeded while it is off.
+  uint64_t FirstNeeded() const;
+
   // Sees to it that the log is on and complete from here on.
   Status BeginLogging();
   void EndLogging();

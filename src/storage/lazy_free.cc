@@ -92,7 +92,7 @@ Status LazyFree::FreeCollection(Store& store, CollectionId id) {
   options.fill_cache = false;
   const rocksdb::Slice end = ToSlice(upper.row());
   options.iterate_upper_bound = &end;
-  const std::unique_ptr<rocksdb::Iterator> rows(
+  std::unique_ptr<rocksdb::Iterator> rows(
       store.db().NewIterator(options, store.family(Space::kElements)));
   uint64_t count = 0;
   std::string tagged(1, static_cast<char>(Space::kElements));
@@ -102,6 +102,7 @@ Status LazyFree::FreeCollection(Store& store, CollectionId id) {
     store.cache().Erase(tagged, Overlay::HashOf(tagged));
   }
   TRY(FromRocksDb(rows->status()));
+  rows.reset();  // while it stands, no file it has read can go
   if (count > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
   if (count < kRowsWorthCompacting) return Ok();
   // Memtables first: the filter keeps what is dead from being written at all.

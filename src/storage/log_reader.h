@@ -5,8 +5,8 @@
 // A place in the log is a sequence number of RocksDB. A batch takes as many as it has rows, from `sequence` on; the
 // next one begins at `next`, from where a later reader goes on. Batches that were written at the same time are one here
 // when they come from a file. Batches without log data are passed over. The log
-// reaches back as far as RocksDB keeps its files (StoreOptions::kept_log_bytes); what lies before is gone and must be
-// learnt in another way.
+// reaches back as far as its files are kept (storage/old_logs.h); what lies before is gone and must be learnt in
+// another way.
 //
 // At its end the log is read from memory (storage/log_tail.h), which a commit has left a copy in; a reader that has
 // fallen behind that reads the files until it is near the end again.

@@ -54,7 +54,7 @@ struct StoreOptions {
   int background_jobs = 2;
   int subcompactions = 2;
   uint64_t wal_bytes = 256ull << 20;               // where memtables are flushed to let old logs go
-  uint64_t kept_log_bytes = 0;                     // of old logs that are kept for LogReader; 0: none
+  bool keeps_logs = false;                         // for LogReader, until DropOldLogs (storage/old_logs.h)
   uint64_t blob_bytes = 64 * 1024;                 // values from here on live in blob files; 0: none do
   bool direct_io = false;
   bool bottom_zstd = true;

@@ -33,6 +33,7 @@ constexpr int kMemtablesPerFlush = 4;  // merged into one file, so that files ar
 constexpr int kLevel0Trigger = 4;
 constexpr int kLevel0Slowdown = 24;
 constexpr int kLevel0Stop = 40;
+constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // who needs old logs says so (storage/old_logs.h)
 constexpr uint64_t kManifestBytes = 16 * kMegabyte;
 constexpr uint64_t kSyncStepBytes = kMegabyte;
 constexpr int kMostOpenFiles = 4096;
@@ -88,7 +89,7 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
   db.write_buffer_manager = parts.write_buffers;
   db.statistics = parts.statistics;
   db.max_total_wal_size = options.wal_bytes;
-  db.WAL_size_limit_MB = (options.kept_log_bytes + kMegabyte - 1) / kMegabyte;
+  if (options.keeps_logs) db.WAL_ttl_seconds = kForeverSeconds;
   db.max_manifest_file_size = kManifestBytes;
   db.max_open_files = kMostOpenFiles;
   db.bytes_per_sync = kSyncStepBytes;

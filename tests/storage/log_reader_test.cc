@@ -129,7 +129,7 @@ TEST_F(LogReaderTest, TheLogOutlivesARestart) {
 
 // Then it must be learnt in another way; nothing is passed over in silence.
 TEST_F(LogReaderTest, ALogThatIsNotKeptIsGone) {
-  KeepLog(0);
+  KeepLogs(false);
   Reopen();
   const uint64_t start = store().LatestSequence() + 1;
   Write("a");

@@ -44,10 +44,11 @@ class StoreFixture : public testing::Test {
     Open();
   }
 
-  // Of old logs, from the next Reopen on.
-  void KeepLog(uint64_t bytes) { kept_log_bytes_ = bytes; }
+  // From the next Reopen on.
+  void KeepLogs(bool keeps) { keeps_logs_ = keeps; }
 
   Store& store() { return *store_; }
+  const std::string& dir() const { return dir_; }
   Transaction& txn() { return *txn_; }
   static constexpr int64_t now_ms() { return 1'000'000; }
 
@@ -64,14 +65,14 @@ class StoreFixture : public testing::Test {
     StoreOptions options;
     options.dir = dir_;
     options.budget = Budget::Of(64 << 20);
-    options.kept_log_bytes = kept_log_bytes_;
+    options.keeps_logs = keeps_logs_;
     auto store = Store::Open(options);
     ASSERT_TRUE(store.ok()) << store.status().text();
     store_ = std::move(*store);
     txn_ = std::make_unique<Transaction>(*store_, 0);
   }
 
-  uint64_t kept_log_bytes_ = 1 << 20;
+  bool keeps_logs_ = true;
   std::string dir_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Transaction> txn_;

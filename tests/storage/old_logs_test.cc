@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Old write-ahead logs stay as long as somebody may read them, and no longer.
+#include "storage/old_logs.h"
+
+#include <filesystem>
+
+#include "storage/log_reader.h"
+#include "store_fixture.h"
+
+namespace cairn {
+namespace {
+
+class OldLogsTest : public StoreFixture {
+ protected:
+  void SetUp() override {
+    StoreFixture::SetUp();
+    store().SetInterest(kInterestInEffects, kInterestInEffects);
+  }
+
+  // Writes a key, after which its log is an old one. Returns the sequence number before it.
+  uint64_t WriteLog(const std::string& name) {
+    const uint64_t before = store().LatestSequence() + 1;
+    Begin();
+    const Key key(txn().keyspace(0), name);
+    Lock(key);
+    txn().Put(key.row(), "value");
+    const std::string_view argv[] = {"DEL", name};
+    txn().AddEffect(0, argv);
+    Finish();
+    Commit();
+    EXPECT_TRUE(store().Flush().ok());
+    return before;
+  }
+
+  size_t CountOld() const {
+    size_t count = 0;
+    const std::filesystem::path folder = std::filesystem::path(dir()) / "archive";
+    if (!std::filesystem::exists(folder)) return 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) count += entry.path().extension() == ".log";
+    return count;
+  }
+
+  bool CanRead(uint64_t sequence) {
+    LogReader reader(store(), sequence);
+    LogReader::Batch batch;
+    const Result<LogReader::Outcome> outcome = reader.Next(batch);
+    return outcome.ok() && *outcome == LogReader::Outcome::kBatch && batch.sequence == sequence;
+  }
+};
+
+TEST_F(OldLogsTest, GoWhenNobodyReads) {
+  WriteLog("a");
+  WriteLog("b");
+  ASSERT_GT(CountOld(), 0u);
+  ASSERT_TRUE(DropOldLogs(store(), [] { return kNothingNeeded; }).ok());
+  EXPECT_EQ(CountOld(), 0u);
+  // There is nothing left, and that is no error.
+  EXPECT_TRUE(DropOldLogs(store(), [] { return kNothingNeeded; }).ok());
+}
+
+TEST_F(OldLogsTest, StayFromTheFirstThatIsNeeded) {
+  const uint64_t first = WriteLog("a");
+  const uint64_t second = WriteLog("b");
+  const uint64_t third = WriteLog("c");
+  ASSERT_TRUE(DropOldLogs(store(), [first] { return first; }).ok());
+  EXPECT_TRUE(CanRead(first));
+  ASSERT_TRUE(DropOldLogs(store(), [second] { return second; }).ok());
+  EXPECT_FALSE(CanRead(first));
+  EXPECT_TRUE(CanRead(second));
+  EXPECT_TRUE(CanRead(third));
+}
+
+// Who begins to read at the end while the folder is being looked at finds everything from there on.
+TEST_F(OldLogsTest, AreListedBeforeItIsAskedWhoReads) {
+  WriteLog("a");
+  uint64_t begin = 0;
+  ASSERT_TRUE(DropOldLogs(store(), [&] {
+                begin = WriteLog("b");  // becomes old after the listing
+                return kNothingNeeded;
+              }).ok());
+  EXPECT_TRUE(CanRead(begin));
+}
+
+}  // namespace
+}  // namespace cairn
