@@ -5,11 +5,20 @@
 #include "encoding/varint.h"
 
 namespace cairn {
+namespace {
+
+constexpr uint64_t kTwoByteSize = 0x80;  // the smallest whose varint has two bytes
+
+}  // namespace
 
 std::string_view PackedRows::Next(size_t& offset) const {
   std::string_view rest(data_);
   rest.remove_prefix(offset);
-  uint64_t size = 0;
+  uint64_t size = static_cast<unsigned char>(rest[0]);
+  if (size < kTwoByteSize && size < rest.size()) {  // what nearly all have, and a walk passes dozens
+    offset += 1 + size;
+    return rest.substr(1, size);
+  }
   const bool whole = ReadVarint(rest, size) && size <= rest.size();
   ASSERT(whole, "packed rows are whole");
   const std::string_view row = rest.substr(0, size);
@@ -46,21 +55,29 @@ void PackedRows::Append(std::string_view row) {
   ++size_;
 }
 
-void PackedRows::Insert(size_t at, std::string_view row) {
+size_t PackedRows::OffsetFor(std::string_view row) const {
+  for (size_t offset = 0; offset < data_.size();) {
+    const size_t begin = offset;
+    if (Next(offset) >= row) return begin;
+  }
+  return data_.size();
+}
+
+void PackedRows::Add(std::string_view row) {
   std::string packed;
   AppendVarint(packed, row.size());
   packed.append(row);
-  data_.insert(OffsetOf(at), packed);
+  data_.insert(OffsetFor(row), packed);
   ++size_;
 }
 
-void PackedRows::Erase(size_t at) {
-  ASSERT(at < size_, "the row is one of them");
-  const size_t begin = OffsetOf(at);
+bool PackedRows::Remove(std::string_view row) {
+  const size_t begin = OffsetFor(row);
   size_t end = begin;
-  Next(end);
+  if (begin == data_.size() || Next(end) != row) return false;
   data_.erase(begin, end - begin);
   --size_;
+  return true;
 }
 
 PackedRows PackedRows::SplitOff(size_t at) {

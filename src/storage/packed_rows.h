@@ -22,16 +22,17 @@ class PackedRows {
   // On the heap.
   size_t bytes() const { return data_.capacity() > std::string().capacity() ? data_.capacity() + 1 : 0; }
 
-  // REQUIRES: `at` < size(), here and in Erase(). The view holds until the next change.
+  // REQUIRES: `at` < size(). The view holds until the next change.
   std::string_view operator[](size_t at) const;
   // How many rows sort before `row`.
   size_t LowerBound(std::string_view row) const;
 
   // REQUIRES: `row` sorts after all that are there.
   void Append(std::string_view row);
-  // REQUIRES: `at` <= size().
-  void Insert(size_t at, std::string_view row);
-  void Erase(size_t at);
+  // Puts the row where it sorts, before an equal one.
+  void Add(std::string_view row);
+  // False: it is not there.
+  bool Remove(std::string_view row);
   // Cuts off the rows from `at` on and returns them. REQUIRES: `at` <= size().
   PackedRows SplitOff(size_t at);
   // Gives back memory that was meant for more rows.
@@ -47,6 +48,8 @@ class PackedRows {
 
  private:
   size_t OffsetOf(size_t at) const;
+  // The offset of the first row that does not sort before `row`.
+  size_t OffsetFor(std::string_view row) const;
   // The row at the offset, which moves on behind it.
   std::string_view Next(size_t& offset) const;
 

@@ -61,7 +61,7 @@ void RankIndex::Add(std::string_view suffix) {
   ++count_;
   if (!leaf.resident) return;
   bytes_ -= leaf.rows.bytes();
-  leaf.rows.Insert(leaf.rows.LowerBound(suffix), suffix);
+  leaf.rows.Add(suffix);
   bytes_ += leaf.rows.bytes();
   if (leaf.rows.size() > kMaxLeafRows) SplitLeaf(place);
 }
@@ -79,9 +79,8 @@ void RankIndex::Remove(std::string_view suffix) {
   --blocks_[place.block].count;
   --count_;
   if (leaf.resident) {
-    const size_t at = leaf.rows.LowerBound(suffix);
-    ASSERT(at < leaf.rows.size() && leaf.rows[at] == suffix, "a removed row is in its leaf");
-    leaf.rows.Erase(at);
+    const bool removed = leaf.rows.Remove(suffix);
+    ASSERT(removed, "a removed row is in its leaf");
   }
   if (leaf.count > 0) return;
   leaf.resident = weights_ == Weights::kOne;

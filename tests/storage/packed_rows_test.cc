@@ -36,10 +36,11 @@ TEST(PackedRows, FollowTheModel) {
     ASSERT_EQ(rows.LowerBound(row), at);
     if (place != model.end() && *place == row) {
       ASSERT_EQ(rows[at], row);
-      rows.Erase(at);
+      ASSERT_TRUE(rows.Remove(row));
       model.erase(place);
     } else {
-      rows.Insert(at, row);
+      ASSERT_FALSE(rows.Remove(row));
+      rows.Add(row);
       model.insert(place, row);
     }
     if (step % 50 == 0) ExpectSame(rows, model);
