@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 
+from process import disk_bytes
 from servers import start_cairn
 from wire import Connection, encode_command
 
@@ -38,11 +39,6 @@ def timed(connection: Connection, *words: bytes, reply: bytes) -> float:
     if got != reply:
         raise RuntimeError(f"{words}: {got!r}")
     return elapsed * 1e6
-
-
-def disk_bytes(folder: pathlib.Path) -> int:
-    """What the files of the folder hold."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def rename_times(connection: Connection, key: bytes, rounds: int) -> list[float]:

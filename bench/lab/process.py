@@ -6,6 +6,7 @@ threads, those that have ended included, in nanoseconds; /proc/PID/stat has the 
 hundredths of a second.
 """
 
+import contextlib
 import os
 import pathlib
 import threading
@@ -39,6 +40,15 @@ def status_bytes(pid: int, field: str) -> int:
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
     raise KeyError(field)
+
+
+def disk_bytes(folder: pathlib.Path) -> int:
+    """What the files of the folder and below it hold; those that go meanwhile do not count."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            total += path.stat().st_size
+    return total
 
 
 def wait_until_quiet(pids: list[int], limit_s: float = 60.0) -> bool:
