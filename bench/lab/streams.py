@@ -3,8 +3,8 @@
 
 One process adds entries by XADD with MAXLEN ~, another reads them by XREADGROUP and acknowledges
 them, each a connection with pipelines. The one that adds waits when the group is half a stream
-behind, so nothing is trimmed before it was read. Every second the throughput, the server's memory and
-its directory's size are noted.
+behind, so nothing is trimmed before it was read. Every second the throughput, the server's memory
+and its directory's size are noted.
 
 Two claims are checked: the last minute's throughput is within a fifth of the first one's (of a
 short run its first and last third), and the disk use of the second half is not above that of the

@@ -43,6 +43,7 @@ void Ticker::RunTick() {
     if (now_us - sampled_us >= kSampleMs * 1000) {
       server_.replication().Tick(WallMs());
       server_.stats().Sample(now_us);
+      server_.store().Lend();
       NoteStalls();
       sampled_us = now_us;
     }

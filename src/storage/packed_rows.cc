@@ -80,6 +80,11 @@ bool PackedRows::Remove(std::string_view row) {
   return true;
 }
 
+void PackedRows::Clear() {
+  std::string().swap(data_);
+  size_ = 0;
+}
+
 PackedRows PackedRows::SplitOff(size_t at) {
   PackedRows upper;
   const size_t offset = OffsetOf(at);

@@ -35,6 +35,8 @@ class PackedRows {
   bool Remove(std::string_view row);
   // Cuts off the rows from `at` on and returns them. REQUIRES: `at` <= size().
   PackedRows SplitOff(size_t at);
+  // Gives back all memory: an empty string that is assigned leaves what was there.
+  void Clear();
   // Gives back memory that was meant for more rows.
   void Shrink() { data_.shrink_to_fit(); }
 

@@ -155,7 +155,7 @@ void RankIndex::Trim(size_t bytes) {
     for (Leaf& leaf : blocks_[trim_hand_].leaves) {
       if (!leaf.resident || leaf.count == 0) continue;
       bytes_ -= leaf.rows.bytes();
-      leaf.rows = {};
+      leaf.rows.Clear();
       bytes_ += leaf.rows.bytes();
       leaf.resident = false;
       if (bytes_ <= bytes) break;
@@ -197,15 +197,30 @@ void RankIndexes::DropAll(uint32_t stripe) {
   by_stripe_[stripe].clear();
 }
 
-void RankIndexes::Charge(int64_t bytes, RankIndex& index, const Transaction* owner) {
+void RankIndexes::TrimAll(uint32_t stripe) {
+  for (const Slot& slot : by_stripe_[stripe]) {
+    const size_t before = slot.index->bytes();
+    slot.index->Trim(0);
+    bytes_.fetch_sub(static_cast<int64_t>(before - slot.index->bytes()), std::memory_order_relaxed);
+  }
+}
+
+template <typename Free>
+void RankIndexes::FreeOthers(const Transaction* owner, Free free) {
   const auto capacity = static_cast<int64_t>(capacity_.load(std::memory_order_relaxed));
-  if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= capacity || bytes <= 0) return;
   for (uint32_t step = 0; step < kStripeCount && bytes_.load(std::memory_order_relaxed) > capacity; ++step) {
     const uint32_t stripe = hand_.fetch_add(1, std::memory_order_relaxed) % kStripeCount;
     if (!stripes_.TryLock(stripe, owner)) continue;
-    DropAll(stripe);
+    free(stripe);
     stripes_.Unlock(stripe, owner);
   }
+}
+
+void RankIndexes::Charge(int64_t bytes, RankIndex& index, const Transaction* owner) {
+  const auto capacity = static_cast<int64_t>(capacity_.load(std::memory_order_relaxed));
+  if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= capacity || bytes <= 0) return;
+  FreeOthers(owner, [this](uint32_t stripe) { TrimAll(stripe); });
+  FreeOthers(owner, [this](uint32_t stripe) { DropAll(stripe); });
   const int64_t over = bytes_.load(std::memory_order_relaxed) - capacity;
   if (over <= 0) return;
   const size_t before = index.bytes();

@@ -114,8 +114,8 @@ class RankIndexes {
   void Drop(uint32_t stripe, CollectionId id);
   void DropAll(uint32_t stripe);
 
-  // Tells how an index has grown or shrunk; makes room when the capacity is passed, first in other stripes that
-  // are free, then within `index`. REQUIRES: `owner` holds the stripe of `index`.
+  // Tells how an index has grown or shrunk; makes room when the capacity is passed: in other stripes that are free the
+  // rows go, then the counts too, then rows within `index`. REQUIRES: `owner` holds the stripe of `index`.
   void Charge(int64_t bytes, RankIndex& index, const Transaction* owner);
 
   size_t bytes() const { return static_cast<size_t>(bytes_.load(std::memory_order_relaxed)); }
@@ -132,6 +132,11 @@ class RankIndexes {
     CollectionId id;
     std::unique_ptr<RankIndex> index;
   };
+  void TrimAll(uint32_t stripe);
+  // Calls free(stripe) with one free stripe after the other until enough is free or all had their turn.
+  template <typename Free>
+  void FreeOthers(const Transaction* owner, Free free);
+
   Stripes& stripes_;
   std::unique_ptr<std::vector<Slot>[]> by_stripe_;
   std::atomic<int64_t> bytes_{0};

@@ -159,7 +159,7 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
   }
   Shard& shard = ShardOf(hash);
   const size_t most = MostCharged(tagged.size(), value.size());
-  if (shard.held.fetch_add(most, std::memory_order_relaxed) + most > ShardCapacity()) {
+  if (shard.held.fetch_add(most) + most > ShardCapacity()) {
     complete_.store(false, std::memory_order_release);  // before the cache evicts something
   }
   CachedRow* row = CachedRow::New(&shard.held, value, hot, used_s);
@@ -190,19 +190,16 @@ void RowCache::EraseAll() {
   for (const Shard& shard : shards_) shard.cache->EraseUnRefEntries();
 }
 
-// Insert compares with the smaller capacity while a change is under way, so that no eviction goes unnoticed.
+// Insert compares with the smaller capacity while a change is under way, and adds to `held` before it does, so that no
+// eviction goes unnoticed: neither by it nor here.
 void RowCache::SetCapacity(size_t bytes) {
   const bool shrinks = bytes < capacity();
-  if (shrinks) {
-    capacity_.store(bytes);
-    complete_.store(false, std::memory_order_release);
+  if (shrinks) capacity_.store(bytes);
+  for (const Shard& shard : shards_) {
+    if (shard.held.load() > bytes / shards_.size()) complete_.store(false, std::memory_order_release);
+    shard.cache->SetCapacity(bytes / shards_.size());
   }
-  for (const Shard& shard : shards_) shard.cache->SetCapacity(bytes / shards_.size());
-  if (shrinks) {
-    complete_.store(false, std::memory_order_release);  // a flush may have come in between
-  } else {
-    capacity_.store(bytes);
-  }
+  if (!shrinks) capacity_.store(bytes);
 }
 
 size_t RowCache::usage() const {

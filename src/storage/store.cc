@@ -47,7 +47,8 @@ Status FromRocksDb(const rocksdb::Status& status) {
 
 Store::Store(const StoreOptions& options)
     : options_(options), cache_(options.budget.key_cache),
-      rank_indexes_(stripes_, options.budget.rank_indexes), log_tail_(LogTailBytes(options.budget)),
+      rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
+      log_tail_(LogTailBytes(options.budget)), budget_(options.budget),
       databases_(options.databases), staged_(options.databases) {}
 
 Store::~Store() {
@@ -306,10 +307,26 @@ void Store::SetCompactionRate(uint64_t bytes_per_second) {
 }
 
 void Store::SetBudget(const Budget& budget) {
-  cache_.SetCapacity(budget.key_cache);
+  {
+    const std::lock_guard lock(budget_mutex_);
+    budget_ = budget;
+    cache_.SetCapacity(budget.key_cache);
+  }
   block_cache_->SetCapacity(budget.block_cache);
   write_buffers_->SetBufferSize(budget.memtables);
-  rank_indexes_.SetCapacity(budget.rank_indexes);
+  rank_indexes_.SetCapacity(budget.rank_indexes + budget.lendable);
+}
+
+void Store::Lend() {
+  constexpr size_t kSteps = 64;  // smaller changes are left for later
+  const std::lock_guard lock(budget_mutex_);
+  const size_t used = rank_indexes_.bytes();
+  const size_t lent = used > budget_.rank_indexes ? std::min<size_t>(used - budget_.rank_indexes, budget_.lendable) : 0;
+  const size_t capacity = budget_.key_cache - lent;
+  const size_t now = cache_.capacity();
+  const size_t change = capacity > now ? capacity - now : now - capacity;
+  if (change == 0 || (change < budget_.key_cache / kSteps && lent > 0)) return;
+  cache_.SetCapacity(capacity);
 }
 
 uint64_t Store::Ticker(uint32_t rocksdb_ticker) const { return statistics_->getTickerCount(rocksdb_ticker); }

@@ -126,6 +126,9 @@ class Store {
   // ---- settable while running
   void SetCompactionRate(uint64_t bytes_per_second);
   void SetBudget(const Budget& budget);
+  // The key cache gives up what rank indexes use beyond their share, and gets it back when they shrink. Called ten
+  // times a second; cheap.
+  void Lend();
 
   // ---- what INFO shows
   uint64_t Ticker(uint32_t rocksdb_ticker) const;
@@ -194,6 +197,8 @@ class Store {
   KeyspaceCounters counters_;
   LazyFree lazy_free_;
   LogTail log_tail_;
+  std::mutex budget_mutex_;
+  Budget budget_;  // guarded by budget_mutex_
   std::shared_ptr<rocksdb::Cache> block_cache_;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter_;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The suite of go-redis: its tests, compiled, start the servers themselves.
 
-They do so on ports of their own choice (6380 and others, which must be free); they are given a program that starts the
-server under test, and redis-server where a test wants Sentinel or a cluster.
+They do so on ports of their own choice (6380 and others, which must be free); they are given a
+program that starts the server under test, and redis-server where a test wants Sentinel or a cluster.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The suite of redis-py, as its source distribution has it, with pytest in an environment of its own."""
+"""The suite of redis-py, as its source distribution has it, with a pytest of its own."""
 
 import pathlib
 import subprocess
@@ -14,7 +14,8 @@ TARGET = REPOSITORY / "build" / "suites" / NAME
 VERSION = "5.2.1"
 NEEDS = ["pytest==8.2.2", "pytest-asyncio<0.24", "pytest-timeout", "mock", "cachetools", "numpy",
          "packaging", "requests", "uvloop", "hiredis", "PyJWT", "cryptography"]
-# Of a cluster, of Sentinel, of the modules of Redis Stack, and with certificates that only its own containers have.
+# Of a cluster, Sentinel, the modules of Redis Stack; with certificates that only its own
+# containers have.
 WITHOUT_FILES = ["test_ssl.py", "test_cluster.py", "test_sentinel.py", "test_graph.py",
                  "test_asyncio/test_cluster.py", "test_asyncio/test_sentinel.py",
                  "test_asyncio/test_graph.py"]

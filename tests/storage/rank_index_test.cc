@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "store_fixture.h"
 
 namespace cairn {
 namespace {
@@ -77,6 +78,54 @@ TEST(RankIndex, LeavesEmptiedGroundAtTheOtherEnd) {
     }
   }
   EXPECT_LE(CountLeaves(index), 2u);
+}
+
+// An index of so many rows in the stripe, which somebody holds meanwhile.
+RankIndex& Fill(Stripes& stripes, RankIndexes& indexes, uint32_t stripe, uint64_t rows) {
+  const auto* owner = reinterpret_cast<const Transaction*>(&stripes);  // never looked into
+  EXPECT_TRUE(stripes.TryLock(stripe, owner));
+  RankIndex& index = indexes.Create(stripe, Space::kElements, stripe, 0);
+  const size_t before = index.bytes();
+  for (uint64_t i = 0; i < rows; ++i) index.Add(RowOf(i));
+  indexes.Charge(static_cast<int64_t>(index.bytes() - before), index, owner);
+  stripes.Unlock(stripe, owner);
+  return index;
+}
+
+// A pass over ten million rows is dearer than a leaf read again.
+TEST(RankIndexes, ForgetTheRowsOfOthersBeforeTheirCounts) {
+  constexpr uint64_t kRows = 5000;
+  Stripes stripes;
+  RankIndexes indexes(stripes, 1 << 30);
+  const RankIndex& first = Fill(stripes, indexes, 1, kRows);
+  ASSERT_TRUE(first.At(first.FindRank(kRows / 2)).resident);
+  const size_t capacity = indexes.bytes() * 3 / 2;
+  indexes.SetCapacity(capacity);
+  const RankIndex& second = Fill(stripes, indexes, 2, kRows);
+  EXPECT_LE(indexes.bytes(), capacity);
+  ASSERT_EQ(indexes.Find(1, Space::kElements, 1), &first);
+  EXPECT_EQ(first.count(), kRows);
+  EXPECT_FALSE(first.At(first.FindRank(kRows / 2)).resident);
+  EXPECT_TRUE(second.At(second.FindRank(kRows / 2)).resident);
+  // Where even the counts are too much, they go.
+  Fill(stripes, indexes, 3, 8 * kRows);
+  EXPECT_EQ(indexes.Find(1, Space::kElements, 1), nullptr);
+}
+
+using RankIndexesOfStore = StoreFixture;
+
+TEST_F(RankIndexesOfStore, BorrowFromTheKeyCache) {
+  const size_t whole = store().cache().capacity();
+  store().Lend();
+  EXPECT_EQ(store().cache().capacity(), whole);
+  Stripes stripes;
+  Fill(stripes, store().rank_indexes(), 1, 400000);  // 4 MB of a budget of 64
+  store().Lend();
+  EXPECT_LT(store().cache().capacity(), whole);
+  EXPECT_GT(store().cache().capacity(), whole / 2);
+  store().rank_indexes().Drop(1, 1);
+  store().Lend();
+  EXPECT_EQ(store().cache().capacity(), whole);
 }
 
 }  // namespace

@@ -59,7 +59,14 @@ TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
   EXPECT_FALSE(Has(cache, "large"));
   EXPECT_FALSE(cache.IsComplete());
   cache.NoteEmptyStore();
+  Put(cache, "k", "v", true);
   cache.SetCapacity(kCapacity / 2);
+  EXPECT_TRUE(cache.IsComplete());  // nothing had to go
+  EXPECT_TRUE(Has(cache, "k"));
+  cache.SetCapacity(1);
+  EXPECT_FALSE(cache.IsComplete());
+  EXPECT_FALSE(Has(cache, "k"));
+  cache.SetCapacity(kCapacity);
   EXPECT_FALSE(cache.IsComplete());
   cache.NoteEmptyStore();
   cache.EraseAll();
