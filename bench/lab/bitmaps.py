@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SETBIT at random offsets of large bitmaps beside small ones, and the bytes it writes to disk.
 
-Each bitmap is filled with noise, half of its bits set. Then, in turns, one client turns over bits one
-after the other: microseconds until the reply, CPU of the server per SETBIT, and the bytes that the
-kernel counts as written by the server until it rests again: its log, and what it then had to write
-out. Pipelines are measured as well and not judged: sixteen changes of one small bitmap are one row in
-the log. In the end the largest alone is changed for long, so that the bytes of the files, written out
-and compacted, are in the sum. Exit status 1 if SETBIT on the largest takes more than three times its
-time, or its CPU, on the smallest.
+Each bitmap is filled with noise, half of its bits set. Then, in turns, one client turns over bits
+one after the other: microseconds until the reply, CPU of the server per SETBIT, and the bytes that
+the kernel counts as written by the server until it rests again: its log, and what it then had to
+write out. Pipelines are measured as well and not judged: sixteen changes of one small bitmap are one
+row in the log. In the end the largest alone is changed for long, so that the bytes of the files,
+written out and compacted, are in the sum. Exit status 1 if SETBIT on the largest takes more than
+three times its time, or its CPU, on the smallest.
 """
 
 import argparse
@@ -50,7 +50,9 @@ class Bitmap:
         self.pid = server.process.pid
         self.key = b"bitmap:%d" % size
         self.connection = Connection(server.port)
-        self.noise = bytearray(luck.randbytes(size))
+        self.noise = bytearray()
+        while len(self.noise) < size:
+            self.noise += luck.randbytes(min(FILL_BYTES, size - len(self.noise)))
         self.times: list[float] = []
         self.cpu: list[float] = []
         self.pipelined_cpu: list[float] = []
@@ -145,8 +147,8 @@ def main() -> int:
         row["cpu_ratio"] = row["cpu_us"] / rows[0]["cpu_us"]
         print(f"{row['bytes']:12,} {row['us']:7.1f} {row['ratio']:6.2f} {row['cpu_us']:7.2f}"
               f" {row['cpu_ratio']:6.2f} {row['pipelined_cpu_us']:13.2f} {row['written']:14,.0f}")
-    print(f"{result['long_run_written']:,.0f} bytes written per SETBIT over {options.long_run:,} of them"
-          f" on {rows[-1]['bytes']:,} bytes")
+    print(f"{result['long_run_written']:,.0f} bytes written per SETBIT over {options.long_run:,} of"
+          f" them on {rows[-1]['bytes']:,} bytes")
     good = max(rows[-1]["ratio"], rows[-1]["cpu_ratio"]) <= MOST_RATIO
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1))

@@ -128,8 +128,8 @@ Result<bool> WriteStep(EditedString& text, const Step& step, Reply& reply) {
   return true;
 }
 
-Status ReplyFields(Keyspace& keys, const Key& key, const KeyEntry& entry, const std::vector<Step>& steps,
-                   Reply& reply) {
+Status ReplyFields(Keyspace& keys, const Key& key, const KeyEntry& entry,
+                   const std::vector<Step>& steps, Reply& reply) {
   reply.Array(steps.size());
   for (const Step& step : steps) {
     const FieldPlace place(step);

@@ -101,16 +101,17 @@ void ReadUnit(Args& args, BitRange& range) {
   }
 }
 
-// A string that is gone through from its start, a piece at a time: one of hundreds of megabytes need not be in memory
-// for its bits to be counted.
+// A string that is gone through from its start, a piece at a time: what is found early costs little, and one of
+// hundreds of megabytes need not be in memory for its bits to be counted.
 class BitPieces {
  public:
   BitPieces(Keyspace& keys, const Key& key, const KeyEntry& entry, const BitRange& range)
       : keys_(keys), key_(key), entry_(entry), next_(range.start), last_(range.end) {}
 
   bool Any() const { return next_ <= last_; }
-  // The bits from start() to end() are those of bytes(), where the piece's first byte has bit 0 of it.
+  // Reads the next piece. REQUIRES: Any()
   Status Read();
+  // Its bytes, and which of their bits are meant.
   std::string_view bytes() const { return text_.view(); }
   int64_t start() const { return start_; }
   int64_t end() const { return end_; }
@@ -118,13 +119,15 @@ class BitPieces {
   int64_t base() const { return base_; }
 
  private:
-  static constexpr int64_t kPieceBits = 8 * (1 << 20);
+  static constexpr int64_t kFirstPieceBits = 8 * (8 << 10);
+  static constexpr int64_t kMostPieceBits = 8 * (1 << 20);
 
   Keyspace& keys_;
   const Key& key_;
   const KeyEntry& entry_;
   int64_t next_;
   int64_t last_;
+  int64_t piece_bits_ = kFirstPieceBits;
   StringText text_;
   int64_t base_ = 0;
   int64_t start_ = 0;
@@ -134,9 +137,11 @@ class BitPieces {
 Status BitPieces::Read() {
   base_ = next_ & ~int64_t{7};
   start_ = next_ - base_;
-  end_ = std::min(last_ - base_, kPieceBits - 1);
+  end_ = std::min(last_ - base_, piece_bits_ - 1);
   next_ = base_ + end_ + 1;
-  text_ = TRY(ReadPart(keys_, key_, entry_, static_cast<uint64_t>(base_ >> 3), static_cast<uint64_t>((end_ >> 3) + 1)));
+  piece_bits_ = std::min(2 * piece_bits_, kMostPieceBits);
+  const auto size = static_cast<uint64_t>((end_ >> 3) + 1);
+  text_ = TRY(ReadPart(keys_, key_, entry_, static_cast<uint64_t>(base_ >> 3), size));
   return Ok();
 }
 

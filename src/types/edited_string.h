@@ -2,9 +2,10 @@
 //
 // EditedString: a string that is changed in part, as APPEND, SETRANGE, SETBIT and BITFIELD do.
 //
-// A short string is one row and is written anew. A long one is fragments (types/fragments.h), of which
-// those are written that change: it becomes so with the first edit that leaves it at kFragmentedFrom
-// bytes or more. What is written whole (SET, BITOP) is one row again, whatever its size.
+// A short string is one row and is written anew. A long one is fragments (types/fragments.h), of
+// which those are written that change: it becomes so with the first edit that leaves it at
+// kFragmentedFrom bytes or more. What is written whole (SET, BITOP) is one row again, whatever its
+// size.
 //
 //   EditedString text = TRY(EditedString::Open(keys, key, entry));
 //   TRY(text.Write(text.size(), "tail"));
@@ -30,8 +31,8 @@ class EditedString {
   // Where a string that is edited becomes fragments (docs/decisions/fragments.md).
   static constexpr uint64_t kFragmentedFrom = 8 * 1024;
 
-  // A missing key is the empty string. Keeps `keys`, `key` and `entry`, the key's last Find. REQUIRES:
-  // the entry is a string or missing.
+  // A missing key is the empty string. Keeps `keys`, `key` and `entry`, the key's last Find.
+  // REQUIRES: the entry is a string or missing.
   static Result<EditedString> Open(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
   uint64_t size() const;

@@ -13,8 +13,11 @@ namespace {
 
 constexpr uint64_t kMostFragmentBytes = uint64_t{1} << 20;
 
-// Up to so many fragments are looked up one by one, which the key cache answers; more are walked over.
+// Up to so many fragments are looked up one by one, which the key cache answers; more are walked
+// over.
 constexpr uint64_t kFewFragments = 128;
+
+Status TooLong() { return Status::Corruption("fragment row: longer than its string says"); }
 
 std::string_view WithoutZerosAtEnd(std::string_view bytes) {
   const size_t last = bytes.find_last_not_of('\0');
@@ -47,7 +50,9 @@ Fragments Fragments::Create(Transaction& txn, uint32_t stripe) {
   return Fragments(txn, stripe, {.id = txn.NewCollectionId()});
 }
 
-Result<uint64_t> Fragments::LengthIn(std::string_view payload) { return TRY(Decode(payload)).length; }
+Result<uint64_t> Fragments::LengthIn(std::string_view payload) {
+  return TRY(Decode(payload)).length;
+}
 
 std::string Fragments::Payload() const {
   std::string payload;
@@ -62,11 +67,12 @@ RowKey Fragments::Row(uint64_t index) const {
 
 // Copies what the span wants of one fragment.
 Status Fragments::Place(uint64_t index, std::string_view fragment, const Span& span) const {
-  if (fragment.size() > layout_.fragment_bytes) return Status::Corruption("fragment row: longer than its string says");
+  if (fragment.size() > layout_.fragment_bytes) return TooLong();
   const uint64_t begin = index * layout_.fragment_bytes;
   const uint64_t from = std::max(begin, span.offset);
   const uint64_t end = std::min(begin + fragment.size(), span.offset + span.size);
-  if (from < end) std::memcpy(span.into + (from - span.offset), fragment.data() + (from - begin), end - from);
+  if (from >= end) return Ok();
+  std::memcpy(span.into + (from - span.offset), fragment.data() + (from - begin), end - from);
   return Ok();
 }
 
@@ -90,7 +96,8 @@ Status Fragments::ReadThrough(uint64_t first, uint64_t last, const Span& span) c
 }
 
 Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
-  ASSERT(offset <= layout_.length && size <= layout_.length - offset, "a read beyond the string's end");
+  ASSERT(offset <= layout_.length && size <= layout_.length - offset,
+         "a read beyond the string's end");
   if (size == 0) return Ok();
   const uint64_t first = offset / layout_.fragment_bytes;
   const uint64_t last = (offset + size - 1) / layout_.fragment_bytes;
@@ -107,16 +114,15 @@ Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
 Status Fragments::WriteOne(uint64_t index, uint64_t begin, std::string_view part) {
   const uint64_t start = index * layout_.fragment_bytes;
   const bool may_be_there = start < layout_.length;
-  const uint64_t old_size = may_be_there ? std::min(layout_.length - start, layout_.fragment_bytes) : 0;
+  const uint64_t old_size =
+      may_be_there ? std::min(layout_.length - start, layout_.fragment_bytes) : 0;
   const RowKey row = Row(index);
   std::string edited;
   if (begin == 0 && part.size() >= old_size) {
     TRY(txn_->Spend(1));
   } else {
     const RowRef old = may_be_there ? TRY(txn_->Get(row)) : RowRef();
-    if (old.bytes().size() > layout_.fragment_bytes) {
-      return Status::Corruption("fragment row: longer than its string says");
-    }
+    if (old.bytes().size() > layout_.fragment_bytes) return TooLong();
     edited.reserve(std::max<size_t>(old.bytes().size(), begin + part.size()));
     edited = old.bytes();
     if (edited.size() < begin + part.size()) edited.resize(begin + part.size());

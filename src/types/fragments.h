@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Fragments: the bytes of a large string, cut into rows (docs/format.md, section 5.5, since format 2).
+// Fragments: the bytes of a large string, cut into rows (docs/format.md, section 5.5, since
+// format 2).
 //
-// What a write touches is what it rewrites: the fragments its bytes lie in, and the key's record when
-// the length changes. The zeros at a fragment's end are not stored and one of nothing but zeros has no
-// row, so a bit far out in an empty string costs one short row.
+// What a write touches is what it rewrites: the fragments its bytes lie in, and the key's record
+// when the length changes. The zeros at a fragment's end are not stored and one of nothing but
+// zeros has no row, so a bit far out in an empty string costs one row.
 //
 // That the payload gets into the key's record is the owner's part (EditedString::Save).
 //

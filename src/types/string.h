@@ -12,12 +12,12 @@
 //   `grown` flag
 //
 // Commands that edit keep their result as bytes even when it looks like an integer, as Redis does;
-// WriteBytes is for those that have all of it at hand, EditedString (types/edited_string.h) for those
-// that touch a part, WriteText for all others.
+// WriteBytes is for those that have all of it at hand, EditedString (types/edited_string.h) for
+// those that touch a part, WriteText for all others.
 //
-// A large string that was edited in place lies in fragments (Encoding::kSpread, types/fragments.h). That
-// is known here and in EditedString and nowhere else: whoever wants a string's bytes asks ReadText or
-// ReadPart, and for nothing but their number TextSize.
+// A large string that was edited in place lies in fragments (Encoding::kSpread, types/fragments.h).
+// That is known here and in EditedString and nowhere else: whoever wants a string's bytes asks
+// ReadText or ReadPart, and for nothing but their number TextSize.
 //
 // Thread: the transaction's.
 #pragma once
@@ -32,8 +32,8 @@
 
 namespace cairn {
 
-// A string's bytes as a client sees them: where the row holds them, written out here for an integer, or
-// put together from fragments. Valid as long as the entry it was read from.
+// A string's bytes as a client sees them: where the row holds them, written out here for an
+// integer, or put together from fragments. Valid as long as the entry it was read from.
 class StringText {
  public:
   StringText() = default;  // the empty text, which is what a missing key reads as
@@ -55,8 +55,8 @@ class StringText {
   char buffer_[20] = {};
 };
 
-// The text of an entry; empty for a missing key. REQUIRES: `entry` is `key`'s last Find, a string or
-// missing.
+// The text of an entry; empty for a missing key. REQUIRES: `entry` is `key`'s last Find, a string
+// or missing.
 Result<StringText> ReadText(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
 // `size` bytes of it from `offset` on, as many as there are. Costs what it returns.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A string that is edited in part reads as the same edits of a std::string do, whether it lies in one
-// row or in fragments, and its rows hold no more than docs/format.md says.
+// A string that is edited in part reads as the same edits of a std::string do, whether it lies in
+// one row or in fragments, and its rows hold no more than docs/format.md says.
 #include "types/edited_string.h"
 
 #include <gtest/gtest.h>
@@ -130,7 +130,9 @@ TEST_F(EditedStringTest, ReadsAsItWasEdited) {
 // Some are looked up, many are walked over.
 TEST_F(EditedStringTest, ReadsALongStringAlike) {
   std::string expected;
-  for (int i = 0; i < 1000; ++i) expected.append(kFragment, i % 3 == 0 ? '\0' : static_cast<char>(i));
+  for (int i = 0; i < 1000; ++i) {
+    expected.append(kFragment, i % 3 == 0 ? '\0' : static_cast<char>(i));
+  }
   Write(0, expected);
   EXPECT_EQ(Read(), expected);
   Commit();
