@@ -11,6 +11,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "types/edited_string.h"
 #include "types/string.h"
 
 namespace cairn {
@@ -99,9 +100,20 @@ size_t BytesWritten(const std::vector<Step>& steps) {
   return bytes;
 }
 
-// True when the field has changed.
-bool WriteStep(std::string& bytes, const Step& step, Reply& reply) {
-  const int64_t old = ReadField(bytes, step.offset, step.type);
+// Where a field lies: the bytes it touches, and its first bit within them.
+struct FieldPlace {
+  explicit FieldPlace(const Step& step)
+      : first(step.offset >> 3), bit(step.offset & 7), size((bit + step.type.bits + 7) >> 3) {}
+  uint64_t first;
+  uint64_t bit;
+  uint64_t size;
+};
+
+// True when the field has changed. REQUIRES: the text reaches as far as the field.
+Result<bool> WriteStep(EditedString& text, const Step& step, Reply& reply) {
+  const FieldPlace place(step);
+  std::string bytes = TRY(text.Read(place.first, place.size));
+  const int64_t old = ReadField(bytes, place.bit, step.type);
   const bool adds = step.action == Action::kIncrement;
   const auto fit = FitField(step.type, adds ? old : step.value, adds ? step.value : 0,
                             step.overflow);
@@ -109,14 +121,21 @@ bool WriteStep(std::string& bytes, const Step& step, Reply& reply) {
     reply.Null();
     return false;
   }
-  WriteField(bytes, step.offset, step.type, *fit);
   reply.Integer(adds ? *fit : old);
-  return *fit != old;
+  if (*fit == old) return false;
+  WriteField(bytes, place.bit, step.type, *fit);
+  TRY(text.Write(place.first, bytes));
+  return true;
 }
 
-Status ReplyFields(std::string_view bytes, const std::vector<Step>& steps, Reply& reply) {
+Status ReplyFields(Keyspace& keys, const Key& key, const KeyEntry& entry,
+                   const std::vector<Step>& steps, Reply& reply) {
   reply.Array(steps.size());
-  for (const Step& step : steps) reply.Integer(ReadField(bytes, step.offset, step.type));
+  for (const Step& step : steps) {
+    const FieldPlace place(step);
+    const StringText bytes = TRY(ReadPart(keys, key, entry, place.first, place.size));
+    reply.Integer(ReadField(bytes.view(), place.bit, step.type));
+  }
   return Ok();
 }
 
@@ -127,25 +146,25 @@ Status Bitfield(CommandContext& ctx, Args& args, Reply& reply) {
   const std::vector<Step> steps = ReadSteps(ctx, args);
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText text = TRY(ReadText(entry));
   const size_t needed = BytesWritten(steps);
-  if (needed == 0) return ReplyFields(text.view(), steps, reply);
+  if (needed == 0) return ReplyFields(keys, key, entry, steps, reply);
 
-  std::string bytes(text.view());
-  const bool grows = bytes.size() < needed;
-  if (grows) bytes.resize(needed);
+  EditedString text = TRY(EditedString::Open(keys, key, entry));
+  const bool grows = text.size() < needed;
+  if (grows) TRY(text.Grow(needed));
   uint64_t changes = 0;
   reply.Array(steps.size());
   for (const Step& step : steps) {
     if (step.action == Action::kGet) {
-      reply.Integer(ReadField(bytes, step.offset, step.type));
+      const FieldPlace place(step);
+      reply.Integer(ReadField(TRY(text.Read(place.first, place.size)), place.bit, step.type));
     } else {
-      changes += WriteStep(bytes, step, reply) || grows;
+      changes += TRY(WriteStep(text, step, reply)) || grows;
     }
   }
-  if (bytes == text.view()) return Ok();
-  TRY(WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited));
-  ctx.Changed(kStringEvent, "setbit", key.bytes(), std::max<uint64_t>(changes, 1));
+  if (changes == 0) return Ok();
+  TRY(text.Save());
+  ctx.Changed(kStringEvent, "setbit", key.bytes(), changes);
   return Ok();
 }
 
@@ -157,7 +176,7 @@ Status BitfieldRo(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Done());
   if (BytesWritten(steps) > 0) return Status::Reply(kOnlyGet);
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  return ReplyFields(TRY(ReadText(entry)).view(), steps, reply);
+  return ReplyFields(keys, key, entry, steps, reply);
 }
 
 // A call that only gets does not change its key.
@@ -182,7 +201,7 @@ constexpr CommandRow kRows[] = {
                .notes = "This command allows both access and modification of the key"}},
      .run = Bitfield, .group = Group::kBitmap, .since = "3.2.0",
      .summary = "Reads, sets and increments integers of any width within a string",
-     .complexity = "O(1) per integer, and O(n) with n the string's size to write it",
+     .complexity = "O(1) per integer",
      .syntax = "key [<GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] "
                "<SET encoding offset value | INCRBY encoding offset increment>> [...]]",
      .key_flags = KeyFlagsOfBitfield},

@@ -11,6 +11,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "types/edited_string.h"
 #include "types/string.h"
 
 namespace cairn {
@@ -43,17 +44,17 @@ Status SetBit(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t bit = args.IntegerIn(0, 1, kBadBit);
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText text = TRY(ReadText(entry));
-  const bool was = BitAt(text.view(), offset);
+  EditedString text = TRY(EditedString::Open(keys, key, entry));
+  std::string byte = TRY(text.Read(offset >> 3, 1));
+  const bool grows = byte.empty();
+  const bool was = BitAt(byte, offset & 7);
   reply.Integer(was);
-  const bool grows = !entry.exists() || text.view().size() <= offset >> 3;
   if (!grows && was == (bit != 0)) return Ok();  // no change, as WATCH and the count of changes see it
-  std::string bytes(text.view());
-  if (grows) bytes.resize(std::max<size_t>(bytes.size(), (offset >> 3) + 1));
+  if (grows) byte.assign(1, '\0');
   const auto mask = static_cast<char>(0x80 >> (offset & 7));
-  char& byte = bytes[offset >> 3];
-  byte = static_cast<char>(bit ? byte | mask : byte & ~mask);
-  TRY(WriteBytes(keys, key, entry, bytes, entry.expire_ms(), Origin::kEdited));
+  byte[0] = static_cast<char>(bit ? byte[0] | mask : byte[0] & ~mask);
+  TRY(text.Write(offset >> 3, byte));
+  TRY(text.Save());
   ctx.Changed(kStringEvent, "setbit", key.bytes());
   return Ok();
 }
@@ -65,7 +66,7 @@ Status GetBit(CommandContext& ctx, Args& args, Reply& reply) {
   const uint64_t offset = BitOffset(ctx, args);
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  reply.Integer(BitAt(TRY(ReadText(entry)).view(), offset));
+  reply.Integer(BitAt(TRY(ReadPart(keys, key, entry, offset >> 3, 1)).view(), offset & 7));
   return Ok();
 }
 
@@ -100,6 +101,50 @@ void ReadUnit(Args& args, BitRange& range) {
   }
 }
 
+// A string that is gone through from its start, a piece at a time: what is found early costs little, and one of
+// hundreds of megabytes need not be in memory for its bits to be counted.
+class BitPieces {
+ public:
+  BitPieces(Keyspace& keys, const Key& key, const KeyEntry& entry, const BitRange& range)
+      : keys_(keys), key_(key), entry_(entry), next_(range.start), last_(range.end) {}
+
+  bool Any() const { return next_ <= last_; }
+  // Reads the next piece. REQUIRES: Any()
+  Status Read();
+  // Its bytes, and which of their bits are meant.
+  std::string_view bytes() const { return text_.view(); }
+  int64_t start() const { return start_; }
+  int64_t end() const { return end_; }
+  // What position of the string bit 0 has.
+  int64_t base() const { return base_; }
+
+ private:
+  static constexpr int64_t kFirstPieceBits = 8 * (8 << 10);
+  static constexpr int64_t kMostPieceBits = 8 * (1 << 20);
+
+  Keyspace& keys_;
+  const Key& key_;
+  const KeyEntry& entry_;
+  int64_t next_;
+  int64_t last_;
+  int64_t piece_bits_ = kFirstPieceBits;
+  StringText text_;
+  int64_t base_ = 0;
+  int64_t start_ = 0;
+  int64_t end_ = -1;
+};
+
+Status BitPieces::Read() {
+  base_ = next_ & ~int64_t{7};
+  start_ = next_ - base_;
+  end_ = std::min(last_ - base_, piece_bits_ - 1);
+  next_ = base_ + end_ + 1;
+  piece_bits_ = std::min(2 * piece_bits_, kMostPieceBits);
+  const auto size = static_cast<uint64_t>((end_ >> 3) + 1);
+  text_ = TRY(ReadPart(keys_, key_, entry_, static_cast<uint64_t>(base_ >> 3), size));
+  return Ok();
+}
+
 uint64_t CountBits(std::string_view bytes, int64_t start, int64_t end) {
   uint64_t count = 0;
   int64_t at = start;
@@ -125,11 +170,16 @@ Status BitCount(CommandContext& ctx, Args& args, Reply& reply) {
   }
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText text = TRY(ReadText(entry));
   // Turned around, both from the end: nothing, before either is cut to what is there. BITPOS does not ask this.
   const bool turned = range.start < 0 && range.end < 0 && range.start > range.end;
-  const bool any = !turned && range.Settle(text.view().size());
-  reply.Integer(any ? static_cast<int64_t>(CountBits(text.view(), range.start, range.end)) : 0);
+  uint64_t count = 0;
+  if (!turned && range.Settle(TRY(TextSize(entry)))) {
+    for (BitPieces pieces(keys, key, entry, range); pieces.Any();) {
+      TRY(pieces.Read());
+      count += CountBits(pieces.bytes(), pieces.start(), pieces.end());
+    }
+  }
+  reply.Integer(static_cast<int64_t>(count));
   return Ok();
 }
 
@@ -167,14 +217,19 @@ Status BitPos(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Integer(bit ? -1 : 0);
     return Ok();
   }
-  const StringText text = TRY(ReadText(entry));
-  if (!range.Settle(text.view().size())) {
+  const uint64_t size = TRY(TextSize(entry));
+  if (!range.Settle(size)) {
     reply.Integer(-1);
     return Ok();
   }
-  int64_t found = FindBit(text.view(), bit == 1, range.start, range.end);
+  int64_t found = -1;
+  for (BitPieces pieces(keys, key, entry, range); found < 0 && pieces.Any();) {
+    TRY(pieces.Read());
+    found = FindBit(pieces.bytes(), bit == 1, pieces.start(), pieces.end());
+    if (found >= 0) found += pieces.base();
+  }
   // Without an end the string counts as followed by zeros.
-  if (found < 0 && bit == 0 && !range.has_end) found = static_cast<int64_t>(text.view().size()) * 8;
+  if (found < 0 && bit == 0 && !range.has_end) found = static_cast<int64_t>(size) * 8;
   reply.Integer(found);
   return Ok();
 }
@@ -214,8 +269,9 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   std::string result;
   keys.TellMisses(true);
   for (bool first = true; args.More(); first = false) {
-    const KeyEntry entry = TRY(keys.FindTyped(keys.Name(args.Bytes()), Type::kString));
-    const StringText text = TRY(ReadText(entry));
+    const Key source = keys.Name(args.Bytes());
+    const KeyEntry entry = TRY(keys.FindTyped(source, Type::kString));
+    const StringText text = TRY(ReadText(keys, source, entry));
     if (first) {
       result = text.view();
     } else {
@@ -242,7 +298,7 @@ constexpr CommandRow kRows[] = {
     {.name = "setbit", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kAccess | kUpdate)},
      .run = SetBit, .group = Group::kBitmap, .since = "2.2.0",
      .summary = "Sets or clears a bit and tells what it was",
-     .complexity = "O(n) with n the string's size", .syntax = "key offset value"},
+     .complexity = "O(1)", .syntax = "key offset value"},
     {.name = "getbit", .arity = 3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
      .run = GetBit, .group = Group::kBitmap, .since = "2.2.0", .summary = "The value of a bit",
      .complexity = "O(1)", .syntax = "key offset"},

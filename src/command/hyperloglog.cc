@@ -33,7 +33,7 @@ Result<Found> Find(Keyspace& keys, std::string_view name) {
   Found found{.key = keys.Name(name)};
   found.entry = TRY(keys.FindTyped(found.key, Type::kString));
   if (!found.entry.exists()) return found;
-  found.value = HyperLogLog::Parse(TRY(ReadText(found.entry)).view());
+  found.value = HyperLogLog::Parse(TRY(ReadText(keys, found.key, found.entry)).view());
   if (!found.value) return Status::Reply(kNotOne);
   return found;
 }

@@ -42,7 +42,7 @@ Result<std::optional<std::string>> SortPattern::Find(Keyspace& keys,
   if (entry.type() != (field_.empty() ? Type::kString : Type::kHash)) {
     return std::optional<std::string>();
   }
-  if (field_.empty()) return std::optional<std::string>(TRY(ReadText(entry)).view());
+  if (field_.empty()) return std::optional<std::string>(TRY(ReadText(keys, key, entry)).view());
   Hash hash(keys, key);
   TRY(hash.Open(std::move(entry)));
   FieldValue value = TRY(hash.Get(field_));

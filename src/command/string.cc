@@ -21,9 +21,9 @@ namespace cairn {
 namespace {
 
 // Replies with a string's text, or null where there is no key.
-Status ReplyText(const KeyEntry& entry, Reply& reply) {
+Status ReplyText(Keyspace& keys, const Key& key, const KeyEntry& entry, Reply& reply) {
   if (entry.exists()) {
-    reply.Bulk(TRY(ReadText(entry)).view());
+    reply.Bulk(TRY(ReadText(keys, key, entry)).view());
   } else {
     reply.Null();
   }
@@ -60,7 +60,7 @@ void TellWithoutGet(CommandContext& ctx, const Args& args) {
 Status Get(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  return ReplyText(TRY(keys.FindTyped(key, Type::kString)), reply);
+  return ReplyText(keys, key, TRY(keys.FindTyped(key, Type::kString)), reply);
 }
 
 // SET with options: they may need the old value's type, text or expiry.
@@ -78,7 +78,7 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
       options.get ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
   const bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
   if (options.get) {
-    TRY(ReplyText(entry, reply));
+    TRY(ReplyText(keys, key, entry, reply));
   } else if (allowed) {
     reply.Ok();
   } else {
@@ -153,7 +153,7 @@ Status GetSet(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(args.Bytes());
   const std::string_view value = args.Bytes();
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  TRY(ReplyText(entry, reply));
+  TRY(ReplyText(keys, key, entry, reply));
   TRY(WriteText(keys, key, entry, value, kNoExpiry));
   ctx.Changed(kStringEvent, "set", key.bytes());
   ctx.Effect({"SET", key.bytes(), value});
@@ -166,7 +166,7 @@ Status GetDel(CommandContext& ctx, Args& args, Reply& reply) {
   keys.TellMisses(true);
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  TRY(ReplyText(entry, reply));
+  TRY(ReplyText(keys, key, entry, reply));
   if (!entry.exists()) return Ok();
   TRY(keys.Remove(key, entry));
   ctx.Changed(kGenericEvent, "del", key.bytes());
@@ -206,7 +206,7 @@ Status GetEx(CommandContext& ctx, Args& args, Reply& reply) {
   }
   int64_t expire_ms = kNoExpiry;
   if (options.has_expiry) expire_ms = TRY(ParseExpiry(ctx, options.expiry, options.form));
-  TRY(ReplyText(entry, reply));
+  TRY(ReplyText(keys, key, entry, reply));
   const bool persists = options.persist && entry.expire_ms() != kNoExpiry;
   return options.has_expiry || persists ? ChangeDeadline(ctx, keys, key, entry, expire_ms) : Ok();
 }
@@ -219,7 +219,7 @@ Status MGet(CommandContext& ctx, Args& args, Reply& reply) {
     const Key key = keys.Name(args.Bytes());
     const KeyEntry entry = TRY(keys.Find(key));
     if (entry.type() == Type::kString) {
-      TRY(ReplyText(entry, reply));
+      TRY(ReplyText(keys, key, entry, reply));
     } else {
       reply.Null();
     }

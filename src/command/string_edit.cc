@@ -12,6 +12,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "types/edited_string.h"
 #include "types/lcs.h"
 #include "types/string.h"
 
@@ -59,7 +60,7 @@ Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText text = TRY(ReadText(entry));
+  const StringText text = TRY(ReadText(keys, key, entry));
   const auto value = entry.exists() ? ParseLongDouble(text.view()) : 0;
   const auto delta = ParseLongDouble(args.Bytes());
   if (!value || !delta) return Status::Reply(errors::kNotAFloat);
@@ -93,12 +94,10 @@ Status Append(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Integer(static_cast<int64_t>(tail.size()));
     return Ok();
   }
-  const StringText old = TRY(ReadText(entry));
-  TRY(CheckSize(ctx, old.view().size(), tail.size()));
-  std::string text;
-  text.reserve(old.view().size() + tail.size());
-  text.append(old.view()).append(tail);
-  TRY(WriteBytes(keys, key, entry, text, entry.expire_ms(), Origin::kEdited));
+  EditedString text = TRY(EditedString::Open(keys, key, entry));
+  TRY(CheckSize(ctx, text.size(), tail.size()));
+  TRY(text.Write(text.size(), tail));
+  TRY(text.Save());
   ctx.Changed(kStringEvent, "append", key.bytes());
   reply.Integer(static_cast<int64_t>(text.size()));
   return Ok();
@@ -113,33 +112,33 @@ Status SetRange(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Done());
   if (offset < 0) return Status::Reply("ERR offset is out of range");
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText old = TRY(ReadText(entry));
   if (value.empty()) {  // nothing to write, and a missing key stays missing
-    reply.Integer(static_cast<int64_t>(old.view().size()));
+    reply.Integer(static_cast<int64_t>(TRY(TextSize(entry))));
     return Ok();
   }
   TRY(CheckSize(ctx, static_cast<uint64_t>(offset), value.size()));
-  const size_t end = static_cast<size_t>(offset) + value.size();
-  std::string text;
-  text.reserve(std::max(end, old.view().size()));
-  text.assign(old.view());
-  if (text.size() < end) text.resize(end);
-  text.replace(static_cast<size_t>(offset), value.size(), value);
-  TRY(WriteBytes(keys, key, entry, text, entry.expire_ms(), Origin::kEdited));
+  EditedString text = TRY(EditedString::Open(keys, key, entry));
+  TRY(text.Write(static_cast<uint64_t>(offset), value));
+  TRY(text.Save());
   ctx.Changed(kStringEvent, "setrange", key.bytes());
   reply.Integer(static_cast<int64_t>(text.size()));
   return Ok();
 }
 
-// The bytes from `first` to `last`, both included; negative ones count from the end.
-std::string_view Cut(std::string_view text, int64_t first, int64_t last) {
-  const auto size = static_cast<int64_t>(text.size());
+// Bytes of a string.
+struct ByteRange {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+// Those from `first` to `last`, both included, of `size`; negative ones count from the end.
+ByteRange Settle(int64_t size, int64_t first, int64_t last) {
   if (first < 0 && last < 0 && first > last) return {};
   if (first < 0) first = std::max<int64_t>(size + first, 0);
   if (last < 0) last = std::max<int64_t>(size + last, 0);
   last = std::min(last, size - 1);
   if (first > last) return {};
-  return text.substr(static_cast<size_t>(first), static_cast<size_t>(last - first + 1));
+  return {static_cast<uint64_t>(first), static_cast<uint64_t>(last - first + 1)};
 }
 
 // GETRANGE key start end, also known as SUBSTR
@@ -150,8 +149,8 @@ Status GetRange(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t last = args.Integer();
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText text = TRY(ReadText(entry));
-  reply.Bulk(Cut(text.view(), first, last));
+  const ByteRange range = Settle(static_cast<int64_t>(TRY(TextSize(entry))), first, last);
+  reply.Bulk(TRY(ReadPart(keys, key, entry, range.offset, range.size)).view());
   return Ok();
 }
 
@@ -160,7 +159,7 @@ Status StrLen(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  reply.Integer(static_cast<int64_t>(TRY(ReadText(entry)).view().size()));
+  reply.Integer(static_cast<int64_t>(TRY(TextSize(entry))));
   return Ok();
 }
 
@@ -246,8 +245,8 @@ Status Lcs(CommandContext& ctx, Args& args, Reply& reply) {
     }
   }
   const LcsOptions options = TRY(ParseLcsOptions(args));
-  const StringText a = TRY(ReadText(entry1));
-  const StringText b = TRY(ReadText(entry2));
+  const StringText a = TRY(ReadText(keys, key1, entry1));
+  const StringText b = TRY(ReadText(keys, key2, entry2));
   TRY(PayForTable(ctx, a.view(), b.view()));
   if (options.length) {
     reply.Integer(CommonLength(a.view(), b.view()));

@@ -19,6 +19,7 @@
 #include "replication/rdb_reader.h"
 #include "replication/rdb_save.h"
 #include "replication/rdb_value.h"
+#include "types/string.h"
 
 namespace cairn {
 namespace {
@@ -43,7 +44,9 @@ Status Dump(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  TRY(ctx.txn().Spend(entry.payload().size() / kBytesPerStep));
+  const bool is_string = entry.type() == Type::kString;
+  const uint64_t bytes = is_string ? TRY(TextSize(entry)) : entry.payload().size();
+  TRY(ctx.txn().Spend(bytes / kBytesPerStep));
   std::string payload;
   RdbWriter writer(payload);
   TRY(SaveRdbValue(keys, key, std::move(entry), writer));

@@ -35,8 +35,8 @@ bool IsSmall(const KeyEntry& entry) {
   return entry.encoding() != Encoding::kSpread && !entry.grown();
 }
 
-Status SaveString(Keyspace&, const Key&, KeyEntry entry, RdbWriter& writer) {
-  const StringText text = TRY(ReadText(entry));
+Status SaveString(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
+  const StringText text = TRY(ReadText(keys, key, entry));
   writer.Type(RdbType::kString);
   writer.Text(text.view());
   return Ok();

@@ -21,6 +21,7 @@
 #include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
+#include "types/string.h"
 
 namespace cairn {
 namespace {
@@ -105,16 +106,18 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
   const int64_t idle_s = ctx.txn().IdleSeconds(key.row());
+  const bool is_string = entry.type() == Type::kString;
+  const uint64_t bytes = is_string ? TRY(TextSize(entry)) : entry.payload().size();
   // There is no address to show; a key has the same number for life, which is what comparisons are
   // after.
   char text[256];
   const int size = std::snprintf(
       text, sizeof text,
-      "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%zu lru:%lld "
+      "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%llu lru:%lld "
       "lru_seconds_idle:%lld",
       static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
       static_cast<long long>(TRY(ReferenceCount(entry))), std::string(EncodingName(entry)).c_str(),
-      entry.payload().size(), static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),
+      static_cast<unsigned long long>(bytes), static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),
       static_cast<long long>(idle_s));
   reply.Simple(std::string_view(text, static_cast<size_t>(size)));
   return Ok();

@@ -146,7 +146,7 @@ Status AddValue(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) 
   digest.MixNumber(TypeNumber(entry.type()));
   const bool expires = entry.expire_ms() != kNoExpiry;
   switch (entry.type()) {
-    case Type::kString: digest.Mix(TRY(ReadText(entry)).view()); break;
+    case Type::kString: digest.Mix(TRY(ReadText(keys, key, entry)).view()); break;
     case Type::kList: TRY(AddList(digest, keys, key)); break;
     case Type::kSet: TRY(AddSet(digest, keys, key, std::move(entry))); break;
     case Type::kZset: TRY(AddZset(digest, keys, key, std::move(entry))); break;

@@ -14,6 +14,8 @@
 #include "server/report.h"
 #include "server/server.h"
 #include "storage/store.h"
+#include "types/fragments.h"
+#include "types/string.h"
 
 namespace cairn {
 namespace {
@@ -31,6 +33,13 @@ uint64_t ElementsIn(Type type, std::string_view value) {
   std::string_view packed = value.substr(1);
   uint64_t count = 0;
   return ReadVarint(packed, count) && count > 0 ? count : 1;
+}
+
+// The bytes of a spread string's rows, were there no zeros in it: how many of them are not there only a walk over
+// all of them would tell.
+Result<uint64_t> FragmentBytes(const KeyEntry& entry) {
+  const uint64_t length = TRY(TextSize(entry));
+  return length + (length / Fragments::kFragmentBytes + 1) * kRowOverheadBytes;
 }
 
 // The bytes of all rows of a spread collection in `space`, from the average of the first `samples`;
@@ -72,7 +81,9 @@ Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
     return Ok();
   }
   uint64_t bytes = RowBytes(key.row().row(), entry.payload());
-  if (entry.encoding() == Encoding::kSpread) {
+  if (entry.encoding() == Encoding::kSpread && entry.type() == Type::kString) {
+    bytes += TRY(FragmentBytes(entry));
+  } else if (entry.encoding() == Encoding::kSpread) {
     const SpreadPayload spread = TRY(DecodeSpreadPayload(entry.payload()));
     const auto n = static_cast<uint64_t>(samples);
     bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kElements, n));

@@ -23,9 +23,10 @@ Status CheckFormat(std::string_view value) {
   if (!ReadVarint(value, version) || value != kMagic) {
     return Status::Corruption("the directory holds a RocksDB database that is not Cairn's");
   }
-  if (version != kFormatVersion) {
+  if (version < kOldestFormatVersion || version > kFormatVersion) {
     return Status::Corruption("the data is of format " + std::to_string(version) +
-                              ", this program reads format " + std::to_string(kFormatVersion));
+                              ", this program reads formats " + std::to_string(kOldestFormatVersion) +
+                              " to " + std::to_string(kFormatVersion));
   }
   return Ok();
 }

@@ -22,13 +22,15 @@
 
 namespace cairn {
 
-inline constexpr uint64_t kFormatVersion = 1;
+inline constexpr uint64_t kFormatVersion = 2;
+inline constexpr uint64_t kOldestFormatVersion = 1;  // that is read
 inline constexpr std::string_view kFormatRow = "format";
 inline constexpr std::string_view kDatabasesRow = "databases";
 inline constexpr std::string_view kCollectionsRow = "collections";
 inline constexpr std::string_view kCountRowPrefix = "count/";
 inline constexpr std::string_view kLogRow = "log";
 
+// The format row of what this program writes.
 std::string EncodeFormat();
 // An error that says what to do when the store is of a version this program does not read.
 Status CheckFormat(std::string_view value);

@@ -76,12 +76,11 @@ Status Store::Load() {
       db_->Get(rocksdb::ReadOptions(), family(Space::kMeta),
                rocksdb::Slice(row.row().data(), row.row().size()), &version);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
-  if (found.IsNotFound()) {
+  if (found.ok()) TRY(CheckFormat(version));
+  if (version != EncodeFormat()) {  // new, or of an older format, which this one contains
     rocksdb::WriteBatch batch;
     batch.Put(family(Space::kMeta), rocksdb::Slice(row.row().data(), row.row().size()), EncodeFormat());
     TRY(FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch)));
-  } else {
-    TRY(CheckFormat(version));
   }
   TRY(LoadDatabases());
   TRY(LoadCounts());

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "types/string.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
 #include "base/assert.h"
 #include "base/number.h"
 #include "encoding/varint.h"
+#include "types/fragments.h"
 
 namespace cairn {
 namespace {
@@ -49,17 +51,55 @@ StringText::StringText(int64_t integer) {
   digits_ = static_cast<uint8_t>(result.ptr - buffer_);
 }
 
-Result<StringText> ReadText(const KeyEntry& entry) {
+void StringText::Cut(uint64_t offset, uint64_t size) {
+  const std::string_view left =
+      view().substr(std::min<uint64_t>(offset, view().size()), size);
+  if (digits_ == 0) {
+    bytes_ = left;
+    return;
+  }
+  std::memmove(buffer_, left.data(), left.size());
+  digits_ = static_cast<uint8_t>(left.size());
+}
+
+Result<StringText> ReadText(Keyspace& keys, const Key& key, const KeyEntry& entry) {
+  return ReadPart(keys, key, entry, 0, UINT64_MAX);
+}
+
+Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entry, uint64_t offset,
+                            uint64_t size) {
   if (!entry.exists()) return StringText();
   ASSERT(entry.type() == Type::kString, "only a string has a text");
-  if (entry.encoding() == Encoding::kInteger)
-    return StringText(TRY(DecodeInteger(entry.payload())));
-  return StringText(entry.payload());
+  if (entry.encoding() == Encoding::kSpread) {
+    const auto fragments = TRY(Fragments::Open(keys.txn(), key.stripe(), entry.payload()));
+    offset = std::min(offset, fragments.length());
+    std::string bytes;
+    TRY(fragments.Read(offset, std::min(size, fragments.length() - offset), bytes));
+    return StringText(std::move(bytes));
+  }
+  if (entry.encoding() != Encoding::kInteger) {
+    const std::string_view bytes = entry.payload();
+    return StringText(bytes.substr(std::min<uint64_t>(offset, bytes.size()), size));
+  }
+  StringText digits(TRY(DecodeInteger(entry.payload())));
+  digits.Cut(offset, size);
+  return digits;
+}
+
+Result<uint64_t> TextSize(const KeyEntry& entry) {
+  if (!entry.exists()) return uint64_t{0};
+  ASSERT(entry.type() == Type::kString, "only a string has a text");
+  if (entry.encoding() == Encoding::kSpread) return Fragments::LengthIn(entry.payload());
+  if (entry.encoding() == Encoding::kInteger) {
+    return StringText(TRY(DecodeInteger(entry.payload()))).view().size();
+  }
+  return entry.payload().size();
 }
 
 Result<int64_t> ReadInteger(const KeyEntry& entry) {
   if (!entry.exists()) return int64_t{0};
   if (entry.encoding() == Encoding::kInteger) return DecodeInteger(entry.payload());
+  if (entry.encoding() == Encoding::kSpread) return Status::Reply(kNotAnInteger);  // it is too long
   const auto value = ParseInt64(entry.payload());
   if (!value) return Status::Reply(kNotAnInteger);
   return *value;
@@ -92,6 +132,7 @@ Status WriteBytes(Keyspace& keys, const Key& key, const KeyEntry& entry, std::st
 
 std::string_view StringEncodingName(const KeyEntry& entry) {
   if (entry.encoding() == Encoding::kInteger) return "int";
+  if (entry.encoding() == Encoding::kSpread) return "raw";
   return entry.grown() || entry.payload().size() > kEmbeddedBytes ? "raw" : "embstr";
 }
 

@@ -66,9 +66,17 @@ class Operations:
         return [self.rng.choice(self.members) for _ in range(self.rng.randint(1, most))]
 
     def write_string(self):
-        """SET, APPEND, MSET."""
+        """SET, APPEND, MSET, SETRANGE, which makes strings so long that they lie in fragments."""
         key, value = self.rng.choice(self.keys["string"]), b"%d" % self.rng.getrandbits(60)
-        draw = self.rng.randrange(4)
+        draw = self.rng.randrange(5)
+        if draw == 4:
+            offset = self.rng.randrange(self.rng.choice((100, 12000, 12000)))
+
+            def overwrite(data):
+                text = data.get(key, b"").ljust(offset, b"\0")
+                data[key] = text[:offset] + value + text[offset + len(value):]
+
+            return Operation([b"SETRANGE", key, offset, value], overwrite)
         if draw == 0:
             return Operation(
                 [b"APPEND", key, value], lambda d: d.__setitem__(key, d.get(key, b"") + value)

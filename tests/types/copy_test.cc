@@ -113,7 +113,7 @@ TEST_F(CopyTest, RepeatsAOneRowValue) {
   Begin();
   Keyspace other(txn(), 1, limits_);
   const auto target = other.Find(other.Name("target"));
-  EXPECT_EQ(ReadText(*target)->view(), "text");
+  EXPECT_EQ(ReadText(other, other.Name("target"), *target)->view(), "text");
   EXPECT_EQ(StringEncodingName(*target), "raw");
   EXPECT_EQ(other.Count(), 1);
   Finish();

@@ -37,8 +37,8 @@ class StringTest : public StoreFixture {
   }
   std::string Read() {
     std::string text;
-    WithKey([&](Keyspace&, const Key&, const KeyEntry& entry) {
-      const auto read = ReadText(entry);
+    WithKey([&](Keyspace& keys, const Key& key, const KeyEntry& entry) {
+      const auto read = ReadText(keys, key, entry);
       ASSERT_TRUE(read.ok());
       text = read->view();
     });

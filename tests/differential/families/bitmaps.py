@@ -14,15 +14,18 @@ def edited(s, name, *words):
 
 
 def offset(s):
-    """A bit's position: never so far that a server would allocate much."""
+    """A bit's position: never so far that a server would allocate much, and at times so far that Cairn
+    cuts the string into fragments, around the border of two of them."""
     if s.chance(0.06):
         return s.pick(b"-1", b"4294967296", b"abc", b"", b"1.0", b"9223372036854775808", b"01")
+    if s.chance(0.05):
+        return b"%d" % (8 * 1024 * s.rng.randint(1, 10) + s.rng.randint(-70, 70))
     return b"%d" % s.rng.randrange(s.pick(16, 200, 200, 20000))
 
 
 def place(s):
     """An end of a range."""
-    reach = s.pick(3, 20, 200)
+    reach = s.pick(3, 20, 200, 9000)
     return b"%d" % s.pick(s.rng.randint(-reach, reach), 2**63 - 1, -(2**63), s.rng.randint(0, reach))
 
 

@@ -66,6 +66,11 @@ def setex(s):
     )
 
 
+def part(s):
+    """An end of a range: mostly near one of the string's."""
+    return b"%d" % (1024 * s.rng.randint(1, 10) + s.rng.randint(-9, 9)) if s.chance(0.1) else s.integer()
+
+
 def setrange(s):
     """SETRANGE within 10,000 bytes, or so far out that it is refused."""
     offset = s.pick(
@@ -74,6 +79,7 @@ def setrange(s):
         b"10",
         b"100",
         b"9999",
+        b"%d" % (1024 * s.rng.randint(1, 9) + s.rng.randint(-4, 1)),
         b"%d" % s.rng.randrange(60),
         b"-1",
         b"abc",
@@ -156,7 +162,7 @@ COMMANDS = [
     (
         6,
         lambda s: command(
-            s.pick("GETRANGE", "GETRANGE", "SUBSTR"), s.key("string"), s.integer(), s.integer()
+            s.pick("GETRANGE", "GETRANGE", "SUBSTR"), s.key("string"), part(s), part(s)
         ),
     ),
     (6, setrange),

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/fragments.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "encoding/record.h"
+#include "encoding/varint.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMostFragmentBytes = uint64_t{1} << 20;
+
+// Up to so many fragments are looked up one by one, which the key cache answers; more are walked
+// over.
+constexpr uint64_t kFewFragments = 128;
+
+Status TooLong() { return Status::Corruption("fragment row: longer than its string says"); }
+
+std::string_view WithoutZerosAtEnd(std::string_view bytes) {
+  const size_t last = bytes.find_last_not_of('\0');
+  return last == std::string_view::npos ? std::string_view() : bytes.substr(0, last + 1);
+}
+
+}  // namespace
+
+Result<Fragments::Layout> Fragments::Decode(std::string_view payload) {
+  SpreadPayload spread = TRY(DecodeSpreadPayload(payload));
+  Layout layout{.id = spread.id, .length = spread.count};
+  if (layout.length < kLeastLength || layout.length >> 63) {
+    return Status::Corruption("spread string: length is out of range");
+  }
+  if (!ReadVarint(spread.rest, layout.fragment_bytes)) {
+    return Status::Corruption("spread string: fragment_bytes is cut short");
+  }
+  if (layout.fragment_bytes == 0 || layout.fragment_bytes > kMostFragmentBytes) {
+    return Status::Corruption("spread string: fragment_bytes is out of range");
+  }
+  if (!spread.rest.empty()) return Status::Corruption("spread string: bytes after fragment_bytes");
+  return layout;
+}
+
+Result<Fragments> Fragments::Open(Transaction& txn, uint32_t stripe, std::string_view payload) {
+  return Fragments(txn, stripe, TRY(Decode(payload)));
+}
+
+Fragments Fragments::Create(Transaction& txn, uint32_t stripe) {
+  return Fragments(txn, stripe, {.id = txn.NewCollectionId()});
+}
+
+Result<uint64_t> Fragments::LengthIn(std::string_view payload) {
+  return TRY(Decode(payload)).length;
+}
+
+std::string Fragments::Payload() const {
+  std::string payload;
+  AppendSpreadPayload(payload, layout_.id, layout_.length);
+  AppendVarint(payload, layout_.fragment_bytes);
+  return payload;
+}
+
+RowKey Fragments::Row(uint64_t index) const {
+  return MakeChunkRow(layout_.id, static_cast<int64_t>(index), stripe_);
+}
+
+// Copies what the span wants of one fragment.
+Status Fragments::Place(uint64_t index, std::string_view fragment, const Span& span) const {
+  if (fragment.size() > layout_.fragment_bytes) return TooLong();
+  const uint64_t begin = index * layout_.fragment_bytes;
+  const uint64_t from = std::max(begin, span.offset);
+  const uint64_t end = std::min(begin + fragment.size(), span.offset + span.size);
+  if (from >= end) return Ok();
+  std::memcpy(span.into + (from - span.offset), fragment.data() + (from - begin), end - from);
+  return Ok();
+}
+
+Status Fragments::ReadEach(uint64_t first, uint64_t last, const Span& span) const {
+  for (uint64_t index = first; index <= last; ++index) {
+    const RowRef fragment = TRY(txn_->Get(Row(index)));
+    if (fragment) TRY(Place(index, fragment.bytes(), span));
+  }
+  return Ok();
+}
+
+Status Fragments::ReadThrough(uint64_t first, uint64_t last, const Span& span) const {
+  Cursor cursor = txn_->Scan(Row(first), Row(last + 1));
+  for (; cursor.Valid(); cursor.Next()) {
+    CollectionId id;
+    int64_t index;
+    if (!ParseChunkRow(cursor.row(), id, index)) return Status::Corruption("fragment row: malformed");
+    TRY(Place(static_cast<uint64_t>(index), cursor.value(), span));
+  }
+  return cursor.TakeStatus();
+}
+
+Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
+  ASSERT(offset <= layout_.length && size <= layout_.length - offset,
+         "a read beyond the string's end");
+  if (size == 0) return Ok();
+  const uint64_t first = offset / layout_.fragment_bytes;
+  const uint64_t last = (offset + size - 1) / layout_.fragment_bytes;
+  const bool few = last - first < kFewFragments;
+  // Also for those that are not there: their zeros take time as well.
+  if (!few) TRY(txn_->Spend(last - first));
+  const size_t before = out.size();
+  out.resize(before + size);
+  const Span span{.offset = offset, .size = size, .into = out.data() + before};
+  return few ? ReadEach(first, last, span) : ReadThrough(first, last, span);
+}
+
+// Overwrites a part of one fragment, from its byte `begin` on.
+Status Fragments::WriteOne(uint64_t index, uint64_t begin, std::string_view part) {
+  const uint64_t start = index * layout_.fragment_bytes;
+  const bool may_be_there = start < layout_.length;
+  const uint64_t old_size =
+      may_be_there ? std::min(layout_.length - start, layout_.fragment_bytes) : 0;
+  const RowKey row = Row(index);
+  std::string edited;
+  if (begin == 0 && part.size() >= old_size) {
+    TRY(txn_->Spend(1));
+  } else {
+    const RowRef old = may_be_there ? TRY(txn_->Get(row)) : RowRef();
+    if (old.bytes().size() > layout_.fragment_bytes) return TooLong();
+    edited.reserve(std::max<size_t>(old.bytes().size(), begin + part.size()));
+    edited = old.bytes();
+    if (edited.size() < begin + part.size()) edited.resize(begin + part.size());
+    std::memcpy(edited.data() + begin, part.data(), part.size());
+    part = edited;
+  }
+  part = WithoutZerosAtEnd(part);
+  if (!part.empty()) {
+    txn_->Put(row, part);
+  } else if (may_be_there) {
+    txn_->Delete(row);
+  }
+  return Ok();
+}
+
+Status Fragments::Write(uint64_t offset, std::string_view bytes) {
+  const uint64_t end = offset + bytes.size();
+  while (!bytes.empty()) {
+    const uint64_t begin = offset % layout_.fragment_bytes;
+    const std::string_view part = bytes.substr(0, layout_.fragment_bytes - begin);
+    TRY(WriteOne(offset / layout_.fragment_bytes, begin, part));
+    offset += part.size();
+    bytes.remove_prefix(part.size());
+  }
+  Grow(end);
+  return Ok();
+}
+
+void Fragments::Grow(uint64_t length) { layout_.length = std::max(layout_.length, length); }
+
+}  // namespace cairn

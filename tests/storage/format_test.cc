@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Data of an older format is read and becomes of the newest when it is opened; of a newer one nothing
+// is touched.
+#include "storage/format.h"
+
+#include <rocksdb/db.h>
+
+#include "storage/store_fixture.h"
+
+namespace cairn {
+namespace {
+
+class FormatTest : public StoreFixture {
+ protected:
+  rocksdb::Slice Row() const { return {kFormatRow.data(), kFormatRow.size()}; }
+  std::string Stored() {
+    std::string value;
+    EXPECT_TRUE(store().db().Get({}, store().family(Space::kMeta), Row(), &value).ok());
+    return value;
+  }
+};
+
+TEST_F(FormatTest, OfTheFirstDataIsReadAndRenumbered) {
+  Begin();
+  const Limits limits;
+  Keyspace keys(txn(), 0, limits);
+  const Key key = keys.Name("k");
+  Lock(key);
+  const auto missing = keys.Find(key);
+  ASSERT_TRUE(keys.Write(key, *missing, {.type = Type::kString}, "text").ok());
+  Finish();
+  Commit();
+  ASSERT_TRUE(store().db().Put({}, store().family(Space::kMeta), Row(), "\x01" "cairn").ok());
+  Reopen();
+  EXPECT_EQ(Stored(), "\x02" "cairn");
+  Begin();
+  Keyspace again(txn(), 0, limits);
+  EXPECT_EQ(again.Find(again.Name("k"))->payload(), "text");
+  Finish();
+}
+
+TEST_F(FormatTest, OfAnotherProgramIsRefused) {
+  EXPECT_TRUE(CheckFormat("\x01" "cairn").ok());
+  EXPECT_TRUE(CheckFormat(EncodeFormat()).ok());
+  EXPECT_EQ(CheckFormat("\x03" "cairn").text(),
+            "the data is of format 3, this program reads formats 1 to 2");
+  EXPECT_TRUE(CheckFormat("\x02" "other").Is(Code::kCorruption));
+}
+
+}  // namespace
+}  // namespace cairn
