@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <fstream>
 #include <memory>
 
+#include "base/file_limit.h"
 #include "base/log.h"
 #include "server/command_line.h"
 #include "server/server.h"
@@ -20,13 +20,6 @@
 namespace {
 
 using namespace cairn;
-
-void RaiseFileLimit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 // The signals that ask the server to end, readable from a descriptor. Every thread inherits the mask.
 int OpenSignals() {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/file_limit.h"
 #include "base/number.h"
 #include "server/process_memory.h"
 
@@ -31,6 +32,7 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, bool c
   store.databases = options.databases;
   store.budget = Budget::Of(budget);
   ArrangeMemory(budget);
+  RaiseFileLimit();
   return Store::Open(store);
 }
 

@@ -36,7 +36,8 @@ constexpr int kLevel0Stop = 40;
 constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // who needs old logs says so (storage/old_logs.h)
 constexpr uint64_t kManifestBytes = 16 * kMegabyte;
 constexpr uint64_t kSyncStepBytes = kMegabyte;
-constexpr int kMostOpenFiles = 4096;
+// All: of a table that is not open, a read that may not wait is told that the row is there, and empty.
+constexpr int kMostOpenFiles = -1;
 constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
 
 rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reads of a store of many tables after a restart: who may not wait is told what is there, or that it is not known
+// yet, and never that there is an empty row.
+#include <cstring>
+#include <string>
+
+#include "base/random.h"
+#include "store_fixture.h"
+
+namespace cairn {
+namespace {
+
+constexpr int kRows = 9000;
+
+class TablesTest : public StoreFixture {
+ protected:
+  static std::string NameOf(int i) { return "key:" + std::to_string(i); }
+
+  // A row of 16 KB that does not compress: RocksDB opens some sixteen tables by itself, so there must be more.
+  void WriteRows() {
+    Random random(3);
+    std::string value(16 * 1024, '\0');
+    for (int i = 0; i < kRows; ++i) {
+      for (size_t at = 0; at < value.size(); at += sizeof(uint64_t)) {
+        const uint64_t bits = random.Next();
+        std::memcpy(value.data() + at, &bits, sizeof bits);
+      }
+      Begin();
+      const Key key(txn().keyspace(0), NameOf(i));
+      Lock(key);
+      txn().Put(key.row(), value);
+      txn().AddToKeyCount(txn().keyspace(0), 1);
+      Finish();
+      if (i % 64 == 0) Commit();
+    }
+    Commit();
+  }
+
+  int CountTables() {
+    int tables = 0;
+    for (int level = 0; level < 7; ++level) {
+      const std::string name = "rocksdb.num-files-at-level" + std::to_string(level);
+      tables += std::stoi(store().TextProperty(name, Space::kKeys));
+    }
+    return tables;
+  }
+
+  // 1: there, 0: not there, -1: not known without waiting.
+  int Look(const std::string& name) {
+    Begin(Lane::kFast);
+    const Key key(txn().keyspace(0), name);
+    Result<RowRef> row = txn().Get(key.row());
+    int seen = -1;
+    if (row.ok()) seen = *row ? 1 : 0;
+    if (seen == 1) EXPECT_EQ(row->bytes().size(), 16u * 1024) << name;
+    if (!row.ok()) EXPECT_TRUE(row.status().Is(Code::kWouldWait)) << row.status().text();
+    row = RowRef();
+    txn().AbandonCommand();
+    txn().Discard();
+    return seen;
+  }
+};
+
+TEST_F(TablesTest, AreAllKnownAfterARestart) {
+  WriteRows();
+  ASSERT_TRUE(store().Compact().ok());
+  ASSERT_GT(CountTables(), 24);
+  Reopen();
+  for (int i = 0; i < kRows; i += 7) {
+    ASSERT_NE(Look(NameOf(i)), 0) << i;
+    ASSERT_NE(Look("absent:" + std::to_string(i)), 1) << i;
+  }
+}
+
+}  // namespace
+}  // namespace cairn
