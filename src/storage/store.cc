@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "encoding/varint.h"
+#include "storage/flush_nudge.h"
 #include "storage/format.h"
 #include "storage/tuning.h"
 
@@ -240,6 +241,7 @@ Status Store::Compact() {
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
+  const FlushNudge nudge(*db_, families_);
   // Owners go first: what they no longer name, the other families drop.
   for (const Space space : {Space::kOwners, Space::kKeys, Space::kElements, Space::kScores,
                             Space::kExpiries, Space::kMeta}) {
@@ -285,7 +287,10 @@ rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::Writ
 
 uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }
 
-Status Store::Flush() { return FromRocksDb(db_->Flush(rocksdb::FlushOptions(), families_)); }
+Status Store::Flush() {
+  const FlushNudge nudge(*db_, families_);
+  return FromRocksDb(db_->Flush(rocksdb::FlushOptions(), families_));
+}
 
 void Store::NoteExpiry(int64_t expire_ms) {
   int64_t earliest = earliest_expiry_ms_.load(std::memory_order_relaxed);
