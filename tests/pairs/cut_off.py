@@ -33,7 +33,8 @@ class Island:
         home = pathlib.Path("/proc/self/ns/net").readlink()
         wait_until(lambda: pathlib.Path(f"/proc/{self.process.pid}/ns/net").readlink() != home, 10, "the namespace")
         for command in ("link set lo up", "link add near type veth peer name far",
-                        f"link set far netns {self.process.pid}", f"address add {HERE}/24 dev near", "link set near up"):
+                        f"link set far netns {self.process.pid}", f"address add {HERE}/24 dev near",
+                        "link set near up"):
             subprocess.run(["ip", *command.split()], check=True)
         self.ip("link set lo up")
         self.ip(f"address add {THERE}/24 dev far")
