@@ -3,8 +3,8 @@
 // RdbSaves: SAVE and BGSAVE. The data set as it is at the call becomes an RDB file in the data
 // directory (`dbfilename`), while clients go on writing; one at a time.
 //
-// The file is a copy to take away, to Redis or to a backup. A start does not read it: everything
-// is in RocksDB already.
+// The file is a copy to take away, to Redis or to a backup. A start does not read it, since everything is in RocksDB
+// already, but for the first one in a directory (server/reload.h).
 //
 // Thread: any may call; a background save has a thread of its own, "bgsave".
 #pragma once

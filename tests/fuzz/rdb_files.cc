@@ -80,7 +80,6 @@ class Loader {
     target.databases = store_->databases();
     target.commit = CommitMode::kNoLog;
     target.checksum = checksum;
-    target.keeps_expired = true;
     target.keyspace = [&](int db) { return Keyspace(*txn_, db, limits_); };
     RdbFileReader reader(*txn_, std::move(target), file.source());
     TRY(reader.Load());

@@ -294,6 +294,55 @@ def test_every_encoding_comes_through(tmp_path):
                     b"stream"}
 
 
+def test_first_start_takes_over_the_directory_of_redis():
+    """Where Redis saved and ended, Cairn starts with its data, once: later starts know nothing of the file."""
+    with start_redis() as redis:
+        fill(redis.client(), seed=9, keys=100)
+        redis.client().function_load(b"#!lua name=lib\nredis.register_function('f', function() return 7 end)")
+        before = redis.client().execute_command("DEBUG", "DIGEST")
+        save(redis.client(), background=False)
+        redis.shutdown("NOSAVE")
+        with Server(data_dir=redis.data_dir) as cairn:
+            client = cairn.client()
+            assert client.execute_command("DEBUG", "DIGEST") == before
+            assert client.fcall("f", 0) == 7
+            client.set("new", 1)
+            cairn.restart("kill9")
+            assert cairn.client().get("new") == b"1"
+            cairn.client().flushall()
+            cairn.restart()
+            assert cairn.client().dbsize() == 0
+
+
+def test_first_start_on_a_damaged_file_is_refused(tmp_path):
+    """Neither that start nor the next one serves without the data; a start without the file does, and for good."""
+    good = b"REDIS0010\xfe\x00\x00" + text(b"k") + text(b"v") + b"\xff" + bytes(8)
+    path = tmp_path / "dump.rdb"
+    path.write_bytes(good[:-10])
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="move the file away"):
+            Server(data_dir=tmp_path)
+    path.write_bytes(good)
+    with Server(data_dir=tmp_path) as cairn:
+        assert cairn.client().get("k") == b"v"
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "first" / "dump.rdb").write_bytes(good[:-10])
+    with pytest.raises(RuntimeError):
+        Server(data_dir=tmp_path / "first")
+    (tmp_path / "first" / "dump.rdb").unlink()
+    with Server(data_dir=tmp_path / "first") as cairn:
+        assert cairn.client().dbsize() == 0
+        (cairn.data_dir / "dump.rdb").write_bytes(good)
+        cairn.restart()
+        assert cairn.client().dbsize() == 0
+    (tmp_path / "second" / "dump.rdb").write_bytes(good)
+    (tmp_path / "second" / "appendonlydir").mkdir()
+    with Server(data_dir=tmp_path / "second") as cairn:
+        assert cairn.client().dbsize() == 0
+        assert "does not read" in cairn.log_tail()
+
+
 def test_large_collections_need_little_memory(tmp_path):
     """A file of large collections is exported and imported by processes of bounded memory."""
     with Server() as cairn:
