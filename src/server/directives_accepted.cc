@@ -97,6 +97,7 @@ const Directive kRows[] = {
     Switch("jemalloc-bg-thread", "yes", kTables),
 
     Switch("always-show-logo", "no", kLook),
+    Switch("use-exit-on-panic", "no", kLook),
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
 

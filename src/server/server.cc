@@ -234,8 +234,8 @@ Status Server::Start() {
   TRY(OpenStore());
   TRY(LoadFunctions());
   TRY(LoadUsers(*this));
-  TRY(ReadFirstRdbFile(*this, is_new));
   WatchSettings();
+  TRY(ReadFirstRdbFile(*this, is_new));
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
   committer_ = std::make_unique<Committer>(*store_, latency_);
   const auto threads = static_cast<int>(settings().slow_threads);

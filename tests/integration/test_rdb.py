@@ -298,13 +298,15 @@ def test_first_start_takes_over_the_directory_of_redis():
     """Where Redis saved and ended, Cairn starts with its data, once: later starts know nothing of the file."""
     with start_redis() as redis:
         fill(redis.client(), seed=9, keys=100)
+        redis.client().zadd("two", {"a": 1, "b": 2})
         redis.client().function_load(b"#!lua name=lib\nredis.register_function('f', function() return 7 end)")
         before = redis.client().execute_command("DEBUG", "DIGEST")
         save(redis.client(), background=False)
         redis.shutdown("NOSAVE")
-        with Server(data_dir=redis.data_dir) as cairn:
+        with Server(data_dir=redis.data_dir, zset_max_listpack_entries=1) as cairn:
             client = cairn.client()
             assert client.execute_command("DEBUG", "DIGEST") == before
+            assert client.object("encoding", "two") == b"skiplist"
             assert client.fcall("f", 0) == 7
             client.set("new", 1)
             cairn.restart("kill9")
