@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kMostTextBytes = std::numeric_limits<uint32_t>::max();
 constexpr size_t kCommitRows = 1024;
 constexpr size_t kCommitBytes = 1 << 20;
+constexpr uint64_t kMostNamed = 10;  // keys of nothing, in the warnings
 constexpr uint8_t kModuleTypes[] = {6, 7};
 
 // What a module's aux data is made of.
@@ -159,6 +160,7 @@ Status RdbFileReader::LoadKey(uint8_t type) {
   if (is_wanted) {
     auto is_there = StoreValue(type, keys, keys.Name(name));
     if (is_there.ok()) ++(*is_there ? keys_ : empty_);
+    if (is_there.ok() && !*is_there && empty_ <= kMostNamed) warnings_.push_back("skipping empty key: " + name);
     stored = std::move(is_there).TakeStatus();
   } else {
     stored = PassValue(type);
@@ -219,7 +221,7 @@ Status RdbFileReader::LoadRecords() {
     reader_.Release();
   }
   TRY(CheckEnd());
-  if (empty_ > 0) warnings_.push_back(std::to_string(empty_) + " collections of nothing were passed over");
+  if (empty_ > kMostNamed) warnings_.push_back("empty keys skipped: " + std::to_string(empty_));
   TRY(txn_.Commit(target_.commit));
   if (target_.on_progress) target_.on_progress(reader_.position());
   return Ok();

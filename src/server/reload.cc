@@ -111,7 +111,8 @@ Status ReadFirstRdbFile(Server& server, bool is_new) {
   auto loaded = ReplaceDataset(server, *txn, file.source(), options);
   if (!loaded.ok()) {
     return Status::Io(path + ": " + std::string(loaded.status().text()) +
-                      ". Nothing was loaded; move the file away to start without it.");
+                      ". Nothing was loaded; move the file away to start without it. "
+                      "Terminating server after rdb file reading failure.");
   }
   Log(LogSeverity::kNotice, "DB loaded from disk: " + std::to_string(loaded->keys) + " keys, " +
                                 std::to_string(loaded->expired) + " whose time had passed left out");

@@ -238,7 +238,7 @@ def test_collections_of_nothing_are_passed_over(tmp_path):
                      + b"\xff" + bytes(8))
     done = run_import(path, tmp_path / "data")
     assert done.returncode == 0, done.stderr
-    assert f"{len(bodies)} collections of nothing" in done.stderr
+    assert done.stderr.count("skipping empty key: ") == len(bodies)
     with Server(data_dir=tmp_path / "data") as cairn, start_redis(dir=tmp_path, dbfilename="empty.rdb") as redis:
         assert cairn.client().keys() == redis.client().keys() == [b"k"]
         assert cairn.client().dbsize() == 1

@@ -309,6 +309,22 @@ def test_a_replica_that_takes_nothing_is_cut_off(limit):
         assert client.info("stats")["sync_full"] == 1
 
 
+def test_a_replica_counts_what_it_carries_out():
+    """INFO commandstats of a replica has the commands of the stream, in the form in which they are told."""
+    with start("cairn") as primary, start("cairn") as replica:
+        follow(replica, primary)
+        client = primary.client()
+        for number in range(3):
+            client.getset("k", number)
+        client.rpush("from", 1)
+        client.blmove("from", "to", 1)
+        wait_for_offset(primary, replica)
+        counted = replica.client().info("commandstats")
+        calls = {name: counted[f"cmdstat_{name}"]["calls"] for name in ("set", "rpush", "lmove")}
+        assert calls == {"set": 3, "rpush": 1, "lmove": 1}
+        assert "cmdstat_getset" not in counted and "cmdstat_blmove" not in counted
+
+
 def test_what_a_replica_says_by_hand():
     """REPLCONF, PSYNC and SYNC as a program would say them, and SLAVEOF, the old name."""
     with start("cairn") as primary:
