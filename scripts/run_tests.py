@@ -42,6 +42,7 @@ class Part:
     command: list[str]
     junit: str | None = None
     limit_s: int = 1800
+    by_name: bool = False  # runs only when --only names it: it takes long
 
 
 @dataclasses.dataclass
@@ -80,6 +81,7 @@ def list_parts(quick: bool) -> list[Part]:
         Part("differential", ["tests/differential/run", "--commands", commands], None, limit),
         Part("fuzz", ["tests/fuzz/run"] + damage, None, limit),
         Part("redis_suite", ["tests/compat/redis_suite"] + units, None, limit),
+        Part("redis_replication", ["tests/compat/redis_suite", "--replication"], None, 1800, True),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + size, None, limit),
         Part("clients", ["tests/clients/run"] + size, None, limit),
         Part("frameworks", ["tests/frameworks/run"] + size, None, limit),
@@ -180,6 +182,8 @@ def main() -> int:
             parser.error(f"no such part: {', '.join(sorted(unknown))}; "
                          f"there are {', '.join(part.name for part in parts)}")
         parts = [part for part in parts if part.name in chosen]
+    else:
+        parts = [part for part in parts if not part.by_name]
 
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Counts()

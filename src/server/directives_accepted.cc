@@ -98,6 +98,8 @@ const Directive kRows[] = {
 
     Switch("always-show-logo", "no", kLook),
     Switch("use-exit-on-panic", "no", kLook),
+    Switch("crash-log-enabled", "yes", kLook),
+    Switch("crash-memcheck-enabled", "yes", kLook),
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
 
