@@ -107,6 +107,7 @@ def cut_off(island, primary, replica, writer):
 
 def give_back(sentinels, primary, replica):
     """A planned failover: what is the replica now becomes the primary again."""
+    wait_until(lambda: sentinels.all_see_replica(replica), 60, "the Sentinels' knowledge")
     wait_until(sentinels.fail_over, 60, "the Sentinels' consent")
     wait_until(lambda: says(replica, role="master"), 30, "the planned promotion")
     wait_until(lambda: says(primary, role="slave", master_link_status="up"), 60, "the change of roles")

@@ -65,6 +65,19 @@ class Sentinels:
             return False
         return True
 
+    def all_see_replica(self, server):
+        """Whether each has heard from this server itself that it is a replica, and linked. One that has not would
+        undo a planned failover to it: it takes what was just promoted for a primary of old."""
+        try:
+            for host, port in self.addresses():
+                states = [state for state in redis.Redis(host, port).sentinel_slaves("pair")
+                          if state["port"] == server.port]
+                if not states or states[0]["role-reported"] != "slave" or states[0]["master-link-status"] != "ok":
+                    return False
+        except redis.RedisError:
+            return False
+        return True
+
     def fail_over(self):
         """Asks for a planned failover; False while that is not possible."""
         try:
