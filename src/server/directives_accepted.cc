@@ -88,6 +88,7 @@ const Directive kRows[] = {
 
     Switch("replica-lazy-flush", "no", kReplica),
     Count("repl-diskless-sync-delay", "5", 0, kReplica),
+    Count("key-load-delay", "0", INT32_MIN, kReplica),
     Count("repl-diskless-sync-max-replicas", "0", 0, kReplica),
     Choice("repl-diskless-load", "disabled", kLoad, kReplica),
     Switch("repl-disable-tcp-nodelay", "no", kReplica),
