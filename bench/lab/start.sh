@@ -9,12 +9,14 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
+TARGETS=(cairn-server)  # to be built; a program that needs more names them
+
 start_program() {
-  local program="$1"
+  local program="$1" target
   shift
   install_packages build test >&2
   if [ -z "${CAIRN_SERVER:-}" ]; then
-    (build_release cairn-server) >&2
+    for target in "${TARGETS[@]}"; do (build_release "$target") >&2; done
   fi
   make_venv >&2
   exec "$ROOT/build/venv/bin/python" "$ROOT/bench/lab/$program.py" "$@"

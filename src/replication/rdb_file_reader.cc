@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kMostTextBytes = std::numeric_limits<uint32_t>::max();
 constexpr size_t kCommitRows = 1024;
 constexpr size_t kCommitBytes = 1 << 20;
+constexpr uint64_t kMostNamed = 10;  // keys of nothing, in the warnings
 constexpr uint8_t kModuleTypes[] = {6, 7};
 
 // What a module's aux data is made of.
@@ -111,27 +112,40 @@ Status RdbFileReader::CommitIfLarge() {
   return Ok();
 }
 
-Status RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& key, bool is_wanted) {
-  const bool in_pieces = is_wanted && TRY(ComesInPieces(type, reader_));
-  const RdbValue value = in_pieces ? RdbValue() : TRY(ReadRdbValue(type, reader_));
-  if (!is_wanted) return Ok();
+Status RdbFileReader::PassValue(uint8_t type) {
+  TRY(ReadRdbValue(type, reader_));
+  ++expired_;
+  return Ok();
+}
+
+Status RdbFileReader::StorePieces(uint8_t type, Keyspace& keys, const Key& key) {
   TRY(LockFor(key));
-  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
-  if (!in_pieces) {
-    TRY(LoadRdbValue(keys, key, entry, value));
+  TRY(keys.Remove(key, TRY(keys.Find(key, Access::kPeek))));
+  TRY(CommitIfLarge());
+  const PieceSteps steps{.begin = [&] { return LockFor(key); }, .end = [&] { return CommitIfLarge(); }};
+  TRY(LoadPieces(type, reader_, keys, key, steps));
+  return LockFor(key);
+}
+
+Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& key) {
+  const bool in_pieces = TRY(ComesInPieces(type, reader_));
+  if (in_pieces) {
+    TRY(StorePieces(type, keys, key));
   } else {
-    TRY(keys.Remove(key, entry));
-    TRY(CommitIfLarge());
-    const PieceSteps steps{.begin = [&] { return LockFor(key); }, .end = [&] { return CommitIfLarge(); }};
-    TRY(LoadPieces(type, reader_, keys, key, steps));
+    const RdbValue value = TRY(ReadRdbValue(type, reader_));
+    if (value.IsOfNothing()) return false;
     TRY(LockFor(key));
+    TRY(LoadRdbValue(keys, key, TRY(keys.Find(key, Access::kPeek)), value));
   }
-  if (ahead_.expire_ms != kNoExpiry) {
+  bool exists = true;
+  if (in_pieces || ahead_.expire_ms != kNoExpiry) {
     const KeyEntry loaded = TRY(keys.Find(key, Access::kPeek));
-    TRY(keys.SetExpiry(key, loaded, ahead_.expire_ms));
+    exists = loaded.exists();
+    if (exists && ahead_.expire_ms != kNoExpiry) TRY(keys.SetExpiry(key, loaded, ahead_.expire_ms));
   }
   if (ahead_.idle_s >= 0) txn_.SetIdle(key.row(), ahead_.idle_s);
-  return CommitIfLarge();
+  TRY(CommitIfLarge());
+  return exists;
 }
 
 Status RdbFileReader::LoadKey(uint8_t type) {
@@ -140,12 +154,18 @@ Status RdbFileReader::LoadKey(uint8_t type) {
   }
   const std::string name = TRY(ReadText());
   Keyspace keys = target_.keyspace(db_);
-  const Key key = keys.Name(name);
   const bool is_wanted =
       target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
-  Status stored = StoreValue(type, keys, key, is_wanted);
+  Status stored;
+  if (is_wanted) {
+    auto is_there = StoreValue(type, keys, keys.Name(name));
+    if (is_there.ok()) ++(*is_there ? keys_ : empty_);
+    if (is_there.ok() && !*is_there && empty_ <= kMostNamed) warnings_.push_back("skipping empty key: " + name);
+    stored = std::move(is_there).TakeStatus();
+  } else {
+    stored = PassValue(type);
+  }
   if (!stored.ok()) return Status::Error(stored.code(), "key '" + name + "': " + std::string(stored.text()));
-  ++(is_wanted ? keys_ : expired_);
   ahead_ = Ahead();
   return Ok();
 }
@@ -201,6 +221,7 @@ Status RdbFileReader::LoadRecords() {
     reader_.Release();
   }
   TRY(CheckEnd());
+  if (empty_ > kMostNamed) warnings_.push_back("empty keys skipped: " + std::to_string(empty_));
   TRY(txn_.Commit(target_.commit));
   if (target_.on_progress) target_.on_progress(reader_.position());
   return Ok();

@@ -47,6 +47,7 @@ class RdbFileReader {
 
   uint64_t keys() const { return keys_; }
   uint64_t expired() const { return expired_; }  // not loaded, their time had passed
+  uint64_t empty() const { return empty_; }      // not loaded, they were collections of nothing
   uint64_t position() const { return reader_.position(); }
   const std::map<std::string, std::string, std::less<>>& aux() const { return aux_; }
   const std::vector<std::string>& functions() const { return functions_; }
@@ -68,7 +69,10 @@ class RdbFileReader {
   Status ReadPreviewFunction();
   Status PassModuleAux();
   Status LoadKey(uint8_t type);
-  Status StoreValue(uint8_t type, Keyspace& keys, const Key& key, bool is_wanted);
+  Status PassValue(uint8_t type);
+  // Whether there is a key now.
+  Result<bool> StoreValue(uint8_t type, Keyspace& keys, const Key& key);
+  Status StorePieces(uint8_t type, Keyspace& keys, const Key& key);
   Status LockFor(const Key& key);
   Status CommitIfLarge();
   Result<std::string> ReadText();
@@ -81,6 +85,7 @@ class RdbFileReader {
   Ahead ahead_;
   uint64_t keys_ = 0;
   uint64_t expired_ = 0;
+  uint64_t empty_ = 0;
   std::map<std::string, std::string, std::less<>> aux_;
   std::vector<std::string> functions_;
   std::vector<std::string> warnings_;

@@ -9,6 +9,7 @@
 
 #include "replication/listpack.h"
 #include "replication/rdb_format.h"
+#include "replication/rdb_value.h"
 #include "replication/ziplist.h"
 #include "types/hash.h"
 #include "types/list.h"
@@ -50,16 +51,7 @@ Status ZiplistsPiece(uint64_t count, RdbReader& reader, Keyspace& keys, const Ke
 
 Status QuicklistPiece(uint64_t count, RdbReader& reader, Keyspace& keys, const Key& key) {
   RdbItems items;
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t container = TRY(reader.Length());
-    if (container == kQuicklistPlain) {
-      TRY(reader.Text(items));
-    } else if (container == kQuicklistPacked) {
-      TRY(ReadListpack(TRY(reader.Blob(items)), items));
-    } else {
-      return Status::Corruption("rdb: a quicklist node of unknown kind");
-    }
-  }
+  for (uint64_t i = 0; i < count; ++i) TRY(ReadQuicklistNode(reader, items));
   return PushItems(items, keys, key);
 }
 

@@ -126,7 +126,6 @@ Result<uint64_t> RdbReader::PeekLength() {
 
 Result<uint64_t> RdbReader::Count(uint64_t least_bytes) {
   const uint64_t count = TRY(Length());
-  if (count == 0) return Status::Corruption("rdb: a collection of nothing");
   if (count > left() / least_bytes) return CutShort();
   return count;
 }

@@ -54,8 +54,7 @@ class RdbReader {
   Result<uint64_t> Length();
   // The same without reading on.
   Result<uint64_t> PeekLength();
-  // The number of things that follow, each of `least_bytes` or more: not none, and no more than
-  // there is room for.
+  // The number of things that follow, each of `least_bytes` or more: no more than there is room for.
   Result<uint64_t> Count(uint64_t least_bytes);
   // Adds a text to `items`.
   Status Text(RdbItems& items);

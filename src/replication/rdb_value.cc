@@ -98,16 +98,7 @@ Status ReadPlainNode(RdbReader& reader, RdbItems& items) {
 }
 
 Status ReadQuicklist2(RdbReader& reader, RdbValue& value) {
-  for (uint64_t left = TRY(reader.Count(2)); left > 0; --left) {
-    const uint64_t container = TRY(reader.Length());
-    if (container == kQuicklistPlain) {
-      TRY(ReadPlainNode(reader, value.items));
-    } else if (container == kQuicklistPacked) {
-      TRY(ReadListpack(TRY(reader.Blob(value.items)), value.items));
-    } else {
-      return Status::Corruption("rdb: a quicklist node of unknown kind");
-    }
-  }
+  for (uint64_t left = TRY(reader.Count(2)); left > 0; --left) TRY(ReadQuicklistNode(reader, value.items));
   return Ok();
 }
 
@@ -201,7 +192,6 @@ bool AreDistinct(const RdbItems& items, size_t step) {
 Status Check(const RdbValue& value) {
   const RdbItems& items = value.items;
   if (value.type == Type::kStream) return Ok();
-  if (items.empty()) return Status::Corruption("rdb: a collection of nothing");
   if (value.type == Type::kString || value.type == Type::kList) return Ok();
   const size_t step = value.type == Type::kHash ? 2 : 1;
   if (items.size() % step != 0) return Status::Corruption("rdb: a field without a value");
@@ -211,8 +201,17 @@ Status Check(const RdbValue& value) {
 
 }  // namespace
 
+Status ReadQuicklistNode(RdbReader& reader, RdbItems& items) {
+  const uint64_t container = TRY(reader.Length());
+  if (container == kQuicklistPlain) return ReadPlainNode(reader, items);
+  if (container == kQuicklistPacked) return ReadListpack(TRY(reader.Blob(items)), items);
+  return Status::Corruption("rdb: a quicklist node of unknown kind");
+}
+
 Result<RdbValue> ReadRdbValue(RdbReader& reader) {
-  return ReadRdbValue(TRY(reader.Byte()), reader);
+  RdbValue value = TRY(ReadRdbValue(TRY(reader.Byte()), reader));
+  if (value.IsOfNothing()) return Status::Corruption("rdb: a collection of nothing");
+  return value;
 }
 
 Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader) {

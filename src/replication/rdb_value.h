@@ -3,8 +3,8 @@
 // RdbValue: one value out of an RDB payload, whichever of Redis's encodings it came in.
 //
 // A type is a row of a table in rdb_value.cc: its number and the function that reads it. What a
-// value is made of is checked here and nowhere else: something in it, no member or field twice, a
-// score for every member. Only streams check themselves (replication/rdb_stream.h).
+// value is made of is checked here and nowhere else: something in it (but see IsOfNothing), no member or
+// field twice, a score for every member. Only streams check themselves (replication/rdb_stream.h).
 //
 // Thread: that of its user. The payload must outlive it.
 #pragma once
@@ -32,11 +32,16 @@ struct RdbValue {
   // When each field of a hash is gone, kNoExpiry for one that stays. Empty: all stay.
   std::vector<int64_t> deadlines;
   std::unique_ptr<RdbStream> stream;  // of a stream, which has no items
+
+  // A collection without elements. Redis has no such keys, but some of its versions wrote them to files.
+  bool IsOfNothing() const { return items.empty() && stream == nullptr; }
 };
 
 // Reads a type and the value that follows. kCorruption: it is none.
 Result<RdbValue> ReadRdbValue(RdbReader& reader);
-// Reads what follows the type `number`, in a file behind the key.
+// Reads what follows the type `number`, in a file behind the key. It may be of nothing.
 Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader);
+// Adds the items of a node of a list of type kListQuicklist2, of which there may be none.
+Status ReadQuicklistNode(RdbReader& reader, RdbItems& items);
 
 }  // namespace cairn

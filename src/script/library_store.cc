@@ -31,11 +31,6 @@ Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn) {
   return codes;
 }
 
-Status PutLibraryRows(Transaction& txn, const std::vector<std::string>& codes) {
-  for (const std::string& code : codes) txn.Put(MakeLibraryRow(TRY(ReadLibraryHead(code)).name), code);
-  return Ok();
-}
-
 Status LockLibraries(Transaction& txn) {
   const uint32_t stripe = MakeLibraryRow({}).stripe();
   return txn.Lock({&stripe, 1});

@@ -24,8 +24,6 @@ namespace cairn {
 // ---- rows
 // The codes of all libraries. Waits; the transaction must be between two commands.
 Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn);
-// Writes libraries without looking at what they say, for a program that fills a store. REQUIRES: LockLibraries.
-Status PutLibraryRows(Transaction& txn, const std::vector<std::string>& codes);
 
 // ---- of a running server
 Status LockLibraries(Transaction& txn);

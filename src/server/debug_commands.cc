@@ -43,6 +43,45 @@ Status Sleep(CommandContext&, Args& args, Reply& reply) {
   return Ok();
 }
 
+// Stores one text, in commits of some size, if there is no such key. Others hold their keys only for moments.
+Status PutNewText(Transaction& txn, Keyspace& keys, const Key& key, std::string_view text) {
+  constexpr size_t kCommitRows = 1024;
+  constexpr size_t kCommitBytes = 1 << 20;
+  const uint32_t stripes[] = {key.stripe()};
+  txn.BeginCommand(Lane::kSlow, WallMs(), false);
+  Status locked = txn.Lock(stripes);
+  if (locked.Is(Code::kWouldWait)) {
+    TRY(txn.Commit(CommitMode::kWait));
+    txn.BeginCommand(Lane::kSlow, WallMs(), false);
+    locked = txn.Lock(stripes);
+  }
+  TRY(std::move(locked));
+  const KeyEntry entry = TRY(keys.Find(key));
+  if (!entry.exists()) TRY(WriteText(keys, key, entry, text, kNoExpiry));
+  TRY(txn.FinishCommand());
+  const bool is_large = txn.pending_rows() > kCommitRows || txn.pending_bytes() > kCommitBytes;
+  return is_large ? txn.Commit(CommitMode::kWait) : Ok();
+}
+
+// DEBUG POPULATE count [prefix [size]]: not told to replicas, as in Redis.
+Status Populate(CommandContext& ctx, Args& args, Reply& reply) {
+  const int64_t count = args.IntegerIn(0, INT64_MAX, errors::kNotPositive);
+  const std::string prefix(args.More() ? args.Bytes() : "key");
+  const int64_t size = args.More() ? args.IntegerIn(0, INT32_MAX, errors::kNotPositive) : 0;
+  TRY(args.Done());
+  const std::unique_ptr<Transaction> txn = ctx.server().MakeTransaction();
+  Keyspace keys(*txn, ctx.keys().db(), ctx.server().limits());
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string number = ":" + std::to_string(i);
+    std::string text = "value" + number;
+    if (size > 0) text.resize(static_cast<size_t>(size));
+    TRY(PutNewText(*txn, keys, keys.Name(prefix + number), text));
+  }
+  TRY(txn->Commit(CommitMode::kWait));
+  reply.Ok();
+  return Ok();
+}
+
 // DEBUG SET-ACTIVE-EXPIRE 0 | 1
 Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
   ctx.server().debug().active_expire = std::atoi(std::string(args.Bytes()).c_str()) != 0;
@@ -259,6 +298,8 @@ constexpr std::string_view kHelp[] = {
     "    Write a line to the log.",
     "OBJECT <key>",
     "    How a value is kept.",
+    "POPULATE <count> [<prefix>] [<size>]",
+    "    Make keys <prefix>:0, <prefix>:1 ... where there are none. Replicas are not told.",
     "PROTOCOL <type>",
     "    Answer a value of this type: string, integer, double, bignum, null, array, set, map,",
     "    attrib, push, verbatim, true, false.",
@@ -298,6 +339,7 @@ constexpr Subcommand kSubcommandTable[] = {
     {"loadaof", 0, kAny, LoadAof},
     {"log", 1, 1, LogMessage},
     {"object", 1, 1, Object},
+    {"populate", 1, 3, Populate},
     {"protocol", 1, 1, Protocol},
     {"quicklist-packed-threshold", 1, 1, PackedThreshold},
     {"reload", 0, kAny, Reload},

@@ -13,8 +13,8 @@ constexpr int64_t kMaxInt = INT32_MAX;
 constexpr auto kAcc = Section::kAccepted;
 
 constexpr std::string_view kSnapshotFile =
-    "About snapshot files (RDB) as what a start reads: here they are copies to take away, written by "
-    "SAVE and BGSAVE, and nothing depends on them.";
+    "About snapshot files (RDB) as what keeps the data: here they are copies to take away, written by "
+    "SAVE and BGSAVE alone, and nothing depends on them.";
 constexpr std::string_view kAofFile =
     "About the append-only file, in whose place Cairn has RocksDB's log.";
 constexpr std::string_view kReplica =
@@ -25,11 +25,15 @@ constexpr std::string_view kTables =
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
 constexpr std::string_view kModules =
     "Who may load modules, of which Cairn has none.";
+constexpr std::string_view kProtected =
+    "Who may set `dir` and `dbfilename` while the server runs: here `dir` is nobody's to set, and `dbfilename`, "
+    "which cannot be a path, is everybody's who may say CONFIG SET.";
 constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
 
 constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
 constexpr std::string_view kSanitize[] = {"no", "yes", "clients"};
 constexpr std::string_view kAllowed[] = {"no", "yes", "local"};
+constexpr std::string_view kPropagation[] = {"ignore", "panic", "panic-on-replicas"};
 constexpr std::string_view kOom[] = {"no", "yes", "relative", "absolute"};
 
 constexpr Directive Switch(std::string_view name, std::string_view fallback,
@@ -84,6 +88,7 @@ const Directive kRows[] = {
 
     Switch("replica-lazy-flush", "no", kReplica),
     Count("repl-diskless-sync-delay", "5", 0, kReplica),
+    Count("key-load-delay", "0", INT32_MIN, kReplica),
     Count("repl-diskless-sync-max-replicas", "0", 0, kReplica),
     Choice("repl-diskless-load", "disabled", kLoad, kReplica),
     Switch("repl-disable-tcp-nodelay", "no", kReplica),
@@ -93,9 +98,15 @@ const Directive kRows[] = {
     Switch("jemalloc-bg-thread", "yes", kTables),
 
     Switch("always-show-logo", "no", kLook),
+    Switch("use-exit-on-panic", "no", kLook),
+    Switch("crash-log-enabled", "yes", kLook),
+    Switch("crash-memcheck-enabled", "yes", kLook),
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
 
+    {.name = "enable-protected-configs", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
+     .choices = kAllowed, .flags = kStartOnly, .help = kProtected},
+    Choice("propagation-error-behavior", "ignore", kPropagation, kReplica),
     {.name = "enable-module-command", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
      .choices = kAllowed, .flags = kStartOnly, .help = kModules},
 

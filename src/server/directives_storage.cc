@@ -29,8 +29,8 @@ const Directive kRows[] = {
 
     {.name = "dbfilename", .section = kDur, .kind = Kind::kText, .fallback = "dump.rdb",
      .syntax = "<file name>",
-     .help = "The RDB file that SAVE and BGSAVE write in the data directory. A start does not read "
-             "it; cairn-import does."},
+     .help = "The RDB file that SAVE and BGSAVE write in the data directory. A start reads it "
+             "only where there is no database yet; cairn-import reads it at any time."},
     {.name = "rdbcompression", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Compress long texts in RDB files, and in what a replica is sent at first."},
     {.name = "rdbchecksum", .section = kDur, .kind = Kind::kBool, .fallback = "yes",

@@ -49,7 +49,7 @@ std::span<const std::string_view> WithoutExpiry(std::span<const std::string_view
 }  // namespace
 
 Follower::Follower(Server& server, StreamLog& log)
-    : server_(server), log_(log), random_(static_cast<uint64_t>(WallUs())) {}
+    : server_(server), log_(log), random_(static_cast<uint64_t>(WallUs())), stats_(server.stats().AddWorker()) {}
 
 Follower::~Follower() { Stop(); }
 
@@ -303,11 +303,14 @@ Status Follower::RunCommand(std::span<const std::string_view> argv) {
 // What has to wait for a stripe lets go of its own first.
 Status Follower::RunRetried(std::span<const std::string_view> argv) {
   CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
+  const int64_t begin_us = MonotonicUs();
   for (int tries = 0;; ++tries) {
     reply_.clear();
     Reply reply(reply_, 2);
     const Status status = server_.dispatcher().Apply(worker, *session_, argv, reply, tries > 1);
     if (!status.Is(Code::kWouldWait)) {
+      const Command* command = server_.table().Resolve(argv);
+      if (command != nullptr) stats_.OnCommand(*command, MonotonicUs() - begin_us, !status.ok(), status.text());
       if (!status.ok()) {
         Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +
                                        std::string(status.text()) + "' after processing the command '" +

@@ -34,6 +34,7 @@
 namespace cairn {
 
 class Server;
+class WorkerStats;
 class StreamLog;
 
 struct PrimaryAddress {
@@ -90,6 +91,7 @@ class Follower {
   PrimaryLink link_;
   std::unique_ptr<Transaction> txn_;
   Random random_;
+  WorkerStats& stats_;  // what is carried out counts as called, as in Redis
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> stripes_;
 

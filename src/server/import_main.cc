@@ -7,14 +7,19 @@
 // is to be imported again.
 #include <gflags/gflags.h>
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "command/busy_scripts.h"
+#include "command/conditions.h"
 #include "replication/history.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
 #include "script/library_store.h"
+#include "script/scripting.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"
 #include "storage/store.h"
@@ -40,6 +45,25 @@ Status ForgetHistory(Store& store, Transaction& txn) {
   return txn.Commit(CommitMode::kWait);
 }
 
+// A library that does not compile, or names a function that another has, would keep the server from starting.
+Status PutFunctions(Transaction& txn, const std::vector<std::string>& codes) {
+  const std::atomic<int64_t> never_busy{0};
+  const Conditions conditions;
+  BusyScripts busy;
+  Scripting scripting(never_busy, busy, conditions, [] { return false; });
+  TRY(scripting.Load(TRY(ReadLibraryRows(txn))));
+  txn.BeginCommand(Lane::kSlow, 0, false);
+  TRY(LockLibraries(txn));
+  const Status restored = RestoreLibraries(scripting, txn, codes, RestorePolicy::kReplace);
+  if (!restored.ok()) {
+    txn.AbandonCommand();
+    txn.Discard();
+    return Status::Error(restored.code(), "RDB file, its functions: " + std::string(restored.text()));
+  }
+  TRY(txn.FinishCommand());
+  return txn.Commit(CommitMode::kNoLog);
+}
+
 Status Import(const std::string& path) {
   RdbInputFile file;
   TRY(file.Open(path));
@@ -61,11 +85,7 @@ Status Import(const std::string& path) {
   shown = &reader;
   TRY(reader.Load());
   for (const std::string& warning : reader.warnings()) std::fprintf(stderr, "\n%s\n", warning.c_str());
-  txn.BeginCommand(Lane::kSlow, 0, false);
-  TRY(LockLibraries(txn));
-  TRY(PutLibraryRows(txn, reader.functions()));
-  TRY(txn.FinishCommand());
-  TRY(txn.Commit(CommitMode::kNoLog));
+  TRY(PutFunctions(txn, reader.functions()));
   TRY(ForgetHistory(*store, txn));
   TRY(store->Flush());
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");

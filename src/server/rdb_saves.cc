@@ -21,40 +21,41 @@ std::string RdbSaves::Path() const {
   return server_.config().Text("dir") + "/" + server_.config().Text("dbfilename");
 }
 
-Status RdbSaves::Begin() {
+Result<RdbSaves::Moment> RdbSaves::Begin() {
   const std::lock_guard lock(mutex_);
   if (running_) return Status::Reply(kInProgress);
+  Moment moment{.changes_before = server_.store().counters().changes.load()};
+  moment.snapshot = TRY(StoreSnapshot::Take(server_.store()));
   running_ = true;
-  return Ok();
+  return moment;
 }
 
-Status RdbSaves::WriteFile(Transaction& txn) {
+Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
   RdbFileOptions options;
   options.checksum = server_.config().Flag("rdbchecksum");
   options.folds = server_.config().Flag("rdbcompression");
   options.key_delay_us = server_.config().Number("rdb-key-save-delay");
+  txn.ReadFrom(&snapshot);
   options.functions = TRY(ReadLibraryRows(txn));
   RdbOutputFile file(Path());
   TRY(file.Open());
-  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
-  RdbFileWriter writer(txn, *snapshot, server_.limits(), options, [&](std::string_view bytes) {
+  RdbFileWriter writer(txn, snapshot, server_.limits(), options, [&](std::string_view bytes) {
     return stopping_ ? Status::Io("the server is ending") : file.Write(bytes);
   });
   TRY(writer.Write());
   return file.Finish();
 }
 
-Status RdbSaves::Write() {
+Status RdbSaves::Write(Moment moment) {
   SaveState& saves = server_.saves();
-  const uint64_t changes_before = server_.store().counters().changes.load();
   ++saves.running;
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
-  Status status = WriteFile(*txn);
+  Status status = WriteFile(*txn, *moment.snapshot);
   --saves.running;
   saves.last_ok = status.ok();
   if (status.ok()) {
     saves.last_unix_s = WallMs() / 1000;
-    saves.changes_before = changes_before;
+    saves.changes_before = moment.changes_before;
     ++saves.count;
     Log(LogSeverity::kNotice, "DB saved on disk");
   } else {
@@ -66,23 +67,22 @@ Status RdbSaves::Write() {
 }
 
 Status RdbSaves::Save() {
-  TRY(Begin());
-  return Write();
+  return Write(TRY(Begin()));
 }
 
-void RdbSaves::RunInBackground() {
-  static_cast<void>(Write().ok());  // the log and INFO say
+void RdbSaves::RunInBackground(Moment moment) {
+  static_cast<void>(Write(std::move(moment)).ok());  // the log and INFO say
   last_duration_s_ = (WallMs() - started_ms_) / 1000;
   in_background_ = false;
 }
 
 Status RdbSaves::StartInBackground() {
-  TRY(Begin());
+  Moment moment = TRY(Begin());
   if (thread_.joinable()) thread_.join();
   started_ms_ = WallMs();
   in_background_ = true;
   Log(LogSeverity::kNotice, "Background saving started");
-  thread_ = StartThread("bgsave", [this] { RunInBackground(); });
+  thread_ = StartThread("bgsave", [this, moment = std::move(moment)]() mutable { RunInBackground(std::move(moment)); });
   return Ok();
 }
 

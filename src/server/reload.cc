@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/reload.h"
 
+#include <filesystem>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "replication/rdb_disk.h"
@@ -10,6 +12,22 @@
 
 namespace cairn {
 namespace {
+
+// There while the RDB file of a new directory is still to be read (docs/format.md, section 6).
+constexpr std::string_view kUnreadRow = "rdb/unread";
+
+bool HasAppendOnlyFile(const Config& config) {
+  const std::string dir = config.Text("dir") + "/";
+  for (const std::string_view name : {"appenddirname", "appendfilename"}) {
+    const std::string path = dir + config.Text(name);
+    if (!std::filesystem::exists(path)) continue;
+    Log(LogSeverity::kWarning, "The data directory has " + path +
+                                   ", which Cairn does not read, and may have newer data than the RDB file beside it; "
+                                   "neither was loaded. Let redis-server load it and SAVE, or move it away.");
+    return true;
+  }
+  return false;
+}
 
 // Others are told that the server is loading, for as long as this lives.
 class LoadingMark {
@@ -70,6 +88,35 @@ Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource sour
     server.store().EndStaging();
   }
   return reloaded;
+}
+
+Status ReadFirstRdbFile(Server& server, bool is_new) {
+  Store& store = server.store();
+  const bool was_interrupted = !TRY(store.ReadNote(kUnreadRow)).empty();
+  if (!is_new && !was_interrupted) return Ok();
+  const std::unique_ptr<Transaction> txn = server.MakeTransaction();
+  const std::string path = server.rdb_saves().Path();
+  const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(server.config());
+  txn->PutNote(kUnreadRow, is_wanted ? "1" : "");
+  TRY(txn->Commit(CommitMode::kSync));
+  if (!is_wanted) return Ok();
+  Log(LogSeverity::kNotice, "The data directory is new and has an RDB file: loading " + path);
+  RdbInputFile file;
+  TRY(file.Open(path));
+  ReloadOptions options;
+  options.before_adopting = [](const Reloaded&, Transaction& last) {
+    last.PutNote(kUnreadRow, "");
+    return Ok();
+  };
+  auto loaded = ReplaceDataset(server, *txn, file.source(), options);
+  if (!loaded.ok()) {
+    return Status::Io(path + ": " + std::string(loaded.status().text()) +
+                      ". Nothing was loaded; move the file away to start without it. "
+                      "Terminating server after rdb file reading failure.");
+  }
+  Log(LogSeverity::kNotice, "DB loaded from disk: " + std::to_string(loaded->keys) + " keys, " +
+                                std::to_string(loaded->expired) + " whose time had passed left out");
+  return Ok();
 }
 
 Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reload: the data set is replaced by what is in an RDB file (DEBUG RELOAD), or by what a primary
-// sends.
+// Reload: the data set is replaced by what is in an RDB file (DEBUG RELOAD, the first start in a directory that was
+// Redis's), or by what a primary sends.
 //
 // It is loaded beside the present one (Store::BeginStaging) and takes its place in one commit, so
 // that neither a crash nor a damaged file leaves half of anything.
@@ -41,6 +41,12 @@ struct ReloadOptions {
 // DEBUG RELOAD: saves everything to the RDB file and loads it from there; meanwhile others are told that
 // the server is loading.
 Status SaveAndReload(Server& server);
+
+// The start on a data directory whose database was just made (`is_new`): an RDB file that lies there, Redis's, becomes
+// the data set. A note in the database says that this is still to be done, so a start that fails or is killed on the
+// way is not followed by one without the data. A file beside an append-only one is left alone: it may be the older one.
+// The error is for the operator. REQUIRES: nobody is served yet.
+Status ReadFirstRdbFile(Server& server, bool is_new);
 
 Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource source,
                                 const ReloadOptions& options);

@@ -168,6 +168,20 @@ void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool 
   replica.done = true;
 }
 
+// What a replica has not been sent lies in the log and not in memory, as in Redis; the limits hold all the same. One
+// that is still on its way to the stream's end, after a transfer or an absence, may take its time.
+Status Replicas::CheckBehind(Replica& replica) {
+  if (!replica.caught_up) return Ok();
+  const OutputLimit& limit = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)];
+  const auto behind = static_cast<int64_t>(std::max(log_.offset(), replica.sent.load()) - replica.sent);
+  const bool is_over_soft = limit.soft_bytes > 0 && behind > limit.soft_bytes;
+  if (!is_over_soft) replica.behind_since_us = 0;
+  if (is_over_soft && replica.behind_since_us == 0) replica.behind_since_us = MonotonicUs();
+  const bool too_long = is_over_soft && MonotonicUs() - replica.behind_since_us > limit.soft_seconds * 1000000;
+  if (!too_long && (limit.hard_bytes == 0 || behind <= limit.hard_bytes)) return Ok();
+  return Status::Io("it is further behind than client-output-buffer-limit allows");
+}
+
 Status Replicas::Push(Replica& replica, std::string_view bytes) {
   for (int64_t stuck_since_us = MonotonicUs();;) {
     const std::shared_ptr<ClientSession> session = replica.session.lock();
@@ -179,6 +193,7 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
       session->Push(bytes);
       return Ok();
     }
+    TRY(CheckBehind(replica));
     if (MonotonicUs() - stuck_since_us > server_.settings().repl_timeout_s * 1000000) {
       return Status::Io("it takes nothing any more");
     }
@@ -309,7 +324,6 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
   LogStream stream(server_.store(), from);
   std::string bytes;
   replica.sent = next - 1;
-  bool caught_up = false;
   for (;;) {
     bytes.clear();
     const uint64_t begin = stream.offset();
@@ -323,12 +337,8 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
       replica.sent = stream.offset();
     }
     replica.log_from = stream.position().sequence;
-    caught_up = caught_up || outcome == LogReader::Outcome::kCaughtUp;
-    const int64_t hard = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].hard_bytes;
-    const uint64_t behind = log_.offset() > replica.sent ? log_.offset() - replica.sent : 0;
-    if (caught_up && hard > 0 && behind > static_cast<uint64_t>(hard)) {
-      return Status::Io("it is further behind than client-output-buffer-limit allows");
-    }
+    replica.caught_up |= outcome == LogReader::Outcome::kCaughtUp;
+    TRY(CheckBehind(replica));
     if (replica.ended || replica.session.expired()) return Gone();
     if (outcome == LogReader::Outcome::kCaughtUp) log_.AwaitNews(stream.position().sequence, kNewsPauseUs);
   }

@@ -48,6 +48,9 @@ struct Replica {
   std::atomic<bool> acknowledges{true};        // not one that came by SYNC
   std::atomic<bool> ended{false};              // the connection is gone, or is to go
   std::atomic<bool> done{false};               // the thread has ended
+  // ---- the thread's own
+  bool caught_up = false;                      // it has been at the stream's end once
+  int64_t behind_since_us = 0;                 // further than the soft limit; 0: it is not
   std::thread thread;
 };
 
@@ -93,6 +96,8 @@ class Replicas {
   Status SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked);
   Status SendStream(Replica& replica, const Anchor& from, uint64_t next);
   // Waits until the connection has room.
+  // An error when it is further behind than client-output-buffer-limit allows.
+  Status CheckBehind(Replica& replica);
   Status Push(Replica& replica, std::string_view bytes);
   void Reap();
 

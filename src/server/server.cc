@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,6 +22,7 @@
 #include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/process_memory.h"
+#include "server/reload.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -226,10 +228,12 @@ Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
   TRY(RenameCommands());
+  const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
   TRY(LoadFunctions());
   TRY(LoadUsers(*this));
   WatchSettings();
+  TRY(ReadFirstRdbFile(*this, is_new));
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
   committer_ = std::make_unique<Committer>(*store_, latency_);
   const auto threads = static_cast<int>(settings().slow_threads);

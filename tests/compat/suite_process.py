@@ -6,7 +6,7 @@ which run them. Its own test server stops at the first exception and keeps no li
 so we stand in its place: we listen, a test client connects, we send it code to evaluate and a file
 to run.
 
-Before the file we send `PRELUDE`, which replaces two procedures in that process's memory:
+Before the file we send a prelude, which replaces two procedures in that process's memory:
   * `send_data_packet` reports one line per event, with the text in hex, so that nothing a server
     may answer can be mistaken for the framing;
   * `test` gives the suite a new connection after a failure. A test that fails halfway leaves
@@ -20,12 +20,14 @@ import signal
 import socket
 import subprocess
 
-PRELUDE = r"""
+REPORT = r"""
 fconfigure $::test_server_fd -translation binary
 proc send_data_packet {fd status data {elapsed 0}} {
     puts $fd "$status $elapsed [binary encode hex [encoding convertto utf-8 $data]]"
     flush $fd
 }
+"""
+RENEW = r"""
 rename test suite_test
 proc test {args} {
     set failures $::num_failed
@@ -55,18 +57,19 @@ class Silence(Exception):
 
 
 class SuiteProcess:
-    """A tclsh running `unit`; iterate over `events()`, then `close()`."""
+    """A tclsh running `unit`; iterate over `events()`, then `close()`.
 
-    def __init__(self, tree, unit, host, port, tags, skip_tests, log_path, tclsh="tclsh"):
+    `where` are the suite's options that say which servers it uses, `environment` is the processes'. `renews`: a test
+    that fails is followed by a new connection, which suits files that keep none of their own.
+    """
+
+    def __init__(self, tree, unit, where, tags, skip_tests, log_path, environment=None, renews=True):
         self.unit = unit
         self.listener = socket.create_server(("127.0.0.1", 0))
         command = [
-            tclsh,
+            "tclsh",
             "tests/test_helper.tcl",
-            "--host",
-            host,
-            "--port",
-            str(port),
+            *where,
             "--durable",
             "--tags",
             " ".join("-" + tag for tag in tags),
@@ -78,6 +81,7 @@ class SuiteProcess:
             self.process = subprocess.Popen(
                 command,
                 cwd=tree,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -87,15 +91,15 @@ class SuiteProcess:
             self.listener.settimeout(CONNECT_TIMEOUT_S)
             self.connection, _ = self.listener.accept()
             self.lines = self.connection.makefile("rb")
-            self._begin()
+            self._begin(REPORT + RENEW if renews else REPORT)
         except OSError:
             self.close()
             raise
 
-    def _begin(self):
+    def _begin(self, prelude):
         self.connection.settimeout(CONNECT_TIMEOUT_S)
         self.lines.readline()  # the length of the packet 'ready', which has no line end of its own
-        self._send("run_code", tcl_list("prelude", "prelude", PRELUDE))
+        self._send("run_code", tcl_list("prelude", "prelude", prelude))
         first = self.lines.readline()  # so 'ready' and the prelude's 'done' share a line
         if b"done" not in first:
             raise ConnectionError(f"the test client did not begin: {first!r}")

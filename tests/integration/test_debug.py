@@ -209,3 +209,19 @@ def test_the_doctor_answers_in_words(r):
 def test_debug_error_is_an_error(r):
     with pytest.raises(redis.ResponseError, match="MYERROR text"):
         r.execute_command("debug", "error", "MYERROR text")
+
+
+def test_populate_makes_the_keys_redis_makes(pair):
+    """Names, values, sizes; what is there stays."""
+    pair.lines("""
+        set p:1 mine
+        debug populate 5 p 20
+        mget p:0 p:1 p:4
+        debug populate 3
+        mget key:0 key:2
+        debug populate 12 q 3
+        mget q:0 q:11
+        dbsize
+        debug populate -1
+        debug populate x
+    """)

@@ -4,11 +4,13 @@ comes out; of a moment, while clients write; in bounded memory; damaged files ar
 
 import pathlib
 import random
+import shutil
 import subprocess
 import threading
 import time
 
 import pytest
+import rdb_corpus
 from harness import REPOSITORY, Server, start_redis
 from load import assert_equal, fill
 
@@ -219,6 +221,128 @@ def test_old_versions_and_opcodes(tmp_path):
         assert client.hgetall("zipmap") == {b"f": b"v"}
         assert cairn.client(db=1).mget("idle", "used") == [b"1", b"2"]
         assert client.fcall("f", 0) is None
+
+
+def test_collections_of_nothing_are_passed_over(tmp_path):
+    """Some versions of Redis wrote keys of no elements; such a file is read without them, as Redis reads it, also when
+    only the nodes of a long list turn out to be empty."""
+    later = b"\xfc" + (4102444800000).to_bytes(8, "little")
+    listpack = text(b"\x07\x00\x00\x00\x00\x00\xff")
+    bodies = [kind + text(b"empty" + kind) + b"\x00"
+              for kind in (b"\x01", b"\x02", b"\x03", b"\x05", b"\x04", b"\x12")]
+    bodies += [kind + text(b"packed" + kind) + listpack for kind in (b"\x10", b"\x11")]
+    bodies.append(b"\x12" + text(b"short") + b"\x01\x02" + listpack)
+    bodies.append(later + b"\x12" + text(b"long") + b"\x40\x64" + 100 * (b"\x02" + listpack))
+    path = tmp_path / "empty.rdb"
+    path.write_bytes(b"REDIS0010\xfe\x00" + later.join([b"", *bodies]) + b"\x00" + text(b"k") + text(b"v")
+                     + b"\xff" + bytes(8))
+    done = run_import(path, tmp_path / "data")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("skipping empty key: ") == len(bodies)
+    with Server(data_dir=tmp_path / "data") as cairn, start_redis(dir=tmp_path, dbfilename="empty.rdb") as redis:
+        assert cairn.client().keys() == redis.client().keys() == [b"k"]
+        assert cairn.client().dbsize() == 1
+
+
+def test_functions_that_do_not_load_are_refused(tmp_path):
+    """A library with an error in it, and two that name the same function: with them no server would start."""
+    same = [b"#!lua name=%s\nredis.register_function('f',function() end)" % name for name in (b"one", b"two")]
+    for codes, complaint in (([b"#!lua name=l\nno lua"], "compiling"), (same, "already exists")):
+        path = tmp_path / "bad.rdb"
+        functions = b"".join(b"\xf5\x40" + text(code) for code in codes)
+        path.write_bytes(b"REDIS0010" + functions + b"\xff" + bytes(8))
+        done = run_import(path, tmp_path / "data")
+        assert done.returncode == 1 and complaint in done.stderr, done.stderr
+    with Server(data_dir=tmp_path / "data") as cairn:
+        assert cairn.client().function_list() == []
+
+
+def contents(client, path):
+    """What a server makes of a file: the digest of its keys, their encodings, and the functions."""
+    shutil.copy(path, pathlib.Path(client.config_get("dir")["dir"]) / "dump.rdb")
+    client.execute_command("DEBUG", "RELOAD", "NOSAVE")
+    encodings = {}
+    for db in (0, 3, 15):
+        client.execute_command("SELECT", db)
+        encodings.update({(db, key): client.object("encoding", key) for key in client.keys()})
+    client.execute_command("SELECT", 0)
+    codes = sorted(library[-1] for library in client.function_list(withcode=True))
+    return client.execute_command("DEBUG", "DIGEST"), encodings, codes
+
+
+def test_every_encoding_comes_through(tmp_path):
+    """Files with everything redis-server writes, through cairn-import and cairn-export and back: redis-server finds
+    the same keys in the same encodings, and so does Cairn."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    rdb_corpus.write_files(corpus)
+    seen = set()
+    with start_redis() as redis, Server() as cairn:
+        ours, theirs = cairn.client(), redis.client()
+        for client in (ours, theirs):
+            client.flushall()
+        for path in sorted(corpus.iterdir()):
+            expected = contents(theirs, path)
+            assert contents(ours, path) == expected, path
+            data, exported = tmp_path / f"data-{path.stem}", tmp_path / "exported.rdb"
+            done = run_import(path, data)
+            assert done.returncode == 0, done.stderr
+            subprocess.run([BUILD / "cairn-export", "--dir", data, exported], check=True, capture_output=True)
+            assert contents(theirs, exported) == expected, path
+            seen.update(expected[1].values())
+    assert seen == {b"int", b"embstr", b"raw", b"quicklist", b"intset", b"hashtable", b"listpack", b"skiplist",
+                    b"stream"}
+
+
+def test_first_start_takes_over_the_directory_of_redis():
+    """Where Redis saved and ended, Cairn starts with its data, once: later starts know nothing of the file."""
+    with start_redis() as redis:
+        fill(redis.client(), seed=9, keys=100)
+        redis.client().zadd("two", {"a": 1, "b": 2})
+        redis.client().function_load(b"#!lua name=lib\nredis.register_function('f', function() return 7 end)")
+        before = redis.client().execute_command("DEBUG", "DIGEST")
+        save(redis.client(), background=False)
+        redis.shutdown("NOSAVE")
+        with Server(data_dir=redis.data_dir, zset_max_listpack_entries=1) as cairn:
+            client = cairn.client()
+            assert client.execute_command("DEBUG", "DIGEST") == before
+            assert client.object("encoding", "two") == b"skiplist"
+            assert client.fcall("f", 0) == 7
+            client.set("new", 1)
+            cairn.restart("kill9")
+            assert cairn.client().get("new") == b"1"
+            cairn.client().flushall()
+            cairn.restart()
+            assert cairn.client().dbsize() == 0
+
+
+def test_first_start_on_a_damaged_file_is_refused(tmp_path):
+    """Neither that start nor the next one serves without the data; a start without the file does, and for good."""
+    good = b"REDIS0010\xfe\x00\x00" + text(b"k") + text(b"v") + b"\xff" + bytes(8)
+    path = tmp_path / "dump.rdb"
+    path.write_bytes(good[:-10])
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="move the file away"):
+            Server(data_dir=tmp_path)
+    path.write_bytes(good)
+    with Server(data_dir=tmp_path) as cairn:
+        assert cairn.client().get("k") == b"v"
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "first" / "dump.rdb").write_bytes(good[:-10])
+    with pytest.raises(RuntimeError):
+        Server(data_dir=tmp_path / "first")
+    (tmp_path / "first" / "dump.rdb").unlink()
+    with Server(data_dir=tmp_path / "first") as cairn:
+        assert cairn.client().dbsize() == 0
+        (cairn.data_dir / "dump.rdb").write_bytes(good)
+        cairn.restart()
+        assert cairn.client().dbsize() == 0
+    (tmp_path / "second" / "dump.rdb").write_bytes(good)
+    (tmp_path / "second" / "appendonlydir").mkdir()
+    with Server(data_dir=tmp_path / "second") as cairn:
+        assert cairn.client().dbsize() == 0
+        assert "does not read" in cairn.log_tail()
 
 
 def test_large_collections_need_little_memory(tmp_path):

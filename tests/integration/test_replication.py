@@ -289,6 +289,42 @@ def test_a_replica_that_stands_still_goes_on():
         assert primary.client().info("stats")["sync_partial_ok"] == 0
 
 
+@pytest.mark.parametrize("limit", ["8mb 0 0", "0 2mb 1"], ids=["hard", "soft"])
+def test_a_replica_that_takes_nothing_is_cut_off(limit):
+    """client-output-buffer-limit: long before repl-timeout the primary is rid of it, with no more memory used; when it
+    takes something again it goes on where it was."""
+    with start("cairn", repl_backlog_size="512mb") as primary, start("cairn") as replica:
+        follow(replica, primary)
+        client = primary.client()
+        before = primary.resident_bytes()
+        client.config_set("client-output-buffer-limit", f"replica {limit}")
+        replica.process.send_signal(signal.SIGSTOP)
+        for number in range(400):
+            client.set(f"k:{number % 20}", "x" * 100000)
+        wait_until(lambda: replication(primary)["connected_slaves"] == 0, 10, "the end of the link")
+        assert primary.resident_bytes() - before < 100 << 20
+        client.config_set("client-output-buffer-limit", "replica 0 0 0")
+        replica.process.send_signal(signal.SIGCONT)
+        assert_same(primary, replica)
+        assert client.info("stats")["sync_full"] == 1
+
+
+def test_a_replica_counts_what_it_carries_out():
+    """INFO commandstats of a replica has the commands of the stream, in the form in which they are told."""
+    with start("cairn") as primary, start("cairn") as replica:
+        follow(replica, primary)
+        client = primary.client()
+        for number in range(3):
+            client.getset("k", number)
+        client.rpush("from", 1)
+        client.blmove("from", "to", 1)
+        wait_for_offset(primary, replica)
+        counted = replica.client().info("commandstats")
+        calls = {name: counted[f"cmdstat_{name}"]["calls"] for name in ("set", "rpush", "lmove")}
+        assert calls == {"set": 3, "rpush": 1, "lmove": 1}
+        assert "cmdstat_getset" not in counted and "cmdstat_blmove" not in counted
+
+
 def test_what_a_replica_says_by_hand():
     """REPLCONF, PSYNC and SYNC as a program would say them, and SLAVEOF, the old name."""
     with start("cairn") as primary:

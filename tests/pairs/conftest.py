@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The harness of tests/integration, and how much each test does: CAIRN_PAIRS_ROUNDS."""
+"""The harness of tests/integration, and how much each test does: CAIRN_PAIRS_ROUNDS and _FAILOVERS."""
 
 import os
 import pathlib
@@ -17,6 +17,12 @@ sys.path.insert(0, str(ROOT / "tests" / "integration"))
 def rounds():
     """How often a test does what it does."""
     return int(os.environ.get("CAIRN_PAIRS_ROUNDS", "6"))
+
+
+@pytest.fixture
+def failovers():
+    """How often a primary is lost."""
+    return int(os.environ.get("CAIRN_PAIRS_FAILOVERS", "2"))
 
 
 @pytest.fixture

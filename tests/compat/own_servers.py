@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Redis's suite with servers that it starts itself: its files about replication and RDB files.
+
+The tree is source code without programs. src/redis-server becomes a script that runs the server under test with the
+configuration file the suite has written, and says the one line of redis-server's log that the suite cannot do without;
+the other programs are those of the machine.
+"""
+
+import os
+import pathlib
+import random
+import shlex
+import shutil
+
+UNITS = [
+    "integration/replication",
+    "integration/replication-2",
+    "integration/replication-3",
+    "integration/replication-4",
+    "integration/psync2",
+    "integration/psync2-reg",
+    "integration/psync2-pingoff",
+    "integration/block-repl",
+    "integration/convert-zipmap-hash-on-load",
+    "integration/convert-ziplist-hash-on-load",
+    "integration/convert-ziplist-zset-on-load",
+]
+# Where it is chance how often a test runs: once is enough.
+CHANCE = {"integration/psync2-reg"}
+DENIED_TAGS = ["large-memory", "cluster"]
+
+STARTER = """#!/bin/sh
+# Made by tests/compat/own_servers.py.
+case "$SUITE_SERVER" in redis-server*) ;; *) echo "the suite waits for: PID: $$" ;; esac
+exec $SUITE_SERVER "$@"
+"""
+PROGRAMS = ("redis-cli", "redis-benchmark", "redis-check-rdb", "redis-check-aof")
+FIRST_PORTS, PORTS = range(20000, 30000, 1000), 1000  # other runs may be under way
+
+
+class SuiteServers:
+    """Servers that the suite starts and ends; it looks for free ports itself."""
+
+    def __init__(self, tree, command):
+        starter = tree / "src" / "redis-server"
+        starter.write_text(STARTER)
+        starter.chmod(0o755)
+        for name in PROGRAMS:
+            link = tree / "src" / name
+            link.unlink(missing_ok=True)
+            link.symlink_to(shutil.which(name) or pathlib.Path("/nowhere") / name)
+        self.environment = dict(os.environ, SUITE_SERVER=shlex.join(command))
+
+    def where(self):
+        """The suite's options."""
+        return ["--baseport", str(random.choice(FIRST_PORTS)), "--portcount", str(PORTS)]
+
+    def prepare(self):
+        """Nothing: each file starts what it needs."""
+
+    def is_alive(self):
+        """The suite notices by itself what has died."""
+        return True
+
+    def close(self):
+        """Nothing is left: what the suite started ends with it."""

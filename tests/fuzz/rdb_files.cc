@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Damaged RDB files: whatever the bytes are, the loader that cairn-import, DEBUG RELOAD and replicas share ends with
+// an error or with keys that can be saved again; it neither hangs nor takes memory that the file does not stand for.
+// That nothing is read or written where it should not be is AddressSanitizer's to check (tests/fuzz/run).
+//
+//   cairn_fuzz_rdb --corpus DIR --work DIR [--count N] [--seed S]
+//
+// DIR of --corpus has whole files; those that Redis no longer writes are made of tests/replication/rdb_corpus.h. The
+// bytes between a file's head and its checksum are changed in one to four places. One in five keeps the checksum of
+// the good file and must be refused for it; the others are loaded as `rdbchecksum no` loads them. What is taken is
+// saved, loaded again and saved again, and both saves must have the same bytes. The file under way is
+// WORK/damaged.rdb, so it is there after a crash. File i of seed S is file 0 of seed S + i.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "command/busy_scripts.h"
+#include "command/conditions.h"
+#include "replication/crc64.h"
+#include "replication/little_endian.h"
+#include "replication/rdb_disk.h"
+#include "replication/rdb_file_reader.h"
+#include "replication/rdb_file_writer.h"
+#include "script/library_store.h"
+#include "storage/store.h"
+#include "tests/fuzz/damage.h"
+#include "tests/replication/rdb_corpus.h"
+
+namespace cairn {
+namespace {
+
+constexpr unsigned kMostSeconds = 60;      // for one file, on a busy machine and with the sanitizer
+constexpr int64_t kMostNewBytes = 300 << 20;  // of memory, for one file of some 100 KB
+constexpr uint64_t kFilesPerStore = 1000;
+constexpr std::string_view kHead = "REDIS0012";
+constexpr size_t kCrcBytes = 8;
+
+int64_t MostResidentBytes() {
+  rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss * 1024;
+}
+
+// A store of its own that files are loaded into, each in the place of the one before.
+class Loader {
+ public:
+  explicit Loader(std::string dir) : dir_(std::move(dir)) {
+    std::filesystem::remove_all(dir_);
+    std::filesystem::create_directories(dir_);
+    StoreOptions options;
+    options.dir = dir_;
+    options.budget = Budget::Of(64 << 20);
+    store_ = std::move(*Store::Open(options));
+    txn_ = std::make_unique<Transaction>(*store_, 0);
+  }
+
+  struct Loaded {
+    uint64_t keys = 0;
+    uint64_t end = 0;  // how far it was read
+  };
+
+  Result<Loaded> Load(const std::string& path, bool checksum) {
+    TRY(Empty());
+    RdbInputFile file;
+    TRY(file.Open(path));
+    RdbTarget target;
+    target.databases = store_->databases();
+    target.commit = CommitMode::kNoLog;
+    target.checksum = checksum;
+    target.keyspace = [&](int db) { return Keyspace(*txn_, db, limits_); };
+    RdbFileReader reader(*txn_, std::move(target), file.source());
+    TRY(reader.Load());
+    TRY(RestoreFunctions(reader.functions()));
+    return Loaded{reader.keys(), reader.position()};
+  }
+
+  // The keys as a file.
+  Result<std::string> Save() {
+    std::string bytes;
+    const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(*store_));
+    RdbFileWriter writer(*txn_, *snapshot, limits_, options_, [&bytes](std::string_view more) {
+      bytes.append(more);
+      return Ok();
+    });
+    TRY(writer.Write());
+    return bytes;
+  }
+
+ private:
+  Status Empty() {
+    txn_->BeginCommand(Lane::kSlow, WallMs(), false);
+    TRY(txn_->LockAll());
+    for (int db = 0; db < store_->databases(); ++db) txn_->ReplaceKeyspace(db);
+    TRY(txn_->FinishCommand());
+    return txn_->Commit(CommitMode::kNoLog);
+  }
+
+  Status RestoreFunctions(const std::vector<std::string>& codes) {
+    txn_->BeginCommand(Lane::kSlow, WallMs(), false);
+    Status status = LockLibraries(*txn_);
+    if (status.ok()) status = RestoreLibraries(scripting_, *txn_, codes, RestorePolicy::kFlush);
+    if (!status.ok()) {
+      txn_->AbandonCommand();
+      txn_->Discard();
+      return status;
+    }
+    TRY(txn_->FinishCommand());
+    return txn_->Commit(CommitMode::kNoLog);
+  }
+
+  const std::string dir_;
+  Limits limits_;
+  const RdbFileOptions options_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Transaction> txn_;
+  const std::atomic<int64_t> busy_after_ms_{0};
+  BusyScripts busy_;
+  const Conditions conditions_;
+  Scripting scripting_{busy_after_ms_, busy_, conditions_, [] { return false; }};
+};
+
+struct Totals {
+  uint64_t refused = 0;
+  uint64_t loaded = 0;
+  uint64_t failed = 0;
+};
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void WriteFile(const std::string& path, std::string_view bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+// The keys of a saved file: what stands in front of them has the time in it, what stands behind is the checksum.
+std::string_view KeysOf(std::string_view saved) {
+  constexpr std::string_view kLastAux = "aof-base";
+  const size_t keys = saved.find(kLastAux);
+  if (keys == std::string_view::npos || saved.size() < keys + kCrcBytes) return {};
+  return saved.substr(keys, saved.size() - keys - kCrcBytes);
+}
+
+// Whether the file ends with the checksum of its bytes, or with none.
+bool HasItsChecksum(std::string_view bytes) {
+  const std::string_view body = bytes.substr(0, bytes.size() - kCrcBytes);
+  std::string expected;
+  AppendLittle(expected, Crc64(body, 0), kCrcBytes);
+  return bytes.ends_with(expected) || bytes.ends_with(std::string(kCrcBytes, '\0'));
+}
+
+class Trial {
+ public:
+  Trial(std::string work, const std::vector<std::string>& bodies) : work_(std::move(work)), bodies_(bodies) {}
+
+  // What is wrong with how file `number` was answered, or nothing.
+  std::optional<std::string> Run(uint64_t number, uint64_t seed, Totals& totals) {
+    if (number % kFilesPerStore == 0) {
+      loader_.reset();
+      loader_ = std::make_unique<Loader>(work_ + "/store");
+    }
+    Random random(seed + number);
+    const bool checksum = random.Below(5) == 0;
+    const std::string bytes = Make(random);
+    WriteFile(DamagedPath(), bytes);
+    alarm(kMostSeconds);
+    const int64_t before = MostResidentBytes();
+    const auto loaded = loader_->Load(DamagedPath(), checksum);
+    const int64_t taken = MostResidentBytes() - before;
+    ++(loaded.ok() ? totals.loaded : totals.refused);
+    if (taken > kMostNewBytes) return "took " + std::to_string(taken >> 20) + " MB of memory";
+    if (!loaded.ok()) return std::nullopt;
+    if (checksum && loaded->end == bytes.size() && !HasItsChecksum(bytes)) return "was taken with a wrong checksum";
+    return TryAgain(loaded->keys);
+  }
+
+  std::string DamagedPath() const { return work_ + "/damaged.rdb"; }
+
+ private:
+  std::string Make(Random& random) {
+    const std::string& good = bodies_[random.Below(bodies_.size())];
+    std::string body = good;
+    Damage damage(random, bodies_);
+    const uint64_t places = random.Below(4) == 0 ? 2 + random.Below(3) : 1;  // more than one rarely makes a file
+    for (uint64_t left = places; left > 0; --left) damage.Apply(body);
+    std::string head(kHead);
+    if (random.Below(50) == 0) damage.Apply(head);
+    std::string crc;
+    AppendLittle(crc, Crc64(std::string(kHead) + good, 0), kCrcBytes);
+    return head + body + crc;
+  }
+
+  // What was loaded is saved and goes round once more.
+  std::optional<std::string> TryAgain(uint64_t keys) {
+    const auto saved = loader_->Save();
+    if (!saved.ok()) return "cannot be saved: " + std::string(saved.status().text());
+    const std::string path = work_ + "/saved.rdb";
+    WriteFile(path, *saved);
+    const auto again = loader_->Load(path, true);
+    if (!again.ok()) return "cannot be loaded again: " + std::string(again.status().text());
+    if (again->keys > keys) return "comes back with more keys";
+    const auto twice = loader_->Save();
+    if (!twice.ok()) return "cannot be saved again: " + std::string(twice.status().text());
+    if (KeysOf(*twice) != KeysOf(*saved)) return "comes back as other data";
+    return std::nullopt;
+  }
+
+  const std::string work_;
+  const std::vector<std::string>& bodies_;
+  std::unique_ptr<Loader> loader_;
+};
+
+// What stands between head and checksum, of the files and of one made of old encodings.
+std::vector<std::string> ReadCorpus(const std::string& dir) {
+  std::vector<std::string> bodies;
+  for (const auto& entry : std::filesystem::directory_iterator(dir)) {
+    const std::string bytes = ReadFile(entry.path());
+    if (bytes.size() < kHead.size() + kCrcBytes) continue;
+    bodies.push_back(bytes.substr(kHead.size(), bytes.size() - kHead.size() - kCrcBytes));
+  }
+  std::sort(bodies.begin(), bodies.end());  // a directory has no order, and a seed shall say everything
+  for (const CorpusPayload& each : RdbCorpus()) {
+    std::string body = each.bytes.substr(0, 1);  // the type
+    body.push_back(static_cast<char>(each.name.size()));
+    body.append(each.name).append(each.bytes, 1, std::string::npos);
+    bodies.push_back(body + "\xff");
+  }
+  return bodies;
+}
+
+int Main(int argc, char** argv) {
+  uint64_t count = 100000;
+  uint64_t seed = static_cast<uint64_t>(WallMs());
+  std::string corpus;
+  std::string work;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view name = argv[i];
+    if (name == "--count") count = std::strtoull(argv[i + 1], nullptr, 10);
+    if (name == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 10);
+    if (name == "--corpus") corpus = argv[i + 1];
+    if (name == "--work") work = argv[i + 1];
+  }
+  const std::vector<std::string> bodies = ReadCorpus(corpus);
+  std::printf("%zu files to damage, seed %llu\n", bodies.size(), static_cast<unsigned long long>(seed));
+  std::fflush(stdout);
+  Trial trial(work, bodies);
+  Totals totals;
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto wrong = trial.Run(i, seed, totals);
+    if (!wrong) continue;
+    ++totals.failed;
+    const std::string kept = work + "/failed-" + std::to_string(seed + i) + ".rdb";
+    std::filesystem::copy_file(trial.DamagedPath(), kept, std::filesystem::copy_options::overwrite_existing);
+    std::printf("%s %s\n", kept.c_str(), wrong->c_str());
+  }
+  std::printf("%llu damaged files: %llu refused, %llu loaded\n", static_cast<unsigned long long>(count),
+              static_cast<unsigned long long>(totals.refused), static_cast<unsigned long long>(totals.loaded));
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(count - totals.failed),
+              static_cast<unsigned long long>(totals.failed));
+  return totals.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cairn
+
+int main(int argc, char** argv) { return cairn::Main(argc, argv); }

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whole RDB files of redis-server: every type in every encoding, expiries, functions, several databases, compressed or
+not, with a checksum or without."""
+
+import shutil
+
+import harness
+import test_dump
+import test_dump_stream
+
+FUNCTIONS = """#!lua name={name}
+redis.register_function('{name}_get', function(keys) return redis.call('GET', keys[1]) end)
+redis.register_function{{function_name='{name}_two', callback=function() return 2 end, flags={{'no-writes'}}}}"""
+# Files of a few kilobytes each, so that damage in one place is not lost among thousands of keys.
+GROUPS = ("string", "list", "set", "hash", "zset", "stream:1", "small")
+
+
+def belongs(key, group):
+    """Whether a key of test_dump.build_corpus goes into the file of a group."""
+    name = key.decode()
+    if group == "small":
+        return name.endswith((":1", ":3"))
+    return name.startswith(group) and not name.startswith("stream:1000")
+
+
+def fill_everything(client):
+    """Several databases with functions, expiries, idle times and consumer groups."""
+    client.config_set("maxmemory-policy", "allkeys-lru")  # so that idle times are in the file
+    for name in ("one", "other"):
+        client.function_load(FUNCTIONS.format(name=name), replace=True)
+    for db in (0, 3, 15):
+        client.execute_command("SELECT", db)
+        test_dump_stream.fill(client)
+        client.rpush("list", *range(200))
+        client.sadd("set", "a", "b")
+        client.hset("hash", mapping={"f": 1, "g": "x" * 100})
+        client.zadd("zset", {"m": 1, "n": 2.5})
+        for number in range(10):
+            client.set(f"expiring:{number}", "ab" * 60, pxat=4102444800000 + number)
+    client.execute_command("SELECT", 0)
+
+
+def write_files(target):
+    """Fills the directory `target`."""
+    server = harness.start_redis(dbfilename="good.rdb")
+    number = 0
+
+    def save():
+        nonlocal number
+        client.config_set("rdbcompression", "no" if number % 2 else "yes")
+        client.save()
+        shutil.copy(server.data_dir / "good.rdb", target / f"{number:03}.rdb")
+        number += 1
+
+    try:
+        client = server.client()
+        for settings in test_dump.SETTINGS:
+            test_dump.configure(client, **settings)
+            for group in GROUPS:
+                client.flushall()
+                for key in test_dump.build_corpus(client):
+                    if not belongs(key, group):
+                        client.delete(key)
+                save()
+                save()
+            client.flushall()
+            fill_everything(client)
+            save()
+            save()
+            client.config_set("maxmemory-policy", "noeviction")
+    finally:
+        server.close()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sentinels that watch a pair, and clients that find the primary through them and write with WAIT 1."""
+
+import pathlib
+import subprocess
+import tempfile
+import threading
+import time
+
+import redis.sentinel
+from harness import free_port
+from pairs import replication
+
+# Sentinel reconnects not more than once a second, and counts a new primary's silence from the moment of the switch: a
+# second would let it take a healthy one for dead.
+DOWN_AFTER_MS = 2000
+FAILOVER_TIMEOUT_MS = 5000
+# From the end of a primary until another serves.
+MOST_FAILOVER_S = (DOWN_AFTER_MS + FAILOVER_TIMEOUT_MS) / 1000 + 2
+
+
+class Sentinels:
+    """Three Sentinels that watch a primary; they are themselves at the address `host`."""
+
+    def __init__(self, primary, host="127.0.0.1"):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cairn-sentinels-"))
+        self.host = host
+        self.ports = [free_port() for _ in range(3)]
+        self.processes = []
+        for port in self.ports:
+            conf = self.dir / f"{port}.conf"
+            conf.write_text(
+                f"port {port}\nbind {host}\ndir {self.dir}\nsentinel monitor pair {primary.host} {primary.port} 2\n"
+                f"sentinel down-after-milliseconds pair {DOWN_AFTER_MS}\n"
+                f"sentinel failover-timeout pair {FAILOVER_TIMEOUT_MS}\nsentinel parallel-syncs pair 1\n")
+            log = open(self.dir / f"{port}.log", "wb")
+            self.processes.append(subprocess.Popen(["redis-server", conf, "--sentinel"], stdout=log, stderr=log))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        for port in self.ports:
+            print((self.dir / f"{port}.log").read_text())  # shown when the test fails
+
+    def addresses(self):
+        """Where they are."""
+        return [(self.host, port) for port in self.ports]
+
+    def client(self):
+        """redis-py's client of Sentinel."""
+        return redis.sentinel.Sentinel(self.addresses(), socket_timeout=0.5)
+
+    def is_ready(self):
+        """Whether each knows the replica and the two others."""
+        try:
+            for host, port in self.addresses():
+                state = redis.Redis(host, port).sentinel_master("pair")
+                if state["num-slaves"] < 1 or state["num-other-sentinels"] < 2:
+                    return False
+        except redis.RedisError:
+            return False
+        return True
+
+    def all_see_replica(self, server):
+        """Whether each has heard from this server itself that it is a replica, and linked. One that has not would
+        undo a planned failover to it: it takes what was just promoted for a primary of old."""
+        try:
+            for host, port in self.addresses():
+                states = [state for state in redis.Redis(host, port).sentinel_slaves("pair")
+                          if state["port"] == server.port]
+                if not states or states[0]["role-reported"] != "slave" or states[0]["master-link-status"] != "ok":
+                    return False
+        except redis.RedisError:
+            return False
+        return True
+
+    def fail_over(self):
+        """Asks for a planned failover; False while that is not possible."""
+        try:
+            redis.Redis(*self.addresses()[0]).execute_command("SENTINEL", "FAILOVER", "pair")
+        except redis.RedisError:
+            return False
+        return True
+
+
+class Writer:
+    """Adds numbers to a set through Sentinel and remembers those that WAIT 1 acknowledged."""
+
+    key = "numbers"
+
+    def __init__(self, sentinels):
+        self.primary = sentinels.client().master_for("pair", socket_timeout=1)
+        self.acknowledged = []
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def _run(self):
+        number = 0
+        while not self.ended.is_set():
+            number += 1
+            try:
+                pipe = self.primary.pipeline(transaction=False)
+                pipe.sadd(self.key, number)
+                pipe.execute_command("WAIT", 1, 500)
+                if pipe.execute()[1] >= 1:
+                    self.acknowledged.append(number)
+            except redis.RedisError:
+                time.sleep(0.02)
+
+
+def lost(primary, writer):
+    """The numbers that were acknowledged and are not there."""
+    have = {int(member) for member in primary.client().smembers(writer.key)}
+    return [number for number in writer.acknowledged if number not in have]
+
+
+def says(server, **fields):
+    """Whether INFO replication has these fields. Sentinel kills the clients of those it gives another role."""
+    try:
+        return replication(server).items() >= fields.items()
+    except redis.ConnectionError:
+        return False
