@@ -26,10 +26,10 @@ constexpr double kFilterBitsPerKey = 10;
 constexpr size_t kTombstoneWindow = 128;
 constexpr size_t kTombstonesInWindow = 64;
 
-// A memtable that fits in the processor's cache is filled twice as fast as one of 64 MB (docs/decisions/write-path.md).
-constexpr uint64_t kMostMemtableBytes = 16 * kMegabyte;
+// A memtable that fits in the processor's cache is filled twice as fast as a large one (docs/decisions/memtable-size.md).
+constexpr uint64_t kMostMemtableBytes = 4 * kMegabyte;
 constexpr uint64_t kTypicalKeyRowBytes = 128;
-constexpr int kMemtablesPerFlush = 4;  // merged into one file, so that files are not as small as memtables
+constexpr int kMemtablesPerFlush = 8;  // merged into one file, so that files are not as small as memtables
 constexpr int kLevel0Trigger = 4;
 constexpr int kLevel0Slowdown = 24;
 constexpr int kLevel0Stop = 40;
@@ -110,7 +110,7 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
 rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options, const SharedParts& parts) {
   rocksdb::ColumnFamilyOptions family;
   rocksdb::BlockBasedTableOptions table = TableOptions(parts);
-  const uint64_t memtable = std::clamp<uint64_t>(options.budget.memtables / 16, kMegabyte / 2, kMostMemtableBytes);
+  const uint64_t memtable = std::clamp<uint64_t>(options.budget.memtables / 32, kMegabyte / 2, kMostMemtableBytes);
   family.write_buffer_size = memtable;
   family.max_write_buffer_number = 3 * kMemtablesPerFlush;
   family.min_write_buffer_number_to_merge = kMemtablesPerFlush;
