@@ -26,7 +26,7 @@ constexpr double kFilterBitsPerKey = 10;
 constexpr size_t kTombstoneWindow = 128;
 constexpr size_t kTombstonesInWindow = 64;
 
-// A memtable that fits in the processor's cache is filled twice as fast as a large one (docs/decisions/memtable-size.md).
+// A memtable that fits in the processor's cache is filled twice as fast (docs/decisions/memtable-size.md).
 constexpr uint64_t kMostMemtableBytes = 4 * kMegabyte;
 constexpr uint64_t kTypicalKeyRowBytes = 128;
 constexpr int kMemtablesPerFlush = 8;  // merged into one file, so that files are not as small as memtables
