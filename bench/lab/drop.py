@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DEL and RENAME of a large set beside a set of ten, and whether the space comes back.
 
-Both sets are renamed back and forth, and sets of both sizes are deleted, when the server has nothing
-left to do for the load; the times are medians of what a client waits for the reply. Then COMPACT, and the directory is measured: what the large sets
-took must be gone. Exit status 1 if a command takes more than twice its time on the small set, or
-more than a tenth of the space is left.
+Both sets are renamed back and forth, and sets of both sizes are deleted, when the server has
+nothing left to do for the load; the times are medians of what a client waits for the reply. Then
+COMPACT, and the directory is measured: what the large sets took must be gone. Exit status 1 if a
+command takes more than twice its time on the small set, or more than a tenth of the space is left.
 """
 
 import argparse
