@@ -12,15 +12,15 @@ server, such as a build whose SET does not look.
 import argparse
 import contextlib
 import pathlib
-import shlex
 import shutil
 import statistics
 import tempfile
 
 import process
+from cases import read_cases
 from load_generator import run_redis_benchmark
 from run_again import DIRECTIVES, KEYS, fill
-from servers import Server, default_command
+from servers import Server
 
 LOADS = {"fits": ("-r", "1000000", "SET", "key:__rand_int__"), "new": ("-r", "1000000000", "SET", "new:__rand_int__"),
          "overwrite": ("-r", str(KEYS), "SET", "key:__rand_int__")}
@@ -49,8 +49,7 @@ def main():
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    cases = {name: shlex.split(command) for name, _, command in
-             (case.partition("=") for case in options.case or [])} or {"today": default_command()}
+    cases = read_cases(options.case)
     found = {(load, name): [] for load in LOADS for name in cases}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         first = pathlib.Path(folder, "filled")

@@ -13,12 +13,12 @@ import argparse
 import contextlib
 import multiprocessing
 import random
-import shlex
 import statistics
 import time
 
 import process
-from servers import Server, default_command
+from cases import read_cases
+from servers import Server
 from wire import Connection
 
 CLIENTS, PIPELINE = 2, 8
@@ -73,8 +73,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.7)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    cases = {name: shlex.split(command) for name, _, command in
-             (case.partition("=") for case in options.case or [])} or {"today": default_command()}
+    cases = read_cases(options.case)
     found = {(load, name): [] for load in LOADS for name in cases}
     with contextlib.ExitStack() as stack:
         servers = {name: stack.enter_context(Server(command, io_threads=2)) for name, command in cases.items()}

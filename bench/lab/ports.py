@@ -21,7 +21,8 @@ import subprocess
 import sys
 import time
 
-from servers import ROOT, Server, free_port, start_cairn, start_redis
+from cases import compile_program
+from servers import Server, free_port, start_cairn, start_redis
 from wire import Connection, pack_chunks
 
 LIMIT_MS = 5.0
@@ -36,16 +37,6 @@ class Case:
     server: Server
     flood_port: int
     reader_port: int
-
-
-def compile_reader() -> str:
-    """Compiles lab/reader.c if it is newer than its program; returns the program's path."""
-    source = ROOT / "bench" / "lab" / "reader.c"
-    program = ROOT / "build" / "bench" / "reader"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        program.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cc", "-O2", "-Wall", "-o", str(program), str(source)], check=True)
-    return str(program)
 
 
 def fill(server: Server, keys: int, value_bytes: int):
@@ -129,7 +120,7 @@ def parse_options():
 def main() -> int:
     """Measures the three cases in turn and checks the claims; 1 if one does not hold."""
     options = parse_options()
-    reader = compile_reader()
+    reader = compile_program("reader")
     port_a, port_b = free_port(), free_port()
     listen = [f"127.0.0.1:{port} io-threads {options.io_threads}" for port in (port_a, port_b)]
     rounds: dict[str, list[dict]] = {"apart": [], "shared": [], "redis": []}

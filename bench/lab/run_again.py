@@ -16,7 +16,6 @@ import argparse
 import contextlib
 import json
 import pathlib
-import shlex
 import shutil
 import statistics
 import subprocess
@@ -25,7 +24,8 @@ import threading
 import time
 
 import process
-from servers import ROOT, Server, default_command
+from cases import compile_program, read_cases
+from servers import Server
 from wire import Connection, encode_command, pack_chunks
 
 KEYS, HOT, VALUE_BYTES = 300_000, 2_000, 1000
@@ -36,16 +36,6 @@ LONG_READS = {"2,000 rows": (b"HGETALL", b"hash:2000"), "20,000 rows": (b"HGETAL
               "100,000 items": (b"LRANGE", b"list", b"0", b"-1")}
 COLUMNS = ("per_second", "cpu_us", "hot_p50_ms", "hot_p99_ms", "hot_p999_ms", "cold_p50_ms", "cold_p99_ms",
            "slow_percent")
-
-
-def compile_program() -> str:
-    """Compiles lab/hot_cold.c if it is newer than its program; returns the program's path."""
-    source = ROOT / "bench" / "lab" / "hot_cold.c"
-    program = ROOT / "build" / "bench" / "hot_cold"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        program.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cc", "-O2", "-Wall", "-o", str(program), str(source)], check=True)
-    return str(program)
 
 
 def fill(server: Server):
@@ -134,9 +124,8 @@ def parse_options():
 def main():
     """One line a load and case."""
     options = parse_options()
-    cases = {name: shlex.split(command) for name, _, command in
-             (case.partition("=") for case in options.case or [])} or {"today": default_command()}
-    program = compile_program()
+    cases = read_cases(options.case)
+    program = compile_program("hot_cold")
     loads = list(LONG_READS) if options.budget else ["0% cold", "10% cold", "50% cold", "90% cold"]
     found = {(load, name): [] for load in loads for name in cases}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
