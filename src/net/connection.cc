@@ -230,7 +230,7 @@ void Connection::ReplaceReplies() {
 
 // One that ran nothing because the tick should end would otherwise come back at once, and again.
 bool Connection::NeedsCommit() const {
-  if (!uncommitted_.empty()) return true;
+  if (has_uncommitted()) return true;
   const bool comes_back = next_ == Next::kRunMore || next_ == Next::kRetry;
   return comes_back && (thread_.worker().is_full() || thread_.worker().wakes_others());
 }

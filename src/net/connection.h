@@ -39,7 +39,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // The end of the tick in which it ran something: sends, and goes where its last request left it.
   void FinishTick(bool committed);
-  // Whether it has to wait for the commit of the tick.
+  // A reply of its waits for the commit of the tick.
+  bool has_uncommitted() const { return !uncommitted_.empty(); }
+  // Whether it has to wait for the end of the tick.
   bool NeedsCommit() const;
   // The tick's commit was handed over.
   void AwaitCommit() { state_ = State::kCommitting; }

@@ -21,6 +21,17 @@ namespace {
 constexpr timeval kTimerPeriod{0, 100000};
 constexpr int kMostTurns = 64;
 
+using Connections = std::vector<std::shared_ptr<Connection>>;
+
+// Takes those out that need not wait, which `must_wait` tells.
+Connections TakeFree(Connections& connections, bool (*must_wait)(const Connection&)) {
+  const auto waits = [must_wait](const std::shared_ptr<Connection>& connection) { return must_wait(*connection); };
+  const auto first_free = std::stable_partition(connections.begin(), connections.end(), waits);
+  Connections free(std::make_move_iterator(first_free), std::make_move_iterator(connections.end()));
+  connections.erase(first_free, connections.end());
+  return free;
+}
+
 class Waker : public ConnectionWaker {
  public:
   Waker(IoThread& thread, uint64_t connection) : thread_(thread), connection_(connection) {}
@@ -145,7 +156,9 @@ void IoThread::EndTick() {
     });
     if (result == CommitResult::kLater) {
       is_committing_ = true;
+      const auto free = TakeFree(*connections, [](const Connection& c) { return c.has_uncommitted(); });
       for (const auto& connection : *connections) connection->AwaitCommit();
+      FinishTick(free, true);
     } else {
       FinishTick(*connections, result == CommitResult::kDone);
     }
@@ -156,12 +169,7 @@ void IoThread::EndTick() {
 
 // While a commit is under way the next tick stays open; who has nothing in it need not wait for that.
 void IoThread::LetGoOfReaders() {
-  std::vector<std::shared_ptr<Connection>> free;
-  const auto keeps = [](const std::shared_ptr<Connection>& connection) { return connection->NeedsCommit(); };
-  const auto first_free = std::stable_partition(tick_.begin(), tick_.end(), keeps);
-  free.assign(std::make_move_iterator(first_free), std::make_move_iterator(tick_.end()));
-  tick_.erase(first_free, tick_.end());
-  FinishTick(free, true);
+  FinishTick(TakeFree(tick_, [](const Connection& c) { return c.NeedsCommit(); }), true);
 }
 
 void IoThread::OnCommitted(const std::vector<std::shared_ptr<Connection>>& connections, bool ok) {

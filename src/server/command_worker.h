@@ -79,6 +79,7 @@ class FastWorker : public BaseWorker {
  public:
   explicit FastWorker(Server& server);
   std::string TakeMissing() override;
+  bool is_full() const override;
   bool is_worth_commit() const override;
   CommitResult Commit(std::function<void(bool ok)> done) override;
   void OnCommitted() override;
@@ -90,6 +91,7 @@ class FastWorker : public BaseWorker {
   void HandOver(CommitMode mode, std::function<void(bool ok)> done);
 
   std::unique_ptr<Transaction> other_;  // at the committer, or empty
+  bool is_handed_over_ = false;         // other_ is at the committer
   bool is_written_ = false;             // what became of other_; set by the committer before `done`
   bool is_lost_ = false;                // this tick follows one that failed
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Saving: making everything written so far durable, for SAVE, BGSAVE, BGREWRITEAOF and DEBUG
-// RELOAD.
+// Saving: making everything written so far durable, for BGREWRITEAOF and DEBUG RELOAD.
 //
 // Thread: one that may wait.
 #pragma once
