@@ -169,35 +169,61 @@ RankIndexes::RankIndexes(Stripes& stripes, size_t capacity_bytes)
 
 RankIndex* RankIndexes::Find(uint32_t stripe, Space space, CollectionId id) {
   for (Slot& slot : by_stripe_[stripe]) {
-    if (slot.id == id && slot.space == space) return slot.index.get();
+    if (slot.id == id && slot.space == space && slot.index != nullptr) return slot.index.get();
   }
   return nullptr;
 }
 
 RankIndex& RankIndexes::Create(uint32_t stripe, Space space, CollectionId id, uint64_t total,
                                RankIndex::Weights weights) {
-  by_stripe_[stripe].push_back({space, id, std::make_unique<RankIndex>(total, weights)});
+  by_stripe_[stripe].push_back({space, id, std::make_unique<RankIndex>(total, weights), nullptr});
   RankIndex& index = *by_stripe_[stripe].back().index;
   bytes_.fetch_add(static_cast<int64_t>(index.bytes()), std::memory_order_relaxed);
   return index;
 }
 
-void RankIndexes::Drop(uint32_t stripe, CollectionId id) {
+template <typename Which>
+void RankIndexes::DropIf(uint32_t stripe, Which which) {
   std::erase_if(by_stripe_[stripe], [&](const Slot& slot) {
-    if (slot.id != id) return false;
-    bytes_.fetch_sub(static_cast<int64_t>(slot.index->bytes()), std::memory_order_relaxed);
+    if (!which(slot)) return false;
+    bytes_.fetch_sub(static_cast<int64_t>(slot.bytes()), std::memory_order_relaxed);
     return true;
   });
 }
 
+void RankIndexes::Drop(uint32_t stripe, CollectionId id) {
+  DropIf(stripe, [id](const Slot& slot) { return slot.id == id; });
+}
+
 void RankIndexes::DropAll(uint32_t stripe) {
-  for (const Slot& slot : by_stripe_[stripe]) {
-    bytes_.fetch_sub(static_cast<int64_t>(slot.index->bytes()), std::memory_order_relaxed);
+  DropIf(stripe, [](const Slot&) { return true; });
+}
+
+ChunkSignatures* RankIndexes::FindSignatures(uint32_t stripe, CollectionId id) {
+  for (Slot& slot : by_stripe_[stripe]) {
+    if (slot.id == id && slot.signatures != nullptr) return slot.signatures.get();
   }
-  by_stripe_[stripe].clear();
+  return nullptr;
+}
+
+ChunkSignatures& RankIndexes::CreateSignatures(uint32_t stripe, CollectionId id) {
+  by_stripe_[stripe].push_back({Space::kElements, id, nullptr, std::make_unique<ChunkSignatures>()});
+  return *by_stripe_[stripe].back().signatures;
+}
+
+void RankIndexes::DropSignatures(uint32_t stripe, CollectionId id) {
+  DropIf(stripe, [id](const Slot& slot) { return slot.id == id && slot.signatures != nullptr; });
+}
+
+bool RankIndexes::ChargeSignatures(size_t bytes, const Transaction* owner) {
+  bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  if (MakeRoom(owner)) return true;
+  bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  return false;
 }
 
 void RankIndexes::TrimAll(uint32_t stripe) {
+  DropIf(stripe, [](const Slot& slot) { return slot.signatures != nullptr; });
   for (const Slot& slot : by_stripe_[stripe]) {
     const size_t before = slot.index->bytes();
     slot.index->Trim(0);
@@ -207,8 +233,7 @@ void RankIndexes::TrimAll(uint32_t stripe) {
 
 template <typename Free>
 void RankIndexes::FreeOthers(const Transaction* owner, Free free) {
-  const auto capacity = static_cast<int64_t>(capacity_.load(std::memory_order_relaxed));
-  for (uint32_t step = 0; step < kStripeCount && bytes_.load(std::memory_order_relaxed) > capacity; ++step) {
+  for (uint32_t step = 0; step < kStripeCount && is_over(); ++step) {
     const uint32_t stripe = hand_.fetch_add(1, std::memory_order_relaxed) % kStripeCount;
     if (!stripes_.TryLock(stripe, owner)) continue;
     free(stripe);
@@ -216,13 +241,17 @@ void RankIndexes::FreeOthers(const Transaction* owner, Free free) {
   }
 }
 
+bool RankIndexes::MakeRoom(const Transaction* owner) {
+  if (is_over()) FreeOthers(owner, [this](uint32_t stripe) { TrimAll(stripe); });
+  if (is_over()) FreeOthers(owner, [this](uint32_t stripe) { DropAll(stripe); });
+  return !is_over();
+}
+
 void RankIndexes::Charge(int64_t bytes, RankIndex& index, const Transaction* owner) {
+  bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (bytes <= 0 || MakeRoom(owner)) return;
   const auto capacity = static_cast<int64_t>(capacity_.load(std::memory_order_relaxed));
-  if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= capacity || bytes <= 0) return;
-  FreeOthers(owner, [this](uint32_t stripe) { TrimAll(stripe); });
-  FreeOthers(owner, [this](uint32_t stripe) { DropAll(stripe); });
   const int64_t over = bytes_.load(std::memory_order_relaxed) - capacity;
-  if (over <= 0) return;
   const size_t before = index.bytes();
   const auto target = static_cast<int64_t>(before) - over - capacity / 8;
   index.Trim(target > 0 ? static_cast<size_t>(target) : 0);

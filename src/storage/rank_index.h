@@ -13,8 +13,8 @@
 // A leaf that was emptied stays, resident: it says that nothing is left to be read between its bounds, where
 // RocksDB would have to step over every deleted row. Thus a queue's ends cost nothing to look at.
 //
-// It is an aid, not data: it can be dropped at any time. RankIndexes keeps them by lock stripe; whoever
-// holds the stripe may use and change its indexes, nobody else.
+// It is an aid, not data: it can be dropped at any time. RankIndexes keeps them by lock stripe, and the signatures of
+// lists beside them; whoever holds the stripe may use and change what is there, nobody else.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "encoding/row_key.h"
+#include "storage/chunk_signatures.h"
 #include "storage/packed_rows.h"
 #include "storage/stripes.h"
 
@@ -102,7 +103,7 @@ class RankIndex {
   size_t trim_hand_ = 0;
 };
 
-// All indexes, by the stripe of the key their collection belongs to.
+// All indexes and signatures, by the stripe of the key their collection belongs to.
 class RankIndexes {
  public:
   RankIndexes(Stripes& stripes, size_t capacity_bytes);
@@ -111,8 +112,17 @@ class RankIndexes {
   RankIndex* Find(uint32_t stripe, Space space, CollectionId id);
   RankIndex& Create(uint32_t stripe, Space space, CollectionId id, uint64_t total,
                     RankIndex::Weights weights = RankIndex::Weights::kOne);
+  // Of the collection's indexes and signatures none is left.
   void Drop(uint32_t stripe, CollectionId id);
   void DropAll(uint32_t stripe);
+
+  // As Find, Create and Drop, for the signatures of a list's chunks.
+  ChunkSignatures* FindSignatures(uint32_t stripe, CollectionId id);
+  ChunkSignatures& CreateSignatures(uint32_t stripe, CollectionId id);
+  void DropSignatures(uint32_t stripe, CollectionId id);
+  // Charges what signatures are going to grow by, making room as Charge does; false, and nothing is charged, when
+  // there is none. REQUIRES: `owner` holds their stripe.
+  bool ChargeSignatures(size_t bytes, const Transaction* owner);
 
   // Tells how an index has grown or shrunk; makes room when the capacity is passed: in other stripes that are free the
   // rows go, then the counts too, then rows within `index`. REQUIRES: `owner` holds the stripe of `index`.
@@ -127,12 +137,21 @@ class RankIndexes {
   void SetCapacity(size_t bytes) { capacity_.store(bytes, std::memory_order_relaxed); }
 
  private:
+  // Either an index or signatures.
   struct Slot {
     Space space;
     CollectionId id;
     std::unique_ptr<RankIndex> index;
+    std::unique_ptr<ChunkSignatures> signatures;
+    size_t bytes() const { return index != nullptr ? index->bytes() : signatures->bytes(); }
   };
+  template <typename Which>
+  void DropIf(uint32_t stripe, Which which);
+  // Drops signatures and the rows that indexes hold.
   void TrimAll(uint32_t stripe);
+  bool is_over() const { return bytes() > capacity_.load(std::memory_order_relaxed); }
+  // Makes room in other stripes. False: there still is none.
+  bool MakeRoom(const Transaction* owner);
   // Calls free(stripe) with one free stripe after the other until enough is free or all had their turn.
   template <typename Free>
   void FreeOthers(const Transaction* owner, Free free);
