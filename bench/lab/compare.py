@@ -15,6 +15,7 @@ import sys
 import time
 
 from load_generator import Figures, run_redis_benchmark
+from overhead import measure_overhead
 from plot import draw_shares
 from process import cpu_seconds, wait_until_quiet
 from profiling import Profiler
@@ -28,10 +29,14 @@ COLUMNS = ("{row:12} {pipeline:>3} {redis_rps:>10} {cairn_rps:>10} {share:>6} {f
 
 
 class Side:
-    """One of the two servers, and what has been measured on it for the current row."""
+    """One of the two servers, and what has been measured on it for the current row.
 
-    def __init__(self, server: Server):
+    `login` are redis-benchmark's arguments for the user to be.
+    """
+
+    def __init__(self, server: Server, login: list[str] | None = None):
         self.server = server
+        self.login = login or []
         self.figures: list[Figures] = []
         self.cpu_us: list[float] = []
         self.checks: list[int] = []
@@ -51,7 +56,7 @@ class Side:
     def measure(self, row: Row, requests: int, arguments: list[str]):
         """One measurement of the row."""
         before = cpu_seconds(self.server.pid)
-        self.figures.append(run_redis_benchmark(self.server.port, *arguments))
+        self.figures.append(run_redis_benchmark(self.server.port, *self.login, *arguments))
         self.cpu_us.append((cpu_seconds(self.server.pid) - before) / requests * 1e6)
         with Connection(self.server.port) as connection:
             self.checks.append(int(connection.ask(*row.check)[1:]))
@@ -149,6 +154,8 @@ def parse_options():
                         help="share of the key space that GET finds; 0 measures misses alone")
     parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
     parser.add_argument("--redis-args", default="", metavar="TEXT")
+    parser.add_argument("--overhead", action="store_true",
+                        help="instead: what a restricted user and metrics cost each GET")
     parser.add_argument("--profile", metavar="DIR",
                         help="after each row profile Cairn for one more round, into this folder")
     parser.add_argument("--json", metavar="FILE")
@@ -164,6 +171,8 @@ def parse_options():
 def main() -> int:
     """Measures, prints, writes; 1 when a row is below its floor."""
     options = parse_options()
+    if options.overhead:
+        return measure_overhead(Side, options)
     results = []
     started = time.monotonic()
     with start_redis(options.redis_args) as redis, start_cairn(options.cairn_args) as cairn:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What guarding and watching a server costs each GET: bench/compare --overhead.
+
+Two Cairns take turns. On one the clients are the default user, who may do anything; on the other
+they log in as a user restricted to GET on one key pattern, and its metrics are fetched over HTTP
+every second. MONITOR is off on both. What counts is the server process's CPU time per GET.
+"""
+
+import contextlib
+import statistics
+import threading
+import urllib.request
+
+from rows import Load, choose_rows
+from servers import free_port, start_cairn
+from wire import Connection, pack_chunks
+
+MOST_COST = 1.05
+FETCH_EVERY_S = 1.0
+USER = ("reader", "secret")
+COLUMNS = "{row:6} {pipeline:>3} {plain:>9} {watched:>11} {cost:>6} {most:>6}"
+
+
+@contextlib.contextmanager
+def fetched_metrics(port: int):
+    """While it lasts the metrics of the port are fetched again and again; they must have figures."""
+    ended = threading.Event()
+    fetched = []
+
+    def fetch():
+        while not ended.wait(FETCH_EVERY_S):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
+                fetched.append(len(reply.read()))
+
+    thread = threading.Thread(target=fetch)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    if not fetched or min(fetched) == 0:
+        raise RuntimeError("the metrics were not fetched")
+
+
+def _cost(plain, watched, chunks: list, requests: int, pipeline: int, options) -> dict:
+    row = choose_rows("GET")[0]
+    arguments = ["-c", str(options.clients), "-n", str(requests), "-P", str(pipeline),
+                 "-d", str(options.data_bytes), "-r", str(options.key_space), *row.arguments()]
+    sides = (plain, watched)
+    for side in sides:
+        side.forget()
+        side.prepare(chunks)
+    for turn in range(options.rounds):
+        for side in sides if turn % 2 == 0 else sides[::-1]:
+            side.measure(row, requests, arguments)
+    medians = [statistics.median(side.cpu_us) for side in sides]
+    return {"row": row.name, "pipeline": pipeline, "plain": medians[0], "watched": medians[1],
+            "cost": medians[1] / medians[0]}
+
+
+def measure_overhead(make_side, options) -> int:
+    """Measures and prints; 1 when a GET costs more than a twentieth more. `make_side`: compare.Side."""
+    metrics_port = free_port()
+    row = choose_rows("GET")[0]
+    with (start_cairn(options.cairn_args) as plain,
+          start_cairn(options.cairn_args, metrics_port=metrics_port) as watched):
+        with Connection(watched.port) as connection:
+            connection.ask("ACL", "SETUSER", USER[0], "on", f">{USER[1]}", "~key:*", "+get", "+ping")
+        sides = make_side(plain), make_side(watched, ["--user", USER[0], "-a", USER[1]])
+        print("CPU per GET in microseconds, of the default user and of a restricted one with metrics "
+              f"on; median of {options.rounds}\n")
+        print(COLUMNS.format(row="row", pipeline="P", plain="plain us", watched="watched us",
+                             cost="cost", most="most"))
+        results = []
+        with fetched_metrics(metrics_port):
+            for pipeline in map(int, options.pipelines.split(",")):
+                requests = row.requests(options.requests, pipeline)
+                load = Load(requests, options.data_bytes, options.key_space, options.fill)
+                chunks = list(pack_chunks(load.commands(row)))
+                results.append(_cost(*sides, chunks, requests, pipeline, options))
+                shown = {name: f"{value:.2f}" if isinstance(value, float) else value
+                         for name, value in results[-1].items()}
+                print(COLUMNS.format(**shown, most=MOST_COST), flush=True)
+    dear = [result for result in results if result["cost"] > MOST_COST]
+    print(f"\n{len(results)} rows, {len(dear)} cost more than {MOST_COST}")
+    return 1 if dear else 0
