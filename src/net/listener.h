@@ -50,7 +50,7 @@ class Listener {
   void Start();
   // No more connections; the threads end. Requests on the slow lane may still be running.
   void Stop();
-  int port() const { return options_.port; }
+  const ListenerOptions& options() const { return options_; }  // any thread
 
  private:
   Listener(const ListenerOptions& options, Service& service, std::vector<int> sockets);

@@ -24,6 +24,21 @@ std::string DescribeSystem() {
   return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
+// A line for what each listener is bound to: by TCP, with or without TLS, or a Unix socket.
+void WriteListeners(const Server& server, Report& text) {
+  int number = 0;
+  const auto write = [&](const std::string& line) { text.Field("listener" + std::to_string(number++), line); };
+  for (const auto& listener : server.listeners()) {
+    const ListenerOptions& options = listener->options();
+    if (options.port != 0) {
+      std::string line = options.tls == nullptr ? "name=tcp" : "name=tls";
+      for (const std::string& address : options.addresses) line.append(",bind=").append(address);
+      write(line + ",port=" + std::to_string(options.port));
+    }
+    if (!options.unix_path.empty()) write("name=unix,bind=" + options.unix_path);
+  }
+}
+
 Status WriteServer(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   const Identity& identity = server.identity();
@@ -53,6 +68,7 @@ Status WriteServer(CommandContext& ctx, Report& text) {
   text.Field("executable", std::string_view(identity.executable));
   text.Field("config_file", std::string_view(identity.config_file));
   text.Field("io_threads_active", server.settings().io_threads > 1);
+  WriteListeners(server, text);
   return Ok();
 }
 

@@ -269,6 +269,7 @@ void Server::Stop(const ShutdownOptions& options) {
   if (store_ == nullptr) return;
   const Status synced = options.save ? store_->Flush() : store_->SyncLog();
   if (!synced.ok()) Log(LogSeverity::kWarning, "storage: the last sync failed: " + std::string(synced.text()));
+  store_->EndsWithProcess();
   store_.reset();
 }
 

@@ -65,6 +65,8 @@ class Server : public Service {
   Dispatcher& dispatcher() { return dispatcher_; }
   Conditions& conditions() { return dispatcher_.conditions(); }
   Waiters& waiters() { return waiters_; }
+  // They stay the same while clients are served.
+  const std::vector<std::unique_ptr<Listener>>& listeners() const { return listeners_; }
   Committer& committer() { return *committer_; }
 
   Config& config() { return *config_; }

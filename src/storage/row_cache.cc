@@ -87,6 +87,12 @@ RowCache::RowCache(size_t capacity_bytes)
 
 RowCache::~RowCache() = default;
 
+void RowCache::Disown() {
+#ifndef __SANITIZE_ADDRESS__  // which would call it a leak
+  for (Shard& shard : shards_) shard.cache->DisownData();
+#endif
+}
+
 // By the upper bits: the cache has a hash of its own.
 RowCache::Shard& RowCache::ShardOf(uint64_t hash) { return shards_[hash >> 32 & (kShards - 1)]; }
 

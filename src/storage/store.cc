@@ -57,6 +57,7 @@ Store::~Store() {
   rocksdb::CancelAllBackgroundWork(db_.get(), true);
   for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
   db_->Close();
+  if (ends_with_process_) cache_.Disown();
 }
 
 Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {

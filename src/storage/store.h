@@ -148,6 +148,8 @@ class Store {
   std::string write_error() const;
 
   RowCache& cache() { return cache_; }
+  // The process ends when the store does, and frees what is cached faster.
+  void EndsWithProcess() { ends_with_process_ = true; }
   RankIndexes& rank_indexes() { return rank_indexes_; }
   KeyspaceCounters& counters() { return counters_; }
   LazyFree& lazy_free() { return lazy_free_; }
@@ -192,6 +194,7 @@ class Store {
 
   const StoreOptions options_;
   RowCache cache_;
+  bool ends_with_process_ = false;
   Stripes stripes_;
   RankIndexes rank_indexes_;
   KeyspaceCounters counters_;

@@ -4,6 +4,7 @@
 import re
 import time
 
+import harness
 import pytest
 from raw_client import RawClient
 
@@ -95,6 +96,16 @@ def test_server_and_clients_are_true(server, r):
     extra = [RawClient(server.port) for _ in range(3)]
     assert all(client("ping") for client in extra)
     assert r.info("clients")["connected_clients"] == before + 3
+
+
+def test_listeners_are_those_of_redis_7_2():
+    """A line each for TCP, a Unix socket and a `listen` line, as in redis-server 7.2."""
+    extra = harness.free_port()
+    with harness.Server(unixsocket="cairn.sock", listen=f"127.0.0.1:{extra}") as server:
+        told = server.client().info("server")
+        assert told["listener0"] == {"name": "tcp", "bind": "127.0.0.1", "port": server.port}
+        assert told["listener1"]["name"] == "unix" and told["listener1"]["bind"].endswith("cairn.sock")
+        assert told["listener2"] == {"name": "tcp", "bind": "127.0.0.1", "port": extra}
 
 
 def test_memory_is_near_what_the_kernel_says(server, r):
