@@ -98,10 +98,10 @@ def test_server_and_clients_are_true(server, r):
     assert r.info("clients")["connected_clients"] == before + 3
 
 
-def test_listeners_are_those_of_redis_7_2():
+def test_listeners_are_those_of_redis_7_2(tmp_path):
     """A line each for TCP, a Unix socket and a `listen` line, as in redis-server 7.2."""
     extra = harness.free_port()
-    with harness.Server(unixsocket="cairn.sock", listen=f"127.0.0.1:{extra}") as server:
+    with harness.Server(unixsocket=tmp_path / "cairn.sock", listen=f"127.0.0.1:{extra}") as server:
         told = server.client().info("server")
         assert told["listener0"] == {"name": "tcp", "bind": "127.0.0.1", "port": server.port}
         assert told["listener1"]["name"] == "unix" and told["listener1"]["bind"].endswith("cairn.sock")
