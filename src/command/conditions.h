@@ -17,6 +17,7 @@ enum Condition : uint32_t {
   kStaleReplica = 1 << 2,      // the primary is away, and what is here is not to be shown
   kTooFewReplicas = 1 << 3,    // min-replicas-to-write is not met
   kKeepsExpired = 1 << 4,      // a replica hides keys past their time and leaves them to its primary
+  kPausesExpiry = 1 << 5,      // CLIENT PAUSE: as long as it lasts keys past their time are hidden and stay
 };
 
 class Conditions {

@@ -17,11 +17,9 @@ namespace {
 constexpr int kTriesBeforeLockAll = 1;
 constexpr int kMostTries = 8;
 
-constexpr std::string_view kAborts = "EXECABORT Transaction discarded because of: ";
-
 std::string OnlyListens(const Command& command) {
-  std::string text(command.Has(kRunsQueue) ? kAborts : "ERR ");
-  text.append("Can't execute '").append(command.full_name());
+  std::string text("ERR Can't execute '");
+  text.append(command.full_name());
   return text.append(
       "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
 }
@@ -64,10 +62,7 @@ Status Dispatcher::CheckGates(const Call& call) {
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
   if (conditions_.any()) TRY(CheckConditions(call));
   if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store()));
-  if (busy_scripts_.any() && !command->Has(kAllowBusy)) {
-    const std::string text(busy_scripts_.refusal());
-    return Status::Reply(command->Has(kRunsQueue) ? std::string(kAborts) + text : text);
-  }
+  if (busy_scripts_.any() && !command->Has(kAllowBusy)) return Status::Reply(std::string(busy_scripts_.refusal()));
   return Ok();
 }
 
@@ -119,8 +114,27 @@ void Dispatcher::TellScriptDenials(const Call& call) {
   call.session.in_script = false;
 }
 
+// A command that is refused spoils the transaction it was to be queued for; EXEC ends it.
+void Dispatcher::Refuse(const Call& call, std::string_view text, Reply& reply) {
+  Session& session = call.session;
+  if (call.rerun) {
+    waiters_.Leave(session);
+    session.blocked.reset();
+  }
+  if (call.command == nullptr || !call.command->Has(kRunsQueue)) {
+    session.multi.aborted |= session.multi.active;
+    reply.Error(text);
+    return;
+  }
+  session.multi = MultiState();
+  session.ShowQueued();
+  waiters_.Unwatch(session);
+  if (text.starts_with("ERR ")) text.remove_prefix(4);
+  reply.Error("EXECABORT Transaction discarded because of: " + std::string(text));
+}
+
 void Dispatcher::Enqueue(const Call& call, Reply& reply) {
-  QueuedCommand queued{call.command, {}, {}};
+  QueuedCommand queued{.command = call.command};
   for (const std::string_view arg : call.argv) queued.argv.emplace_back(arg);
   call.session.multi.queue.push_back(std::move(queued));
   call.session.ShowQueued();
@@ -193,7 +207,8 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 // wait: someone else, most likely active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker) {
   const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
-  if (found.empty() || !worker.txn.store().writable() || conditions_.Has(kKeepsExpired)) return true;
+  const bool keeps = conditions_.Has(kKeepsExpired | kPausesExpiry);
+  if (found.empty() || keeps || !worker.txn.store().writable()) return true;
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   Status status = ExpireKeys(worker.txn, limits_, found);
   if (status.ok()) status = worker.txn.FinishCommand();
@@ -207,17 +222,13 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
   Outcome outcome{.command = call.command};
   if (call.command != nullptr) session.last_command.store(call.command->index(), std::memory_order_relaxed);
   if (Status refused = CheckGates(call); !refused.ok()) {
-    if (session.multi.active) session.multi.aborted = true;
-    if (rerun) {
-      waiters_.Leave(session);
-      session.blocked.reset();
-    }
-    reply.Error(refused.text());
+    Refuse(call, refused.text(), reply);
     outcome.rejected = true;
     return outcome;
   }
   if (session.multi.active && !call.command->Has(kNotQueued)) {
     Enqueue(call, reply);
+    outcome.queued = true;
     return outcome;
   }
   if (worker.lane == Lane::kFast && StartsOnSlowLane(call)) {

@@ -47,6 +47,7 @@ struct Outcome {
   Verdict verdict = Verdict::kDone;
   const Command* command = nullptr;  // null: unknown
   bool rejected = false;             // refused by a gate
+  bool queued = false;               // put aside for EXEC
   bool failed = false;               // ran and answered an error
   bool wrote = false;                // its changes are in the tick: the reply must wait for the commit
   bool wakes = false;                // it touched a key somebody is parked on: end the tick now
@@ -94,6 +95,7 @@ class Dispatcher {
   Status CheckConditions(const Call& call);
   void TellLateDenials(const Call& call);
   void TellScriptDenials(const Call& call);
+  void Refuse(const Call& call, std::string_view text, Reply& reply);
   void Enqueue(const Call& call, Reply& reply);
   bool StartsOnSlowLane(const Call& call) const;
   Status LockFor(Call& call, bool everything);

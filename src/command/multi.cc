@@ -2,6 +2,7 @@
 //
 // MULTI, EXEC, DISCARD, WATCH and UNWATCH. Queueing is the dispatcher's; EXEC runs the queue on one transaction,
 // whose stripes the dispatcher has locked, so nobody sees a part of it and it commits as one batch.
+#include "base/clock.h"
 #include "command/access.h"
 #include "command/context.h"
 #include "command/families.h"
@@ -30,10 +31,12 @@ Status Multi(CommandContext& ctx, Args&, Reply& reply) {
 // Runs one queued command; its error is its reply and takes back what it wrote, no more.
 Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
+  const int64_t started_us = MonotonicUs();
   if (const AclUser* user = ctx.session().account.get(); user != nullptr) {
     queued.denial = CheckAccess(*user, *queued.command, argv);
     if (queued.denial) {
-      reply.Error(LateDenialText(queued.denial));
+      queued.error = LateDenialText(queued.denial);
+      reply.Error(queued.error);
       return Ok();
     }
   }
@@ -41,12 +44,14 @@ Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   const size_t mark = reply.size();
   CommandContext own = ctx.For(*queued.command);
   Status status = RunCommand(own, argv, reply);
+  queued.usec = MonotonicUs() - started_us;
   if (status.ok()) return Ok();
   if (status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo)) return status;
   ctx.txn().RollbackTo(savepoint);
   reply.RewindTo(mark);
   if (status.Is(Code::kReply)) {
-    reply.Error(status.text());
+    queued.error = status.text();
+    reply.Error(queued.error);
   } else if (queued.command->row().group == Group::kList && queued.command->row().arity > 0) {
     reply.Null();
   } else {
@@ -86,6 +91,7 @@ Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
   Session& session = ctx.session();
   if (session.multi.active) return Status::Reply("ERR WATCH inside MULTI is not allowed");
   std::vector<WatchedKey> watched;
+  std::vector<bool> existed;
   std::vector<uint32_t> stripes;
   for (size_t i = 1; i < args.size(); ++i) stripes.push_back(StripeOf(args[i]));
   TRY(ctx.txn().Lock(stripes));  // so that no commit falls between the look and the registration
@@ -94,13 +100,16 @@ Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) {
     const Key key = keys.Name(args.Bytes());
     const KeyEntry entry = TRY(keys.Find(key));
-    watched.push_back({std::string(key.row().row()), key.stripe(), entry.expire_ms()});
+    watched.push_back({session.db, std::string(key.bytes()), key.stripe(), entry.expire_ms()});
+    existed.push_back(entry.exists());
   }
-  for (WatchedKey& key : watched) {
-    const bool known = std::any_of(session.watched.begin(), session.watched.end(),
-                                   [&](const WatchedKey& other) { return other.row == key.row; });
+  for (size_t i = 0; i < watched.size(); ++i) {
+    WatchedKey& key = watched[i];
+    const bool known =
+        std::any_of(session.watched.begin(), session.watched.end(),
+                    [&](const WatchedKey& other) { return other.db == key.db && other.key == key.key; });
     if (known) continue;
-    ctx.waiters().Watch(session, key.row, key.stripe);
+    ctx.waiters().Watch(session, key.db, MakeKeyRow(ctx.txn().keyspace(key.db), key.key), existed[i]);
     session.watched.push_back(std::move(key));
   }
   reply.Ok();

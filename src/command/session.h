@@ -39,6 +39,8 @@ struct QueuedCommand {
   const Command* command;
   std::vector<std::string> argv;
   Denial denial;  // found by EXEC, when the rules have changed since
+  int64_t usec = 0;   // what EXEC's run of it took
+  std::string error;  // what it answered, if that was an error
 };
 
 // What MULTI, EXEC and WATCH remember.
@@ -63,9 +65,11 @@ struct TrackingMode {
 };
 enum ShownTracking : uint32_t { kShowsTracking = 1, kShowsBroadcast = 2, kShowsBrokenRedirect = 4 };
 
-// A key under WATCH: its row, and what must not have changed by itself (a key's expiry is no commit).
+// A key under WATCH, and what must not have changed by itself (a key's expiry is no commit). Whether a commit has
+// changed it Waiters knows.
 struct WatchedKey {
-  std::string row;
+  int db = 0;
+  std::string key;
   uint32_t stripe = 0;
   int64_t expire_ms = -1;  // of the live key; -1: none, or there was no key
 };
@@ -122,6 +126,7 @@ class Session {
   std::atomic<uint64_t> output_bytes{0};
   std::atomic<uint64_t> output_capacity{0};
   std::atomic<CloseRequest> close{CloseRequest::kNone};
+  std::atomic<int64_t> paused_until_us{0};     // CLIENT PAUSE holds its request back, monotonic; 0: not at all
   std::atomic<bool> watch_broken{false};       // a watched key was changed by somebody
   std::atomic<bool> is_blocked{false};
   std::atomic<UnblockRequest> unblock{UnblockRequest::kNone};

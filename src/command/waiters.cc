@@ -122,35 +122,58 @@ void Waiters::EraseIfEmpty(const std::string& row) {
   if (queue != queues_.end() && queue->second.empty()) queues_.erase(queue);
 }
 
-void Waiters::Watch(Session& session, const std::string& row, uint32_t stripe) {
+void Waiters::Watch(Session& session, int db, const RowKey& row, bool existed) {
   const std::lock_guard lock(mutex_);
-  queues_[row].watching.push_back(&session);
-  interest_[stripe].fetch_add(1);
+  auto watched = std::make_unique<Watched>(Watched{&session, db, std::string(row.row()), row.stripe(), existed});
+  queues_[watched->row].watching.push_back(watched.get());
+  interest_[watched->stripe].fetch_add(1);
+  watched_[&session].push_back(std::move(watched));
 }
 
 void Waiters::Unwatch(Session& session) {
   const std::lock_guard lock(mutex_);
-  for (const WatchedKey& key : session.watched) {
-    std::erase(queues_[key.row].watching, &session);
-    interest_[key.stripe].fetch_sub(1);
-    EraseIfEmpty(key.row);
+  if (const auto known = watched_.find(&session); known != watched_.end()) {
+    for (const auto& watched : known->second) {
+      std::erase(queues_[watched->row].watching, watched.get());
+      interest_[watched->stripe].fetch_sub(1);
+      EraseIfEmpty(watched->row);
+    }
+    watched_.erase(known);
   }
   session.watched.clear();
   session.watch_broken.store(false);
 }
 
-void Waiters::OnKeyChanged(uint32_t, std::string_view key_row) {
+void Waiters::OnKeyChanged(uint32_t, std::string_view key_row, bool exists) {
   const std::lock_guard lock(mutex_);
   const auto queue = queues_.find(key_row);
   if (queue == queues_.end()) return;
-  for (Session* session : queue->second.watching) session->watch_broken.store(true);
+  for (const Watched* watched : queue->second.watching) {
+    if (watched->existed || exists) watched->session->watch_broken.store(true);
+  }
   WakeFirst(queue->second.parked, nullptr);
 }
 
-void Waiters::OnKeyspacesChanged() {
+void Waiters::MoveWatched(Watched& watched, std::string row) {
+  std::erase(queues_[watched.row].watching, &watched);
+  EraseIfEmpty(watched.row);
+  watched.row = std::move(row);
+  queues_[watched.row].watching.push_back(&watched);
+}
+
+void Waiters::OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
+                                 const std::function<bool(std::string_view)>& is_live) {
   const std::lock_guard lock(mutex_);
+  for (const auto& [session, keys] : watched_) {
+    for (const auto& watched : keys) {
+      KeyRowParts parts;
+      if (!ParseKeyRow(watched->row, parts) || parts.keyspace == keyspaces[watched->db]) continue;
+      std::string row(MakeKeyRow(keyspaces[watched->db], parts.key).row());
+      if (watched->existed || is_live(row)) watched->session->watch_broken.store(true);
+      MoveWatched(*watched, std::move(row));
+    }
+  }
   for (auto& [row, queue] : queues_) {
-    for (Session* session : queue.watching) session->watch_broken.store(true);
     for (Parked* parked : queue.parked) {
       parked->woken = true;
       parked->session->Wake();

@@ -19,10 +19,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,15 +54,17 @@ class Waiters : public CommitListener {
   bool TakeTurn(const Session& session);
   size_t parked() const;
 
-  // Sets session.watch_broken when the key changes. REQUIRES: the stripe is held.
-  void Watch(Session& session, const std::string& row, uint32_t stripe);
+  // Sets session.watch_broken when the key changes. A key that did not exist, or whose time had passed, changes when
+  // it exists after a commit: that it is deleted is no change. REQUIRES: the stripe is held.
+  void Watch(Session& session, int db, const RowKey& row, bool existed);
   void Unwatch(Session& session);
 
   bool IsInterested(uint32_t stripe) const override {
     return interest_[stripe].load(std::memory_order_acquire) != 0;
   }
-  void OnKeyChanged(uint32_t stripe, std::string_view key_row) override;
-  void OnKeyspacesChanged() override;
+  void OnKeyChanged(uint32_t stripe, std::string_view key_row, bool exists) override;
+  void OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
+                          const std::function<bool(std::string_view)>& is_live) override;
 
  private:
   struct Parked {
@@ -70,9 +74,17 @@ class Waiters : public CommitListener {
     bool awaits_turn = false;  // it was woken, and then found one before it that was still to run
     std::vector<AwaitedKey> keys;
   };
+  // A key a client watches: by database and name, so its row changes when the database gets another keyspace.
+  struct Watched {
+    Session* session;
+    int db;
+    std::string row;
+    uint32_t stripe;
+    bool existed;
+  };
   struct Queue {
     std::list<Parked*> parked;
-    std::vector<Session*> watching;
+    std::vector<Watched*> watching;
     bool empty() const { return parked.empty() && watching.empty(); }
   };
 
@@ -83,11 +95,14 @@ class Waiters : public CommitListener {
   // Wakes those that waited for their turn behind one that has had its own.
   void WakeThoseInTurn(const Parked& done);
   void EraseIfEmpty(const std::string& row);
+  // The key's database has another keyspace.
+  void MoveWatched(Watched& watched, std::string row);
 
   mutable std::mutex mutex_;
   uint64_t arrivals_ = 0;
   std::map<std::string, Queue, std::less<>> queues_;                   // by key row
   std::unordered_map<const Session*, std::unique_ptr<Parked>> parked_;
+  std::unordered_map<const Session*, std::vector<std::unique_ptr<Watched>>> watched_;
   std::unique_ptr<std::atomic<uint32_t>[]> interest_ = std::make_unique<std::atomic<uint32_t>[]>(kStripeCount);
 };
 

@@ -18,6 +18,11 @@ namespace {
 constexpr size_t kReadBytes = 16 * 1024;
 constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
 constexpr size_t kKeptOutputBytes = 64 * 1024;
+// A query buffer of up to kKeptBytes goes when its client has been idle for kIdleTicks of the timer, a larger one when
+// nothing has needed it since the timer came by last, and one of more than kMostKeptBytes at once.
+constexpr size_t kKeptBytes = 64 * 1024;
+constexpr size_t kMostKeptBytes = 1024 * 1024;
+constexpr int kIdleTicks = 20;
 constexpr int kMostFetches = 2;  // in a row; a client that keeps asking for what is cold is better off on the slow lane
 // How often a request tries for a key somebody else holds: a slow request of this thread, which will be done, or
 // another thread.
@@ -129,6 +134,9 @@ bool Connection::ReadSocket() {
       tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
   if (size > 0) {
     parser_.Filled(static_cast<size_t>(size));
+    idle_ticks_ = 0;
+    largest_query_ = std::max(largest_query_, parser_.pending_bytes());
+    NoteBuffers();
     thread_.worker().NoteRead(static_cast<uint64_t>(size));
     if (!client_->ExceedsQueryLimit(parser_.pending_bytes())) return true;
   } else if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -248,7 +256,7 @@ void Connection::FinishTick(bool committed) {
 
 void Connection::Proceed() {
   state_ = State::kReading;
-  if (!has_request_) parser_.Shrink();  // a request that runs again needs its bytes
+  if (!has_request_) parser_.Shrink(kMostKeptBytes);  // a request that runs again needs its bytes
   switch (next_) {
     case Next::kRead: WatchRead(true); break;
     case Next::kRunMore:
@@ -381,6 +389,10 @@ void Connection::SendPushed() {
 
 void Connection::OnTimer(int64_t now_us) {
   if (state_ == State::kSlow || state_ == State::kCommitting) return;
+  if (state_ == State::kReading && !has_request_ && largest_query_ <= kKeptBytes) {
+    parser_.Shrink(idle_ticks_++ < kIdleTicks ? kKeptBytes : 0);
+  }
+  largest_query_ = 0;
   NoteBuffers();
   const bool too_idle = state_ == State::kReading && client_->IsIdleTooLong(now_us);
   if (too_idle || (unsent() > 0 && client_->ExceedsOutputLimit(unsent(), now_us))) Close();

@@ -111,6 +111,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string missing_;             // what its request waits for to be in memory
   int fetches_ = 0;                 // in a row
   int retries_ = 0;                 // of its request
+  int idle_ticks_ = 0;              // of the timer, since something was read
+  size_t largest_query_ = 0;        // that was pending since the timer came by
   int64_t throttle_us_ = 0;         // how long the qps limit holds it back
 };
 

@@ -15,7 +15,6 @@ constexpr size_t kInlineLimit = 64 * 1024;
 constexpr int64_t kMostArguments = INT32_MAX;
 constexpr int64_t kMostArgumentsUnauthenticated = 10;
 constexpr int64_t kMostBulkUnauthenticated = 16384;
-constexpr size_t kKeptBytes = 64 * 1024;
 
 }  // namespace
 
@@ -45,8 +44,8 @@ void RequestParser::Compact() {
   consumed_ = 0;
 }
 
-void RequestParser::Shrink() {
-  if (capacity_ <= kKeptBytes || pending_bytes() > 0) return;
+void RequestParser::Shrink(size_t kept_bytes) {
+  if (capacity_ <= kept_bytes || pending_bytes() > 0) return;
   buffer_.reset();
   capacity_ = filled_ = consumed_ = position_ = 0;
   std::vector<Extent>().swap(extents_);  // `= {}` would keep the memory

@@ -46,8 +46,8 @@ class RequestParser {
   size_t capacity() const { return capacity_; }
   // How many bytes the argument being read still lacks: worth reserving at once.
   size_t missing_bytes() const;
-  // Gives memory back after a large request. Invalidates argv().
-  void Shrink();
+  // Gives memory back beyond `kept_bytes`, unless a request is being read. Invalidates argv().
+  void Shrink(size_t kept_bytes);
 
  private:
   struct Extent {

@@ -32,7 +32,7 @@ std::string Flags(const Session& session) {
   if (session.is_monitor) flags.push_back('O');
   if (session.is_replica) flags.push_back('S');
   if (session.is_subscriber()) flags.push_back('P');
-  if (session.is_blocked) flags.push_back('b');
+  if (session.is_blocked || session.paused_until_us != 0) flags.push_back('b');
   if (session.shown_queued >= 0) flags.push_back('x');
   if (session.shown_tracking & kShowsTracking) flags.push_back('t');
   if (session.shown_tracking & kShowsBrokenRedirect) flags.push_back('R');

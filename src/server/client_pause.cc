@@ -10,12 +10,24 @@ void ClientPause::Begin(Mode mode, int64_t now_ms, int64_t until_ms) {
   const Mode before = ModeAt(now_ms);
   until_ms_ = before == Mode::kNone ? until_ms : std::max(until_ms_.load(), until_ms);
   mode_ = std::max(before, mode);
+  conditions_.Set(kPausesExpiry, true);
 }
 
 void ClientPause::End() {
   std::lock_guard lock(mutex_);
+  EndLocked();
+}
+
+void ClientPause::EndIfOver(int64_t now_ms) {
+  if (!is_set()) return;
+  std::lock_guard lock(mutex_);
+  if (now_ms >= until_ms_) EndLocked();
+}
+
+void ClientPause::EndLocked() {
   until_ms_ = 0;
   mode_ = Mode::kNone;
+  conditions_.Set(kPausesExpiry, false);
 }
 
 ClientPause::Mode ClientPause::ModeAt(int64_t now_ms) const {

@@ -38,7 +38,7 @@ RequestLimits ClientSession::request_limits() const {
 }
 
 int64_t ClientSession::deadline_us() const {
-  return blocked != nullptr ? blocked->deadline_us : paused_until_us;
+  return blocked != nullptr ? blocked->deadline_us : paused_until_us.load(std::memory_order_relaxed);
 }
 
 Client::Wish ClientSession::TakeWish() {

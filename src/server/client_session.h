@@ -48,9 +48,6 @@ class ClientSession : public Session, public Client {
   // What it said of itself by REPLCONF (server/replicas.h); null: it is no replica. Guarded by mutex().
   std::shared_ptr<Replica> replica;
 
-  // Until when CLIENT PAUSE holds its request back, monotonic; 0: not at all.
-  int64_t paused_until_us = 0;
-
  private:
   const OutputLimit& output_limit() const;
 

@@ -55,7 +55,7 @@ RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv
     session.paused_until_us = MonotonicUs() + (server_.pause().until_ms() - WallMs()) * 1000;
     return RunResult::kPaused;
   }
-  session.paused_until_us = 0;
+  if (session.paused_until_us.load(std::memory_order_relaxed) != 0) session.paused_until_us = 0;
   return RunRequest(session, argv, out, false);
 }
 
@@ -172,16 +172,26 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
     stats_.OnRejected(outcome.command, ErrorOf(reply));
     return;
   }
+  if (outcome.queued) return;
   session.commands.fetch_add(1, std::memory_order_relaxed);
   if (outcome.called != nullptr) stats_.OnScriptCalls(*outcome.called);
   const std::string_view error = ErrorOf(reply);
   const bool passed_on = outcome.called != nullptr && outcome.called->HasError(error);
   stats_.OnCommand(*outcome.command, usec, !error.empty(), passed_on ? std::string_view() : error);
   server_.latency().Note(outcome.command->Has(kFast) ? "fast-command" : "command", usec);
-  if (server_.slow_log().IsSlow(usec) && !outcome.command->Has(kSkipSlowlog)) {
-    const std::lock_guard lock(session.mutex());
-    server_.slow_log().Add(RedactSecrets(*outcome.command, argv), usec, session.peer, session.name);
+  for (const QueuedCommand& queued : outcome.ran) {
+    stats_.OnCommand(*queued.command, queued.usec, !queued.error.empty(), queued.error);
+    if (!server_.slow_log().IsSlow(queued.usec)) continue;
+    NoteSlow(session, *queued.command, {queued.argv.begin(), queued.argv.end()}, queued.usec);
   }
+  if (server_.slow_log().IsSlow(usec)) NoteSlow(session, *outcome.command, {argv.begin(), argv.end()}, usec);
+}
+
+void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv,
+                          int64_t usec) {
+  if (command.Has(kSkipSlowlog)) return;
+  const std::lock_guard lock(session.mutex());
+  server_.slow_log().Add(RedactSecrets(command, argv), usec, session.peer, session.name);
 }
 
 // ---- fast lane

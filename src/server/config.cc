@@ -184,6 +184,7 @@ std::vector<std::pair<std::string, std::string>> Config::Get(
       if (name.empty()) continue;
       for (const std::string_view pattern : patterns) {
         const bool is_pattern = IsPattern(pattern);
+        if (is_pattern && directive.Has(kHidden)) continue;
         if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore)
                        : !EqualsIgnoreCase(pattern, name))
           continue;

@@ -81,6 +81,7 @@ enum DirectiveFlag : uint8_t {
   kRepeatable = 1 << 1,  // may stand several times; the lines add up
   kSecret = 1 << 2,      // never printed in logs
   kFileOnly = 1 << 3,    // CONFIG GET and SET do not know it
+  kHidden = 1 << 4,      // CONFIG GET shows it to who asks for its very name
 };
 
 struct Directive {

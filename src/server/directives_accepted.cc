@@ -52,6 +52,11 @@ constexpr Directive Count(std::string_view name, std::string_view fallback, int6
           .help = help};
 }
 
+constexpr Directive Hidden(Directive directive) {
+  directive.flags |= kHidden;
+  return directive;
+}
+
 constexpr Directive Word(std::string_view name, std::string_view fallback, std::string_view help) {
   return {.name = name, .section = kAcc, .kind = Kind::kText, .fallback = fallback, .help = help};
 }
@@ -88,7 +93,7 @@ const Directive kRows[] = {
 
     Switch("replica-lazy-flush", "no", kReplica),
     Count("repl-diskless-sync-delay", "5", 0, kReplica),
-    Count("key-load-delay", "0", INT32_MIN, kReplica),
+    Hidden(Count("key-load-delay", "0", INT32_MIN, kReplica)),
     Count("repl-diskless-sync-max-replicas", "0", 0, kReplica),
     Choice("repl-diskless-load", "disabled", kLoad, kReplica),
     Switch("repl-disable-tcp-nodelay", "no", kReplica),

@@ -79,7 +79,7 @@ Status WriteClients(CommandContext& ctx, Report& text) {
   uint64_t largest_output = 0;
   const auto sessions = server.clients().All();
   for (const auto& session : sessions) {
-    blocked += session->is_blocked ? 1 : 0;
+    blocked += session->is_blocked || session->paused_until_us != 0 ? 1 : 0;
     largest_input = std::max(largest_input, session->query_buffer_capacity.load());
     largest_output = std::max(largest_output, session->output_capacity.load());
   }

@@ -111,7 +111,6 @@ class Server : public Service {
   ClientRegistry clients_;
   Users users_;
   AccessLog access_log_;
-  ClientPause pause_;
   PubSub pubsub_;
   Tracking tracking_{clients_};
   Monitors monitors_;
@@ -127,6 +126,7 @@ class Server : public Service {
   CrossProtocolAlarm cross_protocol_;
   Waiters waiters_;
   Dispatcher dispatcher_;
+  ClientPause pause_{dispatcher_.conditions()};
   const std::unique_ptr<Scripting> scripting_;
   Replication replication_{*this};
 

@@ -56,7 +56,8 @@ void Ticker::RunTick() {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
-    if (!server_.conditions().Has(kKeepsExpired)) ExpireKeys(*txn);
+    server_.pause().EndIfOver(WallMs());
+    if (!server_.conditions().Has(kKeepsExpired | kPausesExpiry)) ExpireKeys(*txn);
   }
 }
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+#include "encoding/record.h"
 #include "encoding/varint.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
@@ -291,6 +293,13 @@ uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); 
 Status Store::Flush() {
   const FlushNudge nudge(*db_, families_);
   return FromRocksDb(db_->Flush(rocksdb::FlushOptions(), families_));
+}
+
+bool Store::IsLive(std::string_view key_row) {
+  rocksdb::PinnableSlice value;
+  if (!db_->Get(rocksdb::ReadOptions(), family(Space::kKeys), {key_row.data(), key_row.size()}, &value).ok()) return false;
+  const Result<Record> record = DecodeRecord({value.data(), value.size()});
+  return record.ok() && (record->header.expire_ms == kNoExpiry || record->header.expire_ms > WallMs());
 }
 
 void Store::NoteExpiry(int64_t expire_ms) {

@@ -13,10 +13,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,9 +68,12 @@ class CommitListener {
  public:
   virtual ~CommitListener() = default;
   virtual bool IsInterested(uint32_t stripe) const = 0;  // cheap; asked for every row
-  virtual void OnKeyChanged(uint32_t stripe, std::string_view key_row) = 0;
-  // FLUSHDB, FLUSHALL, SWAPDB: any key of any database may have changed.
-  virtual void OnKeyspacesChanged() = 0;
+  // `exists`: the key is there now.
+  virtual void OnKeyChanged(uint32_t stripe, std::string_view key_row, bool exists) = 0;
+  // FLUSHDB, FLUSHALL, SWAPDB: any key of any database may have changed. `keyspaces` are those of the databases now;
+  // `is_live` tells whether a key row is there and its time has not passed.
+  virtual void OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
+                                  const std::function<bool(std::string_view)>& is_live) = 0;
 };
 
 // One database's share of the rows.
@@ -114,6 +119,9 @@ class Store {
   // ---- expiry (storage/expiry.h)
   void NoteExpiry(int64_t expire_ms);
   std::atomic<int64_t>& earliest_expiry_ms() { return earliest_expiry_ms_; }
+
+  // Whether a key is committed under this row and its time has not passed. Reads the disk.
+  bool IsLive(std::string_view key_row);
 
   // At most one; set before the store is used.
   void set_listener(CommitListener* listener) { listener_ = listener; }

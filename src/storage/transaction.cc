@@ -600,12 +600,14 @@ Status Transaction::Write(CommitMode mode) {
 void Transaction::NotifyListener() {
   CommitListener* listener = store_.listener_;
   if (listener == nullptr) return;
-  if (!keyspaces_.empty()) listener->OnKeyspacesChanged();
+  if (!keyspaces_.empty()) {
+    listener->OnKeyspacesChanged(keyspaces_, [this](std::string_view row) { return store_.IsLive(row); });
+  }
   CollectionId last_id = 0;
   for (const Overlay::Entry& entry : overlay_.entries()) {
     if (entry.state == Overlay::State::kNothing || !listener->IsInterested(entry.stripe)) continue;
     if (entry.space() == Space::kKeys) {
-      listener->OnKeyChanged(entry.stripe, entry.row());
+      listener->OnKeyChanged(entry.stripe, entry.row(), entry.state == Overlay::State::kPut);
     } else if (entry.space() == Space::kElements || entry.space() == Space::kScores) {
       std::string_view row = entry.row();
       CollectionId id = 0;
@@ -615,7 +617,7 @@ void Transaction::NotifyListener() {
       const RowKey owner_row = MakeOwnerRow(id, entry.stripe);
       const rocksdb::Status found = store_.db_->Get(rocksdb::ReadOptions(), store_.family(Space::kOwners),
                                                     ToSlice(owner_row.row()), &owner);
-      if (found.ok()) listener->OnKeyChanged(entry.stripe, {owner.data(), owner.size()});
+      if (found.ok()) listener->OnKeyChanged(entry.stripe, {owner.data(), owner.size()}, true);
     }
   }
 }
