@@ -243,7 +243,7 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kRW | kInsert)}, .run = PfAdd, .group = Group::kHyperloglog, .since = "2.8.9",
      .summary = "Counts elements in and tells whether the estimate may have changed",
      .complexity = "O(1) per element", .syntax = "key [element [element ...]]"},
-    {.name = "pfcount", .arity = -2, .flags = kReadonly | kKeepsAnswer,
+    {.name = "pfcount", .arity = -2, .flags = kReadonly | kKeepsAnswer | kMayReplicate,
      .keys = {{.flags = kRW | kAccess,
                .begin = 1,
                .last = -1,

@@ -155,6 +155,8 @@ class Command {
   const CommandRow& row() const { return row_; }
   const std::string& full_name() const { return full_name_; }  // "get", "config|get"
   const Command* parent() const { return parent_; }
+  // The container, or the command itself when it stands alone.
+  const Command& top() const { return parent_ == nullptr ? *this : *parent_; }
   uint64_t flags() const { return row_.flags; }
   bool Has(CommandFlag flag) const { return row_.flags & flag; }
   const std::vector<Command>& subcommands() const { return subcommands_; }

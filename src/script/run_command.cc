@@ -21,6 +21,20 @@ Result<ScriptArguments> ReadScriptArguments(const Args& args, std::string_view n
   return ScriptArguments{rest.first(keys), rest.subspan(keys)};
 }
 
+bool IsSaidToOnlyRead(const Scripting& scripting, std::string_view command, std::span<const std::string_view> argv) {
+  if (command == "fcall") {
+    const std::shared_ptr<const Libraries> libraries = scripting.libraries();
+    const Libraries::Found found = libraries->FindFunction(argv[1]);
+    return found.library != nullptr && (found.function->flags & kNoWrites) != 0;
+  }
+  if (command == "evalsha") {
+    const std::shared_ptr<const Script> script = scripting.cache().Find(LowerCase(argv[1]));
+    return script != nullptr && (script->flags & kNoWrites) != 0;
+  }
+  const Result<ScriptHead> head = ReadScriptHead(argv[1]);
+  return head.ok() && (head->flags & kNoWrites) != 0;
+}
+
 Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
   const bool says_so = !(flags & kNoShebang);
   if (run.scripting.conditions().Has(kStaleReplica) && !(says_so && (flags & kAllowStale))) {

@@ -13,6 +13,8 @@
 
 namespace cairn {
 
+class Scripting;
+
 struct ScriptArguments {
   std::span<const std::string_view> keys;
   std::span<const std::string_view> args;
@@ -20,6 +22,10 @@ struct ScriptArguments {
 
 // name numkeys [key ...] [arg ...]; a numkeys that is no number is answered with `not_a_number`.
 Result<ScriptArguments> ReadScriptArguments(const Args& args, std::string_view not_a_number);
+
+// Whether the author of the script or function that the request is about says that it writes nothing (no-writes). Not
+// so when there is none of its name. `command` is EVAL, EVALSHA or FCALL. Any thread.
+bool IsSaidToOnlyRead(const Scripting& scripting, std::string_view command, std::span<const std::string_view> argv);
 
 // Refuses what the flags do not allow and says whether the run may write. `read_only`: called by a *_RO command.
 Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only);

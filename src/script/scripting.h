@@ -49,6 +49,7 @@ class Scripting {
   Status Load(std::vector<std::string> codes);
 
   ScriptCache& cache() { return cache_; }
+  const ScriptCache& cache() const { return cache_; }
   const Conditions& conditions() const { return conditions_; }
   bool shows_calls() const { return shows_calls_(); }
   // DEBUG SET-DISABLE-DENY-SCRIPTS: scripts may call what is not for scripts.

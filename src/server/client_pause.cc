@@ -37,12 +37,4 @@ ClientPause::Mode ClientPause::ModeAt(int64_t now_ms) const {
   return mode;
 }
 
-bool ClientPause::Holds(const Command& command, int64_t now_ms) const {
-  const Mode mode = ModeAt(now_ms);
-  if (mode == Mode::kNone) return false;
-  const Command& top = command.parent() == nullptr ? command : *command.parent();
-  if (top.row().name == "client") return false;
-  return mode == Mode::kAll || command.Has(kWrite) || command.Has(kMayReplicate);
-}
-
 }  // namespace cairn

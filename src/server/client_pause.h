@@ -11,7 +11,6 @@
 #include <mutex>
 
 #include "command/conditions.h"
-#include "command/table.h"
 
 namespace cairn {
 
@@ -33,9 +32,6 @@ class ClientPause {
   // What is held back at `now_ms` (wall time).
   Mode ModeAt(int64_t now_ms) const;
   int64_t until_ms() const { return until_ms_.load(std::memory_order_relaxed); }
-
-  // Must this command wait? CLIENT itself never does, so that UNPAUSE gets through.
-  bool Holds(const Command& command, int64_t now_ms) const;
 
  private:
   void EndLocked();

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/command_worker.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/log.h"
+#include "script/run_command.h"
+#include "script/scripting.h"
 #include "server/client_session.h"
 #include "server/redact.h"
 #include "server/server.h"
@@ -50,13 +54,31 @@ void BaseWorker::LogFailure(const Status& status) {
 
 RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv, std::string& out) {
   auto& session = static_cast<ClientSession&>(client);
-  const Command* command = server_.pause().is_set() ? server_.table().Resolve(argv) : nullptr;
-  if (command != nullptr && server_.pause().Holds(*command, WallMs())) {
+  if (server_.pause().is_set() && IsHeldBack(session, argv)) {
     session.paused_until_us = MonotonicUs() + (server_.pause().until_ms() - WallMs()) * 1000;
     return RunResult::kPaused;
   }
   if (session.paused_until_us.load(std::memory_order_relaxed) != 0) session.paused_until_us = 0;
   return RunRequest(session, argv, out, false);
+}
+
+bool BaseWorker::MayChangeData(const Command& command, std::span<const std::string_view> argv) {
+  if (!(command.flags() & (kWrite | kMayReplicate))) return false;
+  return !command.Has(kRunsScript) || !IsSaidToOnlyRead(server_.scripting(), command.row().name, argv);
+}
+
+// Must the request wait for the end of CLIENT PAUSE? Not CLIENT itself, so that UNPAUSE gets through, nor what is an
+// error anyway.
+bool BaseWorker::IsHeldBack(const ClientSession& session, std::span<const std::string_view> argv) {
+  const Command* const command = server_.table().Resolve(argv);
+  if (command == nullptr || !command->AcceptsArity(argv.size()) || command->top().row().name == "client") return false;
+  const ClientPause::Mode mode = server_.pause().ModeAt(WallMs());
+  if (mode != ClientPause::Mode::kWrites) return mode == ClientPause::Mode::kAll;
+  if (!command->Has(kRunsQueue)) return MayChangeData(*command, argv);
+  const std::vector<QueuedCommand>& queue = session.multi.queue;
+  return std::any_of(queue.begin(), queue.end(), [this](const QueuedCommand& queued) {
+    return MayChangeData(*queued.command, std::vector<std::string_view>(queued.argv.begin(), queued.argv.end()));
+  });
 }
 
 RunResult BaseWorker::Resume(Client& client, std::string& out) {

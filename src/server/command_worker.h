@@ -64,6 +64,8 @@ class BaseWorker : public Worker {
   bool is_write_ = false;  // the last request is a command that may change data
 
  private:
+  bool IsHeldBack(const ClientSession& session, std::span<const std::string_view> argv);
+  bool MayChangeData(const Command& command, std::span<const std::string_view> argv);
   void Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv);
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
