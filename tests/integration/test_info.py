@@ -97,6 +97,7 @@ def test_server_and_clients_are_true(server, r):
     assert r.info("clients")["connected_clients"] == before + 3
 
 
+@pytest.mark.measures("memory")
 def test_memory_is_near_what_the_kernel_says(server, r):
     memory = r.info("memory")
     assert abs(memory["used_memory_rss"] - server.resident_bytes()) < 16 << 20
