@@ -19,8 +19,8 @@ function(write_plain_archive archive copy)
   list(TRANSFORM renamed REPLACE "^ W " "")
   # Both forms of a constructor or destructor can be in one group of the linker's, which has a name of its own.
   set(groups ${renamed})
-  list(FILTER groups INCLUDE REGEX "[CD]2E")
-  list(TRANSFORM groups REPLACE "([CD])2E" "\\15E")
+  list(FILTER groups INCLUDE REGEX "[CD]2[EI]")
+  list(TRANSFORM groups REPLACE "([CD])2([EI])" "\\15\\2")
   list(APPEND renamed ${groups})
   list(REMOVE_DUPLICATES renamed)
   list(APPEND renamed memchr memcmp memcpy memmove memset strlen strcmp strncmp pread free _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm
