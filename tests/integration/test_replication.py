@@ -289,6 +289,32 @@ def test_a_replica_that_stands_still_goes_on():
         assert primary.client().info("stats")["sync_partial_ok"] == 0
 
 
+def accept_replica(listener):
+    """Accepts a replica and answers it as a primary that is about to send everything; the connection."""
+    connection, _ = listener.accept()
+    stream = connection.makefile("rb")
+    answer = b""
+    while not answer.startswith(b"+FULLRESYNC"):
+        words = []
+        for _ in range(int(stream.readline()[1:])):
+            stream.readline()
+            words.append(stream.readline().strip().lower())
+        answer = {b"ping": b"+PONG\r\n", b"psync": b"+FULLRESYNC %s 0\r\n" % (b"a" * 40)}.get(words[0], b"+OK\r\n")
+        connection.sendall(answer)
+    return connection
+
+
+def test_info_tells_the_size_of_the_transfer_under_way():
+    """Until the head of the file has come no size is known: it is not that of the transfer before."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, start("cairn") as replica:
+        listener.settimeout(60)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", listener.getsockname()[1])
+        for head, size in ((b"$1000\r\n", 1000), (b"", 0)):
+            with accept_replica(listener) as connection:
+                connection.sendall(head)
+                wait_until(lambda: replication(replica).get("master_sync_total_bytes") == size, 10, "the size")
+
+
 @pytest.mark.parametrize("limit", ["8mb 0 0", "0 2mb 1"], ids=["hard", "soft"])
 def test_a_replica_that_takes_nothing_is_cut_off(limit):
     """client-output-buffer-limit: long before repl-timeout the primary is rid of it, with no more memory used; when it
