@@ -2,18 +2,31 @@
 //
 // What RocksDB calls instead of the C library's functions in a build with ThreadSanitizer (plain_rocksdb.cmake). The
 // sanitizer sees memory through the functions it intercepts, and would see RocksDB's memory but not the atomics that
-// order it. So here bytes are touched by code that is not instrumented, and memory is given back with writes ignored.
+// order it. So here bytes are touched by code that is not instrumented, and memory is taken and given back, which counts
+// as writing it, with writes ignored.
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 extern "C" {
-
 void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+
+namespace {
+
+struct IgnoredWrites {
+  IgnoredWrites() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
+  ~IgnoredWrites() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
+};
+
+}  // namespace
+
+extern "C" {
 
 void* plain_memcpy(void* to, const void* from, size_t size) {
   auto* out = static_cast<char*>(to);
@@ -75,19 +88,50 @@ ssize_t plain_pread(int fd, void* to, size_t size, off_t offset) {
   return syscall(SYS_pread64, fd, to, size, offset);
 }
 
-void plain_free(void* memory) {
-  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-  std::free(memory);
-  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+void* plain_malloc(size_t size) {
+  const IgnoredWrites ignored;
+  return std::malloc(size);
 }
 
-// The forms of operator delete; what they pass beside the address is not needed.
+void* plain_calloc(size_t count, size_t size) {
+  const IgnoredWrites ignored;
+  return std::calloc(count, size);
+}
+
+void* plain_realloc(void* memory, size_t size) {
+  const IgnoredWrites ignored;
+  return std::realloc(memory, size);
+}
+
+int plain_posix_memalign(void** memory, size_t alignment, size_t size) {
+  const IgnoredWrites ignored;
+  return posix_memalign(memory, alignment, size);
+}
+
+void plain_free(void* memory) {
+  const IgnoredWrites ignored;
+  std::free(memory);
+}
+
+// The forms of operator new and delete.
+void* plain__Znwm(size_t size) {
+  const IgnoredWrites ignored;
+  return ::operator new(size);
+}
+void* plain__ZnwmSt11align_val_t(size_t size, std::align_val_t alignment) {
+  const IgnoredWrites ignored;
+  return ::operator new(size, alignment);
+}
+void* plain__Znam(size_t size) { return plain__Znwm(size); }
+void* plain__ZnamSt11align_val_t(size_t size, std::align_val_t alignment) {
+  return plain__ZnwmSt11align_val_t(size, alignment);
+}
 void plain__ZdlPv(void* memory) { plain_free(memory); }
 void plain__ZdaPv(void* memory) { plain_free(memory); }
 void plain__ZdlPvm(void* memory, size_t) { plain_free(memory); }
 void plain__ZdaPvm(void* memory, size_t) { plain_free(memory); }
-void plain__ZdlPvSt11align_val_t(void* memory, size_t) { plain_free(memory); }
-void plain__ZdaPvSt11align_val_t(void* memory, size_t) { plain_free(memory); }
-void plain__ZdlPvmSt11align_val_t(void* memory, size_t, size_t) { plain_free(memory); }
+void plain__ZdlPvSt11align_val_t(void* memory, std::align_val_t) { plain_free(memory); }
+void plain__ZdaPvSt11align_val_t(void* memory, std::align_val_t) { plain_free(memory); }
+void plain__ZdlPvmSt11align_val_t(void* memory, size_t, std::align_val_t) { plain_free(memory); }
 
 }  // extern "C"

@@ -23,8 +23,9 @@ function(write_plain_archive archive copy)
   list(TRANSFORM groups REPLACE "([CD])2([EI])" "\\15\\2")
   list(APPEND renamed ${groups})
   list(REMOVE_DUPLICATES renamed)
-  list(APPEND renamed memchr memcmp memcpy memmove memset strlen strcmp strncmp pread free _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm
-       _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t)
+  list(APPEND renamed memchr memcmp memcpy memmove memset strlen strcmp strncmp pread
+       malloc calloc realloc posix_memalign free _Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t
+       _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t)
   list(TRANSFORM renamed REPLACE "^(.+)$" "\\1 plain_\\1\n")
   list(JOIN renamed "" lines)
   file(WRITE ${names} "${lines}")
