@@ -9,6 +9,7 @@ import time
 
 import pytest
 import redis
+from harness import SANITIZER
 from load import fill
 from pairs import (PAIRS, Load, assert_same, follow, replication, start, wait_for_link,
                    wait_for_offset, wait_until)
@@ -37,13 +38,12 @@ def test_goes_on_after_a_break(primary_kind, replica_kind):
         fill(primary.client(), seed=12, keys=40)
         follow(replica, primary)
         with Load(primary):
-            for _ in range(3):
+            for breaks in range(3):
                 time.sleep(0.4)
                 primary.client().execute_command("CLIENT", "KILL", "TYPE", "replica")
-                wait_for_link(replica)
+                wait_until(lambda: primary.client().info("stats")["sync_partial_ok"] > breaks, what="going on")
         assert_same(primary, replica)
         assert primary.client().info("stats")["sync_full"] == 1
-        assert primary.client().info("stats")["sync_partial_ok"] >= 3
 
 
 @pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
@@ -328,7 +328,7 @@ def test_a_replica_that_takes_nothing_is_cut_off(limit):
         for number in range(400):
             client.set(f"k:{number % 20}", "x" * 100000)
         wait_until(lambda: replication(primary)["connected_slaves"] == 0, 10, "the end of the link")
-        assert primary.resident_bytes() - before < 100 << 20
+        assert SANITIZER or primary.resident_bytes() - before < 100 << 20  # sanitizers keep what is freed
         client.config_set("client-output-buffer-limit", "replica 0 0 0")
         replica.process.send_signal(signal.SIGCONT)
         assert_same(primary, replica)
