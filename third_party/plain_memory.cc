@@ -2,8 +2,8 @@
 //
 // What RocksDB calls instead of the C library's functions in a build with ThreadSanitizer (plain_rocksdb.cmake). The
 // sanitizer sees memory through the functions it intercepts, and would see RocksDB's memory but not the atomics that
-// order it. So here bytes are touched by code that is not instrumented, and memory is taken and given back, which counts
-// as writing it, with writes ignored.
+// order it. So here bytes are touched by code that is not instrumented, and memory is taken and given back with writes
+// ignored, which is what the sanitizer takes that for.
 #include <sys/syscall.h>
 #include <unistd.h>
 
