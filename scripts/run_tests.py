@@ -87,6 +87,8 @@ def list_parts(quick: bool) -> list[Part]:
         Part("frameworks", ["tests/frameworks/run"] + size, None, limit),
         Part("crash", ["tests/crash/run"] + size, None, limit),
         Part("pairs", ["tests/pairs/run"] + size, None, limit),
+        Part("sanitize_thread", ["tests/sanitize/run", "thread"], None, 7200, True),
+        Part("sanitize_address", ["tests/sanitize/run", "address"], None, 7200, True),
     ]
 
 
@@ -193,7 +195,7 @@ def main() -> int:
         started = time.monotonic()
         counts = run_part(part)
         total.add(counts)
-        summary.append(f"{part.name:13} {counts}  ({time.monotonic() - started:.0f} s)")
+        summary.append(f"{part.name:16} {counts}  ({time.monotonic() - started:.0f} s)")
     print("\n" + "\n".join(summary) + "\n")
     print(total)
     return 1 if total.failed else 0

@@ -27,8 +27,14 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(RocksDB REQUIRED_VARS RocksDB_LIBRARY RocksDB_INCLUDE_DIR VERSION_VAR RocksDB_VERSION)
 
 if(RocksDB_FOUND AND NOT TARGET RocksDB::rocksdb)
+  set(RocksDB_LINKED ${RocksDB_LIBRARY})
+  if(CAIRN_SANITIZE STREQUAL "thread" AND RocksDB_LIBRARY MATCHES "\\.a$")
+    include(plain_rocksdb)
+    add_plain_rocksdb(${RocksDB_LIBRARY} RocksDB_LINKED)
+    list(PREPEND RocksDB_NEEDS cairn_plain_memory)
+  endif()
   add_library(RocksDB::rocksdb UNKNOWN IMPORTED)
   set_target_properties(RocksDB::rocksdb PROPERTIES
-    IMPORTED_LOCATION ${RocksDB_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RocksDB_INCLUDE_DIR}
+    IMPORTED_LOCATION ${RocksDB_LINKED} INTERFACE_INCLUDE_DIRECTORIES ${RocksDB_INCLUDE_DIR}
     INTERFACE_LINK_LIBRARIES "${RocksDB_NEEDS};Threads::Threads;${CMAKE_DL_LIBS}")
 endif()

@@ -50,7 +50,6 @@ class PrimaryLink {
   RdbSource Source();
   // The size of the file; 0: not known.
   uint64_t file_size() const { return file_size_; }
-  uint64_t file_received() const { return file_received_; }
 
   Wire& wire() { return wire_; }
   void Close() { wire_.Close(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "script/run_command.h"
 
+#include "acl/catalogue.h"
 #include "base/number.h"
 #include "command/writable.h"
 #include "script/flags.h"

@@ -187,10 +187,11 @@ Status Follower::KeepAlive() {
 }
 
 Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
+  sync_size_ = sync_received_ = 0;
   ShowState(State::kSync);
   Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
-  sync_received_ = 0;
   TRY(link_.AwaitFile());
+  sync_size_ = link_.file_size();
   ReloadOptions options;
   options.keeps_expired = true;
   options.on_progress = [this](uint64_t position) {

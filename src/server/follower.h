@@ -65,7 +65,8 @@ class Follower {
   // Unix time in ms of the last byte from the primary, of the link's end, of the last byte of a transfer.
   int64_t last_io_ms() const { return last_io_ms_; }
   int64_t down_since_ms() const { return down_since_ms_; }
-  uint64_t sync_size() const { return link_.file_size(); }
+  // Of the transfer, in bytes; a size of 0 is not known.
+  uint64_t sync_size() const { return sync_size_; }
   uint64_t sync_received() const { return sync_received_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
@@ -118,6 +119,7 @@ class Follower {
   std::atomic<State> state_{State::kNone};
   std::atomic<int64_t> last_io_ms_{0};
   std::atomic<int64_t> down_since_ms_{0};
+  std::atomic<uint64_t> sync_size_{0};
   std::atomic<uint64_t> sync_received_{0};
   std::atomic<uint64_t> full_syncs_{0};
   std::atomic<uint64_t> partial_syncs_{0};

@@ -236,30 +236,32 @@ class HashMemtable final : public MemTableRep {
     return node;
   }
 
+  // Loads are acquires, since a reader gets from this node to those of other writers: what this writer has seen of
+  // them is then before its own release, whatever orders writers among themselves.
   void Insert(KeyHandle handle) override {
     Node* node = static_cast<Node*>(handle);
     const std::string_view internal = InternalKey(node->entry());
-    node->before = newest_.load(std::memory_order_relaxed);
+    node->before = newest_.load(std::memory_order_acquire);
     newest_.store(node, std::memory_order_release);
     rows_.store(rows_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 
     std::atomic<Node*>& bucket = BucketOf(UserPart(internal));
     std::atomic<Node*>* link = &bucket;
-    Node* same = link->load(std::memory_order_relaxed);
+    Node* same = link->load(std::memory_order_acquire);
     while (same != nullptr && UserPart(InternalKey(same->entry())) != UserPart(internal)) {
       link = &same->next;
-      same = link->load(std::memory_order_relaxed);
+      same = link->load(std::memory_order_acquire);
     }
     if (same == nullptr) {
-      node->next.store(bucket.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      node->next.store(bucket.load(std::memory_order_acquire), std::memory_order_relaxed);
       bucket.store(node, std::memory_order_release);
       return;
     }
-    node->next.store(same->next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    node->next.store(same->next.load(std::memory_order_acquire), std::memory_order_relaxed);
     // Only writers beside each other can arrive out of their order.
     while (same != nullptr && TagOf(InternalKey(same->entry())) > TagOf(internal)) {
       link = &same->older;
-      same = link->load(std::memory_order_relaxed);
+      same = link->load(std::memory_order_acquire);
     }
     node->older.store(same, std::memory_order_relaxed);
     link->store(node, std::memory_order_release);

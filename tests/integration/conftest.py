@@ -4,6 +4,9 @@
 `server` is one process for a whole module, emptied before each test; a test that restarts it, kills
 it or needs directives makes its own `Server`. `r` is a client of it. `redis_server` is a real
 redis-server in the same role, and skips the test where none is installed.
+
+A test marked `measures("memory")` asserts what something costs, which a sanitizer makes meaningless: it is not run
+under one.
 """
 
 import pathlib
@@ -14,8 +17,20 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from harness import Server, start_redis  # noqa: E402  (the path is set just above)
+from harness import SANITIZER, Server, start_redis  # noqa: E402  (the path is set just above)
 from raw_client import Pair  # noqa: E402
+
+
+def pytest_configure(config):
+    """Makes the mark known."""
+    config.addinivalue_line("markers", "measures(what): asserts a cost, so it is not run under a sanitizer")
+
+
+def pytest_runtest_setup(item):
+    """Leaves out what measures."""
+    mark = item.get_closest_marker("measures")
+    if SANITIZER and mark:
+        pytest.skip(f"it measures {mark.args[0]}, of which a sanitizer takes its own")
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,9 @@ Which program is started: the one in the environment variable CAIRN_SERVER (a co
 `CAIRN_SERVER="redis-server --appendonly yes"` runs the same tests against Redis), else the release
 build of this repository. `start_redis()` starts a real redis-server to compare with.
 
+CAIRN_TEST_SANITIZER, which tests/sanitize/run sets, says that this program is slow, and that how it ends matters:
+a server is then asked to end rather than killed, so that what is wrong or left over at the end is told.
+
 Invariants: (1) only 127.0.0.1 is used; (2) only processes started here are ended; (3) `close()`
 leaves neither a process nor a directory behind, and runs at interpreter exit for whatever a test
 forgot.
@@ -33,8 +36,10 @@ import time
 import weakref
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-START_TIMEOUT_S = 60
-STOP_TIMEOUT_S = 60
+SANITIZER = os.environ.get("CAIRN_TEST_SANITIZER")
+PATIENCE = 10 if SANITIZER else 1  # what a test waits at most is multiplied by this
+START_TIMEOUT_S = 60 * PATIENCE
+STOP_TIMEOUT_S = 60 * PATIENCE
 
 _open_servers = weakref.WeakSet()
 
@@ -45,6 +50,12 @@ def default_command():
     if text:
         return shlex.split(text)
     return [str(REPOSITORY / "build" / "release" / "cairn-server")]
+
+
+def tool_path(name):
+    """A program that is built beside the server under test, else that of the release build."""
+    beside = pathlib.Path(default_command()[0]).with_name(name)
+    return beside if beside.exists() else REPOSITORY / "build" / "release" / name
 
 
 def free_port():
@@ -195,12 +206,17 @@ class Server:
 
     def close(self):
         """Ends the process, whatever its state, and removes the data directory."""
-        if self.is_running():
-            self.kill9()
-        self._close_clients()
-        if not self.keeps_dir:
-            shutil.rmtree(self.data_dir, ignore_errors=True)
-        _open_servers.discard(self)
+        try:
+            if self.is_running() and SANITIZER:
+                self.process.send_signal(signal.SIGCONT)
+                self.terminate()
+        finally:
+            if self.is_running():
+                self.kill9()
+            self._close_clients()
+            if not self.keeps_dir:
+                shutil.rmtree(self.data_dir, ignore_errors=True)
+            _open_servers.discard(self)
 
     def _close_clients(self):
         for client in self._clients:

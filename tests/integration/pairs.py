@@ -6,7 +6,7 @@ import random
 import threading
 import time
 
-from harness import Server, start_redis
+from harness import PATIENCE, Server, start_redis
 from load import assert_equal, text
 
 PAIRS = list(itertools.product(("redis", "cairn"), repeat=2))
@@ -28,7 +28,7 @@ def follow(replica, primary):
 
 def wait_until(condition, timeout_s=60, what="it"):
     """Waits until the condition holds."""
-    deadline = time.monotonic() + timeout_s
+    deadline = time.monotonic() + timeout_s * PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {timeout_s} s"
         time.sleep(0.02)

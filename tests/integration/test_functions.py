@@ -6,7 +6,7 @@ import subprocess
 import pytest
 import redis
 
-from harness import REPOSITORY, Server, start_redis
+from harness import Server, start_redis, tool_path
 
 LIBRARY = """#!lua name=lib
 local function add(a, b) return a + b end
@@ -158,7 +158,6 @@ def test_loading_takes_only_so_long(r):
 
 
 def test_functions_travel_in_rdb_files(tmp_path):
-    build = REPOSITORY / "build" / "release"
     with Server() as cairn:
         cairn.client().function_load(LIBRARY)
         cairn.client().save()
@@ -167,9 +166,9 @@ def test_functions_travel_in_rdb_files(tmp_path):
             real.client().function_load("#!lua name=more\nredis.register_function('more', function() return 7 end)")
             real.client().save()
         cairn.shutdown()
-        subprocess.run([build / "cairn-export", "--dir", cairn.data_dir, tmp_path / "exported.rdb"],
+        subprocess.run([tool_path("cairn-export"), "--dir", cairn.data_dir, tmp_path / "exported.rdb"],
                        check=True, capture_output=True, timeout=120)
-        subprocess.run([build / "cairn-import", "--dir", tmp_path / "data", cairn.data_dir / "dump.rdb"],
+        subprocess.run([tool_path("cairn-import"), "--dir", tmp_path / "data", cairn.data_dir / "dump.rdb"],
                        check=True, capture_output=True, timeout=120)
     with Server(data_dir=tmp_path / "data") as cairn:
         assert cairn.client().fcall("more", 0) == 7

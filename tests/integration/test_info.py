@@ -108,6 +108,7 @@ def test_listeners_are_those_of_redis_7_2(tmp_path):
         assert told["listener2"] == {"name": "tcp", "bind": "127.0.0.1", "port": extra}
 
 
+@pytest.mark.measures("memory")
 def test_memory_is_near_what_the_kernel_says(server, r):
     memory = r.info("memory")
     assert abs(memory["used_memory_rss"] - server.resident_bytes()) < 16 << 20

@@ -213,6 +213,7 @@ def test_a_change_within_a_fragment_is_noticed(server, r):
     assert r.object("idletime", "s") == 0
 
 
+@pytest.mark.measures("memory")
 def test_a_far_bit_of_an_empty_bitmap_costs_little(server, r):
     """512 MB in one bit: neither memory nor disk nor time for what is not there."""
     before = server.resident_bytes()

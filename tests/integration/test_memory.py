@@ -18,6 +18,7 @@ def test_memory_stats_has_redis_fields_in_redis_types(pair):
     assert shape(pair.ours) == shape(pair.theirs)
 
 
+@pytest.mark.measures("memory")
 def test_memory_stats_adds_up(server):
     client = server.client()
     for i in range(1000):

@@ -11,10 +11,9 @@ import time
 
 import pytest
 import rdb_corpus
-from harness import REPOSITORY, Server, start_redis
+from harness import Server, start_redis, tool_path
 from load import assert_equal, fill
 
-BUILD = REPOSITORY / "build" / "release"
 # Limits under which redis-server writes the same data in other encodings.
 SPREAD = {"hash_max_listpack_entries": 0, "zset_max_listpack_entries": 0, "set_max_intset_entries": 0,
           "list_max_listpack_size": 1}
@@ -22,7 +21,7 @@ SPREAD = {"hash_max_listpack_entries": 0, "zset_max_listpack_entries": 0, "set_m
 
 def run_import(path, data_dir):
     """Runs cairn-import; its result."""
-    return subprocess.run([BUILD / "cairn-import", "--dir", data_dir, path], capture_output=True,
+    return subprocess.run([tool_path("cairn-import"), "--dir", data_dir, path], capture_output=True,
                           text=True, timeout=300, check=False)
 
 
@@ -69,7 +68,7 @@ def test_cairn_to_redis(tmp_path, directives):
             assert_equal(cairn.client(), redis.client())
         cairn.shutdown()
         path = tmp_path / "exported.rdb"
-        subprocess.run([BUILD / "cairn-export", "--dir", cairn.data_dir, path], check=True,
+        subprocess.run([tool_path("cairn-export"), "--dir", cairn.data_dir, path], check=True,
                        capture_output=True, timeout=300)
         cairn.start()
         with start_redis(dir=tmp_path, dbfilename="exported.rdb") as redis:
@@ -287,7 +286,7 @@ def test_every_encoding_comes_through(tmp_path):
             data, exported = tmp_path / f"data-{path.stem}", tmp_path / "exported.rdb"
             done = run_import(path, data)
             assert done.returncode == 0, done.stderr
-            subprocess.run([BUILD / "cairn-export", "--dir", data, exported], check=True, capture_output=True)
+            subprocess.run([tool_path("cairn-export"), "--dir", data, exported], check=True, capture_output=True)
             assert contents(theirs, exported) == expected, path
             seen.update(expected[1].values())
     assert seen == {b"int", b"embstr", b"raw", b"quicklist", b"intset", b"hashtable", b"listpack", b"skiplist",
@@ -345,6 +344,7 @@ def test_first_start_on_a_damaged_file_is_refused(tmp_path):
         assert "does not read" in cairn.log_tail()
 
 
+@pytest.mark.measures("memory")
 def test_large_collections_need_little_memory(tmp_path):
     """A file of large collections is exported and imported by processes of bounded memory."""
     with Server() as cairn:
@@ -366,7 +366,7 @@ def test_large_collections_need_little_memory(tmp_path):
         for tool, directory, path in (("export", cairn.data_dir, tmp_path / "out.rdb"),
                                       ("import", tmp_path / "data", tmp_path / "out.rdb")):
             out = subprocess.run(
-                ["python3", "-c", code, str(BUILD / f"cairn-{tool}"), "--dir", str(directory),
+                ["python3", "-c", code, str(tool_path(f"cairn-{tool}")), "--dir", str(directory),
                  "--memory-budget", "64mb", str(path)], capture_output=True, text=True, check=True)
             most.append(int(out.stdout.split()[-1]) // 1024)
         assert pathlib.Path(tmp_path / "out.rdb").stat().st_size > 25 << 20

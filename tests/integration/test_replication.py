@@ -9,6 +9,7 @@ import time
 
 import pytest
 import redis
+from harness import SANITIZER
 from load import fill
 from pairs import (PAIRS, Load, assert_same, follow, replication, start, wait_for_link,
                    wait_for_offset, wait_until)
@@ -37,13 +38,12 @@ def test_goes_on_after_a_break(primary_kind, replica_kind):
         fill(primary.client(), seed=12, keys=40)
         follow(replica, primary)
         with Load(primary):
-            for _ in range(3):
+            for breaks in range(3):
                 time.sleep(0.4)
                 primary.client().execute_command("CLIENT", "KILL", "TYPE", "replica")
-                wait_for_link(replica)
+                wait_until(lambda: primary.client().info("stats")["sync_partial_ok"] > breaks, what="going on")
         assert_same(primary, replica)
         assert primary.client().info("stats")["sync_full"] == 1
-        assert primary.client().info("stats")["sync_partial_ok"] >= 3
 
 
 @pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
@@ -289,6 +289,32 @@ def test_a_replica_that_stands_still_goes_on():
         assert primary.client().info("stats")["sync_partial_ok"] == 0
 
 
+def accept_replica(listener):
+    """Accepts a replica and answers it as a primary that is about to send everything; the connection."""
+    connection, _ = listener.accept()
+    stream = connection.makefile("rb")
+    answer = b""
+    while not answer.startswith(b"+FULLRESYNC"):
+        words = []
+        for _ in range(int(stream.readline()[1:])):
+            stream.readline()
+            words.append(stream.readline().strip().lower())
+        answer = {b"ping": b"+PONG\r\n", b"psync": b"+FULLRESYNC %s 0\r\n" % (b"a" * 40)}.get(words[0], b"+OK\r\n")
+        connection.sendall(answer)
+    return connection
+
+
+def test_info_tells_the_size_of_the_transfer_under_way():
+    """Until the head of the file has come no size is known: it is not that of the transfer before."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, start("cairn") as replica:
+        listener.settimeout(60)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", listener.getsockname()[1])
+        for head, size in ((b"$1000\r\n", 1000), (b"", 0)):
+            with accept_replica(listener) as connection:
+                connection.sendall(head)
+                wait_until(lambda: replication(replica).get("master_sync_total_bytes") == size, 10, "the size")
+
+
 @pytest.mark.parametrize("limit", ["8mb 0 0", "0 2mb 1"], ids=["hard", "soft"])
 def test_a_replica_that_takes_nothing_is_cut_off(limit):
     """client-output-buffer-limit: long before repl-timeout the primary is rid of it, with no more memory used; when it
@@ -302,7 +328,7 @@ def test_a_replica_that_takes_nothing_is_cut_off(limit):
         for number in range(400):
             client.set(f"k:{number % 20}", "x" * 100000)
         wait_until(lambda: replication(primary)["connected_slaves"] == 0, 10, "the end of the link")
-        assert primary.resident_bytes() - before < 100 << 20
+        assert SANITIZER or primary.resident_bytes() - before < 100 << 20  # sanitizers keep what is freed
         client.config_set("client-output-buffer-limit", "replica 0 0 0")
         replica.process.send_signal(signal.SIGCONT)
         assert_same(primary, replica)
