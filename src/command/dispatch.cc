@@ -252,9 +252,9 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
   }
 }
 
-Status Dispatcher::Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
-                         bool everything) {
-  Call call{worker, session, argv, table_.ResolveAny(argv)};
+Status Dispatcher::Apply(CommandWorker& worker, Session& session, const Command* command,
+                         std::span<const std::string_view> argv, Reply& reply, bool everything) {
+  Call call{worker, session, argv, command};
   if (call.command == nullptr || !call.command->AcceptsArity(argv.size())) {
     return Status::Reply(errors::UnknownCommand(argv[0], argv.data() + 1, argv.size() - 1));
   }
