@@ -208,7 +208,10 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
     adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
     return Ok();
   };
-  const Reloaded reloaded = TRY(ReplaceDataset(server_, *txn_, link_.Source(), options));
+  is_loading_ = true;
+  Result<Reloaded> loaded = ReplaceDataset(server_, *txn_, link_.Source(), options);
+  is_loading_ = false;
+  const Reloaded reloaded = TRY(std::move(loaded));
   adoption->Done();
   adoption.reset();
   server_.OnStreamChanged();
