@@ -60,6 +60,9 @@ Status Dispatcher::CheckGates(const Call& call) {
   if (session.multi.active && command->Has(kNoMulti)) {
     return Status::Reply("ERR Command not allowed inside a transaction");
   }
+  if (session.is_replica && command->flags() & (kWrite | kReadonly)) {
+    return Status::Reply("ERR Replica can't interact with the keyspace");
+  }
   if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
   if (conditions_.any()) TRY(CheckConditions(call));

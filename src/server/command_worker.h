@@ -64,6 +64,7 @@ class BaseWorker : public Worker {
   bool is_write_ = false;  // the last request is a command that may change data
 
  private:
+  RunResult CutOffReplica(ClientSession& session, const Outcome& outcome, std::string& out, size_t start);
   void Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv);
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
