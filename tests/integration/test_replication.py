@@ -436,6 +436,24 @@ def test_a_first_transfer_is_told_of(primary_kind):
         assert primary.client().info("persistence")["rdb_bgsave_in_progress"] == 0
 
 
+def test_shutdown_does_not_wait_for_a_first_transfer():
+    """It has to begin again anyway. The replica keeps what it had, and the history of it."""
+    with start("cairn") as first, start("cairn", rdb_key_save_delay=1000000) as second, start("cairn") as replica:
+        first.client().set("a", "b")
+        for n in range(20):
+            second.client().set(f"key:{n}", n)
+        follow(replica, first)
+        replica.client().replicaof("127.0.0.1", second.port)
+        wait_until(lambda: replica.client().info("persistence")["async_loading"] == 1)
+        began = time.monotonic()
+        second.shutdown("NOSAVE")
+        assert time.monotonic() - began < 8
+        assert replica.client().get("a") == b"b"
+        assert replication(replica)["master_replid"] == replication(first)["master_replid"]
+        follow(replica, first)
+        assert first.client().info("stats")["sync_full"] == 1
+
+
 def test_archive_of_a_cache():
     """A replica that ignores the primary's deletions and expiry keeps everything."""
     with start("redis") as primary, start("cairn", replica_ignore_del=True, replica_ignore_expire=True) as replica:
