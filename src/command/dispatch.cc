@@ -192,11 +192,12 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   return status;
 }
 
-// Deletes what the command found to be past its time, in a command of its own. False when that would have to
-// wait: someone else, most likely active expiry, is changing such a key.
-bool Dispatcher::ExpireFound(CommandWorker& worker) {
+// Deletes what the command found to be past its time, in a command of its own; on a replica, what a command found that
+// writes. False when that would have to wait: someone else, most likely active expiry, is changing such a key.
+bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
   const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
-  if (found.empty() || !worker.txn.store().writable() || conditions_.Has(kKeepsExpired)) return true;
+  const bool keeps = conditions_.Has(kKeepsExpired) && !command.Has(kWrite);
+  if (found.empty() || !worker.txn.store().writable() || keeps) return true;
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   Status status = ExpireKeys(worker.txn, limits_, found);
   if (status.ok()) status = worker.txn.FinishCommand();
@@ -244,13 +245,13 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
     }
     // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
-    if (reads_only && !ExpireFound(worker)) {
+    if (reads_only && !ExpireFound(worker, *call.command)) {
       reply.Rewind();
       outcome.verdict = Verdict::kWouldWait;
       return outcome;
     }
     Conclude(call, std::move(status), reply, outcome);
-    (void)ExpireFound(worker);
+    (void)ExpireFound(worker, *call.command);
     return outcome;
   }
 }

@@ -101,7 +101,7 @@ class Dispatcher {
   bool AddStripes(CommandWorker& worker, const Command& command, std::span<const std::string_view> argv,
                   bool reads_too);
   Status RunOnce(Call& call, Reply& reply, bool everything);
-  bool ExpireFound(CommandWorker& worker);
+  bool ExpireFound(CommandWorker& worker, const Command& command);
   static void FindAwaitedKeys(const Call& call);
   bool HasAwaitedKey(Call& call);
   void ParkOn(Call& call, int64_t timeout_ms);
