@@ -134,10 +134,10 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cairn-rdb-") as folder:
         result = measure(options, pathlib.Path(folder))
-    print(f"{'':30}{'seconds':>9}{'CPU s':>9}{'MB':>9}{'MB/s':>9}{'memory MB':>11}")
+    print(f"{'':30}{'seconds':>9}{'CPU s':>9}{'MB':>9}{'MB/s':>9}{'MB/CPU s':>10}{'memory MB':>11}")
     for name, speed in result["speeds"].items():
         print(f"{name:30}{speed['s']:9.1f}{speed['cpu_s']:9.1f}{speed['mb']:9.0f}{speed['mb_s']:9.1f}"
-              f"{speed['memory_mb']:11.0f}")
+              f"{speed['mb'] / speed['cpu_s']:10.1f}{speed['memory_mb']:11.0f}")
     for name, (found, keys) in result["digests"].items():
         print(f"{name:30}{keys:9} keys, digest {found.decode()}")
     same = len(set(result["digests"].values())) == 1

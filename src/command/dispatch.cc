@@ -58,6 +58,9 @@ Status Dispatcher::CheckGates(const Call& call) {
   if (session.multi.active && command->Has(kNoMulti)) {
     return Status::Reply("ERR Command not allowed inside a transaction");
   }
+  if (session.is_replica && command->flags() & (kWrite | kReadonly)) {
+    return Status::Reply("ERR Replica can't interact with the keyspace");
+  }
   if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
   if (conditions_.any()) TRY(CheckConditions(call));
@@ -203,11 +206,11 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   return status;
 }
 
-// Deletes what the command found to be past its time, in a command of its own. False when that would have to
-// wait: someone else, most likely active expiry, is changing such a key.
-bool Dispatcher::ExpireFound(CommandWorker& worker) {
+// Deletes what the command found to be past its time, in a command of its own; on a replica, what a command found that
+// writes. False when that would have to wait: someone else, most likely active expiry, is changing such a key.
+bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
   const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
-  const bool keeps = conditions_.Has(kKeepsExpired | kPausesExpiry);
+  const bool keeps = conditions_.Has(kPausesExpiry) || (conditions_.Has(kKeepsExpired) && !command.Has(kWrite));
   if (found.empty() || keeps || !worker.txn.store().writable()) return true;
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   Status status = ExpireKeys(worker.txn, limits_, found);
@@ -252,20 +255,20 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
     }
     // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
-    if (reads_only && !ExpireFound(worker)) {
+    if (reads_only && !ExpireFound(worker, *call.command)) {
       reply.Rewind();
       outcome.verdict = Verdict::kWouldWait;
       return outcome;
     }
     Conclude(call, std::move(status), reply, outcome);
-    (void)ExpireFound(worker);
+    (void)ExpireFound(worker, *call.command);
     return outcome;
   }
 }
 
-Status Dispatcher::Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
-                         bool everything) {
-  Call call{worker, session, argv, table_.ResolveAny(argv)};
+Status Dispatcher::Apply(CommandWorker& worker, Session& session, const Command* command,
+                         std::span<const std::string_view> argv, Reply& reply, bool everything) {
+  Call call{worker, session, argv, command};
   if (call.command == nullptr || !call.command->AcceptsArity(argv.size())) {
     return Status::Reply(errors::UnknownCommand(argv[0], argv.data() + 1, argv.size() - 1));
   }

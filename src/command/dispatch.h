@@ -68,11 +68,12 @@ class Dispatcher {
   Outcome Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
                   bool rerun = false);
 
-  // Runs a command of the stream this server follows: no gate applies, nothing of the tick is given up, and its
+  // Runs a command of the stream this server follows, `command` as the table resolves it (CommandTable::ResolveAny),
+  // null when there is none: no gate applies, nothing of the tick is given up, and its
   // error is only told. kWouldWait: nothing has happened; with a transaction that holds nothing it waits.
   // `everything` locks all keys.
-  Status Apply(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
-               bool everything);
+  Status Apply(CommandWorker& worker, Session& session, const Command* command, std::span<const std::string_view> argv,
+               Reply& reply, bool everything);
 
   // Ends the wait of a parked session with the reply its command gives in vain (or CLIENT UNBLOCK's error).
   void GiveUp(Session& session, UnblockRequest why, Reply& reply);
@@ -102,7 +103,7 @@ class Dispatcher {
   bool AddStripes(CommandWorker& worker, const Command& command, std::span<const std::string_view> argv,
                   bool reads_too);
   Status RunOnce(Call& call, Reply& reply, bool everything);
-  bool ExpireFound(CommandWorker& worker);
+  bool ExpireFound(CommandWorker& worker, const Command& command);
   static void FindAwaitedKeys(const Call& call);
   bool HasAwaitedKey(Call& call);
   void ParkOn(Call& call, int64_t timeout_ms);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "script/run_command.h"
 #include "script/scripting.h"
+#include "server/client_line.h"
 #include "server/client_session.h"
 #include "server/redact.h"
 #include "server/server.h"
@@ -110,6 +111,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   Reply reply(out, session.protocol);
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
   const bool was_monitor = session.is_monitor.load(std::memory_order_relaxed);
+  const bool was_replica = session.is_replica.load(std::memory_order_relaxed);
   Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && (txn_->saw_uncommitted() || txn_->announced()));
@@ -130,6 +132,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   const int64_t usec = ended_us - started_us;
   if (rerun) server_.latency().Note("command-unblocking", usec);
   Count(session, outcome, argv, usec, std::string_view(out).substr(start));
+  if (was_replica && out.size() > start) return CutOffReplica(session, outcome, out, start);
   if (session.reply_mode != ReplyMode::kOn) {
     out.resize(start);
     out.append(session.subscriptions.confirmations());
@@ -144,6 +147,20 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     case CloseRequest::kNone: break;
   }
   return RunResult::kDone;
+}
+
+// What a replica is sent is its stream, which a reply would damage.
+RunResult BaseWorker::CutOffReplica(ClientSession& session, const Outcome& outcome, std::string& out, size_t start) {
+  const std::string name = outcome.command == nullptr ? "unknown" : outcome.command->full_name();
+  const std::string_view error = ErrorOf(std::string_view(out).substr(start));
+  if (!error.empty()) {
+    Log(LogSeverity::kWarning, "== CRITICAL == This master is sending an error to its replica: '" +
+                                   std::string(error) + "' after processing the command '" + name + "'");
+  }
+  Log(LogSeverity::kNotice, "Replica generated a reply to command '" + name + "', disconnecting it: " +
+                                ClientLine(session, server_.table(), MonotonicUs()));
+  out.resize(start);
+  return RunResult::kAbort;
 }
 
 // Shows the request to those that MONITOR. What MULTI puts aside is shown when EXEC runs it.

@@ -66,6 +66,7 @@ class BaseWorker : public Worker {
  private:
   bool IsHeldBack(const ClientSession& session, std::span<const std::string_view> argv);
   bool MayChangeData(const Command& command, std::span<const std::string_view> argv);
+  RunResult CutOffReplica(ClientSession& session, const Outcome& outcome, std::string& out, size_t start);
   void Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv);
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,

@@ -30,7 +30,7 @@ constexpr char kProgram[] = "cairn-export";
 
 Status Export(const std::string& path) {
   const std::unique_ptr<Store> store =
-      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, false));
+      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, OfflineUse::kExport));
   const Limits limits;
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(*store));
   RdbOutputFile file(path);

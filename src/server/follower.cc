@@ -209,7 +209,10 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
     adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
     return Ok();
   };
-  const Reloaded reloaded = TRY(ReplaceDataset(server_, *txn_, link_.Source(), options));
+  is_loading_ = true;
+  Result<Reloaded> loaded = ReplaceDataset(server_, *txn_, link_.Source(), options);
+  is_loading_ = false;
+  const Reloaded reloaded = TRY(std::move(loaded));
   adoption->Done();
   adoption.reset();
   server_.OnStreamChanged();
@@ -304,13 +307,13 @@ Status Follower::RunCommand(std::span<const std::string_view> argv) {
 // What has to wait for a stripe lets go of its own first.
 Status Follower::RunRetried(std::span<const std::string_view> argv) {
   CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
+  const Command* const command = server_.table().ResolveAny(argv);
   const int64_t begin_us = MonotonicUs();
   for (int tries = 0;; ++tries) {
     reply_.clear();
     Reply reply(reply_, 2);
-    const Status status = server_.dispatcher().Apply(worker, *session_, argv, reply, tries > 1);
+    const Status status = server_.dispatcher().Apply(worker, *session_, command, argv, reply, tries > 1);
     if (!status.Is(Code::kWouldWait)) {
-      const Command* command = server_.table().Resolve(argv);
       if (command != nullptr) stats_.OnCommand(*command, MonotonicUs() - begin_us, !status.ok(), status.text());
       if (!status.ok()) {
         Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +

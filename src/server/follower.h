@@ -68,6 +68,8 @@ class Follower {
   // Of the transfer, in bytes; a size of 0 is not known.
   uint64_t sync_size() const { return sync_size_; }
   uint64_t sync_received() const { return sync_received_; }
+  // Whether a transfer is being loaded beside the data that is served. Thread: any.
+  bool is_loading() const { return is_loading_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
   uint64_t received_offset() const { return received_offset_; }
@@ -121,6 +123,7 @@ class Follower {
   std::atomic<int64_t> down_since_ms_{0};
   std::atomic<uint64_t> sync_size_{0};
   std::atomic<uint64_t> sync_received_{0};
+  std::atomic<bool> is_loading_{false};
   std::atomic<uint64_t> full_syncs_{0};
   std::atomic<uint64_t> partial_syncs_{0};
   std::atomic<uint64_t> received_offset_{0};

@@ -2,9 +2,12 @@
 //
 // cairn-import: the keys of an RDB file go into a data directory that no server has open.
 //
-// Keys that are there already are replaced, all others stay. Nothing is logged on the way; the
-// work is on the disk when the program says that it is done, and if it is ended before, the file
-// is to be imported again.
+// Into a directory without keys the file goes whole or not at all: into staged keyspaces, without a
+// log, which one commit makes those of the databases. If the program is ended before that, the
+// directory is as empty as it was. Where there are keys, those of the file replace them one by one,
+// through the log, and all others stay; if the program is ended, a part of the keys is there, and the
+// file is to be imported again. Either way the work is on the disk when the program says that it is
+// done (docs/decisions/import.md).
 #include <gflags/gflags.h>
 
 #include <atomic>
@@ -42,41 +45,49 @@ Status ForgetHistory(Store& store, Transaction& txn) {
   History history;
   history.id = DrawReplicationId();
   txn.PutNote(kHistoryRow, EncodeHistory(history));
-  return txn.Commit(CommitMode::kWait);
+  return Ok();
 }
 
 // A library that does not compile, or names a function that another has, would keep the server from starting.
-Status PutFunctions(Transaction& txn, const std::vector<std::string>& codes) {
+Status PutFunctions(Transaction& txn, Scripting& scripting, const std::vector<std::string>& codes) {
+  const Status restored = RestoreLibraries(scripting, txn, codes, RestorePolicy::kReplace);
+  if (restored.ok()) return Ok();
+  return Status::Error(restored.code(), "RDB file, its functions: " + std::string(restored.text()));
+}
+
+// The last commit: the functions, a new history, and the staged keyspaces take the places of the empty ones.
+Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& functions) {
   const std::atomic<int64_t> never_busy{0};
   const Conditions conditions;
   BusyScripts busy;
   Scripting scripting(never_busy, busy, conditions, [] { return false; });
   TRY(scripting.Load(TRY(ReadLibraryRows(txn))));
   txn.BeginCommand(Lane::kSlow, 0, false);
-  TRY(LockLibraries(txn));
-  const Status restored = RestoreLibraries(scripting, txn, codes, RestorePolicy::kReplace);
-  if (!restored.ok()) {
-    txn.AbandonCommand();
-    txn.Discard();
-    return Status::Error(restored.code(), "RDB file, its functions: " + std::string(restored.text()));
-  }
+  TRY(txn.LockAll());
+  TRY(PutFunctions(txn, scripting, functions));
+  TRY(ForgetHistory(store, txn));
+  if (store.is_staging()) txn.AdoptStaged();
   TRY(txn.FinishCommand());
-  return txn.Commit(CommitMode::kNoLog);
+  return txn.Commit(CommitMode::kSync);
 }
 
 Status Import(const std::string& path) {
   RdbInputFile file;
   TRY(file.Open(path));
   const std::unique_ptr<Store> store =
-      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, true));
+      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, OfflineUse::kImport));
   const Limits limits;
   ProgressBar bar("importing", file.size(), "B");
   Transaction txn(*store, 1);
+  if (store->was_empty()) TRY(store->BeginStaging(txn));
+  const bool is_staged = store->is_staging();
   RdbTarget target;
   target.databases = store->databases();
-  target.commit = CommitMode::kNoLog;
+  target.commit = is_staged ? CommitMode::kNoLog : CommitMode::kWait;
   target.checksum = FLAGS_checksum;
-  target.keyspace = [&](int db) { return Keyspace(txn, db, limits); };
+  target.keyspace = [&](int db) {
+    return is_staged ? Keyspace::ById(txn, store->staged_keyspace(db), limits) : Keyspace(txn, db, limits);
+  };
   const RdbFileReader* shown = nullptr;
   target.on_progress = [&](uint64_t position) {
     bar.Show(position, std::to_string(shown->keys()) + " keys");
@@ -85,9 +96,8 @@ Status Import(const std::string& path) {
   shown = &reader;
   TRY(reader.Load());
   for (const std::string& warning : reader.warnings()) std::fprintf(stderr, "\n%s\n", warning.c_str());
-  TRY(PutFunctions(txn, reader.functions()));
-  TRY(ForgetHistory(*store, txn));
   TRY(store->Flush());
+  TRY(Finish(*store, txn, reader.functions()));
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");
   std::printf("%llu keys imported, %llu whose time had passed left out\n",
               static_cast<unsigned long long>(reader.keys()),

@@ -14,22 +14,24 @@
 
 namespace cairn {
 
-Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, bool create) {
+Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, OfflineUse use) {
   uint64_t budget = DefaultMemoryBudget();
   if (!options.memory_budget.empty()) {
     const auto given = ParseMemory(options.memory_budget);
     if (!given) return Status::Io("memory-budget: '" + options.memory_budget + "' is no number of bytes");
     if (*given > 0) budget = *given;
   }
-  if (create && mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
+  const bool creates = use == OfflineUse::kImport;
+  if (creates && mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
     return Status::Io("cannot create the directory " + options.dir + ": " + std::strerror(errno));
   }
-  if (!create && !std::filesystem::exists(options.dir + "/CURRENT")) {
+  if (!creates && !std::filesystem::exists(options.dir + "/CURRENT")) {
     return Status::Io(options.dir + " is no data directory");
   }
   StoreOptions store;
   store.dir = options.dir;
   store.databases = options.databases;
+  store.imports = creates;
   store.budget = Budget::Of(budget);
   ArrangeMemory(budget);
   RaiseFileLimit();

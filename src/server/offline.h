@@ -21,7 +21,11 @@ struct OfflineOptions {
   std::string memory_budget;  // as in the configuration file; empty: a share of the machine's
 };
 
-Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, bool create);
+// An import makes the directory when it is missing, and has the store tuned for writing.
+enum class OfflineUse : unsigned char { kImport, kExport };
+
+// Opens the store of the directory. Thread: main; waits.
+Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, OfflineUse use);
 
 // Prints what is wrong to the standard error stream; the exit status for it.
 int RefuseOffline(const char* program, const Status& status);

@@ -119,6 +119,11 @@ int Replicas::CountAcked(uint64_t offset, bool synced) const {
   return count;
 }
 
+bool Replicas::IsWriting() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(fed_.begin(), fed_.end(), [](const auto& replica) { return replica->is_written.load(); });
+}
+
 uint64_t Replicas::FirstNeeded() const {
   const std::lock_guard lock(mutex_);
   uint64_t first = kNothingNeeded;
@@ -252,6 +257,7 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   replica.log_from = start.sequence;
   const std::string id = log_.history().id;
   if (!is_old) TRY(Push(replica, "+FULLRESYNC " + id + " " + std::to_string(start.offset) + "\r\n"));
+  replica.is_written = true;
   replica.state = Replica::State::kSending;
   Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
                                 ", sending the data set as of offset " + std::to_string(start.offset));
@@ -291,6 +297,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
     RdbFileWriter writer(*txn, snapshot, server_.limits(), options,
                          [&](std::string_view bytes) { return Push(replica, bytes); });
     TRY(writer.Write());
+    replica.is_written = false;
     return Push(replica, mark);
   }
   // Its size has to be said first, so it is written to the disk.
@@ -306,6 +313,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   });
   TRY(writer.Write());
   TRY(file.Finish());
+  replica.is_written = false;
   RdbInputFile input;
   TRY(input.Open(path));
   unlink(path.c_str());

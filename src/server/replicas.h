@@ -40,6 +40,7 @@ struct Replica {
   std::atomic<int> port{0};
   std::atomic<bool> takes_marked_file{false};  // capa eof
   std::atomic<State> state{State::kWaiting};
+  std::atomic<bool> is_written{false};         // its first transfer is being written, to it or to a file
   std::atomic<uint64_t> acked{0};
   std::atomic<uint64_t> synced{0};
   std::atomic<uint64_t> sent{0};
@@ -77,6 +78,8 @@ class Replicas {
   int CountAcked(uint64_t offset, bool synced) const;
   // Those online that were heard of within min-replicas-max-lag.
   int CountGood() const;
+  // Whether a first transfer is being written, which Redis calls a background save. Thread: any.
+  bool IsWriting() const;
   // The sequence from which on one of them reads the log (storage/old_logs.h).
   uint64_t FirstNeeded() const;
   // Ends those that are silent for too long; called every second.

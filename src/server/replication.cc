@@ -216,6 +216,8 @@ void Replication::UpdateConditions() {
   const bool follows = primary().has_value();
   conditions.Set(kKeepsExpired, follows);
   conditions.Set(kReadOnlyReplica, follows && settings.replica_read_only);
+  server_.store().SetInterest(kInterestInExpiries, follows && !settings.replica_read_only ? kInterestInExpiries : 0);
+  if (!follows) own_expiries_.Clear();
   conditions.Set(kStaleReplica, follows && !link_is_up_ && !settings.replica_serve_stale_data);
   const int64_t wanted = settings.min_replicas_to_write;
   const bool counts = wanted > 0 && settings.min_replicas_max_lag_s > 0 && !follows;

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "command/session.h"
 #include "server/follower.h"
+#include "server/own_expiries.h"
 #include "server/replicas.h"
 #include "server/stream_log.h"
 
@@ -35,6 +36,7 @@ class Replication {
   StreamLog& log() { return log_; }
   Follower& follower() { return follower_; }
   Replicas& replicas() { return replicas_; }
+  OwnExpiries& own_expiries() { return own_expiries_; }
 
   // None: this server is a primary.
   std::optional<PrimaryAddress> primary() const;
@@ -89,6 +91,7 @@ class Replication {
   StreamLog log_;
   Follower follower_;
   Replicas replicas_;
+  OwnExpiries own_expiries_;
   std::mutex role_mutex_;       // one change of the role at a time
   mutable std::mutex mutex_;    // primary_, waiting_
   std::optional<PrimaryAddress> primary_;

@@ -3,6 +3,7 @@
 // REPLICAOF, ROLE, WAIT, WAITAOF, and what servers say to one another: REPLCONF, PSYNC, SYNC.
 #include <string>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "command/context.h"
 #include "server/client_session.h"
@@ -173,7 +174,10 @@ Status Psync(CommandContext& ctx, Args& args, Reply&) {
   Replication& replication = ctx.server().replication();
   const std::string_view id = args.Bytes();
   const auto next = ParseInt64(args.Bytes());
-  if (!next) return Status::Reply(errors::kNotAnInteger);
+  if (!next) {
+    Log(LogSeverity::kWarning, "Replica " + ClientOf(ctx).peer + " asks for synchronization but with a wrong offset");
+    return Status::Reply(errors::kNotAnInteger);
+  }
   if (args.More() && args.Keyword("failover")) {
     if (!replication.primary()) return Status::Reply("ERR PSYNC FAILOVER can't be sent to a master.");
     if (id != replication.log().history().id) {

@@ -21,9 +21,10 @@ Status WritePersistence(CommandContext& ctx, Report& text) {
   const RdbSaves& files = server.rdb_saves();
   const int64_t running_s = files.in_background() ? (WallMs() - files.started_ms()) / 1000 : -1;
   text.Field("loading", server.conditions().Has(kLoadingData));
-  text.Field("async_loading", 0);
+  text.Field("async_loading", server.replication().follower().is_loading());
   text.Field("rdb_changes_since_last_save", server.store().counters().changes.load() - saves.changes_before);
-  text.Field("rdb_bgsave_in_progress", files.in_background());
+  const bool is_sending = server.replication().replicas().IsWriting();
+  text.Field("rdb_bgsave_in_progress", files.in_background() || is_sending);
   text.Field("rdb_last_save_time", saves.last_unix_s.load());
   text.Field("rdb_last_bgsave_status", outcome);
   text.Field("rdb_last_bgsave_time_sec", files.last_duration_s());

@@ -39,8 +39,9 @@ void WriteLink(Server& server, const PrimaryAddress& primary, Report& text) {
   text.Field("replica_announced", server.settings().replica_announced.load());
 }
 
-std::string_view StateName(Replica::State state) {
-  switch (state) {
+std::string_view StateName(const Replica& replica) {
+  if (replica.is_written) return "wait_bgsave";
+  switch (replica.state) {
     case Replica::State::kWaiting: return "wait_bgsave";
     case Replica::State::kSending: return "send_bulk";
     case Replica::State::kOnline: return "online";
@@ -63,7 +64,7 @@ Status WriteReplication(CommandContext& ctx, Report& text) {
     const Replica& replica = *replicas[i];
     const int64_t lag_s = replica.state == Replica::State::kOnline ? (WallMs() - replica.acked_ms) / 1000 : 0;
     text.Field("slave" + std::to_string(i), "ip=" + replica.ip + ",port=" + std::to_string(replica.port) + ",state=" +
-                                                std::string(StateName(replica.state)) + ",offset=" +
+                                                std::string(StateName(replica)) + ",offset=" +
                                                 std::to_string(replica.acked) + ",lag=" + std::to_string(lag_s));
   }
   const History history = replication.log().history();

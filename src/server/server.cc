@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -34,7 +35,8 @@ constexpr std::string_view kProtected =
     "the default user. In this mode connections are only accepted from the loopback interface. Set "
     "'requirepass', or 'protected-mode no', to accept connections from elsewhere.\r\n";
 
-// Replicas that lag behind are given time to get the last of the stream; writes are held back meanwhile.
+// Replicas that lag behind are given time to get the last of the stream; writes are held back meanwhile. One that is
+// still being sent its first transfer has to come again anyway.
 constexpr int64_t kShutdownTimeoutMs = 10000;
 
 void AwaitReplicas(Server& server) {
@@ -46,7 +48,10 @@ void AwaitReplicas(Server& server) {
   if (!end.ok()) return;
   replication.log().WantAcks();
   const auto lag_behind = [&replication, &end] {
-    return replication.replicas().CountAcked(*end, false) < static_cast<int>(replication.replicas().count());
+    const std::vector<std::shared_ptr<Replica>> replicas = replication.replicas().All();
+    return std::any_of(replicas.begin(), replicas.end(), [&end](const std::shared_ptr<Replica>& replica) {
+      return replica->state == Replica::State::kOnline && replica->acked < *end;
+    });
   };
   while (lag_behind() && WallMs() < until_ms) usleep(1000);
 }

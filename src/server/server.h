@@ -86,6 +86,7 @@ class Server : public Service {
   void Tell(std::span<const Announcement> announcements) {
     pubsub_.Deliver(announcements);
     if (store_->interest() & kInterestInKeys) tracking_.Deliver(announcements);
+    if (store_->interest() & kInterestInExpiries) replication_.own_expiries().Note(announcements);
   }
   Monitors& monitors() { return monitors_; }
   Scripting& scripting() { return *scripting_; }

@@ -55,20 +55,33 @@ void Ticker::RunTick() {
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
-    if (!server_.debug().active_expire || !server_.store().writable()) continue;
     server_.pause().EndIfOver(WallMs());
-    if (!server_.conditions().Has(kKeepsExpired | kPausesExpiry)) ExpireKeys(*txn);
+    if (!server_.debug().active_expire || !server_.store().writable()) continue;
+    if (!server_.conditions().Has(kPausesExpiry)) ExpireKeys(*txn);
   }
 }
 
 void Ticker::ExpireKeys(Transaction& txn) {
   const LatencyTimer timer(server_.latency(), "expire-cycle");
   const auto effort = static_cast<uint64_t>(server_.settings().active_expire_effort.load());
-  const Result<uint64_t> expired = ExpireDue(txn, server_.limits(), WallMs(), kKeysPerEffort * effort);
+  const bool is_replica = server_.conditions().Has(kKeepsExpired);
+  const Status expired = is_replica ? ExpireOwn(txn, kKeysPerEffort * effort)
+                                    : ExpireDue(txn, server_.limits(), WallMs(), kKeysPerEffort * effort).TakeStatus();
   if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
   if (expired.ok()) return;
   Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
-                                 std::string(expired.status().text()));
+                                 std::string(expired.text()));
+}
+
+// Of a replica, only what its clients have written.
+Status Ticker::ExpireOwn(Transaction& txn, uint64_t most) {
+  OwnExpiries& own = server_.replication().own_expiries();
+  const int64_t now_ms = WallMs();
+  const std::vector<DueRow> due = own.TakeDue(now_ms, most);
+  uint64_t done = 0;
+  Status status = ExpireRows(txn, server_.limits(), now_ms, due, done);
+  if (!status.ok()) own.Note(std::span(due).subspan(done));
+  return status.Is(Code::kWouldWait) ? Ok() : std::move(status);
 }
 
 void Ticker::NoteStalls() {

@@ -30,6 +30,7 @@ class Ticker {
   void RunSync();
   Status SyncLog();
   void ExpireKeys(Transaction& txn);
+  Status ExpireOwn(Transaction& txn, uint64_t most);
   void NoteStalls();
   // False when it is time to end.
   bool Sleep(int64_t ms);

@@ -55,19 +55,26 @@ uint64_t TagOf(std::string_view internal) {
   return std::endian::native == std::endian::little ? tag : __builtin_bswap64(tag);
 }
 
-// The first eight bytes of the user's key as a number of the same order.
-uint64_t PrefixOf(std::string_view internal) {
+// The first sixteen bytes of the user's key as numbers of the same order: an element's collection and hash.
+struct Prefix {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  auto operator<=>(const Prefix&) const = default;
+};
+
+Prefix PrefixOf(std::string_view internal) {
   const std::string_view user = UserPart(internal);
-  char bytes[8] = {};
+  char bytes[sizeof(Prefix)] = {};
   std::memcpy(bytes, user.data(), std::min(user.size(), sizeof(bytes)));
-  uint64_t prefix = 0;
+  Prefix prefix;
   std::memcpy(&prefix, bytes, sizeof(prefix));
-  return std::endian::native == std::endian::little ? __builtin_bswap64(prefix) : prefix;
+  if (std::endian::native == std::endian::big) return prefix;
+  return {__builtin_bswap64(prefix.high), __builtin_bswap64(prefix.low)};
 }
 
 // A row in a run; the prefix settles most comparisons without a look at the row.
 struct Place {
-  uint64_t prefix;
+  Prefix prefix;
   const char* entry;
 };
 using Run = std::vector<Place>;
@@ -86,7 +93,7 @@ class Order {
     if (a.prefix != b.prefix) return a.prefix < b.prefix;
     return compare_(a.entry, b.entry) < 0;
   }
-  bool IsBefore(const Place& place, uint64_t prefix, const Slice& internal) const {
+  bool IsBefore(const Place& place, const Prefix& prefix, const Slice& internal) const {
     if (place.prefix != prefix) return place.prefix < prefix;
     return compare_(place.entry, internal) < 0;
   }
@@ -157,7 +164,7 @@ class SortedIterator final : private SlotHolder, public MemTableRep::Iterator {
     current_ = last;
   }
   void Seek(const Slice& internal, const char*) override {
-    const uint64_t prefix = PrefixOf({internal.data(), internal.size()});
+    const Prefix prefix = PrefixOf({internal.data(), internal.size()});
     for (size_t i = 0; i < runs_.count; ++i) {
       const Run& run = *runs_.run[i];
       const auto is_before = [&](const Place& place, const Slice& key) { return order_.IsBefore(place, prefix, key); };
@@ -327,10 +334,12 @@ class HashMemtable final : public MemTableRep {
     const Node* const newest = newest_.load(std::memory_order_acquire);
     if (newest == viewed_) return view_;
     Run fresh;
+    fresh.reserve(rows_.load(std::memory_order_relaxed) - viewed_rows_);
     for (const Node* node = newest; node != viewed_; node = node->before) {
       fresh.push_back({PrefixOf(InternalKey(node->entry())), node->entry()});
     }
     viewed_ = newest;
+    viewed_rows_ += fresh.size();
     std::sort(fresh.begin(), fresh.end(), order_);
     while (view_.count > 0) {
       const Run& last = *view_.run[view_.count - 1];
@@ -354,6 +363,7 @@ class HashMemtable final : public MemTableRep {
   std::mutex view_mutex_;  // guards view_, viewed_
   Runs view_;
   const Node* viewed_ = nullptr;  // the newest that is in view_
+  size_t viewed_rows_ = 0;        // how many are in it
 };
 
 void VersionIterator::Seek(const Slice& internal, const char*) {

@@ -49,7 +49,7 @@ Status FromRocksDb(const rocksdb::Status& status) {
 }
 
 Store::Store(const StoreOptions& options)
-    : options_(options), cache_(options.budget.key_cache),
+    : options_(options), cache_(options.imports ? 0 : options.budget.key_cache), names_(options.budget.key_cache),
       rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
       log_tail_(LogTailBytes(options.budget)), budget_(options.budget),
       databases_(options.databases), staged_(options.databases) {}
@@ -89,8 +89,10 @@ Status Store::Load() {
   TRY(LoadDatabases());
   TRY(LoadCounts());
   const auto has_keys = [](const Database& database) { return database.keys != 0; };
-  if (hidden_keyspaces_.empty() && std::none_of(databases_.begin(), databases_.end(), has_keys)) {
+  was_empty_ = hidden_keyspaces_.empty() && std::none_of(databases_.begin(), databases_.end(), has_keys);
+  if (was_empty_) {
     cache_.NoteEmptyStore();
+    names_.NoteEmptyStore();
   }
   std::string reserved;
   const RowKey ids = MakeMetaRow(kCollectionsRow);

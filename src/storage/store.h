@@ -32,6 +32,7 @@
 #include "storage/log_tail.h"
 #include "storage/rank_index.h"
 #include "storage/row_cache.h"
+#include "storage/row_names.h"
 #include "storage/stripes.h"
 
 namespace rocksdb {
@@ -60,6 +61,7 @@ struct StoreOptions {
   uint64_t blob_bytes = 64 * 1024;                 // values from here on live in blob files; 0: none do
   bool direct_io = false;
   bool bottom_zstd = true;
+  bool imports = false;                            // for one transaction that only writes: see docs/decisions/import.md
 };
 
 // Hears of committed changes to keys somebody waits for (BLPOP, WATCH). The calls come while the committer still
@@ -90,6 +92,10 @@ class Store {
 
   int databases() const { return static_cast<int>(databases_.size()); }
   const Database& database(int db) const { return databases_[db]; }
+  // Whether no database had a key when the store was opened, those included that `databases` hides. Thread: any.
+  bool was_empty() const { return was_empty_; }
+  // StoreOptions::imports. Thread: any.
+  bool imports() const { return options_.imports; }
 
   // ---- maintenance, each may take long
   // Rewrites everything to the bottom: dead collections, dropped keyspaces and tombstones are gone after it.
@@ -203,6 +209,7 @@ class Store {
   const StoreOptions options_;
   RowCache cache_;
   bool ends_with_process_ = false;
+  RowNames names_;
   Stripes stripes_;
   RankIndexes rank_indexes_;
   KeyspaceCounters counters_;
@@ -236,6 +243,7 @@ class Store {
   std::atomic<InterestMask> interest_{0};
   std::atomic<uint64_t> incomplete_probes_{0};
   std::atomic<bool> loaded_{false};
+  bool was_empty_ = false;  // fixed after Open
   std::atomic<bool> writable_{true};
   mutable std::mutex error_mutex_;
   std::string write_error_;

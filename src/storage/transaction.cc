@@ -300,7 +300,8 @@ int64_t Transaction::IdleSeconds(const RowKey& row) {
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
   if (snapshot_ != nullptr) return snapshot_->Get(row);
   if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
-  const bool cached = IsCached(row.space());
+  const bool cached = IsCached(row.space()) && !store_.imports();
+  if (store_.imports() && IsCached(row.space()) && store_.names_.RulesOut(hash)) return RowRef();
   if (cached) {
     bool hot = false;
     RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_ms_ / 1000, hot);
@@ -490,6 +491,7 @@ void Transaction::SortEntries() {
     if (!ReadU64(rest, rank)) rank = 0;
     order_.push_back({rank, i});
   }
+  if (store_.imports()) return;  // its memtables keep no order
   std::sort(order_.begin(), order_.end(),
             [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
 }
@@ -536,7 +538,9 @@ void Transaction::AdvanceStripes() {
 void Transaction::ApplyToCache() {
   for (const Overlay::Entry& entry : overlay_.entries()) {
     if (!IsCached(entry.space())) continue;
-    if (entry.state == Overlay::State::kPut) {
+    if (store_.imports()) {
+      store_.names_.Add(entry.hash);
+    } else if (entry.state == Overlay::State::kPut) {
       store_.cache_.Insert(entry.tagged, entry.hash, entry.value, entry.hot, now_ms_ / 1000);
     } else if (entry.state == Overlay::State::kDeleted) {
       store_.cache_.Erase(entry.tagged, entry.hash);

@@ -29,8 +29,11 @@ constexpr size_t kTombstonesInWindow = 64;
 // A memtable that fits in the processor's cache is filled twice as fast (docs/decisions/memtable-size.md).
 constexpr uint64_t kMostMemtableBytes = 4 * kMegabyte;
 constexpr uint64_t kTypicalKeyRowBytes = 128;
+// An import's are as large as files are to be: what it writes is sorted once, by the flush.
+constexpr uint64_t kMostImportedBytes = 64 * kMegabyte;
 constexpr int kMemtablesPerFlush = 8;  // merged into one file, so that files are not as small as memtables
 constexpr int kLevel0Trigger = 4;
+constexpr int kImportedLevel0Trigger = 16;  // fewer passes over the same rows; the server that comes is not slowed down
 constexpr int kLevel0Slowdown = 24;
 constexpr int kLevel0Stop = 40;
 constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // who needs old logs says so (storage/old_logs.h)
@@ -58,6 +61,17 @@ rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
   table.metadata_block_size = kBlockBytes;
   table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
   return table;
+}
+
+// Rows in hash tables that are put in order by the flush, on a thread of its own; owners come in order, and are asked
+// for by the filters of the flush.
+void TuneForImport(Space space, const StoreOptions& options, rocksdb::ColumnFamilyOptions& family) {
+  const uint64_t memtable = std::clamp<uint64_t>(options.budget.memtables / 8, kMegabyte / 2, kMostImportedBytes);
+  family.write_buffer_size = memtable;
+  family.min_write_buffer_number_to_merge = 1;
+  family.level0_file_num_compaction_trigger = kImportedLevel0Trigger;
+  if (space == Space::kOwners || space == Space::kMeta) return;
+  family.memtable_factory = NewHashMemtableFactory(memtable / kTypicalKeyRowBytes);
 }
 
 }  // namespace
@@ -128,6 +142,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   family.level0_file_num_compaction_trigger = kLevel0Trigger;
   family.level0_slowdown_writes_trigger = kLevel0Slowdown;
   family.level0_stop_writes_trigger = kLevel0Stop;
+  if (options.imports) TuneForImport(space, options, family);
   // What is written out first is rewritten soon; compressing it would only cost.
   family.compression_per_level.assign(static_cast<size_t>(family.num_levels), rocksdb::kSnappyCompression);
   family.compression_per_level[0] = rocksdb::kNoCompression;

@@ -15,11 +15,6 @@ namespace {
 constexpr size_t kKeysPerCommit = 64;
 constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
 
-struct DueRow {
-  int64_t when_ms;
-  std::string key_row;
-};
-
 // Reads up to `most` due rows; `next_ms` becomes the time of the first row left, or the end of time.
 Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t now_ms, size_t most,
                                     int64_t& next_ms) {
@@ -110,6 +105,21 @@ Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleK
   return Ok();
 }
 
+Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows,
+                  uint64_t& done) {
+  for (done = 0; done < rows.size();) {
+    const size_t count = std::min<size_t>(kKeysPerCommit, rows.size() - done);
+    Status status = DeleteDue(txn, limits, now_ms, rows.subspan(done, count));
+    if (!status.ok()) {
+      txn.AbandonCommand();
+      txn.Discard();
+      return status;
+    }
+    done += count;
+  }
+  return Ok();
+}
+
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
   std::atomic<int64_t>& earliest = txn.store().earliest_expiry_ms();
   if (earliest.load() > now_ms) return uint64_t{0};
@@ -122,18 +132,11 @@ Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_m
     txn.store().NoteExpiry(from_ms);
     return std::move(due).TakeStatus();
   }
-  const std::span<const DueRow> rows(*due);
-  for (size_t at = 0; at < rows.size(); at += kKeysPerCommit) {
-    Status status = DeleteDue(txn, limits, now_ms, rows.subspan(at, std::min(kKeysPerCommit, rows.size() - at)));
-    if (status.ok()) continue;
-    txn.AbandonCommand();
-    txn.Discard();
-    txn.store().NoteExpiry(rows[at].when_ms);
-    if (status.Is(Code::kWouldWait)) return uint64_t{at};
-    return status;
-  }
-  txn.store().NoteExpiry(next_ms);
-  return uint64_t{rows.size()};
+  uint64_t done = 0;
+  Status status = ExpireRows(txn, limits, now_ms, *due, done);
+  txn.store().NoteExpiry(status.ok() ? next_ms : (*due)[done].when_ms);
+  if (!status.ok() && !status.Is(Code::kWouldWait)) return status;
+  return done;
 }
 
 }  // namespace cairn

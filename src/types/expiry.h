@@ -9,6 +9,7 @@
 // Thread: the tick thread, with a transaction of its own.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,6 +19,18 @@
 #include "types/limits.h"
 
 namespace cairn {
+
+// A row of the expiries space. Thread: a value.
+struct DueRow {
+  int64_t when_ms;
+  std::string key_row;
+  auto operator<=>(const DueRow&) const = default;
+};
+
+// Deletes the keys, and the fields of hashes, of these rows that are still due, in commits of some dozen. `done`
+// becomes the number of rows that are settled, all of them unless there was an error. Thread: that of the transaction;
+// takes the stripes of the keys.
+Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done);
 
 // Deletes up to `most` keys whose time is `now_ms` or before, in commits of some dozen. Returns how many.
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most);

@@ -80,6 +80,8 @@ void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const Record
     if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) continue;
     txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), {});
     txn_.NoteExpiry(when_ms);
+    if (!(txn_.interest() & kInterestInExpiries) || txn_.keeps_expired()) continue;
+    txn_.Announce({AnnouncementKind::kKeyExpires, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
   }
 }
 

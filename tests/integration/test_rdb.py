@@ -58,6 +58,74 @@ def test_redis_to_cairn(tmp_path, directives):
             assert cairn.client().dbsize() == redis.client().dbsize()
 
 
+def kill_import(data, data_dir):
+    """Lets cairn-import read a part of a file and kills it when that has been taken in."""
+    with subprocess.Popen([BUILD / "cairn-import", "--dir", data_dir, "-"], stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        process.stdin.write(data)
+        process.stdin.flush()
+        time.sleep(0.3)
+        process.kill()
+        process.stdin.close()
+
+
+def test_import_that_is_killed_leaves_an_empty_directory_empty(tmp_path):
+    """No key, whole or in part, is there afterwards, and the next import finds nothing of the first in its way."""
+    data_dir = tmp_path / "data"
+    with start_redis() as redis:
+        fill(redis.client(), seed=11, large=(50000,))
+        save(redis.client(), background=False)
+        path = redis.data_dir / "dump.rdb"
+        content = path.read_bytes()
+        for part in (3, 2):
+            kill_import(content[:len(content) * part // 4], data_dir)
+            with Server(data_dir=data_dir) as cairn:
+                assert cairn.client().dbsize() == 0
+                assert cairn.client().scan() == (0, [])
+        done = run_import(path, data_dir)
+        assert done.returncode == 0, done.stderr
+        with Server(data_dir=data_dir) as cairn:
+            assert_equal(redis.client(), cairn.client())
+            cairn.restart("kill9")
+            assert_equal(redis.client(), cairn.client())
+
+
+def test_import_that_is_killed_beside_other_keys_can_be_repeated(tmp_path):
+    """What the directory had stays, nothing that is there is damaged, and the same import afterwards is complete."""
+    with start_redis() as redis, Server(data_dir=tmp_path) as cairn:
+        redis.client().set("kept", 1)
+        cairn.client().set("kept", 1)
+        cairn.shutdown()
+        fill(redis.client(), seed=12, large=(50000,))
+        save(redis.client(), background=False)
+        path = redis.data_dir / "dump.rdb"
+        content = path.read_bytes()
+        kill_import(content[:len(content) * 3 // 4], cairn.data_dir)
+        cairn.start()
+        assert cairn.client().get("kept") == b"1"
+        cairn.client().execute_command("DEBUG", "DIGEST")  # reads every key
+        assert cairn.client().dbsize() == len(list(cairn.client().scan_iter(count=1000)))
+        cairn.shutdown()
+        done = run_import(path, cairn.data_dir)
+        assert done.returncode == 0, done.stderr
+        cairn.start()
+        assert_equal(redis.client(), cairn.client())
+
+
+def test_key_that_is_twice_in_a_file_is_imported_once(tmp_path):
+    """The later value counts, also where the first has been written out, and DBSIZE knows of one key."""
+    member = b"".join(text(b"member:%d" % n) for n in range(60))
+    large = b"\x02" + text(b"k") + bytes([60]) + member
+    keys = b"".join(b"\x00" + text(b"key:%d" % n) + text(b"v") for n in range(5000))
+    path = tmp_path / "twice.rdb"
+    path.write_bytes(b"REDIS0010\xfe\x00" + large + keys + b"\x00" + text(b"k") + text(b"last") + b"\xff" + bytes(8))
+    done = run_import(path, tmp_path / "data")
+    assert done.returncode == 0, done.stderr
+    with Server(data_dir=tmp_path / "data") as cairn:
+        assert cairn.client().get("k") == b"last"
+        assert cairn.client().dbsize() == 5001
+
+
 @pytest.mark.parametrize("directives", [{}, {"rdbcompression": "no"}], ids=["default", "plain"])
 def test_cairn_to_redis(tmp_path, directives):
     """A file of BGSAVE, and one of cairn-export, is loaded by redis-server and the data is equal."""

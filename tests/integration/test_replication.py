@@ -381,9 +381,9 @@ def test_what_a_replica_says_by_hand():
             assert stream == (b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"
                               b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nw\r\n")
             assert replication(primary)["slave0"]["port"] == 1234
-            connection.sendall(b"REPLCONF ip-address 192.0.2.1\r\n")  # others may be reading its name
-            assert read_line(connection) == b"+OK\r\n"
-            assert replication(primary)["slave0"]["ip"] == "127.0.0.1"
+            connection.sendall(b"GET k\r\n")  # a reply would be taken for a part of the stream
+            assert connection.recv(4096) == b""
+            assert "Replica generated a reply to command 'get', disconnecting it" in primary.log_tail()
         with socket.create_connection(("127.0.0.1", primary.port), 10) as connection:
             connection.sendall(b"PSYNC %b 24\r\n" % name)
             assert read_line(connection) == b"+CONTINUE %b\r\n" % name
@@ -411,6 +411,73 @@ def test_failover_command():
         assert_same(b, a)
         assert replication(a)["master_failover_state"] == "no-failover"
         assert b.client().info("stats")["sync_full"] == 0
+
+
+@pytest.mark.parametrize("replica_kind", ["redis", "cairn"])
+def test_a_writable_replica_expires_what_its_clients_wrote(replica_kind):
+    """The primary knows nothing of these keys; its own ones stay until it says so. Promoted, all are the replica's."""
+    with start("cairn") as primary, start(replica_kind, replica_read_only="no") as replica:
+        follow(replica, primary)
+        there, here = primary.client(), replica.client()
+        there.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", "0")
+        there.set("theirs", 1, px=100)
+        wait_for_offset(primary, replica)
+        here.set("set", 1, px=100)
+        here.rpush("list", 1, 2)
+        here.pexpire("list", 100)
+        here.eval("redis.call('SET', KEYS[1], 1, 'PX', 100)", 1, "script")
+        here.set("kept", 1, px=100)
+        here.persist("kept")
+        here.set("later", 1, px=100)
+        here.pexpire("later", 600000)
+        wait_until(lambda: here.dbsize() == 3)
+        assert here.exists("theirs") == 0
+        here.delete("theirs")
+        wait_until(lambda: here.dbsize() == 2)
+        assert here.mget("kept", "later") == [b"1", b"1"]
+        here.replicaof("NO", "ONE")
+        assert here.dbsize() == 2
+
+
+@pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
+def test_a_first_transfer_is_told_of(primary_kind):
+    """INFO of the replica has async_loading while the old data is served; the primary's is of a background save."""
+    with start(primary_kind, rdb_key_save_delay=2000) as primary, start("cairn") as replica:
+        with primary.client().pipeline(transaction=False) as pipe:
+            for n in range(2000):
+                pipe.set(f"key:{n}", b"%d" % n * 200)
+            pipe.execute()
+        replica.client().set("old", 1)
+        assert replica.client().info("persistence")["async_loading"] == 0
+        replica.client().replicaof("127.0.0.1", primary.port)
+        wait_until(lambda: replica.client().info("persistence")["async_loading"] == 1)
+        assert replica.client().info("persistence")["loading"] == 0
+        assert replica.client().get("old") == b"1"
+        assert primary.client().info("persistence")["rdb_bgsave_in_progress"] == 1
+        assert replication(primary)["slave0"]["state"] == "wait_bgsave"
+        wait_until(lambda: replica.client().info("persistence")["async_loading"] == 0)
+        wait_for_link(replica)
+        assert replica.client().dbsize() == 2000
+        wait_until(lambda: replication(primary)["slave0"]["state"] == "online")
+        assert primary.client().info("persistence")["rdb_bgsave_in_progress"] == 0
+
+
+def test_shutdown_does_not_wait_for_a_first_transfer():
+    """It has to begin again anyway. The replica keeps what it had, and the history of it."""
+    with start("cairn") as first, start("cairn", rdb_key_save_delay=1000000) as second, start("cairn") as replica:
+        first.client().set("a", "b")
+        for n in range(20):
+            second.client().set(f"key:{n}", n)
+        follow(replica, first)
+        replica.client().replicaof("127.0.0.1", second.port)
+        wait_until(lambda: replica.client().info("persistence")["async_loading"] == 1)
+        began = time.monotonic()
+        second.shutdown("NOSAVE")
+        assert time.monotonic() - began < 8
+        assert replica.client().get("a") == b"b"
+        assert replication(replica)["master_replid"] == replication(first)["master_replid"]
+        follow(replica, first)
+        assert first.client().info("stats")["sync_full"] == 1
 
 
 def test_archive_of_a_cache():

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// OwnExpiries: what clients of a writable replica gave a time to live. What the primary gave one, a replica only hides
+// when its time has passed, and the primary says when it goes; but of these keys the primary knows nothing, so the
+// replica deletes them itself. They are remembered in memory alone, as in Redis: after a restart they are hidden.
+//
+// Thread: any, under mutex_, a leaf.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "storage/transaction.h"
+#include "types/expiry.h"
+
+namespace cairn {
+
+class OwnExpiries {
+ public:
+  // Remembers what of this tells of a time to live (AnnouncementKind::kKeyExpires). Thread: any.
+  void Note(std::span<const Announcement> announcements);
+  // Puts back what could not be deleted. Thread: any.
+  void Note(std::span<const DueRow> rows);
+  // Up to `most` of those whose time is `now_ms` or before; they are not remembered any more. Thread: any.
+  std::vector<DueRow> TakeDue(int64_t now_ms, size_t most);
+  // This server is a replica no more, and expires everything itself. Thread: any.
+  void Clear();
+
+ private:
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;
+  std::set<DueRow> rows_;  // guarded by mutex_
+};
+
+}  // namespace cairn
