@@ -87,6 +87,13 @@ bool Selector::AllowsKey(std::string_view key, uint8_t access) const {
   });
 }
 
+bool Selector::AllowsEveryKey(uint8_t access) const {
+  if (all_keys_) return true;
+  return std::any_of(keys_.begin(), keys_.end(), [&](const KeyPattern& pattern) {
+    return (pattern.access & access) == access && pattern.pattern == "*";
+  });
+}
+
 bool Selector::AllowsChannel(std::string_view channel, bool is_pattern) const {
   if (all_channels_) return true;
   return std::any_of(channels_.begin(), channels_.end(), [&](const std::string& pattern) {

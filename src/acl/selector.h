@@ -33,7 +33,8 @@ class Selector {
   // Everything, of whatever kind.
   bool is_unrestricted() const { return commands_.allows_all() && all_keys_ && all_channels_; }
   const CommandRules& commands() const { return commands_; }
-  bool all_keys() const { return all_keys_; }
+  // Every key, of whatever name: ~*, or, for reading alone, %R~*.
+  bool AllowsEveryKey(uint8_t access) const;
   bool AllowsKey(std::string_view key, uint8_t access) const;
   // A pattern to subscribe to must stand among the rules as it is.
   bool AllowsChannel(std::string_view channel, bool is_pattern) const;

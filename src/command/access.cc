@@ -65,7 +65,7 @@ Denial CheckSelector(const Selector& selector, const Command& command,
     const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
     if (!selector.commands().Allows(command.index(), first)) return {DenialReason::kCommand};
   }
-  if (selector.all_keys()) return CheckChannels(selector, command, argv);
+  if (selector.AllowsEveryKey(kReadsKey | kWritesKey)) return CheckChannels(selector, command, argv);
   for (const KeyUse& use : keys.Get()) {
     if (use.flags & kNotKey) continue;
     if (!selector.AllowsKey(argv[use.position], AccessOf(use.flags))) {
@@ -112,7 +112,7 @@ bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const
   const auto rules = user.rules();
   const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
   for (const Selector& selector : rules->selectors()) {
-    if (selector.all_keys() && selector.commands().Allows(command.index(), first)) return true;
+    if (selector.AllowsEveryKey(kReadsKey) && selector.commands().Allows(command.index(), first)) return true;
   }
   return false;
 }

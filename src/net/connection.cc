@@ -23,6 +23,7 @@ constexpr size_t kKeptOutputBytes = 64 * 1024;
 constexpr size_t kKeptBytes = 64 * 1024;
 constexpr size_t kMostKeptBytes = 1024 * 1024;
 constexpr int kIdleTicks = 20;
+constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies, which output limits do not count
 constexpr int kMostFetches = 2;  // in a row; a client that keeps asking for what is cold is better off on the slow lane
 // How often a request tries for a key somebody else holds: a slow request of this thread, which will be done, or
 // another thread.
@@ -322,6 +323,11 @@ void Connection::GoSlow() {
 // ---- sending
 
 bool Connection::Flush() {
+  // As in Redis who has asked for more than its limit is not sent a part of it.
+  if (ExceedsOutputLimit()) {
+    Close();
+    return false;
+  }
   while (sent_ < out_.size()) {
     const ssize_t size = tls_ == nullptr ? send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL)
                                          : tls_->Write(out_.data() + sent_, out_.size() - sent_);
@@ -345,11 +351,17 @@ bool Connection::Flush() {
   }
   WatchWrite(AwaitsWritable());
   NoteBuffers();
-  if (unsent() > 0 && client_->ExceedsOutputLimit(unsent(), MonotonicUs())) {
+  if (ExceedsOutputLimit()) {
     Close();
     return false;
   }
   return true;
+}
+
+// Asked also when there is nothing to send: that ends the time a client has been over its soft limit.
+bool Connection::ExceedsOutputLimit() {
+  const size_t limited = unsent() - std::min(unsent(), kUnlimitedBytes);
+  return client_->ExceedsOutputLimit(limited, limited == 0 ? 0 : MonotonicUs());
 }
 
 void Connection::NoteBuffers() {
@@ -395,7 +407,7 @@ void Connection::OnTimer(int64_t now_us) {
   largest_query_ = 0;
   NoteBuffers();
   const bool too_idle = state_ == State::kReading && client_->IsIdleTooLong(now_us);
-  if (too_idle || (unsent() > 0 && client_->ExceedsOutputLimit(unsent(), now_us))) Close();
+  if (too_idle || ExceedsOutputLimit()) Close();
 }
 
 }  // namespace cairn

@@ -72,6 +72,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void GoSlow();
   void Proceed();
   bool Flush();
+  bool ExceedsOutputLimit();
   void WatchRead(bool on);
   void WatchWrite(bool on);
   void Schedule(int64_t delay_us);

@@ -16,12 +16,15 @@ constexpr size_t kMarkBytes = 40;
 
 }  // namespace
 
-// Sends a command and reads its one line. What may be refused is only told to the log.
+// Sends a command and reads its one line. What may be refused is only told to the log. Monitoring looks for the words
+// about AUTH, which are those of redis-server.
 Status PrimaryLink::Expect(std::initializer_list<std::string_view> argv, bool may_refuse) {
   TRY(wire_.SendCommand(argv, timeout_ms_));
   const std::string line = TRY(wire_.ReadLine(timeout_ms_));
   if (!line.starts_with('-')) return Ok();
-  const std::string what = std::string(*argv.begin()) + " was refused: " + line;
+  const std::string_view command = *argv.begin();
+  const std::string what =
+      command == "AUTH" ? "Unable to AUTH to MASTER: " + line : std::string(command) + " was refused: " + line;
   if (!may_refuse) return Status::Io(what);
   Log(LogSeverity::kNotice, "(Non critical) " + what);
   return Ok();

@@ -78,7 +78,8 @@ Status ClientList(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t now_us = MonotonicUs();
   std::string lines;
   for (const auto& session : ctx.server().clients().All()) {
-    if (filter.Matches(*session, ctx.session().id())) {
+    const bool is_gone = session->close == CloseRequest::kNow && session.get() != &ctx.session();
+    if (!is_gone && filter.Matches(*session, ctx.session().id())) {
       lines.append(ClientLine(*session, ctx.table(), now_us)).append("\n");
     }
   }

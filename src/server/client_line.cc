@@ -27,6 +27,10 @@ class FieldWriter {
   std::string line_;
 };
 
+// Redis keeps the first bytes of a reply in the client, and the rest in a list of blocks: obl, and omem and oll. Here
+// they lie in one piece; what is beyond a block's size is shown as the list.
+constexpr uint64_t kReplyBlockBytes = 16 * 1024;
+
 std::string Flags(const Session& session) {
   std::string flags;
   if (session.is_monitor) flags.push_back('O');
@@ -64,6 +68,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
   const uint64_t query_capacity = session.query_buffer_capacity;
   const uint64_t output_bytes = session.output_bytes;
   const uint64_t output_capacity = session.output_capacity;
+  const uint64_t listed_bytes = output_bytes - std::min(output_bytes, kReplyBlockBytes);
   const bool closing = session.close != CloseRequest::kNone;
   const auto subscriptions = [&session](ChannelKind kind) {
     return static_cast<int64_t>(session.shown_subscriptions[static_cast<size_t>(kind)]);
@@ -90,9 +95,9 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("multi-mem", 0)
       .Add("rbs", static_cast<int64_t>(output_capacity))
       .Add("rbp", static_cast<int64_t>(output_capacity))
-      .Add("obl", static_cast<int64_t>(output_bytes))
-      .Add("oll", 0)
-      .Add("omem", 0)
+      .Add("obl", static_cast<int64_t>(output_bytes - listed_bytes))
+      .Add("oll", static_cast<int64_t>((listed_bytes + kReplyBlockBytes - 1) / kReplyBlockBytes))
+      .Add("omem", static_cast<int64_t>(listed_bytes))
       .Add("tot-mem", static_cast<int64_t>(kSessionBytes + query_capacity + output_capacity))
       .Add("events", closing            ? ""
                      : output_bytes > 0 ? "rw"

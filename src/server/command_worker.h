@@ -71,7 +71,8 @@ class BaseWorker : public Worker {
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
              int64_t usec, std::string_view reply);
-  void NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv, int64_t usec);
+  void NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv,
+                int64_t usec);
 
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> stripes_;

@@ -299,7 +299,8 @@ Status Store::Flush() {
 
 bool Store::IsLive(std::string_view key_row) {
   rocksdb::PinnableSlice value;
-  if (!db_->Get(rocksdb::ReadOptions(), family(Space::kKeys), {key_row.data(), key_row.size()}, &value).ok()) return false;
+  const rocksdb::Slice row(key_row.data(), key_row.size());
+  if (!db_->Get(rocksdb::ReadOptions(), family(Space::kKeys), row, &value).ok()) return false;
   const Result<Record> record = DecodeRecord({value.data(), value.size()});
   return record.ok() && (record->header.expire_ms == kNoExpiry || record->header.expire_ms > WallMs());
 }

@@ -217,6 +217,61 @@ def test_pause_holds_back_writes_and_lets_reads_through(server):
     assert client.read() == (b"+", b"OK")
 
 
+READS_ONLY = "#!lua flags=no-writes\nreturn 1"
+
+
+def test_pause_knows_what_may_change_data(server):
+    """EXEC of a queue that writes, scripts and PFCOUNT wait; what is said to read only does not, nor an error."""
+    held = [[("multi",), ("set", "x", 1), ("exec",)], [("eval", "return 1", 0)], [("pfcount", "hll")],
+            [("multi",), ("eval", "return 1", 0), ("exec",)], [("publish", "channel", "text")]]
+    passing = [[("multi",), ("get", "x"), ("exec",)], [("eval", READS_ONLY, 0)], [("eval_ro", "return 1", 0)],
+               [("multi",), ("eval", READS_ONLY, 0), ("exec",)], [("set", "x")]]
+    admin = RawClient(server.port)
+    waiting = [RawClient(server.port) for _ in held]
+    for client, commands in zip(waiting, held):
+        for command in commands[:-1]:
+            client(*command)
+    admin("client", "pause", "60000", "write")
+    for client, commands in zip(waiting, held):
+        client.send(*commands[-1])
+    for commands in passing:
+        client = RawClient(server.port)
+        for command in commands:
+            client(*command)
+        client.close()
+    wait_until(lambda: b"blocked_clients:%d\r" % len(held) in admin("info", "clients")[1])
+    admin("client", "unpause")
+    assert [client.read()[0] for client in waiting] == [b"*", b":", b":", b"*", b":"]
+    assert b"blocked_clients:0\r" in admin("info", "clients")[1]
+
+
+def test_nothing_expires_during_a_pause(server):
+    admin = RawClient(server.port)
+    admin("config", "resetstat")
+    admin("set", "brief", 1, "px", 30)
+    admin("client", "pause", "60000", "write")
+    time.sleep(0.15)
+    assert admin("get", "brief") == (b"$", b"-1")
+    assert b"expired_keys:0\r" in admin("info", "stats")[1]
+    admin("client", "unpause")
+    wait_until(lambda: b"expired_keys:1\r" in admin("info", "stats")[1])
+
+
+def test_a_large_query_buffer_goes_when_nobody_needs_it(server):
+    admin, client = RawClient(server.port), RawClient(server.port)
+    client("client", "setname", "large")
+
+    def buffer_bytes():
+        [line] = [line for line in admin("client", "list")[1].splitlines() if b"name=large" in line]
+        fields = dict(field.split(b"=", 1) for field in line.split())
+        return int(fields[b"qbuf"]) + int(fields[b"qbuf-free"])
+
+    client("set", "x", "v" * 400000)
+    assert buffer_bytes() > 400000
+    wait_until(lambda: client("set", "x", "v") and 0 < buffer_bytes() < 65536)
+    wait_until(lambda: buffer_bytes() == 0, 10)
+
+
 def test_pause_ends_by_itself(server):
     admin, client = RawClient(server.port), RawClient(server.port)
     start = time.monotonic()

@@ -86,6 +86,49 @@ def test_a_change_of_a_watched_key_stops_the_queue(connect, before, change):
     assert other("exists", "mark") == (b":", b"0")
 
 
+# A key that is absent, or past its time, has changed when it is there after a change; that it goes is no change.
+@pytest.mark.parametrize("before", [["del k"], ["debug set-active-expire 0", "psetex k 1 old", "debug sleep 0.002"]])
+@pytest.mark.parametrize("changes, counts", [
+    (["flushall"], False), (["flushdb"], False), (["swapdb 0 1"], False), (["exists k"], False), (["del k"], False),
+    (["flushall", "set k 1"], True), (["swapdb 0 1", "set k 1"], True), (["set k 1", "del k"], True),
+    (["select 1", "set k 1", "swapdb 0 1"], True)])
+def test_a_watched_key_that_is_not_there(server, connect, before, changes, counts):
+    watcher, other = connect(), connect()
+    for command in ("flushall", *before):
+        other(*command.split())
+    watcher("watch", "k")
+    for command in changes:
+        other(*command.split())
+    watcher("multi")
+    watcher("ping")
+    assert watcher("exec") == (b"*", None if counts else [(b"+", b"PONG")])
+    other("debug", "set-active-expire", "1")
+
+
+def test_an_exec_that_is_refused_ends_the_transaction(connect):
+    client, admin = connect(), connect()
+    client("multi")
+    client("set", "k", 1)
+    admin("config", "set", "min-replicas-to-write", 1)
+    refusal = client("exec")
+    admin("config", "set", "min-replicas-to-write", 0)
+    why = b"NOREPLICAS Not enough good replicas to write."
+    assert refusal == (b"-", b"EXECABORT Transaction discarded because of: " + why)
+    assert client("set", "k", 2) == (b"+", b"OK")
+
+
+def test_queued_commands_are_counted_when_they_run(connect):
+    client = connect()
+    for command in ("config resetstat", "config set slowlog-log-slower-than 0", "slowlog reset", "multi", "set k v"):
+        client(*command.split())
+    assert b"cmdstat_set:" not in connect()("info", "commandstats")[1]
+    client("exec")
+    client("config", "set", "slowlog-log-slower-than", 10000)
+    assert b"cmdstat_set:calls=1," in client("info", "commandstats")[1]
+    words = [[word for _, word in entry[3][1]] for _, entry in client("slowlog", "get", -1)[1]]
+    assert [b"set", b"k", b"v"] in words and [b"exec"] not in words
+
+
 @pytest.mark.parametrize("forget", [["unwatch"], ["multi", "discard"], ["multi", "exec"], ["reset"]])
 def test_a_watch_ends_with_the_queue_or_before(connect, forget):
     watcher, other = connect(), connect()

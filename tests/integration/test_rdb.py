@@ -60,7 +60,7 @@ def test_redis_to_cairn(tmp_path, directives):
 
 def kill_import(data, data_dir):
     """Lets cairn-import read a part of a file and kills it when that has been taken in."""
-    with subprocess.Popen([BUILD / "cairn-import", "--dir", data_dir, "-"], stdin=subprocess.PIPE,
+    with subprocess.Popen([tool_path("cairn-import"), "--dir", data_dir, "-"], stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         process.stdin.write(data)
         process.stdin.flush()
