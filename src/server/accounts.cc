@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/client_line.h"
+#include "server/client_session.h"
 #include "server/replace_file.h"
 #include "server/server.h"
 
@@ -27,6 +28,13 @@ void WarnOfDisabled(const Users& users) {
     Log(LogSeverity::kNotice,
         "The user '" + user->name() + "' is disabled: its rules do not say 'on'.");
   }
+}
+
+// The caller gets its reply first.
+void Close(Session& session, const Session& caller) {
+  const bool is_caller = session.id() == caller.id();
+  session.close = is_caller ? CloseRequest::kAfterReply : CloseRequest::kNow;
+  if (!is_caller) session.Wake();
 }
 
 }  // namespace
@@ -83,10 +91,25 @@ void CloseClientsOf(Server& server, const UserList& users, const Session& caller
       std::lock_guard lock(session->mutex());
       if (std::find(users.begin(), users.end(), session->account) == users.end()) continue;
     }
-    const bool is_caller = session->id() == caller.id();
-    session->close = is_caller ? CloseRequest::kAfterReply : CloseRequest::kNow;
-    if (!is_caller) session->Wake();
+    Close(*session, caller);
   }
+}
+
+void CloseSubscribersBeyondRules(Server& server, const UserList& users, const Session& caller) {
+  server.pubsub().Visit([&](ClientSession& session, ChannelKind kind, std::string_view name) {
+    std::shared_ptr<AclUser> user;
+    {
+      std::lock_guard lock(session.mutex());
+      user = session.account;
+    }
+    if (std::find(users.begin(), users.end(), user) == users.end()) return;
+    const auto rules = user->rules();
+    const std::vector<Selector>& selectors = rules->selectors();
+    const bool is_allowed = std::any_of(selectors.begin(), selectors.end(), [&](const Selector& selector) {
+      return selector.AllowsChannel(name, kind == ChannelKind::kPattern);
+    });
+    if (!is_allowed) Close(session, caller);
+  });
 }
 
 void LogDenial(Server& server, Session& session, DenialReason reason, std::string_view object,

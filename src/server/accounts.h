@@ -35,6 +35,10 @@ std::vector<std::string> UserLines(Server& server);
 // Closes the clients of users that are no more; the caller's own gets its reply first.
 void CloseClientsOf(Server& server, const UserList& users, const Session& caller);
 
+// Closes the users' clients that listen to a channel or a pattern which the users' rules do not allow any more, as
+// Redis's ACL SETUSER and ACL LOAD do.
+void CloseSubscribersBeyondRules(Server& server, const UserList& users, const Session& caller);
+
 // Adds to ACL LOG what the session was refused.
 void LogDenial(Server& server, Session& session, DenialReason reason, std::string_view object,
                std::string_view username);

@@ -68,6 +68,7 @@ Status AclSetUser(CommandContext& ctx, Args& args, Reply& reply) {
   if (HasBlank(name)) return Status::Reply("ERR Usernames can't contain spaces or null characters");
   const Status set = ctx.server().users().Set(name, args.all().subspan(3));
   if (!set.ok()) return WithPrefix(set.text());
+  CloseSubscribersBeyondRules(ctx.server(), {ctx.server().users().Find(name)}, ctx.session());
   reply.Ok();
   return Ok();
 }
@@ -263,6 +264,7 @@ Status AclLoad(CommandContext& ctx, Args&, Reply& reply) {
   const auto gone = ReloadAclFile(server);
   if (!gone.ok()) return WithPrefix(gone.status().text());
   CloseClientsOf(server, *gone, ctx.session());
+  CloseSubscribersBeyondRules(server, server.users().All(), ctx.session());
   reply.Ok();
   return Ok();
 }

@@ -131,6 +131,15 @@ std::vector<std::string> PubSub::Channels(ChannelKind kind, std::optional<std::s
   return channels;
 }
 
+void PubSub::Visit(const Visitor& visit) const {
+  const std::lock_guard lock(mutex_);
+  for (const ChannelKind kind : {ChannelKind::kChannel, ChannelKind::kPattern, ChannelKind::kShard}) {
+    for (const auto& [name, sessions] : Of(kind)) {
+      for (ClientSession* session : sessions) visit(*session, kind, name);
+    }
+  }
+}
+
 int64_t PubSub::CountSubscribers(ChannelKind kind, std::string_view channel) const {
   const std::lock_guard lock(mutex_);
   const auto found = Of(kind).find(channel);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -50,6 +51,9 @@ class PubSub {
   // All of them, or those that match.
   std::vector<std::string> Channels(ChannelKind kind, std::optional<std::string_view> pattern) const;
   int64_t CountSubscribers(ChannelKind kind, std::string_view channel) const;
+  // Calls visit for every subscription. It may take what a message's delivery may take: leaf locks.
+  using Visitor = std::function<void(ClientSession& session, ChannelKind kind, std::string_view name)>;
+  void Visit(const Visitor& visit) const;
 
  private:
   using Sessions = std::unordered_set<ClientSession*>;

@@ -262,6 +262,20 @@ def test_channels(admin):
     user("exec")
 
 
+@pytest.mark.parametrize("rule, subscription, stays", [
+    ("&news:*", ("subscribe", "news:1"), True), ("&news:1", ("subscribe", "news:1"), True),
+    ("&news:1", ("subscribe", "news:2"), False), ("resetchannels", ("ssubscribe", "news:1"), False),
+    ("&news:*", ("psubscribe", "news:*"), True), ("&news:1", ("psubscribe", "news:*"), False)])
+def test_a_subscriber_that_may_no_longer_is_closed(server, rule, subscription, stays):
+    """Told by CLIENT LIST at once, as in Redis."""
+    admin, listener = RawClient(server.port), RawClient(server.port)
+    admin("acl", "setuser", "listener", "on", "nopass", "+@all", "allchannels")
+    for command in (("auth", "listener", "x"), ("client", "setname", "listening"), subscription):
+        listener(*command)
+    assert admin("acl", "setuser", "listener", "resetchannels", rule) == (b"+", b"OK")
+    assert (b"name=listening" in admin("client", "list")[1]) == stays
+
+
 def test_sort_by_other_keys_needs_all_of_them(admin):
     admin("rpush", "list", "2", "1")
     admin("acl", "setuser", "u", "on", "nopass", "+@all", "~list", "~weight*")
