@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Redis's suite with servers that it starts itself: its files about replication and RDB files.
+"""Redis's suite with servers that it starts itself: its files about replication, RDB files and users.
 
 The tree is source code without programs. src/redis-server becomes a script that runs the server under test with the
 configuration file the suite has written, and says the one line of redis-server's log that the suite cannot do without;
@@ -24,6 +24,12 @@ UNITS = [
     "integration/convert-zipmap-hash-on-load",
     "integration/convert-ziplist-hash-on-load",
     "integration/convert-ziplist-zset-on-load",
+    "unit/acl",
+    "unit/acl-v2",
+    "unit/auth",
+    "unit/pubsubshard",
+    "unit/limits",
+    "unit/obuf-limits",
 ]
 # Where it is chance how often a test runs: once is enough.
 CHANCE = {"integration/psync2-reg"}
