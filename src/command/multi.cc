@@ -32,6 +32,7 @@ Status Multi(CommandContext& ctx, Args&, Reply& reply) {
 Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
   const int64_t started_us = MonotonicUs();
+  queued.error.clear();  // EXEC may run again
   if (const AclUser* user = ctx.session().account.get(); user != nullptr) {
     queued.denial = CheckAccess(*user, *queued.command, argv);
     if (queued.denial) {

@@ -324,7 +324,7 @@ void Connection::GoSlow() {
 
 bool Connection::Flush() {
   // As in Redis who has asked for more than its limit is not sent a part of it.
-  if (ExceedsOutputLimit()) {
+  if (unsent() > kUnlimitedBytes && ExceedsOutputLimit()) {
     Close();
     return false;
   }
@@ -351,14 +351,10 @@ bool Connection::Flush() {
   }
   WatchWrite(AwaitsWritable());
   NoteBuffers();
-  if (ExceedsOutputLimit()) {
-    Close();
-    return false;
-  }
   return true;
 }
 
-// Asked also when there is nothing to send: that ends the time a client has been over its soft limit.
+// The timer asks also when there is nothing to send: that ends the time a client has been over its soft limit.
 bool Connection::ExceedsOutputLimit() {
   const size_t limited = unsent() - std::min(unsent(), kUnlimitedBytes);
   return client_->ExceedsOutputLimit(limited, limited == 0 ? 0 : MonotonicUs());

@@ -8,7 +8,7 @@ namespace cairn {
 namespace {
 
 // Who has not authenticated gets no more than some errors at a time.
-constexpr int64_t kMostUnsentBeforeLogin = 16384;
+constexpr int64_t kMostUnsentBeforeLogin = 1024;
 
 }  // namespace
 

@@ -105,8 +105,9 @@ Result<std::optional<int64_t>> Search::Onward(ChunkWalk& walk, ChunkSignatures* 
 
 // False: there is no room.
 Result<bool> Search::Cover(ChunkSignatures& signatures, const ListChunk& chunk) {
+  const std::vector<uint64_t> hashes = TRY(HashesOf(chunk));
   if (!aids_.ChargeSignatures(signatures.next_bytes(), &txn_)) return false;
-  signatures.Cover(chunk.seq, TRY(HashesOf(chunk)), !txn_.dirty());
+  signatures.Cover(chunk.seq, hashes, !txn_.dirty());
   return true;
 }
 
