@@ -50,7 +50,8 @@ Status Selector::AddKeyPattern(std::string_view rule) {
   if (same != keys_.end()) {
     same->access |= access;
   } else {
-    keys_.push_back({std::string(pattern), access});
+    const bool is_prefix = !pattern.empty() && pattern.find_first_of("*?[\\") == pattern.size() - 1;
+    keys_.push_back({std::string(pattern), access, is_prefix && pattern.back() == '*'});
   }
   return Ok();
 }
@@ -80,10 +81,15 @@ Status Selector::Apply(const Catalogue& catalogue, std::string_view rule) {
   }
 }
 
+bool Selector::KeyPattern::Matches(std::string_view key) const {
+  if (is_prefix && !key.empty()) return key.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1));
+  return GlobMatches(pattern, key);
+}
+
 bool Selector::AllowsKey(std::string_view key, uint8_t access) const {
   if (all_keys_) return true;
   return std::any_of(keys_.begin(), keys_.end(), [&](const KeyPattern& pattern) {
-    return (pattern.access & access) == access && GlobMatches(pattern.pattern, key);
+    return (pattern.access & access) == access && pattern.Matches(key);
   });
 }
 

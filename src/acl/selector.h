@@ -48,6 +48,9 @@ class Selector {
   struct KeyPattern {
     std::string pattern;
     uint8_t access = 0;
+    bool is_prefix = false;  // nothing but a star at its end is special
+
+    bool Matches(std::string_view key) const;
   };
 
   Status AddKeyPattern(std::string_view rule);

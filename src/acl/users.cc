@@ -44,11 +44,22 @@ std::shared_ptr<const UserRules> AclUser::rules() const {
 }
 
 void AclUser::Replace(UserRules rules) {
+  static std::atomic<uint64_t> last_version{0};
   auto replaced = std::make_shared<const UserRules>(std::move(rules));
   std::lock_guard lock(mutex_);
   is_unrestricted_ = replaced->is_unrestricted();
   is_open_ = replaced->is_open();
+  version_.store(last_version.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_release);
   rules_.swap(replaced);
+}
+
+const UserRules& HeldRules::Of(const AclUser& user) {
+  if (user.version_.load(std::memory_order_acquire) != version_) {
+    std::lock_guard lock(user.mutex_);
+    version_ = user.version_.load(std::memory_order_relaxed);
+    rules_ = user.rules_;
+  }
+  return *rules_;
 }
 
 // ---- all users

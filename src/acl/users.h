@@ -7,7 +7,8 @@
 // by ACL LOAD, loses every right at once, as clients may still point at it until they are closed.
 //
 // Thread: any. An AclUser's two flags are atomics, so that the check of a user without restrictions
-// is one read; its rules are guarded by its own mutex, the map of users by mutex_. Both are leaves.
+// is one read; its rules are guarded by its own mutex, which HeldRules takes only after a change, and
+// the map of users by mutex_. Both are leaves.
 #pragma once
 
 #include <atomic>
@@ -37,10 +38,26 @@ class AclUser {
   void Replace(UserRules rules);
 
  private:
+  friend class HeldRules;
+
   const std::string name_;
   std::atomic<bool> is_unrestricted_{false};
   std::atomic<bool> is_open_{false};
+  std::atomic<uint64_t> version_{0};  // of rules_: another one for each that any user ever had
   mutable std::mutex mutex_;
+  std::shared_ptr<const UserRules> rules_;
+};
+
+// The rules that were asked for last, held so that asking for the same again is one read.
+//
+// Thread: the owner's.
+class HeldRules {
+ public:
+  // Those in force now. Valid until the next call.
+  const UserRules& Of(const AclUser& user);
+
+ private:
+  uint64_t version_ = 0;
   std::shared_ptr<const UserRules> rules_;
 };
 

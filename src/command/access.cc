@@ -19,7 +19,10 @@ class CalledKeys {
   CalledKeys(const Command& command, std::span<const std::string_view> argv)
       : command_(command), argv_(argv) {}
 
-  const std::vector<KeyUse>& Get() {
+  std::span<const KeyUse> Get() {
+    if (const KeyUse& only = command_.only_key(); only.position != 0) {
+      return {&only, only.position < argv_.size() ? 1u : 0u};
+    }
     if (is_known_) return uses_;
     is_known_ = true;
     // Arguments that do not tell the keys make the command answer an error; there is nothing to deny.
@@ -50,6 +53,7 @@ NamedChannels ChannelsOf(const Command& command, size_t argc) {
 }
 
 Denial CheckChannels(const Selector& selector, const Command& command, std::span<const std::string_view> argv) {
+  if (!command.Has(kPubsub)) return {};
   const NamedChannels channels = ChannelsOf(command, argv.size());
   for (size_t i = channels.begin; i < channels.end; ++i) {
     if (!selector.AllowsChannel(argv[i], channels.are_patterns)) {
@@ -75,6 +79,19 @@ Denial CheckSelector(const Selector& selector, const Command& command,
   return CheckChannels(selector, command, argv);
 }
 
+Denial CheckRules(const UserRules& rules, const Command& command, std::span<const std::string_view> argv) {
+  CalledKeys keys(command, argv);
+  Denial told{DenialReason::kCommand};
+  for (const Selector& selector : rules.selectors()) {
+    const Denial denial = CheckSelector(selector, command, argv, keys);
+    if (!denial) return denial;
+    const bool outweighs = denial.reason > told.reason ||
+                           (denial.reason == told.reason && denial.position > told.position);
+    if (outweighs) told = denial;
+  }
+  return told;
+}
+
 }  // namespace
 
 Catalogue MakeCatalogue(const CommandTable& table) {
@@ -94,17 +111,12 @@ Catalogue MakeCatalogue(const CommandTable& table) {
 Denial CheckAccess(const AclUser& user, const Command& command,
                    std::span<const std::string_view> argv) {
   if (user.is_unrestricted()) return {};
-  const auto rules = user.rules();
-  CalledKeys keys(command, argv);
-  Denial told{DenialReason::kCommand};
-  for (const Selector& selector : rules->selectors()) {
-    const Denial denial = CheckSelector(selector, command, argv, keys);
-    if (!denial) return denial;
-    const bool outweighs = denial.reason > told.reason ||
-                           (denial.reason == told.reason && denial.position > told.position);
-    if (outweighs) told = denial;
-  }
-  return told;
+  return CheckRules(*user.rules(), command, argv);
+}
+
+Denial CheckAccess(Session& session, const Command& command, std::span<const std::string_view> argv) {
+  if (session.account == nullptr || session.account->is_unrestricted()) return {};
+  return CheckRules(session.account_rules(), command, argv);
 }
 
 bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv) {

@@ -3,7 +3,7 @@
 // Access: whether a user may run a command with these arguments. acl/ knows the rules, the command
 // table what a command is and where its keys stand; here the two meet.
 //
-// Thread: any; pure functions.
+// Thread: any but where said; nothing is kept.
 #pragma once
 
 #include <span>
@@ -12,6 +12,7 @@
 
 #include "acl/denial.h"
 #include "acl/users.h"
+#include "command/session.h"
 #include "command/table.h"
 
 namespace cairn {
@@ -22,6 +23,8 @@ Catalogue MakeCatalogue(const CommandTable& table);
 // No reason when one of the user's selectors allows all of the call.
 Denial CheckAccess(const AclUser& user, const Command& command,
                    std::span<const std::string_view> argv);
+// The same for who the session is; one without an account may do everything. Thread: the session's worker.
+Denial CheckAccess(Session& session, const Command& command, std::span<const std::string_view> argv);
 
 // Whether one selector allows the command and the reading of every key: then a call may find its keys on the way.
 bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv);

@@ -89,7 +89,7 @@ Status Dispatcher::CheckConditions(const Call& call) {
 }
 
 Status Dispatcher::CheckUser(const Call& call) {
-  const Denial denial = CheckAccess(*call.session.account, *call.command, call.argv);
+  const Denial denial = CheckAccess(call.session, *call.command, call.argv);
   if (!denial) return Ok();
   if (denial_listener_) {
     denial_listener_(call.session, denial.reason, DeniedObject(denial, *call.command, call.argv));

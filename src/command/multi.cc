@@ -33,13 +33,11 @@ Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
   const int64_t started_us = MonotonicUs();
   queued.error.clear();  // EXEC may run again
-  if (const AclUser* user = ctx.session().account.get(); user != nullptr) {
-    queued.denial = CheckAccess(*user, *queued.command, argv);
-    if (queued.denial) {
-      queued.error = LateDenialText(queued.denial);
-      reply.Error(queued.error);
-      return Ok();
-    }
+  queued.denial = CheckAccess(ctx.session(), *queued.command, argv);
+  if (queued.denial) {
+    queued.error = LateDenialText(queued.denial);
+    reply.Error(queued.error);
+    return Ok();
   }
   const Transaction::Savepoint savepoint = ctx.txn().MakeSavepoint();
   const size_t mark = reply.size();

@@ -147,6 +147,8 @@ class Session {
     std::lock_guard lock(mutex_);
     account.swap(user);
   }
+  // The account's rules, valid until the next call. REQUIRES: there is an account; the session's worker.
+  const UserRules& account_rules() { return held_rules_.Of(*account); }
   // May be served: it has authenticated, or the default user needs no password.
   bool is_let_in() const { return authenticated || (account != nullptr && account->is_open()); }
 
@@ -159,6 +161,7 @@ class Session {
  private:
   const uint64_t id_;
   std::mutex mutex_;
+  HeldRules held_rules_;
 };
 
 inline bool Session::is_subscriber() const {

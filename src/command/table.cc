@@ -77,12 +77,21 @@ bool FindSpec(const KeySpec& spec, std::span<const std::string_view> argv, std::
   return true;
 }
 
+// One key, whose place and use do not depend on the arguments.
+bool IsOnlyKey(const CommandRow& row) {
+  const KeySpec& spec = row.keys[0];
+  const bool stands_still = spec.begin > 0 && spec.keyword.empty() && spec.last == 0 && spec.keynum < 0;
+  const bool depends = row.find_keys != nullptr || spec.unknown || (spec.flags & (kNotKey | kVariableFlags));
+  return stands_still && !depends && !row.keys[1].IsUsed();
+}
+
 }  // namespace
 
 Command::Command(const CommandRow& row, const Command* parent) : row_(row), parent_(parent) {
   full_name_ = parent == nullptr ? std::string(row.name)
                                  : std::string(parent->row().name) + "|" + std::string(row.name);
   for (const KeySpec& spec : row.keys) has_keys_ |= spec.IsUsed() && !(spec.flags & kNotKey);
+  if (IsOnlyKey(row)) only_key_ = {static_cast<uint32_t>(row.keys[0].begin), row.keys[0].flags};
 }
 
 bool Command::AcceptsArity(size_t count) const {

@@ -169,6 +169,8 @@ class Command {
   // The same, each with what the call does with it. Here a count of no keys does not tell either, as in Redis.
   bool FindKeyUses(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) const;
   bool has_keys() const { return has_keys_; }
+  // The key of a command that always has one at the same place, as most do; position 0: not such a command.
+  const KeyUse& only_key() const { return only_key_; }
 
  private:
   friend class CommandTable;
@@ -177,6 +179,7 @@ class Command {
   std::string full_name_;
   uint32_t index_ = 0;
   bool has_keys_ = false;
+  KeyUse only_key_{};
   std::vector<Command> subcommands_;
 };
 

@@ -155,8 +155,7 @@ std::optional<bool> MayCall(LuaVm& vm) {
   ScriptRun& run = *vm.run();
   const Command* command = FindCalled(run.ctx.table(), vm.arguments());
   if (command == nullptr) return std::nullopt;
-  const AclUser* user = run.ctx.session().account.get();
-  return user == nullptr || !CheckAccess(*user, *command, vm.arguments());
+  return !CheckAccess(run.ctx.session(), *command, vm.arguments());
 }
 
 int AclCheckCmd(lua_State* L) {

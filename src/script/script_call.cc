@@ -31,12 +31,9 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
     return "ERR This Redis command is not allowed from script";
   }
   Session& session = run.ctx.session();
-  if (session.account != nullptr && !session.account->is_unrestricted()) {
-    const Denial denial = CheckAccess(*session.account, *command, argv);
-    if (denial) {
-      run.ctx.script_calls().denials.push_back({denial.reason, std::string(DeniedObject(denial, *command, argv))});
-      return DenialIn(denial);
-    }
+  if (const Denial denial = CheckAccess(session, *command, argv)) {
+    run.ctx.script_calls().denials.push_back({denial.reason, std::string(DeniedObject(denial, *command, argv))});
+    return DenialIn(denial);
   }
   if (run.read_only && (command->flags() & (kWrite | kMayReplicate))) {
     return "ERR Write commands are not allowed from read-only scripts.";
