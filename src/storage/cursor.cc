@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "storage/ready_reads.h"
 #include "storage/store.h"
 #include "storage/store_snapshot.h"
 #include "storage/transaction.h"
@@ -38,18 +39,26 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
   rocksdb::ReadOptions options;
   options.iterate_lower_bound = &bounds_->lower_slice;
   options.iterate_upper_bound = &bounds_->upper_slice;
-  const bool fast = txn.lane() == Lane::kFast;
-  if (fast) options.read_tier = rocksdb::kBlockCacheTier;
   // A pass over the whole keyspace must not push out the blocks others use.
   options.fill_cache = lower.space() != Space::kKeys && txn.snapshot_ == nullptr;
   if (txn.snapshot_ != nullptr) options.snapshot = txn.snapshot_->rocksdb();
-  committed_.reset(txn.store().db().NewIterator(options, txn.store().family(lower.space())));
-  if (direction == Direction::kForward) {
-    committed_->SeekToFirst();
-  } else {
-    committed_->SeekToLast();
-  }
+  Read([&] {
+    committed_.reset(txn.store().db().NewIterator(options, txn.store().family(lower.space())));
+    if (direction == Direction::kForward) {
+      committed_->SeekToFirst();
+    } else {
+      committed_->SeekToLast();
+    }
+  });
   Settle();
+}
+
+template <typename Step>
+void Cursor::Read(Step step) {
+  const ReadyOnly ready(txn_->lane() == Lane::kFast);
+  step();
+  refused_ |= ready.refused();
+  txn_->SpendReads(ready.served());
 }
 
 void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
@@ -78,19 +87,21 @@ bool Cursor::Before(std::string_view a, std::string_view b) const {
 }
 
 void Cursor::StepCommitted() {
-  if (direction_ == Direction::kForward) {
-    committed_->Next();
-  } else {
-    committed_->Prev();
-  }
+  Read([this] {
+    if (direction_ == Direction::kForward) {
+      committed_->Next();
+    } else {
+      committed_->Prev();
+    }
+  });
 }
 
 // Finds the next row to show: the smaller of the two sides, own rows hiding committed ones of the same key.
 void Cursor::Settle() {
   for (;;) {
     const bool has_committed = committed_->Valid();
-    if (!has_committed && !committed_->status().ok()) {
-      status_ = FromRocksDb(committed_->status());
+    if (refused_ || (!has_committed && !committed_->status().ok())) {
+      status_ = refused_ ? Status::WouldWait() : FromRocksDb(committed_->status());
       valid_ = false;
       return;
     }

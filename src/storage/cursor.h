@@ -56,6 +56,9 @@ class Cursor {
   void Settle();
   bool Before(std::string_view a, std::string_view b) const;
   void StepCommitted();
+  // Calls step(), which moves committed_, and notes what it read and whether it was refused to wait.
+  template <typename Step>
+  void Read(Step step);
 
   Transaction* txn_;
   Direction direction_;
@@ -65,6 +68,7 @@ class Cursor {
   std::vector<OwnRow> own_;  // in the cursor's direction
   size_t next_own_ = 0;
   bool on_own_ = false;
+  bool refused_ = false;  // committed_ would have had to wait
   bool valid_ = false;
   Status status_;
   std::string_view row_;

@@ -6,6 +6,7 @@
 #include <rocksdb/sst_file_manager.h>
 
 #include "storage/compaction.h"
+#include "storage/ready_reads.h"
 #include "storage/store.h"
 #include "storage/tuning.h"
 
@@ -35,7 +36,9 @@ Status Store::OpenDb() {
   rate_limiter_ = parts.rate_limiter;
   statistics_ = parts.statistics;
 
+  env_ = rocksdb::NewCompositeEnv(MakeTableFiles());
   rocksdb::DBOptions db_options = TuneDatabase(options_, parts);
+  db_options.env = env_.get();
   db_options.listeners.push_back(std::make_shared<ErrorListener>(*this));
   // Without one, RocksDB does not come back from a full disk by itself.
   db_options.sst_file_manager.reset(rocksdb::NewSstFileManager(db_options.env));

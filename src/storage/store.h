@@ -37,6 +37,7 @@
 
 namespace rocksdb {
 class DB;
+class Env;
 class ColumnFamilyHandle;
 class RateLimiter;
 class Cache;
@@ -221,6 +222,7 @@ class Store {
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter_;
   std::shared_ptr<rocksdb::Statistics> statistics_;
+  std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   std::vector<Database> databases_;

@@ -11,6 +11,7 @@
 #include "encoding/varint.h"
 #include "storage/format.h"
 #include "storage/rank_index.h"
+#include "storage/ready_reads.h"
 #include "storage/store.h"
 #include "storage/store_snapshot.h"
 
@@ -19,6 +20,8 @@ namespace {
 
 // Rows a fast lane command may walk over; about a millisecond (docs/decisions/run-again.md).
 constexpr uint64_t kFastLaneSteps = 2048;
+// What is out of a table and in the page cache is copied, checked and unpacked: some five microseconds.
+constexpr uint64_t kStepsOfRead = 32;
 // Memory a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
 constexpr size_t kKeptRows = 1 << 13;
@@ -146,6 +149,8 @@ Status Transaction::Spend(uint64_t steps) {
   steps_left_ -= steps;
   return Ok();
 }
+
+void Transaction::SpendReads(uint64_t reads) { steps_left_ -= std::min(steps_left_, reads * kStepsOfRead); }
 
 Status Transaction::Observe(uint32_t stripe) {
   // Still the one's before this one, and not to be taken over because somebody waits for it: what is committed there is
@@ -311,16 +316,17 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
     }
     if (store_.cache_.IsComplete()) return RowRef();
   }
-  rocksdb::ReadOptions options;
-  if (lane_ == Lane::kFast) options.read_tier = rocksdb::kBlockCacheTier;
+  const ReadyOnly ready(lane_ == Lane::kFast);
   rocksdb::PinnableSlice value;
   const rocksdb::Status status =
-      store_.db_->Get(options, store_.family(row.space()), ToSlice(row.row()), &value);
-  if (status.IsNotFound()) return RowRef();
-  if (status.IsIncomplete()) {
+      store_.db_->Get(rocksdb::ReadOptions(), store_.family(row.space()), ToSlice(row.row()), &value);
+  if (ready.refused()) {
     store_.incomplete_probes_.fetch_add(1, std::memory_order_relaxed);
     missing_row_ = row.tagged();
+    return Status::WouldWait();
   }
+  SpendReads(ready.served());
+  if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
   auto copy = std::make_unique<std::string>(value.data(), value.size());
   if (cached) Admit(row, hash, *copy, access);

@@ -163,6 +163,8 @@ class Transaction {
   Cursor Scan(const RowKey& lower, const RowKey& upper, Direction direction = Direction::kForward);
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
   Status Spend(uint64_t steps);
+  // Takes what so many reads of tables cost from it; at most all there is left.
+  void SpendReads(uint64_t reads);
 
   // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:
   // nothing is written meanwhile, commands are of the slow lane.

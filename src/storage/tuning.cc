@@ -39,7 +39,7 @@ constexpr int kLevel0Stop = 40;
 constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // who needs old logs says so (storage/old_logs.h)
 constexpr uint64_t kManifestBytes = 16 * kMegabyte;
 constexpr uint64_t kSyncStepBytes = kMegabyte;
-// All: of a table that is not open, a read that may not wait is told that the row is there, and empty.
+// All: to open a table waits, also where a read may not (docs/decisions/run-again.md).
 constexpr int kMostOpenFiles = -1;
 constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/ready_reads.h"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cairn {
+namespace {
+
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+
+// More than that is not copied on a thread that others wait for. Of a table it is a filter that is so large, once until
+// the block cache has it; of a blob file a value, which is copied again and again.
+constexpr size_t kMostTableBytes = 2 * 1024 * 1024;
+constexpr size_t kMostBlobBytes = 128 * 1024;
+
+thread_local ReadyOnly* current = nullptr;
+
+IOStatus Refused() { return IOStatus::Busy("not in memory"); }
+
+IOStatus Failed(const std::string& what, const std::string& path, int error) {
+  return IOStatus::IOError(what + " " + path, std::strerror(error));
+}
+
+}  // namespace
+
+ReadyOnly::ReadyOnly(bool on) : on_(on), outer_(current) { current = on ? this : nullptr; }
+
+ReadyOnly::~ReadyOnly() { current = outer_; }
+
+// A table or a blob file. Thread: any, several at once; the descriptor never moves.
+class TableFile : public rocksdb::FSRandomAccessFile {
+ public:
+  TableFile(std::string path, int fd)
+      : path_(std::move(path)), fd_(fd), most_bytes_(path_.ends_with(".blob") ? kMostBlobBytes : kMostTableBytes) {}
+  ~TableFile() override { close(fd_); }
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) const override {
+    ReadyOnly* const ready = current;
+    if (ready != nullptr && n > most_bytes_) return Refuse(*ready);
+    size_t got = 0;
+    while (got < n) {
+      iovec part{scratch + got, n - got};
+      const ssize_t more =
+          preadv2(fd_, &part, 1, static_cast<off_t>(offset + got), ready != nullptr ? RWF_NOWAIT : 0);
+      if (more == 0) break;  // the file's end
+      if (more > 0) {
+        got += static_cast<size_t>(more);
+      } else if (errno == EAGAIN || errno == EOPNOTSUPP) {
+        return Refuse(*ready);
+      } else if (errno != EINTR) {
+        return Failed("reading", path_, errno);
+      }
+    }
+    if (ready != nullptr) ++ready->served_;
+    *result = Slice(scratch, got);
+    return IOStatus::OK();
+  }
+
+  IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions&, IODebugContext*) override {
+    if (current != nullptr) return IOStatus::OK();  // only a hint, and it may wait
+    if (readahead(fd_, static_cast<off64_t>(offset), n) == 0) return IOStatus::OK();
+    return Failed("reading ahead", path_, errno);
+  }
+
+  void Hint(AccessPattern pattern) override {
+    static constexpr std::pair<AccessPattern, int> kAdvice[] = {{kNormal, POSIX_FADV_NORMAL},
+                                                                {kRandom, POSIX_FADV_RANDOM},
+                                                                {kSequential, POSIX_FADV_SEQUENTIAL},
+                                                                {kWillNeed, POSIX_FADV_WILLNEED},
+                                                                {kWontNeed, POSIX_FADV_DONTNEED}};
+    for (const auto& [known, advice] : kAdvice) {
+      if (known == pattern) posix_fadvise(fd_, 0, 0, advice);
+    }
+  }
+
+  IOStatus InvalidateCache(size_t offset, size_t length) override {
+    const int error = posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(length), POSIX_FADV_DONTNEED);
+    return error == 0 ? IOStatus::OK() : Failed("forgetting", path_, error);
+  }
+
+ private:
+  friend class DirectFile;
+
+  static IOStatus Refuse(ReadyOnly& ready) {
+    ready.refused_ = true;
+    return Refused();
+  }
+
+  const std::string path_;
+  const int fd_;
+  const size_t most_bytes_;
+};
+
+// A file that goes past the page cache.
+class DirectFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
+ public:
+  using FSRandomAccessFileOwnerWrapper::FSRandomAccessFileOwnerWrapper;
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* debug) const override {
+    if (current != nullptr) return TableFile::Refuse(*current);
+    return FSRandomAccessFileOwnerWrapper::Read(offset, n, options, result, scratch, debug);
+  }
+};
+
+namespace {
+
+class TableFiles : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "TableFiles"; }
+
+  IOStatus NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions& options,
+                               std::unique_ptr<rocksdb::FSRandomAccessFile>* file, IODebugContext* debug) override {
+    if (options.use_direct_reads || options.use_mmap_reads) {
+      std::unique_ptr<rocksdb::FSRandomAccessFile> direct;
+      IOStatus opened = FileSystemWrapper::NewRandomAccessFile(path, options, &direct, debug);
+      if (opened.ok()) *file = std::make_unique<DirectFile>(std::move(direct));
+      return opened;
+    }
+    int fd = -1;
+    do {
+      fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0 && errno == ENOENT) return IOStatus::PathNotFound("opening " + path, std::strerror(errno));
+    if (fd < 0) return Failed("opening", path, errno);
+    *file = std::make_unique<TableFile>(path, fd);
+    return IOStatus::OK();
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::FileSystem> MakeTableFiles() {
+  return std::make_shared<TableFiles>(rocksdb::FileSystem::Default());
+}
+
+}  // namespace cairn

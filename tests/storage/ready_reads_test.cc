@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/ready_reads.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+constexpr size_t kFileBytes = 3 << 20;
+constexpr size_t kBlock = 4096;
+
+class ReadyReads : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = std::filesystem::temp_directory_path() / "cairn-test-XXXXXX.sst";
+    const int fd = mkstemps(pattern.data(), 4);
+    ASSERT_GE(fd, 0);
+    path_ = pattern;
+    for (size_t at = 0; at < kFileBytes; ++at) bytes_.push_back(static_cast<char>(at * 31 + at / kBlock));
+    ASSERT_EQ(write(fd, bytes_.data(), bytes_.size()), static_cast<ssize_t>(bytes_.size()));
+    ASSERT_EQ(fsync(fd), 0);
+    close(fd);
+    ASSERT_TRUE(files_->NewRandomAccessFile(path_, {}, &file_, nullptr).ok());
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  rocksdb::IOStatus Read(uint64_t offset, size_t n) {
+    scratch_.assign(n, '\0');
+    result_ = rocksdb::Slice();
+    return file_->Read(offset, n, {}, &result_, scratch_.data(), nullptr);
+  }
+  std::string Want(size_t offset, size_t n) const { return bytes_.substr(offset, n); }
+
+  // False where the kernel keeps the file all the same, as in a file system that lives in memory.
+  bool Forget() {
+    if (!file_->InvalidateCache(0, 0).ok()) return false;
+    const int fd = open(path_.c_str(), O_RDONLY);
+    void* const mapped = mmap(nullptr, kFileBytes, PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    if (mapped == MAP_FAILED) return false;
+    std::vector<unsigned char> resident(kFileBytes / static_cast<size_t>(getpagesize()));
+    const bool known = mincore(mapped, kFileBytes, resident.data()) == 0;
+    munmap(mapped, kFileBytes);
+    if (!known) return false;
+    for (const unsigned char page : resident) {
+      if (page & 1) return false;
+    }
+    return true;
+  }
+
+  std::shared_ptr<rocksdb::FileSystem> files_ = MakeTableFiles();
+  std::unique_ptr<rocksdb::FSRandomAccessFile> file_;
+  std::string path_;
+  std::string bytes_;
+  std::string scratch_;
+  rocksdb::Slice result_;
+};
+
+TEST_F(ReadyReads, ServeWhatIsInThePageCache) {
+  ASSERT_TRUE(Read(0, kFileBytes).ok());
+  const ReadyOnly ready(true);
+  if (!Read(kBlock, kBlock).ok()) GTEST_SKIP() << "this file system does not read without waiting";
+  EXPECT_EQ(result_.ToString(), Want(kBlock, kBlock));
+  EXPECT_EQ(ready.served(), 1u);
+  EXPECT_FALSE(ready.refused());
+}
+
+TEST_F(ReadyReads, RefuseWhatIsOnlyOnTheDisk) {
+  if (!Forget()) GTEST_SKIP() << "the kernel does not forget this file";
+  {
+    const ReadyOnly ready(true);
+    EXPECT_TRUE(Read(kBlock, kBlock).IsBusy());
+    EXPECT_TRUE(ready.refused());
+    EXPECT_EQ(ready.served(), 0u);
+  }
+  ASSERT_TRUE(Read(kBlock, kBlock).ok());
+  EXPECT_EQ(result_.ToString(), Want(kBlock, kBlock));
+}
+
+TEST_F(ReadyReads, WaitWhereTheyMay) {
+  Forget();
+  const ReadyOnly outer(true);
+  const ReadyOnly inner(false);
+  ASSERT_TRUE(Read(10, 100).ok());
+  EXPECT_EQ(result_.ToString(), Want(10, 100));
+  EXPECT_FALSE(inner.refused());
+  EXPECT_FALSE(outer.refused());
+}
+
+TEST_F(ReadyReads, RefuseWhatTakesLongToCopy) {
+  ASSERT_TRUE(Read(0, kFileBytes).ok());
+  const ReadyOnly ready(true);
+  EXPECT_FALSE(Read(0, kFileBytes).ok());
+  EXPECT_TRUE(ready.refused());
+}
+
+TEST_F(ReadyReads, EndWithTheFile) {
+  ASSERT_TRUE(Read(kFileBytes - 10, 100).ok());
+  EXPECT_EQ(result_.ToString(), Want(kFileBytes - 10, 10));
+  ASSERT_TRUE(Read(kFileBytes + 10, 100).ok());
+  EXPECT_EQ(result_.size(), 0u);
+}
+
+TEST_F(ReadyReads, TellWhichFileIsMissing) {
+  std::unique_ptr<rocksdb::FSRandomAccessFile> none;
+  const rocksdb::IOStatus opened = files_->NewRandomAccessFile(path_ + ".none", {}, &none, nullptr);
+  EXPECT_TRUE(opened.IsPathNotFound());
+  EXPECT_NE(opened.ToString().find(".none"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cairn
