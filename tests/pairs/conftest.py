@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The harness of tests/integration, and how much each test does: CAIRN_PAIRS_ROUNDS and _FAILOVERS."""
+"""The harness of tests/integration, and how much each test does: CAIRN_PAIRS_ROUNDS, _FAILOVERS, _KEYS and
+_SECONDS."""
 
 import os
 import pathlib
@@ -23,6 +24,18 @@ def rounds():
 def failovers():
     """How often a primary is lost."""
     return int(os.environ.get("CAIRN_PAIRS_FAILOVERS", "2"))
+
+
+@pytest.fixture
+def bulk_keys():
+    """How many small keys a first transfer is of."""
+    return int(os.environ.get("CAIRN_PAIRS_KEYS", "20000"))
+
+
+@pytest.fixture
+def load_seconds():
+    """How long clients write after it."""
+    return float(os.environ.get("CAIRN_PAIRS_SECONDS", "5"))
 
 
 @pytest.fixture

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The first transfer of a large data set under load, a while of load after it, and then everything compared: each
+pairing with Cairn, and a chain of four. CAIRN_PAIRS_KEYS is the number of keys where Redis takes part, between two
+Cairns it is five times as many; CAIRN_PAIRS_SECONDS is how long the load goes on."""
+
+import contextlib
+import time
+
+import pytest
+from bulk import assert_same_bulk, fill_bulk
+from load import fill
+from pairs import Load, start, wait_for_link, wait_for_offset
+
+CHAINS = [("redis", "cairn"), ("cairn", "redis"), ("cairn", "cairn"), ("redis", "cairn", "redis", "cairn")]
+CAIRN_TIMES = 5
+OPTIONS = {"repl_backlog_size": "256mb", "client_output_buffer_limit": "replica 0 0 0"}
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=["-".join(chain) for chain in CHAINS])
+def test_full_sync(chain, bulk_keys, load_seconds, rng):
+    """As above; each replica has had one first transfer, as its primary's counter tells."""
+    keys = bulk_keys * (CAIRN_TIMES if set(chain) == {"cairn"} else 1)
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(start(chain[0], **OPTIONS))]
+        fill(servers[0].client(), large=(5000,))
+        fill_bulk(servers[0], keys)
+        with Load(servers[0], clients=3, seed=rng.randrange(1000)) as load:
+            began = time.monotonic()
+            for kind in chain[1:]:
+                replica = start(kind, replicaof=f"127.0.0.1 {servers[-1].port}", **OPTIONS)
+                servers.append(stack.enter_context(replica))
+                wait_for_link(replica, 1800)
+            synced_s = time.monotonic() - began
+            time.sleep(load_seconds)
+        commands = load.commands
+        time.sleep(0.6)  # until the keys that live for a moment are gone
+        for primary, replica in zip(servers, servers[1:]):
+            wait_for_offset(primary, replica, 300)
+        compared = assert_same_bulk(servers[0], servers[1:])
+        assert compared >= keys
+        full_syncs = [server.client().info("stats")["sync_full"] for server in servers]
+        assert full_syncs == [1] * (len(servers) - 1) + [0]
+        print(f"{'-'.join(chain)}: {keys} keys, in sync after {synced_s:.0f} s, {commands} commands, "
+              f"{compared} keys the same")
