@@ -7,6 +7,7 @@
 
 #include "encoding/varint.h"
 #include "storage/overlay.h"
+#include "storage/slice.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -16,8 +17,6 @@ namespace {
 constexpr uint64_t kRowsWorthCounting = 64;
 // A collection of this many rows is worth a compaction of its own.
 constexpr uint64_t kRowsWorthCompacting = 10000;
-
-rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
 // Whether a row of the key cache is one of a keyspace that is gone or of a collection below `empty_below`.
 bool IsDead(const Store& store, std::string_view tagged, CollectionId empty_below) {

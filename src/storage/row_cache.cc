@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "storage/slice.h"
 
 namespace cairn {
 namespace {
@@ -98,7 +99,7 @@ RowCache::Shard& RowCache::ShardOf(uint64_t hash) { return shards_[hash >> 32 & 
 
 RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s, bool& was_hot) {
   rocksdb::Cache& cache = *ShardOf(hash).cache;
-  rocksdb::Cache::Handle* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  rocksdb::Cache::Handle* handle = cache.Lookup(ToSlice(tagged));
   if (handle == nullptr) {
     misses_.Add();
     return RowRef();
@@ -121,7 +122,7 @@ RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_
 int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
   int64_t used_s = created_s_;
   rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  if (auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()))) {
+  if (auto* handle = cache.Lookup(ToSlice(tagged))) {
     const auto* row = static_cast<CachedRow*>(cache.Value(handle));
     const int64_t row_used_s = row->used_s.load(std::memory_order_relaxed);
     if (row_used_s != kUnknownUse) used_s = row_used_s;
@@ -132,7 +133,7 @@ int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
 
 void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
   rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  auto* handle = cache.Lookup(ToSlice(tagged));
   if (handle == nullptr) return;
   auto* row = static_cast<CachedRow*>(cache.Value(handle));
   row->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
@@ -141,7 +142,7 @@ void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
 
 uint8_t RowCache::Frequency(std::string_view tagged, int64_t now_s) {
   rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  auto* handle = cache.Lookup(ToSlice(tagged));
   if (handle == nullptr) return kNewFrequency;
   const uint8_t frequency = DecayedFrequency(*static_cast<CachedRow*>(cache.Value(handle)), now_s);
   cache.Release(handle);
@@ -150,7 +151,7 @@ uint8_t RowCache::Frequency(std::string_view tagged, int64_t now_s) {
 
 void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
   rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  auto* handle = cache.Lookup(rocksdb::Slice(tagged.data(), tagged.size()));
+  auto* handle = cache.Lookup(ToSlice(tagged));
   if (handle == nullptr) return;
   static_cast<CachedRow*>(cache.Value(handle))->frequency.store(frequency, std::memory_order_relaxed);
   cache.Release(handle);
@@ -172,12 +173,12 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
   if (counts_uses()) row->frequency.store(Frequency(tagged, used_s), std::memory_order_relaxed);
   const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
   // Without a handle to return, a row that does not fit is freed by the cache itself.
-  (void)shard.cache->Insert(rocksdb::Slice(tagged.data(), tagged.size()), row, charge, &CachedRow::Delete, nullptr,
+  (void)shard.cache->Insert(ToSlice(tagged), row, charge, &CachedRow::Delete, nullptr,
                             priority);
 }
 
 void RowCache::Erase(std::string_view tagged, uint64_t hash) {
-  ShardOf(hash).cache->Erase(rocksdb::Slice(tagged.data(), tagged.size()));
+  ShardOf(hash).cache->Erase(ToSlice(tagged));
 }
 
 void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {

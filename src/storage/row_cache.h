@@ -39,6 +39,9 @@ class RowCache {
   explicit RowCache(size_t capacity_bytes);
   ~RowCache();
 
+  // Whether it holds rows of the space.
+  static bool Keeps(Space space) { return space == Space::kKeys || space == Space::kElements; }
+
   // A pinned row or a null RowRef. `use` marks it hot; `was_hot` tells whether it was already or is now.
   // `now_s`, here and below, is Unix time.
   // `hash`, here and below, is Overlay::HashOf(tagged).

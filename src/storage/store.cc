@@ -16,6 +16,7 @@
 #include "encoding/varint.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
+#include "storage/slice.h"
 #include "storage/tuning.h"
 
 namespace cairn {
@@ -78,12 +79,12 @@ Status Store::Load() {
   const RowKey row = MakeMetaRow(kFormatRow);
   const rocksdb::Status found =
       db_->Get(rocksdb::ReadOptions(), family(Space::kMeta),
-               rocksdb::Slice(row.row().data(), row.row().size()), &version);
+               ToSlice(row.row()), &version);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   if (found.ok()) TRY(CheckFormat(version));
   if (version != EncodeFormat()) {  // new, or of an older format, which this one contains
     rocksdb::WriteBatch batch;
-    batch.Put(family(Space::kMeta), rocksdb::Slice(row.row().data(), row.row().size()), EncodeFormat());
+    batch.Put(family(Space::kMeta), ToSlice(row.row()), EncodeFormat());
     TRY(FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch)));
   }
   TRY(LoadDatabases());
@@ -97,7 +98,7 @@ Status Store::Load() {
   std::string reserved;
   const RowKey ids = MakeMetaRow(kCollectionsRow);
   const rocksdb::Status read = db_->Get(rocksdb::ReadOptions(), family(Space::kMeta),
-                                        rocksdb::Slice(ids.row().data(), ids.row().size()), &reserved);
+                                        ToSlice(ids.row()), &reserved);
   if (!read.ok() && !read.IsNotFound()) return FromRocksDb(read);
   CollectionId next = 1;
   std::string_view bytes(reserved);
@@ -151,7 +152,7 @@ Status Store::LoadCounts() {
   TRY(FromRocksDb(rows->status()));
   for (const auto& [keyspace, count] : sums) {
     const RowKey row = MakeCountRow(0, keyspace);
-    batch.Put(family(Space::kMeta), rocksdb::Slice(row.row().data(), row.row().size()), EncodeCount(count));
+    batch.Put(family(Space::kMeta), ToSlice(row.row()), EncodeCount(count));
     if (Database* database = FindDatabase(keyspace)) database->keys = count;
   }
   return FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch));
@@ -173,7 +174,7 @@ void Store::ReserveCollectionIds(CollectionId id) {
   AppendVarint(value, reserved);
   const RowKey row = MakeMetaRow(kCollectionsRow);
   rocksdb::WriteBatch batch;
-  batch.Put(family(Space::kMeta), rocksdb::Slice(row.row().data(), row.row().size()), value);
+  batch.Put(family(Space::kMeta), ToSlice(row.row()), value);
   if (Write(rocksdb::WriteOptions(), batch, {}).ok()) reserved_collections_.store(reserved, std::memory_order_release);
 }
 
@@ -233,7 +234,7 @@ bool Store::IsLiveCollection(CollectionId id) {
   rocksdb::PinnableSlice owner;
   const rocksdb::Status found =
       db_->Get(rocksdb::ReadOptions(), family(Space::kOwners),
-               rocksdb::Slice(row.row().data(), row.row().size()), &owner);
+               ToSlice(row.row()), &owner);
   if (found.IsNotFound()) return false;
   KeyRowParts parts;
   if (!found.ok() || !ParseKeyRow({owner.data(), owner.size()}, parts)) return true;  // when in doubt, keep
@@ -276,7 +277,7 @@ void Store::TryToRecover() {
 Result<std::string> Store::ReadNote(std::string_view name) const {
   std::string value;
   const rocksdb::Status found = db_->Get(rocksdb::ReadOptions(), families_[static_cast<int>(Space::kMeta)],
-                                         rocksdb::Slice(name.data(), name.size()), &value);
+                                         ToSlice(name), &value);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   return value;
 }

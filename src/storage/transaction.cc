@@ -9,9 +9,9 @@
 
 #include "encoding/log_entry.h"
 #include "encoding/varint.h"
-#include "storage/format.h"
 #include "storage/rank_index.h"
 #include "storage/ready_reads.h"
+#include "storage/slice.h"
 #include "storage/store.h"
 #include "storage/store_snapshot.h"
 
@@ -22,16 +22,6 @@ namespace {
 constexpr uint64_t kFastLaneSteps = 2048;
 // What is out of a table and in the page cache is copied, checked and unpacked: some five microseconds.
 constexpr uint64_t kStepsOfRead = 32;
-// Memory a transaction keeps from tick to tick.
-constexpr size_t kKeptBatchBytes = 1 << 20;
-constexpr size_t kKeptRows = 1 << 13;
-// What rows that are written together mostly share: the keyspace, the collection id.
-constexpr size_t kKeyRowHead = 4;
-constexpr size_t kCollectionRowHead = 8;
-
-rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
-
-bool IsCached(Space space) { return space == Space::kKeys || space == Space::kElements; }
 
 }  // namespace
 
@@ -305,8 +295,8 @@ int64_t Transaction::IdleSeconds(const RowKey& row) {
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
   if (snapshot_ != nullptr) return snapshot_->Get(row);
   if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
-  const bool cached = IsCached(row.space()) && !store_.imports();
-  if (store_.imports() && IsCached(row.space()) && store_.names_.RulesOut(hash)) return RowRef();
+  const bool cached = RowCache::Keeps(row.space()) && !store_.imports();
+  if (store_.imports() && RowCache::Keeps(row.space()) && store_.names_.RulesOut(hash)) return RowRef();
   if (cached) {
     bool hot = false;
     RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_ms_ / 1000, hot);
@@ -475,198 +465,6 @@ void Transaction::SwapKeyspaces(int db1, int db2) {
 void Transaction::AdoptStaged() {
   BeginKeyspaceChange();
   for (size_t db = 0; db < keyspaces_.size(); ++db) keyspaces_[db] = store_.staged_[db].keyspace;
-}
-
-// ---- the tick
-
-bool Transaction::dirty() const {
-  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || !notes_.empty() || changes_ != 0;
-}
-
-// Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
-// last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
-void Transaction::SortEntries() {
-  order_.clear();
-  const std::vector<Overlay::Entry>& entries = overlay_.entries();
-  for (uint32_t i = 0; i < entries.size(); ++i) {
-    const Overlay::Entry& entry = entries[i];
-    if (entry.state == Overlay::State::kNothing) continue;
-    const size_t head = entry.space() == Space::kKeys ? kKeyRowHead : kCollectionRowHead;
-    uint64_t rank = 0;
-    std::string_view rest = entry.row().substr(std::min(head, entry.row().size()));
-    if (!ReadU64(rest, rank)) rank = 0;
-    order_.push_back({rank, i});
-  }
-  if (store_.imports()) return;  // its memtables keep no order
-  std::sort(order_.begin(), order_.end(),
-            [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
-}
-
-void Transaction::BuildBatch() {
-  batch_->Clear();
-  SortEntries();
-  for (const EntryOrder& place : order_) {
-    const Overlay::Entry& entry = overlay_.entries()[place.entry];
-    if (entry.state == Overlay::State::kPut) {
-      batch_->Put(store_.family(entry.space()), ToSlice(entry.row()), ToSlice(entry.value));
-    } else {
-      batch_->Delete(store_.family(entry.space()), ToSlice(entry.row()));
-    }
-  }
-  for (const KeyCountDelta& count : counts_) {
-    if (count.delta == 0) continue;
-    const RowKey row = MakeCountRow(committer_, count.keyspace);
-    batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()),
-                EncodeCount(DeltaOf(committed_counts_, count.keyspace) + count.delta));
-  }
-  if (!keyspaces_.empty()) PutKeyspaces();
-  for (const auto& [name, value] : notes_) batch_->Put(store_.family(Space::kMeta), name, value);
-  if (effects_.empty()) return;
-  // Those who read the log go by sequence numbers, and a batch without rows takes none. The log data comes last: where
-  // RocksDB writes several batches as one record, the rows before it tell whose it is (storage/log_reader.cc).
-  if (batch_->Count() == 0) batch_->Put(store_.family(Space::kMeta), ToSlice(MakeMetaRow(kLogRow).row()), {});
-  batch_->PutLogData(ToSlice(effects_));
-}
-
-void Transaction::PutKeyspaces() {
-  for (const KeyspaceId keyspace : keyspaces_) {
-    if (!store_.IsLiveKeyspace(keyspace)) store_.AddLiveKeyspace(keyspace);
-  }
-  const RowKey row = MakeMetaRow(kDatabasesRow);
-  batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()), store_.EncodeDatabaseRow(keyspaces_));
-}
-
-void Transaction::AdvanceStripes() {
-  for (const uint32_t stripe : locked_) store_.stripes_.Advance(stripe);
-  for (const uint32_t stripe : taken_over_) store_.stripes_.Advance(stripe);
-}
-
-void Transaction::ApplyToCache() {
-  for (const Overlay::Entry& entry : overlay_.entries()) {
-    if (!IsCached(entry.space())) continue;
-    if (store_.imports()) {
-      store_.names_.Add(entry.hash);
-    } else if (entry.state == Overlay::State::kPut) {
-      store_.cache_.Insert(entry.tagged, entry.hash, entry.value, entry.hot, now_ms_ / 1000);
-    } else if (entry.state == Overlay::State::kDeleted) {
-      store_.cache_.Erase(entry.tagged, entry.hash);
-    }
-  }
-  for (const UseMark& mark : use_marks_) {
-    store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
-    if (mark.frequency) store_.cache_.SetFrequency(mark.row.tagged(), *mark.frequency);
-  }
-}
-
-void Transaction::ApplyCounts() {
-  if (!keyspaces_.empty()) {
-    store_.AdoptKeyspaces(keyspaces_);
-    store_.lazy_free_.AddFlush(empty_below_);
-  }
-  for (const KeyCountDelta& count : counts_) {
-    AddDelta(committed_counts_, count.keyspace, count.delta);
-    if (Database* database = store_.FindDatabase(count.keyspace)) {
-      database->keys.fetch_add(count.delta, std::memory_order_relaxed);
-    }
-  }
-  if (changes_ != 0) store_.counters_.changes.Add(changes_);
-}
-
-Status Transaction::Commit(CommitMode mode) {
-  Status status = Write(mode);
-  if (!status.Is(Code::kWouldWait)) EndTick(status.ok());
-  return status;
-}
-
-Status Transaction::Write(CommitMode mode) {
-  if (!dirty()) return Ok();
-  BuildBatch();
-  AdvanceStripes();
-  rocksdb::WriteOptions options;
-  options.no_slowdown = mode == CommitMode::kNoWait;
-  options.sync = mode == CommitMode::kSync;
-  options.disableWAL = mode == CommitMode::kNoLog;
-  const rocksdb::Status written =
-      batch_->Count() == 0 ? rocksdb::Status::OK() : store_.Write(options, *batch_, effects_);
-  if (!written.ok()) {
-    AdvanceStripes();
-    Status status = FromRocksDb(written);
-    if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
-    return status;
-  }
-  if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
-  ApplyToCache();
-  ApplyCounts();
-  if (adopt_) adopt_();
-  store_.NoteExpiry(earliest_expiry_ms_);
-  for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
-  AdvanceStripes();
-  NotifyListener();
-  ReleaseStripes();
-  return Ok();
-}
-
-// Tells who waits for keys of the stripes that changed. An element names its key through the owner row.
-void Transaction::NotifyListener() {
-  CommitListener* listener = store_.listener_;
-  if (listener == nullptr) return;
-  if (!keyspaces_.empty()) {
-    listener->OnKeyspacesChanged(keyspaces_, [this](std::string_view row) { return store_.IsLive(row); });
-  }
-  CollectionId last_id = 0;
-  for (const Overlay::Entry& entry : overlay_.entries()) {
-    if (entry.state == Overlay::State::kNothing || !listener->IsInterested(entry.stripe)) continue;
-    if (entry.space() == Space::kKeys) {
-      listener->OnKeyChanged(entry.stripe, entry.row(), entry.state == Overlay::State::kPut);
-    } else if (entry.space() == Space::kElements || entry.space() == Space::kScores) {
-      std::string_view row = entry.row();
-      CollectionId id = 0;
-      if (!ReadU64(row, id) || id == last_id) continue;
-      last_id = id;
-      rocksdb::PinnableSlice owner;
-      const RowKey owner_row = MakeOwnerRow(id, entry.stripe);
-      const rocksdb::Status found = store_.db_->Get(rocksdb::ReadOptions(), store_.family(Space::kOwners),
-                                                    ToSlice(owner_row.row()), &owner);
-      if (found.ok()) listener->OnKeyChanged(entry.stripe, {owner.data(), owner.size()}, true);
-    }
-  }
-}
-
-void Transaction::Discard() { EndTick(false); }
-
-void Transaction::EndTick(bool written) {
-  // What the indexes were told of is not going to happen.
-  if (!written && dirty()) {
-    for (const uint32_t stripe : locked_) store_.rank_indexes_.DropAll(stripe);
-    for (const uint32_t stripe : taken_over_) store_.rank_indexes_.DropAll(stripe);
-  }
-  ReleaseStripes();
-  Reset();
-}
-
-void Transaction::ReleaseStripes() {
-  for (const uint32_t stripe : locked_) store_.stripes_.Unlock(stripe, this);
-  for (const uint32_t stripe : taken_over_) store_.stripes_.Unlock(stripe, this);
-  locked_.clear();
-  taken_over_.clear();
-}
-
-void Transaction::Reset() {
-  overlay_.Clear();
-  counts_.clear();
-  keyspaces_.clear();
-  dead_collections_.clear();
-  use_marks_.clear();
-  effects_.clear();
-  if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
-  changes_ = 0;
-  notes_.clear();
-  empty_below_ = 0;
-  hot_row_hash_ = 0;
-  if (pending_ != nullptr) SetPending(nullptr, nullptr);
-  earliest_expiry_ms_ = INT64_MAX;
-  if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
-  if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
 }
 
 }  // namespace cairn

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bytes as RocksDB takes them. Thread: any.
+#pragma once
+
+#include <rocksdb/slice.h>
+
+#include <string_view>
+
+namespace cairn {
+
+inline rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+}  // namespace cairn
