@@ -81,7 +81,7 @@ def list_parts(quick: bool) -> list[Part]:
         Part("differential", ["tests/differential/run", "--commands", commands], None, limit),
         Part("fuzz", ["tests/fuzz/run"] + damage, None, limit),
         Part("redis_suite", ["tests/compat/redis_suite"] + units, None, limit),
-        Part("redis_replication", ["tests/compat/redis_suite", "--replication"], None, 1800, True),
+        Part("redis_own_servers", ["tests/compat/redis_suite", "--own-servers"], None, 1800, True),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + size, None, limit),
         Part("clients", ["tests/clients/run"] + size, None, limit),
         Part("frameworks", ["tests/frameworks/run"] + size, None, limit),

@@ -13,12 +13,14 @@ void (*thread_set_up)() = nullptr;
 
 void SetThreadSetUp(void (*set_up)()) { thread_set_up = set_up; }
 
+void NameThread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
+
 std::thread StartThread(const std::string& name, std::function<void()> run) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread([name = name.substr(0, 15), run = std::move(run)] {
-    pthread_setname_np(pthread_self(), name.c_str());
+  std::thread thread([name, run = std::move(run)] {
+    NameThread(name);
     if (thread_set_up != nullptr) thread_set_up();
     run();
   });

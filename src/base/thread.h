@@ -14,7 +14,10 @@
 
 namespace cairn {
 
-// Starts a thread under `name` (15 characters at the most are kept). Signals are left to the main thread.
+// The calling thread's name from now on; 15 characters at the most are kept.
+void NameThread(const std::string& name);
+
+// Starts a thread under `name`. Signals are left to the main thread.
 std::thread StartThread(const std::string& name, std::function<void()> run);
 
 // Runs `set_up` first thing on every thread started from here on. To be called before others start threads.

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "net/http_endpoint.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -30,14 +27,12 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Open(const std::vector<std::
   std::vector<int> sockets;
   Status failure;
   for (const std::string& address : addresses) {
-    const bool optional = address.starts_with('-');
-    Result<int> bound = BindTcp(optional ? address.substr(1) : address, port);
-    if (bound.ok() && listen(*bound, kBacklog) == 0) {
-      sockets.push_back(*bound);
-    } else if (!optional && failure.ok()) {
-      failure = bound.ok() ? Status::Io("cannot listen on port " + std::to_string(port) + ": " + strerror(errno))
-                           : std::move(bound).TakeStatus();
+    Result<int> fd = ListenTcp(address, port, kBacklog);
+    if (!fd.ok()) {
+      failure = std::move(fd).TakeStatus();
+      break;
     }
+    if (*fd >= 0) sockets.push_back(*fd);
   }
   if (failure.ok() && sockets.empty()) failure = Status::Io("no address to listen on");
   if (!failure.ok()) {

@@ -93,6 +93,10 @@ void IoThread::Post(std::function<void()> job) {
   if (was_empty) (void)!write(wake_fd_, &one, sizeof one);
 }
 
+void IoThread::Rename(std::string name) {
+  Post([name = std::move(name)] { NameThread(name); });
+}
+
 void IoThread::Run() {
   worker_ = service_.MakeWorker();
   while (!stopping_) {

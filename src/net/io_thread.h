@@ -41,6 +41,8 @@ class IoThread {
   void Stop();
   // Runs `job` on the thread, soon. Any thread.
   void Post(std::function<void()> job);
+  // What the thread is called from now on. Any thread.
+  void Rename(std::string name);
   // Takes over an accepted socket. Any thread.
   void Adopt(int fd, ConnectionOrigin origin);
 
@@ -73,7 +75,7 @@ class IoThread {
   void EverySoOften();
   void RunWaiting();
 
-  const std::string name_;
+  const std::string name_;  // at its start
   Service& service_;
   RateLimit& limit_;
   event_base* base_ = nullptr;

@@ -21,7 +21,13 @@ constexpr int kMostAcceptsPerTurn = 256;
 
 Status Failed(const std::string& what) { return Status::Io(what + ": " + strerror(errno)); }
 
-Result<int> BindUnix(const ListenerOptions& options) {
+// Whether another socket may listen where this one does. Both have to agree.
+void ShareAddress(int fd, bool shares) {
+  const int value = shares ? 1 : 0;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &value, sizeof value);
+}
+
+Result<int> ListenUnix(const ListenerOptions& options) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (options.unix_path.size() >= sizeof address.sun_path) {
@@ -31,8 +37,8 @@ Result<int> BindUnix(const ListenerOptions& options) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("cannot create a socket");
   unlink(options.unix_path.c_str());
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    Status status = Failed("cannot bind " + options.unix_path);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(fd, options.backlog) != 0) {
+    Status status = Failed("cannot listen on " + options.unix_path);
     close(fd);
     return status;
   }
@@ -63,74 +69,122 @@ bool IsLoopback(const sockaddr& address) {
   return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
 }
 
-Result<int> BindTcp(const std::string& host, int port) {
+Result<int> ListenTcp(const std::string& address, int port, int backlog, bool shares) {
+  const bool optional = address.starts_with('-');
+  const std::string host = optional ? address.substr(1) : address;
+  const std::string name = host + ":" + std::to_string(port);
   const bool is_v6 = host.find(':') != std::string::npos;
   sockaddr_storage storage{};
   socklen_t size;
   bool valid;
   if (is_v6) {
-    auto* address = reinterpret_cast<sockaddr_in6*>(&storage);
-    address->sin6_family = AF_INET6;
-    address->sin6_port = htons(static_cast<uint16_t>(port));
-    valid = inet_pton(AF_INET6, host.c_str(), &address->sin6_addr) == 1;
-    size = sizeof *address;
+    auto* own = reinterpret_cast<sockaddr_in6*>(&storage);
+    own->sin6_family = AF_INET6;
+    own->sin6_port = htons(static_cast<uint16_t>(port));
+    valid = host == "::*" || inet_pton(AF_INET6, host.c_str(), &own->sin6_addr) == 1;
+    size = sizeof *own;
   } else {
-    auto* address = reinterpret_cast<sockaddr_in*>(&storage);
-    address->sin_family = AF_INET;
-    address->sin_port = htons(static_cast<uint16_t>(port));
-    valid = host == "*" || inet_pton(AF_INET, host.c_str(), &address->sin_addr) == 1;
-    size = sizeof *address;
+    auto* own = reinterpret_cast<sockaddr_in*>(&storage);
+    own->sin_family = AF_INET;
+    own->sin_port = htons(static_cast<uint16_t>(port));
+    valid = host == "*" || inet_pton(AF_INET, host.c_str(), &own->sin_addr) == 1;
+    size = sizeof *own;
   }
-  const std::string name = host + ":" + std::to_string(port);
   if (!valid) return Status::Io("cannot listen on " + name + ": not an IP address");
   const int fd = socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0 && errno == EAFNOSUPPORT) return -1;
   if (fd < 0) return Failed("cannot create a socket");
   const int one = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (is_v6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-  if (bind(fd, reinterpret_cast<sockaddr*>(&storage), size) != 0) {
-    Status status = Failed("cannot bind " + name);
-    close(fd);
-    return status;
+  if (shares) ShareAddress(fd, true);
+  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&storage), size) == 0;
+  const bool is_missing = !bound && optional && errno == EADDRNOTAVAIL;
+  if (bound && listen(fd, backlog) == 0) {
+    if (shares) ShareAddress(fd, false);
+    return fd;
   }
-  return fd;
+  Status failure = Failed("cannot listen on " + name);
+  close(fd);
+  if (is_missing) return -1;
+  return failure;
+}
+
+// A socket that listens. Its event goes, and it is closed, with its last owner, who is the accepting thread or comes
+// after its end.
+class Listener::Door {
+ public:
+  Door(int fd, std::string address, int port) : fd_(fd), address_(std::move(address)), port_(port) {}
+  ~Door() {
+    if (accept_event_ != nullptr) event_free(accept_event_);
+    close(fd_);
+  }
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  int fd() const { return fd_; }
+  bool IsAt(const std::string& address, int port) const { return address_ == address && port_ == port; }
+  // Calls on_accept(fd, what, listener) on the loop's thread, which is the caller's or does not run yet.
+  void Watch(event_base* base, void (*on_accept)(int, short, void*), void* listener) {
+    accept_event_ = event_new(base, fd_, EV_READ | EV_PERSIST, on_accept, listener);
+    event_add(accept_event_, nullptr);
+  }
+  // Nobody comes in any more from this moment on. Any thread.
+  void Shut() const { shutdown(fd_, SHUT_RDWR); }
+
+ private:
+  const int fd_;
+  const std::string address_;
+  const int port_;
+  event* accept_event_ = nullptr;
+};
+
+// Those of `present` that are wanted again, and new ones. The new may overlap with those that are not wanted any more,
+// as "*" does with "127.0.0.1", for both listen for a moment.
+Result<Listener::Doors> Listener::OpenDoors(const ListenPlace& place, int backlog, const Doors& present) {
+  Doors leaving = present;
+  Doors doors;
+  for (size_t i = 0; place.port != 0 && i < place.addresses.size(); ++i) {
+    const auto is_there = [&](const std::shared_ptr<Door>& door) { return door->IsAt(place.addresses[i], place.port); };
+    const auto found = std::find_if(leaving.begin(), leaving.end(), is_there);
+    doors.push_back(found == leaving.end() ? nullptr : *found);
+    if (found != leaving.end()) leaving.erase(found);
+  }
+  for (const auto& door : leaving) ShareAddress(door->fd(), true);
+  Status failure;
+  for (size_t i = 0; i < doors.size() && failure.ok(); ++i) {
+    if (doors[i] != nullptr) continue;
+    Result<int> fd = ListenTcp(place.addresses[i], place.port, backlog, !leaving.empty());
+    if (!fd.ok()) {
+      failure = std::move(fd).TakeStatus();
+    } else if (*fd >= 0) {
+      doors[i] = std::make_shared<Door>(*fd, place.addresses[i], place.port);
+    }
+  }
+  for (const auto& door : leaving) ShareAddress(door->fd(), false);
+  if (!failure.ok()) return failure;
+  std::erase(doors, nullptr);
+  return doors;
 }
 
 Result<std::unique_ptr<Listener>> Listener::Open(const ListenerOptions& options, Service& service) {
-  std::vector<int> sockets;
-  Status failure;
-  const auto add = [&](Result<int> bound, bool optional) {
-    if (bound.ok() && listen(*bound, options.backlog) == 0) {
-      sockets.push_back(*bound);
-    } else if (!optional && failure.ok()) {
-      failure = bound.ok() ? Failed("cannot listen") : std::move(bound).TakeStatus();
-    }
-  };
-  for (const std::string& address : options.addresses) {
-    if (options.port == 0) break;
-    const bool optional = address.starts_with('-');
-    add(BindTcp(optional ? address.substr(1) : address, options.port), optional);
+  Doors doors = TRY(OpenDoors(options.place, options.backlog, {}));
+  std::shared_ptr<Door> unix_door;
+  if (!options.unix_path.empty()) {
+    unix_door = std::make_shared<Door>(TRY(ListenUnix(options)), options.unix_path, 0);
   }
-  if (!options.unix_path.empty()) add(BindUnix(options), false);
-  if (failure.ok() && sockets.empty()) failure = Status::Io("no address to listen on");
-  if (!failure.ok()) {
-    for (const int socket : sockets) close(socket);
-    return failure;
-  }
-  return std::unique_ptr<Listener>(new Listener(options, service, std::move(sockets)));
+  auto listener = std::unique_ptr<Listener>(new Listener(options, service));
+  for (const auto& door : doors) listener->Watch(*door);
+  if (unix_door != nullptr) listener->Watch(*unix_door);
+  listener->doors_ = std::move(doors);
+  listener->unix_ = std::move(unix_door);
+  return listener;
 }
 
-Listener::Listener(const ListenerOptions& options, Service& service, std::vector<int> sockets)
-    : options_(options), limit_(options.qps_limit), sockets_(std::move(sockets)) {
-  const std::string place = options.port != 0 ? std::to_string(options.port) : "unix";
-  for (int i = 0; i < options.io_threads; ++i) {
-    threads_.push_back(
-        std::make_unique<IoThread>("io-" + place + "-" + std::to_string(i), service, limit_));
-  }
-  const auto on_accept = [](int fd, short, void* self) { static_cast<Listener*>(self)->Accept(fd); };
-  for (const int socket : sockets_) {
-    accept_events_.push_back(event_new(threads_[0]->base(), socket, EV_READ | EV_PERSIST, on_accept, this));
-    event_add(accept_events_.back(), nullptr);
+Listener::Listener(const ListenerOptions& options, Service& service)
+    : options_(options), limit_(options.qps_limit), place_(options.place) {
+  for (size_t i = 0; i < static_cast<size_t>(options.io_threads); ++i) {
+    threads_.push_back(std::make_unique<IoThread>(ThreadName(options.place.port, i), service, limit_));
   }
 }
 
@@ -139,16 +193,60 @@ Listener::~Listener() {
   if (!options_.unix_path.empty()) unlink(options_.unix_path.c_str());
 }
 
+std::string Listener::ThreadName(int port, size_t thread) const {
+  return "io-" + (port != 0 ? std::to_string(port) : "unix") + "-" + std::to_string(thread);
+}
+
+void Listener::Watch(Door& door) {
+  const auto on_accept = [](int fd, short, void* self) { static_cast<Listener*>(self)->Accept(fd); };
+  door.Watch(threads_[0]->base(), on_accept, this);
+}
+
 void Listener::Start() {
   for (const auto& thread : threads_) thread->Start();
 }
 
 void Listener::Stop() {
   for (const auto& thread : threads_) thread->Stop();
-  for (event* accept_event : accept_events_) event_free(accept_event);
-  for (const int socket : sockets_) close(socket);
-  accept_events_.clear();
-  sockets_.clear();
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (const auto& door : doors_) door->Shut();
+  doors_.clear();
+  unix_.reset();
+}
+
+ListenPlace Listener::place() const {
+  const std::lock_guard lock(mutex_);
+  return place_;
+}
+
+bool Listener::listens() const {
+  const std::lock_guard lock(mutex_);
+  return !doors_.empty() || unix_ != nullptr;
+}
+
+Status Listener::Move(const ListenPlace& place) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return Status::Io("the server ends");
+  if (place == place_) return Ok();
+  Doors doors = TRY(OpenDoors(place, options_.backlog, doors_));
+  doors_.swap(doors);
+  const auto is_in = [](const Doors& list, const std::shared_ptr<Door>& door) {
+    return std::find(list.begin(), list.end(), door) != list.end();
+  };
+  for (const auto& door : doors_) {
+    if (!is_in(doors, door)) threads_[0]->Post([this, door] { Watch(*door); });
+  }
+  for (auto& door : doors) {
+    if (is_in(doors_, door)) continue;
+    door->Shut();
+    threads_[0]->Post([left = std::move(door)] {});
+  }
+  if (place.port != place_.port) {
+    for (size_t i = 0; i < threads_.size(); ++i) threads_[i]->Rename(ThreadName(place.port, i));
+  }
+  place_ = place;
+  return Ok();
 }
 
 void Listener::Prepare(int fd) const {

@@ -25,6 +25,19 @@ constexpr size_t kLongestLine = 64 * 1024;
 Status WireError(const std::string& what) { return Status::Io(what + ": " + std::strerror(errno)); }
 Status TimedOut(const std::string& what) { return Status::Io(what + ": timed out"); }
 
+// As in Redis an address that cannot be had is done without.
+void BindTo(int fd, const std::string& address, int family) {
+  addrinfo hints{};
+  hints.ai_family = family;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(address.c_str(), nullptr, &hints, &found) != 0) return;
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  (void)!bind(fd, found->ai_addr, found->ai_addrlen);
+  freeaddrinfo(found);
+}
+
 }  // namespace
 
 Wire::Wire() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -78,13 +91,7 @@ Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, cons
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> keep(found, freeaddrinfo);
   fd_ = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) return WireError("socket");
-  if (!from.empty()) {
-    sockaddr_in own{};
-    own.sin_family = AF_INET;
-    if (inet_pton(AF_INET, from.c_str(), &own.sin_addr) == 1) {
-      (void)!bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own);
-    }
-  }
+  if (!from.empty()) BindTo(fd_, from, found->ai_family);
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);

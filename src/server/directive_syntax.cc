@@ -27,6 +27,16 @@ std::string Join(WordSpan words, std::string_view between) {
 
 Words OneLine(WordSpan kept) { return {kept.empty() ? "\"\"" : Join(kept, " ")}; }
 
+// ---- bind
+
+constexpr size_t kMostAddresses = 16;
+
+Result<Words> ParseBind(WordSpan words, WordSpan) {
+  if (words.size() == 1 && words[0].empty()) return Words();
+  if (words.size() > kMostAddresses) return Status::Reply("Too many bind addresses specified.");
+  return Words(words.begin(), words.end());
+}
+
 // ---- listen
 
 Result<Words> ParseListen(WordSpan words, WordSpan current) {
@@ -204,6 +214,7 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
 
 }  // namespace
 
+const SpecialSyntax kBindSyntax = {.parse = ParseBind, .lines = OneLine};
 const SpecialSyntax kListenSyntax = {
     .parse = ParseListen, .lines = WholeLines, .text = ListenText};
 const SpecialSyntax kUserSyntax = {.parse = ParseUser, .lines = WholeLines};

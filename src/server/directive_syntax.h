@@ -17,6 +17,9 @@ namespace cairn {
 // line.
 extern const SpecialSyntax kListenSyntax;
 
+// bind <address> [<address> ...], bind ""
+extern const SpecialSyntax kBindSyntax;
+
 // save <seconds> <changes> [<seconds> <changes> ...], save ""
 extern const SpecialSyntax kSaveSyntax;
 

@@ -15,18 +15,21 @@ using S = Settings;
 constexpr auto kNet = Section::kNetwork;
 
 const Directive kRows[] = {
-    {.name = "bind", .section = kNet, .kind = Kind::kWords, .fallback = "127.0.0.1 -::1",
-     .flags = kStartOnly, .syntax = "<address> [<address> ...]",
-     .help = "Addresses that `port` listens on. * is every IPv4 address, :: every IPv6 one; an "
-             "address with a dash in front may be missing on this machine. Other machines reach "
-             "the server only when an address of theirs to reach is listed here."},
+    {.name = "bind", .section = kNet, .kind = Kind::kSpecial, .fallback = "* -::*", .special = &kBindSyntax,
+     .syntax = "<address> [<address> ...]",
+     .help = "Addresses that `port` and `tls-port` listen on. * is every IPv4 address, ::* every IPv6 one; an "
+             "address with a dash in front may be missing on this machine; \"\" is none. While there is no password "
+             "`protected-mode` keeps other machines out. A change is for clients that come later."},
+    {.name = "bind-source-addr", .section = kNet, .kind = Kind::kText, .fallback = "", .syntax = "<address>",
+     .help = "The address of this machine that connections to a primary come from; the kernel chooses when it is "
+             "empty, or cannot be had."},
     {.name = "port", .section = kNet, .kind = Kind::kNumber, .fallback = "6380", .min = 0,
-     .max = 65535, .flags = kStartOnly, .target = &S::port,
+     .max = 65535, .target = &S::port,
      .help = "TCP port on each address of `bind`; 0 listens on none, so that only `listen` and "
-             "`unixsocket` count."},
+             "`unixsocket` count. A change is for clients that come later."},
     {.name = "metrics-port", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0,
      .max = 65535, .flags = kStartOnly, .target = &S::metrics_port,
-     .help = "TCP port on each address of `bind` where Prometheus finds the metrics, at /metrics, "
+     .help = "TCP port on each address that `bind` has at the start where Prometheus finds the metrics, at /metrics, "
              "over HTTP and without a password; `protected-mode` holds here too. 0 is none."},
     {.name = "listen", .section = kNet, .kind = Kind::kSpecial, .special = &kListenSyntax,
      .flags = kStartOnly | kRepeatable,

@@ -27,9 +27,9 @@ constexpr Directive Words(std::string_view name, std::string_view syntax, std::s
 
 const Directive kRows[] = {
     {.name = "tls-port", .section = kTls, .kind = Kind::kNumber, .fallback = "0", .min = 0, .max = 65535,
-     .flags = kStartOnly, .target = &S::tls_port,
+     .target = &S::tls_port,
      .help = "TCP port on each address of `bind` where clients speak TLS, beside `port` and with as many I/O threads "
-             "of its own; 0 is none."},
+             "of its own; 0 is none. A change is for clients that come later."},
     File("tls-cert-file",
          "The server's certificate, PEM, with those between it and its authority behind it. Needed wherever TLS is "
          "used."),

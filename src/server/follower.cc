@@ -148,6 +148,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   const int64_t own_port = settings.tls_replication ? settings.tls_port : settings.port;
   options.listening_port = static_cast<int>(announced != 0 ? announced : own_port);
   if (settings.tls_replication) options.tls = &server_.tls();
+  options.bind_from = config.Text("bind-source-addr");
   options.announced_ip = config.Text("replica-announce-ip");
   options.timeout_ms = settings.repl_timeout_s * 1000;
   if (!wanted_) return Status::Io("not wanted any more");

@@ -28,12 +28,13 @@ std::string DescribeSystem() {
 void WriteListeners(const Server& server, Report& text) {
   int number = 0;
   const auto write = [&](const std::string& line) { text.Field("listener" + std::to_string(number++), line); };
-  for (const auto& listener : server.listeners()) {
+  for (const Listener* listener : server.ports().All()) {
     const ListenerOptions& options = listener->options();
-    if (options.port != 0) {
+    const ListenPlace place = listener->place();
+    if (place.port != 0) {
       std::string line = options.tls == nullptr ? "name=tcp" : "name=tls";
-      for (const std::string& address : options.addresses) line.append(",bind=").append(address);
-      write(line + ",port=" + std::to_string(options.port));
+      for (const std::string& address : place.addresses) line.append(",bind=").append(address);
+      write(line + ",port=" + std::to_string(place.port));
     }
     if (!options.unix_path.empty()) write("name=unix,bind=" + options.unix_path);
   }

@@ -117,40 +117,6 @@ Status Server::LoadFunctions() {
   return scripting_->Load(TRY(ReadLibraryRows(*txn)));
 }
 
-Status Server::OpenListeners() {
-  ListenerOptions options;
-  options.backlog = static_cast<int>(settings().tcp_backlog);
-  options.keepalive_s = static_cast<int>(settings().tcp_keepalive_s);
-  options.addresses = config_->Words("bind");
-  options.port = static_cast<int>(settings().port);
-  options.unix_path = config_->Text("unixsocket");
-  options.unix_permissions = static_cast<int>(settings().unixsocketperm);
-  options.io_threads = static_cast<int>(settings().io_threads);
-  if (options.port != 0 || !options.unix_path.empty()) {
-    listeners_.push_back(TRY(Listener::Open(options, *this)));
-  }
-  if (settings().tls_port != 0) {
-    ListenerOptions own = options;
-    own.port = static_cast<int>(settings().tls_port);
-    own.unix_path.clear();
-    own.tls = &tls_;
-    listeners_.push_back(TRY(Listener::Open(own, *this)));
-  }
-  for (const ListenSpec& spec : config_->Listeners()) {
-    ListenerOptions own = options;
-    own.addresses = {spec.address};
-    own.port = spec.port;
-    own.unix_path = spec.unix_path;
-    own.io_threads = spec.io_threads;
-    own.qps_limit = spec.qps_limit;
-    own.read_only = spec.read_only;
-    own.tls = spec.tls ? &tls_ : nullptr;
-    listeners_.push_back(TRY(Listener::Open(own, *this)));
-  }
-  if (listeners_.empty()) return Status::Io("nothing to listen on: no port, tls-port, unixsocket or listen line");
-  return Ok();
-}
-
 Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
@@ -246,12 +212,12 @@ Status Server::Start() {
   slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
   TRY(replication_.Start());
   ticker_ = std::make_unique<Ticker>(*this);
-  TRY(OpenListeners());
+  TRY(ports_.Open());
   TRY(OpenMetrics());
-  for (const auto& listener : listeners_) listener->Start();
+  ports_.Start();
   memory_peak_.NoteStart(ProcessMemory::Read().allocated);
   Log(LogSeverity::kNotice, "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) +
-                                " ms. Ready to accept connections.");
+                                " ms, PID: " + std::to_string(getpid()) + ". Ready to accept connections.");
   return Ok();
 }
 
@@ -261,13 +227,13 @@ void Server::Stop(const ShutdownOptions& options) {
   scripting_->EndAll();
   if (!options.now && committer_ != nullptr) AwaitReplicas(*this);
   replication_.StopLinks();
-  for (const auto& listener : listeners_) listener->Stop();
+  ports_.Stop();
   slow_lane_.reset();
   if (options.save && committer_ != nullptr) static_cast<void>(rdb_saves_.Save().ok());  // the log says why not
   rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
-  listeners_.clear();
+  ports_.Clear();
   if (store_ != nullptr) replication_.Stop();
   slow_workers_.clear();
   committer_.reset();

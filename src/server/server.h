@@ -19,7 +19,6 @@
 #include "command/table.h"
 #include "command/waiters.h"
 #include "net/http_endpoint.h"
-#include "net/listener.h"
 #include "net/service.h"
 #include "server/client_pause.h"
 #include "server/client_registry.h"
@@ -28,6 +27,7 @@
 #include "server/config.h"
 #include "server/latency_monitor.h"
 #include "server/monitors.h"
+#include "server/ports.h"
 #include "server/pubsub.h"
 #include "server/rdb_saves.h"
 #include "server/replication.h"
@@ -65,8 +65,7 @@ class Server : public Service {
   Dispatcher& dispatcher() { return dispatcher_; }
   Conditions& conditions() { return dispatcher_.conditions(); }
   Waiters& waiters() { return waiters_; }
-  // They stay the same while clients are served.
-  const std::vector<std::unique_ptr<Listener>>& listeners() const { return listeners_; }
+  const Ports& ports() const { return ports_; }
   Committer& committer() { return *committer_; }
 
   Config& config() { return *config_; }
@@ -135,7 +134,6 @@ class Server : public Service {
   Status RenameCommands();
   Status OpenStore();
   Status LoadFunctions();
-  Status OpenListeners();
   Status OpenMetrics();
   bool IsProtectedFrom(bool is_loopback);
   void WatchSettings();
@@ -145,7 +143,7 @@ class Server : public Service {
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<ThreadPool> slow_lane_;
   std::unique_ptr<Ticker> ticker_;
-  std::vector<std::unique_ptr<Listener>> listeners_;
+  Ports ports_{*this};
   std::unique_ptr<HttpEndpoint> metrics_;
 };
 

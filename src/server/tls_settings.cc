@@ -56,7 +56,7 @@ void WatchTls(Config& config, Tls& tls) {
       const Status built = ConfigureTls(config, tls);
       if (built.ok()) return Ok();
       Log(LogSeverity::kWarning, built.text());
-      return Status::Reply("Unable to update TLS configuration. Check server logs.");
+      return Status::Reply(kCannotUpdateTls);
     });
   }
   config.Watch("tls-auth-clients", [&config, &tls] {

@@ -6,11 +6,16 @@
 // Thread: main at the start, then that of CONFIG SET, one at a time.
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "base/tls.h"
 #include "server/config.h"
 
 namespace cairn {
+
+// CONFIG SET's answer when what it sets does not do.
+inline constexpr std::string_view kCannotUpdateTls = "Unable to update TLS configuration. Check server logs.";
 
 // A listener or a link to another server speaks TLS.
 bool UsesTls(const Config& config);

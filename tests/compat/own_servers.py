@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Redis's suite with servers that it starts itself: its files about replication, RDB files and users.
+"""Redis's suite with servers that it starts itself: its files about replication, RDB files, users and settings.
 
 The tree is source code without programs. src/redis-server becomes a script that runs the server under test with the
-configuration file the suite has written, and says the one line of redis-server's log that the suite cannot do without;
-the other programs are those of the machine.
+configuration file the suite has written; the other programs are those of the machine. The suite waits for the server's
+process id in its log, in Redis's words.
 """
 
 import os
@@ -29,6 +29,7 @@ UNITS = [
     "unit/auth",
     "unit/pubsubshard",
     "unit/limits",
+    "unit/networking",
     "unit/obuf-limits",
 ]
 # Where it is chance how often a test runs: once is enough.
@@ -37,7 +38,6 @@ DENIED_TAGS = ["large-memory", "cluster"]
 
 STARTER = """#!/bin/sh
 # Made by tests/compat/own_servers.py.
-case "$SUITE_SERVER" in redis-server*) ;; *) echo "the suite waits for: PID: $$" ;; esac
 exec $SUITE_SERVER "$@"
 """
 PROGRAMS = ("redis-cli", "redis-benchmark", "redis-check-rdb", "redis-check-aof")

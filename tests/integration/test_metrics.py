@@ -183,5 +183,5 @@ def test_every_panel_of_the_dashboard_asks_for_what_there_is(served):
 
 def test_a_port_that_is_taken_ends_the_start():
     with Server() as other:
-        with pytest.raises(RuntimeError, match="cannot bind"):
+        with pytest.raises(RuntimeError, match="cannot listen"):
             Server(metrics_port=other.port)

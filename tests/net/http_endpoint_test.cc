@@ -17,7 +17,7 @@ namespace cairn {
 namespace {
 
 int FreePort() {
-  const int fd = *BindTcp("127.0.0.1", 0);
+  const int fd = *ListenTcp("127.0.0.1", 0, 1);
   sockaddr_in address{};
   socklen_t size = sizeof address;
   getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/ports.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "server/server.h"
+#include "server/tls_settings.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kCannotListen = "Unable to listen on this port. Check server logs.";
+constexpr std::string_view kCannotBind = "Failed to bind to specified addresses.";
+
+// The client is told in Redis's words, the operator why.
+Status Refuse(const Status& why, std::string_view words) {
+  Log(LogSeverity::kWarning, why.text());
+  return Status::Reply(words);
+}
+
+}  // namespace
+
+ListenerOptions Ports::Options() const {
+  const Settings& settings = server_.settings();
+  ListenerOptions options;
+  options.place = {server_.config().Words("bind"), static_cast<int>(settings.port)};
+  options.backlog = static_cast<int>(settings.tcp_backlog);
+  options.keepalive_s = static_cast<int>(settings.tcp_keepalive_s);
+  options.unix_path = server_.config().Text("unixsocket");
+  options.unix_permissions = static_cast<int>(settings.unixsocketperm);
+  options.io_threads = static_cast<int>(settings.io_threads);
+  return options;
+}
+
+ListenerOptions Ports::TlsOptions() const {
+  ListenerOptions options = Options();
+  options.place.port = static_cast<int>(server_.settings().tls_port);
+  options.unix_path.clear();
+  options.tls = &server_.tls();
+  return options;
+}
+
+Status Ports::Open() {
+  {
+    const std::lock_guard lock(mutex_);
+    TRY(Follow(main_, Options()));
+    TRY(Follow(tls_, TlsOptions()));
+    for (const ListenSpec& spec : server_.config().Listeners()) {
+      ListenerOptions own = Options();
+      own.place = {{spec.address}, spec.port};
+      own.unix_path = spec.unix_path;
+      own.io_threads = spec.io_threads;
+      own.qps_limit = spec.qps_limit;
+      own.read_only = spec.read_only;
+      own.tls = spec.tls ? &server_.tls() : nullptr;
+      TRY(Follow(lines_.emplace_back(), own));
+    }
+  }
+  const std::vector<Listener*> all = All();
+  if (std::none_of(all.begin(), all.end(), [](const Listener* listener) { return listener->listens(); })) {
+    return Status::Io("nothing to listen on: no port and bind, tls-port, unixsocket or listen line");
+  }
+  server_.config().Watch("port", [this] { return FollowPort(); });
+  server_.config().Watch("tls-port", [this] { return FollowTlsPort(); });
+  server_.config().Watch("bind", [this] { return FollowBind(); });
+  return Ok();
+}
+
+void Ports::Start() {
+  const std::lock_guard lock(mutex_);
+  started_ = true;
+  for (Listener* listener : Listed()) listener->Start();
+}
+
+// The I/O threads, which are waited for here, may ask All().
+void Ports::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  for (Listener* listener : All()) listener->Stop();
+}
+
+void Ports::Clear() {
+  const std::lock_guard lock(mutex_);
+  main_.reset();
+  tls_.reset();
+  lines_.clear();
+}
+
+std::vector<Listener*> Ports::All() const {
+  const std::lock_guard lock(mutex_);
+  return Listed();
+}
+
+std::vector<Listener*> Ports::Listed() const {
+  std::vector<Listener*> all;
+  if (main_ != nullptr) all.push_back(main_.get());
+  if (tls_ != nullptr) all.push_back(tls_.get());
+  for (const auto& listener : lines_) all.push_back(listener.get());
+  return all;
+}
+
+// Brings the listener to where `options` has it; one that was not needed before is made then.
+Status Ports::Follow(std::unique_ptr<Listener>& listener, const ListenerOptions& options) {
+  if (stopped_) return Status::Io("the server ends");
+  if (listener != nullptr) return listener->Move(options.place);
+  if (options.place.port == 0 && options.unix_path.empty()) return Ok();
+  listener = TRY(Listener::Open(options, server_));
+  if (started_) listener->Start();
+  return Ok();
+}
+
+Status Ports::FollowPort() {
+  const std::lock_guard lock(mutex_);
+  const Status moved = Follow(main_, Options());
+  return moved.ok() ? Ok() : Refuse(moved, kCannotListen);
+}
+
+Status Ports::FollowTlsPort() {
+  const ListenerOptions options = TlsOptions();
+  if (options.place.port != 0) {
+    const Status built = ConfigureTls(server_.config(), server_.tls());
+    if (!built.ok()) return Refuse(built, kCannotUpdateTls);
+  }
+  const std::lock_guard lock(mutex_);
+  const Status moved = Follow(tls_, options);
+  return moved.ok() ? Ok() : Refuse(moved, kCannotListen);
+}
+
+Status Ports::FollowBind() {
+  const std::lock_guard lock(mutex_);
+  const ListenPlace before = main_ == nullptr ? ListenPlace() : main_->place();
+  Status moved = Follow(main_, Options());
+  if (!moved.ok()) return Refuse(moved, kCannotBind);
+  moved = Follow(tls_, TlsOptions());
+  if (moved.ok()) return Ok();
+  if (main_ != nullptr) static_cast<void>(main_->Move(before).ok());  // where it has been a moment ago
+  return Refuse(moved, kCannotBind);
+}
+
+}  // namespace cairn

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ports: the listeners of a server: that of `port`, `bind` and `unixsocket`, that of `tls-port`, and one for each
+// `listen` line. The first two follow CONFIG SET. A listener that there has been stays until the end, with its I/O
+// threads and the clients they serve, also when its port was closed.
+//
+// Thread: Open, Start, Stop and Clear main's; the rest any. Which listeners there are is guarded by mutex_, after which
+// those of a listener and of posted jobs come.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/result.h"
+#include "net/listener.h"
+
+namespace cairn {
+
+class Server;
+
+class Ports {
+ public:
+  explicit Ports(Server& server) : server_(server) {}
+
+  // Listens as the configuration has it, and from now on as CONFIG SET does; the error is for the operator.
+  Status Open();
+  void Start();
+  // No more connections, and the I/O threads end; All() stays valid until Clear().
+  void Stop();
+  void Clear();
+
+  // In the order of INFO's lines.
+  std::vector<Listener*> All() const;
+
+ private:
+  ListenerOptions Options() const;
+  ListenerOptions TlsOptions() const;
+  std::vector<Listener*> Listed() const;
+  Status Follow(std::unique_ptr<Listener>& listener, const ListenerOptions& options);
+  Status FollowPort();
+  Status FollowTlsPort();
+  Status FollowBind();
+
+  Server& server_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<Listener> main_;  // guarded by mutex_, as the others are; null: never needed
+  std::unique_ptr<Listener> tls_;
+  std::vector<std::unique_ptr<Listener>> lines_;
+  bool started_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace cairn
