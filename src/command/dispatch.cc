@@ -138,8 +138,12 @@ void Dispatcher::Refuse(const Call& call, std::string_view text, Reply& reply) {
 
 void Dispatcher::Enqueue(const Call& call, Reply& reply) {
   QueuedCommand queued{.command = call.command};
-  for (const std::string_view arg : call.argv) queued.argv.emplace_back(arg);
-  call.session.multi.queue.push_back(std::move(queued));
+  MultiState& multi = call.session.multi;
+  multi.bytes += sizeof queued;
+  for (const std::string_view arg : call.argv) {
+    multi.bytes += sizeof(std::string) + queued.argv.emplace_back(arg).capacity();
+  }
+  multi.queue.push_back(std::move(queued));
   call.session.ShowQueued();
   reply.Simple("QUEUED");
 }

@@ -49,6 +49,7 @@ struct MultiState {
   bool aborted = false;  // a command could not be queued; EXEC will refuse
   bool ran = false;      // EXEC has run the queue
   std::vector<QueuedCommand> queue;
+  uint64_t bytes = 0;  // that the queue takes
 };
 
 // What CLIENT TRACKING and CLIENT CACHING have said.
@@ -96,7 +97,10 @@ class Session {
   bool read_only_port = false;
   MultiState multi;
   // To be called after `multi` has changed.
-  void ShowQueued() { shown_queued = multi.active ? static_cast<int>(multi.queue.size()) : -1; }
+  void ShowQueued() {
+    shown_queued = multi.active ? static_cast<int>(multi.queue.size()) : -1;
+    queued_bytes.store(multi.bytes, std::memory_order_relaxed);
+  }
   std::vector<WatchedKey> watched;
   std::unique_ptr<BlockedCommand> blocked;
   Subscriptions subscriptions;
@@ -122,9 +126,18 @@ class Session {
   std::atomic<uint32_t> last_command{~0u};     // Command::index()
   std::atomic<uint64_t> commands{0};
   std::atomic<uint64_t> query_buffer_bytes{0};
+  std::atomic<uint64_t> argument_bytes{0};     // of the request that is being read
   std::atomic<uint64_t> query_buffer_capacity{0};
   std::atomic<uint64_t> output_bytes{0};
   std::atomic<uint64_t> output_capacity{0};
+  std::atomic<uint64_t> pushed_capacity{0};    // of what others have sent it
+  std::atomic<uint64_t> queued_bytes{0};       // of MultiState
+  std::atomic<uint64_t> listed_bytes{0};       // keys under WATCH, subscriptions, prefixes: ListedBytes of each
+  std::atomic<uint64_t> counted_bytes{0};      // memory_bytes() as of the last look (server/client_memory.h)
+  // All the memory it takes.
+  uint64_t memory_bytes() const;
+  // What is kept under a name for a client, here and where it is looked up by the name.
+  static uint64_t ListedBytes(std::string_view name) { return name.size() + 192; }
   std::atomic<CloseRequest> close{CloseRequest::kNone};
   std::atomic<int64_t> paused_until_us{0};     // CLIENT PAUSE holds its request back, monotonic; 0: not at all
   std::atomic<bool> watch_broken{false};       // a watched key was changed by somebody
@@ -163,6 +176,11 @@ class Session {
   std::mutex mutex_;
   HeldRules held_rules_;
 };
+
+inline uint64_t Session::memory_bytes() const {
+  constexpr uint64_t kOwnBytes = sizeof(Session) + 512;  // with the connection's
+  return kOwnBytes + query_buffer_capacity + output_capacity + pushed_capacity + queued_bytes + listed_bytes;
+}
 
 inline bool Session::is_subscriber() const {
   for (const std::atomic<uint32_t>& count : shown_subscriptions) {

@@ -127,6 +127,7 @@ void Waiters::Watch(Session& session, int db, const RowKey& row, bool existed) {
   auto watched = std::make_unique<Watched>(Watched{&session, db, std::string(row.row()), row.stripe(), existed});
   queues_[watched->row].watching.push_back(watched.get());
   interest_[watched->stripe].fetch_add(1);
+  session.listed_bytes += Session::ListedBytes(watched->row);
   watched_[&session].push_back(std::move(watched));
 }
 
@@ -137,6 +138,7 @@ void Waiters::Unwatch(Session& session) {
       std::erase(queues_[watched->row].watching, watched.get());
       interest_[watched->stripe].fetch_sub(1);
       EraseIfEmpty(watched->row);
+      session.listed_bytes -= Session::ListedBytes(watched->row);
     }
     watched_.erase(known);
   }

@@ -127,10 +127,16 @@ void Connection::OnDeadline(int, short, void* self) {
   if (connection->state_ == State::kParked) connection->RunRequests(connection->is_parked_on_client_);
 }
 
+// For what is read next. A large buffer grows for nothing but the argument that fills it.
+char* Connection::MakeRoom() {
+  const size_t missing = parser_.missing_bytes();
+  const bool fills_large = missing > 0 && parser_.capacity() > kKeptBytes;
+  return parser_.Reserve(std::clamp(missing, fills_large ? 1 : kReadBytes, kMostReadBytes));
+}
+
 // Reads what is there, at most one buffer. False when the connection is closed.
 bool Connection::ReadSocket() {
-  const size_t room = std::clamp(parser_.missing_bytes(), kReadBytes, kMostReadBytes);
-  char* const place = parser_.Reserve(room);
+  char* const place = MakeRoom();
   const ssize_t size =
       tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
   if (size > 0) {
@@ -153,6 +159,10 @@ void Connection::RunRequests(bool resume) {
   state_ = State::kInTick;
   wake_pending_ = false;
   next_ = RunBatch(thread_.worker(), false, resume);
+  if (next_ == Next::kRead && parser_.missing_bytes() > kReadBytes) {  // a large argument counts once it is announced
+    MakeRoom();
+    NoteBuffers();
+  }
   thread_.AddToTick(this);
 }
 
@@ -257,7 +267,10 @@ void Connection::FinishTick(bool committed) {
 
 void Connection::Proceed() {
   state_ = State::kReading;
-  if (!has_request_) parser_.Shrink(kMostKeptBytes);  // a request that runs again needs its bytes
+  if (!has_request_ && parser_.capacity() > kMostKeptBytes) {  // a request that runs again needs its bytes
+    parser_.Shrink(kMostKeptBytes);
+    NoteBuffers();
+  }
   switch (next_) {
     case Next::kRead: WatchRead(true); break;
     case Next::kRunMore:
@@ -361,7 +374,11 @@ bool Connection::ExceedsOutputLimit() {
 }
 
 void Connection::NoteBuffers() {
-  client_->NoteBuffers(parser_.pending_bytes(), parser_.capacity(), unsent(), out_.capacity());
+  client_->NoteBuffers({.unread_bytes = parser_.unread_bytes(),
+                        .argument_bytes = parser_.argument_bytes(),
+                        .query_capacity = parser_.capacity(),
+                        .unsent_bytes = unsent(),
+                        .output_capacity = out_.capacity()});
 }
 
 // ---- what others want

@@ -62,6 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static void OnReadable(int fd, short what, void* self);
   static void OnWritable(int fd, short what, void* self);
   static void OnDeadline(int fd, short what, void* self);
+  char* MakeRoom();
   bool ReadSocket();
   bool AwaitsWritable() const { return tls_ == nullptr ? unsent() > 0 : tls_->needs_writable(unsent() > 0); }
   void RunRequests(bool resume);

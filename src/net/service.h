@@ -21,6 +21,15 @@ namespace cairn {
 
 class Tls;
 
+// What a connection's buffers hold, and the memory they take.
+struct BufferUse {
+  uint64_t unread_bytes = 0;    // of requests
+  uint64_t argument_bytes = 0;  // of the request that is being read
+  uint64_t query_capacity = 0;
+  uint64_t unsent_bytes = 0;    // of replies
+  uint64_t output_capacity = 0;
+};
+
 enum class RunResult : unsigned char {
   kDone,       // the reply is in `out`
   kWouldWait,  // nothing has happened; the same request is to be run by a slow lane worker
@@ -45,10 +54,10 @@ class Client {
   virtual void TakePushed(std::string& out) = 0;
   // Asked after output was added or a tenth of a second went by; true: the client must go.
   virtual bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) = 0;
+  // Asked after bytes came in; true: the client must go.
   virtual bool ExceedsQueryLimit(uint64_t pending_bytes) const = 0;
   virtual bool IsIdleTooLong(int64_t now_us) const = 0;
-  virtual void NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_t out_bytes,
-                           uint64_t out_capacity) = 0;
+  virtual void NoteBuffers(const BufferUse& use) = 0;
   // The connection is gone; nothing will be called any more.
   virtual void OnClosed() = 0;
 };

@@ -41,8 +41,10 @@ class RequestParser {
   // "Protocol error: ..." after kError; the connection cannot go on.
   const std::string& error() const { return error_; }
 
-  // Bytes fed and not consumed by a finished request.
+  // Bytes fed and not consumed by a finished request: those of arguments that are complete, and those yet to be read.
   size_t pending_bytes() const { return filled_ - consumed_; }
+  size_t argument_bytes() const { return position_ - consumed_; }
+  size_t unread_bytes() const { return filled_ - position_; }
   size_t capacity() const { return capacity_; }
   // How many bytes the argument being read still lacks: worth reserving at once.
   size_t missing_bytes() const;

@@ -151,7 +151,9 @@ Status SetSwitch(Args& args, std::atomic<bool>& target, Reply& reply) {
 
 // CLIENT NO-EVICT <ON | OFF>
 Status ClientNoEvict(CommandContext& ctx, Args& args, Reply& reply) {
-  return SetSwitch(args, ctx.session().no_evict, reply);
+  TRY(SetSwitch(args, ctx.session().no_evict, reply));
+  ctx.server().client_memory().Reconsider();
+  return Ok();
 }
 
 // CLIENT NO-TOUCH <ON | OFF>

@@ -8,9 +8,6 @@
 namespace cairn {
 namespace {
 
-// The memory of a session object itself, beside its buffers.
-constexpr uint64_t kSessionBytes = sizeof(Session) + 512;
-
 class FieldWriter {
  public:
   FieldWriter& Add(std::string_view name, std::string_view text) {
@@ -65,6 +62,7 @@ bool IsLocalPeer(std::string_view peer) {
 
 std::string ClientLine(Session& session, const CommandTable& table, int64_t now_us) {
   const uint64_t query_bytes = session.query_buffer_bytes;
+  const uint64_t used_bytes = query_bytes + session.argument_bytes;
   const uint64_t query_capacity = session.query_buffer_capacity;
   const uint64_t output_bytes = session.output_bytes;
   const uint64_t output_capacity = session.output_capacity;
@@ -90,15 +88,15 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("multi", session.shown_queued)
       .Add("qbuf", static_cast<int64_t>(query_bytes))
       .Add("qbuf-free",
-           static_cast<int64_t>(query_capacity - std::min(query_bytes, query_capacity)))
-      .Add("argv-mem", 0)
-      .Add("multi-mem", 0)
+           static_cast<int64_t>(query_capacity - std::min(used_bytes, query_capacity)))
+      .Add("argv-mem", static_cast<int64_t>(session.argument_bytes))
+      .Add("multi-mem", static_cast<int64_t>(session.queued_bytes))
       .Add("rbs", static_cast<int64_t>(output_capacity))
       .Add("rbp", static_cast<int64_t>(output_capacity))
       .Add("obl", static_cast<int64_t>(output_bytes - listed_bytes))
       .Add("oll", static_cast<int64_t>((listed_bytes + kReplyBlockBytes - 1) / kReplyBlockBytes))
       .Add("omem", static_cast<int64_t>(listed_bytes))
-      .Add("tot-mem", static_cast<int64_t>(kSessionBytes + query_capacity + output_capacity))
+      .Add("tot-mem", static_cast<int64_t>(session.memory_bytes()))
       .Add("events", closing            ? ""
                      : output_bytes > 0 ? "rw"
                                         : "r")

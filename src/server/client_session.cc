@@ -58,18 +58,22 @@ const OutputLimit& ClientSession::output_limit() const {
 }
 
 void ClientSession::Push(std::string_view messages) {
-  const std::lock_guard lock(pushed_mutex_);
-  if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
-  const bool was_empty = pushed_.empty();
-  pushed_.append(messages);
-  const int64_t hard = output_limit().hard_bytes.load(std::memory_order_relaxed);
-  const uint64_t waiting = pushed_.size() + output_bytes.load(std::memory_order_relaxed);
-  if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
-    close = CloseRequest::kNow;
-    std::string().swap(pushed_);
+  {
+    const std::lock_guard lock(pushed_mutex_);
+    if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
+    const bool was_empty = pushed_.empty();
+    pushed_.append(messages);
+    const int64_t hard = output_limit().hard_bytes.load(std::memory_order_relaxed);
+    const uint64_t waiting = pushed_.size() + output_bytes.load(std::memory_order_relaxed);
+    if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
+      close = CloseRequest::kNow;
+      std::string().swap(pushed_);
+    }
+    has_pushed_.store(!pushed_.empty(), std::memory_order_release);
+    pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
+    if (was_empty || pushed_.empty()) waker_->Wake();
   }
-  has_pushed_.store(!pushed_.empty(), std::memory_order_release);
-  if (was_empty || pushed_.empty()) waker_->Wake();
+  server_.client_memory().Count(*this);
 }
 
 uint64_t ClientSession::unsent_bytes() {
@@ -82,6 +86,7 @@ void ClientSession::TakePushed(std::string& out) {
   const std::lock_guard lock(pushed_mutex_);
   out.append(pushed_);
   std::string().swap(pushed_);
+  pushed_capacity.store(0, std::memory_order_relaxed);
   has_pushed_.store(false, std::memory_order_relaxed);
 }
 
@@ -102,7 +107,7 @@ bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
 
 bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
   const int64_t limit = server_.settings().client_query_buffer_limit.load(std::memory_order_relaxed);
-  return static_cast<int64_t>(pending_bytes) > limit;
+  return static_cast<int64_t>(pending_bytes) > limit || close.load(std::memory_order_relaxed) == CloseRequest::kNow;
 }
 
 bool ClientSession::IsIdleTooLong(int64_t now_us) const {
@@ -111,12 +116,13 @@ bool ClientSession::IsIdleTooLong(int64_t now_us) const {
   return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
-void ClientSession::NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_t out_bytes,
-                                uint64_t out_capacity) {
-  query_buffer_bytes.store(in_bytes, std::memory_order_relaxed);
-  query_buffer_capacity.store(in_capacity, std::memory_order_relaxed);
-  output_bytes.store(out_bytes, std::memory_order_relaxed);
-  output_capacity.store(out_capacity, std::memory_order_relaxed);
+void ClientSession::NoteBuffers(const BufferUse& use) {
+  query_buffer_bytes.store(use.unread_bytes, std::memory_order_relaxed);
+  argument_bytes.store(use.argument_bytes, std::memory_order_relaxed);
+  query_buffer_capacity.store(use.query_capacity, std::memory_order_relaxed);
+  output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
+  output_capacity.store(use.output_capacity, std::memory_order_relaxed);
+  server_.client_memory().Count(*this);
 }
 
 void ClientSession::OnClosed() {
@@ -126,6 +132,7 @@ void ClientSession::OnClosed() {
   server_.monitors().Remove(*this);
   server_.replication().Forget(*this);
   server_.clients().Remove(id());
+  server_.client_memory().Forget(*this);
 }
 
 }  // namespace cairn

@@ -38,8 +38,7 @@ class ClientSession : public Session, public Client {
   bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
   bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
   bool IsIdleTooLong(int64_t now_us) const override;
-  void NoteBuffers(uint64_t in_bytes, uint64_t in_capacity, uint64_t out_bytes,
-                   uint64_t out_capacity) override;
+  void NoteBuffers(const BufferUse& use) override;
   void OnClosed() override;
 
   // Bytes that wait to be sent. Any thread.

@@ -55,6 +55,7 @@ Status ConfigRewrite(CommandContext& ctx, Args&, Reply& reply) {
 // CONFIG RESETSTAT
 Status ConfigResetStat(CommandContext& ctx, Args&, Reply& reply) {
   ctx.server().stats().Reset();
+  ctx.server().client_memory().ResetStats();
   reply.Ok();
   return Ok();
 }

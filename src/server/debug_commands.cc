@@ -89,6 +89,20 @@ Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// DEBUG PAUSE-CRON 0 | 1
+Status PauseCron(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.server().debug().ticks = std::atoi(std::string(args.Bytes()).c_str()) == 0;
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG REPLYBUFFER RESIZING 0 | 1: no timer resizes buffers of replies here, so there is nothing to switch off.
+Status ReplyBuffer(CommandContext&, Args& args, Reply& reply) {
+  if (!args.Keyword("resizing")) return Status::Error(Code::kReply, errors::BadSubcommand("REPLYBUFFER", "DEBUG"));
+  reply.Ok();
+  return Ok();
+}
+
 // DEBUG SET-DISABLE-DENY-SCRIPTS 0 | 1
 Status SetDisableDenyScripts(CommandContext& ctx, Args& args, Reply& reply) {
   ctx.scripting().set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
@@ -298,6 +312,8 @@ constexpr std::string_view kHelp[] = {
     "    Write a line to the log.",
     "OBJECT <key>",
     "    How a value is kept.",
+    "PAUSE-CRON <0 | 1>",
+    "    Whether what is done every so often waits: deleting keys past their time, rates.",
     "POPULATE <count> [<prefix>] [<size>]",
     "    Make keys <prefix>:0, <prefix>:1 ... where there are none. Replicas are not told.",
     "PROTOCOL <type>",
@@ -307,6 +323,8 @@ constexpr std::string_view kHelp[] = {
     "    Let no collection of more bytes be packed; 0 ends it.",
     "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
     "    Save everything to the RDB file and load it from there.",
+    "REPLYBUFFER RESIZING <0 | 1>",
+    "    Accepted: no timer resizes buffers of replies.",
     "SET-ACTIVE-EXPIRE <0 | 1>",
     "    Whether keys past their time are deleted before anybody asks for them.",
     "SET-DISABLE-DENY-SCRIPTS <0 | 1>",
@@ -339,10 +357,12 @@ constexpr Subcommand kSubcommandTable[] = {
     {"loadaof", 0, kAny, LoadAof},
     {"log", 1, 1, LogMessage},
     {"object", 1, 1, Object},
+    {"pause-cron", 1, 1, PauseCron},
     {"populate", 1, 3, Populate},
     {"protocol", 1, 1, Protocol},
     {"quicklist-packed-threshold", 1, 1, PackedThreshold},
     {"reload", 0, kAny, Reload},
+    {"replybuffer", 2, 2, ReplyBuffer},
     {"set-active-expire", 1, 1, SetActiveExpire},
     {"set-disable-deny-scripts", 1, 1, SetDisableDenyScripts},
     {"sleep", 1, 1, Sleep},

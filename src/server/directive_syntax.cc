@@ -168,6 +168,25 @@ Words OutputLimitLines(WordSpan kept) {
   return lines;
 }
 
+// ---- maxmemory-clients
+
+Result<Words> ParseClientMemory(WordSpan words, WordSpan) {
+  if (words.size() != 1) return Status::Reply("wrong number of arguments");
+  const std::string_view word = words[0];
+  if (word.ends_with('%')) {
+    const auto percent = ParseInt64(word.substr(0, word.size() - 1));
+    if (percent && *percent > 100) return Status::Reply("percentage argument must be less or equal to 100");
+    if (percent && *percent >= 0) return Words{*percent == 0 ? "0" : words[0]};
+  } else if (const auto bytes = ParseMemory(word); bytes && *bytes <= INT64_MAX) {
+    return Words{std::to_string(*bytes)};
+  }
+  return Status::Reply("argument must be a memory or percent value");
+}
+
+Words ClientMemoryLines(WordSpan kept) {
+  return {kept[0].ends_with('%') ? kept[0] : FormatMemory(*ParseUint64(kept[0]))};
+}
+
 // ---- notify-keyspace-events: kept as one word in Redis's order of letters
 
 constexpr std::string_view kUsualEvents = "g$lshzxetd";  // what A stands for
@@ -222,6 +241,7 @@ const SpecialSyntax kRenameSyntax = {.parse = ParseRename, .lines = WholeLines};
 const SpecialSyntax kReplicaOfSyntax = {.parse = ParseReplicaOf, .lines = ReplicaOfLines};
 const SpecialSyntax kSaveSyntax = {.parse = ParseSave, .lines = SaveLines};
 const SpecialSyntax kOutputLimitSyntax = {.parse = ParseOutputLimits, .lines = OutputLimitLines};
+const SpecialSyntax kClientMemorySyntax = {.parse = ParseClientMemory, .lines = ClientMemoryLines};
 const SpecialSyntax kEventsSyntax = {.parse = ParseEvents, .lines = OneLine};
 const SpecialSyntax kPercentilesSyntax = {.parse = ParsePercentiles, .lines = OneLine};
 
@@ -232,6 +252,13 @@ void PublishOutputLimits(const Value& value, Settings& settings) {
     settings.output_limits[i].soft_bytes = *ParseInt64(kept[i * kLimitWords + 2]);
     settings.output_limits[i].soft_seconds = *ParseInt64(kept[i * kLimitWords + 3]);
   }
+}
+
+void PublishClientMemory(const Value& value, Settings& settings) {
+  const std::string& word = std::get<Words>(value)[0];
+  const bool is_percent = word.ends_with('%');
+  const int64_t number = *ParseInt64(std::string_view(word).substr(0, word.size() - (is_percent ? 1 : 0)));
+  settings.maxmemory_clients = is_percent ? -number : number;
 }
 
 std::string FormatMemory(uint64_t bytes) {

@@ -30,6 +30,10 @@ extern const SpecialSyntax kReplicaOfSyntax;
 extern const SpecialSyntax kOutputLimitSyntax;
 void PublishOutputLimits(const Value& value, Settings& settings);
 
+// maxmemory-clients <bytes> | <percent>%: one word, bytes without a unit
+extern const SpecialSyntax kClientMemorySyntax;
+void PublishClientMemory(const Value& value, Settings& settings);
+
 // notify-keyspace-events <letters>
 extern const SpecialSyntax kEventsSyntax;
 // What the letters ask for; nothing where neither kind of channel is among them.

@@ -2,6 +2,7 @@
 //
 // The directives about durability, memory and RocksDB.
 #include "server/directive.h"
+#include "server/directive_syntax.h"
 
 namespace cairn {
 namespace {
@@ -48,6 +49,11 @@ const Directive kRows[] = {
      .target = &S::maxmemory,
      .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
              "it. `memory-budget` is the bound on memory."},
+    {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "0",
+     .special = &kClientMemorySyntax, .target = PublishClientMemory, .syntax = "<bytes> | <percent>%",
+     .help = "What all clients may take together for their requests, replies, transactions and subscriptions, in bytes "
+             "or in percent of `maxmemory`, of `memory-budget` while that is 0. Beyond it the clients that take the "
+             "most are disconnected; never replicas, nor who has said CLIENT NO-EVICT ON. 0 is no limit."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
      .choices = kPolicies,
      .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the uses of keys are counted, for "

@@ -156,18 +156,15 @@ Status MemoryStats(CommandContext& ctx, Args&, Reply& reply) {
   const uint64_t start = std::min(server.memory_peak().start(), memory.allocated);
   const uint64_t rows = std::min<uint64_t>(server.store().cache().usage() + server.store().MemtableBytes(),
                                            memory.allocated);
-  uint64_t client_bytes = 0;
-  for (const auto& session : server.clients().All()) {
-    client_bytes += session->query_buffer_capacity + session->output_capacity;
-  }
+  const ClientMemory::Totals clients = server.client_memory().totals();
   uint64_t keys = 0;
   const size_t mark = reply.Later();
   ReplyField(reply, "peak.allocated", peak);
   ReplyField(reply, "total.allocated", memory.allocated);
   ReplyField(reply, "startup.allocated", start);
   ReplyField(reply, "replication.backlog", 0);
-  ReplyField(reply, "clients.slaves", 0);
-  ReplyField(reply, "clients.normal", client_bytes);
+  ReplyField(reply, "clients.slaves", clients.replicas);
+  ReplyField(reply, "clients.normal", clients.normal);
   ReplyField(reply, "cluster.links", 0);
   ReplyField(reply, "aof.buffer", 0);
   ReplyField(reply, "lua.caches", server.scripting().cache().bytes() + server.scripting().vm_bytes());
@@ -194,8 +191,7 @@ Status MallocStats(CommandContext&, Args&, Reply& reply) {
 
 // MEMORY DOCTOR
 Status Doctor(CommandContext& ctx, Args&, Reply& reply) {
-  const auto set = static_cast<uint64_t>(ctx.server().settings().memory_budget.load());
-  const uint64_t budget = set == 0 ? DefaultMemoryBudget() : set;
+  const uint64_t budget = MemoryBudget(ctx.server().settings());
   const ProcessMemory memory = ProcessMemory::Read();
   std::string text = "The process takes " + HumanBytes(memory.rss) + " of memory; the budget is " +
                      HumanBytes(budget) + ". ";

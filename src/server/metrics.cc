@@ -105,8 +105,7 @@ void WriteCommands(Server& server, MetricsText& text) {
 
 void WriteMemory(Server& server, MetricsText& text) {
   Store& store = server.store();
-  const auto set = static_cast<uint64_t>(server.settings().memory_budget.load());
-  const Budget budget = Budget::Of(set == 0 ? DefaultMemoryBudget() : set);
+  const Budget budget = Budget::Of(MemoryBudget(server.settings()));
   const ProcessMemory memory = ProcessMemory::Read();
   const auto of = [](std::string_view component) { return MetricsText::Label("component", component); };
   text.Family("memory_budget_bytes", kGauge, "memory-budget and its shares; memtables are a part of the block cache.");

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/thread.h"
+#include "storage/budget.h"
 
 // jemalloc reads it before main: it asks the kernel for huge pages (jemalloc(3), "opt.thp"). Memtables and the key
 // cache are read at random, and with small pages most reads would miss the processor's table of pages as well.
@@ -66,6 +67,11 @@ ProcessMemory ProcessMemory::Read() {
           .rss = ReadRss(),
           .rss_peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024,
           .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
+}
+
+uint64_t MemoryBudget(const Settings& settings) {
+  const auto set = static_cast<uint64_t>(settings.memory_budget.load());
+  return set == 0 ? DefaultMemoryBudget() : set;
 }
 
 void ArrangeMemory(uint64_t budget_bytes) {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "server/settings.h"
+
 namespace cairn {
 
 struct ProcessMemory {
@@ -20,6 +22,9 @@ struct ProcessMemory {
 
   static ProcessMemory Read();
 };
+
+// All the memory the server may use, as `memory-budget` has it.
+uint64_t MemoryBudget(const Settings& settings);
 
 // Under a small budget: no huge pages, one arena of the allocator for all threads started from here on, and free pages
 // given back sooner. Slower by a tenth, and without it the process takes half as much again as it uses. To be called

@@ -60,8 +60,10 @@ void PubSub::Settle(ClientSession& session, std::string& pushed) {
   for (const Subscriptions::Change& change : subscriptions.changes()) {
     if (change.added) {
       indexes_[static_cast<size_t>(change.kind)][change.name].insert(&session);
+      session.listed_bytes += Session::ListedBytes(change.name);
     } else {
       Remove(change.kind, change.name, session);
+      session.listed_bytes -= Session::ListedBytes(change.name);
     }
   }
   subscriptions.Settled();

@@ -56,7 +56,7 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("sync_partial_err", replicas.refused_partial_syncs());
   text.Field("expired_keys", totals.expired_keys);
   text.Field("evicted_keys", 0);
-  text.Field("evicted_clients", 0);
+  text.Field("evicted_clients", ctx.server().client_memory().evicted());
   text.Field("keyspace_hits", totals.keyspace_hits);
   text.Field("keyspace_misses", totals.keyspace_misses);
   const PubSub& pubsub = ctx.server().pubsub();

@@ -148,10 +148,7 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   const ProcessMemory memory = ProcessMemory::Read();
   const uint64_t used_peak = server.memory_peak().Note(memory.allocated);
-  uint64_t client_bytes = 0;
-  for (const auto& session : server.clients().All()) {
-    client_bytes += session->query_buffer_capacity + session->output_capacity;
-  }
+  const ClientMemory::Totals clients = server.client_memory().totals();
   text.Bytes("used_memory", memory.allocated);
   text.Bytes("used_memory_rss", memory.rss);
   text.Bytes("used_memory_peak", used_peak);
@@ -171,8 +168,8 @@ Status WriteMemory(CommandContext& ctx, Report& text) {
   text.Field("maxmemory_policy", std::string_view(server.config().Get(kPolicyName).front().second));
   WriteAllocator(memory, text);
   text.Field("mem_replication_backlog", server.store().log_tail().bytes());
-  text.Field("mem_clients_slaves", 0);
-  text.Field("mem_clients_normal", client_bytes);
+  text.Field("mem_clients_slaves", clients.replicas);
+  text.Field("mem_clients_normal", clients.normal);
   text.Field("active_defrag_running", 0);
   // Dropping a collection is one write; its rows go with the next compaction and are not waited
   // for.

@@ -71,8 +71,7 @@ Status WriteKeyspace(CommandContext& ctx, Report& text) {
 Status WriteCairn(CommandContext& ctx, Report& text) {
   Server& server = ctx.server();
   Store& store = server.store();
-  const auto set = static_cast<uint64_t>(server.settings().memory_budget.load());
-  const Budget budget = Budget::Of(set == 0 ? DefaultMemoryBudget() : set);
+  const Budget budget = Budget::Of(MemoryBudget(server.settings()));
   text.Field("cairn_version", kCairnVersion);
   text.Bytes("memory_budget", budget.total);
   text.Field("budget_key_cache_bytes", budget.key_cache);

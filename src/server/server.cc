@@ -90,8 +90,7 @@ Status Server::OpenStore() {
   StoreOptions options;
   options.dir = config_->Text("dir");
   options.databases = static_cast<int>(settings().databases);
-  const auto budget = static_cast<uint64_t>(settings().memory_budget.load());
-  options.budget = Budget::Of(budget == 0 ? DefaultMemoryBudget() : budget);
+  options.budget = Budget::Of(MemoryBudget(settings()));
   ArrangeMemory(options.budget.total);
   options.compaction_bytes_per_second = static_cast<uint64_t>(settings().compaction_rate_limit.load());
   options.background_jobs = static_cast<int>(settings().max_background_jobs);
@@ -144,10 +143,17 @@ void Server::WatchSettings() {
     return Ok();
   });
   config_->Watch("memory-budget", [this] {
-    const auto budget = static_cast<uint64_t>(settings().memory_budget.load());
-    store_->SetBudget(Budget::Of(budget == 0 ? DefaultMemoryBudget() : budget));
+    store_->SetBudget(Budget::Of(MemoryBudget(settings())));
+    client_memory_.FollowSettings();
     return Ok();
   });
+  for (const std::string_view name : {"maxmemory", "maxmemory-clients"}) {
+    config_->Watch(name, [this] {
+      client_memory_.FollowSettings();
+      return Ok();
+    });
+  }
+  client_memory_.FollowSettings();
   const auto track_latency = [this] {
     stats_.set_tracks_latency(settings().latency_tracking);
     return Ok();

@@ -20,6 +20,7 @@
 #include "command/waiters.h"
 #include "net/http_endpoint.h"
 #include "net/service.h"
+#include "server/client_memory.h"
 #include "server/client_pause.h"
 #include "server/client_registry.h"
 #include "server/committer.h"
@@ -76,6 +77,7 @@ class Server : public Service {
   Store& store() { return *store_; }  // REQUIRES: the server was started
 
   ClientRegistry& clients() { return clients_; }
+  ClientMemory& client_memory() { return client_memory_; }
   Users& users() { return users_; }
   AccessLog& access_log() { return access_log_; }
   ClientPause& pause() { return pause_; }
@@ -109,6 +111,7 @@ class Server : public Service {
   CommandTable table_;
   std::unique_ptr<Store> store_;
   ClientRegistry clients_;
+  ClientMemory client_memory_{clients_, settings()};
   Users users_;
   AccessLog access_log_;
   PubSub pubsub_;

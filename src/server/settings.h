@@ -67,6 +67,7 @@ struct Settings {
   // memory
   Number memory_budget;  // bytes; 0: a share of the machine's (storage/budget.h)
   Number maxmemory;      // stored for CONFIG GET and INFO
+  Number maxmemory_clients;  // bytes, below 0 percent; 0: no limit
 
   // expiry
   Number active_expire_effort;

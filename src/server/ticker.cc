@@ -39,6 +39,7 @@ void Ticker::RunTick() {
   int64_t sampled_us = 0;
   int64_t recovery_tried_us = 0;
   while (Sleep(kTickMs)) {
+    if (!server_.debug().ticks) continue;
     const int64_t now_us = MonotonicUs();
     if (now_us - sampled_us >= kSampleMs * 1000) {
       server_.replication().Tick(WallMs());

@@ -44,7 +44,8 @@ void Tracking::TurnOn(ClientSession& session, const Options& options) {
   tracker.broadcast = options.broadcast;
   tracker.no_loop = options.no_loop;
   for (const std::string& prefix : options.prefixes) {
-    tracker.prefixes.insert(prefix);
+    if (!tracker.prefixes.insert(prefix).second) continue;
+    session.listed_bytes += Session::ListedBytes(prefix);
     prefixes_[prefix].insert(session.id());
   }
 }
@@ -57,6 +58,7 @@ void Tracking::TurnOff(ClientSession& session) {
     const auto clients = prefixes_.find(prefix);
     clients->second.erase(session.id());
     if (clients->second.empty()) prefixes_.erase(clients);
+    session.listed_bytes -= Session::ListedBytes(prefix);
   }
   trackers_.erase(found);
   if (!trackers_.empty()) return;  // what it has read is forgotten when it changes

@@ -31,6 +31,7 @@ UNITS = [
     "unit/limits",
     "unit/networking",
     "unit/obuf-limits",
+    "unit/client-eviction",
 ]
 # Where it is chance how often a test runs: once is enough.
 CHANCE = {"integration/psync2-reg"}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""maxmemory-clients: the clients that take the most memory go, the others stay, in Cairn as in redis-server."""
+
+import socket
+import threading
+
+import pytest
+import redis
+from harness import Server, start_redis
+from pairs import follow, wait_until
+
+MB = 1 << 20
+
+
+@pytest.fixture(params=["cairn", "redis"])
+def server(request):
+    """A server of each kind."""
+    start = Server if request.param == "cairn" else start_redis
+    with start() as running:
+        yield running
+
+
+def client(server, name):
+    """A connection of its own under a name."""
+    own = server.client(single_connection_client=True)
+    own.client_setname(name)
+    return own
+
+
+def control(server):
+    """A connection that stays whatever happens."""
+    own = client(server, "control")
+    own.client_no_evict("ON")
+    return own
+
+
+def fill(server, name, size):
+    """A raw connection under a name with an argument under way of which `size` bytes have come."""
+    connection = socket.create_connection((server.host, server.port), 30)
+    connection.sendall(f"CLIENT SETNAME {name}\r\n".encode())
+    assert connection.recv(64) == b"+OK\r\n"
+    try:
+        connection.sendall(b"*2\r\n$%d\r\n" % size + b"v" * size)
+    except OSError:
+        pass  # it went meanwhile
+    return connection
+
+
+def names(control_client):
+    """The names of who is connected, in order."""
+    return sorted(one["name"] for one in control_client.client_list())
+
+
+def memory(control_client, name):
+    """tot-mem of a client."""
+    return next(int(one["tot-mem"]) for one in control_client.client_list() if one["name"] == name)
+
+
+def is_let_in(server):
+    """Whether somebody new is served."""
+    try:
+        with server.client(single_connection_client=True) as own:
+            return own.ping()
+    except redis.ConnectionError:
+        return False
+
+
+def test_the_value_is_bytes_or_percent(server):
+    """What is taken, how it is shown, and the errors of what is not."""
+    own = server.client()
+    for value, shown in (("0", "0"), ("1gb", str(1 << 30)), ("5%", "5%"), ("0%", "0"), ("100%", "100%")):
+        own.config_set("maxmemory-clients", value)
+        assert own.config_get("maxmemory-clients") == {"maxmemory-clients": shown}
+    failed = r"CONFIG SET failed \(possibly related to argument 'maxmemory-clients'\) - "
+    for value in ("-1", "-5%", "foo", "1.5%"):
+        with pytest.raises(redis.ResponseError, match=failed + "argument must be a memory or percent value"):
+            own.config_set("maxmemory-clients", value)
+    with pytest.raises(redis.ResponseError, match=failed + "percentage argument must be less or equal to 100"):
+        own.config_set("maxmemory-clients", "101%")
+
+
+def test_the_largest_go_until_the_rest_is_within_the_limit(server):
+    """Two sizes: the large ones go first, as many as it takes, and INFO counts them."""
+    own = control(server)
+    kept = [fill(server, f"small{i}", MB // 4) for i in range(3)]
+    kept += [fill(server, f"large{i}", 2 * MB) for i in range(3)]
+    wait_until(lambda: all(memory(own, f"large{i}") > 2 * MB for i in range(3)))
+    one = memory(own, "large0")
+    own.config_set("maxmemory-clients", one + 2 * MB)
+    assert names(own) == ["control", *(n for n in names(own) if n.startswith("large")), "small0", "small1", "small2"]
+    assert sum(n.startswith("large") for n in names(own)) == 1
+    assert own.info("stats")["evicted_clients"] == 2
+    own.config_set("maxmemory-clients", MB + MB // 4)
+    assert names(own) == ["control", "small0", "small1", "small2"]
+    assert own.info("stats")["evicted_clients"] == 3
+    own.config_resetstat()
+    assert own.info("stats")["evicted_clients"] == 0
+    for connection in kept:
+        connection.close()
+
+
+@pytest.mark.parametrize("what", ["argument", "transaction", "replies", "watch", "subscriptions", "prefixes"])
+def test_whatever_takes_memory_counts(server, what):
+    """Requests, queued commands, replies that nobody reads, names that are kept for a client."""
+    own = control(server)
+    own.config_set("maxmemory-clients", 2 * MB if what in ("argument", "transaction", "replies") else 200000)
+    with pytest.raises((redis.ConnectionError, OSError)):
+        with socket.create_connection((server.host, server.port), 30) as victim:
+            victim.sendall(b"CLIENT SETNAME victim\r\n")
+            assert victim.recv(64) == b"+OK\r\n"
+            if what == "replies":
+                with server.client(single_connection_client=True) as other:
+                    other.set("large", b"x" * 200000)
+            if what == "transaction":
+                victim.sendall(b"MULTI\r\n")
+            for turn in range(200000):
+                victim.sendall({
+                    "argument": b"*2\r\n$3000000\r\n" + b"v" * 100000 if turn == 0 else b"v" * 100000,
+                    "transaction": b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100000\r\n" + b"v" * 100000 + b"\r\n",
+                    "replies": b"GET large\r\n",
+                    "watch": b"WATCH key:%d\r\n" % turn,
+                    "subscriptions": b"PSUBSCRIBE p:%d\r\n" % turn,
+                    "prefixes": b"CLIENT TRACKING ON BCAST PREFIX p:%012d\r\n" % turn,
+                }[what])
+                if what in ("watch", "subscriptions", "prefixes", "transaction") and not victim.recv(4096):
+                    raise OSError("evicted")
+    assert names(own) == ["control"]
+    assert own.info("stats")["evicted_clients"] == 1
+    assert own.info("memory")["mem_clients_normal"] < 200000
+
+
+def test_who_is_spared(server):
+    """NO-EVICT keeps a client, and is counted against the others; off, it goes at once."""
+    own = control(server)
+    own.config_set("maxmemory-clients", MB)
+    with socket.create_connection((server.host, server.port), 30) as large:
+        large.sendall(b"CLIENT SETNAME large\r\nCLIENT NO-EVICT ON\r\nMULTI\r\n")
+        wait_until(lambda: "large" in names(own))
+        for _ in range(30):
+            large.sendall(b"*2\r\n$4\r\nECHO\r\n$100000\r\n" + b"v" * 100000 + b"\r\n")
+        wait_until(lambda: memory(own, "large") > 2 * MB)
+        wait_until(lambda: not is_let_in(server))  # those who come are the only ones that may go
+        assert names(own) == ["control", "large"]
+        large.sendall(b"DISCARD\r\n")
+        wait_until(lambda: is_let_in(server))
+        assert "large" in names(own)
+
+
+def test_a_percentage_is_of_maxmemory(server):
+    """And of nothing where there is no maxmemory, in Redis; here memory-budget stands in its place."""
+    own = control(server)
+    own.config_set("maxmemory", 20 * MB)
+    own.config_set("maxmemory-clients", "10%")
+    stays, goes = fill(server, "stays", MB), fill(server, "goes", 3 * MB)
+    wait_until(lambda: names(own) == ["control", "stays"])
+    own.config_set("maxmemory", 5 * MB)
+    assert names(own) == ["control"]
+    stays.close()
+    goes.close()
+
+
+def test_a_replica_stays():
+    """Its buffers are those of replication."""
+    with Server() as primary, Server() as replica:
+        follow(replica, primary)
+        own = control(primary)
+        own.config_set("maxmemory-clients", "1")
+        for i in range(200):
+            own.set(f"k{i}", b"v" * 20000)
+        wait_until(lambda: replica.client().dbsize() == 200)
+        assert own.info("replication")["connected_slaves"] == 1
+        assert own.info("stats")["evicted_clients"] == 0
+        assert own.info("memory")["mem_clients_slaves"] > 0
+
+
+def test_a_subscriber_that_does_not_read_goes():
+    """What others push to it counts, whoever pushes; many publishers evict it once."""
+    with Server(io_threads=3, client_output_buffer_limit="pubsub 0 0 0") as server:
+        own = control(server)
+        own.config_set("maxmemory-clients", 8 * MB)
+        lazy = client(server, "lazy")
+        lazy.execute_command("SUBSCRIBE", "news")
+
+        def publish():
+            sender = client(server, "sender")
+            for _ in range(300):
+                sender.publish("news", b"x" * 50000)
+
+        threads = [threading.Thread(target=publish) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert "lazy" not in names(own)
+        assert own.info("stats")["evicted_clients"] == 1
