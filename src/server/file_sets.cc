@@ -244,16 +244,23 @@ void FileSets::Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<st
 
 // ---- sending
 
-void FileSets::Pace(size_t bytes) {
+Status FileSets::Pace(size_t bytes, const Push& push) {
   const int64_t rate = server_.settings().repl_sync_rate;
-  if (rate == 0) return;
+  if (rate == 0) return Ok();
   int64_t until_us;
   {
     const std::lock_guard lock(mutex_);
     until_us = std::max(next_free_us_, MonotonicUs());
     next_free_us_ = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
   }
-  SleepUntil(until_us, [] { return Ok(); });
+  // Another rate holds at once, and for all who wait.
+  const auto check = [&] { return server_.settings().repl_sync_rate == rate ? push("") : Status::Io("another rate"); };
+  SleepUntil(until_us, check);
+  if (server_.settings().repl_sync_rate != rate) {
+    const std::lock_guard lock(mutex_);
+    next_free_us_ = 0;
+  }
+  return push("");
 }
 
 Result<bool> FileSets::AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push) {
@@ -294,7 +301,7 @@ Status FileSets::SendFile(FileSet& set, const RowFile& file, uint64_t from, cons
                                                        kMostPieceBytes);
     const size_t got = TRY(source(piece.data(), std::min<uint64_t>(most, left)));
     if (got == 0) return Status::Io(file.path + " is shorter than it was");
-    Pace(got);
+    TRY(Pace(got, push));
     TRY(push(std::string_view(piece).substr(0, got)));
     sent_bytes_ += got;
     left -= got;

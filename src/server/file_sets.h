@@ -98,8 +98,8 @@ class FileSets {
   // False: there is none, the set is whole.
   Result<bool> AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push);
   Status SendFile(FileSet& set, const RowFile& file, uint64_t from, const Push& push);
-  // Waits as long as repl-sync-rate wants before so many bytes.
-  void Pace(size_t bytes);
+  // Waits as long as repl-sync-rate wants before so many bytes; an error when the replica is gone.
+  Status Pace(size_t bytes, const Push& push);
   void Reap();
 
   Server& server_;

@@ -294,6 +294,26 @@ def test_replicas_share_and_what_nobody_wants_goes():
         assert_same(primary, one, two)
 
 
+def test_the_rate_is_that_of_now_and_holds_nobody_up():
+    """A transfer that hardly moves ends with the server, and at once with another rate."""
+    with start("cairn", repl_sync_rate="1kb") as primary, start("cairn") as replica:
+        fill_noise(primary, 5)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_files"] == 1, 20, "the transfer")
+        primary.client().config_set("repl-sync-rate", 1)
+        time.sleep(2)
+        assert replication(replica)["master_link_status"] == "down"
+        primary.client().config_set("repl-sync-rate", 0)
+        wait_for_link(replica, 10)
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        primary.client().config_set("repl-sync-rate", 1)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_files"] == 2, 20, "the transfer")
+        began = time.monotonic()
+        primary.shutdown()
+        assert time.monotonic() - began < 8
+
+
 def test_killed_at_any_moment_it_is_old_or_new():
     """kill -9 of a replica somewhere in a transfer or while it is taken in: no mixture, ever."""
     rng = random.Random(int(time.time()))
