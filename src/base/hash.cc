@@ -45,6 +45,17 @@ uint16_t Crc16(std::string_view bytes) {
 
 uint64_t Hash64(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
+struct Hash64Stream::State {
+  XXH3_state_t xxh;
+};
+
+Hash64Stream::Hash64Stream() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->xxh); }
+Hash64Stream::~Hash64Stream() = default;
+
+void Hash64Stream::Add(std::string_view bytes) { XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size()); }
+
+uint64_t Hash64Stream::Value() const { return XXH3_64bits_digest(&state_->xxh); }
+
 uint16_t KeySlot(std::string_view key) {
   const size_t open = key.find('{');
   if (open != std::string_view::npos) {

@@ -4,12 +4,27 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace cairn {
 
 // xxHash's XXH3, 64 bits, seed 0.
 uint64_t Hash64(std::string_view bytes);
+
+// Hash64 of bytes that come piece by piece: of files, which no row has it of. Thread: its owner's.
+class Hash64Stream {
+ public:
+  Hash64Stream();
+  ~Hash64Stream();
+  void Add(std::string_view bytes);
+  // Of all that was added so far.
+  uint64_t Value() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // The upper half of Hash64, as stored in rows and used as the SCAN order.
 inline uint32_t RowHash(std::string_view bytes) { return static_cast<uint32_t>(Hash64(bytes) >> 32); }

@@ -46,7 +46,9 @@ Status PrimaryLink::Open(const LinkOptions& options) {
   }
   TRY(Expect({"REPLCONF", "listening-port", std::to_string(options.listening_port)}, true));
   if (!options.announced_ip.empty()) TRY(Expect({"REPLCONF", "ip-address", options.announced_ip}, true));
-  return Expect({"REPLCONF", "capa", "eof", "capa", "psync2"}, true);
+  offers_files_ = !options.files_offer.empty();
+  if (!offers_files_) return Expect({"REPLCONF", "capa", "eof", "capa", "psync2"}, true);
+  return Expect({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", options.files_offer}, true);
 }
 
 Result<PrimaryLink::Answer> PrimaryLink::Psync(std::string_view id, uint64_t next, bool failover) {
@@ -82,6 +84,11 @@ Status PrimaryLink::AwaitFile() {
   mark_.clear();
   held_.clear();
   at_mark_ = false;
+  files_head_.reset();
+  if (offers_files_ && IsFilesHead(line)) {
+    files_head_ = TRY(ParseFilesHead(line));
+    return Ok();
+  }
   if (!line.starts_with('$')) return Status::Io("no file came: " + line);
   const std::string_view rest = std::string_view(line).substr(1);
   if (rest.starts_with(kMarkHead) && rest.size() == kMarkHead.size() + kMarkBytes) {

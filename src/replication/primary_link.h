@@ -2,7 +2,7 @@
 //
 // PrimaryLink: the replica's side of the conversation with its primary, up to the stream: greeting,
 // password, what the replica is and can do, PSYNC, and the first transfer as an RDB file in either
-// of its two forms (announced by its size, or ended by a mark).
+// of its two forms (announced by its size, or ended by a mark), or the head of one in row files.
 //
 // Thread: its user's; Interrupt any.
 #pragma once
@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "replication/file_transfer.h"
 #include "replication/rdb_reader.h"
 #include "replication/wire.h"
 
@@ -24,6 +25,7 @@ struct LinkOptions {
   std::string user;      // masteruser; empty: none
   std::string password;  // masterauth; empty: none
   int listening_port = 0;
+  std::string files_offer;   // a capa (replication/file_transfer.h); empty: none
   std::string announced_ip;  // empty: what the primary sees
   std::string bind_from;
   int64_t timeout_ms = 60000;
@@ -45,8 +47,10 @@ class PrimaryLink {
   // Asks for the stream `id` from the byte `next` on; an empty id for everything. `failover` tells a
   // primary that this one takes over.
   Result<Answer> Psync(std::string_view id, uint64_t next, bool failover = false);
-  // After kFull: the head of the file. Then Source gives its bytes.
+  // After kFull: the head of the file. Then Source gives its bytes, or they are row files (files_head) and come through
+  // the wire.
   Status AwaitFile();
+  const std::optional<FilesHead>& files_head() const { return files_head_; }
   RdbSource Source();
   // The size of the file; 0: not known.
   uint64_t file_size() const { return file_size_; }
@@ -61,6 +65,8 @@ class PrimaryLink {
 
   Wire wire_;
   int64_t timeout_ms_ = 0;
+  bool offers_files_ = false;
+  std::optional<FilesHead> files_head_;
   uint64_t file_size_ = 0;
   uint64_t file_received_ = 0;
   std::string mark_;  // ends the file; empty: its size is known

@@ -68,6 +68,10 @@ Status RdbInputFile::Open(const std::string& path) {
   return Ok();
 }
 
+Status RdbInputFile::Skip(uint64_t offset) {
+  return lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0 ? FileError("RDB file") : Ok();
+}
+
 RdbSource RdbInputFile::source() {
   return [this](char* into, size_t most) -> Result<size_t> {
     for (;;) {

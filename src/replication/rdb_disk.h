@@ -44,6 +44,8 @@ class RdbInputFile {
   // "-" is the standard input.
   Status Open(const std::string& path);
   uint64_t size() const { return size_; }  // 0: not known
+  // What follows is read from the byte `offset` on.
+  Status Skip(uint64_t offset);
   RdbSource source();
 
  private:

@@ -57,6 +57,13 @@ const Directive kRows[] = {
     {.name = "repl-diskless-sync", .section = kRepl, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::repl_diskless_sync,
      .help = "The first transfer to a replica goes straight to its connection; otherwise a file is written first."},
+    {.name = "repl-sync-files", .section = kRepl, .kind = Kind::kBool, .fallback = "yes",
+     .target = &S::repl_sync_files,
+     .help = "The first transfer between two Cairns is of files that the replica takes into its database as they are. "
+             "Both must say yes; otherwise, and to or from Redis, it is an RDB file."},
+    {.name = "repl-sync-rate", .section = kRepl, .kind = Kind::kMemory, .fallback = "0", .min = 0,
+     .target = &S::repl_sync_rate,
+     .help = "Bytes a second that a primary's transfers of files to all its replicas take together; 0 is no limit."},
     {.name = "min-replicas-to-write", .alias = "min-slaves-to-write", .section = kRepl, .kind = Kind::kNumber,
      .fallback = "0", .min = 0, .max = kMaxInt, .target = &S::min_replicas_to_write,
      .help = "A primary with fewer replicas that were heard of lately refuses writes; 0 asks for none."},

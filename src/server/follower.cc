@@ -12,6 +12,8 @@
 #include "server/reload.h"
 #include "server/server.h"
 #include "server/stream_log.h"
+#include "storage/format.h"
+#include "storage/store.h"
 
 namespace cairn {
 namespace {
@@ -46,10 +48,23 @@ std::span<const std::string_view> WithoutExpiry(std::span<const std::string_view
   return argv;
 }
 
+// Whether something is being loaded: for as long as this lives.
+class LoadingFlag {
+ public:
+  explicit LoadingFlag(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~LoadingFlag() { flag_ = false; }
+  LoadingFlag(const LoadingFlag&) = delete;
+  LoadingFlag& operator=(const LoadingFlag&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 }  // namespace
 
 Follower::Follower(Server& server, StreamLog& log)
-    : server_(server), log_(log), random_(static_cast<uint64_t>(WallUs())), stats_(server.stats().AddWorker()) {}
+    : server_(server), log_(log), receiver_(server.config().Text("dir") + "/sync-received"),
+      random_(static_cast<uint64_t>(WallUs())), stats_(server.stats().AddWorker()) {}
 
 Follower::~Follower() { Stop(); }
 
@@ -151,6 +166,11 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   options.bind_from = config.Text("bind-source-addr");
   options.announced_ip = config.Text("replica-announce-ip");
   options.timeout_ms = settings.repl_timeout_s * 1000;
+  if (settings.repl_sync_files) {
+    const Store& store = server_.store();
+    options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases()),
+                                            store.FreeNumbers(), receiver_.Find()});
+  }
   if (!wanted_) return Status::Io("not wanted any more");
   TRY(link_.Open(options));
   if (!wanted_) return Status::Io("not wanted any more");
@@ -172,6 +192,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
         server_.OnStreamChanged();
       }
       ++partial_syncs_;
+      receiver_.Drop();
       Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
       break;
   }
@@ -192,6 +213,22 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
   ShowState(State::kSync);
   Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
   TRY(link_.AwaitFile());
+  TRY(link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer));
+  receiver_.Drop();
+  server_.OnStreamChanged();
+  return Ok();
+}
+
+Status Follower::BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
+                                std::unique_ptr<StreamLog::Adoption>& adoption) {
+  if (!wanted_) return Status::Io("not wanted any more");
+  const bool is_one = selected_db >= 0 && selected_db < server_.store().databases();
+  const Applied applied{.offset = answer.offset, .db = is_one ? static_cast<int>(selected_db) : 0};
+  adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
+  return Ok();
+}
+
+Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
   sync_size_ = link_.file_size();
   ReloadOptions options;
   options.keeps_expired = true;
@@ -202,23 +239,41 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
   };
   std::unique_ptr<StreamLog::Adoption> adoption;
   options.before_adopting = [&](const Reloaded& reloaded, Transaction& txn) {
-    if (!wanted_) return Status::Io("not wanted any more");
-    Applied applied{.offset = answer.offset};
     const auto db = reloaded.aux.find(kAuxReplicationDb);
-    if (db != reloaded.aux.end()) applied.db = static_cast<int>(ParseInt64(db->second).value_or(0));
-    if (applied.db < 0 || applied.db >= server_.store().databases()) applied.db = 0;
-    adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
-    return Ok();
+    const int64_t selected = db == reloaded.aux.end() ? 0 : ParseInt64(db->second).value_or(0);
+    return BeforeAdopting(answer, selected, txn, adoption);
   };
-  is_loading_ = true;
-  Result<Reloaded> loaded = ReplaceDataset(server_, *txn_, link_.Source(), options);
-  is_loading_ = false;
-  const Reloaded reloaded = TRY(std::move(loaded));
+  const LoadingFlag loading(is_loading_);
+  const Reloaded reloaded = TRY(ReplaceDataset(server_, *txn_, link_.Source(), options));
   adoption->Done();
-  adoption.reset();
-  server_.OnStreamChanged();
   Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) +
                                 " keys loaded");
+  return Ok();
+}
+
+// What has come is kept when the link breaks. Once the files are being taken in they are not in their place any more.
+Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& head) {
+  const auto on_progress = [this](uint64_t received, uint64_t total) {
+    sync_size_ = total;
+    sync_received_ = received;
+    last_io_ms_ = WallMs();
+    static_cast<void>(KeepAlive().ok());
+  };
+  const LoadingFlag loading(is_loading_);
+  TRY(receiver_.Receive(link_.wire(), head, server_.settings().repl_timeout_s * 1000, on_progress));
+  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received " + std::to_string(receiver_.files().size()) +
+                                " files of " + std::to_string(sync_received_) + " bytes, of which " +
+                                std::to_string(receiver_.spared()) + " were there already");
+  std::unique_ptr<StreamLog::Adoption> adoption;
+  const int64_t selected = receiver_.content().selected_db;
+  Result<uint64_t> keys =
+      AdoptRowFiles(server_, *txn_, receiver_.files(), head.first, receiver_.content(),
+                    [&](Transaction& txn) { return BeforeAdopting(answer, selected, txn, adoption); });
+  if (!keys.ok()) receiver_.Drop();
+  const uint64_t loaded = TRY(std::move(keys));
+  adoption->Done();
+  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(loaded) +
+                                " keys in files");
   return Ok();
 }
 

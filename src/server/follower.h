@@ -26,16 +26,17 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "command/session.h"
+#include "replication/file_receiver.h"
 #include "replication/history.h"
 #include "replication/primary_link.h"
 #include "resp/request_parser.h"
+#include "server/stream_log.h"
 #include "storage/transaction.h"
 
 namespace cairn {
 
 class Server;
 class WorkerStats;
-class StreamLog;
 
 struct PrimaryAddress {
   std::string host;
@@ -56,6 +57,8 @@ class Follower {
   void Follow(const PrimaryAddress& primary, bool failover = false);
   // Ends the link and returns when nothing of it is under way any more.
   void Leave();
+  // Deletes what was received of a transfer. REQUIRES: Leave, or not started.
+  void DropReceived() { receiver_.Drop(); }
   // Breaks the link; it is taken up again.
   void Break();
 
@@ -78,6 +81,11 @@ class Follower {
   void Run();
   Status FollowOnce(const PrimaryAddress& primary);
   Status LoadEverything(const PrimaryLink::Answer& answer);
+  Status LoadFile(const PrimaryLink::Answer& answer);
+  Status LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& head);
+  // What was loaded is the stream's data at its offset. `adoption` is to be Done once it is committed.
+  Status BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
+                        std::unique_ptr<StreamLog::Adoption>& adoption);
   Status CarryOut();
   Status ReadSome();
   Status RunBuffered();
@@ -92,6 +100,7 @@ class Follower {
   Server& server_;
   StreamLog& log_;
   PrimaryLink link_;
+  FileReceiver receiver_;
   std::unique_ptr<Transaction> txn_;
   Random random_;
   WorkerStats& stats_;  // what is carried out counts as called, as in Redis

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/reload.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -88,6 +89,70 @@ Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource sour
     server.store().EndStaging();
   }
   return reloaded;
+}
+
+namespace {
+
+// The keyspaces of this server's databases. The sender's may be more, of which those have no keys, or fewer.
+Result<std::vector<KeyspaceId>> KeyspacesFor(Store& store, const RowNumbers& first, const FilesContent& content,
+                                             RowNumbers& next) {
+  const std::vector<RowFilesContent::Db>& sent = content.rows.databases;
+  const auto databases = static_cast<size_t>(store.databases());
+  next = {first.keyspace + static_cast<KeyspaceId>(std::max(sent.size(), databases)), content.rows.collections_end};
+  if (next.collection < first.collection) return Status::Corruption("collections end before they begin");
+  std::vector<KeyspaceId> keyspaces;
+  std::vector<bool> is_taken(sent.size());
+  for (size_t db = 0; db < sent.size(); ++db) {
+    const KeyspaceId place = sent[db].keyspace - first.keyspace;
+    const bool is_known = sent[db].keyspace >= first.keyspace && place < sent.size() && !is_taken[place];
+    if (!is_known) return Status::Corruption("a keyspace that was not given, or given twice");
+    is_taken[place] = true;
+    if (db < databases) keyspaces.push_back(sent[db].keyspace);
+    if (db >= databases && sent[db].keys != 0) return Status::Io("there are keys in databases that are not here");
+  }
+  while (keyspaces.size() < databases) {
+    keyspaces.push_back(first.keyspace + static_cast<KeyspaceId>(keyspaces.size()));
+  }
+  return keyspaces;
+}
+
+Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<const RowFile> files,
+                                  const RowNumbers& first, const FilesContent& content,
+                                  const std::function<Status(Transaction& txn)>& before_adopting) {
+  Store& store = server.store();
+  RowNumbers next;
+  const std::vector<KeyspaceId> keyspaces = TRY(KeyspacesFor(store, first, content, next));
+  TRY(store.BeginStaging(txn, keyspaces, first, next));
+  TRY(TakeInRowFiles(store, files));
+  txn.BeginCommand(Lane::kSlow, WallMs(), false);
+  TRY(txn.LockAll());
+  TRY(RestoreLibraries(server.scripting(), txn, content.functions, RestorePolicy::kFlush));
+  uint64_t keys = 0;
+  for (size_t db = 0; db < std::min(keyspaces.size(), content.rows.databases.size()); ++db) {
+    txn.AddToKeyCount(keyspaces[db], content.rows.databases[db].keys);
+    keys += static_cast<uint64_t>(content.rows.databases[db].keys);
+  }
+  txn.NoteExpiry(0);  // any of the rows may be due
+  TRY(before_adopting(txn));
+  txn.AdoptStaged();
+  store.cache().NoteUnknownRows();
+  TRY(txn.FinishCommand());
+  TRY(txn.Commit(CommitMode::kSync));
+  return keys;
+}
+
+}  // namespace
+
+Result<uint64_t> AdoptRowFiles(Server& server, Transaction& txn, std::span<const RowFile> files,
+                               const RowNumbers& first, const FilesContent& content,
+                               const std::function<Status(Transaction& txn)>& before_adopting) {
+  Result<uint64_t> keys = AdoptStagedFiles(server, txn, files, first, content, before_adopting);
+  if (!keys.ok()) {
+    txn.AbandonCommand();
+    txn.Discard();
+    server.store().EndStaging();
+  }
+  return keys;
 }
 
 Status ReadFirstRdbFile(Server& server, bool is_new) {

@@ -11,10 +11,12 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "replication/file_transfer.h"
 #include "replication/rdb_reader.h"
 #include "script/library_store.h"
 #include "storage/transaction.h"
@@ -50,6 +52,13 @@ Status ReadFirstRdbFile(Server& server, bool is_new);
 
 Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource source,
                                 const ReloadOptions& options);
+
+// The data set is replaced by row files that another server has written (storage/row_files.h); what becomes of the
+// files after an error is open. `before_adopting` adds what is to be in the commit that shows them. The number of
+// keys. kIo, kCorruption: the data set is the one it was.
+Result<uint64_t> AdoptRowFiles(Server& server, Transaction& txn, std::span<const RowFile> files,
+                               const RowNumbers& first, const FilesContent& content,
+                               const std::function<Status(Transaction& txn)>& before_adopting);
 
 // Loads the file as it is, in place of the data set or (`merges`) on top of it. A library of functions that is there
 // already is an error unless it may be replaced.

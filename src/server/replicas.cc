@@ -54,10 +54,11 @@ void Replicas::Stop() {
     Reap();
     {
       const std::lock_guard lock(mutex_);
-      if (fed_.empty() && leaving_.empty()) return;
+      if (fed_.empty() && leaving_.empty()) break;
     }
     usleep(kRoomPauseUs);
   }
+  file_sets_.Stop();
 }
 
 void Replicas::Feed(ClientSession& session, std::string id, uint64_t next, bool is_old) {
@@ -93,6 +94,7 @@ void Replicas::Reap() {
 }
 
 void Replicas::DisconnectAll() {
+  file_sets_.RetireAll();
   for (const std::shared_ptr<Replica>& replica : All()) replica->ended = true;
 }
 
@@ -125,8 +127,8 @@ bool Replicas::IsWriting() const {
 }
 
 uint64_t Replicas::FirstNeeded() const {
+  uint64_t first = file_sets_.FirstNeeded();
   const std::lock_guard lock(mutex_);
-  uint64_t first = kNothingNeeded;
   for (const auto& replica : fed_) first = std::min(first, replica->log_from.load());
   return first;
 }
@@ -144,6 +146,7 @@ int Replicas::CountGood() const {
 
 void Replicas::CheckTimes() {
   Reap();
+  file_sets_.CheckTimes();
   const int64_t most_ms = server_.settings().repl_timeout_s * 1000;
   for (const std::shared_ptr<Replica>& replica : All()) {
     if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
@@ -240,7 +243,8 @@ Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next,
                                   std::to_string(log_.FirstByte()) + " to " + std::to_string(log_.offset()));
   }
   ++full_syncs_;
-  TRY(SendEverything(replica, is_old, start));
+  const bool takes_files = !is_old && replica.files && file_sets_.Suits(*replica.files);
+  TRY(takes_files ? SendFiles(replica, start) : SendEverything(replica, is_old, start));
   return SendStream(replica, start, start.offset + 1);
 }
 
@@ -269,6 +273,10 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
     return Ok();
   }
   // Redis reads the mark to the end of what is there, so nothing may follow it before the first acknowledgement.
+  return AwaitAck(replica);
+}
+
+Status Replicas::AwaitAck(Replica& replica) {
   const int64_t since_ms = WallMs();
   while (replica.state != Replica::State::kOnline) {
     if (replica.ended || replica.session.expired()) return Gone();
@@ -278,6 +286,26 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
     usleep(kRoomPauseUs);
   }
   return Ok();
+}
+
+// A replica that takes the files in says nothing meanwhile; until then it is not one that may be too slow.
+Status Replicas::SendFiles(Replica& replica, Anchor& start) {
+  const std::shared_ptr<FileSet> set = TRY(file_sets_.Take(*replica.files));
+  start = set->start;
+  replica.log_from = start.sequence;
+  replica.state = Replica::State::kSending;
+  const auto push = [this, &replica, &set](std::string_view bytes) {
+    replica.is_written = !set->written;
+    return Push(replica, bytes);
+  };
+  Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
+                                ", sending files of the data set as of offset " + std::to_string(start.offset));
+  Status sent = push("+FULLRESYNC " + set->stream + " " + std::to_string(start.offset) + "\r\n");
+  if (sent.ok()) sent = file_sets_.Send(*set, *replica.files, push);
+  replica.is_written = false;
+  if (sent.ok()) sent = AwaitAck(replica);
+  file_sets_.Release(*set, sent.ok());
+  return sent;
 }
 
 Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked) {

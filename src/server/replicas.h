@@ -15,13 +15,16 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/result.h"
+#include "replication/file_transfer.h"
 #include "replication/history.h"
+#include "server/file_sets.h"
 #include "storage/transaction.h"
 
 namespace cairn {
@@ -39,6 +42,7 @@ struct Replica {
   std::string ip;
   std::atomic<int> port{0};
   std::atomic<bool> takes_marked_file{false};  // capa eof
+  std::optional<FilesOffer> files;             // capa cairn-files; not changed once it is fed
   std::atomic<State> state{State::kWaiting};
   std::atomic<bool> is_written{false};         // its first transfer is being written, to it or to a file
   std::atomic<uint64_t> acked{0};
@@ -57,8 +61,10 @@ struct Replica {
 
 class Replicas {
  public:
-  Replicas(Server& server, StreamLog& log) : server_(server), log_(log) {}
+  Replicas(Server& server, StreamLog& log) : server_(server), log_(log), file_sets_(server, log) {}
   ~Replicas() { Stop(); }
+  // REQUIRES: the store is open.
+  void Start() { file_sets_.Start(); }
   void Stop();
 
   // What a client that speaks of itself is; made on the first REPLCONF, PSYNC or SYNC.
@@ -69,7 +75,7 @@ class Replicas {
   void NoteAck(ClientSession& session, uint64_t acked, uint64_t synced);
   // The client is gone.
   void Forget(ClientSession& session);
-  // All links are cut, and replicas come again.
+  // All links are cut, and replicas come again; no first transfer goes on where it was.
   void DisconnectAll();
 
   std::vector<std::shared_ptr<Replica>> All() const;
@@ -85,6 +91,7 @@ class Replicas {
   // Ends those that are silent for too long; called every second.
   void CheckTimes();
 
+  const FileSets& file_sets() const { return file_sets_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
   uint64_t refused_partial_syncs() const { return refused_partial_syncs_; }
@@ -97,6 +104,8 @@ class Replicas {
   Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start);
   Status SendEverything(Replica& replica, bool is_old, Anchor& start);
   Status SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked);
+  Status SendFiles(Replica& replica, Anchor& start);
+  Status AwaitAck(Replica& replica);
   Status SendStream(Replica& replica, const Anchor& from, uint64_t next);
   // Waits until the connection has room.
   // An error when it is further behind than client-output-buffer-limit allows.
@@ -106,6 +115,7 @@ class Replicas {
 
   Server& server_;
   StreamLog& log_;
+  FileSets file_sets_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Replica>> fed_;     // guarded by mutex_
   std::vector<std::shared_ptr<Replica>> leaving_; // whose threads are to be joined; guarded by mutex_

@@ -25,11 +25,13 @@ Replication::Replication(Server& server)
 
 Status Replication::Start() {
   TRY(log_.Start());
+  replicas_.Start();
   follower_.Start();
   started_ms_ = pinged_ms_ = WallMs();
   const std::vector<std::string> words = server_.config().Words("replicaof");
   if (words.empty()) {
     TRY(log_.TurnPrimary());
+    follower_.DropReceived();
     return Ok();
   }
   const auto port = words.size() == 2 ? ParseInt64(words[1]) : std::nullopt;
@@ -85,6 +87,7 @@ Status Replication::Promote() {
   const std::lock_guard role(role_mutex_);
   if (!primary()) return Ok();
   follower_.Leave();
+  follower_.DropReceived();
   TRY(log_.TurnPrimary());
   {
     const std::lock_guard lock(mutex_);

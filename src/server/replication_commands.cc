@@ -145,6 +145,7 @@ Status ReplConf(CommandContext& ctx, Args& args, Reply& reply) {
       if (!client.is_replica) replicas.Of(client)->ip = value;
     } else if (EqualsIgnoreCase(option, "capa")) {
       if (EqualsIgnoreCase(value, "eof")) replicas.Of(client)->takes_marked_file = true;
+      if (auto offer = ParseFilesOffer(value); offer && !client.is_replica) replicas.Of(client)->files = offer;
     } else if (EqualsIgnoreCase(option, "ack")) {
       const auto offset = ParseUint64(value);
       std::optional<uint64_t> synced;

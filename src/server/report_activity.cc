@@ -54,6 +54,10 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("sync_full", replicas.full_syncs());
   text.Field("sync_partial_ok", replicas.partial_syncs());
   text.Field("sync_partial_err", replicas.refused_partial_syncs());
+  text.Field("sync_files", replicas.file_sets().transfers());
+  text.Field("sync_files_resumed", replicas.file_sets().resumed());
+  text.Field("sync_files_sent_bytes", replicas.file_sets().sent_bytes());
+  text.Field("sync_files_spared_bytes", replicas.file_sets().spared_bytes());
   text.Field("expired_keys", totals.expired_keys);
   text.Field("evicted_keys", 0);
   text.Field("evicted_clients", ctx.server().client_memory().evicted());

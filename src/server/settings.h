@@ -57,9 +57,9 @@ struct Settings {
 
   // replication
   Flag replica_read_only, replica_serve_stale_data, replica_announced, repl_diskless_sync, replica_ignore_del,
-      replica_ignore_expire;
+      replica_ignore_expire, repl_sync_files;
   Number replica_priority, repl_timeout_s, repl_ping_replica_period_s, repl_backlog_size, repl_backlog_ttl_s,
-      min_replicas_to_write, min_replicas_max_lag_s;
+      repl_sync_rate, min_replicas_to_write, min_replicas_max_lag_s;
 
   // durability
   Number appendfsync;  // AppendFsync

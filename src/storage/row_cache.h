@@ -79,6 +79,9 @@ class RowCache {
   // The store has no row at present, and nobody writes one.
   void NoteEmptyStore() { complete_.store(true, std::memory_order_release); }
 
+  // Rows came into the store that no commit wrote: whoever looks for one from now on has to ask RocksDB.
+  void NoteUnknownRows() { complete_.store(false, std::memory_order_release); }
+
   void SetCapacity(size_t bytes);
   size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
   size_t usage() const;         // bytes charged, pinned ones included

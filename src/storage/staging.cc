@@ -25,6 +25,32 @@ Status Store::BeginStaging(Transaction& txn) {
   return txn.Commit(CommitMode::kSync);
 }
 
+// With every stripe held nobody draws a number. A FLUSHALL before this gives up collections below `first` at most, one
+// after it none as long as something is staged (Transaction::ReplaceKeyspace).
+Status Store::BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces, const RowNumbers& first,
+                           const RowNumbers& next) {
+  ASSERT(keyspaces.size() == staged_.size(), "a keyspace for each database");
+  txn.BeginCommand(Lane::kSlow, 0, false);
+  TRY(txn.LockAll());
+  if (is_staging()) return Status::Io("another data set is being loaded");
+  if (next_keyspace_ > first.keyspace || next_collection_ > first.collection) {
+    return Status::Io("the numbers of the rows that came are in use by now");
+  }
+  next_keyspace_ = next.keyspace;
+  next_collection_ = next.collection;
+  ReserveCollectionIds(next.collection);
+  if (reserved_collections_ < next.collection) return Status::Io("the disk does not take what is to be noted");
+  for (size_t db = 0; db < staged_.size(); ++db) {
+    staged_[db].keyspace = keyspaces[db];
+    staged_[db].keys = 0;
+    AddLiveKeyspace(keyspaces[db]);
+  }
+  staging_.store(true, std::memory_order_release);
+  txn.RecordKeyspaces();
+  TRY(txn.FinishCommand());
+  return txn.Commit(CommitMode::kSync);
+}
+
 void Store::ForgetStaged() {
   staging_.store(false, std::memory_order_release);
   for (Database& database : staged_) database.keyspace = 0;

@@ -32,6 +32,7 @@
 #include "storage/log_tail.h"
 #include "storage/rank_index.h"
 #include "storage/row_cache.h"
+#include "storage/row_files.h"
 #include "storage/row_names.h"
 #include "storage/stripes.h"
 
@@ -113,6 +114,13 @@ class Store {
   // ---- a second set of keyspaces (storage/staging.cc), filled while the databases serve and then put in their
   // place by Transaction::AdoptStaged. One at a time.
   Status BeginStaging(Transaction& txn);
+  // The same with keyspaces, one for each database, whose rows have numbers that another server gave them
+  // (storage/row_files.h). `next` is above all of them, `first` the lowest number of theirs. kIo when numbers from
+  // `first` on have been used here since FreeNumbers was asked, or another staging is under way.
+  Status BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces, const RowNumbers& first,
+                      const RowNumbers& next);
+  // The numbers from which on none was ever used. Thread: any.
+  RowNumbers FreeNumbers() const { return {next_keyspace_, next_collection_}; }
   // Drops what was staged and not adopted. No-op when nothing is.
   void EndStaging();
   bool is_staging() const { return staging_.load(std::memory_order_acquire); }

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/file_sets.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "replication/rdb_disk.h"
+#include "script/library_store.h"
+#include "server/server.h"
+#include "server/stream_log.h"
+#include "storage/format.h"
+#include "storage/old_logs.h"
+#include "storage/row_files.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kMostPieceBytes = 256 * 1024;
+constexpr size_t kLeastPieceBytes = 1024;
+constexpr int64_t kPiecesPerSecond = 10;  // at least, where a rate is set
+constexpr int64_t kLongestSleepUs = 100000;
+constexpr auto kNewsPause = std::chrono::milliseconds(100);
+constexpr int64_t kNewlineMs = 1000;
+constexpr int64_t kFailurePauseMs = 600000;
+// Numbers are rounded up, so that one set does for replicas that have used different ones, and with so much to spare
+// that what a replica itself uses meanwhile does no harm.
+constexpr KeyspaceId kKeyspaceStep = 256;
+constexpr CollectionId kCollectionStep = CollectionId{1} << 24;
+
+template <typename Number>
+Number RoundUp(Number number, Number step) {
+  return (number + step / 2 + step - 1) / step * step;
+}
+
+std::string FolderOfSets(Server& server) { return server.config().Text("dir") + "/sync-sent"; }
+
+void RemoveFolder(const std::string& folder) {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
+
+// Ends early when `check` says so.
+template <typename Check>
+void SleepUntil(int64_t until_us, const Check& check) {
+  for (int64_t left_us; (left_us = until_us - MonotonicUs()) > 0 && check().ok();) {
+    usleep(static_cast<useconds_t>(std::min(left_us, kLongestSleepUs)));
+  }
+}
+
+}  // namespace
+
+// ---- start and stop
+
+void FileSets::Start() { RemoveFolder(FolderOfSets(server_)); }
+
+void FileSets::Stop() {
+  std::vector<std::shared_ptr<FileSet>> sets;
+  {
+    const std::lock_guard lock(mutex_);
+    sets.swap(sets_);
+  }
+  for (const std::shared_ptr<FileSet>& set : sets) set->ending = true;
+  for (const std::shared_ptr<FileSet>& set : sets) {
+    set->thread.join();
+    RemoveFolder(set->folder);
+  }
+}
+
+void FileSets::RetireAll() {
+  const std::lock_guard lock(mutex_);
+  for (const std::shared_ptr<FileSet>& set : sets_) {
+    set->is_retired = true;
+    if (set->users == 0) set->ending = true;
+  }
+}
+
+uint64_t FileSets::FirstNeeded() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t first = kNothingNeeded;
+  for (const std::shared_ptr<FileSet>& set : sets_) first = std::min(first, set->start.sequence);
+  return first;
+}
+
+void FileSets::CheckTimes() {
+  const int64_t most_ms = server_.settings().repl_timeout_s * 1000;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::shared_ptr<FileSet>& set : sets_) {
+      const bool is_over = set->is_retired || WallMs() - set->left_ms > most_ms;
+      if (set->users == 0 && is_over) set->is_retired = set->ending = true;
+    }
+  }
+  Reap();
+}
+
+// A set's thread looks only between files whether it is to end, so it is not waited for.
+void FileSets::Reap() {
+  std::vector<std::shared_ptr<FileSet>> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(sets_, [&ended](std::shared_ptr<FileSet>& set) {
+      if (!set->ending || !set->written || set->users > 0) return false;
+      ended.push_back(std::move(set));
+      return true;
+    });
+  }
+  for (const std::shared_ptr<FileSet>& set : ended) {
+    set->thread.join();
+    RemoveFolder(set->folder);
+  }
+}
+
+// ---- which set
+
+bool FileSets::Suits(const FilesOffer& offer) const {
+  if (!server_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
+  if (failed_ms_ != 0 && WallMs() - failed_ms_ < kFailurePauseMs) return false;
+  const Store& store = server_.store();
+  for (int db = static_cast<int>(offer.databases); db < store.databases(); ++db) {
+    if (store.database(db).keys != 0) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<FileSet> FileSets::FindUsable(const FilesOffer& offer, const std::string& stream) {
+  const std::lock_guard lock(mutex_);
+  for (const std::shared_ptr<FileSet>& set : sets_) {
+    const bool has_free_numbers =
+        offer.free.keyspace <= set->first.keyspace && offer.free.collection <= set->first.collection;
+    const bool goes_on = set->id == offer.has.transfer;
+    if (set->is_retired || set->stream != stream || !has_free_numbers || (!goes_on && set->users == 0)) continue;
+    ++set->users;
+    return set;
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<FileSet>> FileSets::Take(const FilesOffer& offer) {
+  const std::lock_guard lock(begin_mutex_);
+  if (std::shared_ptr<FileSet> set = FindUsable(offer, log_.history().id)) return set;
+  return Begin(offer);
+}
+
+Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
+  auto set = std::make_shared<FileSet>();
+  set->id = DrawReplicationId();
+  set->folder = FolderOfSets(server_) + "/" + set->id;
+  set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
+  std::error_code error;
+  std::filesystem::create_directories(set->folder, error);
+  if (error) return Status::Io(set->folder + ": " + error.message());
+  // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
+  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  txn->AddStream("");
+  TRY(txn->Commit(CommitMode::kWait));
+  const Anchor before = log_.position();
+  std::shared_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
+  set->start = TRY(log_.AnchorOf(*snapshot, before));
+  set->stream = log_.history().id;
+  txn->KeepExpired(true);
+  std::vector<std::string> functions = TRY(ReadLibraryRows(*txn));
+  set->users = 1;
+  const auto run = [this, raw = set.get(), snapshot = std::move(snapshot), functions = std::move(functions)]() mutable {
+    Write(*raw, *snapshot, std::move(functions));
+    snapshot.reset();
+    raw->written = true;
+  };
+  const std::lock_guard lock(mutex_);
+  sets_.push_back(set);
+  set->thread = StartThread("files-" + std::to_string(++begun_), run);
+  return set;
+}
+
+void FileSets::Release(FileSet& set, bool got_all) {
+  {
+    const std::lock_guard lock(mutex_);
+    --set.users;
+    set.left_ms = WallMs();
+    if (set.users == 0 && (got_all || set.is_retired)) set.is_retired = set.ending = true;
+  }
+  Reap();
+}
+
+// ---- writing
+
+Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& snapshot) {
+  const auto check = [&set] { return set.ending ? Status::Io("nobody wants the files any more") : Ok(); };
+  RowFilesWriter::BeforeKey before_key;
+  const int64_t delay_us = server_.config().Number("rdb-key-save-delay");
+  if (delay_us > 0) {
+    before_key = [&check, delay_us] {
+      SleepUntil(MonotonicUs() + delay_us, check);
+      return check();
+    };
+  }
+  const auto on_file = [&](RowFile file) {
+    TRY(check());
+    {
+      const std::lock_guard lock(set.mutex);
+      set.total += file.size;
+      set.files.push_back(std::move(file));
+    }
+    set.grown.notify_all();
+    return Ok();
+  };
+  RowFilesWriter writer(server_.store(), snapshot, set.first, set.folder, on_file, before_key);
+  return writer.Write();
+}
+
+void FileSets::Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<std::string> functions) {
+  const int64_t begin_us = MonotonicUs();
+  Result<RowFilesContent> rows = WriteFiles(set, snapshot);
+  {
+    const std::lock_guard lock(set.mutex);
+    if (rows.ok()) {
+      set.content = EncodeFilesContent({std::move(*rows), std::max(set.start.db, 0), std::move(functions)});
+      set.is_whole = true;
+    } else {
+      set.failure = rows.status().text();
+    }
+  }
+  set.grown.notify_all();
+  if (rows.ok()) {
+    Log(LogSeverity::kNotice, "Files for replicas: " + std::to_string(set.files.size()) + " files of " +
+                                  std::to_string(set.total) + " bytes written in " +
+                                  std::to_string((MonotonicUs() - begin_us) / 1000) + " ms");
+  } else if (!set.ending) {
+    failed_ms_ = WallMs();
+    const std::lock_guard lock(mutex_);
+    set.is_retired = true;
+    Log(LogSeverity::kWarning, "Files for replicas cannot be written: " + set.failure +
+                                   ". Replicas are sent RDB files for the next ten minutes.");
+  }
+}
+
+// ---- sending
+
+Status FileSets::Pace(size_t bytes, const Push& push) {
+  const int64_t rate = server_.settings().repl_sync_rate;
+  if (rate == 0) return Ok();
+  int64_t until_us;
+  {
+    const std::lock_guard lock(mutex_);
+    until_us = std::max(next_free_us_, MonotonicUs());
+    next_free_us_ = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
+  }
+  // Another rate holds at once, and for all who wait.
+  const auto check = [&] { return server_.settings().repl_sync_rate == rate ? push("") : Status::Io("another rate"); };
+  SleepUntil(until_us, check);
+  if (server_.settings().repl_sync_rate != rate) {
+    const std::lock_guard lock(mutex_);
+    next_free_us_ = 0;
+  }
+  return push("");
+}
+
+Result<bool> FileSets::AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push) {
+  int64_t told_ms = WallMs();
+  std::unique_lock lock(set.mutex);
+  for (;;) {
+    if (number < set.files.size()) {
+      file = set.files[number];
+      return true;
+    }
+    if (set.is_whole) return false;
+    if (!set.failure.empty()) return Status::Io("the files cannot be written: " + set.failure);
+    set.grown.wait_for(lock, kNewsPause);
+    if (WallMs() - told_ms < kNewlineMs) continue;
+    told_ms = WallMs();
+    lock.unlock();
+    TRY(push("\n"));  // so that the replica knows that somebody is there
+    lock.lock();
+  }
+}
+
+Status FileSets::SendFile(FileSet& set, const RowFile& file, uint64_t from, const Push& push) {
+  FileLine line{.space = file.space, .size = file.size, .checksum = file.checksum};
+  {
+    const std::lock_guard lock(set.mutex);
+    if (set.is_whole) line.total = set.total;
+  }
+  TRY(push(EncodeFileLine(line) + "\r\n"));
+  RdbInputFile input;
+  TRY(input.Open(file.path));
+  TRY(input.Skip(from));
+  const RdbSource source = input.source();
+  std::string piece(kMostPieceBytes, '\0');
+  for (uint64_t left = file.size - from; left > 0;) {
+    const int64_t rate = server_.settings().repl_sync_rate;
+    const size_t most = rate == 0 ? kMostPieceBytes
+                                  : std::clamp<size_t>(static_cast<size_t>(rate / kPiecesPerSecond), kLeastPieceBytes,
+                                                       kMostPieceBytes);
+    const size_t got = TRY(source(piece.data(), std::min<uint64_t>(most, left)));
+    if (got == 0) return Status::Io(file.path + " is shorter than it was");
+    TRY(Pace(got, push));
+    TRY(push(std::string_view(piece).substr(0, got)));
+    sent_bytes_ += got;
+    left -= got;
+  }
+  return Ok();
+}
+
+Status FileSets::Send(FileSet& set, const FilesOffer& offer, const Push& push) {
+  FilesHead head{.first = set.first, .from = {.transfer = set.id}};
+  if (offer.has.transfer == set.id) {
+    const std::lock_guard lock(set.mutex);
+    const bool is_known = offer.has.files < set.files.size()
+                              ? offer.has.bytes <= set.files[offer.has.files].size
+                              : offer.has.files == set.files.size() && offer.has.bytes == 0;
+    if (is_known) head.from = offer.has;
+  }
+  uint64_t spared = head.from.bytes;
+  {
+    const std::lock_guard lock(set.mutex);
+    for (uint64_t number = 0; number < head.from.files; ++number) spared += set.files[number].size;
+  }
+  ++transfers_;
+  if (spared > 0) {
+    ++resumed_;
+    spared_bytes_ += spared;
+    Log(LogSeverity::kNotice, "A transfer of files goes on where it broke off, " + std::to_string(spared) +
+                                  " bytes are there already");
+  }
+  TRY(push(EncodeFilesHead(head) + "\r\n"));
+  uint64_t from = head.from.bytes;
+  RowFile file;
+  for (uint64_t number = head.from.files; TRY(AwaitFile(set, number, file, push)); ++number) {
+    TRY(SendFile(set, file, std::exchange(from, 0), push));
+  }
+  const FileLine end{.is_end = true, .size = set.content.size(), .checksum = Hash64(set.content), .total = set.total};
+  TRY(push(EncodeFileLine(end) + "\r\n"));
+  return push(set.content);
+}
+
+}  // namespace cairn

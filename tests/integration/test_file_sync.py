@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The first transfer between two Cairns, in files (docs/format.md, section 9): the same data, going on where it broke
+off, and nothing of it for Redis."""
+
+import random
+import re
+import socket
+import threading
+import time
+
+import pytest
+from load import fill
+from pairs import Load, assert_same, follow, replication, start, wait_for_link, wait_until
+
+PIECE = 64 * 1024
+
+
+class Proxy:
+    """A way to a server that ends, or damages a byte, after so many bytes from it; both only once."""
+
+    def __init__(self, server, cut_at=None, damage_at=None):
+        self.server, self.cut_at, self.damage_at = server, cut_at, damage_at
+        self.passed = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.server.port))
+            except OSError:
+                return
+            threading.Thread(target=self._pass, args=(near, far, False), daemon=True).start()
+            threading.Thread(target=self._pass, args=(far, near, True), daemon=True).start()
+
+    def _pass(self, source, target, counts):
+        try:
+            while data := source.recv(PIECE):
+                target.sendall(self._change(data) if counts else data)
+        except OSError:
+            pass
+        for one in (source, target):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def _change(self, data):
+        before, self.passed = self.passed, self.passed + len(data)
+        if self.cut_at is not None and self.passed > self.cut_at:
+            self.cut_at = None
+            raise OSError("cut")
+        if self.damage_at is not None and self.passed > self.damage_at:
+            at, self.damage_at = self.damage_at - before, None
+            return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+        return data
+
+
+def fill_noise(server, megabytes, size=20000):
+    """Values that cannot be compressed."""
+    rng = random.Random(7)
+    pipe = server.client().pipeline(transaction=False)
+    for number in range(megabytes * 1000000 // size):
+        pipe.set(f"noise:{number}", rng.randbytes(size))
+        if number % 100 == 99:
+            pipe.execute()
+    pipe.execute()
+
+
+def stats(server):
+    """INFO stats."""
+    return server.client().info("stats")
+
+
+def received(replica):
+    """What the replica's log says of its transfers: (bytes, bytes that were there already) each."""
+    found = re.findall(r"received \d+ files of (\d+) bytes, of which (\d+) were there", replica.log_path.read_text())
+    return [(int(size), int(spared)) for size, spared in found]
+
+
+def digest(server):
+    """DEBUG DIGEST: names, types, values, order, deadlines of all keys."""
+    return server.client(socket_timeout=120).execute_command("DEBUG", "DIGEST")
+
+
+def add_large(client):
+    """What has rows of its own in every space, values that lie in blobs, deadlines of fields, functions."""
+    pipe = client.pipeline(transaction=False)
+    pipe.delete("large:hash", "large:zset", "large:set", "large:list", "large:stream")
+    pipe.set("large:value", b"v" * 300000)
+    pipe.set("large:edited", b"e" * 50000)
+    pipe.setrange("large:edited", 60000, b"end")
+    for number in range(2000):
+        pipe.hset("large:hash", f"field:{number}", f"value {number}")
+        pipe.zadd("large:zset", {f"member:{number}": number / 3})
+        pipe.sadd("large:set", f"member:{number}")
+        pipe.rpush("large:list", f"item {number}" * 5)
+        pipe.xadd("large:stream", {"n": number})
+    pipe.xgroup_create("large:stream", "group", id="0")
+    pipe.xreadgroup("group", "consumer", {"large:stream": ">"}, count=50)
+    pipe.execute_command("HPEXPIREAT", "large:hash", 4102444800000, "FIELDS", 2, "field:1", "field:2")
+    pipe.pexpireat("large:set", 4102444800000)
+    pipe.execute_command("FUNCTION", "LOAD", "REPLACE", "#!lua name=lib\nredis.register_function{function_name='seven',"
+                         "callback=function() return 7 end, flags={'no-writes'}}")
+    pipe.execute()
+
+
+def test_everything_arrives_under_load():
+    """All types, a replica with data of its own, a replica of the replica; and what is written after a promotion."""
+    debug = {"enable_debug_command": "yes"}
+    with start("cairn", **debug) as primary, start("cairn", **debug) as replica, start("cairn", **debug) as third:
+        fill(primary.client(), seed=21, keys=160)
+        add_large(primary.client())
+        add_large(replica.client())  # the same names with other numbers
+        replica.client().set("of the replica", "gone")
+        follow(third, replica)
+        with Load(primary):
+            time.sleep(0.3)
+            follow(replica, primary)
+            time.sleep(1)
+        wait_for_link(third)
+        assert_same(primary, replica, third)
+        assert digest(primary) == digest(replica) == digest(third)
+        assert replica.client().get("of the replica") is None
+        assert replica.client().execute_command("FCALL", "seven", 0) == 7
+        assert replica.client().dbsize() == len(replica.client().keys("*"))
+        assert stats(primary)["sync_files"] == 1 and stats(replica)["sync_files"] == 2
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        with Load(replica, seed=5):
+            time.sleep(0.5)
+        replica.shutdown()
+        replica.start()
+        follow(primary, replica)
+        add_large(replica.client())
+        assert_same(replica, primary)
+        assert digest(primary) == digest(replica)
+
+
+def test_a_sync_of_nothing_and_one_after_a_flush():
+    """Empty data sets, and rows of a keyspace that is gone."""
+    with start("cairn") as primary, start("cairn") as replica:
+        replica.client().set("k", "v")
+        follow(replica, primary)
+        assert replica.client().dbsize() == 0
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        add_large(primary.client())
+        primary.client().flushall()
+        primary.client().set("only", 1, px=400)
+        primary.client().set("kept", 1)
+        add_large(replica.client())
+        follow(replica, primary)
+        assert sorted(replica.client().keys("*")) in ([b"kept"], [b"kept", b"only"])
+        wait_until(lambda: replica.client().dbsize() == 1, 10, "the end of what had a time")
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        replica.client().execute_command("COMPACT")
+        assert replica.client().get("kept") == b"1"
+
+
+def test_keys_expire_on_a_promoted_replica():
+    """What came in files has its deadlines."""
+    with start("cairn") as primary, start("cairn") as replica:
+        for number in range(100):
+            primary.client().set(f"k:{number}", 1, px=2500)
+        follow(replica, primary)
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        assert replica.client().dbsize() == 100
+        wait_until(lambda: replica.client().dbsize() == 0, 20, "their end")
+
+
+@pytest.mark.parametrize("kinds", ["cairn redis", "redis cairn", "no cairn", "cairn no"])
+def test_others_are_sent_rdb_files(kinds):
+    """Redis on either side, and a Cairn that was told so."""
+    def make(kind):
+        return start("redis") if kind == "redis" else start("cairn", repl_sync_files=kind != "no")
+
+    primary_kind, replica_kind = kinds.split()
+    with make(primary_kind) as primary, make(replica_kind) as replica:
+        fill(primary.client(), seed=22, keys=40)
+        follow(replica, primary)
+        assert_same(primary, replica)
+        assert stats(primary).get("sync_files", 0) == 0
+        assert not list(replica.data_dir.glob("sync-received"))
+
+
+def test_what_a_primary_is_told_and_answers():
+    """The words of the offer and of the head, byte by byte; who offers nothing, or another version, gets a file."""
+    with start("cairn") as primary:
+        primary.client().set("k", "v")
+        for offer, head in (("cairn-files:1:2:16:17:1:-:0:0", rb"\$CAIRN-FILES 1 [0-9a-f]{40} 256 16777216 0 0\r\n"),
+                            ("cairn-files:2:2:16:17:1:-:0:0", rb"\$EOF:"),
+                            ("cairn-files:1:1:16:17:1:-:0:0", rb"\$EOF:"),
+                            ("cairn-files:1:2:16:17:1:-:0", rb"\$EOF:"), ("psync2", rb"\$EOF:")):
+            with socket.create_connection(("127.0.0.1", primary.port)) as connection:
+                connection.sendall(f"REPLCONF capa eof capa {offer}\r\nPSYNC ? -1\r\n".encode())
+                stream = connection.makefile("rb")
+                assert stream.readline() == b"+OK\r\n"
+                assert stream.readline().startswith(b"+FULLRESYNC ")
+                assert re.match(head, stream.readline()), offer
+                if b"CAIRN" in head:
+                    assert re.match(rb"FILE keys \d+ [0-9a-f]{16} \d+\r\n", stream.readline())
+
+
+def test_a_cut_link_goes_on_where_it_was():
+    """The second time only the rest is sent; without new writes on the way to the end, byte for byte the rest."""
+    with start("cairn", repl_sync_rate="60mb") as primary, start("cairn") as replica:
+        fill_noise(primary, 160)
+        with Proxy(primary, cut_at=100 << 20) as proxy, Load(primary, pause_s=0.001):
+            replica.client().execute_command("REPLICAOF", "127.0.0.1", proxy.port)
+            wait_until(lambda: proxy.cut_at is None, 60, "the cut")
+            wait_until(lambda: stats(primary)["sync_files_resumed"] == 1, 60, "going on")
+            wait_for_link(replica)
+        assert_same(primary, replica)
+        [(size, spared)] = received(replica)
+        assert 90 << 20 < spared < size
+        figures = stats(primary)
+        assert figures["sync_files_spared_bytes"] == spared
+        assert size <= figures["sync_files_sent_bytes"] < size + (16 << 20)  # what was on its way when it was cut
+        wait_until(lambda: not list(primary.data_dir.glob("sync-sent/*")), 10, "the end of the files")
+        assert not replica.data_dir.joinpath("sync-received").exists()
+
+
+def test_a_killed_replica_goes_on_where_it_was():
+    """kill -9 in the midst of a transfer: after the start the files that are there are not sent again."""
+    with start("cairn", repl_sync_rate="20mb") as primary, start("cairn") as replica:
+        fill_noise(primary, 90)
+        replica.client().set("old", "data")
+        replica.directives["replicaof"] = f"127.0.0.1 {primary.port}"
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_files_sent_bytes"] > 75 << 20, 60, "the first file")
+        assert replication(replica)["master_sync_in_progress"] == 1
+        assert replication(replica)["master_sync_read_bytes"] > 60 << 20
+        assert replica.client().get("old") == b"data"
+        replica.kill9()
+        replica.start()
+        assert replica.client().get("old") in (b"data", None)
+        wait_for_link(replica)
+        assert_same(primary, replica)
+        [(size, spared)] = received(replica)
+        assert 60 << 20 < spared < size
+
+
+def test_a_killed_primary_begins_anew():
+    """What it had written for replicas is gone, and the replica drops what it has of it."""
+    with start("cairn", repl_sync_rate="20mb") as primary, start("cairn") as replica:
+        fill_noise(primary, 40)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_files_sent_bytes"] > 10 << 20, 60, "some bytes")
+        primary.kill9()
+        primary.directives["repl_sync_rate"] = 0
+        primary.start()
+        wait_for_link(replica)
+        assert_same(primary, replica)
+        [(_, spared)] = received(replica)
+        assert spared == 0 and stats(primary)["sync_files_resumed"] == 0
+
+
+def test_a_damaged_byte_is_found():
+    """A file that came otherwise than it was sent is not taken in; the next transfer is a new one."""
+    with start("cairn") as primary, start("cairn") as replica:
+        fill_noise(primary, 20)
+        with Proxy(primary, damage_at=10 << 20) as proxy:
+            replica.client().execute_command("REPLICAOF", "127.0.0.1", proxy.port)
+            wait_for_link(replica)
+            assert_same(primary, replica)
+        assert "a file did not come as it was sent" in replica.log_path.read_text()
+        assert stats(primary)["sync_files"] == 2 and stats(primary)["sync_files_resumed"] == 0
+
+
+def test_replicas_share_and_what_nobody_wants_goes():
+    """Two that come at a time are sent one set; one that left and does not come back keeps it for repl-timeout."""
+    with start("cairn", repl_sync_rate="20mb", repl_timeout=3) as primary, start("cairn") as one, start("cairn") as two:
+        fill_noise(primary, 40)
+        for replica in (one, two):
+            replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_files"] == 2, 20, "both transfers")
+        assert len(list(primary.data_dir.glob("sync-sent/*"))) == 1
+        for replica in (one, two):
+            replica.client().execute_command("REPLICAOF", "NO", "ONE")
+            assert not replica.data_dir.joinpath("sync-received").exists()
+        time.sleep(1)
+        assert len(list(primary.data_dir.glob("sync-sent/*"))) == 1
+        wait_until(lambda: not list(primary.data_dir.glob("sync-sent/*")), 20, "their end")
+        primary.client().config_set("repl-sync-rate", 0)
+        for replica in (one, two):
+            follow(replica, primary)
+        assert_same(primary, one, two)
+
+
+def test_the_rate_is_that_of_now_and_holds_nobody_up():
+    """A transfer that hardly moves ends with the server, and at once with another rate."""
+    with start("cairn", repl_sync_rate="1kb") as primary, start("cairn") as replica:
+        fill_noise(primary, 5)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_files"] == 1, 20, "the transfer")
+        primary.client().config_set("repl-sync-rate", 1)
+        time.sleep(2)
+        assert replication(replica)["master_link_status"] == "down"
+        primary.client().config_set("repl-sync-rate", 0)
+        wait_for_link(replica, 10)
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        primary.client().config_set("repl-sync-rate", 1)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_files"] == 2, 20, "the transfer")
+        began = time.monotonic()
+        primary.shutdown()
+        assert time.monotonic() - began < 8
+
+
+def test_killed_at_any_moment_it_is_old_or_new():
+    """kill -9 of a replica somewhere in a transfer or while it is taken in: no mixture, ever."""
+    rng = random.Random(int(time.time()))
+    with start("cairn") as primary, start("cairn") as replica:
+        fill_noise(primary, 12, size=2000)
+        add_large(primary.client())
+        expected = primary.client().dbsize()
+        seen = set()
+        for _ in range(8):
+            replica.client().flushall()
+            add_large(replica.client())
+            replica.client().set("old", "data")
+            old = replica.client().dbsize()
+            replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+            time.sleep(rng.uniform(0.02, 0.5))
+            replica.kill9()
+            replica.start()
+            client = replica.client()
+            is_old = client.get("old") == b"data"
+            seen.add(is_old)
+            assert client.dbsize() == len(client.keys("*")) == (old if is_old else expected)
+            assert client.hlen("large:hash") == len(client.hgetall("large:hash")) == 2000
+            assert client.zcard("large:zset") == len(client.zrange("large:zset", 0, -1)) == 2000
+        print("old data after the kill:", seen)
+        follow(replica, primary)
+        assert_same(primary, replica)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Row files: what one store writes of a snapshot another has afterwards, under other numbers, and nothing else.
+#include "storage/row_files.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "encoding/record.h"
+#include "store_fixture.h"
+#include "storage/store_snapshot.h"
+
+namespace cairn {
+namespace {
+
+constexpr RowNumbers kFirst{256, 1 << 24};
+
+class RowFilesTest : public StoreFixture {
+ protected:
+  void SetUp() override {
+    StoreFixture::SetUp();
+    StoreOptions options;
+    options.dir = dir() + "/other";
+    options.budget = Budget::Of(64 << 20);
+    auto opened = Store::Open(options);
+    ASSERT_TRUE(opened.ok());
+    other_ = std::move(*opened);
+    other_txn_ = std::make_unique<Transaction>(*other_, 0);
+    std::filesystem::create_directory(dir() + "/files");
+  }
+  void TearDown() override {
+    other_txn_.reset();
+    other_.reset();
+    StoreFixture::TearDown();
+  }
+
+  void PutString(int db, const std::string& name, const std::string& record) {
+    Begin();
+    const Key key(txn().keyspace(db), name);
+    Lock(key);
+    txn().Put(key.row(), record);
+    txn().AddToKeyCount(txn().keyspace(db), 1);
+    Finish();
+    Commit();
+  }
+
+  // A set with one member; its number.
+  CollectionId PutSet(int db, const std::string& name, const std::string& member, bool is_owned = true) {
+    Begin();
+    const Key key(txn().keyspace(db), name);
+    Lock(key);
+    const CollectionId id = txn().NewCollectionId();
+    std::string record;
+    AppendRecordHeader(record, {.type = Type::kSet, .encoding = Encoding::kSpread});
+    AppendSpreadPayload(record, id, 1);
+    if (is_owned) {
+      txn().Put(key.row(), record);
+      txn().Put(MakeOwnerRow(id, key.stripe()), key.row().row());
+      txn().AddToKeyCount(txn().keyspace(db), 1);
+    }
+    txn().Put(MakeElementRow(id, member, key.stripe()), "");
+    txn().Put(MakeScoreRow(id, 1.5, member, key.stripe()), "");
+    txn().Put(MakeExpiryRow(5000, key.row().row(), key.stripe()), "");
+    Finish();
+    Commit();
+    return id;
+  }
+
+  Result<RowFilesContent> WriteFiles() {
+    const auto snapshot = StoreSnapshot::Take(store());
+    EXPECT_TRUE(snapshot.ok());
+    RowFilesWriter writer(store(), **snapshot, kFirst, dir() + "/files", [this](RowFile file) {
+      files_.push_back(std::move(file));
+      return Ok();
+    });
+    return writer.Write();
+  }
+
+  Status Adopt(const RowFilesContent& content) {
+    std::vector<KeyspaceId> keyspaces;
+    for (const auto& db : content.databases) keyspaces.push_back(db.keyspace);
+    const RowNumbers next{kFirst.keyspace + 16, content.collections_end};
+    TRY(other_->BeginStaging(*other_txn_, keyspaces, kFirst, next));
+    TRY(TakeInRowFiles(*other_, files_));
+    other_txn_->BeginCommand(Lane::kSlow, now_ms(), false);
+    TRY(other_txn_->LockAll());
+    other_txn_->AdoptStaged();
+    other_->cache().NoteUnknownRows();
+    TRY(other_txn_->FinishCommand());
+    return other_txn_->Commit(CommitMode::kSync);
+  }
+
+  std::string OtherRow(const RowKey& row) {
+    other_txn_->BeginCommand(Lane::kSlow, now_ms(), true);
+    const Result<RowRef> found = other_txn_->Get(row);
+    EXPECT_TRUE(found.ok());
+    const std::string bytes = found.ok() && *found ? std::string(found->bytes()) : "(none)";
+    other_txn_->AbandonCommand();
+    return bytes;
+  }
+
+  std::unique_ptr<Store> other_;
+  std::unique_ptr<Transaction> other_txn_;
+  std::vector<RowFile> files_;
+};
+
+TEST_F(RowFilesTest, RowsArriveUnderOtherNumbers) {
+  PutString(0, "one", std::string("\x01\x00x", 3));
+  PutString(3, "one", std::string("\x01\x00y", 3));
+  const CollectionId dead = PutSet(0, "dead", "of nobody", false);
+  const CollectionId id = PutSet(3, "set", "member");
+  ASSERT_NE(dead, id);
+  const auto content = WriteFiles();
+  ASSERT_TRUE(content.ok()) << content.status().text();
+  EXPECT_EQ(content->collections_end, kFirst.collection + 1);
+  EXPECT_EQ(content->databases[0].keys, 1);
+  EXPECT_EQ(content->databases[3].keys, 2);
+  for (const RowFile& file : files_) {
+    const auto checksum = ChecksumOfFile(file.path);
+    ASSERT_TRUE(checksum.ok());
+    EXPECT_EQ(*checksum, file.checksum);
+    EXPECT_EQ(std::filesystem::file_size(file.path), file.size);
+  }
+  ASSERT_TRUE(Adopt(*content).ok());
+  EXPECT_EQ(OtherRow(Key(other_->database(0).keyspace, "one").row()), std::string("\x01\x00x", 3));
+  EXPECT_EQ(OtherRow(Key(other_->database(3).keyspace, "one").row()), std::string("\x01\x00y", 3));
+  const Key key(other_->database(3).keyspace, "set");
+  const std::string record = OtherRow(key.row());
+  const auto decoded = DecodeRecord(record);
+  ASSERT_TRUE(decoded.ok());
+  const auto payload = DecodeSpreadPayload(decoded->payload);
+  ASSERT_TRUE(payload.ok());
+  EXPECT_EQ(payload->id, kFirst.collection);
+  EXPECT_EQ(OtherRow(MakeOwnerRow(kFirst.collection, 0)), key.row().row());
+  EXPECT_EQ(OtherRow(MakeElementRow(kFirst.collection, "member", 0)), "");
+  EXPECT_EQ(OtherRow(MakeScoreRow(kFirst.collection, 1.5, "member", 0)), "");
+  EXPECT_EQ(OtherRow(MakeExpiryRow(5000, key.row().row(), 0)), "");
+  EXPECT_EQ(OtherRow(MakeElementRow(dead, "of nobody", 0)), "(none)");
+  EXPECT_GT(other_->FreeNumbers().collection, kFirst.collection);
+  EXPECT_GE(other_->FreeNumbers().keyspace, kFirst.keyspace + 16);
+}
+
+TEST_F(RowFilesTest, NumbersThatAreUsedByNowAreRefused) {
+  PutString(0, "one", std::string("\x01\x00x", 3));
+  const auto content = WriteFiles();
+  ASSERT_TRUE(content.ok());
+  other_txn_->BeginCommand(Lane::kSlow, now_ms(), false);
+  ASSERT_TRUE(other_txn_->LockAll().ok());
+  for (int i = 0; i < 300; ++i) other_txn_->ReplaceKeyspace(0);
+  ASSERT_TRUE(other_txn_->FinishCommand().ok());
+  ASSERT_TRUE(other_txn_->Commit(CommitMode::kWait).ok());
+  EXPECT_FALSE(Adopt(*content).ok());
+  EXPECT_FALSE(other_->is_staging());
+}
+
+TEST_F(RowFilesTest, ANewSnapshotOfWhatWasTakenInHasTheSameRows) {
+  for (int i = 0; i < 1000; ++i) PutSet(i % 4, "set:" + std::to_string(i), "member:" + std::to_string(i));
+  const auto content = WriteFiles();
+  ASSERT_TRUE(content.ok());
+  ASSERT_TRUE(Adopt(*content).ok());
+  EXPECT_EQ(content->collections_end, kFirst.collection + 1000);
+  std::set<CollectionId> ids;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string record = OtherRow(Key(other_->database(i % 4).keyspace, "set:" + std::to_string(i)).row());
+    const auto decoded = DecodeRecord(record);
+    ASSERT_TRUE(decoded.ok());
+    const auto payload = DecodeSpreadPayload(decoded->payload);
+    ASSERT_TRUE(payload.ok());
+    ids.insert(payload->id);
+    EXPECT_EQ(OtherRow(MakeElementRow(payload->id, "member:" + std::to_string(i), 0)), "");
+  }
+  EXPECT_EQ(ids.size(), 1000u);
+}
+
+}  // namespace
+}  // namespace cairn
