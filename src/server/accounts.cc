@@ -37,6 +37,13 @@ void Close(Session& session, const Session& caller) {
   if (!is_caller) session.Wake();
 }
 
+// The `user` lines of the configuration file.
+std::vector<std::string> UserLines(Server& server) {
+  const std::string password = server.config().Text("requirepass");
+  if (server.users().IsPlain(password)) return {};
+  return server.users().Lines();
+}
+
 }  // namespace
 
 Status LoadUsers(Server& server) {
@@ -78,12 +85,6 @@ Status SaveAclFile(Server& server) {
   return ReplaceFile(AclFilePath(server), text);
 }
 
-std::vector<std::string> UserLines(Server& server) {
-  const std::string password = server.config().Text("requirepass");
-  if (server.users().IsPlain(password)) return {};
-  return server.users().Lines();
-}
-
 void CloseClientsOf(Server& server, const UserList& users, const Session& caller) {
   if (users.empty()) return;
   for (const auto& session : server.clients().All()) {
@@ -121,6 +122,14 @@ void LogDenial(Server& server, Session& session, DenialReason reason, std::strin
                        .username = std::string(username),
                        .client = ClientLine(session, server.table(), MonotonicUs())};
   server.access_log().Add(std::move(entry), WallMs());
+}
+
+Status RewriteConfig(Server& server, RewriteScope scope) {
+  const std::string& path = server.identity().config_file;
+  if (path.empty()) return Status::Reply("ERR The server is running without a config file");
+  if (server.config().Text("aclfile").empty()) server.config().Keep("user", UserLines(server));
+  const Status status = RewriteConfigFile(path, server.config(), scope);
+  return status.ok() ? Ok() : Status::Reply("ERR Rewriting config file: " + std::string(status.text()));
 }
 
 }  // namespace cairn

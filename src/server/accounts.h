@@ -14,6 +14,7 @@
 #include "acl/denial.h"
 #include "acl/users.h"
 #include "base/result.h"
+#include "server/config_file.h"
 
 namespace cairn {
 
@@ -29,8 +30,8 @@ Status LoadUsers(Server& server);
 Result<UserList> ReloadAclFile(Server& server);
 Status SaveAclFile(Server& server);
 
-// The `user` lines of CONFIG REWRITE; none while requirepass says it all.
-std::vector<std::string> UserLines(Server& server);
+// CONFIG REWRITE, with the users as they are; no lines for them while requirepass says it all.
+Status RewriteConfig(Server& server, RewriteScope scope);
 
 // Closes the clients of users that are no more; the caller's own gets its reply first.
 void CloseClientsOf(Server& server, const UserList& users, const Session& caller);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/number.h"
+#include "server/settings.h"
 
 namespace cairn {
 namespace {
@@ -58,6 +59,16 @@ bool IsUnixPeer(std::string_view peer) { return peer.starts_with('/'); }
 
 bool IsLocalPeer(std::string_view peer) {
   return IsUnixPeer(peer) || peer.starts_with("127.") || peer.starts_with("[::1]:");
+}
+
+bool IsAllowed(const std::atomic<int64_t>& setting, Session& session) {
+  switch (static_cast<Allowed>(setting.load())) {
+    case Allowed::kYes: return true;
+    case Allowed::kNo: return false;
+    case Allowed::kLocal: break;
+  }
+  std::lock_guard lock(session.mutex());
+  return IsLocalPeer(session.peer);
 }
 
 std::string ClientLine(Session& session, const CommandTable& table, int64_t now_us) {

@@ -6,6 +6,7 @@
 // Thread: any; it reads what a session lets anybody read.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -22,5 +23,8 @@ bool IsUnixPeer(std::string_view peer);
 
 // Does the peer stand on this machine?
 bool IsLocalPeer(std::string_view peer);
+
+// Is the client one of those that the setting (Allowed) means: nobody, everybody, who stands on this machine?
+bool IsAllowed(const std::atomic<int64_t>& setting, Session& session);
 
 }  // namespace cairn

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/words.h"
 #include "server/config_file.h"
 #include "server/config_reference.h"
 #include "server/server_state.h"
@@ -44,29 +45,33 @@ bool IsSwitch(const std::string& argument) {
   return argument == "--list-directives" || argument == "--check-config";
 }
 
+// As redis-server reads them: what follows a directive's name is its value, whatever it looks like, but that `--save`
+// may stand alone; the name may have its value with it in one argument; the first directive may lack its dashes.
 Result<Arguments> Sort(const std::vector<std::string>& arguments) {
   Arguments sorted;
-  bool in_directive = false;  // do plain words belong to the last directive?
+  bool wants_value = false;  // the last directive has none yet
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument == "--help" || argument == "-h") {
+    const bool has_dashes = argument.starts_with("--") && argument.size() > 2;
+    const bool is_alone = wants_value && has_dashes && sorted.directives.back()[0] == "save";
+    if (wants_value && !is_alone) {
+      sorted.directives.back().push_back(argument);
+      wants_value = false;
+    } else if (argument == "--help" || argument == "-h") {
       sorted.help = true;
     } else if (argument == "--version" || argument == "-v") {
       sorted.version = true;
     } else if (IsSwitch(argument)) {
       sorted.switches.push_back(argument);
-      in_directive = false;
-    } else if (argument.starts_with("--") && argument.size() > 2) {
-      sorted.directives.push_back({argument.substr(2)});
-      in_directive = true;
-    } else if (in_directive) {
-      sorted.directives.back().push_back(argument);
+    } else if (has_dashes || (i > 0 && sorted.directives.empty())) {
+      const auto words = SplitWords(has_dashes ? std::string_view(argument).substr(2) : argument);
+      if (!words || words->empty()) return Status::Io("command line: unbalanced quotes in '" + argument + "'");
+      sorted.directives.push_back(*words);
+      wants_value = words->size() == 1;
     } else if (i == 0) {
       sorted.file = argument;
     } else {
-      return Status::Error(Code::kIo, "command line: '" + argument +
-                                          "' belongs to no directive; the configuration "
-                                          "file comes first, directives start with --");
+      sorted.directives.back().push_back(argument);
     }
   }
   return sorted;

@@ -94,8 +94,12 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
   if (why == UnblockRequest::kTimeout && session.blocked->command->Has(kAnswersTimeout)) {
     session.blocked->timed_out = true;
   } else if (why != UnblockRequest::kNone) {
+    const Command& command = *session.blocked->command;
+    const size_t start = out.size();
     Reply reply(out, session.protocol);
     server_.dispatcher().GiveUp(session, why, reply);
+    const std::string_view error = ErrorOf(std::string_view(out).substr(start));
+    stats_.OnCommand(command, 0, !error.empty(), error);
     return RunResult::kDone;
   }
   // The command's end frees session.blocked, and its arguments with it.

@@ -118,7 +118,7 @@ void Config::Publish(const Directive& directive, const Value& value) {
 }
 
 Result<std::vector<Config::Change>> Config::ParseChanges(
-    std::span<const std::pair<std::string_view, std::string_view>> pairs) {
+    std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded) {
   // As Redis: names are looked at before any value is.
   std::vector<const Directive*> directives;
   for (const auto& [name, text] : pairs) {
@@ -127,6 +127,7 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
     directives.push_back(directive);
   }
   for (size_t i = 0; i < pairs.size(); ++i) {
+    if (directives[i]->Has(kGuarded) && !sets_guarded) return SetFailed(pairs[i].first, "can't set protected config");
     if (directives[i]->Has(kStartOnly))
       return SetFailed(pairs[i].first, "can't set immutable config");
     for (size_t before = 0; before < i; ++before) {
@@ -147,9 +148,9 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
   return changes;
 }
 
-Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs) {
+Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded) {
   std::lock_guard one_at_a_time(set_mutex_);
-  std::vector<Change> changes = TRY(ParseChanges(pairs));
+  std::vector<Change> changes = TRY(ParseChanges(pairs, sets_guarded));
   for (Change& change : changes) {  // afterwards each change holds the value that was there
     std::lock_guard lock(mutex_);
     Publish(*change.directive, change.value);

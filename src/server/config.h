@@ -56,8 +56,8 @@ class Config {
   void BeginSource();
 
   // ---- while the server runs
-  // CONFIG SET. The error is the reply.
-  Status SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs);
+  // CONFIG SET, by a client that may set guarded directives or may not. The error is the reply.
+  Status SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded);
   // CONFIG GET: name and value of what matches a glob or is named, each once, ordered by name. An
   // alias that matches is shown under its own name.
   std::vector<std::pair<std::string, std::string>> Get(
@@ -86,7 +86,7 @@ class Config {
   void Store(const Directive& directive, Value value);
   void Publish(const Directive& directive, const Value& value);
   Result<std::vector<Change>> ParseChanges(
-      std::span<const std::pair<std::string_view, std::string_view>> pairs);
+      std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded);
 
   Settings settings_{};
   Limits limits_;

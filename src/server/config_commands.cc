@@ -6,8 +6,8 @@
 // lane.
 #include "command/context.h"
 #include "command/help.h"
-#include "server/config_file.h"
 #include "server/accounts.h"
+#include "server/client_line.h"
 #include "server/families.h"
 #include "server/server.h"
 
@@ -34,20 +34,15 @@ Status ConfigSet(CommandContext& ctx, Args& args, Reply& reply) {
     const std::string_view name = args.Bytes();
     pairs.emplace_back(name, args.Bytes());
   }
-  TRY(ctx.server().config().SetAll(pairs));
+  Server& server = ctx.server();
+  TRY(server.config().SetAll(pairs, IsAllowed(server.settings().enable_protected_configs, ctx.session())));
   reply.Ok();
   return Ok();
 }
 
 // CONFIG REWRITE
 Status ConfigRewrite(CommandContext& ctx, Args&, Reply& reply) {
-  Server& server = ctx.server();
-  const std::string& path = server.identity().config_file;
-  if (path.empty()) return Status::Reply("ERR The server is running without a config file");
-  if (server.config().Text("aclfile").empty()) server.config().Keep("user", UserLines(server));
-  const Status status = RewriteConfigFile(path, server.config());
-  if (!status.ok())
-    return Status::Error(Code::kReply, "ERR Rewriting config file: " + std::string(status.text()));
+  TRY(RewriteConfig(ctx.server(), RewriteScope::kChanged));
   reply.Ok();
   return Ok();
 }

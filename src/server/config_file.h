@@ -28,6 +28,7 @@ Status ApplyDirective(std::string_view origin, std::span<const std::string> word
 // meaning has not changed stay as they are; a directive that stands more than once keeps its first
 // place; what is not in the file and not at its default is added at the end. The file is replaced
 // in one step. The error is that of the file system.
-Status RewriteConfigFile(const std::string& path, const Config& config);
+enum class RewriteScope : unsigned char { kChanged, kAll };  // kAll: also what is at its default
+Status RewriteConfigFile(const std::string& path, const Config& config, RewriteScope scope = RewriteScope::kChanged);
 
 }  // namespace cairn

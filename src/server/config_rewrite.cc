@@ -70,13 +70,14 @@ std::vector<std::string> Replace(std::vector<Line>& lines, const Directive& dire
   return {now.begin() + static_cast<std::ptrdiff_t>(next), now.end()};
 }
 
-std::string Rewrite(std::vector<Line> lines, const Config& config) {
+std::string Rewrite(std::vector<Line> lines, const Config& config, RewriteScope scope) {
   std::vector<std::string> added;
   bool has_heading = false;
   for (const Line& line : lines) has_heading |= line.text == kHeading;
   for (const Directive& directive : AllDirectives()) {
     const std::vector<std::string> rest = Replace(lines, directive, config.Lines(directive));
-    if (!config.IsDefault(directive)) added.insert(added.end(), rest.begin(), rest.end());
+    const bool is_wanted = scope == RewriteScope::kAll || !config.IsDefault(directive);
+    if (is_wanted) added.insert(added.end(), rest.begin(), rest.end());
   }
   std::string text;
   for (const Line& line : lines) {
@@ -90,8 +91,8 @@ std::string Rewrite(std::vector<Line> lines, const Config& config) {
 
 }  // namespace
 
-Status RewriteConfigFile(const std::string& path, const Config& config) {
-  return ReplaceFile(path, Rewrite(TRY(ReadLines(path)), config));
+Status RewriteConfigFile(const std::string& path, const Config& config, RewriteScope scope) {
+  return ReplaceFile(path, Rewrite(TRY(ReadLines(path)), config, scope));
 }
 
 }  // namespace cairn

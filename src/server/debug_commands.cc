@@ -14,6 +14,7 @@
 #include "command/help.h"
 #include "command/value_shape.h"
 #include "script/scripting.h"
+#include "server/accounts.h"
 #include "server/client_line.h"
 #include "server/digest.h"
 #include "server/families.h"
@@ -85,6 +86,13 @@ Status Populate(CommandContext& ctx, Args& args, Reply& reply) {
 // DEBUG SET-ACTIVE-EXPIRE 0 | 1
 Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
   ctx.server().debug().active_expire = std::atoi(std::string(args.Bytes()).c_str()) != 0;
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG CONFIG-REWRITE-FORCE-ALL
+Status RewriteAll(CommandContext& ctx, Args&, Reply& reply) {
+  TRY(RewriteConfig(ctx.server(), RewriteScope::kAll));
   reply.Ok();
   return Ok();
 }
@@ -300,6 +308,8 @@ Status Protocol(CommandContext&, Args& args, Reply& reply) {
 constexpr std::string_view kHelp[] = {
     "CHANGE-REPL-ID",
     "    Draw a new replication id.",
+    "CONFIG-REWRITE-FORCE-ALL",
+    "    CONFIG REWRITE with all directives, also those at their defaults.",
     "DIGEST",
     "    A fingerprint of all data, the same as Redis's for the same data.",
     "DIGEST-VALUE <key> [<key> ...]",
@@ -350,6 +360,7 @@ constexpr size_t kAny = SIZE_MAX;
 
 constexpr Subcommand kSubcommandTable[] = {
     {"change-repl-id", 0, 0, ChangeReplicationId},
+    {"config-rewrite-force-all", 0, 0, RewriteAll},
     {"digest", 0, 0, DatasetDigest},
     {"digest-value", 0, kAny, DigestValue},
     {"error", 1, 1, ErrorReply},
@@ -368,19 +379,9 @@ constexpr Subcommand kSubcommandTable[] = {
     {"sleep", 1, 1, Sleep},
 };
 
-bool IsAllowed(CommandContext& ctx) {
-  switch (static_cast<DebugCommand>(ctx.server().settings().enable_debug_command.load())) {
-    case DebugCommand::kYes: return true;
-    case DebugCommand::kNo: return false;
-    case DebugCommand::kLocal: break;
-  }
-  std::lock_guard lock(ctx.session().mutex());
-  return IsLocalPeer(ctx.session().peer);
-}
-
 // DEBUG subcommand [argument ...]
 Status Debug(CommandContext& ctx, Args& args, Reply& reply) {
-  if (!IsAllowed(ctx)) return Status::Reply(kNotAllowed);
+  if (!IsAllowed(ctx.server().settings().enable_debug_command, ctx.session())) return Status::Reply(kNotAllowed);
   const std::string_view name = args.Bytes();
   for (const Subcommand& subcommand : kSubcommandTable) {
     const bool fits = args.left() >= subcommand.least && args.left() <= subcommand.most;

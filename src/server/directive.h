@@ -82,6 +82,7 @@ enum DirectiveFlag : uint8_t {
   kSecret = 1 << 2,      // never printed in logs
   kFileOnly = 1 << 3,    // CONFIG GET and SET do not know it
   kHidden = 1 << 4,      // CONFIG GET shows it to who asks for its very name
+  kGuarded = 1 << 5,     // CONFIG SET takes it only as `enable-protected-configs` says
 };
 
 struct Directive {

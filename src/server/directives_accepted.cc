@@ -25,9 +25,6 @@ constexpr std::string_view kTables =
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
 constexpr std::string_view kModules =
     "Who may load modules, of which Cairn has none.";
-constexpr std::string_view kProtected =
-    "Who may set `dir` and `dbfilename` while the server runs: here `dir` is nobody's to set, and `dbfilename`, "
-    "which cannot be a path, is everybody's who may say CONFIG SET.";
 constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
 
 constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
@@ -109,8 +106,6 @@ const Directive kRows[] = {
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
 
-    {.name = "enable-protected-configs", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
-     .choices = kAllowed, .flags = kStartOnly, .help = kProtected},
     Choice("propagation-error-behavior", "ignore", kPropagation, kReplica),
     {.name = "enable-module-command", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
      .choices = kAllowed, .flags = kStartOnly, .help = kModules},

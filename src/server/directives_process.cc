@@ -14,11 +14,11 @@ constexpr auto kSec = Section::kSecurity;
 
 constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};  // LogLevel
 constexpr std::string_view kChannels[] = {"allchannels", "resetchannels"};
-constexpr std::string_view kDebugCommand[] = {"no", "yes", "local"};  // DebugCommand
+constexpr std::string_view kAllowed[] = {"no", "yes", "local"};  // Allowed
 
 const Directive kRows[] = {
     {.name = "dir", .section = kProc, .kind = Kind::kText, .fallback = "./data",
-     .flags = kStartOnly, .syntax = "<path>",
+     .flags = kStartOnly | kGuarded, .syntax = "<path>",
      .help = "The data directory, made when it is missing. One process at a time may use it."},
     {.name = "databases", .section = kProc, .kind = Kind::kNumber, .fallback = "16", .min = 1,
      .max = 65535, .flags = kStartOnly, .target = &S::databases,
@@ -79,8 +79,12 @@ const Directive kRows[] = {
      .target = &S::protected_mode,
      .help = "While there is no password, refuse clients that do not come from this machine."},
     {.name = "enable-debug-command", .section = kSec, .kind = Kind::kChoice, .fallback = "local",
-     .choices = kDebugCommand, .flags = kStartOnly, .target = &S::enable_debug_command,
+     .choices = kAllowed, .flags = kStartOnly, .target = &S::enable_debug_command,
      .help = "Who may use DEBUG: nobody, everybody, or clients on this machine."},
+    {.name = "enable-protected-configs", .section = kSec, .kind = Kind::kChoice, .fallback = "no",
+     .choices = kAllowed, .flags = kStartOnly, .target = &S::enable_protected_configs,
+     .help = "Who may set `dbfilename` while the server runs: nobody, everybody, or clients on this machine. `dir` is "
+             "nobody's to set."},
 };
 
 }  // namespace

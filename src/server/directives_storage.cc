@@ -29,7 +29,7 @@ const Directive kRows[] = {
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 
     {.name = "dbfilename", .section = kDur, .kind = Kind::kText, .fallback = "dump.rdb",
-     .syntax = "<file name>",
+     .flags = kGuarded, .syntax = "<file name>",
      .help = "The RDB file that SAVE and BGSAVE write in the data directory. A start reads it "
              "only where there is no database yet; cairn-import reads it at any time."},
     {.name = "rdbcompression", .section = kDur, .kind = Kind::kBool, .fallback = "yes",

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "server/directive.h"
+
 namespace cairn {
 namespace {
 
@@ -30,7 +32,8 @@ std::vector<std::string_view> RedactSecrets(const Command& command,
     }
   } else if (name == "config|set") {
     for (size_t i = 2; i + 1 < shown.size(); i += 2) {
-      if (EqualsIgnoreCase(argv[i], "requirepass")) shown[i + 1] = kRedacted;
+      const Directive* const directive = FindDirective(argv[i]);
+      if (directive != nullptr && directive->Has(kSecret)) shown[i + 1] = kRedacted;
     }
   }
   return shown;

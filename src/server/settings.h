@@ -19,7 +19,7 @@ namespace cairn {
 enum class AppendFsync : int64_t { kEverySec, kAlways, kNo };
 enum class LogLevel : int64_t { kDebug, kVerbose, kNotice, kWarning };
 enum class BottomCompression : int64_t { kSnappy, kZstd };
-enum class DebugCommand : int64_t { kNo, kYes, kLocal };
+enum class Allowed : int64_t { kNo, kYes, kLocal };
 
 // The bounds of `client-output-buffer-limit` for one class of clients; 0: none.
 struct OutputLimit {
@@ -47,7 +47,7 @@ struct Settings {
   Flag daemonize;
   Number loglevel;  // LogLevel
   Number databases, hz;
-  Number enable_debug_command;  // DebugCommand
+  Number enable_debug_command, enable_protected_configs;  // Allowed
   Number slow_threads;
   Number busy_reply_threshold_ms;
 

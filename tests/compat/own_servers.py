@@ -32,6 +32,12 @@ UNITS = [
     "unit/networking",
     "unit/obuf-limits",
     "unit/client-eviction",
+    "unit/introspection",
+    "unit/info",
+    "unit/wait",
+    "unit/slowlog",
+    "unit/pause",
+    "unit/pendingquerybuf",
 ]
 # Where it is chance how often a test runs: once is enough.
 CHANCE = {"integration/psync2-reg"}

@@ -38,6 +38,7 @@ SETTINGS = {
     "lazyfree-lazy-user-del": ["yes", "YES", "1", "no"],
     "lfu-log-factor": [" 1", "1 ", "10"],
     "databases": ["20"],
+    "dbfilename": ["other.rdb"],
     "nonsense": ["1"],
 }
 
@@ -58,6 +59,7 @@ def test_the_same_errors(pair):
         config set maxclients
         config set maxclients 100 timeout
         config set maxclients 100 maxclients 200
+        config set dir /tmp
         config set maxclients 100 MAXCLIENTS 200
         config set timeout 7 nonsense 1
         config set nonsense 1 timeout 7
@@ -93,7 +95,7 @@ def test_every_directive_takes_its_own_value(r):
         try:
             r.config_set(name, value)
         except redis.ResponseError as error:
-            assert "can't set immutable config" in str(error), (name, value)
+            assert str(error).endswith(("can't set immutable config", "can't set protected config")), (name, value)
             refused.append(name)
     assert "dir" in refused and "databases" in refused and not {"maxclients", "port", "bind"} & set(refused)
 
@@ -142,12 +144,23 @@ def test_a_wrong_file_ends_the_start(conf, text, line, says):
     (["--port", "1", "2"], "wrong number of arguments"),
     (["--hz", "x"], "couldn't be parsed"),
     (["/nowhere/cairn.conf"], "cannot read the configuration file /nowhere/cairn.conf"),
-    (["/", "x"], "'x' belongs to no directive"),
+    (["/", "x"], "cannot read the configuration file /"),
+    (["-", "x", "y"], "unknown directive 'x'"),
+    (["--port", "--hz", "20"], "wrong number of arguments"),
+    (["--hz 'x"], "unbalanced quotes"),
 ])
 def test_a_wrong_command_line_ends_the_start(arguments, says):
     ended = run(*arguments)
     assert ended.returncode == 1
     assert ended.stderr.startswith("cairn-server: ") and says in ended.stderr
+
+
+def test_a_command_line_is_read_as_by_redis(conf):
+    arguments = ["hz", "20", "--maxclients 55", "--masterauth", "--secret", "--timeout '7'", "--save"]
+    with Server(command=[*default_command(), str(conf("")), *arguments], maxmemory="1mb") as server:
+        shown = server.client().config_get("hz", "maxclients", "masterauth", "timeout", "save", "maxmemory")
+    assert shown == {"hz": "20", "maxclients": "55", "masterauth": "--secret", "timeout": "7", "save": "",
+                     "maxmemory": str(1 << 20)}
 
 
 def test_what_does_not_serve_says_so_and_ends(conf):
@@ -257,6 +270,41 @@ def test_file_and_command_line_make_the_server(conf, tmp_path):
         assert lines[2] == "hz 30"
         assert 'requirepass "two words"' in lines
         assert run(path, "--check-config").returncode == 0
+
+
+def test_a_rewrite_with_everything_is_the_same_configuration(conf):
+    path = conf("maxclients 77\n")
+    with Server(command=[*default_command(), str(path)], enable_debug_command="yes") as server:
+        client = server.client()
+        client.acl_setuser("app", enabled=True, passwords=["+secret"], commands=["+get"], keys=["a:*"])
+        before = client.config_get("*")
+        assert client.execute_command("DEBUG", "CONFIG-REWRITE-FORCE-ALL") == b"OK"
+        assert "hz 10" in path.read_text().splitlines()
+        assert run(path, "--check-config").returncode == 0
+        server.restart()
+        assert server.client().config_get("*") == before
+        assert "app" in server.client().acl_users()
+
+
+def test_who_may_set_the_file_of_saves():
+    for allowed in ("yes", "local"):
+        with Server(enable_protected_configs=allowed) as server:
+            assert server.client().config_set("dbfilename", "other.rdb")
+            with pytest.raises(redis.ResponseError, match="can't set immutable config"):
+                server.client().config_set("dir", "/tmp")
+
+
+def test_secrets_are_not_in_the_slow_log(r):
+    r.config_set("slowlog-log-slower-than", 0)
+    try:
+        r.slowlog_reset()
+        r.execute_command("CONFIG", "SET", "masterauth", "hidden", "maxclients", 9999, "tls-key-file-pass", "hidden")
+        r.execute_command("CONFIG", "SET", "masterauth", "", "maxclients", 10000, "tls-key-file-pass", "")
+        said = [entry["command"] for entry in r.slowlog_get()]
+        assert b"CONFIG SET masterauth (redacted) maxclients 9999 tls-key-file-pass (redacted)" in said
+        assert not any(b"hidden" in line for line in said)
+    finally:
+        r.config_set("slowlog-log-slower-than", 10000)
 
 
 def test_rewrite_needs_a_file(r):

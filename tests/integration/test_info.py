@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """INFO: the sections, the fields that tools read, and that the numbers are true."""
 
+import contextlib
 import re
 import time
 
@@ -241,3 +242,30 @@ def test_a_save_is_seen(r):
     assert told["rdb_changes_since_last_save"] == 0
     assert told["rdb_last_save_time"] >= time.time() - 60
     assert r.execute_command("lastsave").timestamp() == told["rdb_last_save_time"]
+
+
+@pytest.mark.parametrize("start", [harness.Server, harness.start_redis])
+def test_a_wait_that_somebody_ends_is_a_call_that_failed(start):
+    """CLIENT UNBLOCK's error is counted like any other, and the command that waited."""
+    with start() as server:
+        client = server.client()
+        client.config_resetstat()
+        with contextlib.closing(RawClient(server.port)) as waiter:
+            waiter.send("BLPOP", "nothing", "0")
+            number = wait_for_blocked(client)
+            assert client.client_unblock(number, error=True)
+            assert waiter.read()[1].startswith(b"UNBLOCKED ")
+        assert client.info("errorstats")["errorstat_UNBLOCKED"]["count"] == 1
+        blpop = client.info("commandstats")["cmdstat_blpop"]
+        assert (blpop["calls"], blpop["failed_calls"]) == (1, 1)
+        assert client.info("stats")["total_error_replies"] == 1
+
+
+def wait_for_blocked(client):
+    """The id of the client that waits for a key, once there is one."""
+    for _ in range(1000):
+        for one in client.client_list():
+            if "b" in one["flags"]:
+                return int(one["id"])
+        time.sleep(0.01)
+    raise AssertionError("nobody waits")

@@ -203,7 +203,7 @@ def test_debug_reload_keeps_everything():
 
 def test_save_commands():
     """SAVE, BGSAVE, LASTSAVE and the fields of INFO say what happened."""
-    with Server() as cairn:
+    with Server(enable_protected_configs="yes") as cairn:
         client = cairn.client()
         assert client.execute_command("BGSAVE", "SCHEDULE")
         wait_for_save(client)

@@ -50,7 +50,7 @@ class ConfigTest : public testing::Test {
     config_.BeginSource();
     return std::string(LoadConfigFile(Write(text), config_).text());
   }
-  std::string Set(const Pairs& pairs) { return std::string(config_.SetAll(pairs).text()); }
+  std::string Set(const Pairs& pairs) { return std::string(config_.SetAll(pairs, true).text()); }
   std::string Get(std::string_view name) {
     const auto found = config_.Get(std::span(&name, 1));
     return found.empty() ? "(none)" : found.front().second;
