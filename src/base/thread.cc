@@ -3,9 +3,13 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace cairn {
 namespace {
+
+constexpr int kLowPriority = 10;  // nice(2)
 
 void (*thread_set_up)() = nullptr;
 
@@ -14,6 +18,8 @@ void (*thread_set_up)() = nullptr;
 void SetThreadSetUp(void (*set_up)()) { thread_set_up = set_up; }
 
 void NameThread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
+
+void LowerPriority() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriority); }
 
 std::thread StartThread(const std::string& name, std::function<void()> run) {
   sigset_t all, before;

@@ -17,6 +17,10 @@ namespace cairn {
 // The calling thread's name from now on; 15 characters at the most are kept.
 void NameThread(const std::string& name);
 
+// The calling thread, for as long as it runs, gets a processor after those who serve clients (setpriority(2), which on
+// Linux is a thread's own). For long work that nobody waits for.
+void LowerPriority();
+
 // Starts a thread under `name`. Signals are left to the main thread.
 std::thread StartThread(const std::string& name, std::function<void()> run);
 

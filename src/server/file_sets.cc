@@ -170,6 +170,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   std::vector<std::string> functions = TRY(ReadLibraryRows(*txn));
   set->users = 1;
   const auto run = [this, raw = set.get(), snapshot = std::move(snapshot), functions = std::move(functions)]() mutable {
+    LowerPriority();
     Write(*raw, *snapshot, std::move(functions));
     snapshot.reset();
     raw->written = true;

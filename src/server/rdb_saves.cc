@@ -71,6 +71,7 @@ Status RdbSaves::Save() {
 }
 
 void RdbSaves::RunInBackground(Moment moment) {
+  LowerPriority();
   static_cast<void>(Write(std::move(moment)).ok());  // the log and INFO say
   last_duration_s_ = (WallMs() - started_ms_) / 1000;
   in_background_ = false;
