@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kReadBytes = 16 * 1024;
 constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
 constexpr size_t kKeptOutputBytes = 64 * 1024;
+constexpr size_t kMostSentBytes = 128 * 1024;  // in a turn: a peer that takes gigabytes at once is not alone
 // A query buffer of up to kKeptBytes goes when its client has been idle for kIdleTicks of the timer, a larger one when
 // nothing has needed it since the timer came by last, and one of more than kMostKeptBytes at once.
 constexpr size_t kKeptBytes = 64 * 1024;
@@ -341,11 +342,13 @@ bool Connection::Flush() {
     Close();
     return false;
   }
-  while (sent_ < out_.size()) {
-    const ssize_t size = tls_ == nullptr ? send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL)
-                                         : tls_->Write(out_.data() + sent_, out_.size() - sent_);
+  for (size_t left = kMostSentBytes; sent_ < out_.size() && left > 0;) {
+    const size_t most = std::min(out_.size() - sent_, left);
+    const ssize_t size = tls_ == nullptr ? send(fd_, out_.data() + sent_, most, MSG_NOSIGNAL)
+                                         : tls_->Write(out_.data() + sent_, most);
     if (size > 0) {
       sent_ += static_cast<size_t>(size);
+      left -= static_cast<size_t>(size);
       thread_.worker().NoteWritten(static_cast<uint64_t>(size));
     } else if (errno == EAGAIN) {
       break;
