@@ -81,7 +81,7 @@ def work(server, index, stop, sums):
             move(client, random.randrange(4))
             if random.random() < 0.3:
                 sums.append(look(client, (index + len(sums)) % 3))
-    except redis.exceptions.ConnectionError:
+    except (redis.exceptions.ConnectionError, redis.exceptions.WatchError):  # what redis-py makes of one while watching
         pass
 
 
