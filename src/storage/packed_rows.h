@@ -13,11 +13,22 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cairn {
 
 class PackedRows {
  public:
+  PackedRows() = default;
+  PackedRows(PackedRows&&) noexcept = default;
+  // The memory changes hands with the rows: a string that is assigned a short one keeps what it had, and bytes() of
+  // rows that were moved would be another.
+  PackedRows& operator=(PackedRows&& other) noexcept {
+    data_.swap(other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
   size_t size() const { return size_; }
   // On the heap.
   size_t bytes() const { return data_.capacity() > std::string().capacity() ? data_.capacity() + 1 : 0; }

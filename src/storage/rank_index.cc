@@ -15,7 +15,8 @@ RankIndex::RankIndex(uint64_t total, Weights weights) : weights_(weights), count
   blocks_.push_back(std::move(block));
 }
 
-size_t RankIndex::BytesOf(const Leaf& leaf) { return sizeof(Leaf) + leaf.first.capacity() + leaf.rows.bytes(); }
+// The bound by its size, which stays the same when the leaf is moved.
+size_t RankIndex::BytesOf(const Leaf& leaf) { return sizeof(Leaf) + leaf.first.size() + leaf.rows.bytes(); }
 
 RankIndex::Place RankIndex::FindRow(std::string_view suffix) const {
   const auto block = std::upper_bound(blocks_.begin() + 1, blocks_.end(), suffix,
@@ -83,6 +84,8 @@ void RankIndex::Remove(std::string_view suffix) {
     ASSERT(removed, "a removed row is in its leaf");
   }
   if (leaf.count > 0) return;
+  bytes_ -= leaf.rows.bytes();
+  leaf.rows.Clear();
   leaf.resident = weights_ == Weights::kOne;
   MergeEmpty(place);
 }

@@ -128,7 +128,7 @@ class RankIndexes {
   // rows go, then the counts too, then rows within `index`. REQUIRES: `owner` holds the stripe of `index`.
   void Charge(int64_t bytes, RankIndex& index, const Transaction* owner);
 
-  size_t bytes() const { return static_cast<size_t>(bytes_.load(std::memory_order_relaxed)); }
+  size_t bytes() const { return static_cast<size_t>(std::max<int64_t>(bytes_.load(std::memory_order_relaxed), 0)); }
   // What may still be charged before something has to go.
   size_t room() const {
     const size_t capacity = capacity_.load(std::memory_order_relaxed);

@@ -34,7 +34,8 @@ Result<bool> Cut(Transaction& txn, const ListRows& rows, RankIndex& index, const
   const RankIndex::Leaf& whole = index.At(place);
   const std::string* const bound = index.BoundAfter(place);
   const int64_t end = bound != nullptr ? TRY(FirstSeq(rows, *bound)) : INT64_MAX;
-  std::vector<RankIndex::Leaf> leaves = {{.first = whole.first, .count = 0, .resident = false, .rows = {}}};
+  std::vector<RankIndex::Leaf> leaves;
+  leaves.push_back({.first = whole.first, .count = 0, .resident = false, .rows = {}});
   uint64_t items = 0;
   ChunkWalk walk(txn, rows, TRY(FirstSeq(rows, whole.first)), Direction::kForward);
   for (; walk.Valid() && walk.chunk().seq < end; walk.Next()) {

@@ -362,3 +362,5 @@ def test_pops_do_not_slow_down():
                 time_of_pops(name)
             late = min(time_of_pops(name) for _ in range(5))
             assert late < 6 * early + 0.02, name
+        memory = client.info("everything")
+        assert memory["used_rank_index_bytes"] < memory["budget_rank_index_bytes"]

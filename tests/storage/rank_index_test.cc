@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "store_fixture.h"
@@ -62,6 +65,31 @@ TEST(RankIndex, LeavesEmptiedGroundBehind) {
     ASSERT_GE(index.At(index.FindRank(0)).first, RowOf(i - RankIndex::kMaxLeafRows));
   }
   EXPECT_LT(CountLeaves(index), 3 * kRows / RankIndex::kLeafRows);
+}
+
+// A queue: the front is looked into a little at a time, and popped.
+TEST(RankIndex, CountsItsBytesAsLeavesComeAndGo) {
+  constexpr uint64_t kRows = 20000;
+  constexpr uint64_t kFront = 2 * RankIndex::kLeafRows;
+  RankIndex index(kRows);
+  const size_t at_first = index.bytes();
+  for (uint64_t row = 0; row < kRows; ++row) {
+    const RankIndex::Place place = index.FindRank(0);
+    if (const RankIndex::Leaf& leaf = index.At(place); !leaf.resident) {
+      std::vector<RankIndex::Leaf> leaves;
+      for (uint64_t at = row; at < std::min(row + kFront, kRows); at += RankIndex::kLeafRows) {
+        const uint64_t size = std::min<uint64_t>(RankIndex::kLeafRows, kRows - at);
+        leaves.push_back({at == row ? leaf.first : RowOf(at), size, true, {}});
+        for (uint64_t i = at; i < at + size; ++i) leaves.back().rows.Append(RowOf(i));
+      }
+      if (row + kFront < kRows) leaves.push_back({RowOf(row + kFront), kRows - row - kFront, false, {}});
+      index.Replace(place, std::move(leaves));
+    }
+    index.Remove(RowOf(row));
+    ASSERT_LT(index.bytes(), at_first + 3 * (sizeof(RankIndex::Leaf) + kFront * 16)) << row;
+  }
+  EXPECT_EQ(index.count(), 0u);
+  EXPECT_EQ(index.bytes(), at_first);
 }
 
 TEST(RankIndex, LeavesEmptiedGroundAtTheOtherEnd) {
