@@ -33,8 +33,9 @@ def test_full_sync_under_load(primary_kind, replica_kind):
 
 @pytest.mark.parametrize("primary_kind,replica_kind", PAIRS)
 def test_goes_on_after_a_break(primary_kind, replica_kind):
-    """A link that is cut is taken up where it stopped, without a full sync."""
-    with start(primary_kind) as primary, start(replica_kind) as replica:
+    """A link that is cut is taken up where it stopped, without a full sync: the backlog is large enough for a replica
+    that is slow, as one with a sanitizer is."""
+    with start(primary_kind, repl_backlog_size="64mb") as primary, start(replica_kind) as replica:
         fill(primary.client(), seed=12, keys=40)
         follow(replica, primary)
         with Load(primary):
