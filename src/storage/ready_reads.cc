@@ -57,7 +57,7 @@ class TableFile : public rocksdb::FSRandomAccessFile {
       if (more == 0) break;  // the file's end
       if (more > 0) {
         got += static_cast<size_t>(more);
-      } else if (errno == EAGAIN || errno == EOPNOTSUPP) {
+      } else if (ready != nullptr && (errno == EAGAIN || errno == EOPNOTSUPP)) {
         return Refuse(*ready);
       } else if (errno != EINTR) {
         return Failed("reading", path_, errno);

@@ -44,8 +44,9 @@ class StoreFixture : public testing::Test {
     Open();
   }
 
-  // From the next Reopen on.
+  // Both from the next Reopen on.
   void KeepLogs(bool keeps) { keeps_logs_ = keeps; }
+  void ReadPastThePageCache(bool past) { direct_io_ = past; }
 
   Store& store() { return *store_; }
   const std::string& dir() const { return dir_; }
@@ -66,6 +67,7 @@ class StoreFixture : public testing::Test {
     options.dir = dir_;
     options.budget = Budget::Of(64 << 20);
     options.keeps_logs = keeps_logs_;
+    options.direct_io = direct_io_;
     auto store = Store::Open(options);
     ASSERT_TRUE(store.ok()) << store.status().text();
     store_ = std::move(*store);
@@ -73,6 +75,7 @@ class StoreFixture : public testing::Test {
   }
 
   bool keeps_logs_ = true;
+  bool direct_io_ = false;
   std::string dir_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Transaction> txn_;
