@@ -2,8 +2,8 @@
 """What it costs to ask for a rank, an offset or a random member, by the size of the collection.
 
 A list, a set, a sorted set and a hash of each size are loaded; each operation is then sent many
-times, one request after the other, at places chosen at random. The table has the median of what a
-client waits, in microseconds, for Cairn and for redis-server. Cairn is then shut down and started
+times, one request after the other, at places chosen at random. The sizes take turns. The table has the
+median of what a client waits, in microseconds, for Cairn and for redis-server. Cairn is then shut down and started
 again: the first query of each kind is listed apart, the medians after it beside those before.
 
 An operation fails when its median on the largest collection is more than three times that on the
@@ -95,16 +95,20 @@ def timed(connection: Connection, query: tuple) -> float:
 def measure(connection: Connection, sizes: list, rounds: int, walks: bool) -> dict:
     """Operation -> size -> the first query's time and the median of the others.
 
+    The sizes take turns, query by query, so that a machine that gets slower meanwhile does so for all of them.
     `walks`: the server reads a list up to LINSERT's pivot.
     """
-    figures, rng = {}, random.Random(5)
-    for size in sizes:
-        for operation, make in queries(size, rng).items():
-            count = 3 if walks and operation == "LINSERT" else rounds
-            first = timed(connection, make())
-            times = [timed(connection, make()) for _ in range(count)]
-            figures.setdefault(operation, {})[size] = {
-                "first": first, "median": statistics.median(times)}
+    rng = random.Random(5)
+    by_size = {size: queries(size, rng) for size in sizes}
+    figures = {}
+    for operation in by_size[sizes[0]]:
+        count = 3 if walks and operation == "LINSERT" else rounds
+        times = {size: [] for size in sizes}
+        for _ in range(1 + count):
+            for size in sizes:
+                times[size].append(timed(connection, by_size[size][operation]()))
+        figures[operation] = {size: {"first": taken[0], "median": statistics.median(taken[1:])}
+                              for size, taken in times.items()}
     return figures
 
 
