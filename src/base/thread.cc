@@ -4,12 +4,28 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cstdint>
 
 namespace cairn {
 namespace {
 
 constexpr int kLowPriority = 10;  // nice(2)
+constexpr uint64_t kLongTurnNs = 20'000'000;
+
+// As the kernel has it (linux/sched/types.h, which the C library's header does not go with).
+struct SchedAttributes {
+  uint32_t size = sizeof(SchedAttributes);
+  uint32_t policy = 0;
+  uint64_t flags = 0;
+  int32_t nice = 0;
+  uint32_t priority = 0;
+  uint64_t runtime_ns = 0;
+  uint64_t deadline_ns = 0;
+  uint64_t period_ns = 0;
+};
 
 void (*thread_set_up)() = nullptr;
 
@@ -19,7 +35,17 @@ void SetThreadSetUp(void (*set_up)()) { thread_set_up = set_up; }
 
 void NameThread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
 
-void LowerPriority() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriority); }
+void LengthenTurns() {
+  SchedAttributes attributes;
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+  attributes.runtime_ns = kLongTurnNs;
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+void LowerPriority() {
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriority);
+  LengthenTurns();
+}
 
 std::thread StartThread(const std::string& name, std::function<void()> run) {
   sigset_t all, before;
@@ -32,6 +58,13 @@ std::thread StartThread(const std::string& name, std::function<void()> run) {
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
+}
+
+void RunAtLowPriority(const std::string& name, const std::function<void()>& work) {
+  StartThread(name, [&work] {
+    LowerPriority();
+    work();
+  }).join();
 }
 
 ThreadPool::ThreadPool(std::string name, int threads) {

@@ -213,7 +213,11 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
   ShowState(State::kSync);
   Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
   TRY(link_.AwaitFile());
-  TRY(link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer));
+  Status loaded;
+  RunAtLowPriority("load", [&] {
+    loaded = link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer);
+  });
+  TRY(std::move(loaded));
   receiver_.Drop();
   server_.OnStreamChanged();
   return Ok();

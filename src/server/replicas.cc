@@ -266,7 +266,10 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
                                 ", sending the data set as of offset " + std::to_string(start.offset));
   const bool is_marked = replica.takes_marked_file && server_.settings().repl_diskless_sync && !is_old;
-  TRY(SendSnapshot(replica, *snapshot, start, is_marked));
+  Status sent;
+  RunAtLowPriority("rdb-" + std::to_string(replica.id),
+                   [&] { sent = SendSnapshot(replica, *snapshot, start, is_marked); });
+  TRY(std::move(sent));
   if (!is_marked) {
     replica.state = Replica::State::kOnline;
     replica.acked_ms = WallMs();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Opening the database: its column families, its filters, and the listener that hears of write errors.
+// Opening the database: its column families, its filters, and the listener that hears of write errors and of work that
+// begins.
 
 #include <rocksdb/listener.h>
 #include <rocksdb/sst_file_manager.h>
 
+#include "base/thread.h"
 #include "storage/compaction.h"
 #include "storage/ready_reads.h"
 #include "storage/store.h"
@@ -13,10 +15,13 @@
 namespace cairn {
 
 // RocksDB stops all writes after a background error and recovers by itself where it can (a full disk that has
-// room again). Thread: RocksDB's background threads.
-class ErrorListener : public rocksdb::EventListener {
+// room again). Its threads tell of themselves first when they begin a job. Thread: RocksDB's background threads.
+class EngineListener : public rocksdb::EventListener {
  public:
-  explicit ErrorListener(Store& store) : store_(store) {}
+  explicit EngineListener(Store& store) : store_(store) {}
+
+  void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { LengthenOwnTurns(); }
+  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { LengthenOwnTurns(); }
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
     store_.NoteWriteError(error->ToString());
@@ -26,6 +31,11 @@ class ErrorListener : public rocksdb::EventListener {
   }
 
  private:
+  static void LengthenOwnTurns() {
+    thread_local const bool once = (LengthenTurns(), true);
+    static_cast<void>(once);
+  }
+
   Store& store_;
 };
 
@@ -39,7 +49,7 @@ Status Store::OpenDb() {
   env_ = rocksdb::NewCompositeEnv(MakeTableFiles());
   rocksdb::DBOptions db_options = TuneDatabase(options_, parts);
   db_options.env = env_.get();
-  db_options.listeners.push_back(std::make_shared<ErrorListener>(*this));
+  db_options.listeners.push_back(std::make_shared<EngineListener>(*this));
   // Without one, RocksDB does not come back from a full disk by itself.
   db_options.sst_file_manager.reset(rocksdb::NewSstFileManager(db_options.env));
 

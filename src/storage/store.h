@@ -193,7 +193,7 @@ class Store {
   friend class Transaction;
   friend class Cursor;
   friend class StoreSnapshot;
-  friend class ErrorListener;
+  friend class EngineListener;
   explicit Store(const StoreOptions& options);
 
   Status OpenDb();

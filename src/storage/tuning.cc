@@ -39,6 +39,10 @@ constexpr int kLevel0Stop = 40;
 constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // who needs old logs says so (storage/old_logs.h)
 constexpr uint64_t kManifestBytes = 16 * kMegabyte;
 constexpr uint64_t kSyncStepBytes = kMegabyte;
+// A system call that copies a megabyte keeps its processor until it is done, some ms where pages are dear, and who
+// wants the processor to answer a client waits along.
+constexpr uint64_t kMostWrittenAtOnce = 64 << 10;
+constexpr uint64_t kMostReadAtOnce = 256 << 10;
 // All: to open a table waits, also where a read may not (docs/decisions/run-again.md).
 constexpr int kMostOpenFiles = -1;
 constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
@@ -117,7 +121,8 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
   db.avoid_unnecessary_blocking_io = true;
   db.use_direct_io_for_flush_and_compaction = options.direct_io;
   db.use_direct_reads = options.direct_io;
-  db.compaction_readahead_size = std::min<uint64_t>(2 * kMegabyte, options.budget.total / 256);
+  db.compaction_readahead_size = std::min<uint64_t>(kMostReadAtOnce, options.budget.total / 256);
+  db.writable_file_max_buffer_size = kMostWrittenAtOnce;
   return db;
 }
 
