@@ -10,7 +10,6 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "net/io_thread.h"
 
 namespace cairn {
 namespace {
@@ -34,11 +33,9 @@ constexpr size_t kMostSlowReplies = 4 * 1024 * 1024;  // a slow lane batch comes
 
 }  // namespace
 
-Connection::Connection(IoThread& thread, uint64_t id, int fd, std::unique_ptr<TlsStream> tls)
-    : thread_(thread), id_(id), fd_(fd), tls_(std::move(tls)) {
-  read_event_ = event_new(thread.base(), fd, EV_READ | EV_PERSIST, &OnReadable, this);
-  write_event_ = event_new(thread.base(), fd, EV_WRITE | EV_PERSIST, &OnWritable, this);
-  deadline_event_ = event_new(thread.base(), -1, 0, &OnDeadline, this);
+Connection::Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, std::unique_ptr<TlsStream> tls)
+    : thread_(&thread), waker_(std::move(waker)), fd_(fd), tls_(std::move(tls)) {
+  MakeEvents();
 }
 
 Connection::~Connection() { ASSERT(read_event_ == nullptr, "a connection is shut before it is destroyed"); }
@@ -48,17 +45,42 @@ void Connection::Start(std::shared_ptr<Client> client) {
   WatchRead(true);
 }
 
-void Connection::Shut() {
+void Connection::LeaveFor(IoThread& thread) {
+  FreeEvents();
+  thread_ = &thread;
+  waker_->MoveTo(thread);
+}
+
+// Whoever woke it on the way has not reached it.
+void Connection::Arrive() {
+  MakeEvents();
+  WatchRead(true);
+  WatchWrite(AwaitsWritable());
+  OnWake();
+}
+
+void Connection::MakeEvents() {
+  read_event_ = event_new(thread_->base(), fd_, EV_READ | EV_PERSIST, &OnReadable, this);
+  write_event_ = event_new(thread_->base(), fd_, EV_WRITE | EV_PERSIST, &OnWritable, this);
+  deadline_event_ = event_new(thread_->base(), -1, 0, &OnDeadline, this);
+}
+
+void Connection::FreeEvents() {
   for (event** e : {&read_event_, &write_event_, &deadline_event_}) {
     if (*e != nullptr) event_free(*e);
     *e = nullptr;
   }
+  watches_read_ = watches_write_ = false;
+}
+
+void Connection::Shut() {
+  FreeEvents();
   tls_.reset();
   close(fd_);
   if (client_ != nullptr) client_->OnClosed();
 }
 
-void Connection::Close() { thread_.Close(this); }
+void Connection::Close() { thread_->Close(this); }
 
 // ---- events
 
@@ -145,7 +167,7 @@ bool Connection::ReadSocket() {
     idle_ticks_ = 0;
     largest_query_ = std::max(largest_query_, parser_.pending_bytes());
     NoteBuffers();
-    thread_.worker().NoteRead(static_cast<uint64_t>(size));
+    thread_->worker().NoteRead(static_cast<uint64_t>(size));
     if (!client_->ExceedsQueryLimit(parser_.pending_bytes())) return true;
   } else if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
     return true;
@@ -159,12 +181,12 @@ bool Connection::ReadSocket() {
 void Connection::RunRequests(bool resume) {
   state_ = State::kInTick;
   wake_pending_ = false;
-  next_ = RunBatch(thread_.worker(), false, resume);
+  next_ = RunBatch(thread_->worker(), false, resume);
   if (next_ == Next::kRead && parser_.missing_bytes() > kReadBytes) {  // a large argument counts once it is announced
     MakeRoom();
     NoteBuffers();
   }
-  thread_.AddToTick(this);
+  thread_->AddToTick(this);
 }
 
 Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
@@ -182,7 +204,7 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
       return Next::kRunMore;
     }
     if (parser_.pending_bytes() == 0) return Next::kRead;
-    throttle_us_ = thread_.limit().Take();
+    throttle_us_ = thread_->limit().Take();
     if (throttle_us_ > 0) return Next::kPark;
     const RequestParser::Outcome outcome = parser_.Next(client_->request_limits());
     if (outcome == RequestParser::Outcome::kError) {
@@ -191,7 +213,7 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
       return Next::kClose;
     }
     if (outcome == RequestParser::Outcome::kIncomplete || parser_.argv().empty()) {
-      thread_.limit().Return();
+      thread_->limit().Return();
       if (outcome == RequestParser::Outcome::kIncomplete) return Next::kRead;
       continue;
     }
@@ -227,7 +249,7 @@ Connection::Next Connection::WayToWait(Worker& worker) {
   missing_ = worker.TakeMissing();
   if (!missing_.empty() && fetches_++ < kMostFetches) return Next::kFetch;
   missing_.clear();
-  const int most_tries = thread_.has_slow_jobs() ? kMostTriesAfterSlow : kMostTries;
+  const int most_tries = thread_->has_slow_jobs() ? kMostTriesAfterSlow : kMostTries;
   if (worker.met_lock() && retries_++ < most_tries) return Next::kRetry;
   fetches_ = retries_ = 0;
   return Next::kGoSlow;
@@ -238,7 +260,7 @@ Connection::Next Connection::WayToWait(Worker& worker) {
 // Each reply that was to tell of a change becomes the error that says it did not happen.
 void Connection::ReplaceReplies() {
   if (uncommitted_.empty()) return;
-  const std::string error = thread_.worker().commit_error();
+  const std::string error = thread_->worker().commit_error();
   std::string kept;
   size_t end = 0;
   for (const Range& reply : uncommitted_) {
@@ -252,7 +274,7 @@ void Connection::ReplaceReplies() {
 bool Connection::NeedsCommit() const {
   if (has_uncommitted()) return true;
   const bool comes_back = next_ == Next::kRunMore || next_ == Next::kRetry;
-  return comes_back && (thread_.worker().is_full() || thread_.worker().wakes_others());
+  return comes_back && (thread_->worker().is_full() || thread_->worker().wakes_others());
 }
 
 void Connection::FinishTick(bool committed) {
@@ -273,7 +295,10 @@ void Connection::Proceed() {
     NoteBuffers();
   }
   switch (next_) {
-    case Next::kRead: WatchRead(true); break;
+    case Next::kRead:
+      WatchRead(true);
+      if (client_->is_streamed_to()) thread_->LetStream(this);
+      break;
     case Next::kRunMore:
       WatchRead(true);
       event_active(read_event_, EV_READ, 0);
@@ -282,7 +307,7 @@ void Connection::Proceed() {
     // On the slow lane it would queue up for the key and keep the fast lane off it, and so would whoever comes next.
     case Next::kRetry:
       state_ = State::kCommitting;
-      thread_.RunAgainSoon(this);
+      thread_->RunAgainSoon(this);
       break;
     case Next::kGoSlow: GoSlow(); break;
     case Next::kPark: Park(); break;
@@ -314,7 +339,7 @@ void Connection::Fetch() {
   state_ = State::kSlow;
   WatchRead(false);
   const auto fetch = [self = shared_from_this()](Worker& worker) { worker.Fetch(self->missing_); };
-  thread_.RunSlow(fetch, [self = shared_from_this()] {
+  thread_->RunSlow(fetch, [self = shared_from_this()] {
     if (!self->is_shut()) self->RunAgain();
   });
 }
@@ -327,7 +352,7 @@ void Connection::GoSlow() {
     self->next_ = self->RunBatch(worker, true, self->resumes_);
     if (self->next_ == Next::kGoSlow) self->next_ = Next::kRunMore;
   };
-  thread_.RunSlow(run, [self = shared_from_this()] {
+  thread_->RunSlow(run, [self = shared_from_this()] {
     if (self->is_shut()) return;
     self->state_ = State::kInTick;
     self->FinishTick(true);
@@ -349,7 +374,7 @@ bool Connection::Flush() {
     if (size > 0) {
       sent_ += static_cast<size_t>(size);
       left -= static_cast<size_t>(size);
-      thread_.worker().NoteWritten(static_cast<uint64_t>(size));
+      thread_->worker().NoteWritten(static_cast<uint64_t>(size));
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/tls_stream.h"
+#include "net/io_thread.h"
 #include "net/service.h"
 #include "resp/request_parser.h"
 
@@ -24,17 +25,15 @@ struct event;
 
 namespace cairn {
 
-class IoThread;
-
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // Without `tls` it speaks plainly.
-  Connection(IoThread& thread, uint64_t id, int fd, std::unique_ptr<TlsStream> tls);
+  // `waker` is its own. Without `tls` it speaks plainly.
+  Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, std::unique_ptr<TlsStream> tls);
   ~Connection();
 
   // Starts reading. `client` is what Service::Accept gave.
   void Start(std::shared_ptr<Client> client);
-  uint64_t id() const { return id_; }
+  uint64_t id() const { return waker_->connection(); }
   Client& client() { return *client_; }
 
   // The end of the tick in which it ran something: sends, and goes where its last request left it.
@@ -51,6 +50,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnWake();
   // Ten times a second.
   void OnTimer(int64_t now_us);
+  // It has nothing in hand on its thread, so it may go to another: LeaveFor there, then Arrive on that one.
+  bool may_move() const { return state_ == State::kReading && next_ == Next::kRead && !close_after_reply_; }
+  void LeaveFor(IoThread& thread);
+  void Arrive();
   // Closes the socket and lets the client go. REQUIRES: not kSlow.
   void Shut();
   bool is_shut() const { return read_event_ == nullptr; }
@@ -62,6 +65,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static void OnReadable(int fd, short what, void* self);
   static void OnWritable(int fd, short what, void* self);
   static void OnDeadline(int fd, short what, void* self);
+  void MakeEvents();
+  void FreeEvents();
   char* MakeRoom();
   bool ReadSocket();
   bool AwaitsWritable() const { return tls_ == nullptr ? unsent() > 0 : tls_->needs_writable(unsent() > 0); }
@@ -85,8 +90,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ReplaceReplies();
   void Close();
 
-  IoThread& thread_;
-  const uint64_t id_;
+  IoThread* thread_;
+  const std::shared_ptr<Waker> waker_;
   const int fd_;
   std::unique_ptr<TlsStream> tls_;  // null: none
   State state_ = State::kReading;

@@ -32,22 +32,24 @@ Connections TakeFree(Connections& connections, bool (*must_wait)(const Connectio
   return free;
 }
 
-class Waker : public ConnectionWaker {
- public:
-  Waker(IoThread& thread, uint64_t connection) : thread_(thread), connection_(connection) {}
-  void Wake() override {
-    thread_.Post([&thread = thread_, id = connection_] { thread.OnWake(id); });
-  }
-
- private:
-  IoThread& thread_;
-  const uint64_t connection_;
-};
+std::atomic<uint64_t> last_connection{0};
 
 }  // namespace
 
-IoThread::IoThread(std::string name, Service& service, RateLimit& limit)
-    : name_(std::move(name)), service_(service), limit_(limit) {
+Waker::Waker(IoThread& thread) : connection_(++last_connection), thread_(&thread) {}
+
+void Waker::Wake() {
+  const std::lock_guard lock(mutex_);
+  thread_->Post([thread = thread_, id = connection_] { thread->OnWake(id); });
+}
+
+void Waker::MoveTo(IoThread& thread) {
+  const std::lock_guard lock(mutex_);
+  thread_ = &thread;
+}
+
+IoThread::IoThread(std::string name, Service& service, RateLimit& limit, IoThread* streams)
+    : name_(std::move(name)), service_(service), limit_(limit), streams_(streams) {
   event_config* config = event_config_new();
   event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
   base_ = event_base_new_with_config(config);
@@ -220,9 +222,9 @@ void IoThread::RunWaiting() {
 
 void IoThread::Adopt(int fd, ConnectionOrigin origin) {
   Post([this, fd, origin = std::move(origin)] {
-    const uint64_t id = next_connection_++;
+    const auto waker = std::make_shared<Waker>(*this);
     std::string refusal;
-    std::shared_ptr<Client> client = service_.Accept(origin, std::make_shared<Waker>(*this, id), refusal);
+    std::shared_ptr<Client> client = service_.Accept(origin, waker, refusal);
     if (client == nullptr) {
       // Over TLS there are no last words: the handshake has not begun.
       if (origin.tls == nullptr) (void)!send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
@@ -230,9 +232,26 @@ void IoThread::Adopt(int fd, ConnectionOrigin origin) {
       return;
     }
     auto tls = origin.tls == nullptr ? nullptr : origin.tls->Accept(fd, origin.peer);
-    auto connection = std::make_shared<Connection>(*this, id, fd, std::move(tls));
-    connections_.emplace(id, connection);
+    auto connection = std::make_shared<Connection>(*this, waker, fd, std::move(tls));
+    connections_.emplace(connection->id(), connection);
     connection->Start(std::move(client));
+  });
+}
+
+// Not at once: whoever calls may not be done with it.
+void IoThread::LetStream(Connection* connection) {
+  if (streams_ == nullptr) return;
+  Post([this, keep = connection->shared_from_this()] {
+    if (connections_.contains(keep->id()) && keep->may_move()) MoveOut(keep);
+  });
+}
+
+void IoThread::MoveOut(const std::shared_ptr<Connection>& connection) {
+  connections_.erase(connection->id());
+  connection->LeaveFor(*streams_);
+  streams_->Post([streams = streams_, connection] {
+    streams->connections_.emplace(connection->id(), connection);
+    connection->Arrive();
   });
 }
 

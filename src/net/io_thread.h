@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// IoThread: one event loop and the connections that belong to it for life.
+// IoThread: one event loop and the connections that belong to it, for life but for those that are streamed to.
 //
 // A turn of the loop is a tick: every connection that had bytes is read once and its requests are run on the
 // thread's worker; then the worker commits them all together; then the replies leave, one write per connection.
@@ -30,10 +30,28 @@ struct event_base;
 namespace cairn {
 
 class Connection;
+class IoThread;
+
+// How a connection is reached. Thread: any.
+class Waker : public ConnectionWaker {
+ public:
+  explicit Waker(IoThread& thread);
+  void Wake() override;
+  // From here on the connection is to be found on this thread. Thread: the one that had it.
+  void MoveTo(IoThread& thread);
+  // What its threads know the connection by.
+  uint64_t connection() const { return connection_; }
+
+ private:
+  const uint64_t connection_;
+  std::mutex mutex_;   // is held while the thread is posted to
+  IoThread* thread_;   // guarded by mutex_
+};
 
 class IoThread {
  public:
-  IoThread(std::string name, Service& service, RateLimit& limit);
+  // Connections that are streamed to move to `streams`, which is to outlive the thread; null: they stay.
+  IoThread(std::string name, Service& service, RateLimit& limit, IoThread* streams);
   ~IoThread();
 
   void Start();
@@ -61,6 +79,8 @@ class IoThread {
   // Calls connection->RunAgain() when a slow job or a turn of the loop is over, whatever comes first.
   void RunAgainSoon(Connection* connection);
   void OnWake(uint64_t connection);
+  // The connection goes to the thread of streams, when there is one and as soon as it is at rest.
+  void LetStream(Connection* connection);
 
  private:
   void Run();
@@ -74,10 +94,12 @@ class IoThread {
   void FinishTick(const std::vector<std::shared_ptr<Connection>>& connections, bool ok);
   void EverySoOften();
   void RunWaiting();
+  void MoveOut(const std::shared_ptr<Connection>& connection);
 
   const std::string name_;  // at its start
   Service& service_;
   RateLimit& limit_;
+  IoThread* const streams_;
   event_base* base_ = nullptr;
   event* wake_event_ = nullptr;
   event* timer_event_ = nullptr;
@@ -89,7 +111,6 @@ class IoThread {
   std::vector<std::shared_ptr<Connection>> waiting_;  // to run again when a slow job is done
   bool ending_tick_ = false;
   bool is_committing_ = false;  // a commit was handed over and is not done
-  uint64_t next_connection_ = 1;
 
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;  // guarded by posted_mutex_

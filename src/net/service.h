@@ -58,6 +58,8 @@ class Client {
   virtual bool ExceedsQueryLimit(uint64_t pending_bytes) const = 0;
   virtual bool IsIdleTooLong(int64_t now_us) const = 0;
   virtual void NoteBuffers(const BufferUse& use) = 0;
+  // What is pushed to it has no end and may be the whole data set: others should not have to take turns with it.
+  virtual bool is_streamed_to() const = 0;
   // The connection is gone; nothing will be called any more.
   virtual void OnClosed() = 0;
 };

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kWhole = ".sst";
 constexpr std::string_view kPart = ".sst.part";
-constexpr size_t kStepBytes = 256 * 1024;
+constexpr size_t kStepBytes = 64 * 1024;
 constexpr uint64_t kMostContentBytes = 1ull << 30;  // the code of all functions is in it
 
 Status FileError(const std::string& path) { return Status::Io(path + ": " + std::strerror(errno)); }

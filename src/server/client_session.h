@@ -38,6 +38,7 @@ class ClientSession : public Session, public Client {
   bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
   bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
   bool IsIdleTooLong(int64_t now_us) const override;
+  bool is_streamed_to() const override { return is_replica.load(std::memory_order_relaxed); }
   void NoteBuffers(const BufferUse& use) override;
   void OnClosed() override;
 

@@ -24,7 +24,7 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kMostPieceBytes = 256 * 1024;
+constexpr size_t kMostPieceBytes = 64 * 1024;
 constexpr size_t kLeastPieceBytes = 1024;
 constexpr int64_t kPiecesPerSecond = 10;  // at least, where a rate is set
 constexpr int64_t kLongestSleepUs = 100000;

@@ -30,6 +30,7 @@ ListenerOptions Ports::Options() const {
   options.unix_path = server_.config().Text("unixsocket");
   options.unix_permissions = static_cast<int>(settings.unixsocketperm);
   options.io_threads = static_cast<int>(settings.io_threads);
+  options.streams = streams_.get();
   return options;
 }
 
@@ -44,6 +45,7 @@ ListenerOptions Ports::TlsOptions() const {
 Status Ports::Open() {
   {
     const std::lock_guard lock(mutex_);
+    streams_ = std::make_unique<IoThread>("io-streams", server_, no_limit_, nullptr);
     TRY(Follow(main_, Options()));
     TRY(Follow(tls_, TlsOptions()));
     for (const ListenSpec& spec : server_.config().Listeners()) {
@@ -70,6 +72,7 @@ Status Ports::Open() {
 void Ports::Start() {
   const std::lock_guard lock(mutex_);
   started_ = true;
+  streams_->Start();
   for (Listener* listener : Listed()) listener->Start();
 }
 
@@ -80,6 +83,7 @@ void Ports::Stop() {
     stopped_ = true;
   }
   for (Listener* listener : All()) listener->Stop();
+  if (streams_ != nullptr) streams_->Stop();
 }
 
 void Ports::Clear() {
@@ -87,6 +91,7 @@ void Ports::Clear() {
   main_.reset();
   tls_.reset();
   lines_.clear();
+  streams_.reset();
 }
 
 std::vector<Listener*> Ports::All() const {

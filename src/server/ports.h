@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Ports: the listeners of a server: that of `port`, `bind` and `unixsocket`, that of `tls-port`, and one for each
-// `listen` line. The first two follow CONFIG SET. A listener that there has been stays until the end, with its I/O
-// threads and the clients they serve, also when its port was closed.
+// `listen` line; and the thread that has those of their connections that are streamed to. The first two listeners
+// follow CONFIG SET. A listener that there has been stays until the end, with its I/O threads and the clients they
+// serve, also when its port was closed.
 //
 // Thread: Open, Start, Stop and Clear main's; the rest any. Which listeners there are is guarded by mutex_, after which
 // those of a listener and of posted jobs come.
@@ -43,6 +44,8 @@ class Ports {
   Status FollowBind();
 
   Server& server_;
+  RateLimit no_limit_{0};
+  std::unique_ptr<IoThread> streams_;  // of all listeners; from Open to Clear
   mutable std::mutex mutex_;
   std::unique_ptr<Listener> main_;  // guarded by mutex_, as the others are; null: never needed
   std::unique_ptr<Listener> tls_;

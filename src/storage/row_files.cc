@@ -215,7 +215,8 @@ Status RowFilesWriter::Put(Space space, std::string_view row, std::string_view v
     options.compression_per_level.clear();
     options.bottommost_compression = rocksdb::kDisableCompressionOption;
     options.compression = rocksdb::kSnappyCompression;
-    writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options, nullptr, false);
+    const rocksdb::EnvOptions files(store_.db().GetDBOptions());
+    writer_ = std::make_unique<rocksdb::SstFileWriter>(files, options, nullptr, false);
     file_ = {.space = space, .path = folder_ + "/" + std::to_string(file_count_++) + ".sst"};
     TRY(FromRocksDb(writer_->Open(file_.path)));
   }
