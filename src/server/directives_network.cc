@@ -47,7 +47,7 @@ const Directive kRows[] = {
     {.name = "io-threads", .section = kNet, .kind = Kind::kNumber, .fallback = "1", .min = 1,
      .max = 128, .flags = kStartOnly, .target = &S::io_threads,
      .help = "I/O threads that serve `port` and `unixsocket`. A connection belongs to one of them "
-             "for life."},
+             "for life, but that of a replica moves to another."},
     {.name = "tcp-backlog", .section = kNet, .kind = Kind::kNumber, .fallback = "511", .min = 1,
      .max = kMaxInt, .flags = kStartOnly, .target = &S::tcp_backlog,
      .help = "Connections the kernel may hold that have not been accepted yet; the kernel's own "
