@@ -2,9 +2,10 @@
 """What it costs to ask for a rank, an offset or a random member, by the size of the collection.
 
 A list, a set, a sorted set and a hash of each size are loaded; each operation is then sent many
-times, one request after the other, at places chosen at random. The sizes take turns. The table has the
-median of what a client waits, in microseconds, for Cairn and for redis-server. Cairn is then shut down and started
-again: the first query of each kind is listed apart, the medians after it beside those before.
+times, one request after the other, at places chosen at random. The sizes take turns. The table has
+the median of what a client waits, in microseconds, for Cairn and for redis-server. Cairn is then shut
+down and started again: the first query of each kind is listed apart, the medians after it beside
+those before.
 
 An operation fails when its median on the largest collection is more than three times that on the
 smallest. LINSERT has to find its pivot by value; redis-server reads the list up to there, so of it

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/io_thread.h"
 #include "net/listener.h"
+#include "net/rate_limit.h"
 
 namespace cairn {
 
@@ -45,7 +47,7 @@ class Ports {
 
   Server& server_;
   RateLimit no_limit_{0};
-  std::unique_ptr<IoThread> streams_;  // of all listeners; from Open to Clear
+  std::unique_ptr<IoThread> streams_;  // of all listeners, so it ends after them; main makes and ends it, Open to Clear
   mutable std::mutex mutex_;
   std::unique_ptr<Listener> main_;  // guarded by mutex_, as the others are; null: never needed
   std::unique_ptr<Listener> tls_;

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a replica is sent is sent on a thread of its own, so that it takes no turns with clients of the same port."""
+
+import pathlib
+import random
+
+import pytest
+from pairs import assert_same, follow, start, wait_for_offset
+
+KEYS, VALUE_BYTES = 400, 100_000
+
+
+def seconds_by_thread(pid):
+    """Name -> how long a processor has been with the threads of that name (/proc/PID/task/TID/schedstat)."""
+    seconds = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        name = (task / "comm").read_text("ascii").strip()
+        ran_ns = int((task / "schedstat").read_text("ascii").split()[0])
+        seconds[name] = seconds.get(name, 0) + ran_ns / 1e9
+    return seconds
+
+
+@pytest.mark.parametrize("sync_files", ["yes", "no"])
+@pytest.mark.parametrize("replica_kind", ["cairn", "redis"])
+def test_a_first_transfer_and_the_stream_leave_the_port_alone(replica_kind, sync_files):
+    """The port's I/O thread sends none of it; what was pushed while the connection moved has arrived as well."""
+    noise = random.Random(3)
+    with start("cairn", repl_sync_files=sync_files) as primary, start(replica_kind) as replica:
+        client = primary.client()
+        for number in range(KEYS):
+            client.set(f"key:{number}", noise.randbytes(VALUE_BYTES))
+        before = seconds_by_thread(primary.pid)
+        follow(replica, primary)
+        after = seconds_by_thread(primary.pid)
+        spent = {name: after[name] - before[name] for name in ("io-streams", f"io-{primary.port}-0")}
+        assert spent["io-streams"] > 2 * spent[f"io-{primary.port}-0"], spent
+        client.set("after the transfer", "1")
+        wait_for_offset(primary, replica)
+        assert_same(primary, replica)
