@@ -29,6 +29,7 @@ COUNTS_LINE = re.compile(
 # The files of Redis's suite for --quick: those that take less than 10 seconds each.
 QUICK_UNITS = ("protocol", "keyspace", "scan", "info-command", "type/string", "type/incr",
                "type/hash", "other", "quit", "lazyfree")
+MOST_REPEATED = 6000  # characters of a failed part's output that are shown again at the end
 # What --quick leaves out of tests/integration: real data, load from many clients, pairs of servers.
 LONG_FILES = ("blocking_order", "expire", "list_index", "notifications", "prometheus", "random_members", "real_data",
               "replication", "script_atomicity", "shared_keys", "tls", "tracking")
@@ -142,12 +143,13 @@ def run_program(part: Part, command: list[str]) -> tuple[int | None, str]:
     return (None if overran.is_set() else status), "".join(lines)
 
 
-def run_part(part: Part) -> Counts:
-    """Runs one part and returns its counts; one that fails without saying where counts as one."""
+def run_part(part: Part) -> tuple[Counts, str]:
+    """Runs one part and returns its counts and its output; one that fails without saying where
+    counts as one failure."""
     program = ROOT / part.command[0]
     if "/" in part.command[0] and not program.exists():
         print(f"{part.name}: {part.command[0]} does not exist")
-        return Counts(failed=1)
+        return Counts(failed=1), ""
     command = list(part.command)
     results = RESULTS / f"{part.name}.xml"
     if part.junit:
@@ -164,7 +166,15 @@ def run_part(part: Part) -> Counts:
     if counts.failed == 0 and (status != 0 or counts.passed + counts.skipped == 0):
         print(f"{part.name}: exit status {status}, {counts}")
         counts.failed += 1
-    return counts
+    return counts, output
+
+
+def show_failures(outputs: dict[str, str]):
+    """Prints the ends of the outputs of parts that failed once more: what failed stands beside the
+    sums, where whoever sees only the end of a long run looks."""
+    for name, output in outputs.items():
+        print(f"\n==> {name} failed; the end of its output again:")
+        print(output[-MOST_REPEATED:].rstrip())
 
 
 def main() -> int:
@@ -190,12 +200,16 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Counts()
     summary = []
+    failed = {}
     for part in parts:
         print(f"\n==> {part.name}: {' '.join(part.command)}", flush=True)
         started = time.monotonic()
-        counts = run_part(part)
+        counts, output = run_part(part)
         total.add(counts)
         summary.append(f"{part.name:16} {counts}  ({time.monotonic() - started:.0f} s)")
+        if counts.failed:
+            failed[part.name] = output
+    show_failures(failed)
     print("\n" + "\n".join(summary) + "\n")
     print(total)
     return 1 if total.failed else 0

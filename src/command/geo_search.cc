@@ -5,10 +5,12 @@
 // All of them are one search with a syntax of its own each. Its order is Redis's: cell by cell, as
 // CellsAround has them, each by score; or by distance where that is asked for.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/partial_sort.h"
 #include "command/context.h"
 #include "command/families.h"
 #include "command/geo_args.h"
@@ -225,15 +227,23 @@ Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
   return hits;
 }
 
+// Puts the hits that are asked for first, equal distances in Redis's order, and drops the others.
 void SortHits(std::vector<Hit>& hits, const Search& search) {
-  if (search.order == Order::kNearest) {
-    std::stable_sort(hits.begin(), hits.end(),
-                     [](const Hit& a, const Hit& b) { return a.distance < b.distance; });
-  } else if (search.order == Order::kFarthest) {
-    std::stable_sort(hits.begin(), hits.end(),
-                     [](const Hit& a, const Hit& b) { return a.distance > b.distance; });
+  const bool all = search.count == 0 || hits.size() <= search.count;
+  if (search.order != Order::kNone) {
+    const bool nearest = search.order == Order::kNearest;
+    const auto compare = [nearest](const Hit& a, const Hit& b) {
+      const int order = static_cast<int>(a.distance > b.distance) - static_cast<int>(a.distance < b.distance);
+      return nearest ? order : -order;
+    };
+    if (all) {
+      std::stable_sort(hits.begin(), hits.end(),
+                       [&compare](const Hit& a, const Hit& b) { return compare(a, b) < 0; });
+    } else {
+      PartialSort(std::span(hits), 0, search.count - 1, compare);
+    }
   }
-  if (search.count > 0 && hits.size() > search.count) hits.resize(search.count);
+  if (!all) hits.resize(search.count);
 }
 
 void ReplyHits(const std::vector<Hit>& hits, const Search& search, Reply& reply) {

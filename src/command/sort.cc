@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/partial_sort.h"
 #include "command/access.h"
 #include "command/args.h"
 #include "command/context.h"
@@ -32,23 +34,23 @@ struct Element {
   std::string text;
   double score = 0;                // what it is sorted by as a number
   std::optional<std::string> by;  // what it is sorted by as bytes, when that is not itself
-  size_t position = 0;            // before sorting
 };
 using Elements = std::vector<Element>;
 
 // ---- reading
 
 void Add(Elements& elements, std::string_view text) {
-  elements.push_back({.text = std::string(text), .position = elements.size()});
+  elements.push_back({.text = std::string(text)});
 }
 
-// Elements in the list's own order, from its end when descending.
+// Elements in the list's own order; from its end when descending and that order is kept.
 Status ReadList(List& list, const SortOptions& options, SortOptions::Part part,
                 Elements& elements) {
-  const uint64_t first = options.descending ? list.size() - part.first - part.n : part.first;
+  const bool backwards = options.descending && options.keeps_order;
+  const uint64_t first = backwards ? list.size() - part.first - part.n : part.first;
   std::string scratch;
   TRY(list.Visit(first, part.n, [&](const Item& item) { Add(elements, item.Text(scratch)); }));
-  if (options.descending) std::reverse(elements.begin(), elements.end());
+  if (backwards) std::reverse(elements.begin(), elements.end());
   return Ok();
 }
 
@@ -141,20 +143,19 @@ int Compare(const Element& a, const Element& b, const SortOptions& options) {
   return static_cast<int>(a.by.has_value()) - static_cast<int>(b.by.has_value());
 }
 
-// Puts the part that is wanted in its place; the others are anywhere.
+// Leaves the part that is wanted, in order. Elements of equal weights keep the order they had; where
+// only a part is asked for they come as PartialSort has them, as in Redis.
 void SortPart(Elements& elements, const SortOptions& options, SortOptions::Part part) {
-  const auto end = elements.begin() + static_cast<ptrdiff_t>(part.first + part.n);
-  const auto comes_first = [&options](const Element& a, const Element& b) {
-    const int order = Compare(a, b, options);
-    if (order == 0) return a.position < b.position;
-    return options.descending ? order > 0 : order < 0;
+  const auto compare = [&options](const Element& a, const Element& b) {
+    return options.descending ? Compare(b, a, options) : Compare(a, b, options);
   };
-  if (end == elements.end()) {
-    std::sort(elements.begin(), end, comes_first);
+  if (part.n > 0 && part.n < elements.size()) {
+    PartialSort(std::span(elements), part.first, part.first + part.n - 1, compare);
   } else {
-    std::partial_sort(elements.begin(), end, elements.end(), comes_first);
+    std::stable_sort(elements.begin(), elements.end(),
+                     [&compare](const Element& a, const Element& b) { return compare(a, b) < 0; });
   }
-  elements.erase(end, elements.end());
+  elements.erase(elements.begin() + static_cast<ptrdiff_t>(part.first + part.n), elements.end());
   elements.erase(elements.begin(), elements.begin() + static_cast<ptrdiff_t>(part.first));
 }
 

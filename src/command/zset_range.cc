@@ -6,6 +6,8 @@
 // ZRANGE says by its options what the older commands say by their names, so all are read by one
 // parser that is told what the name fixes already; an option that repeats or contradicts it is a
 // syntax error.
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -141,6 +143,18 @@ Status ZRevRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
   return ReplyRange(ctx, args, reply, {.by = By::kLex, .reverse = true});
 }
 
+// What Redis makes of -0 among elements it stores one by one, in this order: they go to a listpack,
+// which holds 0 for it, until one does not fit. More ranks than fit are known beforehand and never
+// see a listpack.
+void StoreZerosAsRedis(std::vector<ScoredMember>& elements, By by, const Limits& limits) {
+  const auto most = static_cast<size_t>(std::max<int64_t>(limits.zset_max_listpack_entries, 0));
+  const auto longest = static_cast<size_t>(limits.zset_max_listpack_value.load());
+  if (by == By::kRank && elements.size() > most) return;
+  for (size_t i = 0; i < elements.size() && i < most && elements[i].member.size() <= longest; ++i) {
+    if (elements[i].score == 0) elements[i].score = 0;
+  }
+}
+
 // ZRANGESTORE dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]
 Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view target_name = args.Bytes();
@@ -156,6 +170,7 @@ Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
     elements.push_back({std::string(member), score});
     return true;
   }));
+  StoreZerosAsRedis(elements, range.range.by, keys.limits());
   const Key target = keys.Name(target_name);
   const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
   reply.Integer(static_cast<int64_t>(elements.size()));

@@ -70,3 +70,18 @@ def test_random_searches_agree(pair):
         pair("geosearch", "g", "fromlonlat", *place(), *shape, "km", *order, *withs)
         pair("geodist", "g", f"m{luck.randrange(300)}", f"m{luck.randrange(300)}", "km")
         pair("geohash", "g", f"m{luck.randrange(300)}")
+
+
+def test_of_equal_distances_the_same_come_first(pair):
+    """COUNT takes the first of a sort that is not stable: which ones is decided by its steps."""
+    luck = random.Random(3)
+    for size in (5, 7, 8, 30, 41, 200, 2000):
+        places = [(luck.uniform(10, 20), luck.uniform(30, 40)) for _ in range(max(1, size // 5))]
+        pair("del", "same")
+        for i in range(size):
+            pair("geoadd", "same", *luck.choice(places), f"m{i}")
+        for _ in range(12):
+            count = luck.choice([1, 2, 3, size // 2 + 1, size, size + 1])
+            middle = luck.choice([("frommember", f"m{luck.randrange(size)}"), ("fromlonlat", 15, 35)])
+            order = luck.choice([(), ("asc",), ("desc",)])
+            pair("geosearch", "same", *middle, "byradius", 2000, "km", *order, "count", count, "withdist")

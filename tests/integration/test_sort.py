@@ -174,6 +174,20 @@ def test_random_sorts_are_those_of_redis(pair):
         pair("sort", "list", "by", "nosort", order, "limit", 1000, 7)
 
 
+def test_of_equal_weights_the_same_come_first(pair):
+    """LIMIT takes a part of a sort that is not stable: which elements is decided by its steps."""
+    luck = random.Random(5)
+    for weight in range(8):
+        pair("set", f"v_{weight}", luck.choice("abc"))
+    for size in (3, 7, 8, 40, 41, 300, 3000):
+        pair("del", "list")
+        pair("rpush", "list", *(luck.randrange(10) for _ in range(size)))
+        for _ in range(10):
+            first, many = luck.randrange(size), luck.choice([1, 3, size])
+            order = luck.choice(["asc", "desc"])
+            pair("sort", "list", "by", "v_*", "alpha", order, "limit", first, many)
+
+
 def test_what_is_stored_forgets_the_old_expiry(pair):
     pair("set", "to", "x", "ex", 1000)
     pair("rpush", "list", 2, 1)

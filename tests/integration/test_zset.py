@@ -224,6 +224,31 @@ def test_random_commands_answer_the_same(pair, protocol):
         assert ask(ours, *command) == ask(theirs, *command), f"seed {seed} step {step} {command}"
 
 
+def test_a_stored_range_treats_negative_zeros_as_redis_does(server, redis_server):
+    """Redis puts the range into a listpack, which holds 0 for -0, for as long as it fits one."""
+    ranges = [("0", "-1"), ("-4", "-1"), ("0", "4"), ("0", "4", "rev"), ("-2", "-1", "rev"),
+              ("-inf", "+inf", "byscore"), ("+inf", "-inf", "byscore", "rev"),
+              ("0", "0", "byscore"), ("0", "0", "byscore", "limit", "1", "4"),
+              ("-", "+", "bylex"), ("+", "-", "bylex", "rev")]
+    long = "n" * 80
+    replies = []
+    for one in (server, redis_server):
+        client = raw_client(one, 2)
+        client.config_set("zset-max-listpack-entries", 4)
+        try:
+            client.execute_command("zadd", "k", *(word for member in ("a", "b", "c", "m", long, "y", "z")
+                                                  for word in ("-0", member)))
+            client.execute_command("zadd", "k", -3, "low", 5, "high")
+            replies.append([(words, ask(client, "zrangestore", "to", "k", *words),
+                             ask(client, "zrange", "to", 0, -1, "withscores"))
+                            for words in ranges])
+        finally:
+            client.config_set("zset-max-listpack-entries", 128)
+    assert replies[0] == replies[1]
+    shown = [word for _, _, elements in replies[0] for word in elements[1::2]]
+    assert b"-0" in shown and b"0" in shown
+
+
 def test_a_large_set_reads_the_same_at_any_depth(server, redis_server):
     clients = raw_client(server, 2), raw_client(redis_server, 2)
     rng = random.Random(3)

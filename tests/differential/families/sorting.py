@@ -2,7 +2,8 @@
 """SORT and SORT_RO.
 
 They run on keys of their own, of numbers and of words without zero bytes: Redis compares texts as C
-does, and leaves the order of elements whose weights are the same text to its sorting algorithm.
+does, and leaves the order of elements whose weights are the same text to its sorting algorithm and
+to the order they are met in, which for sets and sorted sets is that of a hash table.
 """
 
 from step import NOTHING, UNORDERED, command
@@ -60,10 +61,12 @@ def sort_numbers(s):
 
 
 def sort_words(s):
-    """SORT ALPHA; elements of equal weight come in any order."""
+    """SORT ALPHA; only of a list are elements of equal weight met in a known order."""
     key, by = numbers_key(s), s.pick([], [b"BY", b"weight:*"], [b"BY", b"object:*->weight"])
     if not by:
         return command("SORT", key, "ALPHA", limit(s), s.pick([], [b"DESC"]), mutable=NOTHING)
+    if b"list" in key:
+        return command("SORT", key, by, "ALPHA", limit(s), s.pick([], [b"DESC"]), mutable=NOTHING)
     return command("SORT", key, by, "ALPHA", rule=UNORDERED, mutable=NOTHING)
 
 
