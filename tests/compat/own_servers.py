@@ -9,6 +9,7 @@ process id in its log, in Redis's words.
 import os
 import pathlib
 import random
+import re
 import shlex
 import shutil
 
@@ -40,7 +41,9 @@ UNITS = [
     "unit/pendingquerybuf",
 ]
 # Where it is chance how often a test runs: once is enough.
-CHANCE = {"integration/psync2-reg"}
+CHANCE = {"integration/psync2", "integration/psync2-reg"}
+# What the names of a file's tests hold that it draws anew: servers' numbers, and counters.
+DRAWN = {"integration/psync2": re.compile(r"(?<=#)\d+|(?<=x = )\d+|(?<=CYCLE )\d+")}
 DENIED_TAGS = ["large-memory", "cluster"]
 
 STARTER = """#!/bin/sh

@@ -17,10 +17,13 @@ Regression = collections.namedtuple("Regression", "unit name status reason denie
 
 
 class FileResult:
-    """The outcomes of one file, plus the errors that stood outside any test."""
+    """The outcomes of one file, plus the errors that stood outside any test.
 
-    def __init__(self, unit):
+    `drawn` is a pattern for what names hold that each run draws anew: it is left out of them."""
+
+    def __init__(self, unit, drawn=None):
         self.unit = unit
+        self.drawn = drawn
         self.outcomes = []
         self.aborts = []
         self.seconds = 0.0
@@ -28,14 +31,18 @@ class FileResult:
     def add(self, name, status, reason="", ms=0):
         """Records one test's end."""
         assert status in STATUSES, status
-        self.outcomes.append(Outcome(name, status, reason, ms))
+        self.outcomes.append(Outcome(self._lasting(name), status, reason, ms))
 
     def forget_pass(self, name):
         """A test that reported success and then broke the file off did not pass."""
+        name = self._lasting(name)
         for outcome in self.outcomes:
             if outcome.name == name and outcome.status == "pass":
                 self.outcomes.remove(outcome)
                 return
+
+    def _lasting(self, name):
+        return self.drawn.sub("", name) if self.drawn else name
 
     def count(self, status):
         """How many tests ended so."""
