@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
@@ -98,13 +99,15 @@ Result<int64_t> ParseExpiry(std::string_view text, bool absolute, int64_t now_ms
 }
 
 Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
-  const auto bytes = StripDumpFooter(payload);
+  const auto bytes = StripDumpFooter(payload, limits.skips_payload_checksums);
   if (!bytes) return Status::Reply(kBadFooter);
   RdbReader reader(
       *bytes, static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed)));
   Result<RdbValue> value = ReadRdbValue(reader);
-  if (!value.ok() || reader.left() > 0) return Status::Reply(kBadPayload);
-  return value;
+  if (value.ok() && reader.left() == 0) return value;
+  const std::string reason = value.ok() ? "something follows the value" : std::string(value.status().text());
+  Log(LogSeverity::kWarning, "RESTORE of a payload that is not well-formed: " + reason);
+  return Status::Reply(kBadPayload);
 }
 
 // Replicas are told at which moment the key expires.

@@ -20,15 +20,14 @@ void AppendDumpFooter(std::string& payload) {
   AppendLittle(payload, Crc64(payload), kCrcBytes);
 }
 
-std::optional<std::string_view> StripDumpFooter(std::string_view payload) {
+std::optional<std::string_view> StripDumpFooter(std::string_view payload, bool skips_checksum) {
   if (payload.size() < kVersionBytes + kCrcBytes) return std::nullopt;
   const size_t value_bytes = payload.size() - kVersionBytes - kCrcBytes;
   ByteReader footer(payload.substr(value_bytes));
   const uint64_t version = footer.Little(kVersionBytes);
   const uint64_t crc = footer.Little(kCrcBytes);
-  if (version > kRdbVersionRead || crc != Crc64(payload.substr(0, payload.size() - kCrcBytes))) {
-    return std::nullopt;
-  }
+  if (version > kRdbVersionRead) return std::nullopt;
+  if (!skips_checksum && crc != Crc64(payload.substr(0, payload.size() - kCrcBytes))) return std::nullopt;
   return payload.substr(0, value_bytes);
 }
 

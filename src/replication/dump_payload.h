@@ -13,7 +13,8 @@ namespace cairn {
 // Ends a payload that is the bytes of a type and its value.
 void AppendDumpFooter(std::string& payload);
 
-// The payload without its footer; none if it is damaged or of a newer version than we read.
-std::optional<std::string_view> StripDumpFooter(std::string_view payload);
+// The payload without its footer; none if it is of a newer version than we read, or damaged and its
+// checksum is not to be skipped.
+std::optional<std::string_view> StripDumpFooter(std::string_view payload, bool skips_checksum = false);
 
 }  // namespace cairn

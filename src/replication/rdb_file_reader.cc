@@ -221,7 +221,7 @@ Status RdbFileReader::LoadRecords() {
     reader_.Release();
   }
   TRY(CheckEnd());
-  if (empty_ > kMostNamed) warnings_.push_back("empty keys skipped: " + std::to_string(empty_));
+  if (empty_ > 0) warnings_.push_back("empty keys skipped: " + std::to_string(empty_));
   TRY(txn_.Commit(target_.commit));
   if (target_.on_progress) target_.on_progress(reader_.position());
   return Ok();

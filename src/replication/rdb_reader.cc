@@ -210,4 +210,9 @@ Result<double> RdbReader::DigitsScore() {
   return *score;
 }
 
+Status BrokenContainer(std::string_view container, Status status) {
+  if (status.code() != Code::kCorruption) return status;
+  return Status::Corruption(std::string(container) + " integrity check failed: " + std::string(status.text()));
+}
+
 }  // namespace cairn

@@ -92,4 +92,8 @@ class RdbReader {
   bool at_end_ = false;
 };
 
+// `status` as met inside a container; bad bytes are told in Redis's words: "Hash ziplist integrity check failed: "
+// and what is wrong with them.
+Status BrokenContainer(std::string_view container, Status status);
+
 }  // namespace cairn

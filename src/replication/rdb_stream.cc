@@ -78,7 +78,7 @@ Result<RdbStream::Consumer> ReadConsumer(RdbType type, RdbReader& reader, RdbIte
   for (uint64_t left = TRY(CountOf(reader, kIdBytes)); left > 0; --left) {
     const auto claimed = unclaimed.extract(TRY(ReadRawId(reader)));
     if (claimed.empty()) {
-      return Status::Corruption("rdb stream: a consumer has what is not pending, or another's");
+      return Status::Corruption("Stream consumer PEL entry already has a consumer assigned, or is not pending");
     }
     consumer.pending.push_back(claimed.mapped());
   }
@@ -102,7 +102,7 @@ Result<RdbStream::Group> ReadGroup(RdbType type, RdbReader& reader, RdbItems& it
   for (uint64_t left = TRY(CountOf(reader, 10)); left > 0; --left) {
     group.consumers.push_back(TRY(ReadConsumer(type, reader, items, unclaimed)));
     if (!names.insert(group.consumers.back().name).second) {
-      return Status::Corruption("rdb stream: a consumer is there twice");
+      return Status::Corruption("Duplicate stream consumer detected");
     }
   }
   if (!unclaimed.empty()) return Status::Corruption("rdb stream: pending for no consumer");
@@ -135,7 +135,8 @@ Status RdbStream::ReadNodes(RdbReader& reader, RdbItems& items) {
     const StreamId base = TRY(IdOf(TRY(reader.Blob(items))));
     if (base <= before) return Status::Corruption("rdb stream: its nodes do not ascend");
     before = base;
-    TRY(ReadStreamNode(base, TRY(reader.Blob(items)), items, *this));
+    Status read = ReadStreamNode(base, TRY(reader.Blob(items)), items, *this);
+    if (!read.ok()) return BrokenContainer("Stream listpack", std::move(read));
   }
   return Ok();
 }

@@ -2,6 +2,7 @@
 #include "replication/rdb_value.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
@@ -147,6 +148,7 @@ struct TypeRow {
   RdbType number;
   Type type;
   Status (*read)(RdbReader& reader, RdbValue& value);
+  std::string_view packed = {};  // what Redis calls the container that it comes in
 };
 
 constexpr TypeRow kTypes[] = {
@@ -156,21 +158,21 @@ constexpr TypeRow kTypes[] = {
     {RdbType::kZset, Type::kZset, ReadZset},
     {RdbType::kHash, Type::kHash, ReadHash},
     {RdbType::kZset2, Type::kZset, ReadZset2},
-    {RdbType::kHashZipmap, Type::kHash, ReadPacked<ReadZipmap>},
-    {RdbType::kListZiplist, Type::kList, ReadPacked<ReadZiplist>},
-    {RdbType::kSetIntset, Type::kSet, ReadPacked<ReadIntset>},
-    {RdbType::kZsetZiplist, Type::kZset, ReadPackedZset<ReadZiplist>},
-    {RdbType::kHashZiplist, Type::kHash, ReadPacked<ReadZiplist>},
-    {RdbType::kListQuicklist, Type::kList, ReadQuicklist},
+    {RdbType::kHashZipmap, Type::kHash, ReadPacked<ReadZipmap>, "Zipmap"},
+    {RdbType::kListZiplist, Type::kList, ReadPacked<ReadZiplist>, "List ziplist"},
+    {RdbType::kSetIntset, Type::kSet, ReadPacked<ReadIntset>, "Intset"},
+    {RdbType::kZsetZiplist, Type::kZset, ReadPackedZset<ReadZiplist>, "Zset ziplist"},
+    {RdbType::kHashZiplist, Type::kHash, ReadPacked<ReadZiplist>, "Hash ziplist"},
+    {RdbType::kListQuicklist, Type::kList, ReadQuicklist, "Quicklist ziplist"},
     {RdbType::kStreamListpacks, Type::kStream, ReadStream<RdbType::kStreamListpacks>},
     {RdbType::kStreamListpacks2, Type::kStream, ReadStream<RdbType::kStreamListpacks2>},
     {RdbType::kStreamListpacks3, Type::kStream, ReadStream<RdbType::kStreamListpacks3>},
-    {RdbType::kHashListpack, Type::kHash, ReadPacked<ReadListpack>},
-    {RdbType::kZsetListpack, Type::kZset, ReadPackedZset<ReadListpack>},
-    {RdbType::kListQuicklist2, Type::kList, ReadQuicklist2},
-    {RdbType::kSetListpack, Type::kSet, ReadPacked<ReadListpack>},
+    {RdbType::kHashListpack, Type::kHash, ReadPacked<ReadListpack>, "Hash listpack"},
+    {RdbType::kZsetListpack, Type::kZset, ReadPackedZset<ReadListpack>, "Zset listpack"},
+    {RdbType::kListQuicklist2, Type::kList, ReadQuicklist2, "Quicklist listpack"},
+    {RdbType::kSetListpack, Type::kSet, ReadPacked<ReadListpack>, "Set listpack"},
     {RdbType::kHashWithTimes, Type::kHash, ReadHashWithTimes},
-    {RdbType::kHashListpackEx, Type::kHash, ReadHashListpackEx},
+    {RdbType::kHashListpackEx, Type::kHash, ReadHashListpackEx, "Hash listpack"},
 };
 
 struct ItemHash {
@@ -222,9 +224,11 @@ Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader) {
   if (row == std::end(kTypes)) return Status::Corruption("rdb: unknown type");
   RdbValue value;
   value.type = row->type;
-  TRY(row->read(reader, value));
-  TRY(Check(value));
-  return value;
+  Status status = row->read(reader, value);
+  if (status.ok()) status = Check(value);
+  if (status.ok()) return value;
+  if (row->packed.empty()) return status;
+  return BrokenContainer(row->packed, std::move(status));
 }
 
 }  // namespace cairn

@@ -118,6 +118,12 @@ Status SetDisableDenyScripts(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+Status SetSkipChecksums(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.server().limits().skips_payload_checksums = std::atoi(std::string(args.Bytes()).c_str()) != 0;
+  reply.Ok();
+  return Ok();
+}
+
 // Writes everything out and forgets what memory holds of it, so that the next reads come from disk.
 Status ReadAnew(CommandContext& ctx, Reply& reply) {
   TRY(SaveEverything(ctx.server()));
@@ -339,6 +345,8 @@ constexpr std::string_view kHelp[] = {
     "    Whether keys past their time are deleted before anybody asks for them.",
     "SET-DISABLE-DENY-SCRIPTS <0 | 1>",
     "    Whether scripts may call commands that are not for scripts.",
+    "SET-SKIP-CHECKSUM-VALIDATION <0 | 1>",
+    "    Whether RESTORE takes payloads whose checksum is wrong.",
     "SLEEP <seconds>",
     "    Let this client wait.",
 };
@@ -376,6 +384,7 @@ constexpr Subcommand kSubcommandTable[] = {
     {"replybuffer", 2, 2, ReplyBuffer},
     {"set-active-expire", 1, 1, SetActiveExpire},
     {"set-disable-deny-scripts", 1, 1, SetDisableDenyScripts},
+    {"set-skip-checksum-validation", 1, 1, SetSkipChecksums},
     {"sleep", 1, 1, Sleep},
 };
 

@@ -205,6 +205,8 @@ Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
   TRY(RenameCommands());
+  Log(LogSeverity::kNotice, "Cairn " + std::string(kCairnVersion) + " is starting, PID: " + std::to_string(getpid()) +
+                                ", its data in " + config_->Text("dir"));
   const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
   TRY(LoadFunctions());
@@ -223,7 +225,7 @@ Status Server::Start() {
   ports_.Start();
   memory_peak_.NoteStart(ProcessMemory::Read().allocated);
   Log(LogSeverity::kNotice, "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) +
-                                " ms, PID: " + std::to_string(getpid()) + ". Ready to accept connections.");
+                                " ms. Ready to accept connections.");
   return Ok();
 }
 

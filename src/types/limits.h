@@ -29,6 +29,7 @@ struct Limits {
   std::atomic<int64_t> hll_sparse_max_bytes{3000};      // of a HyperLogLog; beyond it is dense
   std::atomic<int64_t> packed_max_bytes{128 * 1024};    // whatever the limits above say, a packed value ends here
   std::atomic<int64_t> proto_max_bulk_len{512 * 1024 * 1024};
+  std::atomic<bool> skips_payload_checksums{false};     // RESTORE takes damaged payloads too (DEBUG)
 };
 
 }  // namespace cairn

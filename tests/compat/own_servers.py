@@ -22,6 +22,7 @@ UNITS = [
     "integration/psync2-reg",
     "integration/psync2-pingoff",
     "integration/block-repl",
+    "integration/corrupt-dump",
     "integration/convert-zipmap-hash-on-load",
     "integration/convert-ziplist-hash-on-load",
     "integration/convert-ziplist-zset-on-load",

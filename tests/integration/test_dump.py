@@ -219,6 +219,21 @@ def test_every_changed_byte_is_noticed(servers):
 
 # Damage behind a checksum that is right: an error or a value, and the server goes on. What it
 # takes, redis-server takes too, and makes the same of it.
+def test_debug_lets_wrong_checksums_pass(pair):
+    """For tests of damaged payloads, as in Redis."""
+    good = payload(bytes.fromhex("00 03 616263"))
+    wrong = good[:-1] + bytes([good[-1] ^ 1])
+    assert pair("restore", "key", 0, wrong)[0] == b"-"
+    pair("debug", "set-skip-checksum-validation", 1)
+    try:
+        assert pair("restore", "key", 0, wrong) == (b"+", b"OK")
+        pair("get", "key")
+        pair("restore", "other", 0, good[:-10] + b"\xff\xff" + good[-8:])  # of a version that is to come
+    finally:
+        pair("debug", "set-skip-checksum-validation", 0)
+    pair("restore", "key", 0, wrong, "replace")
+
+
 def test_damage_behind_a_right_checksum_does_no_harm(servers):
     ours, theirs = servers
     theirs.config_set("sanitize-dump-payload", "yes")

@@ -105,8 +105,10 @@ TEST(RdbValue, CollectionsHaveElementsEachOnce) {
   EXPECT_EQ(ShowHex("04 02 01 61 01 62 01 61 01 63"), "rdb: an element is there twice");
   EXPECT_EQ(ShowHex("05 02 01 61 000000000000f03f 01 61 0000000000000040"),
             "rdb: an element is there twice");
-  EXPECT_EQ(ShowHex("10 09 09000000 0100 01 01 ff"), "rdb: a field without a value");
-  EXPECT_EQ(ShowHex("11 09 09000000 0100 01 01 ff"), "rdb: a member without a score");
+  EXPECT_EQ(ShowHex("10 09 09000000 0100 01 01 ff"),
+            "Hash listpack integrity check failed: rdb: a field without a value");
+  EXPECT_EQ(ShowHex("11 09 09000000 0100 01 01 ff"),
+            "Zset listpack integrity check failed: rdb: a member without a score");
 }
 
 TEST(RdbValue, ScoresAreNumbers) {
@@ -115,7 +117,8 @@ TEST(RdbValue, ScoresAreNumbers) {
   EXPECT_EQ(ShowHex("03 01 01 61 01 78"), "rdb: a score that is no number");
   EXPECT_EQ(ShowHex("03 01 01 61 03 312e35"), "zset a 1.500000");
   EXPECT_EQ(ShowHex("03 02 01 61 fe 01 62 ff"), "zset a b inf -inf");
-  EXPECT_EQ(ShowHex("11 0d 0d000000 0200 81 61 02 81 78 02 ff"), "rdb: a score that is no number");
+  EXPECT_EQ(ShowHex("11 0d 0d000000 0200 81 61 02 81 78 02 ff"),
+            "Zset listpack integrity check failed: rdb: a score that is no number");
 }
 
 TEST(RdbValue, TypesOfModulesAreUnknown) {
