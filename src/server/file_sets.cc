@@ -147,7 +147,9 @@ std::shared_ptr<FileSet> FileSets::FindUsable(const FilesOffer& offer, const std
 Result<std::shared_ptr<FileSet>> FileSets::Take(const FilesOffer& offer) {
   const std::lock_guard lock(begin_mutex_);
   if (std::shared_ptr<FileSet> set = FindUsable(offer, log_.history().id)) return set;
-  return Begin(offer);
+  Result<std::shared_ptr<FileSet>> set = Begin(offer);
+  if (!set.ok()) NoteFailure(set.status().text());
+  return set;
 }
 
 Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
@@ -235,12 +237,16 @@ void FileSets::Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<st
                                   std::to_string(set.total) + " bytes written in " +
                                   std::to_string((MonotonicUs() - begin_us) / 1000) + " ms");
   } else if (!set.ending) {
-    failed_ms_ = WallMs();
+    NoteFailure(set.failure);
     const std::lock_guard lock(mutex_);
     set.is_retired = true;
-    Log(LogSeverity::kWarning, "Files for replicas cannot be written: " + set.failure +
-                                   ". Replicas are sent RDB files for the next ten minutes.");
   }
+}
+
+void FileSets::NoteFailure(std::string_view reason) {
+  failed_ms_ = WallMs();
+  Log(LogSeverity::kWarning, "Files for replicas cannot be written: " + std::string(reason) +
+                                 ". Replicas are sent RDB files for the next ten minutes.");
 }
 
 // ---- sending

@@ -95,6 +95,8 @@ class FileSets {
   Result<std::shared_ptr<FileSet>> Begin(const FilesOffer& offer);
   void Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<std::string> functions);
   Result<RowFilesContent> WriteFiles(FileSet& set, const StoreSnapshot& snapshot);
+  // From now on replicas are sent RDB files for a while: a disk that takes no files may serve data.
+  void NoteFailure(std::string_view reason);
   // False: there is none, the set is whole.
   Result<bool> AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push);
   Status SendFile(FileSet& set, const RowFile& file, uint64_t from, const Push& push);

@@ -2,9 +2,11 @@
 """The first transfer between two Cairns, in files (docs/format.md, section 9): the same data, going on where it broke
 off, and nothing of it for Redis."""
 
+import contextlib
 import random
 import re
 import socket
+import subprocess
 import threading
 import time
 
@@ -188,6 +190,41 @@ def test_others_are_sent_rdb_files(kinds):
         assert_same(primary, replica)
         assert stats(primary).get("sync_files", 0) == 0
         assert not list(replica.data_dir.glob("sync-received"))
+
+
+@pytest.mark.parametrize("trouble", ["no folder", "no room"])
+def test_where_files_cannot_be_written_rdb_files_are_sent(trouble):
+    """The first try fails, on the spot or half-way; the next is another kind, and so are those after it."""
+    with start("cairn") as primary, start("cairn") as replica:
+        fill(primary.client(), seed=22, keys=40)
+        for number in range(200):
+            primary.client().set(f"large:{number}", random.Random(number).randbytes(20_000))
+        folder = primary.data_dir / "sync-sent"
+        with contextlib.ExitStack() as stack:
+            if trouble == "no folder":
+                folder.write_text("in the way")
+            else:
+                stack.enter_context(a_small_disk(folder))
+            follow(replica, primary)
+            assert_same(primary, replica)
+            assert "Files for replicas cannot be written" in primary.log_tail()
+            assert primary.client().info("stats")["sync_full"] == 2
+            assert stats(primary)["sync_files"] == (trouble == "no room")
+            with start("cairn") as another:
+                follow(another, primary)
+                assert primary.client().info("stats")["sync_full"] == 3
+
+
+@contextlib.contextmanager
+def a_small_disk(folder):
+    """The folder is a file system of a megabyte."""
+    folder.mkdir(exist_ok=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]).returncode != 0:
+        pytest.skip("this user may not mount")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_what_a_primary_is_told_and_answers():
