@@ -297,7 +297,7 @@ void Connection::Proceed() {
   switch (next_) {
     case Next::kRead:
       WatchRead(true);
-      if (client_->is_streamed_to()) thread_->LetStream(this);
+      MoveHome();
       break;
     case Next::kRunMore:
       WatchRead(true);
@@ -437,7 +437,12 @@ void Connection::OnWake() {
 // Not at rest, the end of the tick sees to it.
 void Connection::SendPushed() {
   client_->TakePushed(out_);
-  if (unsent() > 0) Flush();
+  if (unsent() == 0 || Flush()) MoveHome();
+}
+
+void Connection::MoveHome() {
+  const Client::Pushed pushed = client_->pushed();
+  if (pushed != Client::Pushed::kMessages) thread_->MoveHome(this, pushed);
 }
 
 void Connection::OnTimer(int64_t now_us) {

@@ -87,6 +87,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t unsent() const { return out_.size() - sent_; }
   bool is_at_rest() const { return state_ == State::kReading || state_ == State::kParked; }
   void SendPushed();
+  void MoveHome();
   void ReplaceReplies();
   void Close();
 

@@ -48,8 +48,8 @@ void Waker::MoveTo(IoThread& thread) {
   thread_ = &thread;
 }
 
-IoThread::IoThread(std::string name, Service& service, RateLimit& limit, IoThread* streams)
-    : name_(std::move(name)), service_(service), limit_(limit), streams_(streams) {
+IoThread::IoThread(std::string name, Service& service, RateLimit& limit, Homes homes)
+    : name_(std::move(name)), service_(service), limit_(limit), homes_(homes) {
   event_config* config = event_config_new();
   event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
   base_ = event_base_new_with_config(config);
@@ -239,18 +239,19 @@ void IoThread::Adopt(int fd, ConnectionOrigin origin) {
 }
 
 // Not at once: whoever calls may not be done with it.
-void IoThread::LetStream(Connection* connection) {
-  if (streams_ == nullptr) return;
-  Post([this, keep = connection->shared_from_this()] {
-    if (connections_.contains(keep->id()) && keep->may_move()) MoveOut(keep);
+void IoThread::MoveHome(Connection* connection, Client::Pushed pushed) {
+  IoThread* const home = pushed == Client::Pushed::kStream ? homes_.streams : homes_.datasets;
+  if (home == nullptr) return;
+  Post([this, home, keep = connection->shared_from_this()] {
+    if (connections_.contains(keep->id()) && keep->may_move()) MoveOut(keep, *home);
   });
 }
 
-void IoThread::MoveOut(const std::shared_ptr<Connection>& connection) {
+void IoThread::MoveOut(const std::shared_ptr<Connection>& connection, IoThread& home) {
   connections_.erase(connection->id());
-  connection->LeaveFor(*streams_);
-  streams_->Post([streams = streams_, connection] {
-    streams->connections_.emplace(connection->id(), connection);
+  connection->LeaveFor(home);
+  home.Post([&home, connection] {
+    home.connections_.emplace(connection->id(), connection);
     connection->Arrive();
   });
 }

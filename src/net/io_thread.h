@@ -50,8 +50,13 @@ class Waker : public ConnectionWaker {
 
 class IoThread {
  public:
-  // Connections that are streamed to move to `streams`, which is to outlive the thread; null: they stay.
-  IoThread(std::string name, Service& service, RateLimit& limit, IoThread* streams);
+  // Threads that have connections by what is pushed to them, and outlive this one. Null: such connections stay.
+  struct Homes {
+    IoThread* datasets = nullptr;
+    IoThread* streams = nullptr;
+  };
+
+  IoThread(std::string name, Service& service, RateLimit& limit, Homes homes);
   ~IoThread();
 
   void Start();
@@ -79,8 +84,8 @@ class IoThread {
   // Calls connection->RunAgain() when a slow job or a turn of the loop is over, whatever comes first.
   void RunAgainSoon(Connection* connection);
   void OnWake(uint64_t connection);
-  // The connection goes to the thread of streams, when there is one and as soon as it is at rest.
-  void LetStream(Connection* connection);
+  // The connection goes to the thread that has those of its kind, as soon as it is at rest.
+  void MoveHome(Connection* connection, Client::Pushed pushed);
 
  private:
   void Run();
@@ -94,12 +99,12 @@ class IoThread {
   void FinishTick(const std::vector<std::shared_ptr<Connection>>& connections, bool ok);
   void EverySoOften();
   void RunWaiting();
-  void MoveOut(const std::shared_ptr<Connection>& connection);
+  void MoveOut(const std::shared_ptr<Connection>& connection, IoThread& home);
 
   const std::string name_;  // at its start
   Service& service_;
   RateLimit& limit_;
-  IoThread* const streams_;
+  const Homes homes_;
   event_base* base_ = nullptr;
   event* wake_event_ = nullptr;
   event* timer_event_ = nullptr;

@@ -48,7 +48,7 @@ struct ListenerOptions {
   int backlog = 511;
   int keepalive_s = 300;
   const Tls* tls = nullptr;   // its connections speak TLS. REQUIRES: configured
-  IoThread* streams = nullptr;  // has those of its connections that are streamed to, and outlives it; null: they stay
+  IoThread::Homes homes;      // where its connections go by what is pushed to them
 };
 
 class Listener {

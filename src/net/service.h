@@ -58,8 +58,10 @@ class Client {
   virtual bool ExceedsQueryLimit(uint64_t pending_bytes) const = 0;
   virtual bool IsIdleTooLong(int64_t now_us) const = 0;
   virtual void NoteBuffers(const BufferUse& use) = 0;
-  // What is pushed to it has no end and may be the whole data set: others should not have to take turns with it.
-  virtual bool is_streamed_to() const = 0;
+  // What it is sent beside replies. A whole data set, and a stream without end, are for threads of their own: others
+  // should not have to take turns with them.
+  enum class Pushed : unsigned char { kMessages, kDataset, kStream };
+  virtual Pushed pushed() const = 0;
   // The connection is gone; nothing will be called any more.
   virtual void OnClosed() = 0;
 };

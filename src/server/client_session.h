@@ -38,13 +38,18 @@ class ClientSession : public Session, public Client {
   bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
   bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
   bool IsIdleTooLong(int64_t now_us) const override;
-  bool is_streamed_to() const override { return is_replica.load(std::memory_order_relaxed); }
+  Pushed pushed() const override {
+    if (!is_replica.load(std::memory_order_relaxed)) return Pushed::kMessages;
+    return takes_stream.load(std::memory_order_relaxed) ? Pushed::kStream : Pushed::kDataset;
+  }
   void NoteBuffers(const BufferUse& use) override;
   void OnClosed() override;
 
   // Bytes that wait to be sent. Any thread.
   uint64_t unsent_bytes();
 
+  // A replica's, once its first transfer is over or it has needed none. Written by its feed.
+  std::atomic<bool> takes_stream{false};
   // What it said of itself by REPLCONF (server/replicas.h); null: it is no replica. Guarded by mutex().
   std::shared_ptr<Replica> replica;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "server/server.h"
 #include "server/tls_settings.h"
 
@@ -30,7 +31,7 @@ ListenerOptions Ports::Options() const {
   options.unix_path = server_.config().Text("unixsocket");
   options.unix_permissions = static_cast<int>(settings.unixsocketperm);
   options.io_threads = static_cast<int>(settings.io_threads);
-  options.streams = streams_.get();
+  options.homes = {.datasets = transfers_.get(), .streams = streams_.get()};
   return options;
 }
 
@@ -45,7 +46,9 @@ ListenerOptions Ports::TlsOptions() const {
 Status Ports::Open() {
   {
     const std::lock_guard lock(mutex_);
-    streams_ = std::make_unique<IoThread>("io-streams", server_, no_limit_, nullptr);
+    streams_ = std::make_unique<IoThread>("io-streams", server_, no_limit_, IoThread::Homes{});
+    transfers_ = std::make_unique<IoThread>("io-transfers", server_, no_limit_,
+                                            IoThread::Homes{.streams = streams_.get()});
     TRY(Follow(main_, Options()));
     TRY(Follow(tls_, TlsOptions()));
     for (const ListenSpec& spec : server_.config().Listeners()) {
@@ -73,6 +76,8 @@ void Ports::Start() {
   const std::lock_guard lock(mutex_);
   started_ = true;
   streams_->Start();
+  transfers_->Start();
+  transfers_->Post(LowerPriority);
   for (Listener* listener : Listed()) listener->Start();
 }
 
@@ -83,6 +88,7 @@ void Ports::Stop() {
     stopped_ = true;
   }
   for (Listener* listener : All()) listener->Stop();
+  if (transfers_ != nullptr) transfers_->Stop();
   if (streams_ != nullptr) streams_->Stop();
 }
 
@@ -91,6 +97,7 @@ void Ports::Clear() {
   main_.reset();
   tls_.reset();
   lines_.clear();
+  transfers_.reset();
   streams_.reset();
 }
 

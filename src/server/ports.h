@@ -47,7 +47,9 @@ class Ports {
 
   Server& server_;
   RateLimit no_limit_{0};
-  std::unique_ptr<IoThread> streams_;  // of all listeners, so it ends after them; main makes and ends it, Open to Clear
+  // Of all listeners, so they end after them; main makes and ends them, Open to Clear.
+  std::unique_ptr<IoThread> streams_;    // sends replicas the stream
+  std::unique_ptr<IoThread> transfers_;  // sends them data sets, at a low priority
   mutable std::mutex mutex_;
   std::unique_ptr<Listener> main_;  // guarded by mutex_, as the others are; null: never needed
   std::unique_ptr<Listener> tls_;

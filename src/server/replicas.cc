@@ -304,7 +304,10 @@ Status Replicas::SendFiles(Replica& replica, Anchor& start) {
   Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
                                 ", sending files of the data set as of offset " + std::to_string(start.offset));
   Status sent = push("+FULLRESYNC " + set->stream + " " + std::to_string(start.offset) + "\r\n");
-  if (sent.ok()) sent = file_sets_.Send(*set, *replica.files, push);
+  if (sent.ok()) {
+    RunAtLowPriority("send-" + std::to_string(replica.id),
+                     [&] { sent = file_sets_.Send(*set, *replica.files, push); });
+  }
   replica.is_written = false;
   if (sent.ok()) sent = AwaitAck(replica);
   file_sets_.Release(*set, sent.ok());
@@ -360,6 +363,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
 // ---- the stream
 
 Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next) {
+  if (const auto session = replica.session.lock()) session->takes_stream = true;
   LogStream stream(server_.store(), from);
   std::string bytes;
   replica.sent = next - 1;

@@ -35,8 +35,9 @@ def wait_until(condition, timeout_s=60, what="it"):
 
 
 def replication(server):
-    """INFO replication of a server."""
-    return server.client().info("replication")
+    """INFO replication of a server, by a connection of its own: it may be asked again and again for minutes."""
+    with server.client() as client:
+        return client.info("replication")
 
 
 def wait_for_link(replica, timeout_s=60):

@@ -32,8 +32,11 @@ def test_a_first_transfer_and_the_stream_leave_the_port_alone(replica_kind, sync
         before = seconds_by_thread(primary.pid)
         follow(replica, primary)
         after = seconds_by_thread(primary.pid)
-        spent = {name: after[name] - before[name] for name in ("io-streams", f"io-{primary.port}-0")}
-        assert spent["io-streams"] > 2 * spent[f"io-{primary.port}-0"], spent
-        client.set("after the transfer", "1")
+        spent = {name: after[name] - before[name] for name in ("io-transfers", f"io-{primary.port}-0")}
+        assert spent["io-transfers"] > 2 * spent[f"io-{primary.port}-0"], spent
+        for number in range(KEYS):
+            client.set(f"after the transfer:{number}", noise.randbytes(VALUE_BYTES))
         wait_for_offset(primary, replica)
+        last = seconds_by_thread(primary.pid)
+        assert last["io-streams"] - after["io-streams"] > 2 * (last["io-transfers"] - after["io-transfers"])
         assert_same(primary, replica)
