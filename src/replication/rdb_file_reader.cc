@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/words.h"
 #include "replication/rdb_file.h"
 #include "replication/rdb_load.h"
 #include "replication/rdb_pieces.h"
@@ -19,6 +20,8 @@ constexpr uint64_t kMostTextBytes = std::numeric_limits<uint32_t>::max();
 constexpr size_t kCommitRows = 1024;
 constexpr size_t kCommitBytes = 1 << 20;
 constexpr uint64_t kMostNamed = 10;  // keys of nothing, in the warnings
+constexpr size_t kMostShownBytes = 128;  // of a key's name
+
 constexpr uint8_t kModuleTypes[] = {6, 7};
 
 // What a module's aux data is made of.
@@ -26,6 +29,11 @@ constexpr uint64_t kModuleEnd = 0;
 constexpr uint64_t kModuleFloat = 3;
 constexpr uint64_t kModuleDouble = 4;
 constexpr uint64_t kModuleText = 5;
+
+// A name for the log or a terminal: damaged files have any bytes for names.
+std::string ShownName(std::string_view name) {
+  return QuoteWordIfNeeded(name.substr(0, kMostShownBytes)) + (name.size() > kMostShownBytes ? "..." : "");
+}
 
 }  // namespace
 
@@ -160,12 +168,14 @@ Status RdbFileReader::LoadKey(uint8_t type) {
   if (is_wanted) {
     auto is_there = StoreValue(type, keys, keys.Name(name));
     if (is_there.ok()) ++(*is_there ? keys_ : empty_);
-    if (is_there.ok() && !*is_there && empty_ <= kMostNamed) warnings_.push_back("skipping empty key: " + name);
+    if (is_there.ok() && !*is_there && empty_ <= kMostNamed) {
+      warnings_.push_back("skipping empty key: " + ShownName(name));
+    }
     stored = std::move(is_there).TakeStatus();
   } else {
     stored = PassValue(type);
   }
-  if (!stored.ok()) return Status::Error(stored.code(), "key '" + name + "': " + std::string(stored.text()));
+  if (!stored.ok()) return Status::Error(stored.code(), "key " + ShownName(name) + ": " + std::string(stored.text()));
   ahead_ = Ahead();
   return Ok();
 }

@@ -22,7 +22,7 @@ SPREAD = {"hash_max_listpack_entries": 0, "zset_max_listpack_entries": 0, "set_m
 def run_import(path, data_dir):
     """Runs cairn-import; its result."""
     return subprocess.run([tool_path("cairn-import"), "--dir", data_dir, path], capture_output=True,
-                          text=True, timeout=300, check=False)
+                          text=True, errors="backslashreplace", timeout=300, check=False)
 
 
 def save(client, background=True):
@@ -250,6 +250,17 @@ def test_damaged_files_are_refused(tmp_path):
     for start, word in ((b"REDIS0099", "version"), (b"NOTREDIS!", "start")):
         path.write_bytes(start + good[9:])
         assert word in run_import(path, tmp_path / "data").stderr
+
+
+def test_names_of_damaged_keys_are_shown_in_printable_bytes(tmp_path):
+    """A terminal takes some bytes for commands, and a name may be as long as a value."""
+    path = tmp_path / "bad.rdb"
+    for name, shown in ((b"plain", "key plain: "), (b"a\x1b[2J\xff\n", r'key "a\x1b[2J\xff\n": '),
+                        (b"n" * 60, "key " + 60 * "n" + ": ")):
+        path.write_bytes(b"REDIS0010\xfe\x00" + b"\x10" + text(name) + text(b"no listpack") + b"\xff" + bytes(8))
+        done = run_import(path, tmp_path / "data")
+        assert done.returncode == 1
+        assert shown + "Hash listpack integrity check failed" in done.stderr
 
 
 def text(value):
