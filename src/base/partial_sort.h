@@ -2,8 +2,8 @@
 //
 // PartialSort: brings the elements of some positions of an array into order, and no more of it than
 // that takes. Redis answers SORT with BY and LIMIT, and GEOSEARCH with COUNT, by such a sort, which
-// is not stable: which of several equal elements are among the first is decided by the steps of the
-// algorithm. These are the steps of Bentley and McIlroy, "Engineering a Sort Function" (Software,
+// is not stable unless all are wanted: which of several equal elements are among the first is decided
+// by the steps of the algorithm. These are the steps of Bentley and McIlroy, "Engineering a Sort Function" (Software,
 // Practice and Experience 23(11), 1993), so equal elements come out in the order Redis's clients see.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace cairn {
 
-// The work of one call of PartialSort. `Compare` is called with two elements and answers below 0,
+// The work of one call of PartialSort that wants a part. `Compare` is called with two elements and answers below 0,
 // 0 or above 0.
 template <typename T, typename Compare>
 class PartialSorter {
@@ -110,14 +110,19 @@ class PartialSorter {
   const Compare& compare_;
 };
 
-// Brings the elements that belong at the positions `first` to `last`, both included, there, in the
-// order of `compare` (below 0, 0, above 0); the others are left anywhere else.
-// REQUIRES: first <= last < items.size().
+// Brings the elements that belong at the `n` positions from `first` on there, in the order of
+// `compare` (below 0, 0, above 0); the others are left anywhere else. Where all are wanted, equal
+// ones keep the order they had. REQUIRES: first + n <= items.size().
 template <typename T, typename Compare>
-void PartialSort(std::span<T> items, size_t first, size_t last, const Compare& compare) {
+void PartialSort(std::span<T> items, size_t first, size_t n, const Compare& compare) {
+  if (n == 0) return;
+  if (n == items.size()) {
+    std::stable_sort(items.begin(), items.end(), [&compare](const T& a, const T& b) { return compare(a, b) < 0; });
+    return;
+  }
   T* const begin = items.data();
   const int levels = 4 * std::bit_width(items.size()) + 16;
-  PartialSorter<T, Compare>(begin + first, begin + last, compare).Sort(begin, begin + items.size(), levels);
+  PartialSorter<T, Compare>(begin + first, begin + first + n - 1, compare).Sort(begin, begin + items.size(), levels);
 }
 
 }  // namespace cairn

@@ -229,21 +229,15 @@ Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
 
 // Puts the hits that are asked for first, equal distances in Redis's order, and drops the others.
 void SortHits(std::vector<Hit>& hits, const Search& search) {
-  const bool all = search.count == 0 || hits.size() <= search.count;
+  const size_t wanted = search.count == 0 ? hits.size() : std::min<size_t>(search.count, hits.size());
   if (search.order != Order::kNone) {
     const bool nearest = search.order == Order::kNearest;
-    const auto compare = [nearest](const Hit& a, const Hit& b) {
+    PartialSort(std::span(hits), 0, wanted, [nearest](const Hit& a, const Hit& b) {
       const int order = static_cast<int>(a.distance > b.distance) - static_cast<int>(a.distance < b.distance);
       return nearest ? order : -order;
-    };
-    if (all) {
-      std::stable_sort(hits.begin(), hits.end(),
-                       [&compare](const Hit& a, const Hit& b) { return compare(a, b) < 0; });
-    } else {
-      PartialSort(std::span(hits), 0, search.count - 1, compare);
-    }
+    });
   }
-  if (!all) hits.resize(search.count);
+  hits.resize(wanted);
 }
 
 void ReplyHits(const std::vector<Hit>& hits, const Search& search, Reply& reply) {

@@ -143,18 +143,11 @@ int Compare(const Element& a, const Element& b, const SortOptions& options) {
   return static_cast<int>(a.by.has_value()) - static_cast<int>(b.by.has_value());
 }
 
-// Leaves the part that is wanted, in order. Elements of equal weights keep the order they had; where
-// only a part is asked for they come as PartialSort has them, as in Redis.
+// Leaves the part that is wanted, in order; elements of equal weights come as in Redis.
 void SortPart(Elements& elements, const SortOptions& options, SortOptions::Part part) {
-  const auto compare = [&options](const Element& a, const Element& b) {
+  PartialSort(std::span(elements), part.first, part.n, [&options](const Element& a, const Element& b) {
     return options.descending ? Compare(b, a, options) : Compare(a, b, options);
-  };
-  if (part.n > 0 && part.n < elements.size()) {
-    PartialSort(std::span(elements), part.first, part.first + part.n - 1, compare);
-  } else {
-    std::stable_sort(elements.begin(), elements.end(),
-                     [&compare](const Element& a, const Element& b) { return compare(a, b) < 0; });
-  }
+  });
   elements.erase(elements.begin() + static_cast<ptrdiff_t>(part.first + part.n), elements.end());
   elements.erase(elements.begin(), elements.begin() + static_cast<ptrdiff_t>(part.first));
 }

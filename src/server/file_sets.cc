@@ -222,6 +222,11 @@ Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& 
 void FileSets::Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<std::string> functions) {
   const int64_t begin_us = MonotonicUs();
   Result<RowFilesContent> rows = WriteFiles(set, snapshot);
+  if (!rows.ok() && !set.ending) {  // before replicas are told and ask anew
+    NoteFailure(rows.status().text());
+    const std::lock_guard lock(mutex_);
+    set.is_retired = true;
+  }
   {
     const std::lock_guard lock(set.mutex);
     if (rows.ok()) {
@@ -236,10 +241,6 @@ void FileSets::Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<st
     Log(LogSeverity::kNotice, "Files for replicas: " + std::to_string(set.files.size()) + " files of " +
                                   std::to_string(set.total) + " bytes written in " +
                                   std::to_string((MonotonicUs() - begin_us) / 1000) + " ms");
-  } else if (!set.ending) {
-    NoteFailure(set.failure);
-    const std::lock_guard lock(mutex_);
-    set.is_retired = true;
   }
 }
 

@@ -217,8 +217,6 @@ def test_every_changed_byte_is_noticed(servers):
     assert not ours.exists("key")
 
 
-# Damage behind a checksum that is right: an error or a value, and the server goes on. What it
-# takes, redis-server takes too, and makes the same of it.
 def test_debug_lets_wrong_checksums_pass(pair):
     """For tests of damaged payloads, as in Redis."""
     good = payload(bytes.fromhex("00 03 616263"))
@@ -234,6 +232,8 @@ def test_debug_lets_wrong_checksums_pass(pair):
     pair("restore", "key", 0, wrong, "replace")
 
 
+# Damage behind a checksum that is right: an error or a value, and the server goes on. What it
+# takes, redis-server takes too, and makes the same of it.
 def test_damage_behind_a_right_checksum_does_no_harm(servers):
     ours, theirs = servers
     theirs.config_set("sanitize-dump-payload", "yes")

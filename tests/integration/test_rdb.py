@@ -256,8 +256,9 @@ def test_names_of_damaged_keys_are_shown_in_printable_bytes(tmp_path):
     """A terminal takes some bytes for commands, and a name may be as long as a value."""
     path = tmp_path / "bad.rdb"
     for name, shown in ((b"plain", "key plain: "), (b"a\x1b[2J\xff\n", r'key "a\x1b[2J\xff\n": '),
-                        (b"n" * 60, "key " + 60 * "n" + ": ")):
-        path.write_bytes(b"REDIS0010\xfe\x00" + b"\x10" + text(name) + text(b"no listpack") + b"\xff" + bytes(8))
+                        (b"n" * 300, "key " + 128 * "n" + "...: ")):
+        length = (0x4000 | len(name)).to_bytes(2, "big")
+        path.write_bytes(b"REDIS0010\xfe\x00\x10" + length + name + text(b"no listpack") + b"\xff" + bytes(8))
         done = run_import(path, tmp_path / "data")
         assert done.returncode == 1
         assert shown + "Hash listpack integrity check failed" in done.stderr
