@@ -26,8 +26,9 @@ Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn) {
   std::vector<std::string> codes;
   Cursor cursor = txn.Scan(MakeLibraryRow({}), MakeMetaRow(end));
   for (; cursor.Valid(); cursor.Next()) codes.emplace_back(cursor.value());
-  TRY(cursor.TakeStatus());
-  TRY(txn.FinishCommand());
+  Status status = cursor.TakeStatus();
+  txn.AbandonCommand();  // the cursor's view is of one moment; what has changed since does not matter
+  TRY(std::move(status));
   return codes;
 }
 

@@ -22,7 +22,8 @@
 namespace cairn {
 
 // ---- rows
-// The codes of all libraries. Waits; the transaction must be between two commands.
+// The codes of all libraries, as the transaction sees the store (Transaction::ReadFrom). Waits; the transaction must be
+// between two commands.
 Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn);
 
 // ---- of a running server

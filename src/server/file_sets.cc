@@ -169,6 +169,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   set->start = TRY(log_.AnchorOf(*snapshot, before));
   set->stream = log_.history().id;
   txn->KeepExpired(true);
+  txn->ReadFrom(snapshot.get());
   std::vector<std::string> functions = TRY(ReadLibraryRows(*txn));
   set->users = 1;
   const auto run = [this, raw = set.get(), snapshot = std::move(snapshot), functions = std::move(functions)]() mutable {

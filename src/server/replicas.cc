@@ -324,6 +324,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
                  {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   txn->KeepExpired(true);
+  txn->ReadFrom(&snapshot);
   options.functions = TRY(ReadLibraryRows(*txn));
   if (is_marked) {
     const std::string mark = DrawReplicationId();

@@ -93,6 +93,7 @@ void Transaction::Follow(const Transaction* first) {
 }
 
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
+  if (snapshot_ != nullptr) return Status::Io("a reader of a snapshot asked for a lock");
   if (lane_ == Lane::kFast || !locked_.empty()) {
     if (!TryLockAll(stripes)) return Status::WouldWait();
     interest_ = store_.interest();

@@ -167,8 +167,10 @@ class Transaction {
   void SpendReads(uint64_t reads);
 
   // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:
-  // nothing is written meanwhile, commands are of the slow lane.
+  // nothing is written meanwhile, commands are of the slow lane and lock nothing: what stripes guard in memory, such as
+  // rank indexes, is of now. Lock() fails.
   void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
+  bool reads_snapshot() const { return snapshot_ != nullptr; }
 
   // ---- what is not a row
   CollectionId NewCollectionId();

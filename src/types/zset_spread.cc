@@ -216,6 +216,15 @@ Status SpreadZset::WalkRanks(uint64_t first, uint64_t n, bool reverse, ZsetVisit
   return Visit(txn_->Scan(start, upper, Direction::kForward), 0, n, visit);
 }
 
+// From a rank rather than the collection's bounds where there are ranks: in a set that is used as a queue the bound
+// stands before all rows that are gone.
+Status SpreadZset::WalkAll(bool reverse, ZsetVisit visit) {
+  if (!txn_->reads_snapshot()) return WalkRanks(0, count_, reverse, visit);
+  const RowKey lower = MakeCollectionStart(Space::kScores, id_, stripe_);
+  const RowKey upper = MakeCollectionEnd(Space::kScores, id_, stripe_);
+  return Visit(txn_->Scan(lower, upper, reverse ? Direction::kReverse : Direction::kForward), 0, count_, visit);
+}
+
 Result<uint64_t> SpreadZset::Scan(uint64_t position, uint64_t n, ZsetVisit visit) {
   const RowKey end = MakeCollectionEnd(Space::kElements, id_, stripe_);
   Cursor cursor = txn_->Scan(MakeElementBound(id_, position, stripe_), end);

@@ -80,6 +80,8 @@ class SpreadZset {
   // Visits the `n` elements from rank `first` on, the last of them first when `reverse`.
   // REQUIRES: first + n <= count().
   Status WalkRanks(uint64_t first, uint64_t n, bool reverse, ZsetVisit visit);
+  // Visits all elements. Of a snapshot too, unlike all else that goes by rank or score.
+  Status WalkAll(bool reverse, ZsetVisit visit);
   // Visits at least `n` elements in hash order from `position` on, where there are so many. Returns
   // the position to go on from, 0 at the end. Elements that share a position are visited together.
   Result<uint64_t> Scan(uint64_t position, uint64_t n, ZsetVisit visit);

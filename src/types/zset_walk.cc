@@ -92,7 +92,9 @@ Status VisitEntries(const std::vector<Entry>& entries, Window window, bool rever
 
 }  // namespace
 
-Status Zset::ForEach(ZsetVisit visit, bool reverse) { return Walk({.reverse = reverse}, visit); }
+Status Zset::ForEach(ZsetVisit visit, bool reverse) {
+  return spread_ ? spread_->WalkAll(reverse, visit) : Walk({.reverse = reverse}, visit);
+}
 
 Status Zset::Walk(const ZsetRange& range, ZsetVisit visit) {
   if (size() == 0) return Ok();

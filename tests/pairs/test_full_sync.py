@@ -39,6 +39,7 @@ def test_full_sync(chain, bulk_keys, load_seconds, rng):
         compared = assert_same_bulk(servers[0], servers[1:])
         assert compared >= keys
         full_syncs = [server.client().info("stats")["sync_full"] for server in servers]
-        assert full_syncs == [1] * (len(servers) - 1) + [0]
+        logs = "\n\n".join(server.log_tail() for server in servers)
+        assert full_syncs == [1] * (len(servers) - 1) + [0], logs
         print(f"{'-'.join(chain)}: {keys} keys, in sync after {synced_s:.0f} s, {commands} commands, "
               f"{compared} keys the same")

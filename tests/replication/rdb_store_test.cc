@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "replication/dump_payload.h"
 #include "replication/rdb_load.h"
 #include "replication/rdb_save.h"
+#include "storage/store_snapshot.h"
 #include "tests/replication/rdb_corpus.h"
 #include "tests/replication/show_stream.h"
 #include "tests/types/collection_fixture.h"
@@ -144,6 +146,60 @@ class RdbStoreTest : public CollectionFixture {
       return stream.Save();
     });
   }
+  // Both ends of the zset and the list become others; the zset's size stays.
+  void ChangeEnds(int members) {
+    Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
+      Zset zset = TRY(Zset::Find(keyspace, key));
+      TRY(zset.RankOf("m1", false));
+      const auto ignore = [](std::string_view, double) { return true; };
+      for (const bool highest : {false, true}) TRY(zset.Pop(20, highest, ignore));
+      for (int i = 0; i < 40; ++i) TRY(zset.Add("new" + std::to_string(i), (i % 2 == 0 ? -9000 : 9000) + i, {}));
+      EXPECT_EQ(zset.size(), static_cast<uint64_t>(members));
+      return zset.Save();
+    });
+    Run("list", [&](Keyspace& keyspace, const Key& key) -> Status {
+      List list(keyspace, key);
+      TRY(list.Open());
+      TRY(list.Trim(20, list.size() - 40));
+      return list.Save();
+    });
+  }
+  // Each member of the zset has the rank that its score gives it.
+  void ExpectRanks(int members) {
+    Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
+      Zset zset = TRY(Zset::Find(keyspace, key));
+      std::vector<ScoredMember> all;
+      TRY(zset.Scan(0, UINT64_MAX, [&all](std::string_view member, double score) {
+        all.push_back({std::string(member), score});
+        return true;
+      }));
+      EXPECT_EQ(all.size(), static_cast<size_t>(members));
+      std::sort(all.begin(), all.end());
+      for (size_t rank = 0; rank < all.size(); ++rank) {
+        const auto found = TRY(zset.RankOf(all[rank].member, false));
+        EXPECT_TRUE(found && found->rank == rank) << all[rank].member;
+      }
+      return Ok();
+    });
+  }
+  // As Save, of a snapshot.
+  std::string SaveFrom(const StoreSnapshot& snapshot, Transaction& reader, std::string_view name) {
+    reader.ReadFrom(&snapshot);
+    reader.BeginCommand(Lane::kSlow, now_ms(), false);
+    Keyspace keyspace(reader, 0, limits_);
+    const Key key = keyspace.Name(name);
+    std::string bytes;
+    RdbWriter writer(bytes);
+    Result<KeyEntry> entry = keyspace.Find(key);
+    EXPECT_TRUE(entry.ok());
+    const Status saved = SaveRdbValue(keyspace, key, std::move(*entry), writer);
+    EXPECT_TRUE(saved.ok()) << saved.text();
+    reader.AbandonCommand();
+    reader.ReadFrom(nullptr);
+    return bytes;
+  }
+  // Writes values, has them changed after a snapshot, and reads that while all are locked.
+  void ExpectMoment(int members);
   void MakeString(std::string_view text) {
     Run("string", [&](Keyspace& keyspace, const Key& key) -> Status {
       return WriteText(keyspace, key, TRY(keyspace.Find(key)), text, kNoExpiry);
@@ -273,6 +329,41 @@ TEST_F(RdbStoreTest, WhatIsAcceptedCanBeStored) {
   }
   EXPECT_GT(stored, 100);
 }
+
+// What is read of a snapshot is of its moment and waits for nobody, whatever has been changed since, is indexed in
+// memory or is locked right now; and who reads it leaves the indexes of the live data as they are.
+void RdbStoreTest::ExpectMoment(int members) {
+  MakeZset(members);
+  MakeList(members, 30);
+  MakeHash(members, 10);
+  MakeStream(static_cast<uint64_t>(members));
+  Commit();
+  std::map<std::string, std::string> before;
+  for (const char* name : {"zset", "list", "hash", "stream"}) before[name] = Save(name);
+  Commit();
+  const auto snapshot = StoreSnapshot::Take(store());
+  ASSERT_TRUE(snapshot.ok());
+  ChangeEnds(members);
+  Commit();
+  ExpectRanks(members);
+  Begin();
+  Transaction reader(store(), 1);
+  for (const auto& [name, bytes] : before) {
+    Lock(Key(txn().keyspace(0), name));
+    EXPECT_EQ(SaveFrom(**snapshot, reader, name), bytes) << name;
+  }
+  Finish();
+  Commit();
+  ExpectRanks(members);
+  for (const auto& [name, bytes] : before) {
+    const bool has_changed = name == "zset" || name == "list";
+    EXPECT_EQ(Save(name) != bytes, has_changed) << name;
+  }
+}
+
+TEST_F(RdbStoreTest, SnapshotsOfSmallValuesAreOfTheirMoment) { ExpectMoment(100); }
+TEST_F(RdbStoreTest, SnapshotsOfSpreadValuesAreOfTheirMoment) { ExpectMoment(140); }
+TEST_F(RdbStoreTest, SnapshotsOfLargeValuesAreOfTheirMoment) { ExpectMoment(3000); }
 
 TEST(DumpFooter, IsOfTheVersionThatRedis7Reads) {
   std::string payload = FromHex("00c0f9");
