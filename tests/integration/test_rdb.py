@@ -188,7 +188,7 @@ def test_sorted_sets_that_change_are_of_one_moment():
         for number in range(20):
             for name in "ab":
                 client.zadd(f"{name}:{number}", {f"m{member}": member for member in range(1000)})
-        client.config_set("rdb-key-save-delay", 20000)
+        client.config_set("rdb-key-save-delay", 40000)
         client.execute_command("BGSAVE")
         rng, slowest_s, changes = random.Random(6), 0.0, 0
         while client.info("persistence")["rdb_bgsave_in_progress"]:
@@ -202,7 +202,7 @@ def test_sorted_sets_that_change_are_of_one_moment():
             slowest_s = max(slowest_s, time.monotonic() - began)
             changes += 1
         assert changes > 100
-        assert slowest_s < 0.3  # the file takes longer than 0.8 s
+        assert slowest_s < 1  # the file takes longer than 1.6 s
         assert client.info("persistence")["rdb_last_bgsave_status"] == "ok"
         with start_redis(dir=cairn.data_dir) as redis:
             for number in range(20):
