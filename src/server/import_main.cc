@@ -62,8 +62,7 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   BusyScripts busy;
   Scripting scripting(never_busy, busy, conditions, [] { return false; });
   TRY(scripting.Load(TRY(ReadLibraryRows(txn))));
-  txn.BeginCommand(Lane::kSlow, 0, false);
-  TRY(txn.LockAll());
+  TRY(txn.BeginAlone(0));
   TRY(PutFunctions(txn, scripting, functions));
   TRY(ForgetHistory(store, txn));
   if (store.is_staging()) txn.AdoptStaged();

@@ -68,8 +68,7 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   target.keyspace = [&](int db) { return Keyspace::ById(txn, store.staged_keyspace(db), server.limits()); };
   Reloaded reloaded = TRY(Load(txn, std::move(target), std::move(source)));
   TRY(store.Flush());
-  txn.BeginCommand(Lane::kSlow, WallMs(), false);
-  TRY(txn.LockAll());
+  TRY(txn.BeginAlone(WallMs()));
   TRY(RestoreLibraries(server.scripting(), txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.AdoptStaged();
@@ -124,8 +123,7 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   const std::vector<KeyspaceId> keyspaces = TRY(KeyspacesFor(store, first, content, next));
   TRY(store.BeginStaging(txn, keyspaces, first, next));
   TRY(TakeInRowFiles(store, files));
-  txn.BeginCommand(Lane::kSlow, WallMs(), false);
-  TRY(txn.LockAll());
+  TRY(txn.BeginAlone(WallMs()));
   TRY(RestoreLibraries(server.scripting(), txn, content.functions, RestorePolicy::kFlush));
   uint64_t keys = 0;
   for (size_t db = 0; db < std::min(keyspaces.size(), content.rows.databases.size()); ++db) {
@@ -207,8 +205,7 @@ Status SaveAndReload(Server& server) {
   const LoadingMark mark(server);
   // Whoever was let in before the mark is done once every key could be had.
   const std::unique_ptr<Transaction> txn = server.MakeTransaction();
-  txn->BeginCommand(Lane::kSlow, WallMs(), false);
-  TRY(txn->LockAll());
+  TRY(txn->BeginAlone(WallMs()));
   txn->Discard();
   TRY(server.rdb_saves().Save());
   return LoadRdbFile(server, false);

@@ -168,8 +168,7 @@ uint64_t StreamLog::synced_offset() const {
 // Every command that began before effects were wanted holds its stripes until it is committed.
 Status StreamLog::LockOutWriters() {
   const std::unique_ptr<Transaction> all = server_.MakeTransaction();
-  all->BeginCommand(Lane::kSlow, WallMs(), false);
-  TRY(all->LockAll());
+  TRY(all->BeginAlone(WallMs()));
   all->Discard();
   return Ok();
 }

@@ -18,8 +18,7 @@ Status Store::BeginStaging(Transaction& txn) {
     AddLiveKeyspace(database.keyspace);
   }
   staging_.store(true, std::memory_order_release);
-  txn.BeginCommand(Lane::kSlow, 0, false);
-  TRY(txn.LockAll());
+  TRY(txn.BeginAlone(0));
   txn.RecordKeyspaces();
   TRY(txn.FinishCommand());
   return txn.Commit(CommitMode::kSync);
@@ -30,8 +29,7 @@ Status Store::BeginStaging(Transaction& txn) {
 Status Store::BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces, const RowNumbers& first,
                            const RowNumbers& next) {
   ASSERT(keyspaces.size() == staged_.size(), "a keyspace for each database");
-  txn.BeginCommand(Lane::kSlow, 0, false);
-  TRY(txn.LockAll());
+  TRY(txn.BeginAlone(0));
   if (is_staging()) return Status::Io("another data set is being loaded");
   if (next_keyspace_ > first.keyspace || next_collection_ > first.collection) {
     return Status::Io("the numbers of the rows that came are in use by now");

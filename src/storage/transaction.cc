@@ -120,6 +120,13 @@ Status Transaction::LockAll() {
   return Lock(all);
 }
 
+Status Transaction::BeginAlone(int64_t now_ms) {
+  BeginCommand(Lane::kSlow, now_ms, false);
+  TRY(LockAll());
+  keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
+  return Ok();
+}
+
 bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
   const std::vector<Overlay::Entry>& entries = overlay_.entries();
   return !keyspaces_.empty() || std::any_of(entries.begin(), entries.end(), [&](const Overlay::Entry& entry) {

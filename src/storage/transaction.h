@@ -105,6 +105,9 @@ class Transaction {
   // Takes the stripes for writing, all or none. Slow lane: waits, so `stripes` must be all the command needs.
   Status Lock(std::span<const uint32_t> stripes);
   Status LockAll();
+  // Begins a command of the slow lane that holds all stripes. It sees the databases as they are then, so what others
+  // did to them while it waited is no reason for FinishCommand to refuse it.
+  Status BeginAlone(int64_t now_ms);
   // Whether the command looked at a key that this tick, or the one it follows, has changed or may have.
   bool saw_uncommitted() const { return saw_uncommitted_; }
   // Whether the command was kWouldWait for a key that another transaction holds.
