@@ -81,8 +81,8 @@ def work(server, index, stop, sums):
             move(client, random.randrange(4))
             if random.random() < 0.3:
                 sums.append(look(client, (index + len(sums)) % 3))
-    except (redis.exceptions.ConnectionError, redis.exceptions.WatchError):  # what redis-py makes of one while watching
-        pass
+    except (redis.exceptions.ConnectionError, redis.exceptions.WatchError, AttributeError):
+        pass  # the server was killed; the last two are what redis-py makes of that while watching
 
 
 def test_a_sum_never_changes_whoever_looks():

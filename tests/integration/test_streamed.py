@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a replica is sent is sent on a thread of its own, so that it takes no turns with clients of the same port."""
 
+import contextlib
 import pathlib
 import random
 
@@ -14,9 +15,10 @@ def seconds_by_thread(pid):
     """Name -> how long a processor has been with the threads of that name (/proc/PID/task/TID/schedstat)."""
     seconds = {}
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        name = (task / "comm").read_text("ascii").strip()
-        ran_ns = int((task / "schedstat").read_text("ascii").split()[0])
-        seconds[name] = seconds.get(name, 0) + ran_ns / 1e9
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that ends meanwhile
+            name = (task / "comm").read_text("ascii").strip()
+            ran_ns = int((task / "schedstat").read_text("ascii").split()[0])
+            seconds[name] = seconds.get(name, 0) + ran_ns / 1e9
     return seconds
 
 
