@@ -121,8 +121,9 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   Store& store = server.store();
   RowNumbers next;
   const std::vector<KeyspaceId> keyspaces = TRY(KeyspacesFor(store, first, content, next));
-  TRY(store.BeginStaging(txn, keyspaces, first, next));
+  const RowCache::Departures departures = TRY(store.BeginStaging(txn, keyspaces, first, next));
   TRY(TakeInRowFiles(store, files));
+  const bool all_cached = TRY(store.CacheStaged(first, next));
   TRY(txn.BeginAlone(WallMs()));
   TRY(RestoreLibraries(server.scripting(), txn, content.functions, RestorePolicy::kFlush));
   uint64_t keys = 0;
@@ -136,6 +137,7 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   store.cache().NoteUnknownRows();
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kSync));
+  if (all_cached) store.cache().NoteAllRows(departures);
   return keys;
 }
 

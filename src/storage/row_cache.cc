@@ -30,6 +30,8 @@ size_t MostCharged(size_t key_size, size_t value_size) {
   return kHandleBytes + 2 * key_size + value_size;
 }
 
+}  // namespace
+
 struct CachedRow {
   std::atomic<size_t>* held;      // of its shard
   std::atomic<uint32_t> used_s;  // when it was last used
@@ -53,6 +55,8 @@ struct CachedRow {
   }
 };
 
+namespace {
+
 // Uses after which the count rises from 6, 7, 8 ...: each time this many more.
 constexpr uint32_t kFrequencyLogFactor = 10;
 constexpr int64_t kFrequencyDecaySeconds = 60;
@@ -71,6 +75,8 @@ uint8_t RaisedFrequency(uint8_t frequency) {
   const uint32_t above = frequency > RowCache::kNewFrequency ? frequency - RowCache::kNewFrequency : 0;
   return frequency + (random.Below(above * kFrequencyLogFactor + 1) == 0);
 }
+
+size_t Charge(std::string_view value) { return sizeof(CachedRow) + value.size() + kAllocatorOverhead; }
 
 }  // namespace
 
@@ -95,7 +101,23 @@ void RowCache::Disown() {
 }
 
 // By the upper bits: the cache has a hash of its own.
-RowCache::Shard& RowCache::ShardOf(uint64_t hash) { return shards_[hash >> 32 & (kShards - 1)]; }
+size_t RowCache::ShardNumber(uint64_t hash) { return hash >> 32 & (kShards - 1); }
+
+RowCache::Departures RowCache::Mark() const {
+  Departures mark;
+  for (const Shard& shard : shards_) mark.push_back(shard.departures.load(std::memory_order_acquire));
+  return mark;
+}
+
+void RowCache::NoteAllRows(const Departures& mark) {
+  for (size_t number = 0; number < shards_.size(); ++number) {
+    shards_[number].complete_since.store(mark[number], std::memory_order_release);
+  }
+}
+
+void RowCache::NoteUnknownRows() {
+  for (Shard& shard : shards_) shard.complete_since.store(0, std::memory_order_release);
+}
 
 RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s, bool& was_hot) {
   rocksdb::Cache& cache = *ShardOf(hash).cache;
@@ -158,22 +180,36 @@ void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
 }
 
 void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view value, bool hot, int64_t used_s) {
-  const size_t charge = sizeof(CachedRow) + value.size() + kAllocatorOverhead;
-  if (charge > ShardCapacity() / kMostOfShard) {
-    complete_.store(false, std::memory_order_release);
+  Shard& shard = ShardOf(hash);
+  if (Charge(value) > ShardCapacity() / kMostOfShard) {
+    shard.NoteDeparture();
     Erase(tagged, hash);
     return;
   }
+  const size_t most = MostCharged(tagged.size(), value.size());
+  if (shard.held.fetch_add(most) + most > ShardCapacity()) shard.NoteDeparture();
+  CachedRow* row = CachedRow::New(&shard.held, value, hot, used_s);
+  if (counts_uses()) row->frequency.store(Frequency(tagged, used_s), std::memory_order_relaxed);
+  Put(shard, tagged, row);
+}
+
+bool RowCache::InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
+  if (Charge(value) > ShardCapacity() / kMostOfShard) return false;
   Shard& shard = ShardOf(hash);
   const size_t most = MostCharged(tagged.size(), value.size());
   if (shard.held.fetch_add(most) + most > ShardCapacity()) {
-    complete_.store(false, std::memory_order_release);  // before the cache evicts something
+    shard.held.fetch_sub(most);
+    return false;
   }
-  CachedRow* row = CachedRow::New(&shard.held, value, hot, used_s);
-  if (counts_uses()) row->frequency.store(Frequency(tagged, used_s), std::memory_order_relaxed);
+  Put(shard, tagged, CachedRow::New(&shard.held, value, false, used_s));
+  return true;
+}
+
+// Without a handle to return, a row that does not fit is freed by the cache itself.
+void RowCache::Put(Shard& shard, std::string_view tagged, CachedRow* row) {
+  const bool hot = row->hot.load(std::memory_order_relaxed);
   const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
-  // Without a handle to return, a row that does not fit is freed by the cache itself.
-  (void)shard.cache->Insert(ToSlice(tagged), row, charge, &CachedRow::Delete, nullptr,
+  (void)shard.cache->Insert(ToSlice(tagged), row, Charge({row->bytes, row->size}), &CachedRow::Delete, nullptr,
                             priority);
 }
 
@@ -193,8 +229,10 @@ void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {
 }
 
 void RowCache::EraseAll() {
-  complete_.store(false, std::memory_order_release);
-  for (const Shard& shard : shards_) shard.cache->EraseUnRefEntries();
+  for (Shard& shard : shards_) {
+    shard.NoteDeparture();
+    shard.cache->EraseUnRefEntries();
+  }
 }
 
 // Insert compares with the smaller capacity while a change is under way, and adds to `held` before it does, so that no
@@ -202,8 +240,8 @@ void RowCache::EraseAll() {
 void RowCache::SetCapacity(size_t bytes) {
   const bool shrinks = bytes < capacity();
   if (shrinks) capacity_.store(bytes);
-  for (const Shard& shard : shards_) {
-    if (shard.held.load() > bytes / shards_.size()) complete_.store(false, std::memory_order_release);
+  for (Shard& shard : shards_) {
+    if (shard.held.load() > bytes / shards_.size()) shard.NoteDeparture();
     shard.cache->SetCapacity(bytes / shards_.size());
   }
   if (!shrinks) capacity_.store(bytes);

@@ -12,9 +12,10 @@
 // Only committed rows get in. Whoever inserts holds the row's stripe, so an insertion never overtakes a newer
 // commit.
 //
-// As long as the store has been empty once and nothing has had to leave since, the cache is *complete*: a row that is
-// not in it does not exist, and RocksDB need not be asked. To know that for sure each shard is a cache of its own,
-// whose charge is counted before the cache counts it. Thread: any.
+// When it has once had all rows there are, of an empty store or of a data set that was adopted, and nothing has had to
+// leave since, the cache is *complete*: a row that is not in it does not exist, and RocksDB need not be asked. Each
+// shard knows that of its own rows. To know it for sure each is a cache of its own, whose charge is counted before the
+// cache counts it. Thread: any.
 #pragma once
 
 #include <atomic>
@@ -34,6 +35,8 @@ class Cache;
 
 namespace cairn {
 
+struct CachedRow;
+
 class RowCache {
  public:
   explicit RowCache(size_t capacity_bytes);
@@ -47,6 +50,8 @@ class RowCache {
   // `hash`, here and below, is Overlay::HashOf(tagged).
   RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s, bool& was_hot);
   void Insert(std::string_view tagged, uint64_t hash, std::string_view value, bool hot, int64_t used_s);
+  // Inserts a row that is not in it, unless another one would have to leave; whether it did.
+  bool InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
   // For a row that was only peeked at.
   static constexpr int64_t kUnknownUse = 0;
   // Seconds since the row was last used or written. A row whose use the cache does not remember counts from
@@ -74,13 +79,18 @@ class RowCache {
   // (Cache::DisownData, rocksdb/cache.h). REQUIRES: no row is pinned, and the cache is not used again.
   void Disown();
 
-  // Whether a row that a Lookup before this has not found does not exist.
-  bool IsComplete() const { return complete_.load(std::memory_order_acquire); }
+  // Whether a row of this hash that a Lookup before this has not found does not exist.
+  bool IsComplete(uint64_t hash) const { return ShardOf(hash).IsComplete(); }
   // The store has no row at present, and nobody writes one.
-  void NoteEmptyStore() { complete_.store(true, std::memory_order_release); }
+  void NoteEmptyStore() { NoteAllRows(Mark()); }
 
+  // What has left each shard so far, to be asked for while nobody writes a row or admits one.
+  using Departures = std::vector<uint64_t>;
+  Departures Mark() const;
+  // Of the rows there are, all that are not here have left since that mark, or came by a commit since.
+  void NoteAllRows(const Departures& mark);
   // Rows came into the store that no commit wrote: whoever looks for one from now on has to ask RocksDB.
-  void NoteUnknownRows() { complete_.store(false, std::memory_order_release); }
+  void NoteUnknownRows();
 
   void SetCapacity(size_t bytes);
   size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
@@ -91,16 +101,25 @@ class RowCache {
   struct Shard {
     // At least what the cache is charged with; raised before an insertion and lowered after a removal.
     std::atomic<size_t> held{0};
+    std::atomic<uint64_t> departures{1};     // counts each time something may have to leave, before it does
+    std::atomic<uint64_t> complete_since{0};  // what `departures` was when it had all rows; 0: it never had
     std::shared_ptr<rocksdb::Cache> cache;
+
+    bool IsComplete() const {
+      return departures.load(std::memory_order_acquire) == complete_since.load(std::memory_order_acquire);
+    }
+    void NoteDeparture() { departures.fetch_add(1, std::memory_order_release); }
   };
 
  private:
-  Shard& ShardOf(uint64_t hash);
+  Shard& ShardOf(uint64_t hash) { return shards_[ShardNumber(hash)]; }
+  const Shard& ShardOf(uint64_t hash) const { return shards_[ShardNumber(hash)]; }
+  static size_t ShardNumber(uint64_t hash);
+  static void Put(Shard& shard, std::string_view tagged, CachedRow* row);
   size_t ShardCapacity() const { return capacity() / shards_.size(); }
 
   std::vector<Shard> shards_;
   std::atomic<size_t> capacity_;
-  std::atomic<bool> complete_{false};
   const int64_t created_s_;
   std::atomic<bool> counts_uses_{false};
   SpreadCounter hits_;

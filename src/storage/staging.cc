@@ -4,10 +4,23 @@
 // then takes their place in one commit (a replica's first transfer, DEBUG RELOAD). Until then nobody sees it, and
 // after a crash it is garbage that compaction drops.
 
+#include <rocksdb/db.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "storage/overlay.h"
+#include "storage/slice.h"
 #include "storage/store.h"
 #include "storage/transaction.h"
 
 namespace cairn {
+namespace {
+
+constexpr size_t kReadaheadBytes = 256 * 1024;
+
+}  // namespace
 
 // The numbers are written down before a row is filed under one of them: after a crash they must not be given out again.
 Status Store::BeginStaging(Transaction& txn) {
@@ -26,8 +39,8 @@ Status Store::BeginStaging(Transaction& txn) {
 
 // With every stripe held nobody draws a number. A FLUSHALL before this gives up collections below `first` at most, one
 // after it none as long as something is staged (Transaction::ReplaceKeyspace).
-Status Store::BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces, const RowNumbers& first,
-                           const RowNumbers& next) {
+Result<RowCache::Departures> Store::BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces,
+                                                 const RowNumbers& first, const RowNumbers& next) {
   ASSERT(keyspaces.size() == staged_.size(), "a keyspace for each database");
   TRY(txn.BeginAlone(0));
   if (is_staging()) return Status::Io("another data set is being loaded");
@@ -46,7 +59,37 @@ Status Store::BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keys
   staging_.store(true, std::memory_order_release);
   txn.RecordKeyspaces();
   TRY(txn.FinishCommand());
-  return txn.Commit(CommitMode::kSync);
+  RowCache::Departures departures = cache_.Mark();
+  TRY(txn.Commit(CommitMode::kSync));
+  return departures;
+}
+
+Result<bool> Store::CacheStaged(const RowNumbers& first, const RowNumbers& next) {
+  struct Range {
+    Space space;
+    RowKey begin, end;
+  };
+  const std::array<Range, 2> ranges = {
+      Range{Space::kKeys, MakeKeyBound(first.keyspace, 0), MakeKeyBound(next.keyspace, 0)},
+      Range{Space::kElements, MakeCollectionStart(Space::kElements, first.collection, 0),
+            MakeCollectionStart(Space::kElements, next.collection, 0)}};
+  std::string tagged;
+  for (const Range& range : ranges) {
+    const rocksdb::Slice end = ToSlice(range.end.row());
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    options.readahead_size = kReadaheadBytes;
+    options.iterate_upper_bound = &end;
+    const std::unique_ptr<rocksdb::Iterator> rows(db_->NewIterator(options, family(range.space)));
+    for (rows->Seek(ToSlice(range.begin.row())); rows->Valid(); rows->Next()) {
+      tagged.assign(1, static_cast<char>(range.space));
+      tagged.append(rows->key().data(), rows->key().size());
+      const std::string_view value(rows->value().data(), rows->value().size());
+      if (!cache_.InsertIfRoom(tagged, Overlay::HashOf(tagged), value, RowCache::kUnknownUse)) return false;
+    }
+    TRY(FromRocksDb(rows->status()));
+  }
+  return true;
 }
 
 void Store::ForgetStaged() {

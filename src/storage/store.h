@@ -116,9 +116,13 @@ class Store {
   Status BeginStaging(Transaction& txn);
   // The same with keyspaces, one for each database, whose rows have numbers that another server gave them
   // (storage/row_files.h). `next` is above all of them, `first` the lowest number of theirs. kIo when numbers from
-  // `first` on have been used here since FreeNumbers was asked, or another staging is under way.
-  Status BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces, const RowNumbers& first,
-                      const RowNumbers& next);
+  // `first` on have been used here since FreeNumbers was asked, or another staging is under way. What had left the key
+  // cache by then.
+  Result<RowCache::Departures> BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces,
+                                            const RowNumbers& first, const RowNumbers& next);
+  // Puts rows of those numbers into the key cache, as long as nothing has to leave for them; whether all are in it.
+  // REQUIRES: they are staged, and nobody writes one.
+  Result<bool> CacheStaged(const RowNumbers& first, const RowNumbers& next);
   // The numbers from which on none was ever used. Thread: any.
   RowNumbers FreeNumbers() const { return {next_keyspace_, next_collection_}; }
   // Drops what was staged and not adopted. No-op when nothing is.

@@ -312,7 +312,7 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
       if (hot) hot_row_hash_ = hash;
       return found;
     }
-    if (store_.cache_.IsComplete()) return RowRef();
+    if (store_.cache_.IsComplete(hash)) return RowRef();
   }
   const ReadyOnly ready(lane_ == Lane::kFast);
   rocksdb::PinnableSlice value;

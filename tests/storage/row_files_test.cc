@@ -82,14 +82,17 @@ class RowFilesTest : public StoreFixture {
     std::vector<KeyspaceId> keyspaces;
     for (const auto& db : content.databases) keyspaces.push_back(db.keyspace);
     const RowNumbers next{kFirst.keyspace + 16, content.collections_end};
-    TRY(other_->BeginStaging(*other_txn_, keyspaces, kFirst, next));
+    const RowCache::Departures departures = TRY(other_->BeginStaging(*other_txn_, keyspaces, kFirst, next));
     TRY(TakeInRowFiles(*other_, files_));
+    const bool all_cached = TRY(other_->CacheStaged(kFirst, next));
     other_txn_->BeginCommand(Lane::kSlow, now_ms(), false);
     TRY(other_txn_->LockAll());
     other_txn_->AdoptStaged();
     other_->cache().NoteUnknownRows();
     TRY(other_txn_->FinishCommand());
-    return other_txn_->Commit(CommitMode::kSync);
+    TRY(other_txn_->Commit(CommitMode::kSync));
+    if (all_cached) other_->cache().NoteAllRows(departures);
+    return Ok();
   }
 
   std::string OtherRow(const RowKey& row) {
@@ -140,6 +143,43 @@ TEST_F(RowFilesTest, RowsArriveUnderOtherNumbers) {
   EXPECT_EQ(OtherRow(MakeElementRow(dead, "of nobody", 0)), "(none)");
   EXPECT_GT(other_->FreeNumbers().collection, kFirst.collection);
   EXPECT_GE(other_->FreeNumbers().keyspace, kFirst.keyspace + 16);
+}
+
+// The key cache has the rows that came, as far as there is room, and knows whether it has them all.
+TEST_F(RowFilesTest, RowsThatCameAreAtHand) {
+  const auto looks_for = [this](std::string_view name) {
+    const RowKey row = Key(other_->database(0).keyspace, name).row();
+    const uint64_t misses = other_->cache().misses();
+    const bool found = OtherRow(row) != "(none)";
+    const bool is_complete = other_->cache().IsComplete(Overlay::HashOf(row.tagged()));
+    return std::tuple(found, other_->cache().misses() > misses, is_complete);
+  };
+  PutString(0, "one", std::string("\x01\x00x", 3));
+  PutSet(0, "set", "member");
+  const auto content = WriteFiles();
+  ASSERT_TRUE(content.ok());
+  ASSERT_TRUE(Adopt(*content).ok());
+  EXPECT_EQ(looks_for("one"), std::tuple(true, false, true));
+  EXPECT_EQ(looks_for("set"), std::tuple(true, false, true));
+  EXPECT_EQ(looks_for("nobody"), std::tuple(false, true, true));
+  const RowKey member = MakeElementRow(kFirst.collection, "member", 0);
+  const uint64_t misses = other_->cache().misses();
+  EXPECT_EQ(OtherRow(member), "");
+  EXPECT_EQ(other_->cache().misses(), misses);
+}
+
+TEST_F(RowFilesTest, MoreRowsThanThereIsRoomForAreFoundAllTheSame) {
+  other_->cache().SetCapacity(256 << 10);
+  const auto record = [](int i) { return std::string("\x01\x00", 2) + std::to_string(i); };
+  for (int i = 0; i < 4000; ++i) PutString(0, "key:" + std::to_string(i), record(i));
+  const auto content = WriteFiles();
+  ASSERT_TRUE(content.ok());
+  ASSERT_TRUE(Adopt(*content).ok());
+  EXPECT_GT(other_->cache().usage(), 32u << 10);
+  for (int i = 0; i < 4000; ++i) {
+    const RowKey row = Key(other_->database(0).keyspace, "key:" + std::to_string(i)).row();
+    ASSERT_EQ(OtherRow(row), record(i));
+  }
 }
 
 TEST_F(RowFilesTest, NumbersThatAreUsedByNowAreRefused) {
