@@ -171,6 +171,7 @@ Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
     at += static_cast<uint64_t>(got);
   }
   while (part_bytes_ < line.size) {
+    const uint64_t begin = part_bytes_;
     const size_t most = std::min<uint64_t>(step.size(), line.size - part_bytes_);
     const size_t got = TRY(wire.Read(step.data(), most, timeout_ms_));
     if (got == 0) return Status::Io("the files stopped coming");
@@ -182,6 +183,8 @@ Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
       done += static_cast<size_t>(written);
       part_bytes_ += static_cast<uint64_t>(written);
     }
+    // To the disk bit by bit, instead of gigabytes that are suddenly due and that all reads wait behind.
+    (void)sync_file_range(fd, static_cast<off64_t>(begin), static_cast<off64_t>(got), SYNC_FILE_RANGE_WRITE);
     received_ += got;
     (*on_progress_)(received_, line.total);
   }

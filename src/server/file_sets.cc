@@ -194,6 +194,28 @@ void FileSets::Release(FileSet& set, bool got_all) {
   Reap();
 }
 
+// ---- the rate
+
+template <typename Check>
+Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
+  const int64_t rate = server_.settings().repl_sync_rate;
+  if (rate == 0) return Ok();
+  int64_t until_us;
+  {
+    const std::lock_guard lock(mutex_);
+    until_us = std::max(clock.next_free_us, MonotonicUs());
+    clock.next_free_us = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
+  }
+  // Another rate holds at once, and for all who wait.
+  const auto is_same = [&] { return server_.settings().repl_sync_rate == rate; };
+  SleepUntil(until_us, [&] { return is_same() ? is_wanted() : Status::Io("another rate"); });
+  if (!is_same()) {
+    const std::lock_guard lock(mutex_);
+    clock.next_free_us = 0;
+  }
+  return is_wanted();
+}
+
 // ---- writing
 
 Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& snapshot) {
@@ -216,7 +238,8 @@ Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& 
     set.grown.notify_all();
     return Ok();
   };
-  RowFilesWriter writer(server_.store(), snapshot, set.first, set.folder, on_file, before_key);
+  const auto on_bytes = [&](size_t bytes) { return Pace(writing_, bytes, check); };
+  RowFilesWriter writer(server_.store(), snapshot, set.first, set.folder, on_file, on_bytes, before_key);
   return writer.Write();
 }
 
@@ -252,25 +275,6 @@ void FileSets::NoteFailure(std::string_view reason) {
 }
 
 // ---- sending
-
-Status FileSets::Pace(size_t bytes, const Push& push) {
-  const int64_t rate = server_.settings().repl_sync_rate;
-  if (rate == 0) return Ok();
-  int64_t until_us;
-  {
-    const std::lock_guard lock(mutex_);
-    until_us = std::max(next_free_us_, MonotonicUs());
-    next_free_us_ = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
-  }
-  // Another rate holds at once, and for all who wait.
-  const auto check = [&] { return server_.settings().repl_sync_rate == rate ? push("") : Status::Io("another rate"); };
-  SleepUntil(until_us, check);
-  if (server_.settings().repl_sync_rate != rate) {
-    const std::lock_guard lock(mutex_);
-    next_free_us_ = 0;
-  }
-  return push("");
-}
 
 Result<bool> FileSets::AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push) {
   int64_t told_ms = WallMs();
@@ -310,7 +314,7 @@ Status FileSets::SendFile(FileSet& set, const RowFile& file, uint64_t from, cons
                                                        kMostPieceBytes);
     const size_t got = TRY(source(piece.data(), std::min<uint64_t>(most, left)));
     if (got == 0) return Status::Io(file.path + " is shorter than it was");
-    TRY(Pace(got, push));
+    TRY(Pace(sending_, got, [&push] { return push(""); }));
     TRY(push(std::string_view(piece).substr(0, got)));
     sent_bytes_ += got;
     left -= got;

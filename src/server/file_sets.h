@@ -101,7 +101,13 @@ class FileSets {
   Result<bool> AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push);
   Status SendFile(FileSet& set, const RowFile& file, uint64_t from, const Push& push);
   // Waits as long as repl-sync-rate wants before so many bytes; an error when the replica is gone.
-  Status Pace(size_t bytes, const Push& push);
+  // When the next bytes may go, for one kind of work.
+  struct Clock {
+    int64_t next_free_us = 0;
+  };
+  // Waits until `bytes` may go at the rate set; `is_wanted` ends it early.
+  template <typename Check>
+  Status Pace(Clock& clock, size_t bytes, const Check& is_wanted);
   void Reap();
 
   Server& server_;
@@ -109,7 +115,8 @@ class FileSets {
   std::mutex begin_mutex_;  // one set is begun at a time; before mutex_
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<FileSet>> sets_;  // guarded by mutex_
-  int64_t next_free_us_ = 0;                    // of the rate; guarded by mutex_
+  Clock writing_;                               // guarded by mutex_, like the next
+  Clock sending_;
   uint64_t begun_ = 0;                          // guarded by begin_mutex_
   std::atomic<int64_t> failed_ms_{0};           // when a set last could not be written; 0: never
   std::atomic<uint64_t> transfers_{0};

@@ -24,6 +24,8 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kFileBytes = 64ull << 20;
+// What is handed to the disk at once: a read that a client waits for stands behind one of these, not a megabyte.
+constexpr uint64_t kBytesPerSync = 64 << 10;
 constexpr size_t kReadaheadBytes = 256 * 1024;  // of each file that is being read
 constexpr size_t kChecksumStep = 256 * 1024;
 constexpr int kSkipsBeforeSeek = 64;  // dead rows in a row that are passed over one by one
@@ -36,9 +38,9 @@ Status Damaged(const char* what) { return Status::Corruption(std::string("row fi
 }  // namespace
 
 RowFilesWriter::RowFilesWriter(Store& store, const StoreSnapshot& snapshot, RowNumbers first, std::string folder,
-                               OnFile on_file, BeforeKey before_key)
+                               OnFile on_file, OnBytes on_bytes, BeforeKey before_key)
     : store_(store), snapshot_(snapshot), first_(first), folder_(std::move(folder)), on_file_(std::move(on_file)),
-      before_key_(std::move(before_key)) {}
+      on_bytes_(std::move(on_bytes)), before_key_(std::move(before_key)) {}
 
 RowFilesWriter::~RowFilesWriter() = default;
 
@@ -215,13 +217,20 @@ Status RowFilesWriter::Put(Space space, std::string_view row, std::string_view v
     options.compression_per_level.clear();
     options.bottommost_compression = rocksdb::kDisableCompressionOption;
     options.compression = rocksdb::kSnappyCompression;
-    const rocksdb::EnvOptions files(store_.db().GetDBOptions());
+    rocksdb::EnvOptions files(store_.db().GetDBOptions());
+    files.bytes_per_sync = kBytesPerSync;
     writer_ = std::make_unique<rocksdb::SstFileWriter>(files, options, nullptr, false);
     file_ = {.space = space, .path = folder_ + "/" + std::to_string(file_count_++) + ".sst"};
     TRY(FromRocksDb(writer_->Open(file_.path)));
+    told_bytes_ = 0;
   }
   TRY(FromRocksDb(writer_->Put(ToSlice(row), ToSlice(value))));
-  return writer_->FileSize() >= kFileBytes ? EndFile() : Ok();
+  const uint64_t size = writer_->FileSize();
+  if (size - told_bytes_ >= kBytesPerSync) {
+    if (on_bytes_) TRY(on_bytes_(size - told_bytes_));
+    told_bytes_ = size;
+  }
+  return size >= kFileBytes ? EndFile() : Ok();
 }
 
 Status RowFilesWriter::EndFile() {

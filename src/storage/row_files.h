@@ -59,12 +59,14 @@ class RowFilesWriter {
  public:
   // Hears of each file when it is written; an error ends the work with it.
   using OnFile = std::function<Status(RowFile file)>;
+  // Hears of what was written, some 64 KB at a time, and may take its time; an error ends the work.
+  using OnBytes = std::function<Status(size_t bytes)>;
   // Is called before each key; may be empty.
   using BeforeKey = std::function<Status()>;
 
   // `folder` exists and is empty.
   RowFilesWriter(Store& store, const StoreSnapshot& snapshot, RowNumbers first, std::string folder, OnFile on_file,
-                 BeforeKey before_key = nullptr);
+                 OnBytes on_bytes = nullptr, BeforeKey before_key = nullptr);
   ~RowFilesWriter();
 
   // Writes all rows. kIo: the disk failed; kCorruption: a record does not decode. Files are left to the caller.
@@ -88,6 +90,7 @@ class RowFilesWriter {
   const RowNumbers first_;
   const std::string folder_;
   const OnFile on_file_;
+  const OnBytes on_bytes_;
   const BeforeKey before_key_;
   RowFilesContent content_;
   std::vector<KeyspaceId> keyspaces_;      // alive, ascending; the place of one says which number it gets
@@ -95,6 +98,7 @@ class RowFilesWriter {
   CollectionId first_alive_ = 0;           // 0: there is no collection
   CollectionId last_alive_ = 0;
   std::unique_ptr<rocksdb::SstFileWriter> writer_;  // of the file being written, if there is one
+  uint64_t told_bytes_ = 0;                // of it, to on_bytes_
   RowFile file_;
   uint64_t file_count_ = 0;
   std::string row_;

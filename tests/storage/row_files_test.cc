@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/random.h"
 #include "encoding/record.h"
 #include "store_fixture.h"
 #include "storage/store_snapshot.h"
@@ -180,6 +181,39 @@ TEST_F(RowFilesTest, MoreRowsThanThereIsRoomForAreFoundAllTheSame) {
     const RowKey row = Key(other_->database(0).keyspace, "key:" + std::to_string(i)).row();
     ASSERT_EQ(OtherRow(row), record(i));
   }
+}
+
+TEST_F(RowFilesTest, WhoeverPacesTheWritingHearsOfItsBytes) {
+  Random noise(1);
+  for (int i = 0; i < 40; ++i) {
+    std::string record("\x01\x00", 2);
+    for (int byte = 0; byte < 20000; ++byte) record.push_back(static_cast<char>(noise.Below(256)));
+    PutString(0, "key:" + std::to_string(i), record);
+  }
+  const auto snapshot = StoreSnapshot::Take(store());
+  ASSERT_TRUE(snapshot.ok());
+  uint64_t told = 0;
+  int times = 0;
+  const auto write = [&](const RowFilesWriter::OnBytes& on_bytes) {
+    files_.clear();
+    const auto on_file = [this](RowFile file) {
+      files_.push_back(std::move(file));
+      return Ok();
+    };
+    return RowFilesWriter(store(), **snapshot, kFirst, dir() + "/files", on_file, on_bytes).Write();
+  };
+  const auto content = write([&](size_t bytes) {
+    told += bytes;
+    ++times;
+    return Ok();
+  });
+  ASSERT_TRUE(content.ok());
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_GT(told, files_[0].size - (100 << 10));
+  EXPECT_LE(told, files_[0].size);
+  EXPECT_GT(times, 5);
+  EXPECT_FALSE(write([](size_t) { return Status::Io("enough"); }).ok());
+  EXPECT_TRUE(files_.empty());
 }
 
 TEST_F(RowFilesTest, NumbersThatAreUsedByNowAreRefused) {
