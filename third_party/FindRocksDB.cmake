@@ -33,6 +33,13 @@ if(RocksDB_FOUND AND NOT TARGET RocksDB::rocksdb)
     add_plain_rocksdb(${RocksDB_LIBRARY} RocksDB_LINKED)
     list(PREPEND RocksDB_NEEDS cairn_plain_memory)
   endif()
+  if(RocksDB_LIBRARY MATCHES "\\.a$")
+    # What calls a function inside a shared library is not the linker's to say.
+    add_library(cairn_rocksdb_crc32c STATIC ${CMAKE_CURRENT_LIST_DIR}/rocksdb_crc32c.cc)
+    target_link_libraries(cairn_rocksdb_crc32c PUBLIC cairn_isal)
+    target_link_options(cairn_rocksdb_crc32c INTERFACE -Wl,--wrap=_ZN7rocksdb6crc32c6ExtendEjPKcm)
+    list(PREPEND RocksDB_NEEDS cairn_rocksdb_crc32c)
+  endif()
   add_library(RocksDB::rocksdb UNKNOWN IMPORTED)
   set_target_properties(RocksDB::rocksdb PROPERTIES
     IMPORTED_LOCATION ${RocksDB_LINKED} INTERFACE_INCLUDE_DIRECTORIES ${RocksDB_INCLUDE_DIR}

@@ -1,6 +1,11 @@
 # Resolves what Cairn is built on. Everything comes from the system's packages; nothing is vendored.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal>=2.30)
+add_library(cairn_isal STATIC ${CMAKE_CURRENT_LIST_DIR}/isal.cc)
+target_include_directories(cairn_isal PUBLIC ${CMAKE_CURRENT_LIST_DIR})
+target_link_libraries(cairn_isal PRIVATE PkgConfig::ISAL)
+add_library(Isal::isal ALIAS cairn_isal)
 find_package(RocksDB REQUIRED)
 find_package(gflags REQUIRED)
 find_package(fmt REQUIRED)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/dump_payload.h"
 
+#include "isal.h"
 #include "replication/byte_reader.h"
-#include "replication/crc64.h"
 #include "replication/little_endian.h"
 #include "replication/rdb_format.h"
 
@@ -17,7 +17,7 @@ constexpr size_t kCrcBytes = 8;
 void AppendDumpFooter(std::string& payload) {
   const bool has_times = !payload.empty() && payload[0] == static_cast<char>(RdbType::kHashWithTimes);
   AppendLittle(payload, has_times ? kRdbVersionWithTimes : kRdbVersionWritten, kVersionBytes);
-  AppendLittle(payload, Crc64(payload), kCrcBytes);
+  AppendLittle(payload, isal::Crc64Jones(payload), kCrcBytes);
 }
 
 std::optional<std::string_view> StripDumpFooter(std::string_view payload, bool skips_checksum) {
@@ -27,7 +27,7 @@ std::optional<std::string_view> StripDumpFooter(std::string_view payload, bool s
   const uint64_t version = footer.Little(kVersionBytes);
   const uint64_t crc = footer.Little(kCrcBytes);
   if (version > kRdbVersionRead) return std::nullopt;
-  if (!skips_checksum && crc != Crc64(payload.substr(0, payload.size() - kCrcBytes))) return std::nullopt;
+  if (!skips_checksum && crc != isal::Crc64Jones(payload.substr(0, payload.size() - kCrcBytes))) return std::nullopt;
   return payload.substr(0, value_bytes);
 }
 

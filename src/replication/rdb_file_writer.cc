@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "replication/crc64.h"
+#include "isal.h"
 #include "replication/little_endian.h"
 #include "replication/rdb_file.h"
 #include "replication/rdb_save.h"
@@ -27,7 +27,7 @@ RdbFileWriter::RdbFileWriter(Transaction& txn, const StoreSnapshot& snapshot, co
 
 void RdbFileWriter::Flush() {
   if (status_.ok() && !out_.empty()) {
-    if (options_.checksum) crc_ = Crc64(out_, crc_);
+    if (options_.checksum) crc_ = isal::Crc64Jones(out_, crc_);
     bytes_ += out_.size();
     status_ = sink_(out_);
   }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/number.h"
-#include "replication/crc64.h"
+#include "isal.h"
 #include "replication/rdb_format.h"
 
 namespace cairn {
@@ -63,7 +63,7 @@ void RdbReader::Release() {
 uint64_t RdbReader::Checksum() {
   if (chunks_.empty()) return crc_;
   const size_t read = chunks_.back().size() - bytes_.left();
-  crc_ = Crc64(std::string_view(chunks_.back()).substr(summed_, read - summed_), crc_);
+  crc_ = isal::Crc64Jones(std::string_view(chunks_.back()).substr(summed_, read - summed_), crc_);
   summed_ = read;
   return crc_;
 }

@@ -29,7 +29,7 @@
 #include "base/clock.h"
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
-#include "replication/crc64.h"
+#include "isal.h"
 #include "replication/little_endian.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
@@ -160,7 +160,7 @@ std::string_view KeysOf(std::string_view saved) {
 bool HasItsChecksum(std::string_view bytes) {
   const std::string_view body = bytes.substr(0, bytes.size() - kCrcBytes);
   std::string expected;
-  AppendLittle(expected, Crc64(body, 0), kCrcBytes);
+  AppendLittle(expected, isal::Crc64Jones(body), kCrcBytes);
   return bytes.ends_with(expected) || bytes.ends_with(std::string(kCrcBytes, '\0'));
 }
 
@@ -201,7 +201,7 @@ class Trial {
     std::string head(kHead);
     if (random.Below(50) == 0) damage.Apply(head);
     std::string crc;
-    AppendLittle(crc, Crc64(std::string(kHead) + good, 0), kCrcBytes);
+    AppendLittle(crc, isal::Crc64Jones(std::string(kHead) + good), kCrcBytes);
     return head + body + crc;
   }
 
