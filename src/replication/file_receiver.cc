@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "base/remove_file.h"
 
 namespace cairn {
 namespace {
@@ -71,10 +72,9 @@ std::string FileReceiver::NameOf(const FileLine& line) const {
 }
 
 void FileReceiver::Drop() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
+  RemoveFolder(folder_);
   scanned_ = true;
-  transfer_ = kNoTransfer;
+  transfer_ = std::string(kNoTransfer);
   files_.clear();
   part_.clear();
   part_bytes_ = received_ = 0;

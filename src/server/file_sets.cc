@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/remove_file.h"
 #include "base/thread.h"
 #include "replication/rdb_disk.h"
 #include "script/library_store.h"
@@ -42,11 +43,6 @@ Number RoundUp(Number number, Number step) {
 }
 
 std::string FolderOfSets(Server& server) { return server.config().Text("dir") + "/sync-sent"; }
-
-void RemoveFolder(const std::string& folder) {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-}
 
 // Ends early when `check` says so.
 template <typename Check>

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/remove_file.h"
+
 namespace cairn {
 namespace {
 
@@ -138,6 +140,13 @@ class TableFiles : public rocksdb::FileSystemWrapper {
     if (fd < 0) return Failed("opening", path, errno);
     *file = std::make_unique<TableFile>(path, fd);
     return IOStatus::OK();
+  }
+
+  // Not of logs: they may be read still (storage/log_tail.h), while RocksDB removes a table or a blob file when the
+  // last version that has it is gone.
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* debug) override {
+    if (path.ends_with(".sst") || path.ends_with(".blob")) CutDownToRemove(path);
+    return FileSystemWrapper::DeleteFile(path, options, debug);
   }
 };
 

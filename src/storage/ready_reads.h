@@ -46,7 +46,8 @@ class ReadyOnly {
 };
 
 // RocksDB's file system (rocksdb/file_system.h), with files to be read at random that heed ReadyOnly. Files with
-// direct I/O have nothing in the page cache: while a ReadyOnly lives, reading them is refused.
+// direct I/O have nothing in the page cache: while a ReadyOnly lives, reading them is refused. Tables and blob files
+// are cut down before they are removed (base/remove_file.h).
 std::shared_ptr<rocksdb::FileSystem> MakeTableFiles();
 
 }  // namespace cairn

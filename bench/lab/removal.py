@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What somebody who reads the disk feels of large files being removed.
+
+4 KB past the page cache, once a millisecond, from a file of its own; first alone, then while files of 64 MB are
+removed whole, one after the other, and while each is cut down from its end a piece at a time before it is removed,
+as the server does it (src/base/remove_file.h). In turns; the medians are printed.
+
+How much there is to see depends on the file system and on the disk: on one that is not mounted with `discard`
+there should be little.
+"""
+
+import argparse
+import json
+import mmap
+import multiprocessing
+import os
+import pathlib
+import random
+import statistics
+import tempfile
+import time
+
+MB = 1 << 20
+FILE_MB = 64
+TARGET_MB = 512
+BLOCK = 4096
+PIECES_MB = {"alone": None, "whole": FILE_MB, "16 MB": 16, "4 MB": 4, "1 MB": 1}
+SETTLE_S = 6.0  # longer than a file system puts off what it has to write
+
+
+def write_file(path: pathlib.Path, size_mb: int):
+    """A file of noise, on the disk."""
+    noise = random.randbytes(MB)
+    with path.open("wb") as file:
+        for _ in range(size_mb):
+            file.write(noise)
+        os.fsync(file.fileno())
+
+
+def remove_files(paths, piece_mb: int):
+    """Cuts each down by so much at a time, and removes it."""
+    for path in paths:
+        for size in range(FILE_MB - piece_mb, 0, -piece_mb):
+            os.truncate(path, size * MB)
+        path.unlink()
+
+
+def read_blocks(path: pathlib.Path, seconds: float) -> list[float]:
+    """Latencies in ms, sorted; ticks that pass during a read are left out."""
+    file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    block = mmap.mmap(-1, BLOCK)
+    latencies = []
+    start = time.monotonic()
+    due = start
+    while due < start + seconds:
+        time.sleep(max(0.0, due - time.monotonic()))
+        asked = time.monotonic()
+        os.preadv(file, [block], random.randrange(TARGET_MB * MB // BLOCK) * BLOCK)
+        done = time.monotonic()
+        latencies.append((done - asked) * 1e3)
+        due = max(due + 0.001, done)
+    os.close(file)
+    return sorted(latencies)
+
+
+def measure(folder: pathlib.Path, piece_mb, options) -> dict:
+    """One run: files are made, then read beside their end."""
+    paths = [folder / f"{number}.sst" for number in range(options.size_mb // FILE_MB)] if piece_mb else []
+    for path in paths:
+        write_file(path, FILE_MB)
+    time.sleep(SETTLE_S)
+    remover = multiprocessing.Process(target=remove_files, args=(paths, piece_mb))
+    remover.start()
+    latencies = read_blocks(folder / "target", options.seconds)
+    remover.join()
+    return {"p50": statistics.median(latencies), "p99": latencies[len(latencies) * 99 // 100],
+            "p999": latencies[len(latencies) * 999 // 1000], "max": latencies[-1]}
+
+
+def parse_options():
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="bench/removal", description=__doc__.splitlines()[0])
+    parser.add_argument("--dir", help="where; the place of temporary files unless told")
+    parser.add_argument("--size-mb", type=int, default=2560, help="of the files to remove")
+    parser.add_argument("--seconds", type=float, default=5, help="of reads")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", metavar="FILE")
+    return parser.parse_args()
+
+
+def main():
+    """Runs all cases in turns and prints a line for each."""
+    options = parse_options()
+    figures = {case: [] for case in PIECES_MB}
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=options.dir) as name:
+        folder = pathlib.Path(name)
+        write_file(folder / "target", TARGET_MB)
+        for _ in range(options.rounds):
+            for case, piece_mb in PIECES_MB.items():
+                figures[case].append(measure(folder, piece_mb, options))
+    print(f"{'':8}" + "".join(f"{name + ' ms':>12}" for name in ("p50", "p99", "p999", "max")))
+    for case, runs in figures.items():
+        medians = [statistics.median(run[name] for run in runs) for name in ("p50", "p99", "p999", "max")]
+        print(f"{case:8}" + "".join(f"{value:12.2f}" for value in medians))
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()
