@@ -61,9 +61,10 @@ const Directive kRows[] = {
      .target = &S::repl_sync_files,
      .help = "The first transfer between two Cairns is of files that the replica takes into its database as they are. "
              "Both must say yes; otherwise, and to or from Redis, it is an RDB file."},
-    {.name = "repl-sync-rate", .section = kRepl, .kind = Kind::kMemory, .fallback = "0", .min = 0,
+    {.name = "repl-sync-rate", .section = kRepl, .kind = Kind::kMemory, .fallback = "64mb", .min = 0,
      .target = &S::repl_sync_rate,
-     .help = "Bytes a second that a primary's transfers of files to all its replicas take together; 0 is no limit."},
+     .help = "Bytes a second that a primary's transfers of files to all its replicas take together; 0 is no limit. "
+             "Clients share the disk with a transfer; without any it may be as fast as it can."},
     {.name = "min-replicas-to-write", .alias = "min-slaves-to-write", .section = kRepl, .kind = Kind::kNumber,
      .fallback = "0", .min = 0, .max = kMaxInt, .target = &S::min_replicas_to_write,
      .help = "A primary with fewer replicas that were heard of lately refuses writes; 0 asks for none."},
