@@ -74,7 +74,7 @@ std::string FileReceiver::NameOf(const FileLine& line) const {
 void FileReceiver::Drop() {
   RemoveFolder(folder_);
   scanned_ = true;
-  transfer_ = std::string(kNoTransfer);
+  transfer_ = kNoTransfer;
   files_.clear();
   part_.clear();
   part_bytes_ = received_ = 0;

@@ -29,6 +29,7 @@ constexpr size_t kMostPieceBytes = 64 * 1024;
 constexpr size_t kLeastPieceBytes = 1024;
 constexpr int64_t kPiecesPerSecond = 10;  // at least, where a rate is set
 constexpr int64_t kLongestSleepUs = 100000;
+constexpr int64_t kMostCaughtUpUs = 20000;  // of being late, at a rate
 constexpr auto kNewsPause = std::chrono::milliseconds(100);
 constexpr int64_t kNewlineMs = 1000;
 constexpr int64_t kFailurePauseMs = 600000;
@@ -199,7 +200,7 @@ Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
   int64_t until_us;
   {
     const std::lock_guard lock(mutex_);
-    until_us = std::max(clock.next_free_us, MonotonicUs());
+    until_us = std::max(clock.next_free_us, MonotonicUs() - kMostCaughtUpUs);
     clock.next_free_us = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
   }
   // Another rate holds at once, and for all who wait.

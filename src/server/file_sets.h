@@ -100,12 +100,12 @@ class FileSets {
   // False: there is none, the set is whole.
   Result<bool> AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push);
   Status SendFile(FileSet& set, const RowFile& file, uint64_t from, const Push& push);
-  // Waits as long as repl-sync-rate wants before so many bytes; an error when the replica is gone.
   // When the next bytes may go, for one kind of work.
   struct Clock {
     int64_t next_free_us = 0;
   };
-  // Waits until `bytes` may go at the rate set; `is_wanted` ends it early.
+  // Waits until `bytes` may go at repl-sync-rate; who was a little late catches up. An error of `is_wanted` ends it
+  // early.
   template <typename Check>
   Status Pace(Clock& clock, size_t bytes, const Check& is_wanted);
   void Reap();

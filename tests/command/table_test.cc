@@ -94,7 +94,9 @@ TEST_F(Table, UsageLinesAgreeWithArity) {
     const auto names = static_cast<int>(command.parent() == nullptr ? 1 : 2);
     const int least = names + static_cast<int>(range.least);
     EXPECT_EQ(std::abs(row.arity), least) << row.syntax;
-    if (range.open) EXPECT_LT(row.arity, 0) << row.syntax;
+    if (range.open) {
+      EXPECT_LT(row.arity, 0) << row.syntax;
+    }
   });
 }
 
