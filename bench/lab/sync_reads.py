@@ -31,6 +31,7 @@ KEYS_PER_MB = 1000
 MOST_RATIO = 2.0
 MB = 1_000_000
 SPARE_MB = 64
+SETTLE_S = 20  # the disk is busy for a while with what the last replica had, which is gone
 WAYS = {"files": "yes", "RDB": "no"}
 
 
@@ -92,6 +93,7 @@ def is_synced(replica: Server) -> bool:
 def measure(primary: Server, reader: Reader, way: str, options, seed: int) -> dict:
     """A round: reads alone, then reads while a new replica is sent everything."""
     wait_until_quiet([primary.pid])
+    time.sleep(SETTLE_S)
     alone = reader.run(options.seconds, seed)
     primary.client().config_set("repl-sync-files", WAYS[way])
     with start_cairn(options.cairn_args, memory_budget=f"{options.budget_mb}mb", repl_sync_files=WAYS[way]) as replica:
