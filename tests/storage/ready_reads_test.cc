@@ -119,16 +119,15 @@ TEST_F(ReadyReads, TellWhichFileIsMissing) {
 // Whoever holds a log open reads it to its end, also when RocksDB has removed it.
 TEST_F(ReadyReads, ATableIsCutDownBeforeItIsRemovedAndALogIsNot) {
   const std::string log = path_ + ".log";
-  std::filesystem::copy_file(path_, log);
-  const int table_fd = open(path_.c_str(), O_RDONLY);
-  const int log_fd = open(log.c_str(), O_RDONLY);
-  EXPECT_TRUE(files_->DeleteFile(path_, {}, nullptr).ok());
-  EXPECT_TRUE(files_->DeleteFile(log, {}, nullptr).ok());
-  EXPECT_FALSE(std::filesystem::exists(path_) || std::filesystem::exists(log));
-  EXPECT_EQ(lseek(table_fd, 0, SEEK_END), 1 << 20);
-  EXPECT_EQ(lseek(log_fd, 0, SEEK_END), static_cast<off_t>(kFileBytes));
-  close(table_fd);
-  close(log_fd);
+  const std::string blob = path_ + ".blob";
+  for (const std::string& copy : {log, blob}) std::filesystem::copy_file(path_, copy);
+  for (const std::string& path : {path_, blob, log}) {
+    const int fd = open(path.c_str(), O_RDONLY);
+    EXPECT_TRUE(files_->DeleteFile(path, {}, nullptr).ok());
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_EQ(lseek(fd, 0, SEEK_END), path == log ? static_cast<off_t>(kFileBytes) : 1 << 20) << path;
+    close(fd);
+  }
   EXPECT_FALSE(files_->DeleteFile(path_, {}, nullptr).ok());
 }
 
