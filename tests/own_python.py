@@ -3,13 +3,19 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 
-VENV = pathlib.Path(__file__).resolve().parents[1] / "build" / "venv"
+REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
+VENV = REPOSITORY / "build" / "venv"
+MAKE = "set -euo pipefail; source scripts/common.sh; install_packages test; make_venv"
 
 
 def use():
-    """Starts this program again with that Python, unless it has it or there is none yet (scripts/test makes it)."""
+    """Starts this program again with that Python, which is made first where there is none (as by scripts/test)."""
     python = VENV / "bin" / "python"
-    if pathlib.Path(sys.prefix) != VENV and python.exists():
-        os.execv(python, [str(python), *sys.argv])
+    if pathlib.Path(sys.prefix) == VENV:
+        return
+    if not python.exists():
+        subprocess.run(["bash", "-c", MAKE], cwd=REPOSITORY, stdout=sys.stderr, check=True)
+    os.execv(python, [str(python), *sys.argv])
