@@ -30,9 +30,12 @@ Status PrimaryLink::Expect(std::initializer_list<std::string_view> argv, bool ma
   return Ok();
 }
 
-Status PrimaryLink::Open(const LinkOptions& options) {
+Status PrimaryLink::Connect(const LinkOptions& options) {
   timeout_ms_ = options.timeout_ms;
-  TRY(wire_.Connect(options.host, options.port, options.timeout_ms, options.bind_from, options.tls));
+  return wire_.Connect(options.host, options.port, options.timeout_ms, options.bind_from, options.tls);
+}
+
+Status PrimaryLink::Introduce(const LinkOptions& options) {
   TRY(wire_.SendCommand({"PING"}, timeout_ms_));
   const std::string pong = TRY(wire_.ReadLine(timeout_ms_));
   const bool wants_password = pong.starts_with("-NOAUTH") || pong.starts_with("-NOPERM");

@@ -42,8 +42,9 @@ class PrimaryLink {
     std::string text;     // with kNotNow: its words
   };
 
-  // Connects and says who is there.
-  Status Open(const LinkOptions& options);
+  Status Connect(const LinkOptions& options);
+  // Says who is there, to a primary just connected to.
+  Status Introduce(const LinkOptions& options);
   // Asks for the stream `id` from the byte `next` on; an empty id for everything. `failover` tells a
   // primary that this one takes over.
   Result<Answer> Psync(std::string_view id, uint64_t next, bool failover = false);

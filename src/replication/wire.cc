@@ -89,23 +89,32 @@ Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, cons
   const int resolved = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (resolved != 0) return Status::Io(host + ": " + gai_strerror(resolved));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> keep(found, freeaddrinfo);
-  fd_ = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int64_t addresses = 0;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) ++addresses;
+  Status status = Status::Io(host + ": no address");
+  for (const addrinfo* each = found; each != nullptr && !interrupted_; each = each->ai_next) {
+    status = ConnectTo(*each, host, timeout_ms / addresses, from);
+    if (status.ok()) break;
+    Close();
+  }
+  if (status.ok() && tls != nullptr) tls_ = tls->Connect(fd_, host);
+  return status;
+}
+
+Status Wire::ConnectTo(const addrinfo& address, const std::string& host, int64_t timeout_ms, const std::string& from) {
+  fd_ = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) return WireError("socket");
-  if (!from.empty()) BindTo(fd_, from, found->ai_family);
+  if (!from.empty()) BindTo(fd_, from, address.ai_family);
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  if (connect(fd_, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS) {
-    return WireError(host);
-  }
+  if (connect(fd_, address.ai_addr, address.ai_addrlen) != 0 && errno != EINPROGRESS) return WireError(host);
   if (!TRY(Await(POLLOUT, timeout_ms))) return TimedOut("connecting to " + host);
   int error = 0;
   socklen_t size = sizeof error;
   getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
   errno = error;
-  if (error != 0) return WireError(host);
-  if (tls != nullptr) tls_ = tls->Connect(fd_, host);
-  return Ok();
+  return error == 0 ? Ok() : WireError(host);
 }
 
 Status Wire::Send(std::string_view bytes, int64_t timeout_ms) {

@@ -16,6 +16,8 @@
 #include "base/result.h"
 #include "base/tls.h"
 
+struct addrinfo;
+
 namespace cairn {
 
 class Wire {
@@ -25,6 +27,7 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
+  // To the first of the host's addresses that takes connections; each is given its part of the time.
   // `from`: the local address to use; empty: any. With `tls` the handshake takes place when something is sent.
   Status Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from = "",
                  const Tls* tls = nullptr);
@@ -47,6 +50,7 @@ class Wire {
   std::string local_address() const;
 
  private:
+  Status ConnectTo(const addrinfo& address, const std::string& host, int64_t timeout_ms, const std::string& from);
   // False: the time is over.
   Result<bool> Await(short events, int64_t timeout_ms);
   Status Failed(const std::string& what) const;

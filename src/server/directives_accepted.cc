@@ -89,9 +89,7 @@ const Directive kRows[] = {
     Switch("aof-rewrite-incremental-fsync", "yes", kAofFile),
 
     Switch("replica-lazy-flush", "no", kReplica),
-    Count("repl-diskless-sync-delay", "5", 0, kReplica),
     Hidden(Count("key-load-delay", "0", INT32_MIN, kReplica)),
-    Count("repl-diskless-sync-max-replicas", "0", 0, kReplica),
     Choice("repl-diskless-load", "disabled", kLoad, kReplica),
     Switch("repl-disable-tcp-nodelay", "no", kReplica),
 

@@ -57,6 +57,13 @@ const Directive kRows[] = {
     {.name = "repl-diskless-sync", .section = kRepl, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::repl_diskless_sync,
      .help = "The first transfer to a replica goes straight to its connection; otherwise a file is written first."},
+    {.name = "repl-diskless-sync-delay", .section = kRepl, .kind = Kind::kNumber, .fallback = "0", .min = 0,
+     .max = kMaxInt, .target = &S::repl_diskless_sync_delay_s, .syntax = "<seconds>",
+     .help = "How long a first transfer that needs no file waits for further replicas. Redis waits 5 seconds, for who "
+             "comes later waits for the next transfer there; here each is served at once."},
+    {.name = "repl-diskless-sync-max-replicas", .section = kRepl, .kind = Kind::kNumber, .fallback = "0", .min = 0,
+     .max = kMaxInt, .target = &S::repl_diskless_sync_max_replicas,
+     .help = "When so many replicas wait, they wait no longer for `repl-diskless-sync-delay`; 0 for no such number."},
     {.name = "repl-sync-files", .section = kRepl, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::repl_sync_files,
      .help = "The first transfer between two Cairns is of files that the replica takes into its database as they are. "

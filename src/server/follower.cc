@@ -172,7 +172,9 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
                                             store.FreeNumbers(), receiver_.Find()});
   }
   if (!wanted_) return Status::Io("not wanted any more");
-  TRY(link_.Open(options));
+  TRY(link_.Connect(options));
+  ShowState(State::kHandshake);
+  TRY(link_.Introduce(options));
   if (!wanted_) return Status::Io("not wanted any more");
   const bool goes_on = log_.can_continue();
   const History history = log_.history();

@@ -46,7 +46,7 @@ struct PrimaryAddress {
 
 class Follower {
  public:
-  enum class State : unsigned char { kNone, kConnect, kConnecting, kSync, kConnected };
+  enum class State : unsigned char { kNone, kConnect, kConnecting, kHandshake, kSync, kConnected };
 
   Follower(Server& server, StreamLog& log);
   ~Follower();

@@ -244,11 +244,45 @@ Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next,
   }
   ++full_syncs_;
   const bool takes_files = !is_old && replica.files && file_sets_.Suits(*replica.files);
+  if (takes_files || TakesMarkedFile(replica, is_old)) TRY(AwaitOthers(replica));
   TRY(takes_files ? SendFiles(replica, start) : SendEverything(replica, is_old, start));
   return SendStream(replica, start, start.offset + 1);
 }
 
 // ---- the first transfer
+
+bool Replicas::TakesMarkedFile(const Replica& replica, bool is_old) const {
+  return replica.takes_marked_file && server_.settings().repl_diskless_sync && !is_old;
+}
+
+// Those who wait for one another begin together: when the first has waited long enough, or when they are enough.
+void Replicas::ReleaseTogether() {
+  const int64_t most_us = server_.settings().repl_diskless_sync_delay_s * 1000000;
+  const int64_t enough = server_.settings().repl_diskless_sync_max_replicas;
+  const std::lock_guard lock(mutex_);
+  int64_t waiting = 0;
+  int64_t longest_us = 0;
+  for (const std::shared_ptr<Replica>& replica : fed_) {
+    if (replica->waits_since_us == 0) continue;
+    ++waiting;
+    longest_us = std::max(longest_us, MonotonicUs() - replica->waits_since_us);
+  }
+  if (longest_us < most_us && (enough == 0 || waiting < enough)) return;
+  for (const std::shared_ptr<Replica>& replica : fed_) replica->waits_since_us = 0;
+}
+
+Status Replicas::AwaitOthers(Replica& replica) {
+  replica.waits_since_us = MonotonicUs();
+  int64_t told_us = replica.waits_since_us;
+  for (ReleaseTogether(); replica.waits_since_us != 0; ReleaseTogether()) {
+    if (replica.ended || replica.session.expired()) return Gone();
+    usleep(kNewsPauseUs);
+    if (MonotonicUs() - told_us < kNewlineMs * 1000) continue;
+    told_us = MonotonicUs();
+    TRY(Push(replica, "\n"));  // so that the replica knows that somebody is there
+  }
+  return Ok();
+}
 
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
@@ -265,7 +299,7 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   replica.state = Replica::State::kSending;
   Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
                                 ", sending the data set as of offset " + std::to_string(start.offset));
-  const bool is_marked = replica.takes_marked_file && server_.settings().repl_diskless_sync && !is_old;
+  const bool is_marked = TakesMarkedFile(replica, is_old);
   Status sent;
   RunAtLowPriority("rdb-" + std::to_string(replica.id),
                    [&] { sent = SendSnapshot(replica, *snapshot, start, is_marked); });

@@ -44,6 +44,7 @@ struct Replica {
   std::atomic<bool> takes_marked_file{false};  // capa eof
   std::optional<FilesOffer> files;             // capa cairn-files; not changed once it is fed
   std::atomic<State> state{State::kWaiting};
+  std::atomic<int64_t> waits_since_us{0};      // for others, so that they begin together; 0: it does not
   std::atomic<bool> is_written{false};         // its first transfer is being written, to it or to a file
   std::atomic<uint64_t> acked{0};
   std::atomic<uint64_t> synced{0};
@@ -102,6 +103,11 @@ class Replicas {
   Status RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old);
   // Where the stream is to be read from for the byte `next`; false: it cannot be.
   Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start);
+  // Holds a first transfer back for repl-diskless-sync-delay.
+  Status AwaitOthers(Replica& replica);
+  void ReleaseTogether();
+  // Whether it is sent an RDB file straight, without one on the disk.
+  bool TakesMarkedFile(const Replica& replica, bool is_old) const;
   Status SendEverything(Replica& replica, bool is_old, Anchor& start);
   Status SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked);
   Status SendFiles(Replica& replica, Anchor& start);

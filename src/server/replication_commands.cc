@@ -54,6 +54,7 @@ std::string_view StateName(Follower::State state) {
     case Follower::State::kNone:
     case Follower::State::kConnect: return "connect";
     case Follower::State::kConnecting: return "connecting";
+    case Follower::State::kHandshake: return "handshake";
     case Follower::State::kSync: return "sync";
     case Follower::State::kConnected: return "connected";
   }

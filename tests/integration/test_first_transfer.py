@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When a first transfer begins: `repl-diskless-sync-delay` and `repl-diskless-sync-max-replicas` of a primary."""
+
+import time
+
+import pytest
+from pairs import assert_same, follow, replication, start, wait_for_link, wait_until
+
+
+def ask_to_follow(replica, primary):
+    """Makes one server follow another and does not wait for it."""
+    replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+
+
+def states(primary):
+    """What the primary says of each of its replicas."""
+    info = replication(primary)
+    return [info[f"slave{number}"]["state"] for number in range(info["connected_slaves"])]
+
+
+@pytest.mark.parametrize("replica_kind", ["redis", "cairn"])
+def test_replicas_that_are_enough_begin_together(replica_kind):
+    """One that waits is told that somebody is there, and is in no hurry; the second of two ends the waiting."""
+    directives = {"repl_diskless_sync_delay": 1000, "repl_diskless_sync_max_replicas": 2}
+    with start("cairn", **directives) as primary, start(replica_kind, repl_timeout=2) as first, \
+            start(replica_kind, repl_timeout=2) as second:
+        primary.client().set("a", "b")
+        ask_to_follow(first, primary)
+        wait_until(lambda: states(primary) == ["wait_bgsave"])
+        wait_until(lambda: first.client().execute_command("ROLE")[3] == b"handshake")
+        time.sleep(4)
+        assert states(primary) == ["wait_bgsave"]
+        assert primary.client().info("persistence")["rdb_bgsave_in_progress"] == 0
+        ask_to_follow(second, primary)
+        wait_for_link(first)
+        wait_for_link(second)
+        assert_same(primary, first, second)
+        assert primary.client().info("stats")["sync_full"] == 2
+
+
+def test_one_that_has_waited_long_enough():
+    """It begins alone then, at once when the delay is taken away, and without delay where a file is written first."""
+    with start("cairn", repl_diskless_sync_delay=1) as primary, start("cairn") as first, start("redis") as second, \
+            start("redis") as third:
+        began = time.monotonic()
+        follow(first, primary)
+        assert time.monotonic() - began >= 1
+        primary.client().config_set("repl-diskless-sync-delay", 1000)
+        ask_to_follow(second, primary)
+        wait_until(lambda: "wait_bgsave" in states(primary))
+        primary.client().config_set("repl-diskless-sync", "no")
+        follow(third, primary)
+        assert replication(second)["master_link_status"] == "down"
+        primary.client().config_set("repl-diskless-sync-delay", 0)
+        wait_for_link(second)
+        assert_same(primary, first, second, third)
+
+
+def test_one_that_leaves_while_it_waits():
+    """It is forgotten, and a primary that waits for others shuts down without delay."""
+    with start("cairn", repl_diskless_sync_delay=1000) as primary, start("cairn") as replica:
+        ask_to_follow(replica, primary)
+        wait_until(lambda: states(primary) == ["wait_bgsave"])
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        wait_until(lambda: states(primary) == [])
+        ask_to_follow(replica, primary)
+        wait_until(lambda: states(primary) == ["wait_bgsave"])
+        began = time.monotonic()
+        primary.shutdown("NOSAVE")
+        assert time.monotonic() - began < 8
