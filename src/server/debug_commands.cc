@@ -198,6 +198,13 @@ Status DatasetDigest(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
+// DEBUG REPLICATE command [argument ...]
+Status Replicate(CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(ctx.server().replication().log().LogCommand(args.all().subspan(args.position())));
+  reply.Ok();
+  return Ok();
+}
+
 // DEBUG DIGEST-VALUE [key ...]
 Status DigestValue(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -339,6 +346,8 @@ constexpr std::string_view kHelp[] = {
     "    Let no collection of more bytes be packed; 0 ends it.",
     "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
     "    Save everything to the RDB file and load it from there.",
+    "REPLICATE <command> [<argument> ...]",
+    "    Send replicas a command that is not carried out here, so that they differ.",
     "REPLYBUFFER RESIZING <0 | 1>",
     "    Accepted: no timer resizes buffers of replies.",
     "SET-ACTIVE-EXPIRE <0 | 1>",
@@ -381,6 +390,7 @@ constexpr Subcommand kSubcommandTable[] = {
     {"protocol", 1, 1, Protocol},
     {"quicklist-packed-threshold", 1, 1, PackedThreshold},
     {"reload", 0, kAny, Reload},
+    {"replicate", 1, kAny, Replicate},
     {"replybuffer", 2, 2, ReplyBuffer},
     {"set-active-expire", 1, 1, SetActiveExpire},
     {"set-disable-deny-scripts", 1, 1, SetDisableDenyScripts},

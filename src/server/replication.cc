@@ -242,7 +242,8 @@ void Replication::Tick(int64_t now_ms) {
   if (now_ms - pinged_ms_ < server_.settings().repl_ping_replica_period_s * 1000) return;
   pinged_ms_ = now_ms;
   if (replicas_.count() == 0 || primary()) return;
-  const Status pinged = log_.LogCommand({"PING"});
+  constexpr std::string_view kPing[] = {"PING"};
+  const Status pinged = log_.LogCommand(kPing);
   if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(pinged.text()));
 }
 

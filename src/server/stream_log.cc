@@ -218,14 +218,14 @@ void StreamLog::Restart(const Anchor& anchor) {
   read_offset_ = anchor.offset;
 }
 
-Status StreamLog::LogLocked(std::initializer_list<std::string_view> argv) {
+Status StreamLog::LogLocked(std::span<const std::string_view> argv) {
   if (!history_.logs || history_.follows) return Ok();
   const int db = stream_->position().db;
-  txn_->AddEffect(std::max(db, 0), std::span(argv.begin(), argv.size()));
+  txn_->AddEffect(std::max(db, 0), argv);
   return txn_->Commit(CommitMode::kWait);
 }
 
-Status StreamLog::LogCommand(std::initializer_list<std::string_view> argv) {
+Status StreamLog::LogCommand(std::span<const std::string_view> argv) {
   const std::lock_guard lock(mutex_);
   return LogLocked(argv);
 }
@@ -274,8 +274,9 @@ Status StreamLog::ReadToEnd() {
 void StreamLog::Run() {
   int quiet_rounds = 0;
   std::unique_lock lock(mutex_);
+  constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
   while (!stopping_) {
-    if (std::exchange(wants_acks_, false)) static_cast<void>(LogLocked({"REPLCONF", "GETACK", "*"}).ok());
+    if (std::exchange(wants_acks_, false)) static_cast<void>(LogLocked(kGetAck).ok());
     bool any = false;
     Status status;
     if (stream_ != nullptr) {

@@ -17,9 +17,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -61,7 +61,7 @@ class StreamLog {
   Status BeginLogging();
   void EndLogging();
   // Adds a command that has no effect on data (PING, REPLCONF GETACK).
-  Status LogCommand(std::initializer_list<std::string_view> argv);
+  Status LogCommand(std::span<const std::string_view> argv);
   // The log is on the disk up to the byte `offset`.
   void NoteSynced(uint64_t offset) { synced_offset_ = offset; }
   uint64_t synced_offset() const;
@@ -116,7 +116,7 @@ class StreamLog {
   void Restart(const Anchor& anchor);
   Status TakeUp();
   void SetApplied(const Applied& applied);
-  Status LogLocked(std::initializer_list<std::string_view> argv);
+  Status LogLocked(std::span<const std::string_view> argv);
   Status LockOutWriters();
 
   Server& server_;

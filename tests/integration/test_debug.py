@@ -7,6 +7,7 @@ import time
 import pytest
 import redis
 from harness import Server
+from pairs import PAIRS, follow, start, wait_for_offset
 from raw_client import RawClient
 
 
@@ -225,3 +226,19 @@ def test_populate_makes_the_keys_redis_makes(pair):
         debug populate -1
         debug populate x
     """)
+
+
+@pytest.mark.parametrize("primary_kind,replica_kind", PAIRS)
+def test_replicate_makes_replicas_differ(primary_kind, replica_kind):
+    """They alone carry the command out; one they do not know is told to their log, and the link goes on."""
+    with start(primary_kind, enable_debug_command="yes") as primary, start(replica_kind) as replica:
+        follow(replica, primary)
+        one, other = primary.client(), replica.client()
+        assert one.execute_command("DEBUG", "REPLICATE", "set", "a", "of the replica") == b"OK"
+        assert one.execute_command("DEBUG", "REPLICATE", "fake-command") == b"OK"
+        one.set("b", 1)
+        wait_for_offset(primary, replica)
+        assert (one.get("a"), other.get("a"), other.get("b")) == (None, b"of the replica", b"1")
+        log = replica.log_tail()
+        assert "== CRITICAL ==" in log and "fake-command" in log
+        assert one.info("stats")["sync_full"] == 1
