@@ -32,6 +32,8 @@ struct Dispatcher::Call {
   std::span<const std::string_view> argv;
   const Command* command = nullptr;
   bool rerun = false;
+  bool is_gated = false;  // by the state of the server; not what a primary says
+  bool refused_late = false;
   int64_t block_timeout_ms = 0;
   std::vector<std::pair<size_t, std::string>> replaced;  // arguments of a command that parks
   std::unique_ptr<ScriptCalls> called;                   // by its scripts
@@ -197,6 +199,13 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
+  // The state may have changed while it waited. Whoever changes it has waited for those who hold stripes.
+  if (call.is_gated && conditions_.any()) [[unlikely]] {
+    if (Status refused = CheckConditions(call); !refused.ok()) {
+      call.refused_late = true;
+      return refused;
+    }
+  }
   if (call.rerun && !waiters_.TakeTurn(call.session)) return Status::MustBlock();
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
@@ -225,7 +234,7 @@ bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
 
 Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv,
                             Reply& reply, bool rerun) {
-  Call call{worker, session, argv, table_.Resolve(argv), rerun};
+  Call call{worker, session, argv, table_.Resolve(argv), rerun, true};
   Outcome outcome{.command = call.command};
   if (call.command != nullptr) session.last_command.store(call.command->index(), std::memory_order_relaxed);
   if (Status refused = CheckGates(call); !refused.ok()) {
@@ -245,6 +254,12 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
   const int db = session.db;
   for (int tries = 0;; ++tries) {
     Status status = RunOnce(call, reply, tries > kTriesBeforeLockAll);
+    if (call.refused_late) {
+      worker.txn.AbandonCommand();
+      Refuse(call, status.text(), reply);
+      outcome.rejected = true;
+      return outcome;
+    }
     if (status.Is(Code::kWouldWait)) {
       worker.txn.AbandonCommand();
       reply.Rewind();

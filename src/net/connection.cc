@@ -167,7 +167,7 @@ bool Connection::ReadSocket() {
     idle_ticks_ = 0;
     largest_query_ = std::max(largest_query_, parser_.pending_bytes());
     NoteBuffers();
-    thread_->worker().NoteRead(static_cast<uint64_t>(size));
+    thread_->worker().NoteRead(*client_, static_cast<uint64_t>(size));
     if (!client_->ExceedsQueryLimit(parser_.pending_bytes())) return true;
   } else if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
     return true;

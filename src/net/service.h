@@ -100,7 +100,7 @@ class Worker {
   virtual void OnCommitted() = 0;
   // The error reply for a request whose commit failed.
   virtual std::string commit_error() const = 0;
-  virtual void NoteRead(uint64_t bytes) = 0;
+  virtual void NoteRead(Client& client, uint64_t bytes) = 0;
   virtual void NoteWritten(uint64_t bytes) = 0;
 };
 

@@ -132,7 +132,7 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t expire_ms = TRY(ParseExpiry(ttl, options.absolute, ctx.now_ms()));
   TRY(ctx.txn().Spend(payload.size() / kBytesPerStep));
   const RdbValue value = TRY(ReadPayload(payload, ctx.limits()));
-  if (expire_ms != kNoExpiry && expire_ms <= ctx.now_ms()) {
+  if (expire_ms != kNoExpiry && ctx.txn().HasPassed(expire_ms)) {
     if (entry.exists()) {
       ctx.Changed(kGenericEvent, "del", key.bytes());
       ctx.Effect({"DEL", key.bytes()});

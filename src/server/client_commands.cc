@@ -200,14 +200,14 @@ Status ClientPauseCommand(CommandContext& ctx, Args& args, Reply& reply) {
   if (*timeout_ms < 0) return Status::Reply("ERR timeout is negative");
   const int64_t now_ms = WallMs();
   if (*timeout_ms > INT64_MAX - now_ms) return Status::Reply("ERR timeout is out of range");
-  ctx.server().pause().Begin(mode, now_ms, now_ms + *timeout_ms);
+  ctx.server().pause().Begin(ClientPause::Purpose::kCommand, mode, now_ms, now_ms + *timeout_ms);
   reply.Ok();
   return Ok();
 }
 
 // CLIENT UNPAUSE
 Status ClientUnpause(CommandContext& ctx, Args&, Reply& reply) {
-  ctx.server().pause().End();
+  ctx.server().pause().End(ClientPause::Purpose::kCommand);
   for (const auto& session : ctx.server().clients().All()) session->Wake();
   reply.Ok();
   return Ok();

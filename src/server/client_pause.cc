@@ -5,29 +5,37 @@
 
 namespace cairn {
 
-void ClientPause::Begin(Mode mode, int64_t now_ms, int64_t until_ms) {
-  std::lock_guard lock(mutex_);
-  const Mode before = ModeAt(now_ms);
-  until_ms_ = before == Mode::kNone ? until_ms : std::max(until_ms_.load(), until_ms);
-  mode_ = std::max(before, mode);
-  conditions_.Set(kPausesExpiry, true);
+void ClientPause::Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t until_ms) {
+  const std::lock_guard lock(mutex_);
+  Pause& pause = pauses_[static_cast<size_t>(purpose)];
+  if (now_ms >= pause.until_ms) pause = {};
+  pause = {std::max(pause.mode, mode), std::max(pause.until_ms, until_ms)};
+  Publish();
 }
 
-void ClientPause::End() {
-  std::lock_guard lock(mutex_);
-  EndLocked();
+void ClientPause::End(Purpose purpose) {
+  const std::lock_guard lock(mutex_);
+  pauses_[static_cast<size_t>(purpose)] = {};
+  Publish();
 }
 
 void ClientPause::EndIfOver(int64_t now_ms) {
   if (!is_set()) return;
-  std::lock_guard lock(mutex_);
-  if (now_ms >= until_ms_) EndLocked();
+  const std::lock_guard lock(mutex_);
+  for (Pause& pause : pauses_) {
+    if (now_ms >= pause.until_ms) pause = {};
+  }
+  Publish();
 }
 
-void ClientPause::EndLocked() {
-  until_ms_ = 0;
-  mode_ = Mode::kNone;
-  conditions_.Set(kPausesExpiry, false);
+void ClientPause::Publish() {
+  Pause all;
+  for (const Pause& pause : pauses_) {
+    all = {std::max(all.mode, pause.mode), std::max(all.until_ms, pause.until_ms)};
+  }
+  until_ms_ = all.until_ms;
+  mode_ = all.mode;
+  conditions_.Set(kPausesExpiry, all.mode != Mode::kNone);
 }
 
 ClientPause::Mode ClientPause::ModeAt(int64_t now_ms) const {

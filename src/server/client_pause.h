@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientPause: the state behind CLIENT PAUSE and UNPAUSE. While a pause lasts, the connections of
-// clients hold back what it covers: everything, or what may write, and nothing expires.
+// ClientPause: the state behind CLIENT PAUSE and UNPAUSE, and what a failover or a shutdown holds back. While a pause
+// lasts, the connections of clients hold back what it covers: everything, or what may write, and nothing expires.
+// Pauses of different purposes do not end one another.
 //
 // Thread: any.
 #pragma once
@@ -17,13 +18,14 @@ namespace cairn {
 class ClientPause {
  public:
   enum class Mode : unsigned char { kNone, kWrites, kAll };
+  enum class Purpose : unsigned char { kCommand, kFailover, kShutdown };
 
   // Sets kPausesExpiry while a pause is on.
   explicit ClientPause(Conditions& conditions) : conditions_(conditions) {}
 
   // As in Redis a second pause never shortens or weakens the one that is on at `now_ms`.
-  void Begin(Mode mode, int64_t now_ms, int64_t until_ms);
-  void End();
+  void Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t until_ms);
+  void End(Purpose purpose);
   // Ends a pause whose time is over at `now_ms`; cheap.
   void EndIfOver(int64_t now_ms);
 
@@ -34,10 +36,17 @@ class ClientPause {
   int64_t until_ms() const { return until_ms_.load(std::memory_order_relaxed); }
 
  private:
-  void EndLocked();
+  struct Pause {
+    Mode mode = Mode::kNone;
+    int64_t until_ms = 0;
+  };
+
+  // What holds of all purposes together: the strictest, until the last one is over.
+  void Publish();
 
   Conditions& conditions_;
-  std::mutex mutex_;  // writers
+  std::mutex mutex_;   // writers
+  Pause pauses_[3];    // by purpose; guarded by mutex_
   std::atomic<Mode> mode_{Mode::kNone};
   std::atomic<int64_t> until_ms_{0};
 };

@@ -50,11 +50,9 @@ Client::Wish ClientSession::TakeWish() {
   return woken_.exchange(false) ? Wish::kResume : Wish::kNone;
 }
 
-const OutputLimit& ClientSession::output_limit() const {
-  const ClientClass own = is_replica         ? ClientClass::kReplica
-                          : is_subscriber() ? ClientClass::kPubsub
-                                            : ClientClass::kNormal;
-  return server_.settings().output_limits[static_cast<int>(own)];
+ClientClass ClientSession::output_class() const {
+  if (is_replica) return ClientClass::kReplica;
+  return is_subscriber() ? ClientClass::kPubsub : ClientClass::kNormal;
 }
 
 void ClientSession::Push(std::string_view messages) {
@@ -63,7 +61,7 @@ void ClientSession::Push(std::string_view messages) {
     if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
     const bool was_empty = pushed_.empty();
     pushed_.append(messages);
-    const int64_t hard = output_limit().hard_bytes.load(std::memory_order_relaxed);
+    const int64_t hard = server_.settings().hard_output_limit(output_class());
     const uint64_t waiting = pushed_.size() + output_bytes.load(std::memory_order_relaxed);
     if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
       close = CloseRequest::kNow;
@@ -91,10 +89,10 @@ void ClientSession::TakePushed(std::string& out) {
 }
 
 bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
-  const OutputLimit& limit = output_limit();
+  const OutputLimit& limit = server_.settings().output_limits[static_cast<int>(output_class())];
   const auto bytes = static_cast<int64_t>(unsent_bytes);
   if (bytes > kMostUnsentBeforeLogin && !is_let_in()) return true;
-  const int64_t hard = limit.hard_bytes.load(std::memory_order_relaxed);
+  const int64_t hard = server_.settings().hard_output_limit(output_class());
   if (hard > 0 && bytes >= hard) return true;
   const int64_t soft = limit.soft_bytes.load(std::memory_order_relaxed);
   if (soft == 0 || bytes < soft) {

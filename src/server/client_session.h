@@ -54,7 +54,7 @@ class ClientSession : public Session, public Client {
   std::shared_ptr<Replica> replica;
 
  private:
-  const OutputLimit& output_limit() const;
+  ClientClass output_class() const;
 
   Server& server_;
   const std::shared_ptr<ConnectionWaker> waker_;

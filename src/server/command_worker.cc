@@ -42,7 +42,11 @@ bool BaseWorker::is_full() const {
   return txn_->pending_bytes() > kFullTickBytes || txn_->pending_rows() > kFullTickRows;
 }
 
-void BaseWorker::NoteRead(uint64_t bytes) { stats_.OnRead(bytes); }
+void BaseWorker::NoteRead(Client& client, uint64_t bytes) {
+  stats_.OnRead(bytes);
+  auto& session = static_cast<ClientSession&>(client);
+  if (session.is_replica) [[unlikely]] server_.replication().replicas().NoteAlive(session);
+}
 void BaseWorker::NoteWritten(uint64_t bytes) { stats_.OnWritten(bytes); }
 
 std::string BaseWorker::commit_error() const {
@@ -100,7 +104,7 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
     server_.dispatcher().GiveUp(session, why, reply);
     const std::string_view error = ErrorOf(std::string_view(out).substr(start));
     stats_.OnCommand(command, 0, !error.empty(), error);
-    return RunResult::kDone;
+    return why == UnblockRequest::kDemoted ? RunResult::kClose : RunResult::kDone;
   }
   // The command's end frees session.blocked, and its arguments with it.
   const std::vector<std::string> owned = session.blocked->argv;

@@ -37,7 +37,7 @@ class BaseWorker : public Worker {
   bool is_full() const override;
   void OnCommitted() override {}
   std::string commit_error() const override;
-  void NoteRead(uint64_t bytes) override;
+  void NoteRead(Client& client, uint64_t bytes) override;
   void NoteWritten(uint64_t bytes) override;
 
  protected:

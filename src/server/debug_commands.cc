@@ -149,7 +149,8 @@ Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
       return Status::Reply("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
     }
   }
-  if (ctx.txn().dirty()) return ReadAnew(ctx, reply);  // in a MULTI whose changes are no file's yet
+  // In a MULTI whose changes are no file's yet, and where a primary's stream goes on meanwhile.
+  if (ctx.txn().has_stripes() || ctx.server().replication().primary()) return ReadAnew(ctx, reply);
   if (saves && merges) TRY(ctx.server().rdb_saves().Save());
   const Status done =
       saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges, functions);

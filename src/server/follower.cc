@@ -33,6 +33,13 @@ class PrimarySession : public Session {
   explicit PrimarySession(uint64_t id) : Session(id) {}
 };
 
+// A primary says nothing else: what is told of a change, and what frames it.
+bool IsForReplicas(const Command& command) {
+  if (command.flags() & (kWrite | kMayReplicate | kRunsQueue | kRunsScript)) return true;
+  const std::string_view name = command.top().row().name;
+  return name == "select" || name == "multi" || name == "script";
+}
+
 bool IsCommand(std::span<const std::string_view> argv, std::string_view name) {
   return EqualsIgnoreCase(argv[0], name);
 }
@@ -58,6 +65,36 @@ class LoadingFlag {
 
  private:
   std::atomic<bool>& flag_;
+};
+
+// Newlines to a primary while nothing else can be said to it: it sees that somebody is there.
+class LifeSigns {
+ public:
+  explicit LifeSigns(Wire& wire) : wire_(wire), thread_(StartThread("life-signs", [this] { Run(); })) {}
+  ~LifeSigns() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  LifeSigns(const LifeSigns&) = delete;
+  LifeSigns& operator=(const LifeSigns&) = delete;
+
+ private:
+  void Run() {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, std::chrono::milliseconds(kAckMs), [this] { return over_; })) {
+      static_cast<void>(wire_.Send("\n", kAckMs).ok());  // a broken link shows when it is read
+    }
+  }
+
+  Wire& wire_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool over_ = false;  // guarded by mutex_
+  std::thread thread_;
 };
 
 }  // namespace
@@ -138,6 +175,7 @@ void Follower::Run() {
     link_.Close();
     txn_->AbandonCommand();
     txn_->Discard();
+    static_cast<void>(txn_->TakeAnnouncements());  // they come again with what is not committed
     server_.OnPrimaryLink(false);
     lock.lock();
     if (epoch != epoch_ || stopping_) continue;
@@ -272,6 +310,7 @@ Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& h
                                 std::to_string(receiver_.spared()) + " were there already");
   std::unique_ptr<StreamLog::Adoption> adoption;
   const int64_t selected = receiver_.content().selected_db;
+  const LifeSigns life_signs(link_.wire());
   Result<uint64_t> keys =
       AdoptRowFiles(server_, *txn_, receiver_.files(), head.first, receiver_.content(),
                     [&](Transaction& txn) { return BeforeAdopting(answer, selected, txn, adoption); });
@@ -310,7 +349,9 @@ Status Follower::CarryOut() {
 }
 
 Status Follower::ReadSome() {
-  char* const place = parser_->Reserve(std::max(kReadBytes, parser_->missing_bytes()));
+  // What is announced has not come yet: no more is taken than has come before.
+  const size_t most = std::max(kReadBytes, parser_->pending_bytes());
+  char* const place = parser_->Reserve(std::clamp(parser_->missing_bytes(), kReadBytes, most));
   const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), kReadMs));
   if (got == 0) return Ok();
   parser_->Filled(got);
@@ -370,6 +411,11 @@ Status Follower::RunCommand(std::span<const std::string_view> argv) {
 Status Follower::RunRetried(std::span<const std::string_view> argv) {
   CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
   const Command* const command = server_.table().ResolveAny(argv);
+  if (command != nullptr && !IsForReplicas(*command)) {
+    Log(LogSeverity::kWarning, "== CRITICAL == The primary sends '" + std::string(command->full_name()) +
+                                   "', which is no command for replicas; it is passed over");
+    return Ok();
+  }
   const int64_t begin_us = MonotonicUs();
   for (int tries = 0;; ++tries) {
     reply_.clear();

@@ -65,6 +65,8 @@ class Follower {
   State state() const { return state_; }
   // Whether the primary would not take over when it was asked to.
   bool failover_refused() const { return failover_refused_; }
+  // Whether it is still to be asked, or has not answered.
+  bool asks_failover() const { return asks_failover_; }
   // Unix time in ms of the last byte from the primary, of the link's end, of the last byte of a transfer.
   int64_t last_io_ms() const { return last_io_ms_; }
   int64_t down_since_ms() const { return down_since_ms_; }

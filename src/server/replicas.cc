@@ -28,6 +28,12 @@ constexpr int64_t kRoomPauseUs = 1000;
 constexpr int64_t kNewsPauseUs = 10000;
 constexpr int64_t kNewlineMs = 1000;
 
+// Of "host:port"; an IPv6 address stands in brackets there.
+std::string HostOf(const std::string& peer) {
+  const std::string host = peer.substr(0, peer.rfind(':'));
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+}
+
 Status Gone() { return Status::Io("the replica is gone"); }
 
 }  // namespace
@@ -39,7 +45,7 @@ std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
     session.replica->session = std::static_pointer_cast<ClientSession>(server_.clients().Find(session.id()));
     session.replica->id = session.id();
     session.replica->acked_ms = WallMs();
-    session.replica->ip = session.peer.substr(0, session.peer.rfind(':'));
+    session.replica->ip = HostOf(session.peer);
   }
   return session.replica;
 }
@@ -110,6 +116,10 @@ void Replicas::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) 
   replica->acked_ms = WallMs();
   Replica::State sending = Replica::State::kSending;
   replica->state.compare_exchange_strong(sending, Replica::State::kOnline);
+}
+
+void Replicas::NoteAlive(ClientSession& session) {
+  if (session.replica != nullptr) session.replica->acked_ms = WallMs();
 }
 
 int Replicas::CountAcked(uint64_t offset, bool synced) const {
@@ -186,7 +196,8 @@ Status Replicas::CheckBehind(Replica& replica) {
   if (!is_over_soft) replica.behind_since_us = 0;
   if (is_over_soft && replica.behind_since_us == 0) replica.behind_since_us = MonotonicUs();
   const bool too_long = is_over_soft && MonotonicUs() - replica.behind_since_us > limit.soft_seconds * 1000000;
-  if (!too_long && (limit.hard_bytes == 0 || behind <= limit.hard_bytes)) return Ok();
+  const int64_t hard = server_.settings().hard_output_limit(ClientClass::kReplica);
+  if (!too_long && (hard == 0 || behind <= hard)) return Ok();
   return Status::Io("it is further behind than client-output-buffer-limit allows");
 }
 
@@ -194,7 +205,7 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
   for (int64_t stuck_since_us = MonotonicUs();;) {
     const std::shared_ptr<ClientSession> session = replica.session.lock();
     if (replica.ended || session == nullptr || session->close == CloseRequest::kNow) return Gone();
-    const int64_t hard = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].hard_bytes;
+    const int64_t hard = server_.settings().hard_output_limit(ClientClass::kReplica);
     const uint64_t room = hard > 0 ? std::min<uint64_t>(kMostUnsent, static_cast<uint64_t>(hard) / 2) : kMostUnsent;
     const uint64_t unsent = session->unsent_bytes();
     if (unsent == 0 || unsent + bytes.size() <= room) {
@@ -207,6 +218,14 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
     }
     usleep(kRoomPauseUs);
   }
+}
+
+// What is larger than a connection should hold goes a piece at a time, as fast as the replica takes it.
+Status Replicas::PushPieces(Replica& replica, std::string_view bytes) {
+  for (; bytes.size() > kPieceBytes; bytes.remove_prefix(kPieceBytes)) {
+    TRY(Push(replica, bytes.substr(0, kPieceBytes)));
+  }
+  return Push(replica, bytes);
 }
 
 Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) {
@@ -314,10 +333,10 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
 }
 
 Status Replicas::AwaitAck(Replica& replica) {
-  const int64_t since_ms = WallMs();
+  replica.acked_ms = WallMs();
   while (replica.state != Replica::State::kOnline) {
     if (replica.ended || replica.session.expired()) return Gone();
-    if (WallMs() - since_ms > server_.settings().repl_timeout_s * 1000) {
+    if (WallMs() - replica.acked_ms > server_.settings().repl_timeout_s * 1000) {
       return Status::Io("it has not acknowledged the file");
     }
     usleep(kRoomPauseUs);
@@ -411,7 +430,7 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
     // What lies before the byte it asked for it has.
     const uint64_t had = replica.sent > begin ? std::min<uint64_t>(replica.sent - begin, bytes.size()) : 0;
     if (bytes.size() > had) {
-      TRY(Push(replica, std::string_view(bytes).substr(had)));
+      TRY(PushPieces(replica, std::string_view(bytes).substr(had)));
       replica.sent = stream.offset();
     }
     replica.log_from = stream.position().sequence;

@@ -74,6 +74,8 @@ class Replicas {
   // PSYNC and SYNC: the replica is fed from here on. `id` is empty for everything.
   void Feed(ClientSession& session, std::string id, uint64_t next, bool is_old);
   void NoteAck(ClientSession& session, uint64_t acked, uint64_t synced);
+  // A replica that has said anything is there: one that loads sends newlines.
+  void NoteAlive(ClientSession& session);
   // The client is gone.
   void Forget(ClientSession& session);
   // All links are cut, and replicas come again; no first transfer goes on where it was.
@@ -117,6 +119,7 @@ class Replicas {
   // An error when it is further behind than client-output-buffer-limit allows.
   Status CheckBehind(Replica& replica);
   Status Push(Replica& replica, std::string_view bytes);
+  Status PushPieces(Replica& replica, std::string_view bytes);
   void Reap();
 
   Server& server_;

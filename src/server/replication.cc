@@ -14,6 +14,7 @@
 namespace cairn {
 namespace {
 
+constexpr std::string_view kFailingOver = "ERR REPLICAOF not allowed while failing over.";
 constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at the most; its end unpauses
 
 }  // namespace
@@ -27,7 +28,7 @@ Status Replication::Start() {
   TRY(log_.Start());
   replicas_.Start();
   follower_.Start();
-  started_ms_ = pinged_ms_ = WallMs();
+  alone_since_ms_ = pinged_ms_ = WallMs();
   const std::vector<std::string> words = server_.config().Words("replicaof");
   if (words.empty()) {
     TRY(log_.TurnPrimary());
@@ -54,12 +55,14 @@ std::optional<PrimaryAddress> Replication::primary() const {
 }
 
 Status Replication::Follow(const PrimaryAddress& primary) {
-  if (failover_state_ != Failover::kNone) return Status::Reply("ERR REPLICAOF not allowed while failing over.");
-  return Obey(primary, false);
+  if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
+  const std::lock_guard role(role_mutex_);
+  TRY(StepDown(primary));
+  BeginFollowing(primary, false);
+  return Ok();
 }
 
-Status Replication::Obey(const PrimaryAddress& primary, bool failover) {
-  const std::lock_guard role(role_mutex_);
+Status Replication::StepDown(const PrimaryAddress& primary) {
   const bool was_primary = !this->primary();
   {
     const std::lock_guard lock(mutex_);
@@ -69,21 +72,27 @@ Status Replication::Obey(const PrimaryAddress& primary, bool failover) {
   link_is_up_ = false;
   UpdateConditions();
   follower_.Leave();
-  if (was_primary) {
-    for (const auto& session : server_.clients().All()) {
-      if (!session->is_blocked) continue;
-      session->unblock = UnblockRequest::kDemoted;
-      session->Wake();
-    }
-    TRY(log_.TurnReplica());
+  if (!was_primary) return Ok();
+  for (const auto& session : server_.clients().All()) {
+    if (!session->is_blocked) continue;
+    session->unblock = UnblockRequest::kDemoted;
+    session->Wake();
   }
+  return log_.TurnReplica();
+}
+
+void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
   replicas_.DisconnectAll();
   follower_.Follow(primary, failover);
   Log(LogSeverity::kNotice, "REPLICAOF " + primary.host + ":" + std::to_string(primary.port) + " enabled");
-  return Ok();
 }
 
 Status Replication::Promote() {
+  if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
+  return BecomePrimary();
+}
+
+Status Replication::BecomePrimary() {
   const std::lock_guard role(role_mutex_);
   if (!primary()) return Ok();
   follower_.Leave();
@@ -93,6 +102,7 @@ Status Replication::Promote() {
     const std::lock_guard lock(mutex_);
     primary_.reset();
   }
+  alone_since_ms_ = WallMs();
   server_.config().Keep("replicaof", {});
   UpdateConditions();
   // They learn the stream's new name.
@@ -106,13 +116,15 @@ Status Replication::Promote() {
 std::string_view Replication::failover_state() const {
   switch (failover_state_) {
     case Failover::kNone: return "no-failover";
-    case Failover::kAwaitsSync: return "waiting-for-sync";
+    case Failover::kAwaitsSync:
+    case Failover::kAwaitsLast: return "waiting-for-sync";
     case Failover::kHandsOver: return "failover-in-progress";
   }
   return "no-failover";
 }
 
 Status Replication::BeginFailover(const FailoverWish& wish) {
+  const std::lock_guard failing_over(failover_mutex_);
   if (failover_state_ != Failover::kNone) return Status::Reply("ERR FAILOVER already in progress.");
   if (primary()) return Status::Reply("ERR FAILOVER is not valid when server is a replica.");
   if (replicas_.count() == 0) return Status::Reply("ERR FAILOVER requires connected replicas.");
@@ -127,12 +139,9 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
     }
   }
   const int64_t now_ms = WallMs();
-  {
-    const std::lock_guard lock(mutex_);
-    failover_ = wish;
-    failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + wish.timeout_ms : 0;
-  }
-  server_.pause().Begin(ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);
+  failover_ = wish;
+  failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + wish.timeout_ms : 0;
+  server_.pause().Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);
   failover_state_ = Failover::kAwaitsSync;
   Log(LogSeverity::kNotice, "FAILOVER requested");
   log_.WantAcks();
@@ -140,60 +149,81 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
 }
 
 Status Replication::AbortFailover() {
-  if (failover_state_ != Failover::kAwaitsSync) return Status::Reply("ERR No failover in progress.");
-  EndFailover("Failover manually aborted");
+  const std::lock_guard failing_over(failover_mutex_);
+  if (failover_state_ == Failover::kNone) return Status::Reply("ERR No failover in progress.");
+  TRY(GiveFailoverUp("Failover manually aborted"));
   return Ok();
 }
 
 void Replication::EndFailover(std::string_view why) {
   failover_state_ = Failover::kNone;
-  server_.pause().End();
+  server_.pause().End(ClientPause::Purpose::kFailover);
   for (const auto& session : server_.clients().All()) session->Wake();
   Log(LogSeverity::kNotice, why);
 }
 
-std::optional<PrimaryAddress> Replication::FindSuccessor(bool must_have_all) {
+Status Replication::GiveFailoverUp(std::string_view why) {
+  TRY(BecomePrimary());
+  EndFailover(why);
+  return Ok();
+}
+
+std::shared_ptr<Replica> Replication::FindSuccessor(bool must_have_all) {
   const Result<uint64_t> end = log_.ReadOffset();
-  FailoverWish wish;
-  {
-    const std::lock_guard lock(mutex_);
-    wish = failover_;
-  }
   for (const auto& replica : replicas_.All()) {
     const PrimaryAddress address{replica->ip, replica->port};
-    if (wish.target && *wish.target != address) continue;
+    if (failover_.target && *failover_.target != address) continue;
     if (must_have_all && (!end.ok() || replica->state != Replica::State::kOnline || replica->acked < *end)) continue;
-    return address;
+    return replica;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 void Replication::TickFailover(int64_t now_ms) {
-  if (failover_state_ == Failover::kHandsOver) {
-    if (follower_.failover_refused()) {
-      static_cast<void>(Promote().ok());
-      EndFailover("Failover target rejected psync request");
-    } else if (follower_.state() == Follower::State::kConnected) {
-      EndFailover("Failover: this server is a replica now");
-    }
-    return;
+  const std::lock_guard failing_over(failover_mutex_);
+  const bool is_late = failover_deadline_ms_ > 0 && now_ms > failover_deadline_ms_;
+  Status status;
+  switch (failover_state_) {
+    case Failover::kNone: return;
+    case Failover::kAwaitsSync: status = TickAwaitsSync(is_late); break;
+    case Failover::kAwaitsLast: status = TickAwaitsLast(is_late); break;
+    case Failover::kHandsOver: status = TickHandsOver(); break;
   }
-  int64_t deadline_ms;
-  bool force;
-  {
-    const std::lock_guard lock(mutex_);
-    deadline_ms = failover_deadline_ms_;
-    force = failover_.force;
-  }
-  const bool is_late = deadline_ms > 0 && now_ms > deadline_ms;
-  const auto successor = FindSuccessor(!(is_late && force));
-  if (!successor) {
+  if (!status.ok()) EndFailover(status.text());
+}
+
+// Nobody begins to write any more, but who has begun goes on. Only when this server is a primary no longer is it known
+// how much the successor has to have.
+Status Replication::TickAwaitsSync(bool is_late) {
+  successor_ = FindSuccessor(!(is_late && failover_.force));
+  if (successor_ == nullptr) {
     if (is_late) EndFailover("Replica never caught up before timeout");
-    return;
+    return Ok();
   }
+  {
+    const std::lock_guard role(role_mutex_);
+    TRY(StepDown({successor_->ip, successor_->port}));
+  }
+  failover_state_ = Failover::kAwaitsLast;
+  return TickAwaitsLast(is_late);
+}
+
+Status Replication::TickAwaitsLast(bool is_late) {
+  const bool has_all = successor_->acked >= log_.applied().offset;
+  if (!has_all && !(is_late && failover_.force)) {
+    return is_late || successor_->ended ? GiveFailoverUp("Replica never caught up before timeout") : Ok();
+  }
+  const std::lock_guard role(role_mutex_);
   failover_state_ = Failover::kHandsOver;
-  const Status obeyed = Obey(*successor, true);
-  if (!obeyed.ok()) EndFailover(obeyed.text());
+  BeginFollowing({successor_->ip, successor_->port}, true);
+  successor_.reset();
+  return Ok();
+}
+
+Status Replication::TickHandsOver() {
+  if (follower_.failover_refused()) return GiveFailoverUp("Failover target rejected psync request");
+  if (!follower_.asks_failover()) EndFailover("Failover: this server is a replica now");
+  return Ok();
 }
 
 Status Replication::Fork() {
@@ -235,7 +265,7 @@ void Replication::Tick(int64_t now_ms) {
     checked_ms_ = now_ms;
     replicas_.CheckTimes();
     const int64_t ttl_ms = server_.settings().repl_backlog_ttl_s * 1000;
-    const int64_t left_ms = std::max(replicas_.last_left_ms(), started_ms_);
+    const int64_t left_ms = std::max(replicas_.last_left_ms(), alone_since_ms_.load());
     if (ttl_ms > 0 && log_.logs() && replicas_.count() == 0 && now_ms - left_ms > ttl_ms) log_.EndLogging();
     DropLogs(now_ms);
   }
@@ -282,12 +312,12 @@ void Replication::WakeWaiting() {
 Result<std::optional<int>> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
   std::unique_lock lock(mutex_);
   auto found = waiting_.find(session.id());
-  const bool is_new = found == waiting_.end();
+  const bool is_new = found == waiting_.end() || session.blocked == nullptr;  // what it gave up waiting for is another
   if (is_new) {
     lock.unlock();
     const uint64_t end = TRY(log_.ReadOffset());
     lock.lock();
-    found = waiting_.emplace(session.id(), end).first;
+    found = waiting_.insert_or_assign(session.id(), end).first;
     any_waiting_ = true;
   }
   const uint64_t offset = found->second;

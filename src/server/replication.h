@@ -78,33 +78,46 @@ class Replication {
   Result<std::optional<int>> CountWaited(Session& session, const Wanted& wanted, bool gives_up);
 
  private:
+  // The role is a replica's from here on, and nobody writes; those who follow are still sent what there is.
+  // REQUIRES: role_mutex_.
+  Status StepDown(const PrimaryAddress& primary);
+  // After StepDown: the link, and those who follow ask anew.
+  void BeginFollowing(const PrimaryAddress& primary, bool failover);
+  Status BecomePrimary();
   void WakeWaiting();
   // What nobody needs of the log any more goes.
   void DropLogs(int64_t now_ms);
-  enum class Failover : unsigned char { kNone, kAwaitsSync, kHandsOver };
-  Status Obey(const PrimaryAddress& primary, bool failover);
+  enum class Failover : unsigned char { kNone, kAwaitsSync, kAwaitsLast, kHandsOver };
   void TickFailover(int64_t now_ms);
+  // With failover_mutex_ held:
+  Status TickAwaitsSync(bool is_late);
+  Status TickAwaitsLast(bool is_late);
+  Status TickHandsOver();
   void EndFailover(std::string_view why);
-  std::optional<PrimaryAddress> FindSuccessor(bool must_have_all);
+  // The same, and this server is the primary as before.
+  Status GiveFailoverUp(std::string_view why);
+  std::shared_ptr<Replica> FindSuccessor(bool must_have_all);
 
   Server& server_;
   StreamLog log_;
   Follower follower_;
   Replicas replicas_;
   OwnExpiries own_expiries_;
+  std::mutex failover_mutex_;   // one step of a failover at a time; before role_mutex_
   std::mutex role_mutex_;       // one change of the role at a time
   mutable std::mutex mutex_;    // primary_, waiting_
   std::optional<PrimaryAddress> primary_;
   std::map<uint64_t, uint64_t> waiting_;  // by session: for which offset
-  FailoverWish failover_;                 // guarded by mutex_
-  int64_t failover_deadline_ms_ = 0;      // the same
+  FailoverWish failover_;                 // guarded by failover_mutex_, like the next two
+  int64_t failover_deadline_ms_ = 0;
+  std::shared_ptr<Replica> successor_;    // that has to have the last of the stream
   std::atomic<Failover> failover_state_{Failover::kNone};
   std::atomic<bool> any_waiting_{false};
   std::atomic<bool> link_is_up_{false};
   int64_t pinged_ms_ = 0;
   int64_t checked_ms_ = 0;
   int64_t logs_dropped_ms_ = 0;
-  int64_t started_ms_ = 0;
+  std::atomic<int64_t> alone_since_ms_{0};  // since when it has been a primary, if no replica has left since
 };
 
 }  // namespace cairn

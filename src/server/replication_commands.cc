@@ -26,9 +26,16 @@ ClientSession& ClientOf(CommandContext& ctx) { return static_cast<ClientSession&
 
 // ---- roles
 
+// Whoever changes the role waits until nobody writes, which a transaction that holds keys would wait for in vain.
+Status CheckHoldsNoKeys(CommandContext& ctx) {
+  if (!ctx.txn().has_stripes()) return Ok();
+  return Status::Reply("ERR a transaction that uses keys can't change the server's role");
+}
+
 // REPLICAOF host port | NO ONE
 Status ReplicaOf(CommandContext& ctx, Args& args, Reply& reply) {
   Replication& replication = ctx.server().replication();
+  TRY(CheckHoldsNoKeys(ctx));
   const std::string_view host = args.Bytes();
   const std::string_view port = args.Bytes();
   if (EqualsIgnoreCase(host, "no") && EqualsIgnoreCase(port, "one")) {
@@ -94,6 +101,7 @@ Status Role(CommandContext& ctx, Args&, Reply& reply) {
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]
 Status Failover(CommandContext& ctx, Args& args, Reply& reply) {
   Replication& replication = ctx.server().replication();
+  TRY(CheckHoldsNoKeys(ctx));
   Replication::FailoverWish wish;
   const size_t words = args.left();
   while (args.More()) {
@@ -239,11 +247,13 @@ Status WaitAof(CommandContext& ctx, Args& args, Reply& reply) {
   if (replication.primary()) return Status::Reply(kWaitAofOnReplica);
   const bool is_first = ctx.session().blocked == nullptr;
   if (*local > 0 && is_first) TRY(ctx.server().store().SyncLog());
+  StreamLog& log = replication.log();
+  const bool is_synced = *local > 0 || log.synced_offset() >= TRY(log.ReadOffset());
   const Replication::Wanted what{.replicas = static_cast<int>(std::min<int64_t>(*wanted, INT32_MAX)), .synced = true};
   const auto count = TRY(replication.CountWaited(ctx.session(), what, GivesUp(ctx.session())));
   if (!count) return Status::MustBlock();
   reply.Array(2);
-  reply.Integer(1);  // the log of this server is always there, and was synced if that was asked for
+  reply.Integer(is_synced);
   reply.Integer(*count);
   return Ok();
 }

@@ -43,7 +43,7 @@ void AwaitReplicas(Server& server) {
   Replication& replication = server.replication();
   if (replication.replicas().count() == 0) return;
   const int64_t until_ms = WallMs() + kShutdownTimeoutMs;
-  server.pause().Begin(ClientPause::Mode::kWrites, WallMs(), until_ms);
+  server.pause().Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, WallMs(), until_ms);
   const Result<uint64_t> end = replication.log().ReadOffset();
   if (!end.ok()) return;
   replication.log().WantAcks();

@@ -10,6 +10,7 @@
 // Thread: any.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -38,6 +39,12 @@ struct Settings {
   Flag protected_mode;
   Number client_query_buffer_limit;
   OutputLimit output_limits[3];  // by ClientClass
+  // Of unsent bytes; 0: none. As in Redis a replica's is at least repl-backlog-size: cut off, it would come again for
+  // the same bytes.
+  int64_t hard_output_limit(ClientClass of) const {
+    const int64_t hard = output_limits[static_cast<int>(of)].hard_bytes.load(std::memory_order_relaxed);
+    return of == ClientClass::kReplica && hard > 0 ? std::max(hard, repl_backlog_size.load()) : hard;
+  }
 
   // TLS
   Number tls_port, tls_auth_clients;  // tls_auth_clients: TlsClientCertificates (base/tls.h)

@@ -84,11 +84,19 @@ Status StreamLog::TakeUp() {
     history_.anchors = {{last.offset, store.LatestSequence() + 1, kNoDb}};
     Restart(history_.anchors.back());
   } else if (lost_power) {
-    history_.Fork(stream_->offset());
-    history_.anchors.push_back({stream_->offset(), store.LatestSequence() + 1, kNoDb});
-    Restart(history_.anchors.back());
+    TRY(ForkHere(stream_->offset()));
   }
   return Save();
+}
+
+// Who comes to this place from an older anchor has to find what who begins here starts with: no database is selected.
+Status StreamLog::ForkHere(uint64_t offset) {
+  txn_->AddStream("");
+  TRY(txn_->Commit(CommitMode::kWait));
+  history_.Fork(offset);
+  history_.anchors.push_back({offset, server_.store().LatestSequence() + 1, kNoDb});
+  Restart(history_.anchors.back());
+  return Ok();
 }
 
 void StreamLog::Stop() {
@@ -165,12 +173,11 @@ uint64_t StreamLog::synced_offset() const {
 
 // ---- the log on and off
 
-// Every command that began before effects were wanted holds its stripes until it is committed.
-Status StreamLog::LockOutWriters() {
-  const std::unique_ptr<Transaction> all = server_.MakeTransaction();
+// Every command that began before holds its stripes until it is committed; while what is returned lives, none begins.
+Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
+  std::unique_ptr<Transaction> all = server_.MakeTransaction();
   TRY(all->BeginAlone(WallMs()));
-  all->Discard();
-  return Ok();
+  return all;
 }
 
 // Whoever calls is counted as a replica already, so from the look at history_ on the log stays (EndLogging).
@@ -181,7 +188,7 @@ Status StreamLog::BeginLogging() {
   }
   Store& store = server_.store();
   store.SetInterest(kInterestInEffects, kInterestInEffects);
-  TRY(LockOutWriters());
+  const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
   if (history_.logs) return Ok();
   if (!history_.anchors.empty()) {  // there was a log once, and then changes without one
@@ -242,10 +249,10 @@ void StreamLog::WantAcks() {
 
 void StreamLog::DropAnchor() {
   const Anchor here = stream_->position();
-  if (here.offset - history_.anchors.back().offset < kBytesPerAnchor) return;
+  const auto kept = static_cast<uint64_t>(server_.settings().repl_backlog_size.load());
+  if (here.offset - history_.anchors.back().offset < std::max(kBytesPerAnchor, kept / (kMostAnchors - 2))) return;
   history_.anchors.push_back(here);
   // The oldest that is needed is the last one before what is kept.
-  const auto kept = static_cast<uint64_t>(server_.settings().repl_backlog_size.load());
   const uint64_t from = here.offset > kept ? here.offset - kept : 0;
   while (history_.anchors.size() > 1 &&
          (history_.anchors[1].offset <= from || history_.anchors.size() > kMostAnchors)) {
@@ -319,11 +326,10 @@ bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {
 // ---- roles
 
 Status StreamLog::TurnReplica() {
-  Store& store = server_.store();
-  TRY(LockOutWriters());
+  const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
   if (history_.follows) return Ok();
-  store.SetInterest(kInterestInEffects, 0);
+  server_.store().SetInterest(kInterestInEffects, 0);
   if (history_.logs) {
     TRY(ReadToEnd());
     SetApplied({stream_->offset(), std::max(stream_->position().db, 0)});
@@ -334,7 +340,6 @@ Status StreamLog::TurnReplica() {
 }
 
 Status StreamLog::TurnPrimary() {
-  Store& store = server_.store();
   {
     const std::lock_guard lock(mutex_);
     if (!history_.follows) return Ok();
@@ -343,13 +348,11 @@ Status StreamLog::TurnPrimary() {
       return Save();
     }
   }
-  store.SetInterest(kInterestInEffects, kInterestInEffects);
-  TRY(LockOutWriters());
+  const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
-  history_.Fork(applied_offset_);
+  server_.store().SetInterest(kInterestInEffects, kInterestInEffects);
+  TRY(ForkHere(applied_offset_));
   history_.follows = follows_ = false;
-  history_.anchors.push_back({applied_offset_, store.LatestSequence() + 1, kNoDb});
-  Restart(history_.anchors.back());
   return Save();
 }
 
@@ -394,6 +397,7 @@ StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Appli
 void StreamLog::Adoption::Done() {
   log_.history_ = history_;
   log_.SetApplied(applied_);
+  log_.synced_offset_ = 0;  // it was of another stream
   log_.follows_ = true;
   log_.Restart(history_.anchors.back());
   log_.logs_ = log_.can_continue_ = true;

@@ -115,9 +115,11 @@ class StreamLog {
   void DropAnchor();
   void Restart(const Anchor& anchor);
   Status TakeUp();
+  // The history's name is another one from here on; the caller saves that. REQUIRES: nobody writes.
+  Status ForkHere(uint64_t offset);
   void SetApplied(const Applied& applied);
   Status LogLocked(std::span<const std::string_view> argv);
-  Status LockOutWriters();
+  Result<std::unique_ptr<Transaction>> LockOutWriters();
 
   Server& server_;
   mutable std::mutex mutex_;

@@ -227,6 +227,9 @@ class Transaction {
   // Keys past their time count as there: when they go is their primary's to say.
   void KeepExpired(bool keeps) { keeps_expired_ = keeps; }
   bool keeps_expired() const { return keeps_expired_; }
+  // Whether a key or field that has this deadline is gone. Where they are kept, only a primary says so: a command may
+  // be carried out long after it was given, and the next one may prolong what it is about.
+  bool HasPassed(int64_t when_ms) const { return when_ms <= now_ms_ && !(keeps_expired_ && when_ms > 0); }
   // A row of Space::kMeta that nobody else writes, to be in the batch.
   void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   bool has_effects() const { return effects_.size() > effects_before_; }

@@ -102,7 +102,7 @@ Status Hash::OpenSpreadDeadlines(std::string_view rest) {
 Result<bool> Hash::IsDue(std::string_view field) const {
   if (!MayHaveDue()) return false;
   const int64_t when_ms = TRY(deadlines_.Of(field));
-  return when_ms != kNoExpiry && when_ms <= keyspace_->now_ms();
+  return when_ms != kNoExpiry && keyspace_->txn().HasPassed(when_ms);
 }
 
 Result<FieldValue> Hash::Get(std::string_view field) const {

@@ -56,7 +56,7 @@ Result<KeyEntry> Keyspace::FindTyped(const Key& key, Type type) {
 }
 
 bool Keyspace::IsExpired(const RecordHeader& header) const {
-  return header.expire_ms != kNoExpiry && header.expire_ms <= txn_.now_ms() && !txn_.keeps_expired();
+  return header.expire_ms != kNoExpiry && txn_.HasPassed(header.expire_ms);
 }
 
 // Takes away what the stored value left in other spaces, but for a collection and for times that stay.

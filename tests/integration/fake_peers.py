@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Made-up peers for tests of replication: a replica that takes the stream as it stands on the wire, and a primary that
+says what the test wants."""
+
+import socket
+import threading
+import time
+
+from raw_client import TIMEOUT_S
+
+EMPTY_RDB = b"REDIS0010\xff" + bytes(8)  # without a checksum
+FIRST_ID = b"a" * 40
+FIRST_OFFSET = 1000
+
+
+def encode(*words):
+    """A command as it stands in a stream."""
+    parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
+
+
+class FakeReplica:
+    """Follows a server: first everything, of which it keeps nothing, or the stream from a byte on."""
+
+    def __init__(self, port, resume=None, listening_port=1, marked=True, host="127.0.0.1"):
+        """`resume`: another FakeReplica, whose place in the stream it takes."""
+        self.socket = socket.create_connection((host, port), TIMEOUT_S)
+        self.stream = b""
+        self._ask("replconf", "listening-port", listening_port)
+        self._ask("replconf", "capa", "psync2", *(["capa", "eof"] if marked else []))
+        words = self._ask("psync", *((resume.id, resume.offset + 1) if resume else ("?", "-1"))).split()
+        self.is_full = words[0] == b"+FULLRESYNC"
+        self.id = words[1].decode()
+        self.offset = int(words[2]) if self.is_full else resume.offset
+        if self.is_full:
+            self._pass_file_over()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def _ask(self, *words):
+        self.socket.sendall(encode(*words))
+        return self._line()
+
+    def _line(self):
+        """The next line that is not empty, byte by byte: what follows it is another's."""
+        line = b""
+        while not line.endswith(b"\n") or not line.strip():
+            byte = self.socket.recv(1)
+            assert byte, "the server closed the connection"
+            line += byte
+        return line.strip()
+
+    def _pass_file_over(self):
+        head = self._line()
+        mark = head[5:] if head.startswith(b"$EOF:") else None
+        size = 0 if mark else int(head[1:])
+        content = b""
+        while not content.endswith(mark) if mark else len(content) < size:
+            content += self.socket.recv(65536 if mark else size - len(content))
+
+    def read(self, seconds=0.5):
+        """Takes what comes of the stream within the time; returns it. Empty at the end of the connection too."""
+        before = len(self.stream)
+        self.socket.settimeout(0.05)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                piece = self.socket.recv(1 << 20)
+            except TimeoutError:
+                continue
+            if not piece:
+                break
+            self.stream += piece
+            self.offset += len(piece)
+        self.socket.settimeout(TIMEOUT_S)
+        return self.stream[before:]
+
+    def acknowledge(self):
+        """Says how far it is."""
+        self.socket.sendall(encode("replconf", "ack", self.offset))
+
+
+class FakePrimary:
+    """Answers replicas until the connection that asks for a stream; that gets what `serve(socket, words)` sends, called
+    with the words of PSYNC. `commands` has what replicas have said."""
+
+    def __init__(self, serve):
+        self.serve = serve
+        self.commands = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection):
+        lines = connection.makefile("rb")
+        while head := lines.readline():
+            if not head.startswith(b"*"):
+                continue
+            words = []
+            for _ in range(int(head[1:])):
+                words.append(lines.read(int(lines.readline()[1:])))
+                lines.read(2)
+            self.commands.append(words)
+            name = words[0].lower()
+            if name == b"psync":
+                threading.Thread(target=self.serve, args=(connection, words), daemon=True).start()
+            elif name == b"ping":
+                connection.sendall(b"+PONG\r\n")
+            elif words[1].lower() != b"ack":
+                connection.sendall(b"+OK\r\n")
+
+
+def give_everything(connection, replication_id=FIRST_ID, offset=FIRST_OFFSET):
+    """A first transfer of nothing."""
+    head = b"+FULLRESYNC %s %d\r\n$%d\r\n" % (replication_id, offset, len(EMPTY_RDB))
+    connection.sendall(head + EMPTY_RDB)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replication with peers that are slow, odd or broken, and clocks that run on."""
+
+import signal
+import socket
+import time
+
+import pytest
+from fake_peers import FakePrimary, FakeReplica, encode, give_everything
+from pairs import Load, assert_same, follow, replication, start, wait_for_link, wait_until
+from raw_client import RawClient
+
+OTHER_ID = b"b" * 40
+
+
+def has_ipv6():
+    """Whether this machine has ::1."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("diskless", ["yes", "no"])
+def test_a_replica_that_loads_is_not_silent(diskless):
+    """It sends newlines for as long as that takes, and is not given up for want of an acknowledgement."""
+    with start("cairn", repl_timeout=2, repl_diskless_sync=diskless) as server:
+        with FakeReplica(server.port) as replica:
+            for _ in range(10):
+                replica.socket.sendall(b"\n")
+                replica.read(0.5)
+            assert replication(server)["connected_slaves"] == 1
+            wait_until(lambda: replication(server)["connected_slaves"] == 0, 10, "giving a silent one up")
+
+
+def test_a_command_larger_than_the_output_limit():
+    """The limit is the backlog's size at least, or a replica would come back for the same bytes again and again."""
+    with start("cairn", repl_backlog_size="64mb") as server, FakeReplica(server.port) as replica:
+        replica.acknowledge()
+        server.client().config_set("client-output-buffer-limit", "replica 1mb 0 0")
+        server.client().set("large", "x" * 3000000)
+        wait_until(lambda: replica.read(0.2) is not None and len(replica.stream) > 3000000, 10, "the command")
+        assert replication(server)["connected_slaves"] == 1
+
+
+@pytest.mark.parametrize("stream", [
+    b"*2\r\n$3\r\nSET\r\n$9223372036854775807\r\nabc",
+    b"*2\r\n$3\r\nSET\r\n$1000000000000\r\nabc",
+])
+def test_a_primary_that_announces_too_much(stream):
+    """Memory is taken for what has come, not for what is said to come."""
+    def serve(connection, _):
+        give_everything(connection)
+        connection.sendall(stream)
+
+    with start("cairn") as server, FakePrimary(serve) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_for_link(server)
+        time.sleep(0.5)
+        assert server.client().ping()
+        server.client().execute_command("REPLICAOF", "NO", "ONE")
+        assert server.resident_bytes() < 1 << 30
+
+
+@pytest.mark.parametrize("words", [
+    ("monitor",), ("psync", "?", "-1"), ("client", "tracking", "on"), ("subscribe", "x"), ("replicaof", "no", "one"),
+    ("debug", "reload"), ("hello", "3"), ("wait", "1", "0"), ("shutdown",), ("config", "set", "port", "1"),
+], ids=" ".join)
+def test_a_primary_that_sends_what_is_not_for_replicas(words):
+    """It is passed over, and told to the log; the stream goes on."""
+    def serve(connection, _):
+        give_everything(connection)
+        connection.sendall(encode(*words) + encode("set", "after", "1"))
+
+    with start("cairn", enable_debug_command="yes") as server, FakePrimary(serve) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: server.client().get("after") == b"1", 10, "the command after it")
+        assert "== CRITICAL ==" in server.log_tail()
+        server.client().execute_command("REPLICAOF", "NO", "ONE")
+
+
+def test_a_replica_does_not_say_synced_of_another_stream():
+    """FACK: what was on the disk of the stream before says nothing of the one after."""
+    rounds = []
+
+    def serve(connection, _):
+        rounds.append(connection)
+        if len(rounds) == 1:
+            give_everything(connection)
+            connection.sendall(encode("set", "large", "x" * 100000))
+            time.sleep(2.5)
+            connection.shutdown(socket.SHUT_RDWR)
+            return
+        primary.commands.clear()
+        give_everything(connection, OTHER_ID, 10)
+        for number in range(5):
+            connection.sendall(encode("set", "k", number) + encode("replconf", "getack", "*"))
+
+    with start("cairn") as server, FakePrimary(serve) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: len(rounds) == 2 and server.client().get("k") == b"4", 30, "the second stream")
+        time.sleep(0.1)
+        acks = [words for words in primary.commands if words[:2] == [b"REPLCONF", b"ACK"]]
+        assert acks and all(int(words[4]) <= int(words[2]) for words in acks)
+        assert min(int(words[4]) for words in acks) < 10
+
+
+def test_what_is_published_is_published_once():
+    """Also when the link breaks within the transaction that follows, and both come again."""
+    published = encode("publish", "ch", "m") + encode("multi") + encode("set", "a", 1)
+    rounds = []
+
+    def serve(connection, _):
+        rounds.append(connection)
+        if len(rounds) == 1:
+            give_everything(connection)
+            connection.sendall(published)
+            time.sleep(0.5)
+            connection.shutdown(socket.SHUT_RDWR)
+        else:
+            connection.sendall(b"+CONTINUE\r\n" + published + encode("exec") + encode("publish", "ch", "last"))
+
+    with start("cairn") as server, FakePrimary(serve) as primary:
+        listener = RawClient(server.port)
+        listener("subscribe", "ch")
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        assert [listener.read()[1][2][1] for _ in range(2)] == [b"m", b"last"]
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no ::1 on this machine")
+def test_ipv6_replicas_have_plain_addresses():
+    """As Redis tells them, and as FAILOVER is to be given them."""
+    with start("cairn", bind="127.0.0.1 ::1") as server, FakeReplica(server.port, host="::1") as replica:
+        replica.acknowledge()
+        wait_until(lambda: replication(server)["slave0"]["state"] == "online")
+        assert replication(server)["slave0"]["ip"] == "::1"
+        assert server.client().execute_command("ROLE")[2][0][0] == b"::1"
+        assert server.client().execute_command("FAILOVER", "TO", "::1", 1, "TIMEOUT", 10) == b"OK"
+
+
+@pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
+def test_a_replica_leaves_it_to_its_primary_what_is_past_its_time(primary_kind):
+    """It carries commands out later than they were given: what was prolonged in time is not gone by its own clock."""
+    with start(primary_kind) as primary, start("cairn") as replica:
+        client = primary.client()
+        client.set("k", "v")
+        client.set("payload", "v")
+        follow(replica, primary)
+        assert client.wait(1, 5000) == 1
+        replica.process.send_signal(signal.SIGSTOP)
+        client.pexpire("k", 300)
+        client.restore("r", 300, client.dump("payload"))
+        client.set("s", "v", px=300)
+        if primary_kind == "cairn":
+            client.hset("h", mapping={"f": 1, "g": 2})
+            client.execute_command("HPEXPIRE", "h", 300, "FIELDS", 1, "f")
+        time.sleep(0.1)
+        client.pexpire("k", 100000)
+        client.persist("r")
+        client.persist("s")
+        if primary_kind == "cairn":
+            client.execute_command("HPERSIST", "h", "FIELDS", 1, "f")
+        time.sleep(0.6)
+        replica.process.send_signal(signal.SIGCONT)
+        assert_same(primary, replica)
+        assert replica.client().mget("k", "r", "s") == [b"v"] * 3
+        assert primary_kind == "redis" or replica.client().hlen("h") == 2
+
+
+def test_reload_of_a_replica_loses_nothing_of_the_stream():
+    """DEBUG RELOAD while the primary's clients write."""
+    with start("cairn", enable_debug_command="yes") as primary, \
+            start("cairn", enable_debug_command="yes") as replica:
+        primary.client().execute_command("DEBUG", "POPULATE", 20000, "p", 20)
+        follow(replica, primary)
+        with Load(primary):
+            for _ in range(3):
+                assert replica.client().execute_command("DEBUG", "RELOAD") == b"OK"
+                time.sleep(0.2)
+        assert_same(primary, replica)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Changes of the role: what becomes of writes under way, of waiting clients, and of replicas that lack something."""
+
+import socket
+import time
+
+import pytest
+import redis
+from fake_peers import FIRST_ID, FakePrimary, FakeReplica, encode, give_everything
+from pairs import follow, replication, start, wait_for_link, wait_until
+from raw_client import RawClient
+
+LONG_SCRIPT = "redis.call('SET', KEYS[1], 'written'); local x = 0; for i = 1, ARGV[1] do x = x + i end; return 'done'"
+LONG = 60000000
+
+
+def test_a_stream_reads_the_same_from_before_a_fork():
+    """A replica that lacks the end of what was before goes on with the same bytes as one that begins at the fork."""
+    with start("cairn") as server, server.client() as client:
+        with FakeReplica(server.port) as first:
+            first.acknowledge()
+            client.set("a", 1)
+            first.read()
+            client.incr("n")
+        client.execute_command("REPLICAOF", "127.0.0.1", 1)
+        client.execute_command("REPLICAOF", "NO", "ONE")
+        for _ in range(3):
+            client.incr("n")
+        with FakeReplica(server.port, resume=first) as again:
+            assert not again.is_full
+            stream = again.read()
+            assert stream.count(b"INCR") + stream.count(b"incr") == 4
+            assert again.offset == replication(server)["master_repl_offset"]
+            again.acknowledge()
+            client.incr("n")
+            again.read()
+            again.acknowledge()
+            assert client.wait(1, 1000) == 1
+
+
+def test_failover_takes_along_what_is_being_written():
+    """A script that has begun to write ends as on a primary, and its successor has what it wrote."""
+    with start("cairn", busy_reply_threshold=60000) as first, start("cairn") as second:
+        follow(second, first)
+        script = RawClient(first.port)
+        script.send("eval", LONG_SCRIPT, 1, "k", LONG)
+        time.sleep(0.3)
+        first.client().execute_command("FAILOVER")
+        assert script.read() == (b"$", b"done")
+        wait_until(lambda: replication(second)["role"] == "master", what="the failover")
+        wait_for_link(first)
+        assert second.client().get("k") == b"written"
+        assert second.client().info("stats")["sync_full"] == 0
+
+
+def test_nothing_is_written_after_a_demotion():
+    """What waited for a script's key when the role changed is refused, or is in the stream."""
+    with start("cairn", busy_reply_threshold=60000) as server:
+        for attempt in range(6):
+            with FakeReplica(server.port) as replica:
+                script = RawClient(server.port)
+                script.send("eval", LONG_SCRIPT, 1, "k", LONG // 10)
+                time.sleep(0.1)
+                writers = [RawClient(server.port) for _ in range(8)]
+                for number, writer in enumerate(writers):
+                    writer.send_together(("multi",), ("set", "k", number), ("rpush", f"l{attempt}:{number}", "x"),
+                                         ("info", "server"), ("exec",))
+                server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
+                script.read()
+                answers = [[writer.read() for _ in range(5)][-1] for writer in writers]
+                for number, (kind, content) in enumerate(answers):
+                    assert kind == b"*" or content.startswith(b"EXECABORT"), content
+                    assert (kind == b"*") == bool(server.client().exists(f"l{attempt}:{number}"))
+                server.client().execute_command("REPLICAOF", "NO", "ONE")
+                with FakeReplica(server.port, resume=replica) as again:
+                    stream = again.read()
+                    for number, (kind, _) in enumerate(answers):
+                        assert (kind == b"*") == (b"l%d:%d" % (attempt, number) in stream)
+                for client in (script, *writers):
+                    client.close()
+
+
+def test_a_transaction_with_keys_does_not_change_the_role():
+    """It would wait for itself. What Sentinel sends has no keys."""
+    with start("cairn") as server:
+        client = RawClient(server.port)
+        for words in (("multi",), ("set", "a", 1), ("replicaof", "127.0.0.1", 1), ("failover", "abort")):
+            client(*words)
+        kind, replies = client("exec")
+        assert kind == b"*" and replies[0] == (b"+", b"OK")
+        assert all(reply[0] == b"-" for reply in replies[1:])
+        for words in (("multi",), ("replicaof", "127.0.0.1", 1), ("config", "get", "port")):
+            client(*words)
+        assert client("exec")[1][0] == (b"+", b"OK")
+        assert replication(server)["role"] == "slave"
+        client.send_together(("get", "a"), ("replicaof", "no", "one"), ("set", "a", 2), ("replicaof", "127.0.0.1", 1))
+        assert [client.read()[1] for _ in range(4)] == [b"1", b"OK", b"OK", b"OK"]
+
+
+def test_a_promoted_replica_keeps_its_backlog():
+    """repl-backlog-ttl counts from the promotion, however long it has been a replica without replicas before."""
+    def serve(connection, _):
+        give_everything(connection)
+        for number in range(30):
+            time.sleep(0.1)
+            connection.sendall(encode("set", "a", number))
+
+    with start("cairn", repl_backlog_ttl=2) as server, FakePrimary(serve) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_for_link(server)
+        time.sleep(3.5)
+        server.client().execute_command("REPLICAOF", "NO", "ONE")
+        time.sleep(1.2)
+        info = replication(server)
+        assert (info["repl_backlog_active"], info["master_replid2"]) == (1, FIRST_ID.decode())
+        wait_until(lambda: replication(server)["repl_backlog_active"] == 0, 10, "the end of the backlog")
+
+
+def test_a_failover_to_a_silent_server_can_be_ended():
+    """FAILOVER ABORT makes the server the primary it was; until then its role is not for REPLICAOF to change."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, start("cairn") as server, server.client() as client:
+        port = silent.getsockname()[1]
+        with FakeReplica(server.port, listening_port=port) as replica:
+            replica.acknowledge()
+            wait_until(lambda: replication(server)["slave0"]["state"] == "online")
+            client.execute_command("FAILOVER", "TO", "127.0.0.1", port, "FORCE", "TIMEOUT", 300)
+            wait_until(lambda: replication(server)["master_failover_state"] == "failover-in-progress")
+            for words in (("127.0.0.1", 1), ("NO", "ONE")):
+                with pytest.raises(redis.ResponseError, match="REPLICAOF not allowed while failing over."):
+                    client.execute_command("REPLICAOF", *words)
+            assert client.execute_command("FAILOVER", "ABORT") == b"OK"
+            assert client.set("a", 1)
+            assert replication(server)["role"] == "master"
+            with pytest.raises(redis.ResponseError, match="No failover in progress"):
+                client.execute_command("FAILOVER", "ABORT")
+
+
+def test_pauses_of_clients_and_of_a_failover_are_two():
+    """CLIENT UNPAUSE does not let writes through a failover, and its end does not end CLIENT PAUSE."""
+    with start("cairn") as server, FakeReplica(server.port) as replica:
+        replica.acknowledge()
+        client, writer = server.client(), RawClient(server.port)
+        client.set("a", 1)
+        client.execute_command("FAILOVER", "TIMEOUT", 1000)
+        writer.send("set", "b", 1)
+        client.execute_command("CLIENT", "UNPAUSE")
+        time.sleep(0.3)
+        assert client.get("b") is None
+        assert writer.read() == (b"+", b"OK")  # after the time is over
+        client.execute_command("CLIENT", "PAUSE", 60000, "WRITE")
+        client.execute_command("FAILOVER", "TIMEOUT", 200)
+        wait_until(lambda: replication(server)["master_failover_state"] == "no-failover")
+        writer.send("set", "c", 1)
+        time.sleep(0.3)
+        assert client.get("c") is None
+        client.execute_command("CLIENT", "UNPAUSE")
+        assert writer.read() == (b"+", b"OK")
+
+
+@pytest.mark.parametrize("kind", ["redis", "cairn"])
+def test_clients_that_wait_at_a_demotion_are_closed(kind):
+    """They are told why, and have to look for the primary anew."""
+    with start(kind) as server:
+        waiter = RawClient(server.port)
+        waiter.send("blpop", "q", 0)
+        wait_until(lambda: server.client().info("clients")["blocked_clients"] == 1)
+        server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
+        assert waiter.read()[1].startswith(b"UNBLOCKED force unblock")
+        with pytest.raises(ConnectionError):
+            waiter("ping")
+
+
+def test_wait_is_about_what_was_written_last():
+    """A WAIT that was ended by CLIENT UNBLOCK leaves nothing for the next one to answer by."""
+    with start("cairn") as server, FakeReplica(server.port) as replica:
+        replica.acknowledge()
+        writer, other = RawClient(server.port), server.client()
+        number = writer("client", "id")[1]
+        writer("set", "x", 1)
+        writer.send("wait", 1, 0)
+        wait_until(lambda: other.info("clients")["blocked_clients"] == 1)
+        other.execute_command("CLIENT", "UNBLOCK", number, "ERROR")
+        assert writer.read()[1].startswith(b"UNBLOCKED")
+        replica.read()
+        replica.acknowledge()
+        writer("set", "y", 1)
+        assert writer("wait", 1, 300) == (b":", b"0")
+        replica.read()
+        replica.acknowledge()
+        assert writer("wait", 1, 5000) == (b":", b"1")
