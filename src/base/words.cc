@@ -140,4 +140,9 @@ std::string QuoteWordIfNeeded(std::string_view word) {
   return NeedsQuotes(word) ? QuoteWord(word) : std::string(word);
 }
 
+std::string ShowWord(std::string_view word) {
+  constexpr size_t kMostShownBytes = 128;
+  return QuoteWordIfNeeded(word.substr(0, kMostShownBytes)) + (word.size() > kMostShownBytes ? "..." : "");
+}
+
 }  // namespace cairn

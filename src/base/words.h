@@ -28,4 +28,7 @@ std::string QuoteWord(std::string_view word);
 // The word as it is where SplitWords would read that back, else quoted.
 std::string QuoteWordIfNeeded(std::string_view word);
 
+// The same for the log or a terminal, and of a long word its beginning: keys may have any bytes for names.
+std::string ShowWord(std::string_view word);
+
 }  // namespace cairn

@@ -7,6 +7,7 @@
 //               the CRC is of all before it, 0 when none was taken; below version 5 it is not there
 //
 //   record      fa name:text value:text                    aux: what the writer says about itself
+//               f4 slot:length keys:length expiring:length   what a cluster's slot holds (version 12), a hint
 //               f5 code:text                               a library of functions (version 10)
 //               f6 name, engine, has_description:length [description], code   the same, of a
 //                                                          release candidate of Redis 7.0
@@ -24,6 +25,7 @@
 namespace cairn {
 
 enum class RdbOpcode : uint8_t {
+  kSlotInfo = 0xf4,
   kFunction = 0xf5,
   kFunctionPreview = 0xf6,
   kModuleAux = 0xf7,

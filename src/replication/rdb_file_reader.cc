@@ -20,7 +20,6 @@ constexpr uint64_t kMostTextBytes = std::numeric_limits<uint32_t>::max();
 constexpr size_t kCommitRows = 1024;
 constexpr size_t kCommitBytes = 1 << 20;
 constexpr uint64_t kMostNamed = 10;  // keys of nothing, in the warnings
-constexpr size_t kMostShownBytes = 128;  // of a key's name
 
 constexpr uint8_t kModuleTypes[] = {6, 7};
 
@@ -29,11 +28,6 @@ constexpr uint64_t kModuleEnd = 0;
 constexpr uint64_t kModuleFloat = 3;
 constexpr uint64_t kModuleDouble = 4;
 constexpr uint64_t kModuleText = 5;
-
-// A name for the log or a terminal: damaged files have any bytes for names.
-std::string ShownName(std::string_view name) {
-  return QuoteWordIfNeeded(name.substr(0, kMostShownBytes)) + (name.size() > kMostShownBytes ? "..." : "");
-}
 
 }  // namespace
 
@@ -99,6 +93,11 @@ Status RdbFileReader::PassModuleAux() {
   return Ok();
 }
 
+Status RdbFileReader::PassLengths(int count) {
+  for (int i = 0; i < count; ++i) TRY(reader_.Length());
+  return Ok();
+}
+
 // ---- keys
 
 // A piece at a time holds the key's stripe; whoever wants one of those held meanwhile waits for a commit.
@@ -152,6 +151,7 @@ Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& 
     if (exists && ahead_.expire_ms != kNoExpiry) TRY(keys.SetExpiry(key, loaded, ahead_.expire_ms));
   }
   if (ahead_.idle_s >= 0) txn_.SetIdle(key.row(), ahead_.idle_s);
+  if (ahead_.frequency) txn_.SetFrequency(key.row(), *ahead_.frequency);
   TRY(CommitIfLarge());
   return exists;
 }
@@ -169,13 +169,13 @@ Status RdbFileReader::LoadKey(uint8_t type) {
     auto is_there = StoreValue(type, keys, keys.Name(name));
     if (is_there.ok()) ++(*is_there ? keys_ : empty_);
     if (is_there.ok() && !*is_there && empty_ <= kMostNamed) {
-      warnings_.push_back("skipping empty key: " + ShownName(name));
+      warnings_.push_back("skipping empty key: " + ShowWord(name));
     }
     stored = std::move(is_there).TakeStatus();
   } else {
     stored = PassValue(type);
   }
-  if (!stored.ok()) return Status::Error(stored.code(), "key " + ShownName(name) + ": " + std::string(stored.text()));
+  if (!stored.ok()) return Status::Error(stored.code(), "key " + ShowWord(name) + ": " + std::string(stored.text()));
   ahead_ = Ahead();
   return Ok();
 }
@@ -189,11 +189,9 @@ Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
     case RdbOpcode::kFunctionPreview: return ReadPreviewFunction();
     case RdbOpcode::kModuleAux: return PassModuleAux();
     case RdbOpcode::kIdle: ahead_.idle_s = static_cast<int64_t>(TRY(reader_.Length())); return Ok();
-    case RdbOpcode::kFrequency: TRY(reader_.Byte()); return Ok();  // uses are not counted here
-    case RdbOpcode::kResizeDb:
-      TRY(reader_.Length());
-      TRY(reader_.Length());
-      return Ok();
+    case RdbOpcode::kFrequency: ahead_.frequency = TRY(reader_.Byte()); return Ok();
+    case RdbOpcode::kResizeDb: return PassLengths(2);
+    case RdbOpcode::kSlotInfo: return PassLengths(3);
     case RdbOpcode::kExpireMs: ahead_.expire_ms = TRY(reader_.Fixed64()); break;
     case RdbOpcode::kExpireS: {
       const std::string_view bytes = TRY(reader_.Bytes(4));

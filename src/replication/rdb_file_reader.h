@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,7 @@ class RdbFileReader {
   struct Ahead {
     int64_t expire_ms = kNoExpiry;
     int64_t idle_s = -1;
+    std::optional<uint8_t> frequency;  // of use (RowCache::Frequency)
   };
 
   Status LoadRecords();
@@ -68,6 +70,7 @@ class RdbFileReader {
   Status ReadAux();
   Status ReadPreviewFunction();
   Status PassModuleAux();
+  Status PassLengths(int count);
   Status LoadKey(uint8_t type);
   Status PassValue(uint8_t type);
   // Whether there is a key now.

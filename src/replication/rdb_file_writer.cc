@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <optional>
+
 #include "base/clock.h"
 #include "isal.h"
 #include "replication/little_endian.h"
@@ -55,6 +57,22 @@ void RdbFileWriter::WriteHead() {
   }
 }
 
+void RdbFileWriter::WriteUse(const Key& key) {
+  if (options_.use_hint == RdbUseHint::kIdle) {
+    out_.push_back(static_cast<char>(RdbOpcode::kIdle));
+    writer_.Length(static_cast<uint64_t>(txn_.IdleSeconds(key.row())));
+  } else if (options_.use_hint == RdbUseHint::kFrequency) {
+    const std::optional<uint8_t> frequency = txn_.Frequency(key.row());
+    if (!frequency) return;  // the policy has changed
+    out_.push_back(static_cast<char>(RdbOpcode::kFrequency));
+    out_.push_back(static_cast<char>(*frequency));
+  }
+}
+
+void RdbFileWriter::NoteTimes(std::string_view name) {
+  if (hashes_with_times_++ == 0) first_with_times_ = name;
+}
+
 Status RdbFileWriter::WriteKey(Keyspace& keyspace, std::string_view name, const Record& record) {
   KeyEntry entry = TRY(Keyspace::EntryOf(record));
   if (entry.expire_ms() != kNoExpiry) {
@@ -62,7 +80,10 @@ Status RdbFileWriter::WriteKey(Keyspace& keyspace, std::string_view name, const 
     writer_.Fixed64(entry.expire_ms());
   }
   part_.key = name;
-  TRY(SaveRdbValue(keyspace, keyspace.Name(name), std::move(entry), writer_));
+  const Key key = keyspace.Name(name);
+  WriteUse(key);
+  if (record.header.fields_expire_ms != kNoExpiry) NoteTimes(name);
+  TRY(SaveRdbValue(keyspace, key, std::move(entry), writer_));
   ++keys_;
   if (options_.on_progress && keys_ % kKeysPerProgress == 0) options_.on_progress(keys_);
   if (out_.size() >= kFlushBytes || options_.key_delay_us > 0) Flush();

@@ -32,11 +32,15 @@ namespace cairn {
 // Takes the next bytes of the file. An error ends the writing.
 using RdbSink = std::function<Status(std::string_view bytes)>;
 
+// What a file says about the use of each key, as far as the key cache remembers it.
+enum class RdbUseHint : unsigned char { kNone, kIdle, kFrequency };
+
 struct RdbFileOptions {
   bool checksum = true;
   bool folds = true;                                         // compress long texts
   std::vector<std::pair<std::string, std::string>> aux;      // besides those every file has
   std::vector<std::string> functions;                        // libraries' code
+  RdbUseHint use_hint = RdbUseHint::kNone;
   int64_t key_delay_us = 0;                                  // sleeps so long after each key
   std::function<void(uint64_t keys)> on_progress;            // every so many keys
 };
@@ -50,12 +54,17 @@ class RdbFileWriter {
 
   uint64_t keys() const { return keys_; }
   uint64_t bytes() const { return bytes_; }
+  // Hashes with fields that expire, which Redis before 7.4 does not read, and the name of the first.
+  uint64_t hashes_with_times() const { return hashes_with_times_; }
+  const std::string& first_with_times() const { return first_with_times_; }
 
  private:
   void WriteHead();
   void WriteAux(std::string_view name, std::string_view value);
   Status WriteDatabase(int db);
   Status WriteKey(Keyspace& keyspace, std::string_view name, const Record& record);
+  void WriteUse(const Key& key);
+  void NoteTimes(std::string_view name);
   // Hands on what has been written. After an error, drops it.
   void Flush();
 
@@ -71,6 +80,8 @@ class RdbFileWriter {
   uint64_t crc_ = 0;
   uint64_t keys_ = 0;
   uint64_t bytes_ = 0;
+  uint64_t hashes_with_times_ = 0;
+  std::string first_with_times_;
 };
 
 }  // namespace cairn

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "base/words.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_writer.h"
 #include "script/library_store.h"
@@ -17,7 +18,6 @@
 #include "types/limits.h"
 
 DEFINE_string(dir, "./data", "the data directory");
-DEFINE_int32(databases, 16, "how many databases the data directory has");
 DEFINE_string(memory_budget, "", "the memory to use, as in the configuration file");
 DEFINE_bool(checksum, true, "put a checksum at the end of the file");
 DEFINE_bool(compression, true, "compress long texts");
@@ -27,12 +27,21 @@ namespace {
 using namespace cairn;
 
 constexpr char kProgram[] = "cairn-export";
+constexpr int kFewestDatabases = 1;  // to open the store with, which then adds none; the snapshot has all there are
+
+void WarnOfTimes(const RdbFileWriter& writer) {
+  if (writer.hashes_with_times() == 0) return;
+  std::fprintf(stderr,
+               "%s: %llu hashes have fields that expire, the first of them %s: Redis before 7.4 refuses the file\n",
+               kProgram, static_cast<unsigned long long>(writer.hashes_with_times()),
+               ShowWord(writer.first_with_times()).c_str());
+}
 
 Status Export(const std::string& path) {
   const std::unique_ptr<Store> store =
-      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, OfflineUse::kExport));
+      TRY(OpenOffline({FLAGS_dir, kFewestDatabases, FLAGS_memory_budget}, OfflineUse::kExport));
   const Limits limits;
-  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(*store));
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(*store, SnapshotDatabases::kAll));
   RdbOutputFile file(path);
   TRY(file.Open());
   ProgressBar bar("exporting", static_cast<uint64_t>(snapshot->AllKeys()), "keys");
@@ -47,6 +56,7 @@ Status Export(const std::string& path) {
   TRY(writer.Write());
   TRY(file.Finish());
   bar.Finish(writer.keys(), std::to_string(writer.bytes()) + " bytes");
+  WarnOfTimes(writer);
   std::printf("%llu keys exported to %s\n", static_cast<unsigned long long>(writer.keys()), path.c_str());
   return Ok();
 }

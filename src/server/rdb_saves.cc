@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "replication/rdb_disk.h"
-#include "replication/rdb_file_writer.h"
 #include "script/library_store.h"
+#include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
 
@@ -14,6 +14,7 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kInProgress = "ERR Background save already in progress";
+constexpr std::string_view kFailed = "ERR";  // Redis says no more either
 
 }  // namespace
 
@@ -21,13 +22,31 @@ std::string RdbSaves::Path() const {
   return server_.config().Text("dir") + "/" + server_.config().Text("dbfilename");
 }
 
-Result<RdbSaves::Moment> RdbSaves::Begin() {
+bool RdbSaves::Claim() {
   const std::lock_guard lock(mutex_);
-  if (running_) return Status::Reply(kInProgress);
+  if (running_ || stopping_) return false;
+  running_ = true;
+  return true;
+}
+
+void RdbSaves::Release() {
+  const std::lock_guard lock(mutex_);
+  running_ = false;
+  released_.notify_all();
+}
+
+Result<RdbSaves::Moment> RdbSaves::TakeMoment() {
   Moment moment{.changes_before = server_.store().counters().changes.load()};
   moment.snapshot = TRY(StoreSnapshot::Take(server_.store()));
-  running_ = true;
   return moment;
+}
+
+// What Redis would write under this policy.
+RdbUseHint RdbSaves::UseHint() const {
+  static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
+  const std::string policy = server_.config().Get(kPolicy).front().second;
+  if (policy.ends_with("-lru")) return RdbUseHint::kIdle;
+  return policy.ends_with("-lfu") ? RdbUseHint::kFrequency : RdbUseHint::kNone;
 }
 
 Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
@@ -35,60 +54,112 @@ Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
   options.checksum = server_.config().Flag("rdbchecksum");
   options.folds = server_.config().Flag("rdbcompression");
   options.key_delay_us = server_.config().Number("rdb-key-save-delay");
+  options.use_hint = UseHint();
   txn.ReadFrom(&snapshot);
   options.functions = TRY(ReadLibraryRows(txn));
   RdbOutputFile file(Path());
   TRY(file.Open());
   RdbFileWriter writer(txn, snapshot, server_.limits(), options, [&](std::string_view bytes) {
-    return stopping_ ? Status::Io("the server is ending") : file.Write(bytes);
+    return in_background_ && gives_background_up_ ? Status::Io("the server is ending") : file.Write(bytes);
   });
   TRY(writer.Write());
   return file.Finish();
 }
 
-Status RdbSaves::Write(Moment moment) {
+Status RdbSaves::Write(const Result<Moment>& moment) {
   SaveState& saves = server_.saves();
   ++saves.running;
-  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
-  Status status = WriteFile(*txn, *moment.snapshot);
+  Status status;
+  if (moment.ok()) {
+    const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+    status = WriteFile(*txn, *moment->snapshot);
+  } else {
+    status = Status::Error(moment.status().code(), std::string(moment.status().text()));
+  }
   --saves.running;
-  saves.last_ok = status.ok();
   if (status.ok()) {
+    saves.last_ok = true;
     saves.last_unix_s = WallMs() / 1000;
-    saves.changes_before = moment.changes_before;
+    saves.changes_before = moment->changes_before;
     ++saves.count;
     Log(LogSeverity::kNotice, "DB saved on disk");
-  } else {
-    Log(LogSeverity::kWarning, "Saving the RDB file failed: " + std::string(status.text()));
+    return Ok();
   }
-  const std::lock_guard lock(mutex_);
-  running_ = false;
+  saves.last_ok = saves.last_ok && in_background_ && gives_background_up_;  // to be ended is no failure
+  Log(LogSeverity::kWarning, "Saving the RDB file failed: " + std::string(status.text()));
+  return Status::Reply(kFailed);
+}
+
+Status RdbSaves::WriteAndRelease(const Result<Moment>& moment) {
+  Status status = Write(moment);
+  Release();
   return status;
 }
 
 Status RdbSaves::Save() {
-  return Write(TRY(Begin()));
+  if (!Claim()) return Status::Reply(kInProgress);
+  return WriteAndRelease(TakeMoment());
 }
 
-void RdbSaves::RunInBackground(Moment moment) {
+Status RdbSaves::SaveAtEnd() {
+  gives_background_up_ = true;
+  {
+    std::unique_lock lock(mutex_);
+    released_.wait(lock, [this] { return !running_; });
+    running_ = true;
+  }
+  gives_background_up_ = false;
+  return WriteAndRelease(TakeMoment());
+}
+
+// ---- in the background
+
+void RdbSaves::RunInBackground(const std::optional<Moment>& moment) {
+  if (!moment) static_cast<void>(AwaitCommits(server_).ok());  // what is locked by nobody is committed
+  const Result<Moment> taken = moment ? Result<Moment>(*moment) : TakeMoment();
   LowerPriority();
-  static_cast<void>(Write(std::move(moment)).ok());  // the log and INFO say
+  static_cast<void>(Write(taken).ok());  // the log and INFO say
   last_duration_s_ = (WallMs() - started_ms_) / 1000;
   in_background_ = false;
+  Release();
 }
 
-Status RdbSaves::StartInBackground() {
-  Moment moment = TRY(Begin());
+void RdbSaves::StartThreadOf(std::optional<Moment> moment) {
   if (thread_.joinable()) thread_.join();
   started_ms_ = WallMs();
   in_background_ = true;
   Log(LogSeverity::kNotice, "Background saving started");
-  thread_ = StartThread("bgsave", [this, moment = std::move(moment)]() mutable { RunInBackground(std::move(moment)); });
+  thread_ = StartThread("bgsave", [this, moment = std::move(moment)] { RunInBackground(moment); });
+}
+
+Status RdbSaves::StartInBackground() {
+  if (!Claim()) return Status::Reply(kInProgress);
+  Result<Moment> moment = TakeMoment();
+  if (!moment.ok()) return WriteAndRelease(moment);
+  StartThreadOf(std::move(*moment));
   return Ok();
 }
 
+Status RdbSaves::Schedule() {
+  const std::lock_guard lock(mutex_);
+  if (running_) return Status::Reply(kInProgress);
+  scheduled_ = true;
+  return Ok();
+}
+
+void RdbSaves::StartScheduled() {
+  if (!scheduled_ || !Claim()) return;
+  scheduled_ = false;
+  StartThreadOf({});
+}
+
 void RdbSaves::Stop() {
-  stopping_ = true;
+  gives_background_up_ = true;
+  {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    released_.wait(lock, [this] { return !running_; });  // also one that has no thread yet
+  }
   if (thread_.joinable()) thread_.join();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbSaves: SAVE and BGSAVE. The data set as it is at the call becomes an RDB file in the data
-// directory (`dbfilename`), while clients go on writing; one at a time.
+// RdbSaves: SAVE, BGSAVE and what SHUTDOWN SAVE saves. The data set as it is at the call becomes an RDB file in the
+// data directory (`dbfilename`), while clients go on writing; one at a time.
 //
 // The file is a copy to take away, to Redis or to a backup. A start does not read it, since everything is in RocksDB
 // already, but for the first one in a directory (server/reload.h).
@@ -10,13 +10,16 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/result.h"
+#include "replication/rdb_file_writer.h"
 #include "storage/store_snapshot.h"
 #include "storage/transaction.h"
 
@@ -29,10 +32,16 @@ class RdbSaves {
   explicit RdbSaves(Server& server) : server_(server) {}
   ~RdbSaves() { Stop(); }
 
-  // Saves before it returns. The error is the reply.
+  // Saves before it returns. The error is the reply, here and below; the log says why.
   Status Save();
   Status StartInBackground();
-  // Ends a save under way without a file.
+  // For a transaction: a background save is to begin soon, of a moment when what is under way now is committed.
+  Status Schedule();
+  // Called every so often: begins what Schedule asked for, unless a save is running.
+  void StartScheduled();
+  // The save before the server ends: one in the background is ended without a file, any other one is waited for.
+  Status SaveAtEnd();
+  // Ends a save in the background without a file. None begins any more.
   void Stop();
 
   std::string Path() const;
@@ -48,18 +57,28 @@ class RdbSaves {
     std::shared_ptr<const StoreSnapshot> snapshot;
   };
 
-  // From here on a save is running, until Write ends.
-  Result<Moment> Begin();
-  Status Write(Moment moment);
+  // Whether the save is the caller's now; until Release it is nobody else's.
+  bool Claim();
+  void Release();
+  Result<Moment> TakeMoment();
+  // REQUIRES: the save is claimed, for these four. The second releases it, as the last does on its thread.
+  Status Write(const Result<Moment>& moment);
+  Status WriteAndRelease(const Result<Moment>& moment);
   Status WriteFile(Transaction& txn, const StoreSnapshot& snapshot);
-  void RunInBackground(Moment moment);
+  void StartThreadOf(std::optional<Moment> moment);
+  // None: of the moment when what is under way is committed.
+  void RunInBackground(const std::optional<Moment>& moment);
+  RdbUseHint UseHint() const;
 
   Server& server_;
-  std::mutex mutex_;    // running_, thread_
+  std::mutex mutex_;  // running_, stopping_
+  std::condition_variable released_;
   bool running_ = false;
-  std::thread thread_;
+  bool stopping_ = false;
+  std::thread thread_;  // whoever has claimed the save; at the end, Stop
   std::atomic<bool> in_background_{false};
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> scheduled_{false};
+  std::atomic<bool> gives_background_up_{false};
   std::atomic<int64_t> started_ms_{0};
   std::atomic<int64_t> last_duration_s_{-1};
 };

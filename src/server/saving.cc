@@ -2,10 +2,17 @@
 #include "server/saving.h"
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "server/client_session.h"
 #include "server/server.h"
 #include "storage/store.h"
 
 namespace cairn {
+namespace {
+
+constexpr int64_t kLongestSaveMs = int64_t{24} * 60 * 60 * 1000;  // writes are let in again at its end anyway
+
+}  // namespace
 
 Status SaveEverything(Server& server) {
   SaveState& saves = server.saves();
@@ -21,6 +28,31 @@ Status SaveEverything(Server& server) {
     ++saves.count;
   }
   return status;
+}
+
+Status AwaitCommits(Server& server) {
+  const std::unique_ptr<Transaction> txn = server.MakeTransaction();
+  TRY(txn->BeginAlone(WallMs()));
+  txn->Discard();
+  return Ok();
+}
+
+Status SaveBeforeShutdown(Server& server, ShutdownOptions& options) {
+  const int64_t now_ms = WallMs();
+  Log(LogSeverity::kNotice, "Saving the final RDB snapshot before exiting.");
+  server.pause().Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, now_ms, now_ms + kLongestSaveMs);
+  Status saved = AwaitCommits(server);
+  if (saved.ok()) saved = server.rdb_saves().SaveAtEnd();
+  if (saved.ok()) return Ok();
+  if (options.force) {
+    Log(LogSeverity::kWarning, "Error trying to save the DB. Exit anyway.");
+    options.save = false;
+    return Ok();
+  }
+  Log(LogSeverity::kWarning, "Error trying to save the DB, can't exit.");
+  server.pause().End(ClientPause::Purpose::kShutdown);
+  for (const auto& session : server.clients().All()) session->Wake();
+  return Status::Reply("ERR Errors trying to SHUTDOWN. Check logs.");
 }
 
 }  // namespace cairn

@@ -237,7 +237,9 @@ void Server::Stop(const ShutdownOptions& options) {
   replication_.StopLinks();
   ports_.Stop();
   slow_lane_.reset();
-  if (options.save && committer_ != nullptr) static_cast<void>(rdb_saves_.Save().ok());  // the log says why not
+  // SHUTDOWN SAVE has saved, but what was past the gates when it held writes back may have changed something since.
+  const bool has_changed = store_ != nullptr && store_->counters().changes.load() != saves_.changes_before;
+  if (options.save && has_changed && !replication_.primary()) static_cast<void>(rdb_saves_.SaveAtEnd().ok());
   rdb_saves_.Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();

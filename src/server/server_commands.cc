@@ -51,6 +51,8 @@ Status Shutdown(CommandContext& ctx, Args& args, Reply&) {
   if (abort) return Status::Reply("ERR No shutdown in progress.");
   const BusyScripts& busy = ctx.server().dispatcher().busy_scripts();
   if (!options.no_save && busy.any()) return Status::Reply(busy.refusal());
+  if (options.save && ctx.txn().lane() == Lane::kFast) return Status::WouldWait();
+  if (options.save) TRY(SaveBeforeShutdown(ctx.server(), options));
   ctx.server().shutdown().Ask(options);
   return Ok();
 }
@@ -68,11 +70,13 @@ Status Save(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
-// BGSAVE [SCHEDULE]
+// BGSAVE [SCHEDULE]: in a transaction what came before it is to be in the file, and is not committed yet.
 Status BgSave(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.left() > 1 || (args.More() && !args.Keyword("schedule"))) return Status::Reply(errors::kSyntax);
-  TRY(ctx.server().rdb_saves().StartInBackground());
-  reply.Simple("Background saving started");
+  const bool in_transaction = ctx.session().multi.active;
+  RdbSaves& saves = ctx.server().rdb_saves();
+  TRY(in_transaction ? saves.Schedule() : saves.StartInBackground());
+  reply.Simple(in_transaction ? "Background saving scheduled" : "Background saving started");
   return Ok();
 }
 

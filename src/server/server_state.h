@@ -64,10 +64,10 @@ class MemoryPeak {
 
 // SHUTDOWN's options.
 struct ShutdownOptions {
-  bool save = false;  // flush the memtables too
+  bool save = false;  // an RDB file too, which is there (server/saving.h), and flush the memtables
   bool no_save = false;
   bool now = false;
-  bool force = false;  // end even when the last flush fails
+  bool force = false;  // end even when that file could not be written
 };
 
 // The wish to end: SHUTDOWN or a signal asks, the main thread waits for it.

@@ -57,6 +57,7 @@ void Ticker::RunTick() {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
     server_.pause().EndIfOver(WallMs());
+    server_.rdb_saves().StartScheduled();
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
     if (!server_.conditions().Has(kPausesExpiry)) ExpireKeys(*txn);
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/log.h"
 #include "storage/format.h"
 #include "storage/store.h"
 
@@ -23,9 +24,9 @@ StoreSnapshot::~StoreSnapshot() {
   store_.ReleaseDead();
 }
 
-Result<std::unique_ptr<StoreSnapshot>> StoreSnapshot::Take(Store& store) {
+Result<std::unique_ptr<StoreSnapshot>> StoreSnapshot::Take(Store& store, SnapshotDatabases databases) {
   std::unique_ptr<StoreSnapshot> snapshot(new StoreSnapshot(store));
-  TRY(snapshot->Load());
+  TRY(snapshot->Load(databases));
   return snapshot;
 }
 
@@ -51,12 +52,11 @@ Result<std::string> StoreSnapshot::ReadNote(std::string_view name) const {
 }
 
 // The databases' keyspaces and key counts are rows like all others.
-Status StoreSnapshot::Load() {
-  const RowRef databases = TRY(Get(MakeMetaRow(kDatabasesRow)));
-  if (!databases) return Status::Corruption("meta row databases: missing");
+Status StoreSnapshot::Load(SnapshotDatabases databases) {
+  const RowRef row = TRY(Get(MakeMetaRow(kDatabasesRow)));
+  if (!row) return Status::Corruption("meta row databases: missing");
   KeyspaceId next;
-  TRY(DecodeDatabases(databases.bytes(), keyspaces_, next));
-  keyspaces_.resize(static_cast<size_t>(store_.databases()));
+  TRY(DecodeDatabases(row.bytes(), keyspaces_, next));
   std::map<KeyspaceId, int64_t> sums;
   rocksdb::ReadOptions options;
   options.snapshot = snapshot_;
@@ -70,7 +70,18 @@ Status StoreSnapshot::Load() {
   }
   TRY(FromRocksDb(rows->status()));
   for (const KeyspaceId keyspace : keyspaces_) keys_.push_back(sums[keyspace]);
+  if (databases == SnapshotDatabases::kAll) return Ok();
+  const int64_t all_keys = AllKeys();
+  keyspaces_.resize(static_cast<size_t>(store_.databases()));
+  keys_.resize(keyspaces_.size());
+  if (all_keys > AllKeys()) WarnOfRest(all_keys - AllKeys());
   return Ok();
+}
+
+void StoreSnapshot::WarnOfRest(int64_t keys) const {
+  Log(LogSeverity::kWarning, "storage: " + std::to_string(keys) + " keys are left out of a copy of the data, because " +
+                                 "their databases are not among the " + std::to_string(store_.databases()) +
+                                 " that `databases` offers. Start with more, or use cairn-export, which takes all.");
 }
 
 }  // namespace cairn

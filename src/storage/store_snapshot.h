@@ -26,9 +26,14 @@ namespace cairn {
 
 class Store;
 
+// Of the databases that the directory has, those that this run offers, or all. A copy of the former is for who offers
+// as many, a replica say, who would refuse keys of others; when there are such, the log says that they are left out.
+enum class SnapshotDatabases : unsigned char { kOffered, kAll };
+
 class StoreSnapshot {
  public:
-  static Result<std::unique_ptr<StoreSnapshot>> Take(Store& store);
+  static Result<std::unique_ptr<StoreSnapshot>> Take(Store& store,
+                                                     SnapshotDatabases databases = SnapshotDatabases::kOffered);
   ~StoreSnapshot();
   StoreSnapshot(const StoreSnapshot&) = delete;
   StoreSnapshot& operator=(const StoreSnapshot&) = delete;
@@ -48,7 +53,8 @@ class StoreSnapshot {
 
  private:
   explicit StoreSnapshot(Store& store);
-  Status Load();
+  Status Load(SnapshotDatabases databases);
+  void WarnOfRest(int64_t keys) const;
 
   Store& store_;
   const rocksdb::Snapshot* snapshot_;

@@ -38,5 +38,11 @@ TEST(WordsTest, AnyBytesReadBackFromTheirQuotes) {
   EXPECT_EQ(QuoteWordIfNeeded("plain-word:1"), "plain-word:1");
 }
 
+TEST(WordsTest, AnyBytesCanBeShownAndOfManyTheFirst) {
+  EXPECT_EQ(ShowWord("plain-word:1"), "plain-word:1");
+  EXPECT_EQ(ShowWord("a\x1b[2J"), "\"a\\x1b[2J\"");
+  EXPECT_EQ(ShowWord(std::string(300, 'n')), std::string(128, 'n') + "...");
+}
+
 }  // namespace
 }  // namespace cairn

@@ -46,6 +46,7 @@ constexpr unsigned kMostSeconds = 60;      // for one file, on a busy machine an
 constexpr int64_t kMostNewBytes = 300 << 20;  // of memory, for one file of some 100 KB
 constexpr uint64_t kFilesPerStore = 1000;
 constexpr std::string_view kHead = "REDIS0012";
+constexpr std::string_view kSlotInfo{"\xf4\x5c\xc5\x01\x00", 5};  // as Redis 7.4 and later write it in a cluster
 constexpr size_t kCrcBytes = 8;
 
 int64_t MostResidentBytes() {
@@ -238,7 +239,7 @@ std::vector<std::string> ReadCorpus(const std::string& dir) {
     std::string body = each.bytes.substr(0, 1);  // the type
     body.push_back(static_cast<char>(each.name.size()));
     body.append(each.name).append(each.bytes, 1, std::string::npos);
-    bodies.push_back(body + "\xff");
+    bodies.push_back(std::string(kSlotInfo) + body + "\xff");
   }
   return bodies;
 }

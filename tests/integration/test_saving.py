@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What saves leave behind: SHUTDOWN SAVE beside other saves and where it fails, BGSAVE in a transaction, hints about
+the use of keys, and what is said of data that a file has not or that not every Redis reads."""
+
+import subprocess
+import threading
+import time
+
+import pytest
+import redis
+from harness import Server, start_redis, tool_path
+from raw_client import RawClient
+
+IN_PROGRESS = "rdb_bgsave_in_progress"
+SLOT_INFO = b"\xf4\x5c\xc5\x01\x00"  # slot 7365 has a key, and none that expires
+
+
+def text(value):
+    """A short text of an RDB file."""
+    return bytes([len(value)]) + value
+
+
+def run_tool(name, data_dir, path):
+    """Runs cairn-import or cairn-export; its result."""
+    return subprocess.run([tool_path(f"cairn-{name}"), "--dir", data_dir, path], capture_output=True, text=True,
+                          timeout=300, check=True)
+
+
+def start_long_save(cairn, keys=2000):
+    """Fills the server and begins a background save that does not end by itself."""
+    cairn.client().mset({f"k{number}": number for number in range(keys)})
+    cairn.client().config_set("rdb-key-save-delay", 50000)
+    cairn.client().execute_command("BGSAVE")
+    assert cairn.client().info("persistence")[IN_PROGRESS] == 1
+
+
+def await_file(path):
+    """Waits until a save has made the file."""
+    deadline = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture(name="blocked")
+def blocked_server():
+    """A server whose RDB file cannot be written, because a directory has its name."""
+    with Server() as cairn:
+        (cairn.data_dir / "dump.rdb" / "full").mkdir(parents=True)
+        yield cairn
+
+
+def test_shutdown_save_takes_the_place_of_a_background_save():
+    """The save under way ends at once, and the file has everything, also what was written since that began."""
+    with Server() as cairn:
+        start_long_save(cairn)
+        cairn.client().config_set("rdb-key-save-delay", 0)
+        cairn.client().set("later", 1)
+        began = time.monotonic()
+        assert cairn.shutdown("SAVE") == 0
+        assert time.monotonic() - began < 20
+        with start_redis(dir=cairn.data_dir) as other:
+            assert other.client().dbsize() == 2001
+            assert other.client().get("later") == b"1"
+
+
+def test_shutdown_save_waits_for_a_save_that_a_client_waits_for():
+    """SAVE is answered, and then the server saves once more and ends."""
+    with Server() as cairn:
+        client = cairn.client()
+        client.mset({f"k{number}": number for number in range(100)})
+        client.config_set("rdb-key-save-delay", 5000)
+        answers = []
+        saver = threading.Thread(target=lambda: answers.append(RawClient(cairn.port)("save")))
+        saver.start()
+        time.sleep(0.1)
+        assert cairn.client().set("later", 1)
+        assert cairn.shutdown("SAVE") == 0
+        saver.join()
+        assert answers == [(b"+", b"OK")]
+        with start_redis(dir=cairn.data_dir) as other:
+            assert other.client().get("later") == b"1"
+
+
+@pytest.mark.parametrize("how", ["NOSAVE", "SIGTERM"])
+def test_other_ends_leave_the_background_save_without_a_file(how):
+    """Nobody waits for it, and no half of a file stays behind."""
+    with Server() as cairn:
+        start_long_save(cairn)
+        assert (cairn.terminate() if how == "SIGTERM" else cairn.shutdown(how)) == 0
+        assert not [path for path in cairn.data_dir.iterdir() if "rdb" in path.name]
+
+
+def test_shutdown_save_has_everything_that_was_acknowledged():
+    """Clients that write until they are disconnected miss nothing of what they were told is done."""
+    with Server() as cairn:
+        cairn.client().mset({f"k{number}": number for number in range(2000)})
+        counts = [0] * 4
+
+        def write(which):
+            client = RawClient(cairn.port)
+            try:
+                while client("incr", f"count:{which}")[0] == b":":
+                    counts[which] += 1
+            except OSError:
+                pass
+
+        writers = [threading.Thread(target=write, args=(which,)) for which in range(4)]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.3)
+        assert cairn.shutdown("SAVE") == 0
+        for writer in writers:
+            writer.join()
+        with start_redis(dir=cairn.data_dir) as other:
+            saved = [int(value) for value in other.client().mget(*(f"count:{which}" for which in range(4)))]
+        assert min(counts) > 0
+        assert all(kept >= told for kept, told in zip(saved, counts)), (saved, counts)
+
+
+def test_shutdown_save_that_fails_is_refused(blocked):
+    """Redis's text, the server goes on, with writes too; when the file can be written, it ends."""
+    client = blocked.client()
+    for _ in range(2):
+        with pytest.raises(redis.ResponseError, match=r"^Errors trying to SHUTDOWN\. Check logs\.$"):
+            client.execute_command("SHUTDOWN", "SAVE")
+        assert client.incr("written") > 0
+    assert "can't exit" in blocked.log_tail()
+    (blocked.data_dir / "dump.rdb" / "full").rmdir()
+    (blocked.data_dir / "dump.rdb").rmdir()
+    assert blocked.shutdown("SAVE") == 0
+    with start_redis(dir=blocked.data_dir) as other:
+        assert other.client().get("written") == b"2"
+
+
+def test_writes_held_back_by_a_shutdown_that_fails_are_carried_out(blocked):
+    """A client that wrote meanwhile has its answer when the shutdown is refused."""
+    client = blocked.client()
+    client.mset({f"k{number}": number for number in range(100)})
+    client.config_set("rdb-key-save-delay", 20000)
+    refusals = []
+    ending = threading.Thread(target=lambda: refusals.append(RawClient(blocked.port)("shutdown", "save")))
+    ending.start()
+    time.sleep(0.3)
+    began = time.monotonic()
+    assert client.get("k1") == b"1"
+    assert time.monotonic() - began < 0.3
+    assert client.set("held", 1)
+    ending.join()
+    assert time.monotonic() - began > 0.2
+    assert refusals == [(b"-", b"ERR Errors trying to SHUTDOWN. Check logs.")]
+
+
+def test_forced_shutdown_ends_although_the_save_fails(blocked):
+    """The data is in the directory all the same."""
+    blocked.client().set("kept", 1)
+    assert blocked.shutdown("SAVE", "FORCE") == 0
+    assert "Exit anyway" in blocked.log_tail()
+    blocked.start()
+    assert blocked.client().get("kept") == b"1"
+
+
+def test_failed_save_is_answered_as_by_redis(blocked):
+    """The reply says nothing of the file; the log does."""
+    with start_redis() as other:
+        (other.data_dir / "dump.rdb" / "full").mkdir(parents=True)
+        assert RawClient(blocked.port)("save") == RawClient(other.port)("save") == (b"-", b"ERR")
+    assert "dump.rdb: Is a directory" in blocked.log_tail()
+    assert blocked.client().info("persistence")["rdb_last_bgsave_status"] == "err"
+
+
+@pytest.mark.parametrize("start", [Server, start_redis], ids=["cairn", "redis"])
+@pytest.mark.parametrize("words", [["BGSAVE"], ["BGSAVE", "SCHEDULE"]], ids=" ".join)
+def test_bgsave_in_a_transaction_has_the_transaction(start, words):
+    """It is scheduled, and what the transaction wrote, before and after it, is in the file."""
+    with start() as server:
+        client = RawClient(server.port)
+        for argv in (["multi"], ["set", "before", "1"], words, ["set", "after", "2"]):
+            client(*argv)
+        done = (b"+", b"OK")
+        assert client("exec") == (b"*", [done, (b"+", b"Background saving scheduled"), done])
+        await_file(server.data_dir / "dump.rdb")
+        with start_redis(dir=server.data_dir) as other:
+            assert other.client().mget("before", "after") == [b"1", b"2"]
+
+
+def test_bgsave_in_a_transaction_is_refused_while_a_save_runs():
+    """As anywhere else."""
+    with Server() as cairn:
+        start_long_save(cairn)
+        for words in (["BGSAVE"], ["BGSAVE", "SCHEDULE"]):
+            pipe = cairn.client().pipeline(transaction=True)
+            pipe.execute_command(*words)
+            with pytest.raises(redis.ResponseError, match="Background save already in progress"):
+                pipe.execute()
+
+
+@pytest.mark.parametrize("policy, hint, value, most", [("allkeys-lfu", "FREQ", 77, 77),
+                                                       ("volatile-lru", "IDLETIME", 5000, 5060)])
+def test_use_of_keys_goes_with_the_file(tmp_path, policy, hint, value, most):
+    """From redis-server to Cairn, by a first start and by a replica's transfer, and back by SAVE."""
+    with start_redis(maxmemory_policy=policy) as source:
+        client = source.client()
+        client.set("plain", 1)
+        client.execute_command("RESTORE", "k", 0, client.dump("plain"), hint, value)
+        client.save()
+        (tmp_path / "dump.rdb").write_bytes((source.data_dir / "dump.rdb").read_bytes())
+        with Server(maxmemory_policy=policy, replicaof=f"127.0.0.1 {source.port}") as replica:
+            deadline = time.monotonic() + 30
+            while replica.client().info("replication")["master_link_status"] != "up":
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            assert value <= replica.client().execute_command("OBJECT", hint, "k") <= most
+    with Server(data_dir=tmp_path, maxmemory_policy=policy) as cairn:
+        assert value <= cairn.client().execute_command("OBJECT", hint, "k") <= most
+        cairn.client().save()
+        loader = start_redis(data_dir=tmp_path, maxmemory_policy=policy, maxmemory="1gb")
+        with loader:
+            assert value <= loader.client().execute_command("OBJECT", hint, "k") <= most
+
+
+def test_no_hints_without_a_policy(tmp_path):
+    """A file is as it was where keys' use is nobody's concern."""
+    with Server(data_dir=tmp_path) as cairn:
+        cairn.client().set("k", "v")
+        cairn.client().save()
+    assert b"\xfb\x01\x00\x00" + text(b"k") + text(b"v") + b"\xff" in (tmp_path / "dump.rdb").read_bytes()
+
+
+def test_export_takes_all_databases_and_a_save_says_which_it_has_not(tmp_path):
+    """A server with fewer databases than its directory saves those it offers, and says that there are more."""
+    with Server(databases=32) as cairn:
+        cairn.client().set("first", 1)
+        cairn.client(db=20).mset({"a": 1, "b": 2})
+        cairn.shutdown()
+        cairn.directives["databases"] = 16
+        cairn.start()
+        cairn.client().save()
+        assert "2 keys are left out of a copy of the data" in cairn.log_tail()
+        cairn.shutdown()
+        assert "3 keys exported" in run_tool("export", cairn.data_dir, tmp_path / "all.rdb").stdout
+        with start_redis(dir=cairn.data_dir) as other:
+            assert other.client().dbsize() == 1
+        with start_redis(dir=tmp_path, dbfilename="all.rdb", databases=32) as other:
+            assert other.client(db=20).mget("a", "b") == [b"1", b"2"]
+            assert other.client().get("first") == b"1"
+        cairn.directives["databases"] = 4
+        cairn.start()
+        cairn.shutdown()
+        assert "3 keys exported" in run_tool("export", cairn.data_dir, tmp_path / "again.rdb").stdout
+
+
+def test_export_warns_of_fields_that_expire(tmp_path):
+    """The file says version 10, and Redis before 7.4 refuses it at the first such hash."""
+    with Server() as cairn:
+        client = cairn.client()
+        client.hset("timed", mapping={"f": 1, "g": 2})
+        cairn.shutdown()
+        assert "expire" not in run_tool("export", cairn.data_dir, tmp_path / "without.rdb").stderr
+        cairn.start()
+        cairn.client().execute_command("HEXPIRE", "timed", 1000, "FIELDS", 1, "f")
+        cairn.shutdown()
+        warning = run_tool("export", cairn.data_dir, tmp_path / "with.rdb").stderr
+        assert "1 hashes have fields that expire, the first of them timed: Redis before 7.4" in warning
+
+
+def test_slot_info_is_passed_over(tmp_path):
+    """Redis 7.4 and later write it in a cluster."""
+    path = tmp_path / "slots.rdb"
+    path.write_bytes(b"REDIS0012\xfe\x00" + SLOT_INFO + b"\xfb\x01\x00\x00" + text(b"foo") + text(b"bar")
+                     + b"\xff" + bytes(8))
+    assert "1 keys imported" in run_tool("import", tmp_path / "data", path).stdout
+    with Server(data_dir=tmp_path / "data") as cairn:
+        assert cairn.client().get("foo") == b"bar"
