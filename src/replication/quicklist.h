@@ -24,6 +24,8 @@ class QuicklistWriter {
   QuicklistWriter& operator=(const QuicklistWriter&) = delete;
 
   void Add(const Item& item);
+  // What is held of the nodes.
+  size_t size_bytes() const { return nodes_.size() + node_.size_bytes(); }
   // Writes the number of nodes and the nodes. Once, at the end.
   void Finish(RdbWriter& writer);
 

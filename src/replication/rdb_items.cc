@@ -9,7 +9,7 @@ void RdbItems::AddInteger(int64_t value) {
   // Packed items have integers up to 2^62 (encoding/packed.h); FromText knows which.
   constexpr int64_t kSurelyFits = int64_t{1} << 61;
   if (value > -kSurelyFits && value < kSurelyFits) {
-    items_.push_back(Item(value));
+    Add(Item(value));
     return;
   }
   std::string digits;

@@ -35,15 +35,24 @@ class RdbItems {
   std::vector<Item> TakeAll() { return std::exchange(items_, {}); }
 
   // `text` is within the payload, or what Hold answered.
-  void AddText(std::string_view text) { items_.push_back(Item::FromText(text)); }
+  void AddText(std::string_view text) {
+    bytes_ += text.size();
+    Add(Item::FromText(text));
+  }
   void AddInteger(int64_t value);
-  void Add(const Item& item) { items_.push_back(item); }
+  void Add(const Item& item) {
+    bytes_ += sizeof(Item);
+    items_.push_back(item);
+  }
+  // What the items that were added take, texts included; those that were taken away count as well.
+  size_t bytes() const { return bytes_; }
   // Keeps bytes that are nowhere else.
   std::string_view Hold(std::string bytes) { return held_.emplace_back(std::move(bytes)); }
   void Reserve(size_t count) { items_.reserve(count); }
 
  private:
   std::vector<Item> items_;
+  size_t bytes_ = 0;
   std::deque<std::string> held_;  // never moves what it has
 };
 

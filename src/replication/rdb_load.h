@@ -18,4 +18,8 @@ namespace cairn {
 // key's stripe is locked.
 Status LoadRdbValue(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value);
 
+// Adds a piece of a value (RdbValueReader) to the pieces before it, which are all that is under `key`. kCorruption: an
+// element was in one of those. REQUIRES: the key's stripe is locked, the type is one that has parts.
+Status AddRdbPiece(Keyspace& keys, const Key& key, const RdbValue& piece);
+
 }  // namespace cairn

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Pieces: large collections of an RDB file that come element by element, loaded that way too.
+// Pieces: collections of an RDB file that come element by element or node by node, loaded that way too, so that what is
+// in memory is a piece: some elements, and not many bytes, or one element. One that is whole in its first piece is
+// loaded as a value.
 //
-// The forms that hold a whole collection in one text (listpacks and the like) are small and are not
-// here; a stream is loaded whole.
+// The forms that hold a whole collection in one text (listpacks and the like) are small and are not here.
 //
 // Thread: the transaction's.
 #pragma once
@@ -24,7 +25,7 @@ struct PieceSteps {
   std::function<Status()> end;
 };
 
-// Whether the value that follows is one to be loaded in pieces.
+// Whether the value that follows is one to be loaded in pieces: the type alone says so.
 Result<bool> ComesInPieces(uint8_t type, RdbReader& reader);
 
 // Loads the value that follows, which is such, to a key that is not there.

@@ -116,14 +116,6 @@ Result<uint64_t> RdbReader::Length() {
   return head.value;
 }
 
-Result<uint64_t> RdbReader::PeekLength() {
-  Need(kMostHeadBytes);
-  const ByteReader before = bytes_;
-  Result<uint64_t> length = Length();
-  bytes_ = before;
-  return length;
-}
-
 Result<uint64_t> RdbReader::Count(uint64_t least_bytes) {
   const uint64_t count = TRY(Length());
   if (count > left() / least_bytes) return CutShort();

@@ -52,8 +52,6 @@ class RdbReader {
   // An integer of eight bytes, the least significant first.
   Result<int64_t> Fixed64();
   Result<uint64_t> Length();
-  // The same without reading on.
-  Result<uint64_t> PeekLength();
   // The number of things that follow, each of `least_bytes` or more: no more than there is room for.
   Result<uint64_t> Count(uint64_t least_bytes);
   // Adds a text to `items`.

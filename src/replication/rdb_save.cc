@@ -27,8 +27,11 @@
 namespace cairn {
 namespace {
 
-// A collection in a file that has more elements is written as it is read.
+// A collection in a file that has more elements, or takes more bytes, is written as it is read.
 constexpr uint64_t kMostAtOnce = 4096;
+constexpr size_t kMostBytesAtOnce = 1 << 20;
+
+size_t MostBytesHeld(const RdbWriter& writer) { return writer.spills() ? kMostBytesAtOnce : SIZE_MAX; }
 
 // Whether Redis would call the value by the name of its small encoding.
 bool IsSmall(const KeyEntry& entry) {
@@ -56,7 +59,11 @@ Status SaveList(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& write
   TRY(list.Open(std::move(entry)));
   if (writer.spills() && list.size() > kMostAtOnce) return SaveLongList(list, writer);
   QuicklistWriter nodes(keys.limits().list_max_listpack_size.load(std::memory_order_relaxed));
-  TRY(list.Visit(0, list.size(), [&nodes](const Item& item) { nodes.Add(item); }));
+  const size_t most_bytes = MostBytesHeld(writer);
+  TRY(list.Visit(0, list.size(), [&](const Item& item) {
+    if (nodes.size_bytes() <= most_bytes) nodes.Add(item);
+  }));
+  if (nodes.size_bytes() > most_bytes) return SaveLongList(list, writer);
   writer.Type(RdbType::kListQuicklist2);
   nodes.Finish(writer);
   return Ok();
@@ -193,23 +200,16 @@ Status SaveGroup(const StreamGroup& group, RdbWriter& writer) {
   });
 }
 
-Status VisitInto(const Stream& stream, StreamNodesWriter& nodes) {
-  return stream.Visit({}, kLastStreamId, false, [&nodes](const StreamEntry& each) -> Result<bool> {
+// Until so many bytes are held.
+Status VisitInto(const Stream& stream, StreamNodesWriter& nodes, size_t most_bytes = SIZE_MAX) {
+  return stream.Visit({}, kLastStreamId, false, [&](const StreamEntry& each) -> Result<bool> {
     nodes.Add(each);
-    return true;
+    return nodes.size_bytes() <= most_bytes;
   });
 }
 
 // The number of nodes comes first; a long stream is read twice rather than held.
-Status SaveNodes(const Stream& stream, const Limits& limits, RdbWriter& writer) {
-  const int64_t entries = limits.stream_node_max_entries;
-  const int64_t bytes = limits.stream_node_max_bytes;
-  if (!writer.spills() || stream.state().count <= kMostAtOnce) {
-    StreamNodesWriter nodes(entries, bytes);
-    TRY(VisitInto(stream, nodes));
-    nodes.Finish(writer);
-    return Ok();
-  }
+Status SaveLongNodes(const Stream& stream, int64_t entries, int64_t bytes, RdbWriter& writer) {
   std::string nowhere;
   const RdbFilePart counting{.folds = false, .spill = [](std::string& out) { out.clear(); }};
   RdbWriter counter(nowhere, &counting);
@@ -219,6 +219,18 @@ Status SaveNodes(const Stream& stream, const Limits& limits, RdbWriter& writer) 
   StreamNodesWriter nodes(entries, bytes, &writer);
   TRY(VisitInto(stream, nodes));
   nodes.FinishDirect();
+  return Ok();
+}
+
+Status SaveNodes(const Stream& stream, const Limits& limits, RdbWriter& writer) {
+  const int64_t entries = limits.stream_node_max_entries;
+  const int64_t bytes = limits.stream_node_max_bytes;
+  if (writer.spills() && stream.state().count > kMostAtOnce) return SaveLongNodes(stream, entries, bytes, writer);
+  const size_t most_held = MostBytesHeld(writer);
+  StreamNodesWriter nodes(entries, bytes);
+  TRY(VisitInto(stream, nodes, most_held));
+  if (nodes.size_bytes() > most_held) return SaveLongNodes(stream, entries, bytes, writer);
+  nodes.Finish(writer);
   return Ok();
 }
 

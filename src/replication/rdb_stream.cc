@@ -16,13 +16,6 @@ namespace {
 constexpr size_t kIdBytes = 16;
 constexpr uint64_t kMostCounted = std::numeric_limits<int64_t>::max();
 
-// The number of things that follow, maybe none; there is room for them.
-Result<uint64_t> CountOf(RdbReader& reader, uint64_t least_bytes) {
-  const uint64_t count = TRY(reader.Length());
-  if (count > reader.left() / least_bytes) return Status::Corruption("rdb: a count is too high");
-  return count;
-}
-
 Result<StreamId> IdOf(std::string_view bytes) {
   StreamId id;
   if (bytes.size() != kIdBytes) return Status::Corruption("rdb stream: an id of another size");
@@ -57,7 +50,7 @@ using Unclaimed = std::map<StreamId, PendingEntry>;
 
 Result<Unclaimed> ReadPending(RdbReader& reader) {
   Unclaimed pending;
-  for (uint64_t left = TRY(CountOf(reader, kIdBytes + 9)); left > 0; --left) {
+  for (uint64_t left = TRY(reader.Count(kIdBytes + 9)); left > 0; --left) {
     PendingEntry entry{.id = TRY(ReadRawId(reader))};
     entry.delivered_ms = TRY(ReadTime(reader, 0));
     entry.deliveries = TRY(reader.Length());
@@ -75,7 +68,7 @@ Result<RdbStream::Consumer> ReadConsumer(RdbType type, RdbReader& reader, RdbIte
   if (type == RdbType::kStreamListpacks3) {
     consumer.active_ms = TRY(ReadTime(reader, kNeverActive));
   }
-  for (uint64_t left = TRY(CountOf(reader, kIdBytes)); left > 0; --left) {
+  for (uint64_t left = TRY(reader.Count(kIdBytes)); left > 0; --left) {
     const auto claimed = unclaimed.extract(TRY(ReadRawId(reader)));
     if (claimed.empty()) {
       return Status::Corruption("Stream consumer PEL entry already has a consumer assigned, or is not pending");
@@ -99,7 +92,7 @@ Result<RdbStream::Group> ReadGroup(RdbType type, RdbReader& reader, RdbItems& it
   if (type != RdbType::kStreamListpacks) group.entries_read = TRY(ReadEntriesRead(reader));
   Unclaimed unclaimed = TRY(ReadPending(reader));
   absl::flat_hash_set<std::string> names;
-  for (uint64_t left = TRY(CountOf(reader, 10)); left > 0; --left) {
+  for (uint64_t left = TRY(reader.Count(10)); left > 0; --left) {
     group.consumers.push_back(TRY(ReadConsumer(type, reader, items, unclaimed)));
     if (!names.insert(group.consumers.back().name).second) {
       return Status::Corruption("Duplicate stream consumer detected");
@@ -117,7 +110,7 @@ std::span<const Item> RdbStream::fields(size_t entry) const {
 }
 
 Status RdbStream::Add(StreamId id, std::span<const Item> fields, std::span<const Item> values) {
-  if (id <= (entries_.empty() ? StreamId() : entries_.back().id)) {
+  if (id <= last_entry_id_) {
     return Status::Corruption("rdb stream: its ids do not ascend");
   }
   if (fields.empty()) return Status::Corruption("rdb stream: an entry of nothing");
@@ -126,27 +119,30 @@ Status RdbStream::Add(StreamId id, std::span<const Item> fields, std::span<const
     texts_.push_back(values[i]);
   }
   entries_.push_back({id, texts_.size()});
+  last_entry_id_ = id;
+  ++count_;
   return Ok();
 }
 
-Status RdbStream::ReadNodes(RdbReader& reader, RdbItems& items) {
-  StreamId before;
-  for (uint64_t left = TRY(CountOf(reader, kIdBytes + 2)); left > 0; --left) {
-    const StreamId base = TRY(IdOf(TRY(reader.Blob(items))));
-    if (base <= before) return Status::Corruption("rdb stream: its nodes do not ascend");
-    before = base;
-    Status read = ReadStreamNode(base, TRY(reader.Blob(items)), items, *this);
-    if (!read.ok()) return BrokenContainer("Stream listpack", std::move(read));
-  }
-  return Ok();
+Status RdbStream::ReadNode(RdbReader& reader, RdbItems& items) {
+  const StreamId base = TRY(IdOf(TRY(reader.Blob(items))));
+  if (base <= last_base_) return Status::Corruption("rdb stream: its nodes do not ascend");
+  last_base_ = base;
+  Status read = ReadStreamNode(base, TRY(reader.Blob(items)), items, *this);
+  return read.ok() ? Ok() : BrokenContainer("Stream listpack", std::move(read));
+}
+
+void RdbStream::DropEntries() {
+  entries_.clear();
+  texts_.clear();
 }
 
 Status RdbStream::ReadState(RdbType type, RdbReader& reader) {
-  if (TRY(reader.Length()) != entries_.size()) {
+  if (TRY(reader.Length()) != count_) {
     return Status::Corruption("rdb stream: not as many entries as its count");
   }
   last_id_ = TRY(ReadLengthsId(reader));
-  entries_added_ = entries_.size();
+  entries_added_ = count_;
   counts_reads_ = type != RdbType::kStreamListpacks;
   if (counts_reads_) {
     TRY(ReadLengthsId(reader));  // of the first entry, which we see
@@ -154,27 +150,26 @@ Status RdbStream::ReadState(RdbType type, RdbReader& reader) {
     entries_added_ = TRY(reader.Length());
   }
   // A deleted id may be above the last one: XSETID looks at the entries that are left.
-  if (!entries_.empty() && entries_.back().id > last_id_) {
+  if (last_entry_id_ > last_id_) {
     return Status::Corruption("rdb stream: its last id is not the highest");
   }
-  if (entries_added_ < entries_.size() || entries_added_ >= kMostCounted) {
+  if (entries_added_ < count_ || entries_added_ >= kMostCounted) {
     return Status::Corruption("rdb stream: an impossible number of entries added");
   }
   return Ok();
 }
 
-Result<RdbStream> RdbStream::Read(RdbType type, RdbReader& reader, RdbItems& items) {
-  RdbStream stream;
-  TRY(stream.ReadNodes(reader, items));
-  TRY(stream.ReadState(type, reader));
+Status RdbStream::ReadEnd(RdbType type, RdbReader& reader, RdbItems& items) {
+  TRY(ReadState(type, reader));
   absl::flat_hash_set<std::string> names;
-  for (uint64_t left = TRY(CountOf(reader, 5)); left > 0; --left) {
-    stream.groups_.push_back(TRY(ReadGroup(type, reader, items)));
-    if (!names.insert(stream.groups_.back().name).second) {
+  for (uint64_t left = TRY(reader.Count(5)); left > 0; --left) {
+    groups_.push_back(TRY(ReadGroup(type, reader, items)));
+    if (!names.insert(groups_.back().name).second) {
       return Status::Corruption("rdb stream: a group is there twice");
     }
   }
-  return stream;
+  at_end_ = true;
+  return Ok();
 }
 
 }  // namespace cairn

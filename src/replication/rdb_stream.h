@@ -37,9 +37,17 @@ class RdbStream {
     std::vector<Consumer> consumers;
   };
 
-  // Reads what follows the type. `items` keeps what the payload does not have in one piece.
-  static Result<RdbStream> Read(RdbType type, RdbReader& reader, RdbItems& items);
+  // What follows the type is so many nodes, each of kLeastNodeBytes or more, and the end, to be read one after the
+  // other. `items` keeps what the payload does not have in one piece.
+  static constexpr uint64_t kLeastNodeBytes = 18;
+  Status ReadNode(RdbReader& reader, RdbItems& items);
+  Status ReadEnd(RdbType type, RdbReader& reader, RdbItems& items);
+  // Whether the end was read, so that what follows here of the stream as a whole is known.
+  bool at_end() const { return at_end_; }
+  // Leaves no entries; `items` may go.
+  void DropEntries();
 
+  // The entries that were read and not dropped.
   size_t size() const { return entries_.size(); }
   StreamId id(size_t entry) const { return entries_[entry].id; }
   // Field, value, field, value ... of an entry.
@@ -61,11 +69,14 @@ class RdbStream {
     size_t end;  // in texts_
   };
 
-  Status ReadNodes(RdbReader& reader, RdbItems& items);
   Status ReadState(RdbType type, RdbReader& reader);
 
   std::vector<Entry> entries_;
   std::vector<Item> texts_;
+  uint64_t count_ = 0;  // of all that were read, dropped ones too
+  StreamId last_base_;
+  StreamId last_entry_id_;
+  bool at_end_ = false;
   StreamId last_id_;
   StreamId max_deleted_id_;
   uint64_t entries_added_ = 0;

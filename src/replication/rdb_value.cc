@@ -16,42 +16,20 @@
 namespace cairn {
 namespace {
 
-// Room that is made in advance, however many elements are announced.
+// Room that is made in advance, however many parts are announced.
 constexpr uint64_t kMostReserved = 4096;
 
-Status ReadTexts(RdbReader& reader, uint64_t count, RdbItems& items) {
-  items.Reserve(std::min(count, kMostReserved));
-  for (uint64_t i = 0; i < count; ++i) TRY(reader.Text(items));
-  return Ok();
+Status ReadText(RdbReader& reader, RdbValue& value) { return reader.Text(value.items); }
+
+Status ReadPair(RdbReader& reader, RdbValue& value) {
+  TRY(ReadText(reader, value));
+  return ReadText(reader, value);
 }
 
-Status ReadString(RdbReader& reader, RdbValue& value) { return reader.Text(value.items); }
-
-Status ReadList(RdbReader& reader, RdbValue& value) {
-  return ReadTexts(reader, TRY(reader.Count(1)), value.items);
-}
-
-Status ReadSet(RdbReader& reader, RdbValue& value) {
-  return ReadTexts(reader, TRY(reader.Count(1)), value.items);
-}
-
-Status ReadHash(RdbReader& reader, RdbValue& value) {
-  return ReadTexts(reader, 2 * TRY(reader.Count(2)), value.items);
-}
-
-Status ReadZset(RdbReader& reader, RdbValue& value) {
-  for (uint64_t left = TRY(reader.Count(2)); left > 0; --left) {
-    TRY(reader.Text(value.items));
-    value.scores.push_back(TRY(reader.DigitsScore()));
-  }
-  return Ok();
-}
-
-Status ReadZset2(RdbReader& reader, RdbValue& value) {
-  for (uint64_t left = TRY(reader.Count(9)); left > 0; --left) {
-    TRY(reader.Text(value.items));
-    value.scores.push_back(TRY(reader.BinaryScore()));
-  }
+template <Result<double> (RdbReader::*kScore)()>
+Status ReadScored(RdbReader& reader, RdbValue& value) {
+  TRY(ReadText(reader, value));
+  value.scores.push_back(TRY((reader.*kScore)()));
   return Ok();
 }
 
@@ -82,11 +60,8 @@ Status ReadPackedZset(RdbReader& reader, RdbValue& value) {
   return Ok();
 }
 
-Status ReadQuicklist(RdbReader& reader, RdbValue& value) {
-  for (uint64_t left = TRY(reader.Count(1)); left > 0; --left) {
-    TRY(ReadZiplist(TRY(reader.Blob(value.items)), value.items));
-  }
-  return Ok();
+Status ReadZiplistNode(RdbReader& reader, RdbValue& value) {
+  return ReadZiplist(TRY(reader.Blob(value.items)), value.items);
 }
 
 // A list item in a node of its own: one that is too large for a listpack, so never nothing.
@@ -98,9 +73,11 @@ Status ReadPlainNode(RdbReader& reader, RdbItems& items) {
   return Ok();
 }
 
-Status ReadQuicklist2(RdbReader& reader, RdbValue& value) {
-  for (uint64_t left = TRY(reader.Count(2)); left > 0; --left) TRY(ReadQuicklistNode(reader, value.items));
-  return Ok();
+Status ReadQuicklistNode(RdbReader& reader, RdbValue& value) {
+  const uint64_t container = TRY(reader.Length());
+  if (container == kQuicklistPlain) return ReadPlainNode(reader, value.items);
+  if (container == kQuicklistPacked) return ReadListpack(TRY(reader.Blob(value.items)), value.items);
+  return Status::Corruption("rdb: a quicklist node of unknown kind");
 }
 
 // A time that a field may have.
@@ -110,13 +87,15 @@ Result<int64_t> CheckedTime(uint64_t when_ms) {
   return static_cast<int64_t>(when_ms);
 }
 
-Status ReadHashWithTimes(RdbReader& reader, RdbValue& value) {
-  const int64_t earliest_ms = TRY(CheckedTime(static_cast<uint64_t>(TRY(reader.Fixed64()))));
-  for (uint64_t left = TRY(reader.Count(3)); left > 0; --left) {
-    const int64_t ttl = TRY(CheckedTime(TRY(reader.Length())));
-    TRY(ReadTexts(reader, 2, value.items));
-    value.deadlines.push_back(ttl == 0 ? kNoExpiry : earliest_ms + ttl - 1);
-  }
+Status ReadEarliest(RdbReader& reader, RdbValue& value) {
+  value.earliest_ms = TRY(CheckedTime(static_cast<uint64_t>(TRY(reader.Fixed64()))));
+  return Ok();
+}
+
+Status ReadTimedPair(RdbReader& reader, RdbValue& value) {
+  const int64_t ttl = TRY(CheckedTime(TRY(reader.Length())));
+  TRY(ReadPair(reader, value));
+  value.deadlines.push_back(ttl == 0 ? kNoExpiry : value.earliest_ms + ttl - 1);
   return Ok();
 }
 
@@ -137,43 +116,17 @@ Status ReadHashListpackEx(RdbReader& reader, RdbValue& value) {
   return Ok();
 }
 
-template <RdbType kType>
-Status ReadStream(RdbReader& reader, RdbValue& value) {
-  value.stream =
-      std::make_unique<RdbStream>(TRY(RdbStream::Read(kType, reader, value.items)));
+Status BeginStream(RdbReader&, RdbValue& value) {
+  value.stream = std::make_unique<RdbStream>();
   return Ok();
 }
 
-struct TypeRow {
-  RdbType number;
-  Type type;
-  Status (*read)(RdbReader& reader, RdbValue& value);
-  std::string_view packed = {};  // what Redis calls the container that it comes in
-};
+Status ReadStreamNode(RdbReader& reader, RdbValue& value) { return value.stream->ReadNode(reader, value.items); }
 
-constexpr TypeRow kTypes[] = {
-    {RdbType::kString, Type::kString, ReadString},
-    {RdbType::kList, Type::kList, ReadList},
-    {RdbType::kSet, Type::kSet, ReadSet},
-    {RdbType::kZset, Type::kZset, ReadZset},
-    {RdbType::kHash, Type::kHash, ReadHash},
-    {RdbType::kZset2, Type::kZset, ReadZset2},
-    {RdbType::kHashZipmap, Type::kHash, ReadPacked<ReadZipmap>, "Zipmap"},
-    {RdbType::kListZiplist, Type::kList, ReadPacked<ReadZiplist>, "List ziplist"},
-    {RdbType::kSetIntset, Type::kSet, ReadPacked<ReadIntset>, "Intset"},
-    {RdbType::kZsetZiplist, Type::kZset, ReadPackedZset<ReadZiplist>, "Zset ziplist"},
-    {RdbType::kHashZiplist, Type::kHash, ReadPacked<ReadZiplist>, "Hash ziplist"},
-    {RdbType::kListQuicklist, Type::kList, ReadQuicklist, "Quicklist ziplist"},
-    {RdbType::kStreamListpacks, Type::kStream, ReadStream<RdbType::kStreamListpacks>},
-    {RdbType::kStreamListpacks2, Type::kStream, ReadStream<RdbType::kStreamListpacks2>},
-    {RdbType::kStreamListpacks3, Type::kStream, ReadStream<RdbType::kStreamListpacks3>},
-    {RdbType::kHashListpack, Type::kHash, ReadPacked<ReadListpack>, "Hash listpack"},
-    {RdbType::kZsetListpack, Type::kZset, ReadPackedZset<ReadListpack>, "Zset listpack"},
-    {RdbType::kListQuicklist2, Type::kList, ReadQuicklist2, "Quicklist listpack"},
-    {RdbType::kSetListpack, Type::kSet, ReadPacked<ReadListpack>, "Set listpack"},
-    {RdbType::kHashWithTimes, Type::kHash, ReadHashWithTimes},
-    {RdbType::kHashListpackEx, Type::kHash, ReadHashListpackEx, "Hash listpack"},
-};
+template <RdbType kType>
+Status EndStream(RdbReader& reader, RdbValue& value) {
+  return value.stream->ReadEnd(kType, reader, value.items);
+}
 
 struct ItemHash {
   size_t operator()(const Item& item) const {
@@ -203,11 +156,104 @@ Status Check(const RdbValue& value) {
 
 }  // namespace
 
-Status ReadQuicklistNode(RdbReader& reader, RdbItems& items) {
-  const uint64_t container = TRY(reader.Length());
-  if (container == kQuicklistPlain) return ReadPlainNode(reader, items);
-  if (container == kQuicklistPacked) return ReadListpack(TRY(reader.Blob(items)), items);
-  return Status::Corruption("rdb: a quicklist node of unknown kind");
+using ReadStep = Status (*)(RdbReader& reader, RdbValue& value);
+
+// How a type is read: what stands before the number of its parts, each part, and what stands behind them. A value of
+// one part has no number of them.
+struct RdbTypeRow {
+  RdbType number;
+  Type type;
+  ReadStep read_part;
+  uint64_t least_part_bytes = 0;  // 0: of one part
+  std::string_view container = {};  // what Redis calls what it comes in
+  ReadStep begin = nullptr;
+  ReadStep end = nullptr;
+};
+
+namespace {
+
+constexpr RdbTypeRow kTypes[] = {
+    {RdbType::kString, Type::kString, ReadText},
+    {RdbType::kList, Type::kList, ReadText, 1},
+    {RdbType::kSet, Type::kSet, ReadText, 1},
+    {RdbType::kZset, Type::kZset, ReadScored<&RdbReader::DigitsScore>, 2},
+    {RdbType::kHash, Type::kHash, ReadPair, 2},
+    {RdbType::kZset2, Type::kZset, ReadScored<&RdbReader::BinaryScore>, 9},
+    {RdbType::kHashZipmap, Type::kHash, ReadPacked<ReadZipmap>, 0, "Zipmap"},
+    {RdbType::kListZiplist, Type::kList, ReadPacked<ReadZiplist>, 0, "List ziplist"},
+    {RdbType::kSetIntset, Type::kSet, ReadPacked<ReadIntset>, 0, "Intset"},
+    {RdbType::kZsetZiplist, Type::kZset, ReadPackedZset<ReadZiplist>, 0, "Zset ziplist"},
+    {RdbType::kHashZiplist, Type::kHash, ReadPacked<ReadZiplist>, 0, "Hash ziplist"},
+    {RdbType::kListQuicklist, Type::kList, ReadZiplistNode, 1, "Quicklist ziplist"},
+    {RdbType::kStreamListpacks, Type::kStream, ReadStreamNode, RdbStream::kLeastNodeBytes, {}, BeginStream,
+     EndStream<RdbType::kStreamListpacks>},
+    {RdbType::kStreamListpacks2, Type::kStream, ReadStreamNode, RdbStream::kLeastNodeBytes, {}, BeginStream,
+     EndStream<RdbType::kStreamListpacks2>},
+    {RdbType::kStreamListpacks3, Type::kStream, ReadStreamNode, RdbStream::kLeastNodeBytes, {}, BeginStream,
+     EndStream<RdbType::kStreamListpacks3>},
+    {RdbType::kHashListpack, Type::kHash, ReadPacked<ReadListpack>, 0, "Hash listpack"},
+    {RdbType::kZsetListpack, Type::kZset, ReadPackedZset<ReadListpack>, 0, "Zset listpack"},
+    {RdbType::kListQuicklist2, Type::kList, ReadQuicklistNode, 2, "Quicklist listpack"},
+    {RdbType::kSetListpack, Type::kSet, ReadPacked<ReadListpack>, 0, "Set listpack"},
+    {RdbType::kHashWithTimes, Type::kHash, ReadTimedPair, 3, {}, ReadEarliest},
+    {RdbType::kHashListpackEx, Type::kHash, ReadHashListpackEx, 0, "Hash listpack"},
+};
+
+const RdbTypeRow* FindRow(uint8_t number) {
+  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [number](const RdbTypeRow& candidate) {
+    return static_cast<uint8_t>(candidate.number) == number;
+  });
+  return row == std::end(kTypes) ? nullptr : row;
+}
+
+}  // namespace
+
+// What was read of the value as a whole stays: its type, its earliest time, and of a stream all but the entries.
+void RdbValue::DropParts() {
+  items = RdbItems();
+  scores.clear();
+  deadlines.clear();
+  if (stream != nullptr) stream->DropEntries();
+}
+
+bool RdbValueReader::HasParts(uint8_t number) {
+  const RdbTypeRow* row = FindRow(number);
+  return row != nullptr && row->least_part_bytes > 0;
+}
+
+Result<RdbValueReader> RdbValueReader::Make(uint8_t number, RdbReader& reader) {
+  const RdbTypeRow* row = FindRow(number);
+  if (row == nullptr) return Status::Corruption("rdb: unknown type");
+  RdbValueReader made(*row, reader);
+  made.value_.type = row->type;
+  return made;
+}
+
+Status RdbValueReader::ReadPiece(PieceLimits limits) {
+  value_.DropParts();
+  Status status = ReadParts(limits);
+  if (status.ok() || row_->container.empty()) return status;
+  return BrokenContainer(row_->container, std::move(status));
+}
+
+Status RdbValueReader::ReadParts(PieceLimits limits) {
+  const bool is_first = !parts_left_;
+  if (is_first) TRY(ReadHead());
+  const uint64_t end = *parts_left_ - std::min(*parts_left_, limits.parts);
+  while (*parts_left_ > end && value_.items.bytes() < limits.bytes) {
+    TRY(row_->read_part(*reader_, value_));
+    --*parts_left_;
+  }
+  if (!at_end()) return Ok();
+  if (row_->end != nullptr) TRY(row_->end(*reader_, value_));
+  return is_first ? Check(value_) : Ok();
+}
+
+Status RdbValueReader::ReadHead() {
+  if (row_->begin != nullptr) TRY(row_->begin(*reader_, value_));
+  parts_left_ = row_->least_part_bytes == 0 ? 1 : TRY(reader_->Count(row_->least_part_bytes));
+  value_.items.Reserve(std::min(*parts_left_, kMostReserved));
+  return Ok();
 }
 
 Result<RdbValue> ReadRdbValue(RdbReader& reader) {
@@ -217,18 +263,9 @@ Result<RdbValue> ReadRdbValue(RdbReader& reader) {
 }
 
 Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader) {
-  const auto row =
-      std::find_if(std::begin(kTypes), std::end(kTypes), [number](const TypeRow& candidate) {
-        return static_cast<uint8_t>(candidate.number) == number;
-      });
-  if (row == std::end(kTypes)) return Status::Corruption("rdb: unknown type");
-  RdbValue value;
-  value.type = row->type;
-  Status status = row->read(reader, value);
-  if (status.ok()) status = Check(value);
-  if (status.ok()) return value;
-  if (row->packed.empty()) return status;
-  return BrokenContainer(row->packed, std::move(status));
+  RdbValueReader value = TRY(RdbValueReader::Make(number, reader));
+  TRY(value.ReadPiece({}));
+  return value.Take();
 }
 
 }  // namespace cairn

@@ -41,6 +41,8 @@ class StreamNodesWriter {
 
   // REQUIRES: the entry's id is beyond those before.
   void Add(const StreamEntry& entry);
+  // What is held of the nodes.
+  size_t size_bytes() const { return nodes_.size() + entries_.size_bytes(); }
   // Writes the number of nodes and the nodes. REQUIRES: nothing is added afterwards.
   void Finish(RdbWriter& writer);
   // Ends the last node and answers how many there were. REQUIRES: the same; made with `direct`.

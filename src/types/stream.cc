@@ -72,40 +72,47 @@ Status Stream::Save() {
 
 // ---- adding
 
-bool Stream::HasRoom(std::string_view chunk, std::span<const std::string_view> fields) const {
+bool Stream::HasRoom(size_t bytes, uint64_t count, std::span<const std::string_view> fields) const {
   const int64_t most_entries = keys_->limits().stream_node_max_entries;
   const int64_t most_bytes = keys_->limits().stream_node_max_bytes;
-  size_t bytes = chunk.size();
   for (const std::string_view text : fields) bytes += text.size() + kBytesPerItem;
   const int64_t limit = most_bytes > 0 ? std::min(most_bytes, kMostChunkBytes) : kMostChunkBytes;
   if (static_cast<int64_t>(bytes) > limit) return false;
-  uint64_t count = 0;
-  return ReadVarint(chunk, count) &&
-         (most_entries <= 0 || count < static_cast<uint64_t>(most_entries));
+  return most_entries <= 0 || count < static_cast<uint64_t>(most_entries);
 }
 
 Status Stream::Append(StreamId id, std::span<const std::string_view> fields) {
-  bool added = false;
   if (!state_.tail.IsZero()) {
     const RowKey row = rows_.Chunk(state_.tail);
     const RowRef tail = TRY(txn().Get(row));
     if (!tail) return Status::Corruption("stream: its last chunk is not there");
-    if (HasRoom(tail.bytes(), fields)) {
+    std::string_view rest = tail.bytes();
+    uint64_t count = 0;
+    if (ReadVarint(rest, count) && HasRoom(tail.bytes().size(), count, fields)) {
       txn().Put(row, TRY(AppendToStreamChunk(state_.tail, tail.bytes(), id, fields)));
-      added = true;
+      CountAdded(id, id, 1);
+      return Ok();
     }
   }
-  if (!added) {
-    txn().Put(rows_.Chunk(id), MakeStreamChunk(fields));
-    state_.tail = id;
-    if (state_.head.IsZero()) state_.head = id;
-    ++state_.chunks;
-  }
-  if (state_.count == 0) state_.first_id = id;
-  state_.last_id = id;
-  ++state_.count;
-  ++state_.entries_added;
+  StreamChunkBuilder chunk;
+  chunk.Add(id, fields);
+  AddChunk(chunk);
   return Ok();
+}
+
+void Stream::AddChunk(StreamChunkBuilder& chunk) {
+  state_.tail = chunk.base();
+  if (state_.head.IsZero()) state_.head = chunk.base();
+  ++state_.chunks;
+  CountAdded(chunk.base(), chunk.last(), chunk.count());
+  txn().Put(rows_.Chunk(state_.tail), chunk.Take());
+}
+
+void Stream::CountAdded(StreamId first, StreamId last, uint64_t count) {
+  if (state_.count == 0) state_.first_id = first;
+  state_.last_id = last;
+  state_.count += count;
+  state_.entries_added += count;
 }
 
 // ---- looking

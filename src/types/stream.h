@@ -73,6 +73,10 @@ class Stream {
 
   // `fields`: field, value, field, value ... REQUIRES: exists(), id > state().last_id.
   Status Append(StreamId id, std::span<const std::string_view> fields);
+  // For those who add many entries (types/stream_filler.h): whether a chunk of `count` in `bytes` takes one more.
+  bool HasRoom(size_t bytes, uint64_t count, std::span<const std::string_view> fields) const;
+  // Adds the chunk behind the others. REQUIRES: exists(), it has entries, base() > state().last_id.
+  void AddChunk(StreamChunkBuilder& chunk);
 
   // Visits entries with from <= id <= to, ascending, or descending when `reverse`.
   Status Visit(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const;
@@ -91,7 +95,7 @@ class Stream {
  private:
   Stream(Keyspace& keys, const Key& key, KeyEntry entry)
       : keys_(&keys), key_(&key), entry_(std::move(entry)) {}
-  bool HasRoom(std::string_view chunk, std::span<const std::string_view> fields) const;
+  void CountAdded(StreamId first, StreamId last, uint64_t count);
   // The last chunk whose base is not beyond `id`; none when there is none.
   Result<std::optional<StreamId>> ChunkOf(StreamId id) const;
   Result<std::optional<StreamId>> LastChunk() const;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "types/stream_chunk.h"
 
+#include <utility>
+
+#include "base/assert.h"
 #include "encoding/varint.h"
 
 namespace cairn {
@@ -76,6 +79,11 @@ bool StreamChunkReader::ReadEntry() {
 
 namespace {
 
+void AppendFieldNames(std::string& out, std::span<const std::string_view> fields) {
+  AppendVarint(out, fields.size() / 2);
+  for (size_t i = 0; i < fields.size(); i += 2) AppendItem(out, fields[i]);
+}
+
 void AppendEntry(std::string& out, StreamId base, StreamId id, bool shares_fields,
                  std::span<const std::string_view> fields) {
   AppendStreamId(out, {id.ms - base.ms, id.ms == base.ms ? id.seq - base.seq : id.seq});
@@ -86,15 +94,6 @@ void AppendEntry(std::string& out, StreamId base, StreamId id, bool shares_field
 }
 
 }  // namespace
-
-std::string MakeStreamChunk(std::span<const std::string_view> fields) {
-  std::string chunk;
-  AppendVarint(chunk, 1);
-  AppendVarint(chunk, fields.size() / 2);
-  for (size_t i = 0; i < fields.size(); i += 2) AppendItem(chunk, fields[i]);
-  AppendEntry(chunk, {}, {}, /*shares_fields=*/true, fields);
-  return chunk;
-}
 
 Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, StreamId id,
                                         std::span<const std::string_view> fields) {
@@ -109,6 +108,34 @@ Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, S
   grown.append(rest);
   AppendEntry(grown, base, id, SameFields(known, fields), fields);
   return grown;
+}
+
+bool StreamChunkBuilder::SharesFields(std::span<const std::string_view> fields) const {
+  if (fields.size() / 2 != fields_.size()) return false;
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    if (fields_[i] != fields[2 * i]) return false;
+  }
+  return true;
+}
+
+void StreamChunkBuilder::Add(StreamId id, std::span<const std::string_view> fields) {
+  if (count_ == 0) {
+    base_ = id;
+    fields_.clear();
+    for (size_t i = 0; i < fields.size(); i += 2) fields_.emplace_back(fields[i]);
+    AppendFieldNames(head_, fields);
+  }
+  AppendEntry(entries_, base_, id, SharesFields(fields), fields);
+  last_ = id;
+  ++count_;
+}
+
+std::string StreamChunkBuilder::Take() {
+  ASSERT(count_ > 0, "a chunk has entries");
+  std::string chunk = JoinStreamChunk(std::exchange(count_, 0), head_, entries_);
+  head_.clear();
+  entries_.clear();
+  return chunk;
 }
 
 std::string JoinStreamChunk(uint64_t count, std::string_view head, std::string_view entries) {

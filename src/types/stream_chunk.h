@@ -69,13 +69,33 @@ class StreamChunkReader {
   Status status_;
 };
 
-// The chunk of one entry. `fields`: field, value, field, value ...
-std::string MakeStreamChunk(std::span<const std::string_view> fields);
-
 // Appends the entry to a chunk; kCorruption when that does not decode. REQUIRES: `id` is beyond all
 // that are in it.
 Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, StreamId id,
                                         std::span<const std::string_view> fields);
+
+// Makes a chunk of entries that come one after another.
+class StreamChunkBuilder {
+ public:
+  uint64_t count() const { return count_; }
+  size_t size_bytes() const { return head_.size() + entries_.size(); }
+  StreamId base() const { return base_; }
+  StreamId last() const { return last_; }
+  // REQUIRES: `id` is beyond those added before. `fields`: field, value, field, value ...
+  void Add(StreamId id, std::span<const std::string_view> fields);
+  // The chunk; the builder is empty afterwards. REQUIRES: count() > 0.
+  std::string Take();
+
+ private:
+  bool SharesFields(std::span<const std::string_view> fields) const;
+
+  uint64_t count_ = 0;
+  StreamId base_;
+  StreamId last_;
+  std::vector<std::string> fields_;  // of the chunk
+  std::string head_;
+  std::string entries_;
+};
 
 // A chunk of `count` entries with the bytes that readers of a chunk with this head gave.
 std::string JoinStreamChunk(uint64_t count, std::string_view head, std::string_view entries);

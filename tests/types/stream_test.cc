@@ -8,6 +8,7 @@
 #include <set>
 
 #include "types/collection_fixture.h"
+#include "types/stream_filler.h"
 #include "types/stream_group.h"
 
 namespace cairn {
@@ -22,16 +23,23 @@ TEST(StreamId, NextAndPreviousPassFromOneMsToAnother) {
   EXPECT_FALSE(PreviousStreamId({}));
 }
 
+// The chunk of one entry.
+std::string ChunkOf(const Fields& fields) {
+  StreamChunkBuilder builder;
+  builder.Add({1000, 0}, fields);
+  return builder.Take();
+}
+
 TEST(StreamChunk, HasTheBytesOfTheFormat) {
   const StreamId base{1000, 1};
-  const std::string one = MakeStreamChunk(Fields{"a", "1"});
+  const std::string one = ChunkOf(Fields{"a", "1"});
   const std::string two = *AppendToStreamChunk(base, one, {1000, 2}, Fields{"a", "x"});
   EXPECT_EQ(two, std::string("\x02\x01\x02\x61\x00\x00\x00\x05\x00\x01\x00\x02\x78", 13));
 }
 
 TEST(StreamChunk, KeepsEntriesWithFieldsOfTheirOwn) {
   const StreamId base{1000, 5};
-  std::string chunk = MakeStreamChunk(Fields{"a", "1"});
+  std::string chunk = ChunkOf(Fields{"a", "1"});
   chunk = *AppendToStreamChunk(base, chunk, {1000, 6}, Fields{"b", "2", "c", ""});
   chunk = *AppendToStreamChunk(base, chunk, {2000, 0}, Fields{"a", "3"});
   StreamChunkReader reader(base, chunk);
@@ -47,8 +55,29 @@ TEST(StreamChunk, KeepsEntriesWithFieldsOfTheirOwn) {
   EXPECT_TRUE(reader.TakeStatus().ok());
 }
 
+// Whether its entries come one by one or all at once, a chunk has the same bytes.
+TEST(StreamChunk, IsBuiltAsItGrows) {
+  const StreamId base{1000, 0};
+  std::string grown = ChunkOf(Fields{"a", "1", "7", "x"});
+  StreamChunkBuilder builder;
+  builder.Add(base, Fields{"a", "1", "7", "x"});
+  const auto add = [&](StreamId id, const Fields& fields) {
+    grown = *AppendToStreamChunk(base, grown, id, fields);
+    builder.Add(id, fields);
+    EXPECT_EQ(builder.last(), id);
+  };
+  add({1000, 5}, {"a", "2", "7", "y"});
+  add({1001, 3}, {"b", "2", "7", "y"});
+  add({1002, 0}, {"a", "2"});
+  EXPECT_EQ(builder.count(), 4u);
+  EXPECT_EQ(builder.base(), base);
+  EXPECT_EQ(builder.Take(), grown);
+  builder.Add({2000, 0}, Fields{"b", "1"});
+  EXPECT_EQ(builder.Take(), ChunkOf(Fields{"b", "1"}));
+}
+
 TEST(StreamChunk, CutShortIsCorruption) {
-  const std::string chunk = MakeStreamChunk(Fields{"field", "value"});
+  const std::string chunk = ChunkOf(Fields{"field", "value"});
   for (size_t size = 0; size < chunk.size(); ++size) {
     StreamChunkReader reader({1, 0}, std::string_view(chunk).substr(0, size));
     while (reader.Next()) {
@@ -120,6 +149,28 @@ TEST_F(StreamTest, RangesAcrossChunks) {
                                  {250, 499}, {500, 500}, {501, 600}}) {
     ExpectRange(from, to);
   }
+}
+
+// Filling writes full chunks, behind what was there, and leaves a stream that can be added to.
+TEST_F(StreamTest, IsFilledInWholeChunks) {
+  Add(1, 3);
+  With([&](Stream& stream) -> Status {
+    StreamFiller filler(stream);
+    for (uint64_t ms = 4; ms <= 1003; ++ms) {
+      const std::string value = std::to_string(ms);
+      filler.Add({ms, 0}, Fields{"n", value});
+      ids_.insert(ms);
+    }
+    filler.Finish();
+    EXPECT_EQ(stream.state().chunks, 11u);
+    EXPECT_EQ(stream.state().tail.ms, 904u);
+    EXPECT_EQ(stream.state().last_id.ms, 1003u);
+    EXPECT_EQ(stream.state().entries_added, 1003u);
+    return Ok();
+  });
+  ExpectRange(0, 2000);
+  Add(1004, 1010);
+  ExpectRange(0, 2000);
 }
 
 TEST_F(StreamTest, DeletingAnywhereKeepsTheEnds) {
