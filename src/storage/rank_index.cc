@@ -53,13 +53,14 @@ bool RankIndex::Advance(Place& place) const {
   return ++place.block < blocks_.size();
 }
 
-void RankIndex::Add(std::string_view suffix) {
+void RankIndex::Add(std::string_view suffix, uint64_t n) {
+  ASSERT(n == 1 || weights_ == Weights::kMany, "a row counts as one");
   if (count_ == kBroken) return;
   const Place place = FindRow(suffix);
   Leaf& leaf = blocks_[place.block].leaves[place.leaf];
-  ++leaf.count;
-  ++blocks_[place.block].count;
-  ++count_;
+  leaf.count += n;
+  blocks_[place.block].count += n;
+  count_ += n;
   if (!leaf.resident) return;
   bytes_ -= leaf.rows.bytes();
   leaf.rows.Add(suffix);
@@ -67,22 +68,18 @@ void RankIndex::Add(std::string_view suffix) {
   if (leaf.rows.size() > kMaxLeafRows) SplitLeaf(place);
 }
 
-void RankIndex::Remove(std::string_view suffix) {
+void RankIndex::Remove(std::string_view suffix, uint64_t n) {
+  ASSERT(n == 1 || weights_ == Weights::kMany, "a row counts as one");
   if (count_ == kBroken) return;
   const Place place = FindRow(suffix);
   Leaf& leaf = blocks_[place.block].leaves[place.leaf];
-  if (leaf.count == 0 && weights_ == Weights::kMany) {
-    count_ = kBroken;
+  if (leaf.count < n || (leaf.resident && !leaf.rows.Remove(suffix))) {
+    Break();
     return;
   }
-  ASSERT(leaf.count > 0, "a removed row was counted");
-  --leaf.count;
-  --blocks_[place.block].count;
-  --count_;
-  if (leaf.resident) {
-    const bool removed = leaf.rows.Remove(suffix);
-    ASSERT(removed, "a removed row is in its leaf");
-  }
+  leaf.count -= n;
+  blocks_[place.block].count -= n;
+  count_ -= n;
   if (leaf.count > 0) return;
   bytes_ -= leaf.rows.bytes();
   leaf.rows.Clear();

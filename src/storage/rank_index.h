@@ -67,8 +67,12 @@ class RankIndex {
   const std::string* BoundAfter(const Place& place) const;
   bool Advance(Place& place) const;  // to the next leaf; false at the end
 
-  void Add(std::string_view suffix);
-  void Remove(std::string_view suffix);
+  // REQUIRES, both: n is 1, unless the weights are kMany. An index that is told of what cannot be, because it was made
+  // from a state that did not last, is broken from then on.
+  void Add(std::string_view suffix, uint64_t n = 1);
+  void Remove(std::string_view suffix, uint64_t n = 1);
+  // No collection will have its count, so nobody uses it again.
+  void Break() { count_ = kBroken; }
 
   // Replaces the leaf by others that cover the same rows. REQUIRES: same total count, bounds ascending, the
   // first one's bound equal to the leaf's.
@@ -94,7 +98,7 @@ class RankIndex {
   void DropLeaf(const Place& place);
   void Recount(Block& block);
 
-  static constexpr uint64_t kBroken = UINT64_MAX;  // no collection's count, so nobody will use the index again
+  static constexpr uint64_t kBroken = UINT64_MAX;
 
   const Weights weights_;
   std::vector<Block> blocks_;

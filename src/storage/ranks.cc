@@ -99,7 +99,9 @@ class Refiner {
     return rows;
   }
 
-  static Status Disagree() {
+  // What the index was told, or what the collection says of itself, is wrong; the next one who asks counts again.
+  Status Disagree() {
+    index_.Break();
     return Status::Corruption("spread collection: its count and its rows disagree");
   }
 
@@ -192,7 +194,9 @@ Result<RankIndex*> Open(Transaction& txn, Space space, CollectionId id, uint64_t
     indexes.Drop(stripe, id);
     index = nullptr;
   }
-  return index != nullptr ? index : &indexes.Create(stripe, space, id, total);
+  if (index != nullptr) return index;
+  txn.NoteAidMade(id, stripe);
+  return &indexes.Create(stripe, space, id, total);
 }
 
 }  // namespace

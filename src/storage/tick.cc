@@ -20,6 +20,7 @@ namespace {
 // Memory a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
 constexpr size_t kKeptRows = 1 << 13;
+constexpr size_t kKeptRankChanges = 1 << 9;
 // What rows that are written together mostly share: the keyspace, the collection id.
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
@@ -204,6 +205,9 @@ void Transaction::Reset() {
   keyspaces_.clear();
   dead_collections_.clear();
   use_marks_.clear();
+  rank_changes_.clear();
+  if (rank_changes_.capacity() > kKeptRankChanges) std::vector<RankChange>().swap(rank_changes_);
+  new_aids_.clear();
   effects_.clear();
   if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
   changes_ = 0;

@@ -22,6 +22,10 @@ namespace {
 constexpr uint64_t kFastLaneSteps = 2048;
 // What is out of a table and in the page cache is copied, checked and unpacked: some five microseconds.
 constexpr uint64_t kStepsOfRead = 32;
+// So many changes of rank indexes a command can take back, of some 130 bytes each: more than the fast lane lets it
+// make. Of one that makes more and is abandoned the indexes go.
+constexpr size_t kMostRankChanges = 1 << 12;
+static_assert(kMostRankChanges >= 2 * kFastLaneSteps);  // a row that gets another place leaves one and comes to one
 
 }  // namespace
 
@@ -45,6 +49,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   stale_keys_.clear();
   command_counts_.clear();
   rank_changes_.clear();
+  new_aids_.clear();
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
   interest_ = store_.interest();
@@ -189,7 +194,7 @@ Status Transaction::FinishCommand() {
 }
 
 void Transaction::AbandonCommand() {
-  UndoRankChanges(0);
+  RollBackAids(0, 0);
   overlay_.RollbackTo(0);
   use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
   announcements_.resize(std::min(announcements_.size(), announcements_before_));
@@ -211,7 +216,7 @@ Transaction::Savepoint Transaction::MakeSavepoint() const {
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
-  UndoRankChanges(savepoint.rank_changes);
+  RollBackAids(savepoint.overlay, savepoint.rank_changes);
   overlay_.RollbackTo(savepoint.overlay);
   command_counts_ = savepoint.counts;
   announcements_.resize(savepoint.announcements);
@@ -239,9 +244,16 @@ std::vector<Announcement> Transaction::TakeAnnouncements() {
   return std::exchange(announcements_, {});
 }
 
-void Transaction::UndoRankChanges(size_t keep) {
-  while (rank_changes_.size() > keep) {
-    if (RankIndex* index = IndexOf(rank_changes_.back().row)) Apply(*index, rank_changes_.back(), true);
+// An index that goes does so first: what is noted to be taken back may be of one that it has replaced.
+void Transaction::RollBackAids(size_t overlay, size_t rank_changes) {
+  std::erase_if(new_aids_, [&](const auto& aid) {
+    if (aid.second.since <= overlay) return false;
+    DropRanks(aid.first, aid.second.stripe);
+    return true;
+  });
+  while (rank_changes_.size() > rank_changes) {
+    const RankChange& last = rank_changes_.back();
+    if (RankIndex* index = IndexOf(last.row)) Apply(*index, last.row, -last.change);
     rank_changes_.pop_back();
   }
 }
@@ -331,19 +343,19 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   return RowRef(std::move(copy));
 }
 
-// A row read from RocksDB enters the cache only while nobody can commit a newer one.
+// A row read from RocksDB enters the cache only while nobody can commit a newer one. That counts from the command's
+// first look at the stripe: since then the row's collection may have been given to a key of another one (RENAME).
 void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access) {
-  const int64_t used_s = access == Access::kUse ? now_ms_ / 1000 : RowCache::kUnknownUse;
-  if (Holds(row.stripe())) {
+  const uint32_t stripe = row.stripe();
+  const bool holds = Holds(stripe);
+  if (!holds && !store_.stripes_.TryLock(stripe, this)) return;
+  const auto first = std::find_if(observed_.begin(), observed_.end(),
+                                  [stripe](const Observed& observed) { return observed.stripe == stripe; });
+  if (first == observed_.end() || store_.stripes_.Version(stripe) == first->version) {
+    const int64_t used_s = access == Access::kUse ? now_ms_ / 1000 : RowCache::kUnknownUse;
     store_.cache_.Insert(row.tagged(), hash, value, false, used_s);
-    return;
   }
-  const uint64_t version = observed_.back().version;
-  if (!store_.stripes_.TryLock(row.stripe(), this)) return;
-  if (store_.stripes_.Version(row.stripe()) == version) {
-    store_.cache_.Insert(row.tagged(), hash, value, false, used_s);
-  }
-  store_.stripes_.Unlock(row.stripe(), this);
+  if (!holds) store_.stripes_.Unlock(stripe, this);
 }
 
 void Transaction::Put(const RowKey& row, std::string_view value) {
@@ -360,34 +372,49 @@ void Transaction::Delete(const RowKey& row) {
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {}, false);
 }
 
-RankIndex* Transaction::IndexOf(const RowKey& row) {
+CollectionId Transaction::CollectionOf(const RowKey& row) {
   std::string_view id_bytes = row.row();
   CollectionId id = 0;
   ReadU64(id_bytes, id);
-  return store_.rank_indexes_.Find(row.stripe(), row.space(), id);
+  return id;
 }
 
-void Transaction::Apply(RankIndex& index, const RankChange& change, bool undo) {
-  const std::string_view suffix = change.row.row().substr(8);
-  if (change.added != undo) {
-    index.Add(suffix);
+RankIndex* Transaction::IndexOf(const RowKey& row) {
+  return store_.rank_indexes_.Find(row.stripe(), row.space(), CollectionOf(row));
+}
+
+void Transaction::Apply(RankIndex& index, const RowKey& row, int64_t change) {
+  const std::string_view suffix = row.row().substr(8);
+  if (change > 0) {
+    index.Add(suffix, static_cast<uint64_t>(change));
   } else {
-    index.Remove(suffix);
+    index.Remove(suffix, static_cast<uint64_t>(-change));
   }
 }
 
-void Transaction::NoteRankChange(const RowKey& row, bool added) {
+void Transaction::NoteRankChange(const RowKey& row, int64_t change) {
   RankIndex* index = IndexOf(row);
   if (index == nullptr) return;
-  rank_changes_.push_back({row, added});
+  if (rank_changes_.size() < kMostRankChanges) {
+    rank_changes_.push_back({row, change});
+  } else {
+    NoteNewAid(CollectionOf(row), row.stripe(), overlay_.Mark() + 1);  // the row may be yet to be written
+  }
   const size_t bytes = index->bytes();
-  Apply(*index, rank_changes_.back(), false);
+  Apply(*index, row, change);
   const auto grown = static_cast<int64_t>(index->bytes()) - static_cast<int64_t>(bytes);
   store_.rank_indexes_.Charge(grown, *index, this);
 }
 
-void Transaction::RowAdded(const RowKey& row) { NoteRankChange(row, true); }
-void Transaction::RowRemoved(const RowKey& row) { NoteRankChange(row, false); }
+void Transaction::NoteAidMade(CollectionId id, uint32_t stripe) {
+  if (const size_t mark = overlay_.Mark(); mark > 0) NoteNewAid(id, stripe, mark);
+}
+
+// Those of another stripe, which the collection's key has left, Keyspace::Move has dropped.
+void Transaction::NoteNewAid(CollectionId id, uint32_t stripe, size_t since) {
+  NewAid& aid = new_aids_[id];
+  aid = {stripe, std::max(aid.since, since)};
+}
 
 void Transaction::DropRanks(CollectionId id, uint32_t stripe) { store_.rank_indexes_.Drop(stripe, id); }
 

@@ -155,8 +155,13 @@ class Transaction {
   void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
   void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
-  void RowAdded(const RowKey& row);
-  void RowRemoved(const RowKey& row);
+  void RowAdded(const RowKey& row) { NoteRankChange(row, 1); }
+  void RowRemoved(const RowKey& row) { NoteRankChange(row, -1); }
+  // The same of a row that counts as often as it has items: it has so many more, or fewer.
+  void RowCountChanged(const RowKey& row, int64_t change) { NoteRankChange(row, change); }
+  // A rank index or signatures of the collection were made, or made to cover more, from what the command sees. They go
+  // when rows are taken back that the command had written by then. REQUIRES: Holds(stripe)
+  void NoteAidMade(CollectionId id, uint32_t stripe);
   // Forgets the rank indexes of a collection that is going away. REQUIRES: Holds(stripe)
   void DropRanks(CollectionId id, uint32_t stripe);
   // The collection has lost its key: once that is committed, what it leaves behind can be given back. A hint; a
@@ -292,7 +297,12 @@ class Transaction {
   };
   struct RankChange {
     RowKey row;
-    bool added;
+    int64_t change;
+  };
+  // An index or signatures that cannot be made what they were at a mark of the overlay below this one.
+  struct NewAid {
+    uint32_t stripe = 0;
+    size_t since = 0;
   };
 
   bool TryLockAll(std::span<const uint32_t> stripes);
@@ -303,11 +313,14 @@ class Transaction {
   Status Observe(uint32_t stripe);
   Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
   void Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access);
+  static CollectionId CollectionOf(const RowKey& row);
   RankIndex* IndexOf(const RowKey& row);
-  static void Apply(RankIndex& index, const RankChange& change, bool undo);
-  void NoteRankChange(const RowKey& row, bool added);
+  static void Apply(RankIndex& index, const RowKey& row, int64_t change);
+  void NoteRankChange(const RowKey& row, int64_t change);
+  void NoteNewAid(CollectionId id, uint32_t stripe, size_t since);
   void BeginKeyspaceChange();
-  void UndoRankChanges(size_t keep);
+  // Makes the rank indexes and signatures what they were at a mark of the overlay, with so many rank changes.
+  void RollBackAids(size_t overlay, size_t rank_changes);
   void SortEntries();
   void GroupEffects();
   void BuildBatch();
@@ -358,6 +371,7 @@ class Transaction {
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
+  std::map<CollectionId, NewAid> new_aids_;
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
   InterestMask interest_ = 0;

@@ -139,7 +139,9 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
                       const Key& target) {
   const KeyEntry old = TRY(to.Find(target, Access::kPeek));
   Transaction& txn = from.txn_;
-  if (entry.stored_collection_ != 0) txn.DropRanks(entry.stored_collection_, source.stripe());
+  if (entry.stored_collection_ != 0) {
+    for (const Key* key : {&source, &target}) txn.DropRanks(entry.stored_collection_, key->stripe());
+  }
   if (old.exists()) to.TellNew(target);
   TRY(to.Write(target, old, entry.header(), entry.payload()));
   for (const int64_t when_ms : {entry.stored_expire_ms_, entry.stored_fields_expire_ms_}) {

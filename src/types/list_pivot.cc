@@ -95,6 +95,7 @@ Result<std::optional<int64_t>> Search::AmongCovered(ChunkSignatures& signatures)
 }
 
 Result<std::optional<int64_t>> Search::Onward(ChunkWalk& walk, ChunkSignatures* signatures) {
+  txn_.NoteAidMade(rows_.id, rows_.stripe);
   for (; walk.Valid(); walk.Next()) {
     if (signatures != nullptr && !TRY(Cover(*signatures, walk.chunk()))) signatures = nullptr;
     if (TRY(Holds(walk.chunk(), wanted_))) return std::optional(walk.chunk().seq);

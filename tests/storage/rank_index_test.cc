@@ -108,6 +108,29 @@ TEST(RankIndex, LeavesEmptiedGroundAtTheOtherEnd) {
   EXPECT_LE(CountLeaves(index), 2u);
 }
 
+// An index that was made from rows that did not last is no reason to end the server.
+TEST(RankIndex, IsNoLongerUsedWhenARowGoesThatItDoesNotKnow) {
+  RankIndex index(0);
+  for (uint64_t i = 0; i < 100; ++i) index.Add(RowOf(2 * i));
+  index.Remove(RowOf(1));
+  EXPECT_GT(index.count(), 100u);  // than any collection has
+  index.Remove(RowOf(2));
+  index.Add(RowOf(2));
+  EXPECT_GT(index.count(), 100u);
+  RankIndex emptied(0);
+  emptied.Remove(RowOf(1));
+  EXPECT_GT(emptied.count(), 100u);
+}
+
+TEST(RankIndex, CountsARowAsOftenAsItHasItems) {
+  RankIndex index(1000, RankIndex::Weights::kMany);
+  index.Add(RowOf(7), 120);
+  index.Remove(RowOf(8), 1000);
+  EXPECT_EQ(index.count(), 120u);
+  index.Remove(RowOf(7), 121);
+  EXPECT_GT(index.count(), 1000u);
+}
+
 // An index of so many rows in the stripe, which somebody holds meanwhile.
 RankIndex& Fill(Stripes& stripes, RankIndexes& indexes, uint32_t stripe, uint64_t rows) {
   const auto* owner = reinterpret_cast<const Transaction*>(&stripes);  // never looked into

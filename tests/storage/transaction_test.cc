@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A command that holds all stripes sees the databases as they are once it does.
+// A command that holds all stripes sees the databases as they are once it does; what one that was overtaken has read
+// does not enter the cache.
 #include "storage/transaction.h"
 
 #include <atomic>
@@ -55,6 +56,36 @@ TEST_F(TransactionTest, WhoBeganBeforeADatabaseChangedIsRefused) {
     return other.LockAll();
   });
   EXPECT_TRUE(end.Is(Code::kWouldWait));
+}
+
+// Between its first look at the key's stripe and the read the collection was given to a key of another stripe, whose
+// writers do not meet the reader.
+TEST_F(TransactionTest, WhatAnOvertakenReaderReadsDoesNotEnterTheCache) {
+  constexpr CollectionId kCollection = 7;
+  constexpr uint32_t kStripe = 1;
+  const RowKey element = MakeElementRow(kCollection, "m", kStripe);
+  const auto put = [&](std::string_view member) {
+    Begin();
+    ASSERT_TRUE(txn().Lock({&kStripe, 1}).ok());
+    txn().Put(MakeElementRow(kCollection, member, kStripe), "old");
+    txn().AddToKeyCount(txn().keyspace(0), 1);  // a store without keys knows that it has no rows
+    Finish();
+    Commit();
+  };
+  put("m");
+  for (const bool overtaken : {true, false}) {
+    Reopen();
+    Transaction reader(store(), 1);
+    reader.BeginCommand(Lane::kSlow, now_ms(), true);
+    ASSERT_TRUE(reader.Get(MakeElementRow(kCollection, "first", kStripe)).ok());
+    if (overtaken) put("another");
+    const Result<RowRef> read = reader.Get(element);
+    ASSERT_TRUE(read.ok() && *read);
+    EXPECT_EQ(reader.FinishCommand().ok(), !overtaken);
+    bool hot = false;
+    const uint64_t hash = Overlay::HashOf(element.tagged());
+    EXPECT_EQ(static_cast<bool>(store().cache().Lookup(element.tagged(), hash, false, 0, hot)), !overtaken);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Commands that are abandoned or taken back after they have asked for ranks: what stands in memory beside the rows must
+// be of the rows that are there then. On the fast lane nothing else sees to that.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "encoding/record.h"
+#include "storage/rank_index.h"
+#include "types/collection_fixture.h"
+#include "types/list.h"
+#include "types/zset.h"
+
+namespace cairn {
+namespace {
+
+constexpr int kItems = 20000;
+constexpr int kMembers = 10000;
+
+class TakenBack : public CollectionFixture {
+ protected:
+  // Does something to the collection "k" within the command that has begun.
+  template <typename Collection, typename Change>
+  void Within(Change change) {
+    Keyspace keys(txn(), 0, limits_);
+    const Key key = keys.Name("k");
+    Lock(key);
+    if constexpr (std::is_same_v<Collection, List>) {
+      List list(keys, key);
+      ASSERT_TRUE(list.Open().ok());
+      change(list);
+      ASSERT_TRUE(list.Save().ok());
+    } else {
+      auto zset = Zset::Find(keys, key);
+      ASSERT_TRUE(zset.ok());
+      change(*zset);
+      ASSERT_TRUE(zset->Save().ok());
+    }
+  }
+
+  template <typename Collection, typename Change>
+  void Edit(Change change) {
+    Begin();
+    Within<Collection>(change);
+    Finish();
+  }
+
+  // The collection's index; null: it has none. REQUIRES: a command has begun, the collection is spread.
+  RankIndex* Index(Space space) {
+    Keyspace keys(txn(), 0, limits_);
+    const Key key = keys.Name("k");
+    const auto entry = keys.Find(key);
+    EXPECT_TRUE(entry.ok());
+    return store().rank_indexes().Find(key.stripe(), space, DecodeSpreadPayload(entry->payload())->id);
+  }
+
+  // A list of "item:0", "item:1" and so on.
+  void MakeList() {
+    Edit<List>([](List& list) { PushNumbers(list, 0, kItems); });
+    Commit();
+  }
+
+  static void PushNumbers(List& list, int first, int n) {
+    std::vector<std::string> values;
+    for (int i = first; i < first + n; ++i) values.push_back("item:" + std::to_string(i));
+    const std::vector<std::string_view> views(values.begin(), values.end());
+    ASSERT_TRUE(list.Push(ListEnd::kTail, views).ok());
+  }
+
+  static void Pop(List& list, ListEnd end, uint64_t n) {
+    ASSERT_TRUE(list.Pop(end, n, [](const Item&) {}).ok());
+  }
+
+  static std::string ItemAt(List& list, uint64_t index) {
+    std::string found;
+    EXPECT_TRUE(list.Visit(index, 1, [&found](const Item& item) { found = item.ToString(); }).ok());
+    return found;
+  }
+
+  void ExpectListAsMade() {
+    Edit<List>([](List& list) {
+      ASSERT_EQ(list.size(), static_cast<uint64_t>(kItems));
+      for (int i = 0; i < kItems; i += 500) ASSERT_EQ(ItemAt(list, i), "item:" + std::to_string(i));
+    });
+  }
+
+  static std::string Member(int i) {
+    std::string number = std::to_string(i);
+    return "m" + std::string(6 - number.size(), '0') + number;
+  }
+
+  // Members whose ranks are their scores and the numbers in their names.
+  void MakeZset() {
+    Edit<Zset>([](Zset& zset) {
+      for (int i = 0; i < kMembers; ++i) ASSERT_TRUE(zset.Add(Member(i), i, {}).ok());
+    });
+    Commit();
+  }
+
+  // Gives the members from number `first` to `end` a higher score than any other has. There are as many as before: an
+  // index that has another count than the collection is not used anyway.
+  static void MoveToTheEnd(Zset& zset, int first, int end) {
+    for (int i = first; i < end; ++i) ASSERT_TRUE(zset.Add(Member(i), kMembers + i, {}).ok());
+  }
+
+  static uint64_t RankOf(Zset& zset, int i) {
+    const auto rank = zset.RankOf(Member(i), false);
+    EXPECT_TRUE(rank.ok() && rank->has_value());
+    return rank.ok() && rank->has_value() ? (*rank)->rank : kMembers;
+  }
+
+  void ExpectZsetAsMade() {
+    Edit<Zset>([](Zset& zset) {
+      ASSERT_EQ(zset.size(), static_cast<uint64_t>(kMembers));
+      for (int i = 0; i < kMembers; i += 50) ASSERT_EQ(RankOf(zset, i), static_cast<uint64_t>(i));
+    });
+  }
+};
+
+TEST_F(TakenBack, AnIndexMadeInAnAbandonedCommandIsGone) {
+  MakeZset();
+  Begin();
+  Within<Zset>([](Zset& zset) {
+    MoveToTheEnd(zset, 50, 51);
+    ASSERT_EQ(RankOf(zset, 60), 59u);
+  });
+  txn().AbandonCommand();
+  ExpectZsetAsMade();
+}
+
+TEST_F(TakenBack, AnIndexMadeSinceASavepointIsGone) {
+  MakeZset();
+  Begin();
+  Within<Zset>([](Zset& zset) { ASSERT_TRUE(*zset.Remove(Member(0))); });
+  const Transaction::Savepoint savepoint = txn().MakeSavepoint();
+  Within<Zset>([](Zset& zset) {
+    MoveToTheEnd(zset, 50, 51);
+    ASSERT_EQ(RankOf(zset, 60), 58u);
+  });
+  txn().RollbackTo(savepoint);
+  Within<Zset>([](Zset& zset) {
+    ASSERT_EQ(RankOf(zset, 60), 59u);
+    ASSERT_TRUE(zset.Add(Member(0), 0, {}).ok());
+  });
+  Finish();
+  ExpectZsetAsMade();
+}
+
+// An index is dear to make anew: only where it has seen what goes it must go too.
+TEST_F(TakenBack, AnIndexMadeBeforeTheCommandWroteStays) {
+  MakeZset();
+  Begin();
+  Within<Zset>([](Zset& zset) { ASSERT_EQ(RankOf(zset, 5000), 5000u); });
+  const RankIndex* const index = Index(Space::kScores);
+  ASSERT_NE(index, nullptr);
+  Within<Zset>([](Zset& zset) { ASSERT_TRUE(*zset.Remove(Member(50))); });
+  txn().AbandonCommand();
+  EXPECT_EQ(Index(Space::kScores), index);
+  ExpectZsetAsMade();
+}
+
+// More changes than are noted one by one.
+TEST_F(TakenBack, AnIndexThatWasToldManyChangesIsRightAfterwards) {
+  MakeZset();
+  Edit<Zset>([](Zset& zset) { ASSERT_EQ(RankOf(zset, 5000), 5000u); });
+  Begin();
+  Within<Zset>([](Zset& zset) {
+    MoveToTheEnd(zset, 0, 6000);
+    ASSERT_EQ(RankOf(zset, 7000), 1000u);
+  });
+  const Transaction::Savepoint savepoint = txn().MakeSavepoint();
+  Within<Zset>([](Zset& zset) { MoveToTheEnd(zset, 6500, 6501); });
+  txn().RollbackTo(savepoint);
+  Within<Zset>([](Zset& zset) { ASSERT_EQ(RankOf(zset, 7000), 1000u); });
+  txn().AbandonCommand();
+  ExpectZsetAsMade();
+}
+
+TEST_F(TakenBack, AListsIndexMadeInAnAbandonedCommandIsGone) {
+  MakeList();
+  Begin();
+  Within<List>([](List& list) {
+    const std::string_view value = "x";
+    ASSERT_TRUE(list.Push(ListEnd::kHead, {&value, 1}).ok());
+    Pop(list, ListEnd::kTail, 1);
+    ASSERT_EQ(ItemAt(list, 10000), "item:9999");
+  });
+  txn().AbandonCommand();
+  ExpectListAsMade();
+}
+
+TEST_F(TakenBack, AListsIndexForgetsWhatWasPushedAndPopped) {
+  MakeList();
+  Edit<List>([](List& list) { ASSERT_EQ(ItemAt(list, 10000), "item:10000"); });
+  Begin();
+  const RankIndex* const index = Index(Space::kElements);
+  ASSERT_NE(index, nullptr);
+  Within<List>([](List& list) {
+    Pop(list, ListEnd::kHead, 3000);
+    PushNumbers(list, kItems, 3000);
+    ASSERT_EQ(ItemAt(list, 10000), "item:13000");
+  });
+  txn().AbandonCommand();
+  EXPECT_EQ(Index(Space::kElements), index);
+  ExpectListAsMade();
+}
+
+// Signatures that a command made behind the chunks it had deleted know nothing of those.
+TEST_F(TakenBack, SignaturesMadeInAnAbandonedCommandAreGone) {
+  MakeList();
+  Begin();
+  Within<List>([](List& list) {
+    Pop(list, ListEnd::kHead, 8000);
+    ASSERT_TRUE(*list.Insert("item:19000", true, "x"));
+  });
+  txn().AbandonCommand();
+  Edit<List>([](List& list) {
+    for (int i = 7000; i < 8000; ++i) ASSERT_TRUE(*list.Insert("item:" + std::to_string(i), true, "x")) << i;
+  });
+}
+
+// The same of older ones that a command made to cover more, where a chunk was deleted between two that are there.
+TEST_F(TakenBack, SignaturesMadeToCoverMoreInAnAbandonedCommandAreGone) {
+  MakeList();
+  Edit<List>([](List& list) {
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(*list.Insert("item:19800", true, "mid:" + std::to_string(i)));
+    ASSERT_TRUE(list.Remove("nothing", ListEnd::kHead, 1).ok());  // which drops the signatures
+    ASSERT_TRUE(*list.Insert("item:10000", true, "x"));
+  });
+  Commit();
+  Begin();
+  Within<List>([](List& list) {
+    Pop(list, ListEnd::kTail, 600);
+    PushNumbers(list, kItems, 600);
+    ASSERT_TRUE(*list.Insert("item:20599", true, "x"));
+  });
+  txn().AbandonCommand();
+  Edit<List>([](List& list) {
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(*list.Insert("mid:" + std::to_string(i), true, "x")) << i;
+  });
+}
+
+// What somebody left behind under a name that a collection had is not its own when it has the name again.
+TEST_F(TakenBack, AMovedCollectionHasNoIndexYet) {
+  MakeZset();
+  Begin();
+  Keyspace keys(txn(), 0, limits_);
+  const Key from = keys.Name("k");
+  const Key to = keys.Name("other");
+  Lock(from);
+  Lock(to);
+  const auto entry = keys.Find(from);
+  ASSERT_TRUE(entry.ok());
+  const CollectionId id = DecodeSpreadPayload(entry->payload())->id;
+  RankIndexes& indexes = store().rank_indexes();
+  indexes.Create(to.stripe(), Space::kScores, id, kMembers);
+  ASSERT_TRUE(Keyspace::Move(keys, from, *entry, keys, to).ok());
+  EXPECT_EQ(indexes.Find(to.stripe(), Space::kScores, id), nullptr);
+  Finish();
+}
+
+}  // namespace
+}  // namespace cairn
