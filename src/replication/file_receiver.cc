@@ -24,8 +24,6 @@ constexpr std::string_view kPart = ".sst.part";
 constexpr size_t kStepBytes = 64 * 1024;
 constexpr uint64_t kMostContentBytes = 1ull << 30;  // the code of all functions is in it
 
-Status FileError(const std::string& path) { return Status::Io(path + ": " + std::strerror(errno)); }
-
 struct Closer {
   int fd;
   ~Closer() { close(fd); }
@@ -78,6 +76,16 @@ void FileReceiver::Drop() {
   files_.clear();
   part_.clear();
   part_bytes_ = received_ = 0;
+}
+
+Status FileReceiver::DiskError(const std::string& path) {
+  const bool is_full = errno == ENOSPC || errno == EDQUOT;
+  std::string text = path + ": " + std::strerror(errno);
+  if (is_full) {
+    Drop();
+    text += "; what was received is dropped";
+  }
+  return Status::Io(text);
 }
 
 // A power loss may have left files with holes, so they are read; the part of one is checked when it is whole.
@@ -150,10 +158,10 @@ Status FileReceiver::ReceiveFile(Wire& wire, const FileLine& line) {
   if (!part_.empty() && part_ != part) return Status::Corruption("the transfer goes on with another file");
   part_ = part;
   const int fd = open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return FileError(part);
+  if (fd < 0) return DiskError(part);
   const Closer closer{fd};
   TRY(ReceiveBytes(wire, line, fd));
-  if (rename(part.c_str(), path.c_str()) != 0) return FileError(path);
+  if (rename(part.c_str(), path.c_str()) != 0) return DiskError(path);
   files_.push_back({line.space, path, line.size, line.checksum});
   part_.clear();
   part_bytes_ = 0;
@@ -166,7 +174,7 @@ Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
   for (uint64_t at = 0; at < part_bytes_;) {
     const ssize_t got = pread(fd, step.data(), std::min<uint64_t>(step.size(), part_bytes_ - at),
                               static_cast<off_t>(at));
-    if (got <= 0) return FileError(part_);
+    if (got <= 0) return DiskError(part_);
     hash.Add(std::string_view(step).substr(0, static_cast<size_t>(got)));
     at += static_cast<uint64_t>(got);
   }
@@ -179,7 +187,7 @@ Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
     for (size_t done = 0; done < got;) {
       const ssize_t written = pwrite(fd, step.data() + done, got - done, static_cast<off_t>(part_bytes_));
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return FileError(part_);
+      if (written < 0) return DiskError(part_);
       done += static_cast<size_t>(written);
       part_bytes_ += static_cast<uint64_t>(written);
     }

@@ -32,8 +32,9 @@ class FileReceiver {
 
   // What is there of a transfer that was not finished.
   FilesPlace Find();
-  // Receives what follows the head, up to the content. kIo: the link or the disk failed, what came whole is kept;
-  // kCorruption: a checksum is not right, and nothing is kept. `timeout_ms` without a byte is a link that failed.
+  // Receives what follows the head, up to the content. kIo: the link or the disk failed, what came is kept, unless it
+  // was for want of room; kCorruption: a checksum is not right, and nothing is kept. `timeout_ms` without a byte is a
+  // link that failed.
   Status Receive(Wire& wire, const FilesHead& head, int64_t timeout_ms, const OnProgress& on_progress);
   // Deletes what was received.
   void Drop();
@@ -46,6 +47,9 @@ class FileReceiver {
 
  private:
   void Scan();
+  // What errno says of a file. Where the disk is full, what was received is dropped: the next try would end at the same
+  // byte, and meanwhile the data itself could not be written.
+  Status DiskError(const std::string& path);
   std::string NameOf(const FileLine& line) const;
   Status Begin(const FilesHead& head);
   Status ReceiveFile(Wire& wire, const FileLine& line);

@@ -2,14 +2,16 @@
 #include "server/reload.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/remove_file.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
 #include "server/server.h"
-#include "storage/store.h"
 
 namespace cairn {
 namespace {
@@ -56,9 +58,26 @@ RdbTarget TargetOf(Server& server) {
   return target;
 }
 
+// A staging that was begun here: unless it is adopted, it ends with this.
+class OwnStaging {
+ public:
+  explicit OwnStaging(Store& store) : store_(store) {}
+  ~OwnStaging() {
+    if (!is_adopted_) store_.EndStaging();
+  }
+  OwnStaging(const OwnStaging&) = delete;
+  OwnStaging& operator=(const OwnStaging&) = delete;
+  void NoteAdopted() { is_adopted_ = true; }
+
+ private:
+  Store& store_;
+  bool is_adopted_ = false;
+};
+
 Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, const ReloadOptions& options) {
   Store& store = server.store();
   TRY(store.BeginStaging(txn));
+  OwnStaging staging(store);
   RdbTarget target = TargetOf(server);
   // What is not adopted is garbage anyway; what is adopted is flushed first. But a log that is read must have no gaps.
   const bool is_read = !options.before_adopting && server.replication().log().logs();
@@ -71,9 +90,11 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   TRY(txn.BeginAlone(WallMs()));
   TRY(RestoreLibraries(server.scripting(), txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
+  txn.NoteExpiry(0);  // rounds have passed over what became due meanwhile
   txn.AdoptStaged();
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kSync));
+  staging.NoteAdopted();
   return reloaded;
 }
 
@@ -85,7 +106,6 @@ Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource sour
   if (!reloaded.ok()) {
     txn.AbandonCommand();
     txn.Discard();
-    server.store().EndStaging();
   }
   return reloaded;
 }
@@ -122,6 +142,7 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   RowNumbers next;
   const std::vector<KeyspaceId> keyspaces = TRY(KeyspacesFor(store, first, content, next));
   const RowCache::Departures departures = TRY(store.BeginStaging(txn, keyspaces, first, next));
+  OwnStaging staging(store);
   TRY(TakeInRowFiles(store, files));
   const bool all_cached = TRY(store.CacheStaged(first, next));
   TRY(txn.BeginAlone(WallMs()));
@@ -137,6 +158,7 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   store.cache().NoteUnknownRows();
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kSync));
+  staging.NoteAdopted();
   if (all_cached) store.cache().NoteAllRows(departures);
   return keys;
 }
@@ -150,9 +172,21 @@ Result<uint64_t> AdoptRowFiles(Server& server, Transaction& txn, std::span<const
   if (!keys.ok()) {
     txn.AbandonCommand();
     txn.Discard();
-    server.store().EndStaging();
   }
   return keys;
+}
+
+Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options) {
+  Result<std::unique_ptr<Store>> store = Store::Open(options);
+  if (store.ok()) return store;
+  const std::string_view text = store.status().text();
+  const auto says = [text](int error) { return text.find(std::strerror(error)) != std::string_view::npos; };
+  if (!says(ENOSPC) && !says(EDQUOT)) return store;
+  Log(LogSeverity::kWarning, "storage: " + std::string(text) +
+                                 ". What was received or written for first transfers of replication is removed to make "
+                                 "room; it is sent again.");
+  for (const char* folder : {"/sync-received", "/sync-sent"}) RemoveFolder(options.dir + folder);
+  return Store::Open(options);
 }
 
 Status ReadFirstRdbFile(Server& server, bool is_new) {

@@ -19,6 +19,7 @@
 #include "replication/file_transfer.h"
 #include "replication/rdb_reader.h"
 #include "script/library_store.h"
+#include "storage/store.h"
 #include "storage/transaction.h"
 
 namespace cairn {
@@ -39,6 +40,10 @@ struct ReloadOptions {
   std::function<Status(const Reloaded& reloaded, Transaction& txn)> before_adopting;
   std::function<void(uint64_t position)> on_progress;
 };
+
+// Opens the store. Where the disk has no room even for that, what lies there of first transfers goes first: it can be
+// sent again.
+Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options);
 
 // DEBUG RELOAD: saves everything to the RDB file and loads it from there; meanwhile others are told that
 // the server is loading.

@@ -104,7 +104,7 @@ Status Server::OpenStore() {
   if (mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
     return Status::Io("cannot create the directory " + options.dir + ": " + strerror(errno));
   }
-  store_ = TRY(Store::Open(options));
+  store_ = TRY(OpenWithRoom(options));
   store_->set_listener(&waiters_);
   tracking_.set_store(*store_);
   stats_.set_keyspace(&store_->counters());

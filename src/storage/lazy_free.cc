@@ -17,6 +17,9 @@ namespace {
 constexpr uint64_t kRowsWorthCounting = 64;
 // A collection of this many rows is worth a compaction of its own.
 constexpr uint64_t kRowsWorthCompacting = 10000;
+// Of one run, some ten milliseconds; a collection without rows takes a look at its owner all the same.
+constexpr uint64_t kRowsPerRun = 16384;
+constexpr uint64_t kRowsOfLook = 4;
 
 // Whether a row of the key cache is one of a keyspace that is gone or of a collection below `empty_below`.
 bool IsDead(const Store& store, std::string_view tagged, CollectionId empty_below) {
@@ -65,45 +68,63 @@ void LazyFree::AddFlush(CollectionId empty_below) {
 Status LazyFree::Run(Store& store) {
   const std::lock_guard work(work_mutex_);
   if (store.holds_dead()) return Ok();  // files go past snapshots
-  std::vector<CollectionId> collections;
   bool flushed;
   CollectionId empty_below;
   {
     const std::lock_guard lock(mutex_);
-    collections.swap(collections_);
     flushed = std::exchange(flushed_, false);
     empty_below = std::exchange(empty_below_, 0);
   }
+  if (flushed) TRY(FreeKeyspaces(store, empty_below));
   Status status;
-  if (flushed) status = FreeKeyspaces(store, empty_below);
-  for (const CollectionId id : collections) {
-    if (status.ok() && id >= empty_below) status = FreeCollection(store, id);
+  for (uint64_t rows_left = kRowsPerRun; status.ok() && rows_left > 0 && BeginNext();) {
+    bool is_done = true;
+    status = FreeRows(store, rows_left, is_done);
+    if (status.ok() && !is_done) break;
+    walk_.reset();
     pending_.fetch_sub(1, std::memory_order_relaxed);
   }
   return status;
 }
 
-Status LazyFree::FreeCollection(Store& store, CollectionId id) {
-  if (TRY(IsAlive(store, id))) return Ok();
-  const RowKey lower = MakeCollectionStart(Space::kElements, id, 0);
-  const RowKey upper = MakeCollectionEnd(Space::kElements, id, 0);
+// Whether there is a collection to go on with.
+bool LazyFree::BeginNext() {
+  if (walk_) return true;
+  const std::lock_guard lock(mutex_);
+  if (collections_.empty()) return false;
+  const CollectionId id = collections_.front();
+  collections_.pop_front();
+  walk_ = Walk{id, std::string(MakeCollectionStart(Space::kElements, id, 0).row())};
+  return true;
+}
+
+Status LazyFree::FreeRows(Store& store, uint64_t& rows_left, bool& is_done) {
+  rows_left -= std::min(rows_left, kRowsOfLook);
+  is_done = true;
+  if (TRY(IsAlive(store, walk_->id))) return Ok();
+  const RowKey upper = MakeCollectionEnd(Space::kElements, walk_->id, 0);
   rocksdb::ReadOptions options;
   options.fill_cache = false;
   const rocksdb::Slice end = ToSlice(upper.row());
   options.iterate_upper_bound = &end;
   std::unique_ptr<rocksdb::Iterator> rows(
       store.db().NewIterator(options, store.family(Space::kElements)));
-  uint64_t count = 0;
   std::string tagged(1, static_cast<char>(Space::kElements));
-  for (rows->Seek(ToSlice(lower.row())); rows->Valid(); rows->Next(), ++count) {
+  for (rows->Seek(walk_->next); rows->Valid() && rows_left > 0; rows->Next(), --rows_left, ++walk_->rows) {
     tagged.resize(1);
     tagged.append(rows->key().data(), rows->key().size());
     store.cache().Erase(tagged, Overlay::HashOf(tagged));
   }
   TRY(FromRocksDb(rows->status()));
+  is_done = !rows->Valid();
+  if (!is_done) walk_->next = rows->key().ToString();
   rows.reset();  // while it stands, no file it has read can go
-  if (count > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
-  if (count < kRowsWorthCompacting) return Ok();
+  if (!is_done) return Ok();
+  if (walk_->rows > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
+  return walk_->rows < kRowsWorthCompacting ? Ok() : SuggestCompaction(store, walk_->id);
+}
+
+Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {
   // Memtables first: the filter keeps what is dead from being written at all.
   rocksdb::FlushOptions flush;
   flush.wait = false;

@@ -4,14 +4,16 @@
 // keyspace touches none of its rows; they stay in the key cache until evicted and on disk until compaction happens
 // to pass. Here the dead rows leave the cache, and RocksDB is pointed at the files worth compacting now.
 //
-// It is housekeeping: nothing depends on when it runs, or whether. Thread: any may add; Run belongs to the tick
-// thread.
+// It is housekeeping: nothing depends on when it runs, or whether. A large collection takes several runs, since the
+// tick thread has other duties. Thread: any may add; Run belongs to the tick thread.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <mutex>
-#include <vector>
+#include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "encoding/row_key.h"
@@ -28,7 +30,7 @@ class LazyFree {
   // it is dead.
   void AddFlush(CollectionId empty_below);
 
-  // Works off what was added so far.
+  // Works off what was added so far, up to some ten thousand rows of collections.
   Status Run(Store& store);
 
   // Waits until no work is under way: what is begun afterwards sees what was done before the call.
@@ -37,12 +39,23 @@ class LazyFree {
   uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
 
  private:
-  Status FreeCollection(Store& store, CollectionId id);
+  // How far one collection is.
+  struct Walk {
+    CollectionId id;
+    std::string next;   // the row to go on at
+    uint64_t rows = 0;  // passed
+  };
+
+  bool BeginNext();
+  // Takes from `rows_left` what it walks over; `is_done` becomes whether that was all.
+  Status FreeRows(Store& store, uint64_t& rows_left, bool& is_done);
+  Status SuggestCompaction(Store& store, CollectionId id);
   Status FreeKeyspaces(Store& store, CollectionId empty_below);
 
   std::mutex work_mutex_;  // held while Run works; before mutex_
   std::mutex mutex_;
-  std::vector<CollectionId> collections_;  // guarded by mutex_
+  std::optional<Walk> walk_;               // guarded by work_mutex_
+  std::deque<CollectionId> collections_;   // guarded by mutex_
   CollectionId empty_below_ = 0;           // guarded by mutex_
   bool flushed_ = false;                   // guarded by mutex_
   std::atomic<uint64_t> pending_{0};

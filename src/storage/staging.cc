@@ -6,6 +6,7 @@
 
 #include <rocksdb/db.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -19,22 +20,31 @@ namespace cairn {
 namespace {
 
 constexpr size_t kReadaheadBytes = 256 * 1024;
+constexpr char kStagesAlready[] = "another data set is being loaded";
 
 }  // namespace
 
-// The numbers are written down before a row is filed under one of them: after a crash they must not be given out again.
 Status Store::BeginStaging(Transaction& txn) {
-  ASSERT(!is_staging(), "one staging at a time");
-  for (Database& database : staged_) {
-    database.keyspace = NewKeyspaceId();
-    database.keys = 0;
-    AddLiveKeyspace(database.keyspace);
+  TRY(txn.BeginAlone(0));
+  if (is_staging()) return Status::Io(kStagesAlready);
+  std::vector<KeyspaceId> keyspaces(staged_.size());
+  std::generate(keyspaces.begin(), keyspaces.end(), [this] { return NewKeyspaceId(); });
+  return Stage(txn, keyspaces);
+}
+
+// The numbers are written down before a row is filed under one of them: after a crash they must not be given out again.
+Status Store::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces) {
+  for (size_t db = 0; db < staged_.size(); ++db) {
+    staged_[db].keyspace = keyspaces[db];
+    staged_[db].keys = 0;
+    AddLiveKeyspace(keyspaces[db]);
   }
   staging_.store(true, std::memory_order_release);
-  TRY(txn.BeginAlone(0));
   txn.RecordKeyspaces();
-  TRY(txn.FinishCommand());
-  return txn.Commit(CommitMode::kSync);
+  Status status = txn.FinishCommand();
+  if (status.ok()) status = txn.Commit(CommitMode::kSync);
+  if (!status.ok()) EndStaging();
+  return status;
 }
 
 // With every stripe held nobody draws a number. A FLUSHALL before this gives up collections below `first` at most, one
@@ -43,7 +53,7 @@ Result<RowCache::Departures> Store::BeginStaging(Transaction& txn, const std::ve
                                                  const RowNumbers& first, const RowNumbers& next) {
   ASSERT(keyspaces.size() == staged_.size(), "a keyspace for each database");
   TRY(txn.BeginAlone(0));
-  if (is_staging()) return Status::Io("another data set is being loaded");
+  if (is_staging()) return Status::Io(kStagesAlready);
   if (next_keyspace_ > first.keyspace || next_collection_ > first.collection) {
     return Status::Io("the numbers of the rows that came are in use by now");
   }
@@ -51,16 +61,8 @@ Result<RowCache::Departures> Store::BeginStaging(Transaction& txn, const std::ve
   next_collection_ = next.collection;
   ReserveCollectionIds(next.collection);
   if (reserved_collections_ < next.collection) return Status::Io("the disk does not take what is to be noted");
-  for (size_t db = 0; db < staged_.size(); ++db) {
-    staged_[db].keyspace = keyspaces[db];
-    staged_[db].keys = 0;
-    AddLiveKeyspace(keyspaces[db]);
-  }
-  staging_.store(true, std::memory_order_release);
-  txn.RecordKeyspaces();
-  TRY(txn.FinishCommand());
   RowCache::Departures departures = cache_.Mark();
-  TRY(txn.Commit(CommitMode::kSync));
+  TRY(Stage(txn, keyspaces));
   return departures;
 }
 

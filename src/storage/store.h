@@ -86,6 +86,8 @@ struct Database {
   std::atomic<int64_t> keys{0};
 };
 
+struct KeyCountDelta;
+
 class Store {
  public:
   // Opens or creates the store. kCorruption or kIo with a sentence for the operator.
@@ -112,7 +114,7 @@ class Store {
   Status Flush();
 
   // ---- a second set of keyspaces (storage/staging.cc), filled while the databases serve and then put in their
-  // place by Transaction::AdoptStaged. One at a time.
+  // place by Transaction::AdoptStaged. One at a time: kIo when another is under way. Who began one ends it.
   Status BeginStaging(Transaction& txn);
   // The same with keyspaces, one for each database, whose rows have numbers that another server gave them
   // (storage/row_files.h). `next` is above all of them, `first` the lowest number of theirs. kIo when numbers from
@@ -211,7 +213,12 @@ class Store {
   std::string EncodeDatabaseRow(std::vector<KeyspaceId> keyspaces) const;
   // The mapping, the counts and the live set follow a commit that changed keyspaces.
   void AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces);
+  // Takes keyspaces that are gone out of a committer's sums, and their rows with them, once there are more sums than
+  // keyspaces. Does not wait: what cannot be done now is done after the next commit. Thread: the committer's.
+  void DropDeadCounts(uint32_t committer, std::vector<KeyCountDelta>& counts);
   void AddLiveKeyspace(KeyspaceId keyspace);
+  // The rest of BeginStaging, under all stripes: these keyspaces are alive from now on.
+  Status Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces);
   void ForgetStaged();
   Database* FindDatabase(KeyspaceId keyspace);
   // Every write after Open comes this way. `entries` is the log data of the batch.

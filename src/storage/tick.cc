@@ -117,7 +117,28 @@ void Transaction::ApplyCounts() {
       database->keys.fetch_add(count.delta, std::memory_order_relaxed);
     }
   }
+  if (!counts_.empty()) store_.DropDeadCounts(committer_, committed_counts_);
   if (changes_ != 0) store_.counters_.changes.Add(changes_);
+}
+
+// Every FLUSHDB leaves a sum behind, and each commit looks through them.
+void Store::DropDeadCounts(uint32_t committer, std::vector<KeyCountDelta>& counts) {
+  {
+    const std::shared_lock lock(keyspaces_mutex_);
+    if (counts.size() <= live_keyspaces_.size()) return;
+  }
+  rocksdb::WriteBatch batch;
+  std::vector<KeyCountDelta> alive;
+  for (const KeyCountDelta& count : counts) {
+    if (IsLiveKeyspace(count.keyspace)) {
+      alive.push_back(count);
+    } else {
+      batch.Delete(family(Space::kMeta), ToSlice(MakeCountRow(committer, count.keyspace).row()));
+    }
+  }
+  rocksdb::WriteOptions options;
+  options.no_slowdown = true;
+  if (Write(options, batch, {}).ok()) counts = std::move(alive);
 }
 
 Status Transaction::Commit(CommitMode mode) {

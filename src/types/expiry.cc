@@ -15,7 +15,17 @@ namespace {
 constexpr size_t kKeysPerCommit = 64;
 constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
 
-// Reads up to `most` due rows; `next_ms` becomes the time of the first row left, or the end of time.
+// What is being loaded expires once it has been adopted: until then the loader alone writes there.
+bool IsStaged(const Store& store, KeyspaceId keyspace) {
+  if (!store.is_staging()) return false;
+  for (int db = 0; db < store.databases(); ++db) {
+    if (store.staged_keyspace(db) == keyspace) return true;
+  }
+  return false;
+}
+
+// Reads up to `most` due rows; `next_ms` becomes the time of the first row left, or the end of time. The next round
+// begins there, so all that is read must be gone by then; what stays where it is does not count.
 Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t now_ms, size_t most,
                                     int64_t& next_ms) {
   std::vector<DueRow> due;
@@ -29,15 +39,18 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t n
       next_ms = when_ms;
       break;
     }
+    KeyRowParts parts;
+    if (!ParseKeyRow(key_row, parts) || IsStaged(txn.store(), parts.keyspace)) continue;
     due.push_back({when_ms, std::string(key_row)});
   }
   TRY(cursor.TakeStatus());
   return due;
 }
 
-// Tells of fields that were deleted because their time had passed.
+// Tells of fields that were deleted because their time had passed. A database that this run does not offer (-1) has no
+// number to tell it under.
 void TellExpiredFields(Transaction& txn, int db, const Key& key, std::span<const std::string> fields, bool is_empty) {
-  if (fields.empty() || txn.interest() == 0) return;
+  if (fields.empty() || db < 0 || txn.interest() == 0) return;
   if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key.bytes());
   if (is_empty && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
   if (!(txn.interest() & kInterestInEffects)) return;
@@ -59,7 +72,8 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
 }
 
 // Deletes the keys, and the fields of hashes, that are still due. The expiry row itself goes with its key or field, or
-// alone when it is stale.
+// alone when it is stale or of a keyspace that is gone. (A snapshot still sees it: unlike a filter's, this is a delete
+// as any other.)
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
   txn.SetEffectsApart();
@@ -71,10 +85,11 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
   TRY(txn.Lock(stripes));
   for (const DueRow& row : due) {
     KeyRowParts parts;
-    if (!ParseKeyRow(row.key_row, parts) || !txn.store().IsLiveKeyspace(parts.keyspace)) continue;
+    if (!ParseKeyRow(row.key_row, parts)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
     const Key key = keyspace.Name(parts.key);
-    KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
+    KeyEntry entry;
+    if (txn.store().IsLiveKeyspace(parts.keyspace)) entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) {
       TRY(keyspace.Remove(key, entry));
     } else if (entry.fields_expire_ms() != kNoExpiry && entry.fields_expire_ms() <= now_ms) {

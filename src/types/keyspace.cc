@@ -85,11 +85,13 @@ void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const Record
   }
 }
 
-// The key is on its way out because its time has passed.
+// The key is on its way out because its time has passed. Of one in a database that this run does not offer, or in one
+// that is being loaded, nobody has heard.
 void Keyspace::TellExpired(const Key& key) {
   txn_.CountExpired();
   if (txn_.interest() == 0) return;
   const int db = db_ >= 0 ? db_ : txn_.DatabaseOf(id_);
+  if (db < 0) return;
   if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
   if (txn_.interest() & kInterestInKeys) txn_.Announce({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
   if (!(txn_.interest() & kInterestInEffects)) return;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What O(1) deletes leave behind does not grow without end, nor hold anybody up; and a data set that is being loaded is
+// nobody's but its loader's.
+#include <rocksdb/db.h>
+
+#include <string>
+
+#include "encoding/row_key.h"
+#include "storage/format.h"
+#include "store_fixture.h"
+
+namespace cairn {
+namespace {
+
+class HousekeepingTest : public StoreFixture {
+ protected:
+  void AddKey(const std::string& name) {
+    Begin();
+    const Key key(txn().keyspace(0), name);
+    Lock(key);
+    txn().Put(key.row(), std::string("\x01\x00v", 3));
+    txn().AddToKeyCount(txn().keyspace(0), 1);
+    Finish();
+    Commit();
+  }
+  void Flush() {
+    ASSERT_TRUE(txn().BeginAlone(now_ms()).ok());
+    txn().ReplaceKeyspace(0);
+    Finish();
+    Commit();
+  }
+  int CountRows() {
+    const std::string prefix(kCountRowPrefix);
+    const std::unique_ptr<rocksdb::Iterator> rows(
+        store().db().NewIterator(rocksdb::ReadOptions(), store().family(Space::kMeta)));
+    int count = 0;
+    for (rows->Seek(prefix); rows->Valid() && rows->key().starts_with(prefix); rows->Next()) ++count;
+    return count;
+  }
+};
+
+// Each commit that adds keys looks through the sums, and each snapshot reads their rows.
+TEST_F(HousekeepingTest, CountsOfFlushedDatabasesGo) {
+  for (int i = 0; i < 100; ++i) {
+    AddKey("k");
+    Flush();
+  }
+  AddKey("a");
+  AddKey("b");
+  EXPECT_LE(CountRows(), store().databases());
+  EXPECT_EQ(store().database(0).keys, 2);
+  Reopen();
+  EXPECT_EQ(store().database(0).keys, 2);
+}
+
+TEST_F(HousekeepingTest, TwoStagingsAtATimeAreRefused) {
+  ASSERT_TRUE(store().BeginStaging(txn()).ok());
+  const KeyspaceId staged = store().staged_keyspace(0);
+  Transaction other(store(), 1);
+  EXPECT_TRUE(store().BeginStaging(other).Is(Code::kIo));
+  other.AbandonCommand();
+  other.Discard();
+  EXPECT_TRUE(store().is_staging());
+  EXPECT_EQ(store().staged_keyspace(0), staged);
+  EXPECT_TRUE(store().IsLiveKeyspace(staged));
+  store().EndStaging();
+  EXPECT_TRUE(store().BeginStaging(other).ok());
+}
+
+// The tick thread has other duties between the runs.
+TEST_F(HousekeepingTest, ALargeCollectionIsFreedPieceByPiece) {
+  constexpr int kRows = 40000;
+  const CollectionId id = txn().NewCollectionId();
+  Begin();
+  const Key key(txn().keyspace(0), "k");
+  Lock(key);
+  for (int i = 0; i < kRows; ++i) txn().Put(MakeElementRow(id, std::to_string(i), key.stripe()), "");
+  txn().NoteDeadCollection(id);
+  Finish();
+  Commit();
+  LazyFree& lazy_free = store().lazy_free();
+  int runs = 0;
+  for (; lazy_free.pending() > 0 && runs < 10; ++runs) ASSERT_TRUE(lazy_free.Run(store()).ok());
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(store().counters().lazyfreed_objects.load(), 1u);
+}
+
+}  // namespace
+}  // namespace cairn

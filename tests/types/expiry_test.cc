@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Active expiry gets on whatever lies in its way: rows of keyspaces that are gone, of databases that this run does not
+// offer, of a data set that is being loaded.
+#include "types/expiry.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/store_fixture.h"
+#include "types/events.h"
+
+namespace cairn {
+namespace {
+
+constexpr int64_t kFirstMs = 5000;
+constexpr int64_t kLaterMs = 6000;
+
+class ExpiryTest : public StoreFixture {
+ protected:
+  void PutKey(Transaction& txn, Keyspace keyspace, const std::string& name, int64_t expire_ms) {
+    txn.BeginCommand(Lane::kSlow, 0, false);
+    const Key key = keyspace.Name(name);
+    const uint32_t stripes[] = {key.stripe()};
+    ASSERT_TRUE(txn.Lock(stripes).ok());
+    const auto entry = keyspace.Find(key);
+    ASSERT_TRUE(entry.ok());
+    RecordHeader header;
+    header.type = Type::kString;
+    header.expire_ms = expire_ms;
+    ASSERT_TRUE(keyspace.Write(key, *entry, header, "v").ok());
+    ASSERT_TRUE(txn.FinishCommand().ok());
+    ASSERT_TRUE(txn.Commit(CommitMode::kWait).ok());
+  }
+  uint64_t Expire(Transaction& txn, uint64_t most) {
+    const Result<uint64_t> done = ExpireDue(txn, limits_, now_ms(), most);
+    EXPECT_TRUE(done.ok()) << done.status().text();
+    return done.ok() ? *done : 0;
+  }
+  int64_t CountOf(KeyspaceId keyspace) {
+    Begin();
+    return txn().KeyCount(keyspace);
+  }
+
+  const Limits limits_;
+};
+
+// As many rows of one millisecond as a round takes: the next round must not find them again.
+TEST_F(ExpiryTest, RowsOfAFlushedDatabaseHoldNothingUp) {
+  constexpr uint64_t kMost = 10;
+  for (uint64_t i = 0; i < 2 * kMost; ++i) {
+    PutKey(txn(), Keyspace(txn(), 0, limits_), "dead" + std::to_string(i), kFirstMs);
+  }
+  ASSERT_TRUE(txn().BeginAlone(0).ok());
+  txn().ReplaceKeyspace(0);
+  Finish();
+  Commit();
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "live", kLaterMs);
+  for (int round = 0; round < 3; ++round) Expire(txn(), kMost);
+  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
+  EXPECT_GT(store().earliest_expiry_ms(), now_ms());
+}
+
+// There is no number to tell it under, and nobody who follows has the database.
+TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
+  StoreOptions options;
+  options.dir = dir() + "/other";
+  options.databases = 2;
+  options.budget = Budget::Of(64 << 20);
+  KeyspaceId hidden;
+  {
+    const auto store = Store::Open(options);
+    ASSERT_TRUE(store.ok());
+    Transaction other(**store, 0);
+    hidden = other.keyspace(1);
+    PutKey(other, Keyspace(other, 1, limits_), "k", kFirstMs);
+    PutKey(other, Keyspace(other, 0, limits_), "k", kFirstMs);
+  }
+  options.databases = 1;
+  const auto store = Store::Open(options);
+  ASSERT_TRUE(store.ok());
+  const InterestMask all = kInterestInEffects | kExpiredEvent | kToKeyevent | kInterestInKeys;
+  (*store)->SetInterest(all, all);
+  Transaction other(**store, 0);
+  EXPECT_EQ(Expire(other, 10), 2u);
+  const std::vector<Announcement> told = other.TakeAnnouncements();
+  ASSERT_EQ(told.size(), 2u);  // both of database 0
+  EXPECT_EQ(told[0].channel, "__keyevent@0__:expired");
+  EXPECT_EQ(told[1].channel, "k");
+  other.BeginCommand(Lane::kSlow, now_ms(), false);
+  const auto row = other.Get(Key(hidden, "k").row());
+  ASSERT_TRUE(row.ok());
+  EXPECT_FALSE(*row);
+}
+
+// The loader may be in the midst of a value.
+TEST_F(ExpiryTest, WhatIsBeingLoadedExpiresAfterwards) {
+  ASSERT_TRUE(store().BeginStaging(txn()).ok());
+  const KeyspaceId staged = store().staged_keyspace(0);
+  for (const std::string name : {"a", "b", "c"}) PutKey(txn(), Keyspace::ById(txn(), staged, limits_), name, kFirstMs);
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "old", kLaterMs);
+  EXPECT_EQ(Expire(txn(), 2), 1u);
+  EXPECT_EQ(CountOf(staged), 3);
+  ASSERT_TRUE(txn().BeginAlone(0).ok());
+  txn().NoteExpiry(0);
+  txn().AdoptStaged();
+  Finish();
+  Commit();
+  EXPECT_EQ(Expire(txn(), 10), 3u);
+  EXPECT_EQ(CountOf(staged), 0);
+}
+
+}  // namespace
+}  // namespace cairn
