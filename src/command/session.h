@@ -106,6 +106,7 @@ class Session {
   Subscriptions subscriptions;
   TrackingMode tracking;
   bool in_script = false;  // a script is running its commands
+  bool is_primary = false; // a primary's stream: carried out whatever state the server is in
   // In RESP2 a subscriber may say little else, for a reply could not be told from a message.
   bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }
 

@@ -38,11 +38,12 @@ bool IsSaidToOnlyRead(const Scripting& scripting, std::string_view command, std:
 
 Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
   const bool says_so = !(flags & kNoShebang);
-  if (run.scripting.conditions().Has(kStaleReplica) && !(says_so && (flags & kAllowStale))) {
+  const bool is_gated = !run.ctx.session().is_primary;
+  if (is_gated && run.scripting.conditions().Has(kStaleReplica) && !(says_so && (flags & kAllowStale))) {
     return Status::Reply(kStaleText);
   }
   if (says_so && !(flags & kNoWrites)) {
-    TRY(CheckWritable(run.scripting.conditions()));
+    if (is_gated) TRY(CheckWritable(run.scripting.conditions()));
     TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store()));
     if (read_only) return Status::Reply("ERR Can not execute a script with write flag using *_ro command.");
   }

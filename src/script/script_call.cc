@@ -23,6 +23,11 @@ std::string DenialIn(const Denial& denial) {
   }
 }
 
+// By the state of the server, which whoever has begun to write sees to the end of it.
+bool MayWrite(const ScriptRun& run) {
+  return run.ctx.session().is_primary || CheckWritable(run.scripting.conditions()).ok();
+}
+
 // The text that refuses the command; empty: it may run.
 std::string Refusal(ScriptRun& run, const Command* command, std::span<const std::string_view> argv) {
   if (command == nullptr) return "ERR Unknown Redis command called from script";
@@ -39,11 +44,11 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
     return "ERR Write commands are not allowed from read-only scripts.";
   }
   if (command->Has(kWrite) && !run.has_written) {
-    Status refused = CheckWritable(run.scripting.conditions());
+    Status refused = MayWrite(run) ? Ok() : CheckWritable(run.scripting.conditions());
     if (refused.ok()) refused = CheckWritable(session, run.ctx.txn().store());
     if (!refused.ok()) return std::string(refused.text());
   }
-  if (run.scripting.conditions().Has(kStaleReplica) && !command->Has(kStale)) {
+  if (!session.is_primary && run.scripting.conditions().Has(kStaleReplica) && !command->Has(kStale)) {
     return "ERR Can not execute the command on a stale replica";
   }
   return {};
@@ -115,9 +120,12 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   }
   const int64_t started_us = MonotonicUs();
   Show(run, *command, argv);
+  const bool begins_to_write = command->Has(kWrite) && !run.has_written;
   run.has_written = run.has_written || command->Has(kWrite);
   Reply reply(out, run.protocol);
   Status status = LockKeys(run, *command, argv);
+  // The state may have changed while it waited; run again, it is told.
+  if (status.ok() && begins_to_write && !MayWrite(run)) status = Status::WouldWait();
   if (status.ok()) status = RunOne(run, *command, argv, reply);
   if (!status.ok()) {
     run.stop = std::move(status);

@@ -30,7 +30,7 @@ constexpr int kMostTries = 8;
 // What the primary says is run in the name of a client that no gate applies to.
 class PrimarySession : public Session {
  public:
-  explicit PrimarySession(uint64_t id) : Session(id) {}
+  explicit PrimarySession(uint64_t id) : Session(id) { is_primary = true; }
 };
 
 // A primary says nothing else: what is told of a change, and what frames it.

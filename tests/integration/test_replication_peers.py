@@ -179,3 +179,15 @@ def test_reload_of_a_replica_loses_nothing_of_the_stream():
                 assert replica.client().execute_command("DEBUG", "RELOAD") == b"OK"
                 time.sleep(0.2)
         assert_same(primary, replica)
+
+
+def test_scripts_of_an_old_primary():
+    """Redis before 7 may send scripts in their own words; a replica that refuses writes of its clients runs them."""
+    def serve(connection, _):
+        give_everything(connection)
+        connection.sendall(encode("eval", "return redis.call('set', KEYS[1], ARGV[1])", 1, "k", "v") +
+                           encode("eval", "#!lua\nredis.call('set', KEYS[1], ARGV[1])", 1, "l", "v"))
+
+    with start("cairn") as server, FakePrimary(serve) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: server.client().mget("k", "l") == [b"v", b"v"], 10, "the scripts' writes")
