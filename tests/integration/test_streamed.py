@@ -36,6 +36,9 @@ def test_a_first_transfer_and_the_stream_leave_the_port_alone(replica_kind, sync
         after = seconds_by_thread(primary.pid)
         spent = {name: after[name] - before[name] for name in ("io-transfers", f"io-{primary.port}-0")}
         assert spent["io-transfers"] > 2 * spent[f"io-{primary.port}-0"], spent
+        client.set("after the transfer", "and its end")
+        wait_for_offset(primary, replica)
+        after = seconds_by_thread(primary.pid)
         for number in range(KEYS):
             client.set(f"after the transfer:{number}", noise.randbytes(VALUE_BYTES))
         wait_for_offset(primary, replica)
