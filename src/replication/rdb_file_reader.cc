@@ -135,7 +135,7 @@ Status RdbFileReader::StorePieces(uint8_t type, Keyspace& keys, const Key& key) 
 }
 
 Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& key) {
-  const bool in_pieces = TRY(ComesInPieces(type, reader_));
+  const bool in_pieces = ComesInPieces(type);
   if (in_pieces) {
     TRY(StorePieces(type, keys, key));
   } else {

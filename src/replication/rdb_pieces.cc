@@ -18,7 +18,7 @@ Status StorePiece(Keyspace& keys, const Key& key, const RdbValue& piece, bool is
 
 }  // namespace
 
-Result<bool> ComesInPieces(uint8_t type, RdbReader&) { return RdbValueReader::HasParts(type); }
+bool ComesInPieces(uint8_t type) { return RdbValueReader::HasParts(type); }
 
 Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key,
                   const PieceSteps& steps) {

@@ -26,7 +26,7 @@ struct PieceSteps {
 };
 
 // Whether the value that follows is one to be loaded in pieces: the type alone says so.
-Result<bool> ComesInPieces(uint8_t type, RdbReader& reader);
+bool ComesInPieces(uint8_t type);
 
 // Loads the value that follows, which is such, to a key that is not there.
 Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key,

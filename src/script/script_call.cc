@@ -24,8 +24,8 @@ std::string DenialIn(const Denial& denial) {
 }
 
 // By the state of the server, which whoever has begun to write sees to the end of it.
-bool MayWrite(const ScriptRun& run) {
-  return run.ctx.session().is_primary || CheckWritable(run.scripting.conditions()).ok();
+Status CheckState(const ScriptRun& run) {
+  return run.ctx.session().is_primary ? Ok() : CheckWritable(run.scripting.conditions());
 }
 
 // The text that refuses the command; empty: it may run.
@@ -44,7 +44,7 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
     return "ERR Write commands are not allowed from read-only scripts.";
   }
   if (command->Has(kWrite) && !run.has_written) {
-    Status refused = MayWrite(run) ? Ok() : CheckWritable(run.scripting.conditions());
+    Status refused = CheckState(run);
     if (refused.ok()) refused = CheckWritable(session, run.ctx.txn().store());
     if (!refused.ok()) return std::string(refused.text());
   }
@@ -125,7 +125,7 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   Reply reply(out, run.protocol);
   Status status = LockKeys(run, *command, argv);
   // The state may have changed while it waited; run again, it is told.
-  if (status.ok() && begins_to_write && !MayWrite(run)) status = Status::WouldWait();
+  if (status.ok() && begins_to_write && !CheckState(run).ok()) status = Status::WouldWait();
   if (status.ok()) status = RunOne(run, *command, argv, reply);
   if (!status.ok()) {
     run.stop = std::move(status);

@@ -11,6 +11,7 @@
 #include "base/remove_file.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
+#include "server/saving.h"
 #include "server/server.h"
 
 namespace cairn {
@@ -240,9 +241,7 @@ Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions) {
 Status SaveAndReload(Server& server) {
   const LoadingMark mark(server);
   // Whoever was let in before the mark is done once every key could be had.
-  const std::unique_ptr<Transaction> txn = server.MakeTransaction();
-  TRY(txn->BeginAlone(WallMs()));
-  txn->Discard();
+  TRY(AwaitCommits(server));
   TRY(server.rdb_saves().Save());
   return LoadRdbFile(server, false);
 }

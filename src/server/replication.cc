@@ -151,8 +151,7 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
 Status Replication::AbortFailover() {
   const std::lock_guard failing_over(failover_mutex_);
   if (failover_state_ == Failover::kNone) return Status::Reply("ERR No failover in progress.");
-  TRY(GiveFailoverUp("Failover manually aborted"));
-  return Ok();
+  return GiveFailoverUp("Failover manually aborted");
 }
 
 void Replication::EndFailover(std::string_view why) {

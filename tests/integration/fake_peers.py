@@ -84,13 +84,10 @@ class FakeReplica:
         self.socket.sendall(encode("replconf", "ack", self.offset))
 
 
-class FakePrimary:
-    """Answers replicas until the connection that asks for a stream; that gets what `serve(socket, words)` sends, called
-    with the words of PSYNC. `commands` has what replicas have said."""
+class Listener:
+    """Takes connections on a port of its own and handles each, `_answer(connection)`, on a thread."""
 
-    def __init__(self, serve):
-        self.serve = serve
-        self.commands = []
+    def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -108,6 +105,16 @@ class FakePrimary:
             except OSError:
                 return
             threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+
+class FakePrimary(Listener):
+    """Answers replicas until the connection that asks for a stream; that gets what `serve(socket, words)` sends, called
+    with the words of PSYNC. `commands` has what replicas have said."""
+
+    def __init__(self, serve):
+        self.serve = serve
+        self.commands = []
+        super().__init__()
 
     def _answer(self, connection):
         lines = connection.makefile("rb")

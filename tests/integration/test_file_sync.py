@@ -11,37 +11,29 @@ import threading
 import time
 
 import pytest
+from fake_peers import Listener
 from load import fill
 from pairs import Load, assert_same, follow, replication, start, wait_for_link, wait_until
 
 PIECE = 64 * 1024
 
 
-class Proxy:
+class Proxy(Listener):
     """A way to a server that ends, or damages a byte, after so many bytes from it; both only once."""
 
     def __init__(self, server, cut_at=None, damage_at=None):
         self.server, self.cut_at, self.damage_at = server, cut_at, damage_at
         self.passed = 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-                far = socket.create_connection(("127.0.0.1", self.server.port))
-            except OSError:
-                return
-            threading.Thread(target=self._pass, args=(near, far, False), daemon=True).start()
-            threading.Thread(target=self._pass, args=(far, near, True), daemon=True).start()
+    def _answer(self, near):
+        try:
+            far = socket.create_connection(("127.0.0.1", self.server.port))
+        except OSError:
+            near.close()
+            return
+        threading.Thread(target=self._pass, args=(near, far, False), daemon=True).start()
+        self._pass(far, near, True)
 
     def _pass(self, source, target, counts):
         try:
