@@ -2,10 +2,12 @@
 #include "command/dispatch.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/clock.h"
 #include "command/access.h"
 #include "command/writable.h"
+#include "encoding/row_key.h"
 #include "resp/errors.h"
 #include "storage/store.h"
 #include "types/expiry.h"
@@ -33,6 +35,7 @@ struct Dispatcher::Call {
   const Command* command = nullptr;
   bool rerun = false;
   bool is_gated = false;  // by the state of the server; not what a primary says
+  bool on_replica = false;
   bool refused_late = false;
   int64_t block_timeout_ms = 0;
   std::vector<std::pair<size_t, std::string>> replaced;  // arguments of a command that parks
@@ -157,6 +160,8 @@ bool Dispatcher::AddStripes(CommandWorker& worker, const Command& command,
   if (command.Has(kLockAll)) return false;
   const bool writes_maybe = command.Has(kRunsScript) && !command.Has(kReadonly);
   const bool locks = reads_too || writes_maybe || command.flags() & (kWrite | kKeepsAnswer);
+  // What writes no key changes the libraries of functions, which are rows of the meta space.
+  if (!command.has_keys() && command.Has(kWrite)) worker.stripes.push_back(MakeMetaRow({}).stripe());
   if (!command.has_keys() || !locks) return true;
   worker.positions.clear();
   // Arguments that do not tell the keys are the command's to complain about; it gets no further.
@@ -234,7 +239,7 @@ bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
 
 Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv,
                             Reply& reply, bool rerun) {
-  Call call{worker, session, argv, table_.Resolve(argv), rerun, true};
+  Call call{worker, session, argv, table_.Resolve(argv), rerun, true, conditions_.Has(kKeepsExpired)};
   Outcome outcome{.command = call.command};
   if (call.command != nullptr) session.last_command.store(call.command->index(), std::memory_order_relaxed);
   if (Status refused = CheckGates(call); !refused.ok()) {
@@ -396,6 +401,9 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
     call.session.blocked = std::move(blocked);
   }
   waiters_.Park(call.session, keys);
+  // Who makes this server a replica unblocks those who are parked by then.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!call.on_replica && conditions_.Has(kKeepsExpired)) call.session.Unblock(UnblockRequest::kDemoted);
 }
 
 void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {

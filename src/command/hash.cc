@@ -105,7 +105,11 @@ Status HDel(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More() && hash.size() > 0) removed += TRY(hash.Remove(args.Bytes()));
   const bool is_empty = hash.size() == 0;
   TRY(hash.Save());
-  if (removed > 0) ctx.Shrunk(kHashEvent, "hdel", key.bytes(), static_cast<uint64_t>(removed), is_empty);
+  if (removed > 0) {
+    ctx.Shrunk(kHashEvent, "hdel", key.bytes(), static_cast<uint64_t>(removed), is_empty);
+  } else if (is_empty && hash.exists()) {
+    ctx.Tell(kGenericEvent, "del", key.bytes());  // all that were left had been past their time
+  }
   reply.Integer(removed);
   return Ok();
 }

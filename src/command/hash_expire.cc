@@ -194,6 +194,14 @@ Status HTtl(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// Tells of fields that lost their time, and of no others: one past its time, which only a replica still sees, must not
+// stay there.
+void TellPersisted(CommandContext& ctx, std::string_view key, const FieldList& fields, uint64_t changes) {
+  if (fields.empty()) return;
+  ctx.Changed(kHashEvent, "hpersist", key, changes);
+  TellEffect(ctx, {"HPERSIST", key}, fields);
+}
+
 // HPERSIST key FIELDS numfields field [field ...]
 Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -202,7 +210,7 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(hash.Open());
   const auto fields = TRY(ParseFields(args, kBadCount));
   reply.Array(fields.size());
-  bool changed = false;
+  FieldList persisted;
   for (const std::string_view field : fields) {
     if (!TRY(hash.Get(field))) {
       reply.Integer(kNoField);
@@ -211,10 +219,10 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
     } else {
       TRY(hash.SetDeadline(field, kNoExpiry));
       reply.Integer(kDone);
-      changed = true;
+      persisted.push_back(field);
     }
   }
-  if (changed) ctx.Changed(kHashEvent, "hpersist", key.bytes());
+  TellPersisted(ctx, key.bytes(), persisted, 1);
   return hash.Save();
 }
 
@@ -293,10 +301,7 @@ Status HGetEx(CommandContext& ctx, Args& args, Reply& reply) {
   }
   ctx.CountChanges(expired.set.size() + expired.deleted.size());
   if (when_ms) expired.Tell(ctx, key.bytes(), *when_ms, hash.size() == 0);
-  if (!persisted.empty()) {
-    ctx.Changed(kHashEvent, "hpersist", key.bytes(), persisted.size());
-    TellEffect(ctx, {"HPERSIST", key.bytes()}, persisted);
-  }
+  TellPersisted(ctx, key.bytes(), persisted, persisted.size());
   return hash.Save();
 }
 
@@ -386,9 +391,10 @@ Status HSetEx(CommandContext& ctx, Args& args, Reply& reply) {
     if (!options.when_ms) continue;
     TRY(ExpireField(ctx, hash, options.pairs[i], *options.when_ms, Condition::kAlways, expired));
   }
+  const bool is_empty = hash.size() == 0;
+  TRY(hash.Save());  // first: of a key past its time it tells the end
   TellSet(ctx, key.bytes(), options);
-  if (options.when_ms) expired.Tell(ctx, key.bytes(), *options.when_ms, hash.size() == 0);
-  TRY(hash.Save());
+  if (options.when_ms) expired.Tell(ctx, key.bytes(), *options.when_ms, is_empty);
   reply.Integer(1);
   return Ok();
 }

@@ -169,6 +169,11 @@ class Session {
   // Wakes the thread that owns the connection, so that it looks at `close` and `unblock` and runs a blocked
   // command again. Any thread; must not wait.
   virtual void Wake() {}
+  // Lets go of a command that is blocked. Any thread.
+  void Unblock(UnblockRequest why) {
+    unblock = why;
+    Wake();
+  }
   // The client is about to read these keys and may keep what it gets (CLIENT TRACKING).
   virtual void RememberReads(std::span<const std::string_view>) {}
 

@@ -180,6 +180,20 @@ void ReplyFound(const Found& found, Reply& reply) {
   }
 }
 
+// A replica is told what was stored: by itself it might come to something else, since keys and fields past their time
+// are there for it until it hears of their end.
+void TellStored(CommandContext& ctx, std::string_view name, std::span<const std::string_view> texts, bool replaced) {
+  constexpr size_t kTextsPerCommand = 1024;
+  if (!ctx.wants_effects()) return;
+  if (replaced) ctx.Effect({"DEL", name});
+  for (; !texts.empty(); texts = texts.subspan(std::min(texts.size(), kTextsPerCommand))) {
+    const auto part = texts.first(std::min(texts.size(), kTextsPerCommand));
+    std::vector<std::string_view> words = {"RPUSH", name};
+    words.insert(words.end(), part.begin(), part.end());
+    ctx.Effect(words);
+  }
+}
+
 // Replaces whatever is under `name` by a list; nothing found removes it.
 Status Store(CommandContext& ctx, std::string_view name, const Found& found, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -192,6 +206,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
   reply.Integer(static_cast<int64_t>(found.size()));
   if (found.empty()) {
     if (replaced.exists()) ctx.Changed(kGenericEvent, "del", name);
+    TellStored(ctx, name, {}, replaced.exists());
     return Ok();
   }
   std::vector<std::string_view> texts;
@@ -202,6 +217,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
   TRY(list.Push(ListEnd::kTail, texts));
   TRY(list.Save());
   ctx.Changed(kListEvent, "sortstore", name, found.size());
+  TellStored(ctx, name, texts, replaced.exists());
   return Ok();
 }
 

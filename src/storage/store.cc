@@ -318,6 +318,11 @@ void Store::SetInterest(InterestMask which, InterestMask wanted) {
   }
 }
 
+void Store::EndEffects() {
+  SetInterest(kInterestInEffects, 0);
+  const std::lock_guard wait(loose_effects_mutex_);
+}
+
 void Store::SetCompactionRate(uint64_t bytes_per_second) {
   // RocksDB's limiter has no "off"; a rate no disk reaches stands for it.
   rate_limiter_->SetBytesPerSecond(bytes_per_second == 0 ? kUnlimitedRate

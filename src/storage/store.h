@@ -151,6 +151,8 @@ class Store {
   InterestMask interest() const { return interest_.load(std::memory_order_acquire); }
   // Sets the bits of `which` to those of `wanted`.
   void SetInterest(InterestMask which, InterestMask wanted);
+  // No effects of commands are logged any more once it returns, until SetInterest. REQUIRES: all stripes are locked.
+  void EndEffects();
 
   // ---- settable while running
   void SetCompactionRate(uint64_t bytes_per_second);
@@ -262,6 +264,7 @@ class Store {
   CommitListener* listener_ = nullptr;
   std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
   std::atomic<InterestMask> interest_{0};
+  std::shared_mutex loose_effects_mutex_;  // shared: effects are written by who holds no stripe
   std::atomic<uint64_t> incomplete_probes_{0};
   std::atomic<bool> loaded_{false};
   bool was_empty_ = false;  // fixed after Open

@@ -6,6 +6,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
+#include <shared_mutex>
 
 #include "encoding/log_entry.h"
 #include "encoding/varint.h"
@@ -149,6 +150,14 @@ Status Transaction::Commit(CommitMode mode) {
 
 Status Transaction::Write(CommitMode mode) {
   if (!dirty()) return Ok();
+  if (effects_.empty() || muted_effects_ || has_stripes()) return WriteBatch(mode);
+  // Effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for its stripes.
+  const std::shared_lock gate(store_.loose_effects_mutex_);
+  if (!(store_.interest() & kInterestInEffects)) effects_.clear();
+  return WriteBatch(mode);
+}
+
+Status Transaction::WriteBatch(CommitMode mode) {
   BuildBatch();
   AdvanceStripes();
   rocksdb::WriteOptions options;

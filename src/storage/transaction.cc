@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "encoding/log_entry.h"
 #include "encoding/varint.h"
 #include "storage/rank_index.h"
 #include "storage/ready_reads.h"
@@ -47,20 +46,31 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   missing_row_.clear();
   observed_.clear();
   stale_keys_.clear();
+  tells_stale_keys_ = false;
   command_counts_.clear();
   rank_changes_.clear();
   new_aids_.clear();
   use_marks_before_ = use_marks_.size();
   announcements_before_ = announcements_.size();
-  interest_ = store_.interest();
-  silenced_ = 0;
-  if (muted_effects_) interest_ &= ~kInterestInEffects;
+  is_silenced_ = asked_keyspaces_ = false;
+  ReadInterest();
   effects_before_ = effects_.size();
   command_effects_ = 0;
   effects_apart_ = false;
   command_changes_ = 0;
   changed_keyspaces_ = false;
   overlay_.ForgetMarks();
+}
+
+void Transaction::ReadInterest() {
+  interest_ = store_.interest();
+  if (muted_effects_) interest_ &= ~kInterestInEffects;
+}
+
+// Who holds a stripe keeps the databases as they are: what became of them while it waited was before the command.
+void Transaction::OnLocked() {
+  ReadInterest();
+  if (!asked_keyspaces_) keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
 }
 
 bool Transaction::Holds(uint32_t stripe) const { return store_.stripes_.IsHeldBy(stripe, this); }
@@ -101,7 +111,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
   if (snapshot_ != nullptr) return Status::Io("a reader of a snapshot asked for a lock");
   if (lane_ == Lane::kFast || !locked_.empty()) {
     if (!TryLockAll(stripes)) return Status::WouldWait();
-    interest_ = store_.interest();
+    OnLocked();
     return Ok();
   }
   std::vector<uint32_t> sorted(stripes.begin(), stripes.end());
@@ -111,7 +121,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
     store_.stripes_.Lock(stripe, this);
     locked_.push_back(stripe);
   }
-  interest_ = store_.interest();
+  OnLocked();
   return Ok();
 }
 
@@ -127,9 +137,7 @@ Status Transaction::LockAll() {
 
 Status Transaction::BeginAlone(int64_t now_ms) {
   BeginCommand(Lane::kSlow, now_ms, false);
-  TRY(LockAll());
-  keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
-  return Ok();
+  return LockAll();
 }
 
 bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
@@ -177,7 +185,7 @@ bool Transaction::ReadsHold() const {
   for (const Observed& observed : observed_) {
     if (store_.stripes_.Version(observed.stripe) != observed.version) return false;
   }
-  return store_.keyspaces_epoch_.load(std::memory_order_acquire) == keyspaces_epoch_;
+  return !asked_keyspaces_ || store_.keyspaces_epoch_.load(std::memory_order_acquire) == keyspaces_epoch_;
 }
 
 Status Transaction::FinishCommand() {
@@ -189,7 +197,7 @@ Status Transaction::FinishCommand() {
   }
   if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
   changes_ += command_changes_;
-  if (command_effects_ > 1 && !effects_apart_) GroupEffects();
+  FinishEffects();
   return Ok();
 }
 
@@ -223,20 +231,6 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
   effects_.resize(savepoint.effects_bytes);
   command_effects_ = savepoint.effects;
   command_changes_ = savepoint.changes;
-}
-
-void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
-  AppendLogCommand(effects_, db, argv);
-  ++command_effects_;
-}
-
-void Transaction::AddStream(std::string_view bytes) { AppendLogStream(effects_, bytes); }
-
-void Transaction::GroupEffects() {
-  std::string begin;
-  AppendLogMark(begin, LogEntryKind::kBegin);
-  effects_.insert(effects_before_, begin);
-  AppendLogMark(effects_, LogEntryKind::kEnd);
 }
 
 std::vector<Announcement> Transaction::TakeAnnouncements() {
@@ -430,6 +424,7 @@ CollectionId Transaction::NewCollectionId() { return store_.NewCollectionId(); }
 
 KeyspaceId Transaction::keyspace(int db) const {
   if (snapshot_ != nullptr) return snapshot_->keyspace(db);
+  asked_keyspaces_ = true;
   return keyspaces_.empty() ? store_.databases_[db].keyspace.load(std::memory_order_acquire)
                             : keyspaces_[db];
 }
@@ -441,7 +436,17 @@ int Transaction::DatabaseOf(KeyspaceId id) const {
   return -1;
 }
 
+int Transaction::DatabaseBefore(KeyspaceId id) const {
+  if (!changed_keyspaces_) return DatabaseOf(id);
+  for (int db = 0; db < store_.databases(); ++db) {
+    const bool is_first = keyspaces_before_.empty();  // that changes them
+    if ((is_first ? store_.databases_[db].keyspace.load() : keyspaces_before_[db]) == id) return db;
+  }
+  return -1;
+}
+
 bool Transaction::HasKeyspace(KeyspaceId keyspace) const {
+  asked_keyspaces_ = true;
   return keyspaces_.empty() ? store_.IsLiveKeyspace(keyspace)
                             : std::find(keyspaces_.begin(), keyspaces_.end(), keyspace) != keyspaces_.end();
 }

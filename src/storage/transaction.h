@@ -63,7 +63,7 @@ enum class CommitMode : unsigned char {
   kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
 };
 
-// A key that is there although its time has passed.
+// A key that is there although its time has passed. `row` is its row without the tag.
 struct StaleKey {
   std::string row;
   bool missed;
@@ -122,7 +122,7 @@ class Transaction {
   // OK keeps what the command wrote. kWouldWait: what it read has changed; the caller must Abandon.
   Status FinishCommand();
   // Whether all the command has read so far is of one state and still so. What a command concludes from reads that
-  // do not hold means nothing, an error least of all.
+  // do not hold means nothing, an error least of all. Of a command that reads nothing they always hold.
   bool ReadsHold() const;
   void AbandonCommand();
   // A part of a command that may fail by itself (one command of an EXEC): what was written since the
@@ -185,6 +185,8 @@ class Transaction {
   KeyspaceId keyspace(int db) const;
   // The database that has the keyspace; -1: none.
   int DatabaseOf(KeyspaceId keyspace) const;
+  // The same as the command found it.
+  int DatabaseBefore(KeyspaceId keyspace) const;
   // Whether a database has this keyspace, own uncommitted FLUSHDBs included.
   bool HasKeyspace(KeyspaceId keyspace) const;
   // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
@@ -207,22 +209,20 @@ class Transaction {
   void CountExpired() { ++command_expired_; }
   // A look-up met a key past its time. `missed` says that it is told of as one that a read did not find.
   void NoteStaleKey(std::string_view key_row, bool missed) { stale_keys_.push_back({std::string(key_row), missed}); }
+  // The command has deleted or replaced such a key: that is told even if it has no effects of its own to tell.
+  void TellStaleKeys() { tells_stale_keys_ = true; }
   std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
   // A key got this expiry: the expiry worker must look at it in time.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
 
   // ---- what others are told of the changes
   // What they want to hear (storage/interest.h), as it was when the command got its stripes.
-  InterestMask interest() const { return interest_; }
+  InterestMask interest() const { return is_silenced_ ? interest_ & ~kInterestInEffects : interest_; }
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
   // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
   void AddEffect(int db, std::span<const std::string_view> argv);
   // For a part of the command: what it does has no effects to tell (redis.set_repl).
-  void SilenceEffects(bool on) {
-    if (on) silenced_ = interest_ & kInterestInEffects;
-    interest_ = on ? interest_ & ~kInterestInEffects : interest_ | silenced_;
-    if (!on) silenced_ = 0;
-  }
+  void SilenceEffects(bool on) { is_silenced_ = on; }
   // The effects of the command are told each by itself.
   void SetEffectsApart() { effects_apart_ = true; }
   // A piece of the stream that this server follows, which the tick has carried out, for the log data of the batch.
@@ -237,7 +237,6 @@ class Transaction {
   bool HasPassed(int64_t when_ms) const { return when_ms <= now_ms_ && !(keeps_expired_ && when_ms > 0); }
   // A row of Space::kMeta that nobody else writes, to be in the batch.
   void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
-  bool has_effects() const { return effects_.size() > effects_before_; }
   // How often the command has changed something, for INFO's rdb_changes_since_last_save.
   void CountChanges(uint64_t changes) { command_changes_ += changes; }
 
@@ -310,6 +309,8 @@ class Transaction {
   bool TryTakeOver(uint32_t stripe);
   bool SharesWithFirst(uint32_t stripe);
   void ReleaseStripes();
+  void ReadInterest();
+  void OnLocked();
   Status Observe(uint32_t stripe);
   Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
   void Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access);
@@ -321,7 +322,10 @@ class Transaction {
   void BeginKeyspaceChange();
   // Makes the rank indexes and signatures what they were at a mark of the overlay, with so many rank changes.
   void RollBackAids(size_t overlay, size_t rank_changes);
+  Status WriteBatch(CommitMode mode);
   void SortEntries();
+  void FinishEffects();
+  void PutStaleKeysFirst();
   void GroupEffects();
   void BuildBatch();
   void PutKeyspaces();
@@ -364,10 +368,12 @@ class Transaction {
   int64_t now_ms_ = 0;
   uint64_t steps_left_ = 0;
   uint64_t keyspaces_epoch_ = 0;
+  mutable bool asked_keyspaces_ = false;  // which the databases have, or about one of them
   uint64_t command_hits_ = 0;
   uint64_t command_misses_ = 0;
   uint64_t command_expired_ = 0;
   std::vector<StaleKey> stale_keys_;
+  bool tells_stale_keys_ = false;
   std::vector<Observed> observed_;
   std::vector<KeyCountDelta> command_counts_;
   std::vector<RankChange> rank_changes_;
@@ -375,7 +381,7 @@ class Transaction {
   size_t use_marks_before_ = 0;
   size_t announcements_before_ = 0;
   InterestMask interest_ = 0;
-  InterestMask silenced_ = 0;
+  bool is_silenced_ = false;
   size_t effects_before_ = 0;  // bytes
   size_t command_effects_ = 0;
   bool effects_apart_ = false;

@@ -47,27 +47,17 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t n
   return due;
 }
 
-// Tells of fields that were deleted because their time had passed. A database that this run does not offer (-1) has no
-// number to tell it under.
-void TellExpiredFields(Transaction& txn, int db, const Key& key, std::span<const std::string> fields, bool is_empty) {
-  if (fields.empty() || db < 0 || txn.interest() == 0) return;
-  if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key.bytes());
-  if (is_empty && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
-  if (!(txn.interest() & kInterestInEffects)) return;
-  std::vector<std::string_view> words = {"HDEL", key.bytes()};
-  words.insert(words.end(), fields.begin(), fields.end());
-  txn.AddEffect(db, words);
-}
-
 // Deletes fields whose time has passed, and the key with the last field.
 Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   Hash hash(keyspace, key);
   TRY(hash.Open(std::move(entry)));
-  const std::vector<std::string> fields = TRY(hash.RemoveDue(kFieldsPerCommit));
-  const bool is_empty = hash.size() == 0;
+  const uint64_t removed = TRY(hash.RemoveDue(kFieldsPerCommit));
+  const bool is_gone = removed > 0 && hash.size() == 0;
   TRY(hash.Save());
-  if (hash.MayHaveDue()) keyspace.txn().NoteExpiry(hash.next_deadline_ms());  // the row for it is there already
-  TellExpiredFields(keyspace.txn(), keyspace.txn().DatabaseOf(keyspace.id()), key, fields, is_empty);
+  Transaction& txn = keyspace.txn();
+  if (hash.MayHaveDue()) txn.NoteExpiry(hash.next_deadline_ms());  // the row for it is there already
+  const int db = txn.DatabaseOf(keyspace.id());  // -1: this run does not offer it
+  if (is_gone && db >= 0 && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
   return Ok();
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "encoding/varint.h"
+#include "types/events.h"
 
 namespace cairn {
 namespace {
@@ -105,6 +106,28 @@ Result<bool> Hash::IsDue(std::string_view field) const {
   return when_ms != kNoExpiry && keyspace_->txn().HasPassed(when_ms);
 }
 
+// Tells of fields that go because their time has passed. A replica takes them for there until it hears of it, so this
+// comes before what the command tells of them. A database that this run does not offer has no number to tell it under.
+void Hash::TellExpired(std::span<const std::string> fields) {
+  Transaction& txn = keyspace_->txn();
+  if (fields.empty() || txn.interest() == 0) return;
+  const int db = keyspace_->db() >= 0 ? keyspace_->db() : txn.DatabaseOf(keyspace_->id());
+  if (db < 0) return;
+  if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key_->bytes());
+  if (!(txn.interest() & kInterestInEffects)) return;
+  std::vector<std::string_view> words = {"HDEL", key_->bytes()};
+  words.insert(words.end(), fields.begin(), fields.end());
+  txn.AddEffect(db, words);
+}
+
+// For who is about to change a field: whether it is there only because nobody has deleted it in time, which is told.
+Result<bool> Hash::EndDue(std::string_view field) {
+  if (!TRY(IsDue(field))) return false;
+  const std::string name(field);
+  TellExpired(std::span(&name, 1));
+  return true;
+}
+
 Result<FieldValue> Hash::Get(std::string_view field) const {
   if (TRY(IsDue(field))) return FieldValue();
   if (is_spread_) return FieldValue(TRY(spread_.Get(field)));
@@ -122,7 +145,7 @@ bool Hash::FitsPacked(std::string_view field, std::string_view value) const {
 
 Result<bool> Hash::Set(std::string_view field, std::string_view value, Deadline deadline) {
   if (!has_deadlines_) return SetStored(field, value);
-  const bool was_due = TRY(IsDue(field));
+  const bool was_due = TRY(EndDue(field));
   if (was_due || deadline == Deadline::kClear) TRY(EraseDeadline(field));
   return TRY(SetStored(field, value)) || was_due;
 }
@@ -148,7 +171,7 @@ Result<bool> Hash::SetStored(std::string_view field, std::string_view value) {
 
 Result<bool> Hash::Remove(std::string_view field) {
   if (!has_deadlines_) return RemoveStored(field);
-  const bool was_due = TRY(IsDue(field));
+  const bool was_due = TRY(EndDue(field));
   TRY(EraseDeadline(field));
   return TRY(RemoveStored(field)) && !was_due;
 }
@@ -194,16 +217,17 @@ Status Hash::EraseDeadline(std::string_view field) {
   return Ok();
 }
 
-Result<std::vector<std::string>> Hash::RemoveDue(uint64_t most) {
-  if (!MayHaveDue()) return std::vector<std::string>();
-  std::vector<std::string> due = TRY(deadlines_.Due(keyspace_->now_ms(), most));
+Result<uint64_t> Hash::RemoveDue(uint64_t most) {
+  if (!MayHaveDue()) return uint64_t{0};
+  const std::vector<std::string> due = TRY(deadlines_.Due(keyspace_->now_ms(), most));
   for (const std::string& field : due) {
     TRY(EraseDeadline(field));
     TRY(RemoveStored(field));
   }
   next_is_stale_ = true;
   record_changed_ = true;
-  return due;
+  TellExpired(due);
+  return due.size();
 }
 
 // Brings next_ms_ in line with the deadlines.

@@ -14,7 +14,8 @@
 //
 // Fields may have a time at which they are gone (types/field_deadlines.h). Whoever asks for a field, or for all
 // of them, does not see one whose time has passed. It is deleted soon after (types/expiry.h), and counted by
-// size() until then, as in Redis.
+// size() until then, as in Redis. Whoever writes or removes one before that deletes it first: replicas are told so
+// ahead of what the command itself tells them.
 //
 // A key that is not there opens as an empty hash; Save makes the key, or removes it when the last
 // field went. What is written before Save is the command's until the command is finished, like all
@@ -97,8 +98,8 @@ class Hash {
   Status SetDeadline(std::string_view field, int64_t when_ms);
   bool has_deadlines() const { return has_deadlines_; }
   int64_t next_deadline_ms() const { return next_ms_; }  // no field is gone before
-  // Deletes up to `most` fields whose time has passed and returns them.
-  Result<std::vector<std::string>> RemoveDue(uint64_t most);
+  // Deletes up to `most` fields whose time has passed, tells of them and returns how many they were.
+  Result<uint64_t> RemoveDue(uint64_t most);
 
   // Brings the key's record in line with the changes. At most once.
   Status Save();
@@ -121,6 +122,8 @@ class Hash {
   Status Spread();
   RecordHeader NewHeader() const;
   Result<bool> IsDue(std::string_view field) const;
+  Result<bool> EndDue(std::string_view field);
+  void TellExpired(std::span<const std::string> fields);
   Status OpenSpreadDeadlines(std::string_view rest);
   Result<bool> SetStored(std::string_view field, std::string_view value);
   Result<bool> RemoveStored(std::string_view field);

@@ -94,9 +94,7 @@ void Keyspace::TellExpired(const Key& key) {
   if (db < 0) return;
   if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
   if (txn_.interest() & kInterestInKeys) txn_.Announce({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
-  if (!(txn_.interest() & kInterestInEffects)) return;
-  const std::string_view words[] = {txn_.interest() & kUnlinksExpired ? "UNLINK" : "DEL", key.bytes()};
-  txn_.AddEffect(db, words);
+  txn_.TellStaleKeys();
 }
 
 void Keyspace::TellNew(const Key& key) {

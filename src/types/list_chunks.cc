@@ -225,7 +225,8 @@ Status ListChunks::Set(uint64_t index, std::string_view value, uint64_t total) {
 Result<bool> ListChunks::Insert(const Item& pivot, bool before, std::string_view value) {
   const auto seq = TRY(FindChunkWith(*txn_, rows_, pivot));
   if (!seq) return false;
-  const ChunkWalk walk = Walk(*seq, Direction::kForward);
+  ChunkWalk walk = Walk(*seq, Direction::kForward);
+  if (!walk.Valid()) return walk.TakeStatus();
   const auto position = TRY(FindItem(walk.chunk().items, pivot));
   if (!position) return Status::Corruption("list: a chunk lost an item while it was looked at");
   const PackedListCut cut = TRY(CutPackedList(walk.chunk().items, *position + (before ? 0 : 1), 0));

@@ -135,6 +135,19 @@ def test_a_large_list_reads_the_same_at_any_offset(server, redis_server):
         assert ours.lindex("big", index) == theirs.lindex("big", index)
 
 
+def test_an_insertion_goes_on_elsewhere_when_the_work_becomes_too_much(r):
+    """The work that one command may do is used up at some point of it, whichever that is."""
+    r.delete("l")
+    r.rpush("l", *["item%06d" % i for i in range(5000)])
+    for reads in range(2000, 2060):
+        with r.pipeline(transaction=True) as pipe:
+            for _ in range(reads):
+                pipe.exists("nokey")
+            pipe.linsert("l", "before", "item000100", "new")
+            assert pipe.execute()[-1] == 5001
+        assert r.lrem("l", 0, "new") == 1
+
+
 def test_lists_survive_a_kill(tmp_path):
     with Server(appendfsync="always") as server:
         client = server.client()

@@ -158,5 +158,36 @@ TEST_F(LogReaderTest, NobodyIsToldWhereNobodyAsks) {
   Finish();
 }
 
+// PUBLISH holds no stripe: who locks all of them to end the log is not kept from it, and finds nothing there later.
+TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
+  LogReader reader(store(), store().LatestSequence() + 1);
+  for (const bool ends : {false, true}) {
+    Begin();
+    Tell("m");
+    Finish();
+    if (ends) store().EndEffects();
+    Commit();
+    EXPECT_EQ(ReadAll(reader), ends ? "" : "[m]");
+  }
+}
+
+// Who waits for a lock hears of what others want to be told, and of the rest nothing.
+TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
+  store().SetInterest(kInterestInEffects, 0);
+  for (const bool muted : {false, true}) {
+    txn().MuteEffects(muted);
+    Begin();
+    store().SetInterest(kInterestInEffects, kInterestInEffects);
+    txn().SilenceEffects(true);
+    Lock(Key(txn().keyspace(0), "a"));
+    EXPECT_FALSE(txn().interest() & kInterestInEffects);
+    txn().SilenceEffects(false);
+    EXPECT_EQ((txn().interest() & kInterestInEffects) != 0, !muted);
+    Finish();
+    Commit();
+    store().SetInterest(kInterestInEffects, 0);
+  }
+}
+
 }  // namespace
 }  // namespace cairn

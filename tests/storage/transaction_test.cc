@@ -48,14 +48,16 @@ TEST_F(TransactionTest, WhoIsAloneHasSeenWhatItWaitedFor) {
   EXPECT_EQ(seen_, second);
 }
 
-// It may have looked at a database before.
-TEST_F(TransactionTest, WhoBeganBeforeADatabaseChangedIsRefused) {
-  const Status end = EndOfOneThatWaited([](Transaction& other, std::atomic<bool>& begun) {
-    other.BeginCommand(Lane::kSlow, now_ms(), false);
-    begun = true;
-    return other.LockAll();
-  });
-  EXPECT_TRUE(end.Is(Code::kWouldWait));
+TEST_F(TransactionTest, WhoLookedAtADatabaseBeforeItChangedIsRefused) {
+  for (const bool looks : {true, false}) {
+    const Status end = EndOfOneThatWaited([looks](Transaction& other, std::atomic<bool>& begun) {
+      other.BeginCommand(Lane::kSlow, now_ms(), false);
+      if (looks) (void)other.keyspace(0);
+      begun = true;
+      return other.LockAll();
+    });
+    EXPECT_EQ(end.Is(Code::kWouldWait), looks);
+  }
 }
 
 // Between its first look at the key's stripe and the read the collection was given to a key of another stripe, whose
