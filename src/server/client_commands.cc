@@ -176,10 +176,7 @@ Status ClientUnblock(CommandContext& ctx, Args& args, Reply& reply) {
   if (!id) return Status::Reply(errors::kNotAnInteger);
   const auto session = ctx.server().clients().Find(static_cast<uint64_t>(*id));
   const bool blocked = session != nullptr && session->is_blocked;
-  if (blocked) {
-    session->unblock = request;
-    session->Wake();
-  }
+  if (blocked) session->Unblock(request);
   reply.Integer(blocked ? 1 : 0);
   return Ok();
 }
@@ -208,7 +205,6 @@ Status ClientPauseCommand(CommandContext& ctx, Args& args, Reply& reply) {
 // CLIENT UNPAUSE
 Status ClientUnpause(CommandContext& ctx, Args&, Reply& reply) {
   ctx.server().pause().End(ClientPause::Purpose::kCommand);
-  for (const auto& session : ctx.server().clients().All()) session->Wake();
   reply.Ok();
   return Ok();
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "server/client_registry.h"
+
 namespace cairn {
 
 void ClientPause::Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t until_ms) {
@@ -14,35 +16,44 @@ void ClientPause::Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t unti
 }
 
 void ClientPause::End(Purpose purpose) {
-  const std::lock_guard lock(mutex_);
-  pauses_[static_cast<size_t>(purpose)] = {};
-  Publish();
+  {
+    const std::lock_guard lock(mutex_);
+    pauses_[static_cast<size_t>(purpose)] = {};
+    Publish();
+  }
+  WakeClients();
 }
 
 void ClientPause::EndIfOver(int64_t now_ms) {
   if (!is_set()) return;
-  const std::lock_guard lock(mutex_);
-  for (Pause& pause : pauses_) {
-    if (now_ms >= pause.until_ms) pause = {};
+  bool any_over = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Pause& pause : pauses_) {
+      if (pause.mode == Mode::kNone || now_ms < pause.until_ms) continue;
+      pause = {};
+      any_over = true;
+    }
+    if (any_over) Publish();
   }
-  Publish();
+  if (any_over) WakeClients();
 }
 
+// One whose time is over and that nobody has ended yet does no harm: it adds a time that has passed.
 void ClientPause::Publish() {
-  Pause all;
+  int64_t writes_until_ms = 0;
+  int64_t others_until_ms = 0;
   for (const Pause& pause : pauses_) {
-    all = {std::max(all.mode, pause.mode), std::max(all.until_ms, pause.until_ms)};
+    writes_until_ms = std::max(writes_until_ms, pause.until_ms);
+    if (pause.mode == Mode::kAll) others_until_ms = std::max(others_until_ms, pause.until_ms);
   }
-  until_ms_ = all.until_ms;
-  mode_ = all.mode;
-  conditions_.Set(kPausesExpiry, all.mode != Mode::kNone);
+  writes_until_ms_ = writes_until_ms;
+  others_until_ms_ = others_until_ms;
+  conditions_.Set(kPausesExpiry, writes_until_ms != 0);
 }
 
-ClientPause::Mode ClientPause::ModeAt(int64_t now_ms) const {
-  const Mode mode = mode_.load(std::memory_order_relaxed);
-  if (mode == Mode::kNone || now_ms >= until_ms_.load(std::memory_order_relaxed))
-    return Mode::kNone;
-  return mode;
+void ClientPause::WakeClients() {
+  for (const auto& session : clients_.All()) session->Wake();
 }
 
 }  // namespace cairn

@@ -23,6 +23,8 @@ constexpr size_t kRowsWorthCommit = 192;
 // The tick run beside such a commit ends here: what is run on it cannot leave before the next commit, and the two
 // threads are both at work as long as their shares are alike (bench/compare, SPOP at -P 16: a tenth more).
 constexpr size_t kFollowingTickRows = 2 * kRowsWorthCommit;
+// After so long a request that CLIENT PAUSE holds back is looked at again, however long the pause is said to last.
+constexpr int64_t kLongestHoldMs = 3600 * 1000;
 
 std::string_view ErrorOf(std::string_view reply) {
   if (reply.empty() || reply[0] != '-') return {};
@@ -59,9 +61,12 @@ void BaseWorker::LogFailure(const Status& status) {
 
 RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv, std::string& out) {
   auto& session = static_cast<ClientSession&>(client);
-  if (server_.pause().is_set() && IsHeldBack(session, argv)) {
-    session.paused_until_us = MonotonicUs() + (server_.pause().until_ms() - WallMs()) * 1000;
-    return RunResult::kPaused;
+  if (server_.pause().is_set()) [[unlikely]] {
+    const int64_t left_ms = HeldBackUntil(session, argv) - WallMs();
+    if (left_ms > 0) {
+      session.paused_until_us = MonotonicUs() + std::min(left_ms, kLongestHoldMs) * 1000;
+      return RunResult::kPaused;
+    }
   }
   if (session.paused_until_us.load(std::memory_order_relaxed) != 0) session.paused_until_us = 0;
   return RunRequest(session, argv, out, false);
@@ -72,14 +77,19 @@ bool BaseWorker::MayChangeData(const Command& command, std::span<const std::stri
   return !command.Has(kRunsScript) || !IsSaidToOnlyRead(server_.scripting(), command.row().name, argv);
 }
 
-// Must the request wait for the end of CLIENT PAUSE? Not CLIENT itself, so that UNPAUSE gets through, nor what is an
-// error anyway.
-bool BaseWorker::IsHeldBack(const ClientSession& session, std::span<const std::string_view> argv) {
+// Until when (wall time) the request has to wait for CLIENT PAUSE; 0: it has not. Not CLIENT itself, so that UNPAUSE
+// gets through, nor what is an error anyway, nor what a replica says: it would seem to be silent.
+int64_t BaseWorker::HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv) {
+  if (session.is_replica) return 0;
   const Command* const command = server_.table().Resolve(argv);
-  if (command == nullptr || !command->AcceptsArity(argv.size()) || command->top().row().name == "client") return false;
-  const ClientPause::Mode mode = server_.pause().ModeAt(WallMs());
-  if (mode != ClientPause::Mode::kWrites) return mode == ClientPause::Mode::kAll;
-  if (!command->Has(kRunsQueue)) return MayChangeData(*command, argv);
+  if (command == nullptr || !command->AcceptsArity(argv.size()) || command->top().row().name == "client") return 0;
+  const ClientPause& pause = server_.pause();
+  return RequestMayChangeData(session, *command, argv) ? pause.writes_until_ms() : pause.others_until_ms();
+}
+
+bool BaseWorker::RequestMayChangeData(const ClientSession& session, const Command& command,
+                                      std::span<const std::string_view> argv) {
+  if (!command.Has(kRunsQueue)) return MayChangeData(command, argv);
   const std::vector<QueuedCommand>& queue = session.multi.queue;
   return std::any_of(queue.begin(), queue.end(), [this](const QueuedCommand& queued) {
     return MayChangeData(*queued.command, std::vector<std::string_view>(queued.argv.begin(), queued.argv.end()));

@@ -64,8 +64,10 @@ class BaseWorker : public Worker {
   bool is_write_ = false;  // the last request is a command that may change data
 
  private:
-  bool IsHeldBack(const ClientSession& session, std::span<const std::string_view> argv);
+  int64_t HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv);
   bool MayChangeData(const Command& command, std::span<const std::string_view> argv);
+  bool RequestMayChangeData(const ClientSession& session, const Command& command,
+                            std::span<const std::string_view> argv);
   RunResult CutOffReplica(ClientSession& session, const Outcome& outcome, std::string& out, size_t start);
   void Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv);
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);

@@ -154,12 +154,13 @@ Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
   if (saves && merges) TRY(ctx.server().rdb_saves().Save());
   const Status done =
       saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges, functions);
+  // That the databases have changed since the command began is its own doing, also when it has failed: it must not be
+  // run again.
+  ctx.txn().BeginCommand(Lane::kSlow, ctx.now_ms(), false);
   if (!done.ok()) {
     Log(LogSeverity::kWarning, "DEBUG RELOAD: " + std::string(done.text()));
     return Status::Reply("ERR Error trying to load the RDB dump, check server logs.");
   }
-  // That the databases have changed since the command began is its own doing.
-  ctx.txn().BeginCommand(Lane::kSlow, ctx.now_ms(), false);
   reply.Ok();
   return Ok();
 }
@@ -237,6 +238,7 @@ Status PackedThreshold(CommandContext& ctx, Args& args, Reply& reply) {
 
 // DEBUG CHANGE-REPL-ID
 Status ChangeReplicationId(CommandContext& ctx, Args&, Reply& reply) {
+  TRY(Replication::CheckMayChange(ctx.txn()));
   TRY(ctx.server().replication().Fork());
   reply.Ok();
   return Ok();

@@ -114,13 +114,13 @@ void Follower::Start() {
 
 void Follower::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
+    ++epoch_;
     wanted_ = false;
+    if (thread_.joinable()) AwaitRest(lock);
   }
-  link_.wire().Interrupt();
-  wake_.notify_all();
   if (thread_.joinable()) thread_.join();
   txn_.reset();
 }
@@ -144,7 +144,12 @@ void Follower::Leave() {
   primary_ = {};
   ++epoch_;
   wanted_ = false;
-  while (!stopping_ && resting_epoch_ != epoch_) {
+  if (!stopping_) AwaitRest(lock);
+}
+
+// An interruption that comes as the link begins to connect is lost, so there may have to be more of them.
+void Follower::AwaitRest(std::unique_lock<std::mutex>& lock) {
+  while (resting_epoch_ != epoch_) {
     link_.wire().Interrupt();
     wake_.notify_all();
     rest_.wait_for(lock, std::chrono::milliseconds(10));

@@ -81,6 +81,8 @@ class Follower {
 
  private:
   void Run();
+  // Until the thread has heard of the epoch. REQUIRES: `lock` holds mutex_, and the thread runs.
+  void AwaitRest(std::unique_lock<std::mutex>& lock);
   Status FollowOnce(const PrimaryAddress& primary);
   Status LoadEverything(const PrimaryLink::Answer& answer);
   Status LoadFile(const PrimaryLink::Answer& answer);

@@ -23,6 +23,7 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kMostUnsent = 4 << 20;  // bytes that wait in a connection
+constexpr uint64_t kLeastUnsent = 4096;    // that it may hold, whatever the limits are
 constexpr size_t kPieceBytes = 256 * 1024;
 constexpr int64_t kRoomPauseUs = 1000;
 constexpr int64_t kNewsPauseUs = 10000;
@@ -201,16 +202,29 @@ Status Replicas::CheckBehind(Replica& replica) {
   return Status::Io("it is further behind than client-output-buffer-limit allows");
 }
 
+// So little that the limits of output do not cut a replica off for what it was pushed, which is this server's to
+// choose. What is on its way from the one buffer to the other is not counted for a moment, so it is a quarter.
+uint64_t Replicas::MostUnsent() const {
+  const int64_t hard = server_.settings().hard_output_limit(ClientClass::kReplica);
+  const int64_t soft = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_bytes;
+  uint64_t most = kMostUnsent;
+  for (const int64_t limit : {hard, soft}) {
+    if (limit > 0) most = std::min(most, std::max<uint64_t>(static_cast<uint64_t>(limit) / 4, kLeastUnsent));
+  }
+  return most;
+}
+
 Status Replicas::Push(Replica& replica, std::string_view bytes) {
-  for (int64_t stuck_since_us = MonotonicUs();;) {
+  for (int64_t stuck_since_us = MonotonicUs(); !bytes.empty();) {
     const std::shared_ptr<ClientSession> session = replica.session.lock();
     if (replica.ended || session == nullptr || session->close == CloseRequest::kNow) return Gone();
-    const int64_t hard = server_.settings().hard_output_limit(ClientClass::kReplica);
-    const uint64_t room = hard > 0 ? std::min<uint64_t>(kMostUnsent, static_cast<uint64_t>(hard) / 2) : kMostUnsent;
-    const uint64_t unsent = session->unsent_bytes();
-    if (unsent == 0 || unsent + bytes.size() <= room) {
-      session->Push(bytes);
-      return Ok();
+    const uint64_t most = MostUnsent();
+    const size_t piece = std::min<size_t>({bytes.size(), kPieceBytes, most});
+    if (session->unsent_bytes() + piece <= most) {
+      session->Push(bytes.substr(0, piece));
+      bytes.remove_prefix(piece);
+      stuck_since_us = MonotonicUs();
+      continue;
     }
     TRY(CheckBehind(replica));
     if (MonotonicUs() - stuck_since_us > server_.settings().repl_timeout_s * 1000000) {
@@ -218,14 +232,7 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
     }
     usleep(kRoomPauseUs);
   }
-}
-
-// What is larger than a connection should hold goes a piece at a time, as fast as the replica takes it.
-Status Replicas::PushPieces(Replica& replica, std::string_view bytes) {
-  for (; bytes.size() > kPieceBytes; bytes.remove_prefix(kPieceBytes)) {
-    TRY(Push(replica, bytes.substr(0, kPieceBytes)));
-  }
-  return Push(replica, bytes);
+  return Ok();
 }
 
 Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) {
@@ -430,7 +437,7 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
     // What lies before the byte it asked for it has.
     const uint64_t had = replica.sent > begin ? std::min<uint64_t>(replica.sent - begin, bytes.size()) : 0;
     if (bytes.size() > had) {
-      TRY(PushPieces(replica, std::string_view(bytes).substr(had)));
+      TRY(Push(replica, std::string_view(bytes).substr(had)));
       replica.sent = stream.offset();
     }
     replica.log_from = stream.position().sequence;

@@ -115,11 +115,12 @@ class Replicas {
   Status SendFiles(Replica& replica, Anchor& start);
   Status AwaitAck(Replica& replica);
   Status SendStream(Replica& replica, const Anchor& from, uint64_t next);
-  // Waits until the connection has room.
   // An error when it is further behind than client-output-buffer-limit allows.
   Status CheckBehind(Replica& replica);
+  // How much may wait in a connection.
+  uint64_t MostUnsent() const;
+  // What is larger than a connection should hold goes a piece at a time, as fast as the replica takes it.
   Status Push(Replica& replica, std::string_view bytes);
-  Status PushPieces(Replica& replica, std::string_view bytes);
   void Reap();
 
   Server& server_;

@@ -54,15 +54,21 @@ std::optional<PrimaryAddress> Replication::primary() const {
   return primary_;
 }
 
+Status Replication::CheckMayChange(const Transaction& txn) {
+  if (!txn.has_stripes()) return Ok();
+  return Status::Reply("ERR a transaction that uses keys can't change the server's role");
+}
+
 Status Replication::Follow(const PrimaryAddress& primary) {
+  const std::lock_guard failing_over(failover_mutex_);
   if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
   const std::lock_guard role(role_mutex_);
-  TRY(StepDown(primary));
+  TRY(StepDown(primary, false));
   BeginFollowing(primary, false);
   return Ok();
 }
 
-Status Replication::StepDown(const PrimaryAddress& primary) {
+Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
   const bool was_primary = !this->primary();
   {
     const std::lock_guard lock(mutex_);
@@ -73,12 +79,24 @@ Status Replication::StepDown(const PrimaryAddress& primary) {
   UpdateConditions();
   follower_.Leave();
   if (!was_primary) return Ok();
-  for (const auto& session : server_.clients().All()) {
-    if (!session->is_blocked) continue;
-    session->unblock = UnblockRequest::kDemoted;
-    session->Wake();
+  if (Status status = log_.TurnReplica(wants_acks); !status.ok()) {
+    ForgetPrimary();
+    return status;
   }
-  return log_.TurnReplica();
+  // Who was under way has parked by now; who parks from here on sees that the server keeps what is past its time.
+  for (const auto& session : server_.clients().All()) {
+    if (session->is_blocked) session->Unblock(UnblockRequest::kDemoted);
+  }
+  return Ok();
+}
+
+void Replication::ForgetPrimary() {
+  {
+    const std::lock_guard lock(mutex_);
+    primary_.reset();
+  }
+  server_.config().Keep("replicaof", {});
+  UpdateConditions();
 }
 
 void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
@@ -88,23 +106,23 @@ void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
 }
 
 Status Replication::Promote() {
+  const std::lock_guard failing_over(failover_mutex_);
   if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
   return BecomePrimary();
 }
 
 Status Replication::BecomePrimary() {
   const std::lock_guard role(role_mutex_);
-  if (!primary()) return Ok();
+  const auto primary = this->primary();
+  if (!primary) return Ok();
   follower_.Leave();
   follower_.DropReceived();
-  TRY(log_.TurnPrimary());
-  {
-    const std::lock_guard lock(mutex_);
-    primary_.reset();
+  if (Status status = log_.TurnPrimary(); !status.ok()) {
+    follower_.Follow(*primary, false);
+    return status;
   }
   alone_since_ms_ = WallMs();
-  server_.config().Keep("replicaof", {});
-  UpdateConditions();
+  ForgetPrimary();
   // They learn the stream's new name.
   replicas_.DisconnectAll();
   Log(LogSeverity::kNotice, "MASTER MODE enabled");
@@ -128,13 +146,16 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
   if (failover_state_ != Failover::kNone) return Status::Reply("ERR FAILOVER already in progress.");
   if (primary()) return Status::Reply("ERR FAILOVER is not valid when server is a replica.");
   if (replicas_.count() == 0) return Status::Reply("ERR FAILOVER requires connected replicas.");
+  if (wish.force && (!wish.target || wish.timeout_ms == 0)) {
+    return Status::Reply("ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
+  }
   if (wish.target) {
     const auto all = replicas_.All();
     const auto found = std::find_if(all.begin(), all.end(), [&wish](const auto& replica) {
       return replica->ip == wish.target->host && replica->port == wish.target->port;
     });
     if (found == all.end()) return Status::Reply("ERR FAILOVER target HOST and PORT is not a replica.");
-    if (!wish.force && (*found)->state != Replica::State::kOnline) {
+    if ((*found)->state != Replica::State::kOnline) {
       return Status::Reply("ERR FAILOVER target replica is not online.");
     }
   }
@@ -157,7 +178,6 @@ Status Replication::AbortFailover() {
 void Replication::EndFailover(std::string_view why) {
   failover_state_ = Failover::kNone;
   server_.pause().End(ClientPause::Purpose::kFailover);
-  for (const auto& session : server_.clients().All()) session->Wake();
   Log(LogSeverity::kNotice, why);
 }
 
@@ -201,7 +221,7 @@ Status Replication::TickAwaitsSync(bool is_late) {
   }
   {
     const std::lock_guard role(role_mutex_);
-    TRY(StepDown({successor_->ip, successor_->port}));
+    TRY(StepDown({successor_->ip, successor_->port}, true));
   }
   failover_state_ = Failover::kAwaitsLast;
   return TickAwaitsLast(is_late);
@@ -243,6 +263,7 @@ void Replication::OnPrimaryLink(bool up) {
 }
 
 void Replication::UpdateConditions() {
+  const std::lock_guard updating(conditions_mutex_);
   Conditions& conditions = server_.conditions();
   const Settings& settings = server_.settings();
   const bool follows = primary().has_value();

@@ -40,6 +40,8 @@ class Replication {
 
   // None: this server is a primary.
   std::optional<PrimaryAddress> primary() const;
+  // Who changes the role waits for all who use keys: a transaction that does so itself is refused.
+  static Status CheckMayChange(const Transaction& txn);
   Status Follow(const PrimaryAddress& primary);
   Status Promote();
 
@@ -80,7 +82,8 @@ class Replication {
  private:
   // The role is a replica's from here on, and nobody writes; those who follow are still sent what there is.
   // REQUIRES: role_mutex_.
-  Status StepDown(const PrimaryAddress& primary);
+  Status StepDown(const PrimaryAddress& primary, bool wants_acks);
+  void ForgetPrimary();
   // After StepDown: the link, and those who follow ask anew.
   void BeginFollowing(const PrimaryAddress& primary, bool failover);
   Status BecomePrimary();
@@ -105,6 +108,7 @@ class Replication {
   OwnExpiries own_expiries_;
   std::mutex failover_mutex_;   // one step of a failover at a time; before role_mutex_
   std::mutex role_mutex_;       // one change of the role at a time
+  std::mutex conditions_mutex_; // one look at what they depend on at a time; before mutex_
   mutable std::mutex mutex_;    // primary_, waiting_
   std::optional<PrimaryAddress> primary_;
   std::map<uint64_t, uint64_t> waiting_;  // by session: for which offset

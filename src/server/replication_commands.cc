@@ -9,7 +9,6 @@
 #include "server/client_session.h"
 #include "server/families.h"
 #include "server/server.h"
-#include "storage/store.h"
 
 namespace cairn {
 namespace {
@@ -26,16 +25,10 @@ ClientSession& ClientOf(CommandContext& ctx) { return static_cast<ClientSession&
 
 // ---- roles
 
-// Whoever changes the role waits until nobody writes, which a transaction that holds keys would wait for in vain.
-Status CheckHoldsNoKeys(CommandContext& ctx) {
-  if (!ctx.txn().has_stripes()) return Ok();
-  return Status::Reply("ERR a transaction that uses keys can't change the server's role");
-}
-
 // REPLICAOF host port | NO ONE
 Status ReplicaOf(CommandContext& ctx, Args& args, Reply& reply) {
   Replication& replication = ctx.server().replication();
-  TRY(CheckHoldsNoKeys(ctx));
+  TRY(Replication::CheckMayChange(ctx.txn()));
   const std::string_view host = args.Bytes();
   const std::string_view port = args.Bytes();
   if (EqualsIgnoreCase(host, "no") && EqualsIgnoreCase(port, "one")) {
@@ -101,7 +94,7 @@ Status Role(CommandContext& ctx, Args&, Reply& reply) {
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]
 Status Failover(CommandContext& ctx, Args& args, Reply& reply) {
   Replication& replication = ctx.server().replication();
-  TRY(CheckHoldsNoKeys(ctx));
+  TRY(Replication::CheckMayChange(ctx.txn()));
   Replication::FailoverWish wish;
   const size_t words = args.left();
   while (args.More()) {
@@ -122,9 +115,6 @@ Status Failover(CommandContext& ctx, Args& args, Reply& reply) {
     } else {
       return Status::Reply(errors::kSyntax);
     }
-  }
-  if (wish.force && (!wish.target || wish.timeout_ms == 0)) {
-    return Status::Reply("ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
   }
   TRY(replication.BeginFailover(wish));
   reply.Ok();
@@ -246,14 +236,15 @@ Status WaitAof(CommandContext& ctx, Args& args, Reply& reply) {
   ctx.set_block_timeout_ms(TRY(ReadTimeout(args.Bytes())));
   if (replication.primary()) return Status::Reply(kWaitAofOnReplica);
   const bool is_first = ctx.session().blocked == nullptr;
-  if (*local > 0 && is_first) TRY(ctx.server().store().SyncLog());
   StreamLog& log = replication.log();
-  const bool is_synced = *local > 0 || log.synced_offset() >= TRY(log.ReadOffset());
+  if (*local > 0 && is_first) TRY(log.Sync());
   const Replication::Wanted what{.replicas = static_cast<int>(std::min<int64_t>(*wanted, INT32_MAX)), .synced = true};
   const auto count = TRY(replication.CountWaited(ctx.session(), what, GivesUp(ctx.session())));
   if (!count) return Status::MustBlock();
+  // Under `always` what is not on the disk is another's, and on its way there.
+  const bool always = ctx.server().settings().fsync_policy() == AppendFsync::kAlways;
   reply.Array(2);
-  reply.Integer(is_synced);
+  reply.Integer(*local > 0 || (always ? log.Sync().ok() : log.is_synced()));
   reply.Integer(*count);
   return Ok();
 }

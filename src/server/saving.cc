@@ -51,7 +51,6 @@ Status SaveBeforeShutdown(Server& server, ShutdownOptions& options) {
   }
   Log(LogSeverity::kWarning, "Error trying to save the DB, can't exit.");
   server.pause().End(ClientPause::Purpose::kShutdown);
-  for (const auto& session : server.clients().All()) session->Wake();
   return Status::Reply("ERR Errors trying to SHUTDOWN. Check logs.");
 }
 

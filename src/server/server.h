@@ -129,7 +129,7 @@ class Server : public Service {
   CrossProtocolAlarm cross_protocol_;
   Waiters waiters_;
   Dispatcher dispatcher_;
-  ClientPause pause_{dispatcher_.conditions()};
+  ClientPause pause_{dispatcher_.conditions(), clients_};
   const std::unique_ptr<Scripting> scripting_;
   Replication replication_{*this};
 

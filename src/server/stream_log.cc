@@ -20,6 +20,7 @@ constexpr uint64_t kBytesPerAnchor = 1 << 20;
 constexpr size_t kMostAnchors = 4096;
 constexpr auto kPause = std::chrono::milliseconds(2);
 constexpr auto kIdlePause = std::chrono::milliseconds(50);
+constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
 constexpr int kBatchesPerRound = 64;  // read before others have their turn with the mutex
 constexpr int kBusyRounds = 50;  // without news, before the pauses get longer
 
@@ -166,6 +167,26 @@ uint64_t StreamLog::FirstNeeded() const {
   return history_.logs ? history_.anchors.front().sequence : kNothingNeeded;
 }
 
+// ---- on the disk
+
+// The offset is read first: what the stream has by then is in the log, and the sync comes after it.
+Status StreamLog::Sync() {
+  std::unique_lock lock(mutex_);
+  const std::string id = history_.id;
+  const bool is_read = !history_.logs || history_.follows || (stream_ != nullptr && ReadToEnd().ok());
+  const uint64_t reached = offset();
+  lock.unlock();
+  const uint64_t latest = server_.store().LatestSequence();
+  if (latest > synced_sequence_) TRY(server_.store().SyncLog());
+  lock.lock();
+  synced_sequence_ = std::max(synced_sequence_.load(), latest);
+  // An offset of another stream says nothing of the one there is now.
+  if (is_read && history_.id == id) synced_offset_ = std::max(synced_offset_.load(), reached);
+  return Ok();
+}
+
+bool StreamLog::is_synced() const { return server_.store().LatestSequence() <= synced_sequence_; }
+
 // Under `appendfsync always` nothing is said before it is on the disk.
 uint64_t StreamLog::synced_offset() const {
   return server_.settings().fsync_policy() == AppendFsync::kAlways ? offset() : synced_offset_.load();
@@ -180,17 +201,19 @@ Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
   return all;
 }
 
-// Whoever calls is counted as a replica already, so from the look at history_ on the log stays (EndLogging).
+// Whoever calls is counted as a replica already, so from the look at history_ on the log stays (EndLogging). Who waits
+// for a lock meanwhile learns with it that there are effects to tell.
 Status StreamLog::BeginLogging() {
   {
     const std::lock_guard lock(mutex_);
     if (history_.logs) return Ok();
   }
   Store& store = server_.store();
-  store.SetInterest(kInterestInEffects, kInterestInEffects);
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
   if (history_.logs) return Ok();
+  if (history_.follows) return Status::Io("the server has become a replica");
+  store.SetInterest(kInterestInEffects, kInterestInEffects);
   if (!history_.anchors.empty()) {  // there was a log once, and then changes without one
     history_.id = DrawReplicationId();
     history_.previous_id = kNoReplicationId;
@@ -281,7 +304,6 @@ Status StreamLog::ReadToEnd() {
 void StreamLog::Run() {
   int quiet_rounds = 0;
   std::unique_lock lock(mutex_);
-  constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
   while (!stopping_) {
     if (std::exchange(wants_acks_, false)) static_cast<void>(LogLocked(kGetAck).ok());
     bool any = false;
@@ -325,18 +347,30 @@ bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {
 
 // ---- roles
 
-Status StreamLog::TurnReplica() {
+Status StreamLog::TurnReplica(bool wants_acks) {
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
   if (history_.follows) return Ok();
-  server_.store().SetInterest(kInterestInEffects, 0);
-  if (history_.logs) {
-    TRY(ReadToEnd());
-    SetApplied({stream_->offset(), std::max(stream_->position().db, 0)});
+  if (wants_acks) TRY(LogLocked(kGetAck));
+  server_.store().EndEffects();
+  Status status = ReadUp();
+  if (status.ok()) {
+    history_.follows = follows_ = true;
+    txn_->PutNote(kAppliedRow, EncodeApplied(applied()));
+    status = Save();
   }
-  history_.follows = follows_ = true;
-  txn_->PutNote(kAppliedRow, EncodeApplied(applied()));
-  return Save();
+  if (status.ok()) return status;
+  history_.follows = follows_ = false;
+  if (history_.logs) server_.store().SetInterest(kInterestInEffects, kInterestInEffects);
+  return status;
+}
+
+// What is applied is all that there is. REQUIRES: nobody writes.
+Status StreamLog::ReadUp() {
+  if (!history_.logs) return Ok();
+  TRY(ReadToEnd());
+  SetApplied({stream_->offset(), std::max(stream_->position().db, 0)});
+  return Ok();
 }
 
 Status StreamLog::TurnPrimary() {
@@ -350,9 +384,9 @@ Status StreamLog::TurnPrimary() {
   }
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
-  server_.store().SetInterest(kInterestInEffects, kInterestInEffects);
   TRY(ForkHere(applied_offset_));
   history_.follows = follows_ = false;
+  server_.store().SetInterest(kInterestInEffects, kInterestInEffects);
   return Save();
 }
 

@@ -62,15 +62,19 @@ class StreamLog {
   void EndLogging();
   // Adds a command that has no effect on data (PING, REPLCONF GETACK).
   Status LogCommand(std::span<const std::string_view> argv);
-  // The log is on the disk up to the byte `offset`.
-  void NoteSynced(uint64_t offset) { synced_offset_ = offset; }
+  // Makes everything that is committed survive a power loss. Does nothing when it does already.
+  Status Sync();
+  // Whether Sync would have nothing to do.
+  bool is_synced() const;
+  // How much of the stream is on the disk.
   uint64_t synced_offset() const;
   // Asks for a REPLCONF GETACK soon; many asking at once get one.
   void WantAcks();
 
   // ---- a change of role
-  // No more effects of this server's own. Afterwards applied() is where the primary is to go on.
-  Status TurnReplica();
+  // No more effects of this server's own. Afterwards applied() is where the primary is to go on. `wants_acks`: the last
+  // that replicas hear asks them how far they are. On an error nothing has changed.
+  Status TurnReplica(bool wants_acks);
   // The stream forks here and is this server's own from now on. No-op for a primary.
   Status TurnPrimary();
   // Whether there is a history with which a primary can be asked to go on.
@@ -112,6 +116,7 @@ class StreamLog {
   Status Save();
   Status ReadOn(bool& progressed);
   Status ReadToEnd();
+  Status ReadUp();
   void DropAnchor();
   void Restart(const Anchor& anchor);
   Status TakeUp();
@@ -138,6 +143,7 @@ class StreamLog {
   std::atomic<int> applied_db_{0};
   std::atomic<uint64_t> read_offset_{0};
   std::atomic<uint64_t> synced_offset_{0};
+  std::atomic<uint64_t> synced_sequence_{0};  // of the store, whether or not there is a stream
   std::atomic<bool> can_continue_{false};
   std::thread thread_;
 };

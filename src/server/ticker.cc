@@ -93,17 +93,10 @@ void Ticker::NoteStalls() {
 }
 
 void Ticker::RunSync() {
-  uint64_t synced = 0;
   while (Sleep(kSyncMs)) {
     if (server_.settings().fsync_policy() != AppendFsync::kEverySec || !server_.store().writable()) continue;
-    const uint64_t latest = server_.store().LatestSequence();
-    const uint64_t offset = server_.replication().log().offset();
-    if (latest == synced) continue;
     const Status status = SyncLog();
-    if (status.ok()) {
-      synced = latest;
-      server_.replication().log().NoteSynced(offset);
-    } else {
+    if (!status.ok()) {
       Log(LogSeverity::kWarning, "storage: the log could not be synced: " + std::string(status.text()));
     }
   }
@@ -111,7 +104,7 @@ void Ticker::RunSync() {
 
 Status Ticker::SyncLog() {
   const LatencyTimer timer(server_.latency(), "aof-fsync-everysec");
-  return server_.store().SyncLog();
+  return server_.replication().log().Sync();
 }
 
 void Ticker::Stop() {

@@ -23,6 +23,12 @@ class RawClient:
         if protocol == 3:
             self("hello", "3")
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def close(self):
         """Closes the connection."""
         self.stream.close()

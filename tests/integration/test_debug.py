@@ -133,6 +133,18 @@ def test_what_is_reloaded_is_what_was_there(r):
     assert r.get("a") == b"1"
 
 
+@pytest.mark.parametrize("option", [[], ["NOFLUSH"], ["MERGE"]], ids="".join)
+def test_a_file_that_cannot_be_loaded_is_an_error_and_changes_nothing(option):
+    with Server() as server:
+        client = server.client()
+        client.set("kept", 1)
+        (server.data_dir / "dump.rdb").write_bytes(b"REDIS0009garbage")
+        with pytest.raises(redis.ResponseError, match="Error trying to load the RDB dump, check server logs"):
+            client.execute_command("debug", "reload", "nosave", *option)
+        assert client.keys() == [b"kept"]
+        assert server.log_path.read_text().count("DEBUG RELOAD: ") == 1  # it was not tried again
+
+
 def test_expiry_can_be_left_to_those_who_look(r):
     r.execute_command("debug", "set-active-expire", "0")
     try:

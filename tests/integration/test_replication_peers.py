@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Replication with peers that are slow, odd or broken, and clocks that run on."""
 
+import os
 import signal
 import socket
 import time
@@ -42,6 +43,47 @@ def test_a_command_larger_than_the_output_limit():
         server.client().set("large", "x" * 3000000)
         wait_until(lambda: replica.read(0.2) is not None and len(replica.stream) > 3000000, 10, "the command")
         assert replication(server)["connected_slaves"] == 1
+
+
+@pytest.mark.parametrize("kind", ["redis", "cairn"])
+def test_a_first_transfer_larger_than_the_output_limit(kind):
+    """The limit is for what a replica leaves lying, not for how much it is pushed at a time."""
+    with start(kind, repl_backlog_size=16384) as primary, start("cairn") as replica:
+        primary.client().config_set("client-output-buffer-limit", "replica 16384 0 0")
+        for number in range(200):
+            primary.client().set(f"k{number}", os.urandom(6000))
+        follow(replica, primary)
+        assert replica.client().dbsize() == 200
+        assert primary.client().info("stats")["sync_full"] == 1
+
+
+def test_a_first_transfer_that_takes_longer_than_the_soft_limit():
+    """A replica that takes 1 MB every 80 ms is not one that leaves more than 1 MB lying for a second."""
+    with start("cairn", enable_debug_command="yes", rdbcompression="no") as server, RawClient(server.port) as replica:
+        server.client().config_set("client-output-buffer-limit", "replica 0 1mb 1")
+        server.client().execute_command("DEBUG", "POPULATE", 40, "p", 1000000)
+        replica.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        replica("replconf", "capa", "eof")
+        replica.send("psync", "?", "-1")
+        size = 0
+        while size < 40000000:
+            piece = replica.socket.recv(1 << 18)
+            assert piece, f"cut off after {size} bytes"
+            size += len(piece)
+            time.sleep(0.08 * len(piece) / (1 << 20))
+
+
+def test_a_replica_is_not_held_back():
+    """CLIENT PAUSE is for clients: a replica goes on to acknowledge, and is not given up for being silent."""
+    with start("cairn", repl_timeout=2, repl_ping_replica_period=1) as primary, start("cairn") as replica:
+        follow(replica, primary)
+        wait_until(lambda: replication(primary)["slave0"]["state"] == "online")
+        client = primary.client()
+        client.execute_command("CLIENT", "PAUSE", 60000, "ALL")
+        time.sleep(5)
+        client.execute_command("CLIENT", "UNPAUSE")
+        assert "Disconnecting timedout replica" not in primary.log_tail()
+        assert replication(primary)["connected_slaves"] == 1
 
 
 @pytest.mark.parametrize("stream", [

@@ -158,6 +158,63 @@ def test_pauses_of_clients_and_of_a_failover_are_two():
 
 
 @pytest.mark.parametrize("kind", ["redis", "cairn"])
+def test_a_pause_of_all_ends_in_its_time_during_a_failover(kind):
+    """What does not write is let through again when CLIENT PAUSE ALL is over, and what writes when the failover is."""
+    with start(kind) as server, FakeReplica(server.port) as replica:
+        replica.acknowledge()
+        wait_until(lambda: replication(server)["slave0"]["state"] == "online")
+        admin, reader, writer = (RawClient(server.port) for _ in range(3))
+        admin("set", "a", 1)
+        assert admin("failover", "timeout", 20000) == (b"+", b"OK")
+        began = time.monotonic()
+        admin("client", "pause", 500, "all")
+        reader.send("get", "a")
+        writer.send("set", "a", 2)
+        assert reader.read() == (b"$", b"1")
+        assert 0.4 < time.monotonic() - began < 5
+        assert admin("failover", "abort") == (b"+", b"OK")
+        assert writer.read() == (b"+", b"OK")
+        assert time.monotonic() - began < 10
+
+
+def failover_refusals(kind):
+    """How a server refuses FAILOVER: without replicas, with one that is online, while another runs, of a replica, and
+    with a replica that is not online."""
+    forms = ["", "force", "force timeout 10", "to 127.0.0.1 1 force", "to 127.0.0.1 2", "to 127.0.0.1 x", "timeout 0",
+             "timeout x", "timeout -1", "timeout", "to 127.0.0.1", "timeout 1 timeout 2", "abort", "abort force",
+             "force force", "to 127.0.0.1 2 force timeout 10"]
+    refusals = []
+
+    def ask(client, some):
+        refusals.extend((form, client("failover", *form.split())) for form in some)
+
+    with start(kind) as server, RawClient(server.port) as client:
+        ask(client, forms)
+        with FakeReplica(server.port) as replica:
+            replica.acknowledge()
+            wait_until(lambda: replication(server)["slave0"]["state"] == "online")
+            ask(client, forms[1:])
+            client("set", "a", 1)
+            ask(client, [""])
+            ask(client, [form for form in forms if form != "abort"])
+            ask(client, ["abort"])
+        client("replicaof", "127.0.0.1", 1)
+        ask(client, forms)
+    with start(kind, repl_diskless_sync_delay=60) as server, RawClient(server.port) as replica:
+        replica("replconf", "listening-port", 1, "capa", "eof")
+        replica.send("psync", "?", "-1")
+        wait_until(lambda: replication(server)["connected_slaves"] == 1)
+        with RawClient(server.port) as client:
+            ask(client, ["force", "to 127.0.0.1 1", "to 127.0.0.1 1 force timeout 10"])
+    return refusals
+
+
+def test_failover_is_refused_as_in_redis():
+    """The same errors, and of two that fit the same one."""
+    assert failover_refusals("cairn") == failover_refusals("redis")
+
+
+@pytest.mark.parametrize("kind", ["redis", "cairn"])
 def test_clients_that_wait_at_a_demotion_are_closed(kind):
     """They are told why, and have to look for the primary anew."""
     with start(kind) as server:

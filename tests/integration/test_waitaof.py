@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""WAITAOF's first number: it says 1 of what is on the disk, and only of that."""
+
+import time
+
+import pytest
+from fake_peers import FakeReplica
+from pairs import start, wait_until
+from raw_client import RawClient
+
+
+def is_synced(client):
+    """What WAITAOF says of this server when it is not asked to wait."""
+    kind, (local, _) = client("waitaof", 0, 0, 0)
+    assert kind == b"*"
+    return local == (b":", b"1")
+
+
+@pytest.mark.parametrize("with_log", [False, True], ids=["alone", "with a replica"])
+def test_what_nobody_has_synced_is_not_synced(with_log):
+    """Under `appendfsync no` nothing is on the disk before somebody wants it there."""
+    directives = {"appendfsync": "no", "repl_ping_replica_period": 3600}
+    with start("cairn", **directives) as server, RawClient(server.port) as client:
+        replica = FakeReplica(server.port) if with_log else None
+        for number in range(3):
+            client("set", "a", number)
+            assert not is_synced(client)
+            time.sleep(0.2)
+            assert not is_synced(client)
+            assert client("waitaof", 1, 0, 0) == (b"*", [(b":", b"1"), (b":", b"0")])
+            assert is_synced(client)
+        if replica is not None:
+            replica.socket.close()
+
+
+def test_under_always_everything_is_synced():
+    """Also what was written before it was `always`."""
+    with start("cairn", appendfsync="no") as server, RawClient(server.port) as client:
+        client("set", "a", 1)
+        assert not is_synced(client)
+        client("config", "set", "appendfsync", "always")
+        assert is_synced(client)
+        for number in range(20):
+            client("set", "a", number)
+            assert is_synced(client)
+        client("config", "set", "appendfsync", "no")
+        assert is_synced(client)
+
+
+@pytest.mark.parametrize("with_log", [False, True], ids=["alone", "with a replica"])
+def test_every_second_is_enough(with_log):
+    """What is written shortly before a sync is synced by it or by the next one, though nobody writes any more."""
+    with start("cairn", repl_ping_replica_period=3600) as server, RawClient(server.port) as client:
+        replica = FakeReplica(server.port) if with_log else None
+        for number in range(7):
+            client("set", "phase", number)
+            wait_until(lambda: is_synced(client), 3, "the sync")  # the next one comes a second from now
+            time.sleep(0.98)
+            client("set", "a", number)
+            time.sleep(0.2)
+            wait_until(lambda: is_synced(client), 3, "the sync after it")
+        if replica is not None:
+            replica.socket.close()
