@@ -90,7 +90,8 @@ Status Hash::Open(KeyEntry entry) {
     default:
       return Status::Corruption("record: an encoding that hashes do not have");
   }
-  return size() == 0 ? Status::Corruption("record: a hash without fields") : Ok();
+  fields_left_ = size();
+  return fields_left_ == 0 ? Status::Corruption("record: a hash without fields") : Ok();
 }
 
 Status Hash::OpenSpreadDeadlines(std::string_view rest) {
@@ -121,8 +122,10 @@ void Hash::TellExpired(std::span<const std::string> fields) {
 }
 
 // For who is about to change a field: whether it is there only because nobody has deleted it in time, which is told.
+// With the last field its key ends, and takes along its time to live; what is set makes a new one, as in Redis.
 Result<bool> Hash::EndDue(std::string_view field) {
   if (!TRY(IsDue(field))) return false;
+  is_new_ = is_new_ || --fields_left_ == 0;
   const std::string name(field);
   TellExpired(std::span(&name, 1));
   return true;
@@ -254,6 +257,7 @@ Status Hash::Spread() {
 RecordHeader Hash::NewHeader() const {
   RecordHeader header;
   if (entry_.exists()) header = entry_.header();
+  if (is_new_) header.expire_ms = kNoExpiry;
   header.type = Type::kHash;
   header.encoding = is_spread_ ? Encoding::kSpread : Encoding::kPacked;
   header.fields_expire_ms = has_deadlines_ ? next_ms_ : kNoExpiry;

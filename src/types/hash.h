@@ -138,6 +138,8 @@ class Hash {
   bool is_spread_ = false;
   bool record_changed_ = false;
   bool has_deadlines_ = false;
+  uint64_t fields_left_ = 0;     // of those it opened with, but for the ones that were found past their time
+  bool is_new_ = false;          // none was left
   bool next_is_stale_ = false;   // next_ms_ may be long before the earliest deadline
   int64_t next_ms_ = kNoExpiry;  // has_deadlines_: no field is gone before
   FieldDeadlines deadlines_;     // has_deadlines_

@@ -86,6 +86,23 @@ def test_a_field_past_its_time_is_changed(couple, form, due):
 
 
 @pytest.mark.parametrize("form", LIMITS)
+@pytest.mark.parametrize("line, due, lasts", [
+    ("HSET h a 1 b 2 c 3", FIELDS, False), ("HSET h a 1 b 2", FIELDS, True), ("HSET h d 1 a 1 b 2 c 3", FIELDS, False),
+    ("HSET h a 1 b 2 c 3", ("a", "b"), True), ("HSETEX h KEEPTTL FIELDS 3 a 1 b 2 c 3", FIELDS, False)])
+def test_the_last_field_past_its_time_ends_the_key(couple, form, line, due, lasts):
+    """What is set after it is a key of its own, without the time to live of the old one, as in Redis."""
+    client, other = (server.client() for server in couple)
+    client.flushall()
+    client.config_set("hash-max-listpack-entries", LIMITS[form])
+    make_due_fields(client, "h", due)
+    client.pexpireat("h", 4000000000000)
+    run(client, line)
+    wait_for_offset(*couple)
+    when = 4000000000000 if lasts else -1
+    assert [run(each, "PEXPIRETIME h") for each in (client, other)] == [when, when]
+
+
+@pytest.mark.parametrize("form", LIMITS)
 def test_a_key_goes_with_its_last_field_past_its_time(couple, form):
     client, other = (server.client() for server in couple)
     client.flushall()
