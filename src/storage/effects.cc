@@ -17,7 +17,8 @@ void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
 void Transaction::AddStream(std::string_view bytes) { AppendLogStream(effects_, bytes); }
 
 // A key past its time is there until this server says otherwise, for those who carry the effects out. So who follows
-// is told first of all such keys that the command has met, be it only as a source (SUNIONSTORE).
+// is told first of all such keys that the command has met, be it only as a source (SUNIONSTORE). Not of those whose
+// stripe it does not hold, which SORT's patterns and scripts lead to: somebody may be setting them, who tells it then.
 void Transaction::PutStaleKeysFirst() {
   std::vector<std::string_view> rows;
   for (const StaleKey& stale : stale_keys_) rows.push_back(stale.row);
@@ -26,7 +27,8 @@ void Transaction::PutStaleKeysFirst() {
   std::string deletions;
   for (const std::string_view row : rows) {
     KeyRowParts parts;
-    const int db = ParseKeyRow(row, parts) ? DatabaseBefore(parts.keyspace) : -1;
+    if (!ParseKeyRow(row, parts) || !Holds(StripeOf(parts.key))) continue;
+    const int db = DatabaseBefore(parts.keyspace);
     if (db < 0) continue;  // nobody has heard of it
     const std::string_view words[] = {interest_ & kUnlinksExpired ? "UNLINK" : "DEL", parts.key};
     AppendLogCommand(deletions, db, words);

@@ -320,7 +320,7 @@ void Store::SetInterest(InterestMask which, InterestMask wanted) {
 
 void Store::EndEffects() {
   SetInterest(kInterestInEffects, 0);
-  const std::lock_guard wait(loose_effects_mutex_);
+  const std::lock_guard wait(effects_mutex_);
 }
 
 void Store::SetCompactionRate(uint64_t bytes_per_second) {

@@ -264,7 +264,7 @@ class Store {
   CommitListener* listener_ = nullptr;
   std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
   std::atomic<InterestMask> interest_{0};
-  std::shared_mutex loose_effects_mutex_;  // shared: effects are written by who holds no stripe
+  std::shared_mutex effects_mutex_;  // shared: effects of commands are written
   std::atomic<uint64_t> incomplete_probes_{0};
   std::atomic<bool> loaded_{false};
   bool was_empty_ = false;  // fixed after Open

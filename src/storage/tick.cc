@@ -150,9 +150,10 @@ Status Transaction::Commit(CommitMode mode) {
 
 Status Transaction::Write(CommitMode mode) {
   if (!dirty()) return Ok();
-  if (effects_.empty() || muted_effects_ || has_stripes()) return WriteBatch(mode);
-  // Effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for its stripes.
-  const std::shared_lock gate(store_.loose_effects_mutex_);
+  if (effects_.empty() || muted_effects_) return WriteBatch(mode);
+  // There may be effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for
+  // its stripes.
+  const std::shared_lock gate(store_.effects_mutex_);
   if (!(store_.interest() & kInterestInEffects)) effects_.clear();
   return WriteBatch(mode);
 }

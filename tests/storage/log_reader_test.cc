@@ -189,5 +189,18 @@ TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
   }
 }
 
+// Of the end of a key that a command does not hold somebody else tells: it may have a new value by then.
+TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreToldFirst) {
+  LogReader reader(store(), store().LatestSequence() + 1);
+  Begin();
+  const KeyspaceId keyspace = txn().keyspace(0);
+  Lock(Key(keyspace, "h"));
+  for (const char* name : {"f", "h", "h"}) txn().NoteStaleKey(Key(keyspace, name).row().row(), false);
+  Tell("a");
+  Finish();
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[(ha)]");
+}
+
 }  // namespace
 }  // namespace cairn
