@@ -35,7 +35,7 @@ struct Dispatcher::Call {
   const Command* command = nullptr;
   bool rerun = false;
   bool is_gated = false;  // by the state of the server; not what a primary says
-  bool on_replica = false;
+  bool on_replica = false;  // when it began
   bool refused_late = false;
   int64_t block_timeout_ms = 0;
   std::vector<std::pair<size_t, std::string>> replaced;  // arguments of a command that parks

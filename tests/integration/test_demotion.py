@@ -24,7 +24,7 @@ def repeating(port, *commands, together=1):
     ended = threading.Event()
 
     def run():
-        with contextlib.closing(RawClient(port)) as client:
+        with RawClient(port) as client:
             while not ended.is_set():
                 client.send_together(*commands * together)
                 for _ in range(len(commands) * together):

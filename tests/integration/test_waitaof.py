@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """WAITAOF's first number: it says 1 of what is on the disk, and only of that."""
 
+import contextlib
 import time
 
 import pytest
@@ -16,12 +17,16 @@ def is_synced(client):
     return local == (b":", b"1")
 
 
+def follower(server, wanted):
+    """One that follows the server until the block ends, or nobody."""
+    return FakeReplica(server.port) if wanted else contextlib.nullcontext()
+
+
 @pytest.mark.parametrize("with_log", [False, True], ids=["alone", "with a replica"])
 def test_what_nobody_has_synced_is_not_synced(with_log):
     """Under `appendfsync no` nothing is on the disk before somebody wants it there."""
     directives = {"appendfsync": "no", "repl_ping_replica_period": 3600}
-    with start("cairn", **directives) as server, RawClient(server.port) as client:
-        replica = FakeReplica(server.port) if with_log else None
+    with start("cairn", **directives) as server, RawClient(server.port) as client, follower(server, with_log):
         for number in range(3):
             client("set", "a", number)
             assert not is_synced(client)
@@ -29,8 +34,6 @@ def test_what_nobody_has_synced_is_not_synced(with_log):
             assert not is_synced(client)
             assert client("waitaof", 1, 0, 0) == (b"*", [(b":", b"1"), (b":", b"0")])
             assert is_synced(client)
-        if replica is not None:
-            replica.socket.close()
 
 
 def test_under_always_everything_is_synced():
@@ -50,8 +53,8 @@ def test_under_always_everything_is_synced():
 @pytest.mark.parametrize("with_log", [False, True], ids=["alone", "with a replica"])
 def test_every_second_is_enough(with_log):
     """What is written shortly before a sync is synced by it or by the next one, though nobody writes any more."""
-    with start("cairn", repl_ping_replica_period=3600) as server, RawClient(server.port) as client:
-        replica = FakeReplica(server.port) if with_log else None
+    with (start("cairn", repl_ping_replica_period=3600) as server, RawClient(server.port) as client,
+          follower(server, with_log)):
         for number in range(7):
             client("set", "phase", number)
             wait_until(lambda: is_synced(client), 3, "the sync")  # the next one comes a second from now
@@ -59,5 +62,3 @@ def test_every_second_is_enough(with_log):
             client("set", "a", number)
             time.sleep(0.2)
             wait_until(lambda: is_synced(client), 3, "the sync after it")
-        if replica is not None:
-            replica.socket.close()
