@@ -225,13 +225,16 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 }
 
 // Deletes what the command found to be past its time, in a command of its own; on a replica, what a command found that
-// writes. False when that would have to wait: someone else, most likely active expiry, is changing such a key.
+// writes. Where they stay, that they were missed is all there is to tell. False when it would have to wait: someone
+// else, most likely active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
   const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
-  const bool keeps = conditions_.Has(kPausesExpiry) || (conditions_.Has(kKeepsExpired) && !command.Has(kWrite));
-  if (found.empty() || keeps || !worker.txn.store().writable()) return true;
+  if (found.empty()) return true;
+  const bool keeps = conditions_.Has(kPausesExpiry) || !worker.txn.store().writable() ||
+                     (conditions_.Has(kKeepsExpired) && !command.Has(kWrite));
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
-  Status status = ExpireKeys(worker.txn, limits_, found);
+  if (keeps) AnnounceMisses(worker.txn, found);
+  Status status = keeps ? Ok() : ExpireKeys(worker.txn, limits_, found);
   if (status.ok()) status = worker.txn.FinishCommand();
   if (!status.ok()) worker.txn.AbandonCommand();
   return !status.Is(Code::kWouldWait);
@@ -278,6 +281,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
     // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
+    outcome.is_uncommitted = worker.txn.saw_uncommitted() || worker.txn.announced();
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
     if (reads_only && !ExpireFound(worker, *call.command)) {
       reply.Rewind();
@@ -291,7 +295,8 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
 }
 
 Status Dispatcher::Apply(CommandWorker& worker, Session& session, const Command* command,
-                         std::span<const std::string_view> argv, Reply& reply, bool everything) {
+                         std::span<const std::string_view> argv, Reply& reply, bool everything,
+                         std::vector<QueuedCommand>& ran) {
   Call call{worker, session, argv, command};
   if (call.command == nullptr || !call.command->AcceptsArity(argv.size())) {
     return Status::Reply(errors::UnknownCommand(argv[0], argv.data() + 1, argv.size() - 1));
@@ -308,7 +313,10 @@ Status Dispatcher::Apply(CommandWorker& worker, Session& session, const Command*
     return status;
   }
   (void)worker.txn.TakeStaleKeys();
-  if (call.command->Has(kRunsQueue)) session.multi = MultiState();
+  if (call.command->Has(kRunsQueue)) {
+    if (session.multi.ran) ran = std::move(session.multi.queue);
+    session.multi = MultiState();
+  }
   return status.Is(Code::kMustBlock) ? Ok() : std::move(status);
 }
 

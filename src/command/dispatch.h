@@ -50,6 +50,7 @@ struct Outcome {
   bool queued = false;               // put aside for EXEC
   bool failed = false;               // ran and answered an error
   bool wrote = false;                // its changes are in the tick: the reply must wait for the commit
+  bool is_uncommitted = false;       // it answers of what is not committed yet, or has announced something: likewise
   bool wakes = false;                // it touched a key somebody is parked on: end the tick now
   std::vector<QueuedCommand> ran;    // EXEC: what it ran
   std::unique_ptr<ScriptCalls> called;  // what its scripts called; null: nothing
@@ -71,9 +72,9 @@ class Dispatcher {
   // Runs a command of the stream this server follows, `command` as the table resolves it (CommandTable::ResolveAny),
   // null when there is none: no gate applies, nothing of the tick is given up, and its
   // error is only told. kWouldWait: nothing has happened; with a transaction that holds nothing it waits.
-  // `everything` locks all keys.
+  // `everything` locks all keys. `ran` becomes what EXEC has run.
   Status Apply(CommandWorker& worker, Session& session, const Command* command, std::span<const std::string_view> argv,
-               Reply& reply, bool everything);
+               Reply& reply, bool everything, std::vector<QueuedCommand>& ran);
 
   // Ends the wait of a parked session with the reply its command gives in vain (or CLIENT UNBLOCK's error).
   void GiveUp(Session& session, UnblockRequest why, Reply& reply);

@@ -139,7 +139,10 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
     }
     TRY(keys.Remove(key, entry));
   } else {
-    if (entry.exists()) keys.TellNew(key);
+    if (entry.exists()) {
+      keys.TellNew(key);
+      keys.TellNoNewKeys();
+    }
     TRY(LoadRdbValue(keys, key, entry, value));
     if (expire_ms != kNoExpiry) {
       const KeyEntry loaded = TRY(keys.Find(key, Access::kPeek));

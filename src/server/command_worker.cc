@@ -132,7 +132,8 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   const bool was_replica = session.is_replica.load(std::memory_order_relaxed);
   Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
-  wrote_ = outcome.wrote || (lane_ == Lane::kFast && (txn_->saw_uncommitted() || txn_->announced()));
+  const bool is_uncommitted = outcome.is_uncommitted || txn_->saw_uncommitted() || txn_->announced();
+  wrote_ = outcome.wrote || (lane_ == Lane::kFast && is_uncommitted);
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
     stats_.OnSlowLane();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What a Transaction's commands tell those who follow this server.
-#include <algorithm>
+#include <string>
+#include <unordered_set>
 
 #include "encoding/log_entry.h"
 #include "storage/store.h"
@@ -16,25 +17,33 @@ void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
 
 void Transaction::AddStream(std::string_view bytes) { AppendLogStream(effects_, bytes); }
 
+void Transaction::NoteStaleKey(std::string_view key_row, KeyspaceId keyspace, bool missed) {
+  stale_keys_.push_back({std::string(key_row), missed, effects_.size(), DatabaseOf(keyspace)});
+}
+
 // A key past its time is there until this server says otherwise, for those who carry the effects out. So who follows
-// is told first of all such keys that the command has met, be it only as a source (SUNIONSTORE). Not of those whose
-// stripe it does not hold, which SORT's patterns and scripts lead to: somebody may be setting them, who tells it then.
-void Transaction::PutStaleKeysFirst() {
-  std::vector<std::string_view> rows;
-  for (const StaleKey& stale : stale_keys_) rows.push_back(stale.row);
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  std::string deletions;
-  for (const std::string_view row : rows) {
+// is told of all such keys that the command has met, be it only as a source (SUNIONSTORE), where it met them: what a
+// transaction did before may have been of a key that it has itself given a time long past. Not of those whose stripe it
+// does not hold, which SORT's patterns and scripts lead to: somebody may be setting them, who tells it then.
+void Transaction::PutStaleKeys() {
+  std::string told;
+  size_t copied = effects_before_;
+  std::unordered_set<std::string_view> here;
+  for (const StaleKey& stale : stale_keys_) {
     KeyRowParts parts;
-    if (!ParseKeyRow(row, parts) || !Holds(StripeOf(parts.key))) continue;
-    const int db = DatabaseBefore(parts.keyspace);
-    if (db < 0) continue;  // nobody has heard of it
+    if (stale.db < 0 || !ParseKeyRow(stale.row, parts) || !Holds(StripeOf(parts.key))) continue;
+    if (stale.place > copied) {
+      told.append(effects_, copied, stale.place - copied);
+      copied = stale.place;
+      here.clear();
+    }
+    if (!here.insert(stale.row).second) continue;
     const std::string_view words[] = {interest_ & kUnlinksExpired ? "UNLINK" : "DEL", parts.key};
-    AppendLogCommand(deletions, db, words);
+    AppendLogCommand(told, stale.db, words);
     ++command_effects_;
   }
-  effects_.insert(effects_before_, deletions);
+  told.append(effects_, copied);
+  effects_.replace(effects_before_, std::string::npos, told);
 }
 
 void Transaction::GroupEffects() {
@@ -46,7 +55,7 @@ void Transaction::GroupEffects() {
 
 void Transaction::FinishEffects() {
   const bool tells = (command_effects_ > 0 || tells_stale_keys_) && interest_ & kInterestInEffects;
-  if (tells && !stale_keys_.empty()) PutStaleKeysFirst();
+  if (tells && !stale_keys_.empty()) PutStaleKeys();
   if (command_effects_ > 1 && !effects_apart_) GroupEffects();
 }
 

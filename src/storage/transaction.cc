@@ -231,6 +231,9 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
   effects_.resize(savepoint.effects_bytes);
   command_effects_ = savepoint.effects;
   command_changes_ = savepoint.changes;
+  for (auto stale = stale_keys_.rbegin(); stale != stale_keys_.rend() && stale->place > effects_.size(); ++stale) {
+    stale->place = effects_.size();
+  }
 }
 
 std::vector<Announcement> Transaction::TakeAnnouncements() {
@@ -432,15 +435,6 @@ KeyspaceId Transaction::keyspace(int db) const {
 int Transaction::DatabaseOf(KeyspaceId id) const {
   for (int db = 0; db < store_.databases(); ++db) {
     if (keyspace(db) == id) return db;
-  }
-  return -1;
-}
-
-int Transaction::DatabaseBefore(KeyspaceId id) const {
-  if (!changed_keyspaces_) return DatabaseOf(id);
-  for (int db = 0; db < store_.databases(); ++db) {
-    const bool is_first = keyspaces_before_.empty();  // that changes them
-    if ((is_first ? store_.databases_[db].keyspace.load() : keyspaces_before_[db]) == id) return db;
   }
   return -1;
 }

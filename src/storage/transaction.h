@@ -67,6 +67,8 @@ enum class CommitMode : unsigned char {
 struct StaleKey {
   std::string row;
   bool missed;
+  size_t place = 0;  // the bytes of effects before it was met
+  int db = -1;       // then; -1: none has it
 };
 
 struct KeyCountDelta {
@@ -83,6 +85,7 @@ enum class AnnouncementKind : unsigned char {
   kKeyRead,  // with all that was announced before, by a client that keeps a copy
   kAllChanged,
   kKeyExpires,  // the key row is the channel, the Unix time in ms the source
+  kFieldsExpire,  // of a hash, likewise: when the first of them does
 };
 struct Announcement {
   AnnouncementKind kind;
@@ -185,8 +188,6 @@ class Transaction {
   KeyspaceId keyspace(int db) const;
   // The database that has the keyspace; -1: none.
   int DatabaseOf(KeyspaceId keyspace) const;
-  // The same as the command found it.
-  int DatabaseBefore(KeyspaceId keyspace) const;
   // Whether a database has this keyspace, own uncommitted FLUSHDBs included.
   bool HasKeyspace(KeyspaceId keyspace) const;
   // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
@@ -208,7 +209,7 @@ class Transaction {
   // A key was deleted or replaced because its time had passed.
   void CountExpired() { ++command_expired_; }
   // A look-up met a key past its time. `missed` says that it is told of as one that a read did not find.
-  void NoteStaleKey(std::string_view key_row, bool missed) { stale_keys_.push_back({std::string(key_row), missed}); }
+  void NoteStaleKey(std::string_view key_row, KeyspaceId keyspace, bool missed);
   // The command has deleted or replaced such a key: that is told even if it has no effects of its own to tell.
   void TellStaleKeys() { tells_stale_keys_ = true; }
   std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
@@ -325,7 +326,7 @@ class Transaction {
   Status WriteBatch(CommitMode mode);
   void SortEntries();
   void FinishEffects();
-  void PutStaleKeysFirst();
+  void PutStaleKeys();
   void GroupEffects();
   void BuildBatch();
   void PutKeyspaces();

@@ -55,7 +55,10 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   const bool is_gone = removed > 0 && hash.size() == 0;
   TRY(hash.Save());
   Transaction& txn = keyspace.txn();
-  if (hash.MayHaveDue()) txn.NoteExpiry(hash.next_deadline_ms());  // the row for it is there already
+  if (hash.MayHaveDue()) {  // the row for it is there already
+    txn.NoteExpiry(hash.next_deadline_ms());
+    keyspace.AnnounceExpiry(key, hash.next_deadline_ms(), AnnouncementKind::kFieldsExpire);
+  }
   const int db = txn.DatabaseOf(keyspace.id());  // -1: this run does not offer it
   if (is_gone && db >= 0 && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
   return Ok();
@@ -94,18 +97,33 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
 
 }  // namespace
 
+namespace {
+
+void AnnounceMiss(Transaction& txn, const KeyRowParts& parts) {
+  AnnounceEvent(txn, txn.DatabaseOf(parts.keyspace), "keymiss", parts.key);
+}
+
+}  // namespace
+
+void AnnounceMisses(Transaction& txn, std::span<const StaleKey> found) {
+  for (const StaleKey& stale : found) {
+    KeyRowParts parts;
+    if (stale.missed && ParseKeyRow(stale.row, parts) && txn.HasKeyspace(parts.keyspace)) AnnounceMiss(txn, parts);
+  }
+}
+
 Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found) {
   txn.SetEffectsApart();
-  for (const auto& [key_row, missed] : found) {
+  for (const StaleKey& stale : found) {
     KeyRowParts parts;
-    if (!ParseKeyRow(key_row, parts) || !txn.HasKeyspace(parts.keyspace)) continue;
+    if (!ParseKeyRow(stale.row, parts) || !txn.HasKeyspace(parts.keyspace)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
     const Key key = keyspace.Name(parts.key);
     const uint32_t stripes[] = {key.stripe()};
     TRY(txn.Lock(stripes));
     const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) TRY(keyspace.Remove(key, entry));
-    if (missed) AnnounceEvent(txn, txn.DatabaseOf(parts.keyspace), "keymiss", parts.key);
+    if (stale.missed) AnnounceMiss(txn, parts);
   }
   return Ok();
 }

@@ -35,6 +35,10 @@ Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::s
 // Deletes up to `most` keys whose time is `now_ms` or before, in commits of some dozen. Returns how many.
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most);
 
+// Of keys past their time that stay where they are: tells that a read has missed those of which it is wanted. Thread:
+// the transaction's.
+void AnnounceMisses(Transaction& txn, std::span<const StaleKey> found);
+
 // Deletes those of the keys that are still there and past their time, within the transaction's current command.
 // On the fast lane kWouldWait when a key's stripe is taken. Thread: the transaction's.
 Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found);

@@ -115,6 +115,7 @@ void Hash::TellExpired(std::span<const std::string> fields) {
   const int db = keyspace_->db() >= 0 ? keyspace_->db() : txn.DatabaseOf(keyspace_->id());
   if (db < 0) return;
   if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key_->bytes());
+  if (txn.interest() & kInterestInKeys) txn.Announce({AnnouncementKind::kKeyChanged, std::string(key_->bytes()), {}});
   if (!(txn.interest() & kInterestInEffects)) return;
   std::vector<std::string_view> words = {"HDEL", key_->bytes()};
   words.insert(words.end(), fields.begin(), fields.end());

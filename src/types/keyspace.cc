@@ -32,7 +32,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   if (entry.exists_) {
     entry.record_ = record;
   } else {
-    txn_.NoteStaleKey(key.row().row(), tells_miss);
+    txn_.NoteStaleKey(key.row().row(), id_, tells_miss);
   }
   txn_.CountLookup(entry.exists_);
   return entry;
@@ -75,14 +75,20 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
 
 // The rows for times that the stored value had none for.
 void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header) {
-  for (const int64_t when_ms : {header.expire_ms, header.fields_expire_ms}) {
-    if (when_ms == kNoExpiry) continue;
-    if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) continue;
+  const auto put = [&](int64_t when_ms, AnnouncementKind kind) {
+    if (when_ms == kNoExpiry) return;
+    if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) return;
     txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), {});
     txn_.NoteExpiry(when_ms);
-    if (!(txn_.interest() & kInterestInExpiries) || txn_.keeps_expired()) continue;
-    txn_.Announce({AnnouncementKind::kKeyExpires, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
-  }
+    AnnounceExpiry(key, when_ms, kind);
+  };
+  put(header.expire_ms, AnnouncementKind::kKeyExpires);
+  put(header.fields_expire_ms, AnnouncementKind::kFieldsExpire);
+}
+
+void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind kind) {
+  if (!(txn_.interest() & kInterestInExpiries) || txn_.keeps_expired()) return;
+  txn_.Announce({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
 }
 
 // The key is on its way out because its time has passed. Of one in a database that this run does not offer, or in one

@@ -116,6 +116,9 @@ class Keyspace {
   // A key that is written now is not told of as new: it takes the place of one that was just removed.
   void TellNoNewKeys() { tells_new_ = false; }
 
+  // Tells a writable replica of a time that its own clients gave this key, or fields of it (storage/transaction.h).
+  void AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind kind);
+
   // Exact count of keys, those past their expiry and not yet deleted included (as Redis counts).
   int64_t Count() const { return txn_.KeyCount(id_); }
 

@@ -450,6 +450,14 @@ def test_restore(both):
         ours, theirs = (one.tell(*words[:3], payload, *words[3:])
                         for one, payload in zip(both, payloads))
         assert ours == theirs, words
+    for words in (("rpush", "a", "b"), ("xadd", "1-1", "a", "b"), ("hset", "a", "b"), ("sadd", "a")):
+        told = []
+        for one in both:
+            one.client("del", "from", "to")
+            one.client(words[0], "from", *words[1:])
+            one.client("set", "to", "v")
+            told.append(one.tell("restore", "to", "0", one.client("dump", "from")[1], "replace"))
+        assert told[0] == told[1], words
 
 
 def test_a_transaction_tells_in_its_order(both):

@@ -224,3 +224,38 @@ def test_a_source_past_its_time(couple, kind, around):
         wait_for_offset(*couple)
         assert client.dump("d") == other.dump("d") is not None, line
         assert other.exists("s") == 0
+
+
+WITHIN = {
+    "written anew": ["SET k v PXAT 1", "LPUSH k a"],
+    "set where it is not": ["SET k v PXAT 1", "SETNX k w"],
+    "counted": ["SET k 5 EXAT 1", "INCR k"],
+    "set with its time": ["SET k v PXAT 1", "SET k w KEEPTTL"],
+    "moved from before": ["LMOVE l o LEFT LEFT", "SET l v PXAT 1", "GET l", "SET z 1"],
+    "copied before": ["COPY s o", "SET s v PXAT 1", "EXISTS s", "SET z 1"],
+    "in another database": ["SWAPDB 0 1", "SET k v PXAT 1", "APPEND k w", "SWAPDB 0 1"],
+}
+
+
+@pytest.mark.parametrize("around", ["exec", "script"])
+@pytest.mark.parametrize("lines", WITHIN.values(), ids=WITHIN)
+def test_a_key_is_set_and_past_its_time_within_a_transaction(couple, lines, around):
+    """Its end is told where it is met, neither before what used the old value nor after what makes a new one."""
+    client, other = (server.client() for server in couple)
+    client.flushall()
+    client.rpush("l", "a", "b")
+    client.set("s", "v")
+    if around == "exec":
+        with client.pipeline(transaction=True) as pipe:
+            for line in lines:
+                pipe.execute_command(*line.split())
+            pipe.execute()
+    else:
+        body = " ".join(f"redis.call({', '.join(repr(word) for word in line.split())})" for line in lines)
+        client.eval(body, 5, "k", "l", "s", "o", "z")
+    wait_for_offset(*couple)
+    for db in (0, 1):
+        one, two = (server.client(db=db) for server in couple)
+        for key in ("k", "l", "s", "o", "z"):
+            assert two.dump(key) == one.dump(key), (db, key)
+            assert two.pttl(key) == one.pttl(key), (db, key)

@@ -190,16 +190,37 @@ TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
 }
 
 // Of the end of a key that a command does not hold somebody else tells: it may have a new value by then.
-TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreToldFirst) {
+TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreTold) {
   LogReader reader(store(), store().LatestSequence() + 1);
   Begin();
   const KeyspaceId keyspace = txn().keyspace(0);
   Lock(Key(keyspace, "h"));
-  for (const char* name : {"f", "h", "h"}) txn().NoteStaleKey(Key(keyspace, name).row().row(), false);
+  for (const char* name : {"f", "h", "h"}) txn().NoteStaleKey(Key(keyspace, name).row().row(), keyspace, false);
   Tell("a");
   Finish();
   Commit();
   EXPECT_EQ(ReadAll(reader), "[(ha)]");
+}
+
+// What a command did before it met such a key may have been of that key, with a value that is past its time since.
+TEST_F(LogReaderTest, OfKeysPastTheirTimeIsToldWhereTheyWereMet) {
+  LogReader reader(store(), store().LatestSequence() + 1);
+  Begin();
+  const KeyspaceId keyspace = txn().keyspace(0);
+  Lock(Key(keyspace, "k"));
+  const auto meet = [&] { txn().NoteStaleKey(Key(keyspace, "k").row().row(), keyspace, false); };
+  Tell("a");
+  meet();
+  Tell("b");
+  const Transaction::Savepoint savepoint = txn().MakeSavepoint();
+  Tell("longer than what comes after");
+  meet();
+  txn().RollbackTo(savepoint);
+  Tell("c");
+  meet();
+  Finish();
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[(akbkck)]");
 }
 
 }  // namespace
