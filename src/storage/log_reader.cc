@@ -5,6 +5,7 @@
 #include <rocksdb/transaction_log.h>
 #include <rocksdb/write_batch.h>
 
+#include <shared_mutex>
 #include <utility>
 
 #include "storage/store.h"
@@ -50,6 +51,7 @@ Result<LogReader::Outcome> LogReader::Open() {
   log_.reset();
   advance_ = false;
   if (sequence_ > store_.LatestSequence()) return Outcome::kCaughtUp;
+  const std::shared_lock lock(store_.old_logs_mutex());
   const rocksdb::Status opened = store_.db().GetUpdatesSince(sequence_, &log_);
   if (opened.IsNotFound()) return Outcome::kGone;
   TRY(FromRocksDb(opened));
@@ -89,6 +91,7 @@ Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
       const rocksdb::Status status = log_->status();
       if (status.ok()) return Outcome::kCaughtUp;
       log_.reset();
+      if (status.IsIOError()) return FromRocksDb(status);
       // Otherwise a file went away while it was being read.
       if (!status.IsTryAgain()) return Outcome::kGone;
       if (made_anew) return Outcome::kCaughtUp;  // a tail that is still being written
@@ -98,7 +101,10 @@ Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
     const rocksdb::BatchResult result = log_->GetBatch();
     const uint64_t next = result.sequence + static_cast<uint64_t>(result.writeBatchPtr->Count());
     if (next <= sequence_) continue;  // it begins before the place asked for
-    if (result.sequence > sequence_) return Outcome::kGone;
+    if (result.sequence > sequence_) {
+      log_.reset();
+      return Outcome::kGone;
+    }
     auto entries = std::make_shared<std::string>();
     EntryCollector collector(sequence_ - result.sequence, *entries);
     TRY(FromRocksDb(result.writeBatchPtr->Iterate(&collector)));

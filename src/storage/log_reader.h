@@ -38,8 +38,13 @@ class LogReader {
   enum class Outcome : unsigned char {
     kBatch,     // the batch is filled in
     kCaughtUp,  // everything that is committed has been read; ask again later
-    kGone,      // the log no longer reaches back to here
+    // The log no longer reaches back to here. Or it only seems so, for some time: RocksDB moves logs into the archive the
+    // newest first, and overlooks those that are still to go. So who has a lot to lose asks again (kLongestGoneMs).
+    kGone,
   };
+
+  static constexpr int64_t kLongestGoneMs = 2000;
+  static constexpr int64_t kGonePauseMs = 50;
 
   // Reads from the batch that begins at `sequence`, or next after it: 1 for all there ever was, Store::LatestSequence()
   // + 1 for what is still to come.

@@ -5,6 +5,8 @@
 #include <rocksdb/env.h>
 #include <rocksdb/transaction_log.h>
 
+#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +17,30 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kSuffix = ".log";
+constexpr std::string_view kDroppedSuffix = ".dropped";  // RocksDB takes it for no log
 
-Status DeleteLog(rocksdb::Env& env, const std::string& path) {
-  const rocksdb::Status deleted = env.DeleteFile(path);
-  return deleted.IsNotFound() ? Ok() : FromRocksDb(deleted);
+// RocksDB looks at every log there is when it is asked for one of them, and takes one that has just gone for an error.
+// So they go at once, by another name, which takes no time.
+Status SetAside(Store& store, std::span<const std::string> paths) {
+  rocksdb::Env& env = *store.db().GetEnv();
+  const std::lock_guard lock(store.old_logs_mutex());
+  for (const std::string& path : paths) {
+    const rocksdb::Status renamed = env.RenameFile(path, path + std::string(kDroppedSuffix));
+    if (!renamed.IsNotFound()) TRY(FromRocksDb(renamed));
+  }
+  return Ok();
+}
+
+// Those that nobody reads from `first` on, oldest first.
+Result<std::vector<std::string>> FindUnneeded(rocksdb::DB& db, uint64_t first) {
+  std::vector<std::string> paths;
+  rocksdb::VectorLogPtr logs;  // oldest first
+  TRY(FromRocksDb(db.GetSortedWalFiles(logs)));
+  for (size_t i = 0; i + 1 < logs.size() && logs[i + 1]->StartSequence() <= first; ++i) {
+    if (logs[i]->Type() != rocksdb::kArchivedLogFile) break;
+    paths.push_back(db.GetName() + logs[i]->PathName());
+  }
+  return paths;
 }
 
 }  // namespace
@@ -31,18 +53,21 @@ Status DropOldLogs(Store& store, const FirstNeeded& first_needed) {
   const rocksdb::Status listed = env.GetChildren(folder, &names);
   if (listed.IsNotFound()) return Ok();
   TRY(FromRocksDb(listed));
-  std::erase_if(names, [](const std::string& name) { return !name.ends_with(kSuffix); });
-  if (names.empty()) return Ok();
-  const uint64_t first = first_needed();
-  if (first == kNothingNeeded) {
-    for (const std::string& name : names) TRY(DeleteLog(env, folder + "/" + name));
-    return Ok();
+  std::vector<std::string> old;
+  std::vector<std::string> dropped;  // also those of a process that was killed
+  for (const std::string& name : names) {
+    if (name.ends_with(kSuffix)) old.push_back(folder + "/" + name);
+    if (name.ends_with(kDroppedSuffix)) dropped.push_back(folder + "/" + name);
   }
-  rocksdb::VectorLogPtr logs;  // oldest first
-  TRY(FromRocksDb(db.GetSortedWalFiles(logs)));
-  for (size_t i = 0; i + 1 < logs.size() && logs[i + 1]->StartSequence() <= first; ++i) {
-    if (logs[i]->Type() != rocksdb::kArchivedLogFile) break;
-    TRY(DeleteLog(env, db.GetName() + logs[i]->PathName()));
+  if (!old.empty()) {
+    const uint64_t first = first_needed();
+    if (first != kNothingNeeded) old = TRY(FindUnneeded(db, first));
+    TRY(SetAside(store, old));
+    for (const std::string& path : old) dropped.push_back(path + std::string(kDroppedSuffix));
+  }
+  for (const std::string& path : dropped) {
+    const rocksdb::Status deleted = env.DeleteFile(path);
+    if (!deleted.IsNotFound()) TRY(FromRocksDb(deleted));
   }
   return Ok();
 }

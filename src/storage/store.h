@@ -185,6 +185,8 @@ class Store {
   KeyspaceCounters& counters() { return counters_; }
   LazyFree& lazy_free() { return lazy_free_; }
   LogTail& log_tail() { return log_tail_; }
+  // Old logs go away only while this is held alone; who makes RocksDB list all the logs there are shares it.
+  std::shared_mutex& old_logs_mutex() { return old_logs_mutex_; }  // storage/ only
   rocksdb::DB& db() { return *db_; }                                    // storage/ only
   rocksdb::ColumnFamilyHandle* family(Space space) { return families_[static_cast<int>(space)]; }  // storage/ only
 
@@ -264,6 +266,7 @@ class Store {
   CommitListener* listener_ = nullptr;
   std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
   std::atomic<InterestMask> interest_{0};
+  std::shared_mutex old_logs_mutex_;  // a leaf
   std::shared_mutex effects_mutex_;  // shared: effects of commands are written
   std::atomic<uint64_t> incomplete_probes_{0};
   std::atomic<bool> loaded_{false};

@@ -3,7 +3,10 @@
 // Old write-ahead logs stay as long as somebody may read them, and no longer.
 #include "storage/old_logs.h"
 
+#include <atomic>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "storage/log_reader.h"
 #include "store_fixture.h"
@@ -80,6 +83,38 @@ TEST_F(OldLogsTest, AreListedBeforeItIsAskedWhoReads) {
                 return kNothingNeeded;
               }).ok());
   EXPECT_TRUE(CanRead(begin));
+}
+
+// RocksDB looks at all the logs there are when it is asked for one of them: those that go meanwhile are no error.
+TEST_F(OldLogsTest, GoBesideAReader) {
+  std::atomic<bool> over{false};
+  std::string error;
+  WriteLog("first");
+  std::atomic<uint64_t> needed{store().LatestSequence() + 1};
+  const std::jthread reader([&] {
+    while (!over && error.empty()) {
+      LogReader log(store(), needed);
+      LogReader::Batch batch;
+      const Result<LogReader::Outcome> outcome = log.Next(batch);
+      if (!outcome.ok()) error = outcome.status().text();
+    }
+  });
+  for (int round = 0; round < 12; ++round) {
+    for (int i = 0; i < 20; ++i) WriteLog("a");
+    needed = WriteLog("b");
+    EXPECT_TRUE(DropOldLogs(store(), [&needed] { return needed.load(); }).ok());
+  }
+  over = true;
+  EXPECT_EQ(error, "");
+}
+
+// A process that was killed has left some that were to go.
+TEST_F(OldLogsTest, ThoseThatWereAboutToGoDo) {
+  WriteLog("a");
+  const std::filesystem::path left = std::filesystem::path(dir()) / "archive" / "000001.log.dropped";
+  std::ofstream(left) << "log";
+  ASSERT_TRUE(DropOldLogs(store(), [] { return uint64_t{1}; }).ok());
+  EXPECT_FALSE(std::filesystem::exists(left));
 }
 
 }  // namespace
