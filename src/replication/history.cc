@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/history.h"
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 #include "encoding/varint.h"
 
 namespace cairn {
 namespace {
 
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr uint64_t kLogs = 1;
 constexpr uint64_t kFollows = 2;
 constexpr uint64_t kMostAnchors = 1 << 16;
+// A primary's stream has a new name after each start; so often may a replica miss it.
+constexpr size_t kMostFormer = 16;
 
 Status CutShort() { return Status::Corruption("meta row replication: cut short"); }
 
@@ -27,6 +31,34 @@ bool ReadText(std::string_view& bytes, uint64_t size, std::string& text) {
   text = bytes.substr(0, size);
   bytes.remove_prefix(size);
   return true;
+}
+
+bool ReadFormer(std::string_view& bytes, std::vector<FormerStream>& former) {
+  uint64_t count;
+  if (!ReadVarint(bytes, count) || count > kMostFormer) return false;
+  former.resize(count);
+  for (FormerStream& stream : former) {
+    if (!ReadText(bytes, kReplicationIdDigits, stream.id) || !ReadVarint(bytes, stream.end)) return false;
+  }
+  return true;
+}
+
+// Version 1 has one, or none.
+bool ReadOneFormer(std::string_view& bytes, std::vector<FormerStream>& former) {
+  FormerStream stream;
+  int64_t end;
+  if (!ReadText(bytes, kReplicationIdDigits, stream.id) || !ReadSigned(bytes, end)) return false;
+  if (end < 0) return true;
+  stream.end = static_cast<uint64_t>(end);
+  former.push_back(std::move(stream));
+  return true;
+}
+
+// Version 1 has the machine's run there, of use no more.
+bool SkipBoot(std::string_view& bytes) {
+  uint64_t size;
+  std::string boot;
+  return ReadVarint(bytes, size) && ReadText(bytes, size, boot);
 }
 
 }  // namespace
@@ -54,15 +86,22 @@ Result<Applied> DecodeApplied(std::string_view bytes) {
   return applied;
 }
 
-void History::Fork(uint64_t offset) {
-  previous_id = id;
-  previous_end = static_cast<int64_t>(offset) + 1;
-  id = DrawReplicationId();
+void History::Fork(uint64_t offset, std::string new_id) {
+  // After a loss of power the stream may fork before where it did last.
+  for (FormerStream& stream : former) stream.end = std::min(stream.end, offset + 1);
+  former.insert(former.begin(), {std::exchange(id, std::move(new_id)), offset + 1});
+  if (former.size() > kMostFormer) former.resize(kMostFormer);
+}
+
+void History::StartAnew(std::string new_id) {
+  id = std::move(new_id);
+  former.clear();
 }
 
 bool History::Covers(std::string_view of, uint64_t next) const {
   if (of == id) return true;
-  return of == previous_id && previous_end >= 0 && next <= static_cast<uint64_t>(previous_end);
+  return std::any_of(former.begin(), former.end(),
+                     [&](const FormerStream& stream) { return of == stream.id && next <= stream.end; });
 }
 
 const Anchor* History::AnchorBefore(uint64_t offset) const {
@@ -76,11 +115,13 @@ const Anchor* History::AnchorBefore(uint64_t offset) const {
 std::string EncodeHistory(const History& history) {
   std::string bytes;
   AppendVarint(bytes, kVersion);
-  bytes.append(history.id).append(history.previous_id);
-  AppendVarint(bytes, ZigZag(history.previous_end));
+  bytes.append(history.id);
+  AppendVarint(bytes, history.former.size());
+  for (const FormerStream& stream : history.former) {
+    bytes.append(stream.id);
+    AppendVarint(bytes, stream.end);
+  }
   AppendVarint(bytes, (history.logs ? kLogs : 0) | (history.follows ? kFollows : 0));
-  AppendVarint(bytes, history.boot.size());
-  bytes.append(history.boot);
   AppendVarint(bytes, history.anchors.size());
   for (const Anchor& anchor : history.anchors) {
     AppendVarint(bytes, anchor.offset);
@@ -93,16 +134,14 @@ std::string EncodeHistory(const History& history) {
 Result<History> DecodeHistory(std::string_view bytes) {
   History history;
   uint64_t version;
-  uint64_t flags;
-  uint64_t boot_size;
-  uint64_t count;
   if (!ReadVarint(bytes, version)) return CutShort();
-  if (version != kVersion) return Status::Corruption("meta row replication: of an unknown version");
-  if (!ReadText(bytes, kReplicationIdDigits, history.id) ||
-      !ReadText(bytes, kReplicationIdDigits, history.previous_id) ||
-      !ReadSigned(bytes, history.previous_end) || !ReadVarint(bytes, flags) ||
-      !ReadVarint(bytes, boot_size) || !ReadText(bytes, boot_size, history.boot) ||
-      !ReadVarint(bytes, count) || count > kMostAnchors) {
+  if (version == 0 || version > kVersion) return Status::Corruption("meta row replication: of an unknown version");
+  if (!ReadText(bytes, kReplicationIdDigits, history.id)) return CutShort();
+  if (!(version == 1 ? ReadOneFormer(bytes, history.former) : ReadFormer(bytes, history.former))) return CutShort();
+  uint64_t flags;
+  uint64_t count;
+  if (!ReadVarint(bytes, flags) || (version == 1 && !SkipBoot(bytes)) || !ReadVarint(bytes, count) ||
+      count > kMostAnchors) {
     return CutShort();
   }
   history.logs = flags & kLogs;

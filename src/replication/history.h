@@ -3,9 +3,10 @@
 // History: which stream of changes the data is the result of, and how far back it can be told
 // again. It is a row of the store (docs/format.md), so that a restart goes on with it.
 //
-//   history   version:varint (1) id:40 bytes previous_id:40 bytes previous_end:zigzag varint
+//   history   version:varint (2) id:40 bytes count:varint, count streams before, the last one first
 //             flags:varint (1: changes are logged, 2: the stream is that of a primary)
-//             boot:size:varint, bytes    count:varint, count anchors
+//             count:varint, count anchors
+//   stream    id:40 bytes end:varint
 //   anchor    offset:varint sequence:varint db:zigzag varint
 //   applied   offset:varint db:zigzag varint        a row of its own, in every batch of a replica
 //
@@ -46,18 +47,23 @@ struct Applied {
 std::string EncodeApplied(const Applied& applied);
 Result<Applied> DecodeApplied(std::string_view bytes);
 
+// A stream that was the same as a later one up to the byte before `end`.
+struct FormerStream {
+  std::string id;
+  uint64_t end = 0;
+};
+
 struct History {
   std::string id = std::string(kNoReplicationId);
-  // The stream before this one, which was the same up to the byte before `previous_end`; -1: none.
-  std::string previous_id = std::string(kNoReplicationId);
-  int64_t previous_end = -1;
+  std::vector<FormerStream> former;  // the last one first; their ends do not grow
   bool logs = false;
   bool follows = false;
-  std::string boot;  // the machine's run in which it was last written; empty after a clean end
   std::vector<Anchor> anchors;  // ascending
 
-  // The stream becomes another one, which has everything up to `offset` in common with it.
-  void Fork(uint64_t offset);
+  // The stream becomes another one, which has everything up to `offset` in common with it. By default of a new name.
+  void Fork(uint64_t offset, std::string new_id = DrawReplicationId());
+  // The stream becomes another one, of which nothing was told before.
+  void StartAnew(std::string new_id = DrawReplicationId());
   // Whether a replica of stream `of` that wants the byte `next` (counted from 1) wants one of this.
   bool Covers(std::string_view of, uint64_t next) const;
   // The last anchor from which the byte after `offset` can be reached; null: none.

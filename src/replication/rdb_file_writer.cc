@@ -116,7 +116,8 @@ Status RdbFileWriter::Write() {
   txn_.BeginCommand(Lane::kSlow, WallMs(), false);
   WriteHead();
   Status status;
-  for (int db = 0; db < snapshot_.databases() && status.ok(); ++db) status = WriteDatabase(db);
+  const int databases = options_.has_keys ? snapshot_.databases() : 0;
+  for (int db = 0; db < databases && status.ok(); ++db) status = WriteDatabase(db);
   txn_.AbandonCommand();
   txn_.ReadFrom(nullptr);
   TRY(std::move(status));

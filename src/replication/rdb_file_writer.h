@@ -40,6 +40,7 @@ struct RdbFileOptions {
   bool folds = true;                                         // compress long texts
   std::vector<std::pair<std::string, std::string>> aux;      // besides those every file has
   std::vector<std::string> functions;                        // libraries' code
+  bool has_keys = true;                                      // the databases are in it
   RdbUseHint use_hint = RdbUseHint::kNone;
   int64_t key_delay_us = 0;                                  // sleeps so long after each key
   std::function<void(uint64_t keys)> on_progress;            // every so many keys

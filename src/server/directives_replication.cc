@@ -40,7 +40,8 @@ const Directive kRows[] = {
      .help = "An archive: what the primary deletes (DEL, UNLINK, also for keys past their time) stays here."},
     {.name = "replica-ignore-expire", .alias = "slave-ignore-expire", .section = kRepl, .kind = Kind::kBool,
      .fallback = "no", .target = &S::replica_ignore_expire,
-     .help = "An archive: times that the primary gives keys to live are not taken over from its stream."},
+     .help = "An archive: times that the primary gives keys to live are not taken over from its stream. Those of "
+             "a hash's fields are."},
     {.name = "repl-timeout", .section = kRepl, .kind = Kind::kNumber, .fallback = "60", .min = 1, .max = kMaxInt,
      .target = &S::repl_timeout_s, .syntax = "<seconds>",
      .help = "Seconds of silence after which either side gives the link up."},

@@ -43,8 +43,6 @@ Number RoundUp(Number number, Number step) {
   return (number + step / 2 + step - 1) / step * step;
 }
 
-std::string FolderOfSets(Server& server) { return server.config().Text("dir") + "/sync-sent"; }
-
 // Ends early when `check` says so.
 template <typename Check>
 void SleepUntil(int64_t until_us, const Check& check) {
@@ -57,7 +55,9 @@ void SleepUntil(int64_t until_us, const Check& check) {
 
 // ---- start and stop
 
-void FileSets::Start() { RemoveFolder(FolderOfSets(server_)); }
+std::string FileSets::folder() const { return server_.config().Text("dir") + "/sync-sent"; }
+
+void FileSets::Start() { RemoveFolder(folder()); }
 
 void FileSets::Stop() {
   std::vector<std::shared_ptr<FileSet>> sets;
@@ -74,6 +74,7 @@ void FileSets::Stop() {
 
 void FileSets::RetireAll() {
   const std::lock_guard lock(mutex_);
+  ++retirements_;
   for (const std::shared_ptr<FileSet>& set : sets_) {
     set->is_retired = true;
     if (set->users == 0) set->ending = true;
@@ -134,8 +135,9 @@ std::shared_ptr<FileSet> FileSets::FindUsable(const FilesOffer& offer, const std
     const bool has_free_numbers =
         offer.free.keyspace <= set->first.keyspace && offer.free.collection <= set->first.collection;
     const bool goes_on = set->id == offer.has.transfer;
-    if (set->is_retired || set->stream != stream || !has_free_numbers || (!goes_on && set->users == 0)) continue;
+    if (set->is_retired || set->stream != stream || !has_free_numbers) continue;
     ++set->users;
+    if (goes_on && set->awaited > 0) --set->awaited;
     return set;
   }
   return nullptr;
@@ -146,17 +148,22 @@ Result<std::shared_ptr<FileSet>> FileSets::Take(const FilesOffer& offer) {
   if (std::shared_ptr<FileSet> set = FindUsable(offer, log_.history().id)) return set;
   Result<std::shared_ptr<FileSet>> set = Begin(offer);
   if (!set.ok()) NoteFailure(set.status().text());
+  if (set.ok() && *set == nullptr) return Status::Io("the data set has become another one");
   return set;
 }
 
+// The moment and the stream's name go together: neither the data nor the stream becomes another one meanwhile, which
+// RetireAll tells.
 Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
+  uint64_t retirements;
+  {
+    const std::lock_guard lock(mutex_);
+    retirements = retirements_;
+  }
   auto set = std::make_shared<FileSet>();
   set->id = DrawReplicationId();
-  set->folder = FolderOfSets(server_) + "/" + set->id;
+  set->folder = folder() + "/" + set->id;
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
-  std::error_code error;
-  std::filesystem::create_directories(set->folder, error);
-  if (error) return Status::Io(set->folder + ": " + error.message());
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   txn->AddStream("");
@@ -176,6 +183,10 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
     raw->written = true;
   };
   const std::lock_guard lock(mutex_);
+  if (retirements_ != retirements) return std::shared_ptr<FileSet>();
+  std::error_code error;
+  std::filesystem::create_directories(set->folder, error);
+  if (error) return Status::Io(set->folder + ": " + error.message());
   sets_.push_back(set);
   set->thread = StartThread("files-" + std::to_string(++begun_), run);
   return set;
@@ -185,8 +196,10 @@ void FileSets::Release(FileSet& set, bool got_all) {
   {
     const std::lock_guard lock(mutex_);
     --set.users;
+    if (!got_all) ++set.awaited;
     set.left_ms = WallMs();
-    if (set.users == 0 && (got_all || set.is_retired)) set.is_retired = set.ending = true;
+    const bool is_over = set.is_retired || (got_all && set.awaited == 0);
+    if (set.users == 0 && is_over) set.is_retired = set.ending = true;
   }
   Reap();
 }

@@ -3,9 +3,10 @@
 // File sets: first transfers in row files (storage/row_files.h), of a primary that is a Cairn to replicas that are.
 //
 // A set is the data as of one moment. It is written to a folder of its own by a thread, "files-<n>", while what there
-// is of it is sent already. All replicas that come while one is being sent a set share it, if its numbers are free with
-// them. When a link breaks, the set is kept for repl-timeout, so that the replica can go on where it was; when the last
-// one has all of it, it goes at once. Until then it holds the log from its moment on.
+// is of it is sent already. All replicas that come while there is a set share it, if its numbers are free with them.
+// When a link breaks, the set is kept for repl-timeout: the replica goes on where it was, or is sent the same again where
+// it could not keep what it had. When all have everything, it goes at once. Until then it holds the log from its moment
+// on.
 //
 // After a set could not be written (a full disk), transfers are RDB files again for a while.
 //
@@ -52,6 +53,7 @@ struct FileSet {
 
   // Guarded by FileSets::mutex_:
   int users = 0;
+  int awaited = 0;          // users that left without having all of it, and have not come back
   bool is_retired = false;  // nobody else gets it
   int64_t left_ms = 0;      // when the last user did
   std::thread thread;
@@ -67,6 +69,8 @@ class FileSets {
   // What a killed process has left goes. REQUIRES: the data directory is this process's.
   void Start();
   void Stop();
+  // Where what is written for first transfers lies, those in RDB files too. It may not be there.
+  std::string folder() const;
 
   // Whether a replica that offers this is sent files.
   bool Suits(const FilesOffer& offer) const;
@@ -92,6 +96,7 @@ class FileSets {
 
  private:
   std::shared_ptr<FileSet> FindUsable(const FilesOffer& offer, const std::string& stream);
+  // A new set; null: what it was to be of has become another meanwhile.
   Result<std::shared_ptr<FileSet>> Begin(const FilesOffer& offer);
   void Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<std::string> functions);
   Result<RowFilesContent> WriteFiles(FileSet& set, const StoreSnapshot& snapshot);
@@ -115,6 +120,7 @@ class FileSets {
   std::mutex begin_mutex_;  // one set is begun at a time; before mutex_
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<FileSet>> sets_;  // guarded by mutex_
+  uint64_t retirements_ = 0;                    // guarded by mutex_: RetireAll's
   Clock writing_;                               // guarded by mutex_, like the next
   Clock sending_;
   uint64_t begun_ = 0;                          // guarded by begin_mutex_

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/thread.h"
 #include "replication/rdb_file.h"
+#include "server/redact.h"
 #include "server/reload.h"
 #include "server/server.h"
 #include "server/stream_log.h"
@@ -38,21 +39,6 @@ bool IsForReplicas(const Command& command) {
   if (command.flags() & (kWrite | kMayReplicate | kRunsQueue | kRunsScript)) return true;
   const std::string_view name = command.top().row().name;
   return name == "select" || name == "multi" || name == "script";
-}
-
-bool IsCommand(std::span<const std::string_view> argv, std::string_view name) {
-  return EqualsIgnoreCase(argv[0], name);
-}
-
-// SET without the time it gives the key to live, which ends it.
-std::span<const std::string_view> WithoutExpiry(std::span<const std::string_view> argv) {
-  constexpr size_t kShortest = 5;  // SET key value PXAT time
-  if (!IsCommand(argv, "set") || argv.size() < kShortest) return argv;
-  const std::string_view option = argv[argv.size() - 2];
-  for (const std::string_view name : {"pxat", "exat", "px", "ex"}) {
-    if (EqualsIgnoreCase(option, name)) return argv.first(argv.size() - 2);
-  }
-  return argv;
 }
 
 // Whether something is being loaded: for as long as this lives.
@@ -219,7 +205,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   ShowState(State::kHandshake);
   TRY(link_.Introduce(options));
   if (!wanted_) return Status::Io("not wanted any more");
-  const bool goes_on = log_.can_continue();
+  const bool goes_on = log_.can_continue() && !is_damaged_;
   const History history = log_.history();
   const PrimaryLink::Answer answer =
       TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1, asks_failover_));
@@ -229,6 +215,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
     case PrimaryLink::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);
     case PrimaryLink::Answer::Kind::kFull:
       TRY(LoadEverything(answer));
+      is_damaged_ = false;
       ++full_syncs_;
       break;
     case PrimaryLink::Answer::Kind::kContinue:
@@ -241,7 +228,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
       Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
       break;
   }
-  return CarryOut();
+  return CarryOut(primary);
 }
 
 // ---- the first transfer
@@ -329,11 +316,12 @@ Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& h
 
 // ---- the stream
 
-Status Follower::CarryOut() {
+Status Follower::CarryOut(const PrimaryAddress& primary) {
   applied_ = log_.applied();
   received_offset_ = applied_.offset;
   session_ = std::make_unique<PrimarySession>(0);
   session_->db = applied_.db;
+  session_->peer = primary.host + ":" + std::to_string(primary.port);
   parser_ = std::make_unique<RequestParser>();
   stream_.clear();
   in_multi_ = 0;
@@ -371,9 +359,10 @@ Status Follower::RunBuffered() {
   for (;;) {
     const size_t before = parser_->pending_bytes();
     const RequestParser::Outcome outcome = parser_->Next(limits);
-    if (outcome == RequestParser::Outcome::kError) return Status::Io("the stream is damaged: " + parser_->error());
+    if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
     if (outcome == RequestParser::Outcome::kIncomplete) break;
     const std::string_view raw = parser_->request_bytes();
+    if (!parser_->argv().empty() && raw.front() != '*') return Damaged("a command as people type them");
     if (!parser_->argv().empty()) TRY(RunCommand(parser_->argv()));
     stream_.append(raw);
     in_multi_ = session_->multi.active ? in_multi_ + before - parser_->pending_bytes() : 0;
@@ -384,13 +373,19 @@ Status Follower::RunBuffered() {
   return session_->multi.active ? Ok() : CommitApplied();
 }
 
+// To go on from where it is would be to meet the same bytes again, or to take more of what was not meant.
+Status Follower::Damaged(const std::string& how) {
+  is_damaged_ = true;
+  return Status::Io("the stream is damaged, everything is asked for again: " + how);
+}
+
 Status Follower::CommitApplied() {
   if (stream_.empty()) return Ok();
   const Applied applied{applied_.offset + stream_.size(), session_->db};
   log_.AddApplied(*txn_, applied, stream_);
   const bool sync = server_.settings().fsync_policy() == AppendFsync::kAlways;
   TRY(txn_->Commit(sync ? CommitMode::kSync : CommitMode::kWait));
-  if (txn_->has_announcements()) server_.pubsub().Deliver(txn_->TakeAnnouncements());
+  if (txn_->has_announcements()) server_.Tell(txn_->TakeAnnouncements());
   applied_ = applied;
   log_.NoteApplied(applied);
   stream_.clear();
@@ -404,12 +399,22 @@ Status Follower::RunCommand(std::span<const std::string_view> argv) {
     return Ok();
   }
   const Settings& settings = server_.settings();
-  if (settings.replica_ignore_del && (IsCommand(argv, "del") || IsCommand(argv, "unlink"))) return Ok();
-  if (!settings.replica_ignore_expire) return RunRetried(argv);
-  for (const std::string_view name : {"pexpireat", "expireat", "pexpire", "expire"}) {
-    if (IsCommand(argv, name)) return Ok();
+  const auto kept = archive_filter_.Apply(argv, settings.replica_ignore_del, settings.replica_ignore_expire);
+  return kept.empty() ? Ok() : RunRetried(kept);
+}
+
+// As of a client's command, which counts when it is run and not when EXEC is still to come.
+void Follower::Account(const Command& command, std::span<const std::string_view> argv, int64_t usec,
+                       std::string_view error) {
+  if (session_->multi.active && !command.Has(kNotQueued)) return;
+  for (const QueuedCommand& queued : std::exchange(ran_, {})) {
+    Account(*queued.command, std::vector<std::string_view>(queued.argv.begin(), queued.argv.end()), queued.usec,
+            queued.error);
   }
-  return RunRetried(WithoutExpiry(argv));
+  stats_.OnCommand(command, usec, !error.empty(), error);
+  if (server_.monitors().any()) server_.monitors().Feed(*session_, command, argv);
+  if (!server_.slow_log().IsSlow(usec) || command.Has(kSkipSlowlog)) return;
+  server_.slow_log().Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->peer, {});
 }
 
 // What has to wait for a stripe lets go of its own first.
@@ -425,9 +430,9 @@ Status Follower::RunRetried(std::span<const std::string_view> argv) {
   for (int tries = 0;; ++tries) {
     reply_.clear();
     Reply reply(reply_, 2);
-    const Status status = server_.dispatcher().Apply(worker, *session_, command, argv, reply, tries > 1);
+    const Status status = server_.dispatcher().Apply(worker, *session_, command, argv, reply, tries > 1, ran_);
     if (!status.Is(Code::kWouldWait)) {
-      if (command != nullptr) stats_.OnCommand(*command, MonotonicUs() - begin_us, !status.ok(), status.text());
+      if (command != nullptr) Account(*command, argv, MonotonicUs() - begin_us, status.text());
       if (!status.ok()) {
         Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +
                                        std::string(status.text()) + "' after processing the command '" +

@@ -30,6 +30,7 @@
 #include "replication/history.h"
 #include "replication/primary_link.h"
 #include "resp/request_parser.h"
+#include "server/archive_filter.h"
 #include "server/stream_log.h"
 #include "storage/transaction.h"
 
@@ -90,12 +91,14 @@ class Follower {
   // What was loaded is the stream's data at its offset. `adoption` is to be Done once it is committed.
   Status BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
                         std::unique_ptr<StreamLog::Adoption>& adoption);
-  Status CarryOut();
+  Status CarryOut(const PrimaryAddress& primary);
   Status ReadSome();
   Status RunBuffered();
   Status RunCommand(std::span<const std::string_view> argv);
   Status RunRetried(std::span<const std::string_view> argv);
   Status CommitApplied();
+  Status Damaged(const std::string& how);
+  void Account(const Command& command, std::span<const std::string_view> argv, int64_t usec, std::string_view error);
   Status SendAck();
   Status KeepAlive();
   void ShowState(State state);
@@ -120,6 +123,9 @@ class Follower {
   int64_t acked_ms_ = 0;
   bool ack_wanted_ = false;
   std::string reply_;
+  std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet
+  ArchiveFilter archive_filter_;
+  bool is_damaged_ = false;  // what the primary sent last was no stream: not from here on
 
   std::mutex mutex_;
   std::condition_variable wake_;   // of the thread

@@ -75,6 +75,11 @@ class OwnStaging {
   bool is_adopted_ = false;
 };
 
+// The copies that clients keep are of a data set that is about to go.
+void AnnounceAllChanged(Transaction& txn) {
+  if (txn.interest() & kInterestInKeys) txn.Announce({AnnouncementKind::kAllChanged, {}, {}});
+}
+
 Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, const ReloadOptions& options) {
   Store& store = server.store();
   TRY(store.BeginStaging(txn));
@@ -93,9 +98,11 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.NoteExpiry(0);  // rounds have passed over what became due meanwhile
   txn.AdoptStaged();
+  AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kSync));
   staging.NoteAdopted();
+  server.Tell(txn.TakeAnnouncements());
   return reloaded;
 }
 
@@ -157,9 +164,11 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   TRY(before_adopting(txn));
   txn.AdoptStaged();
   store.cache().NoteUnknownRows();
+  AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kSync));
   staging.NoteAdopted();
+  server.Tell(txn.TakeAnnouncements());
   if (all_cached) store.cache().NoteAllRows(departures);
   return keys;
 }

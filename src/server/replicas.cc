@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -245,9 +247,14 @@ Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& s
   const Anchor* anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
   if (anchor == nullptr) return false;
   start = *anchor;
-  LogStream probe(server_.store(), start);
-  std::string bytes;
-  return TRY(probe.Next(bytes)) != LogReader::Outcome::kGone;
+  const int64_t until_us = MonotonicUs() + LogReader::kLongestGoneMs * 1000;
+  for (;;) {
+    LogStream probe(server_.store(), start);
+    std::string bytes;
+    if (TRY(probe.Next(bytes)) != LogReader::Outcome::kGone) return true;
+    if (MonotonicUs() > until_us) return false;
+    usleep(static_cast<useconds_t>(LogReader::kGonePauseMs * 1000));
+  }
 }
 
 Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
@@ -268,10 +275,12 @@ Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next,
                                   std::to_string(next) + ", have " + log_.history().id + " from " +
                                   std::to_string(log_.FirstByte()) + " to " + std::to_string(log_.offset()));
   }
+  const bool takes_files = !is_old && !replica.is_partial() && replica.files && file_sets_.Suits(*replica.files);
+  const bool may_share = takes_files || TakesMarkedFile(replica, is_old);
   ++full_syncs_;
-  const bool takes_files = !is_old && replica.files && file_sets_.Suits(*replica.files);
-  if (takes_files || TakesMarkedFile(replica, is_old)) TRY(AwaitOthers(replica));
+  if (may_share) TRY(AwaitOthers(replica));
   TRY(takes_files ? SendFiles(replica, start) : SendEverything(replica, is_old, start));
+  if (!replica.wants_stream) return AwaitSent(replica);
   return SendStream(replica, start, start.offset + 1);
 }
 
@@ -330,13 +339,26 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   RunAtLowPriority("rdb-" + std::to_string(replica.id),
                    [&] { sent = SendSnapshot(replica, *snapshot, start, is_marked); });
   TRY(std::move(sent));
-  if (!is_marked) {
+  if (!is_marked || !replica.wants_stream) {
     replica.state = Replica::State::kOnline;
     replica.acked_ms = WallMs();
     return Ok();
   }
   // Redis reads the mark to the end of what is there, so nothing may follow it before the first acknowledgement.
   return AwaitAck(replica);
+}
+
+// Until it has been given all that it is to have.
+Status Replicas::AwaitSent(Replica& replica) {
+  for (const int64_t since_us = MonotonicUs();;) {
+    const std::shared_ptr<ClientSession> session = replica.session.lock();
+    if (replica.ended || session == nullptr) return Gone();
+    if (session->unsent_bytes() == 0) return Status::Io("it has the file, and wanted nothing else");
+    if (MonotonicUs() - since_us > server_.settings().repl_timeout_s * 1000000) {
+      return Status::Io("it takes nothing any more");
+    }
+    usleep(kRoomPauseUs);
+  }
 }
 
 Status Replicas::AwaitAck(Replica& replica) {
@@ -385,7 +407,8 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   txn->KeepExpired(true);
   txn->ReadFrom(&snapshot);
-  options.functions = TRY(ReadLibraryRows(*txn));
+  options.has_keys = replica.wants_keys;
+  if (replica.wants_functions) options.functions = TRY(ReadLibraryRows(*txn));
   if (is_marked) {
     const std::string mark = DrawReplicationId();
     TRY(Push(replica, "$EOF:" + mark + "\r\n"));
@@ -396,7 +419,10 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
     return Push(replica, mark);
   }
   // Its size has to be said first, so it is written to the disk.
-  const std::string path = server_.config().Text("dir") + "/temp-feed-" + std::to_string(replica.id) + ".rdb";
+  std::error_code error;
+  std::filesystem::create_directories(file_sets_.folder(), error);
+  if (error) return Status::Io(file_sets_.folder() + ": " + error.message());
+  const std::string path = file_sets_.folder() + "/feed-" + std::to_string(replica.id) + ".rdb";
   RdbOutputFile file(path);
   TRY(file.Open());
   int64_t told_ms = WallMs();

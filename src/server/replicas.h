@@ -43,6 +43,9 @@ struct Replica {
   std::atomic<int> port{0};
   std::atomic<bool> takes_marked_file{false};  // capa eof
   std::optional<FilesOffer> files;             // capa cairn-files; not changed once it is fed
+  std::atomic<bool> wants_keys{true};          // not so: rdb-filter-only, likewise the next
+  std::atomic<bool> wants_functions{true};
+  std::atomic<bool> wants_stream{true};        // not so: rdb-only
   std::atomic<State> state{State::kWaiting};
   std::atomic<int64_t> waits_since_us{0};      // for others, so that they begin together; 0: it does not
   std::atomic<bool> is_written{false};         // its first transfer is being written, to it or to a file
@@ -58,6 +61,9 @@ struct Replica {
   bool caught_up = false;                      // it has been at the stream's end once
   int64_t behind_since_us = 0;                 // further than the soft limit; 0: it is not
   std::thread thread;
+
+  // Whether it wants less than a replica does.
+  bool is_partial() const { return !wants_keys || !wants_functions || !wants_stream; }
 };
 
 class Replicas {
@@ -114,6 +120,7 @@ class Replicas {
   Status SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked);
   Status SendFiles(Replica& replica, Anchor& start);
   Status AwaitAck(Replica& replica);
+  Status AwaitSent(Replica& replica);
   Status SendStream(Replica& replica, const Anchor& from, uint64_t next);
   // An error when it is further behind than client-output-buffer-limit allows.
   Status CheckBehind(Replica& replica);

@@ -117,14 +117,15 @@ Status Replication::BecomePrimary() {
   if (!primary) return Ok();
   follower_.Leave();
   follower_.DropReceived();
+  // They learn the stream's new name when they come back, which they may when this is a primary: until then nothing is
+  // to reach them that they would take for the old stream's.
+  replicas_.DisconnectAll();
   if (Status status = log_.TurnPrimary(); !status.ok()) {
     follower_.Follow(*primary, false);
     return status;
   }
   alone_since_ms_ = WallMs();
   ForgetPrimary();
-  // They learn the stream's new name.
-  replicas_.DisconnectAll();
   Log(LogSeverity::kNotice, "MASTER MODE enabled");
   return Ok();
 }

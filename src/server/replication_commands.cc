@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "base/words.h"
 #include "command/context.h"
 #include "server/client_session.h"
 #include "server/families.h"
@@ -80,7 +81,7 @@ Status Role(CommandContext& ctx, Args&, Reply& reply) {
   }
   reply.Array(3);
   reply.Bulk("master");
-  reply.Integer(static_cast<int64_t>(replication.log().offset()));
+  reply.Integer(static_cast<int64_t>(replication.log().OffsetNow()));
   reply.Array(online.size());
   for (const auto& replica : online) {
     reply.Array(3);
@@ -123,6 +124,20 @@ Status Failover(CommandContext& ctx, Args& args, Reply& reply) {
 
 // ---- what replicas say
 
+// The only parts of the data set that the client wants, between spaces; none are none.
+Status SetFilter(Replica& replica, std::string_view parts) {
+  const auto words = SplitWords(parts);
+  if (!words) return Status::Reply("ERR Missing rdb-filter-only values");
+  replica.wants_keys = replica.wants_functions = false;
+  for (const std::string& word : *words) {
+    if (!EqualsIgnoreCase(word, "functions")) {
+      return Status::Reply("ERR Unsupported rdb-filter-only option: " + word);
+    }
+    replica.wants_functions = true;
+  }
+  return Ok();
+}
+
 // REPLCONF option value [option value ...]
 Status ReplConf(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() % 2 == 0) return Status::Reply(errors::kSyntax);
@@ -153,7 +168,14 @@ Status ReplConf(CommandContext& ctx, Args& args, Reply& reply) {
       return Ok();  // which is not answered
     } else if (EqualsIgnoreCase(option, "getack")) {
       return Ok();
-    } else if (!EqualsIgnoreCase(option, "rdb-only") && !EqualsIgnoreCase(option, "rdb-filter-only")) {
+    } else if (EqualsIgnoreCase(option, "rdb-only")) {
+      const auto flag = ParseInt64(value);
+      if (!flag) return Status::Reply(errors::kNotAnInteger);
+      if (*flag < 0 || *flag > 1) return Status::Reply("ERR value is out of range, value must between 0 and 1");
+      replicas.Of(client)->wants_stream = *flag == 0;
+    } else if (EqualsIgnoreCase(option, "rdb-filter-only")) {
+      TRY(SetFilter(*replicas.Of(client), value));
+    } else {
       return Status::Reply("ERR Unrecognized REPLCONF option: " + std::string(option));
     }
   }

@@ -68,17 +68,15 @@ Status WriteReplication(CommandContext& ctx, Report& text) {
                                                 std::to_string(replica.acked) + ",lag=" + std::to_string(lag_s));
   }
   const History history = replication.log().history();
-  // As of now, not of when the stream was last read: who compares it with a replica's would be told too early that the
-  // replica has everything.
-  const Result<uint64_t> end = replication.log().ReadOffset();
-  const uint64_t offset = end.ok() ? *end : replication.log().offset();
+  const uint64_t offset = replication.log().OffsetNow();
   const uint64_t first = replication.log().FirstByte();
   const bool logs = replication.log().logs();
   text.Field("master_failover_state", replication.failover_state());
   text.Field("master_replid", std::string_view(history.id));
-  text.Field("master_replid2", std::string_view(history.previous_id));
+  const auto* const former = history.former.empty() ? nullptr : &history.former.front();
+  text.Field("master_replid2", former == nullptr ? kNoReplicationId : std::string_view(former->id));
   text.Field("master_repl_offset", offset);
-  text.Field("second_repl_offset", history.previous_end);
+  text.Field("second_repl_offset", former == nullptr ? -1 : static_cast<int64_t>(former->end));
   text.Field("repl_backlog_active", logs);
   text.Field("repl_backlog_size", server.settings().repl_backlog_size.load());
   text.Field("repl_backlog_first_byte_offset", logs ? first : 0);

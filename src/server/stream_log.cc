@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <span>
 
 #include "base/clock.h"
@@ -23,13 +22,7 @@ constexpr auto kIdlePause = std::chrono::milliseconds(50);
 constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
 constexpr int kBatchesPerRound = 64;  // read before others have their turn with the mutex
 constexpr int kBusyRounds = 50;  // without news, before the pauses get longer
-
-// The machine's run: a log that was not closed well in another one may lack its end.
-std::string ReadBoot() {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return boot.empty() ? "unknown" : boot;
-}
+constexpr int kMostFailedRounds = 200;  // in a row, some seconds: what cannot be read may be there again
 
 }  // namespace
 
@@ -49,6 +42,8 @@ Status StreamLog::Start() {
   return Ok();
 }
 
+// What comes from here on has a new name: the directory may be a copy, or an older state of one, and the log may lack
+// its end after a loss of power. Then others have told, or were told, other things under the old name.
 Status StreamLog::TakeUp() {
   Store& store = server_.store();
   const std::string kept = TRY(store.ReadNote(kHistoryRow));
@@ -61,12 +56,12 @@ Status StreamLog::TakeUp() {
   if (const std::string applied = TRY(store.ReadNote(kAppliedRow)); !applied.empty()) {
     SetApplied(TRY(DecodeApplied(applied)));
   }
-  const std::string boot = ReadBoot();
-  const bool lost_power = !history_.boot.empty() && history_.boot != boot;
-  history_.boot = boot;
   logs_ = history_.logs;
   can_continue_ = history_.logs;
-  if (!history_.logs) return Save();
+  if (!history_.logs) {
+    if (!history_.follows) history_.StartAnew();
+    return Save();
+  }
   if (history_.follows) {
     history_.anchors.push_back({applied_offset_, store.LatestSequence() + 1, kNoDb});
     Restart(history_.anchors.back());
@@ -74,17 +69,15 @@ Status StreamLog::TakeUp() {
   }
   store.SetInterest(kInterestInEffects, kInterestInEffects);
   Restart(history_.anchors.back());
-  const Status read = ReadToEnd();
+  const Status read = ReadPatiently();
   if (!read.ok()) {
     Log(LogSeverity::kWarning, "replication: the log does not reach back to where it was read last; replicas "
                                "will be sent everything: " + std::string(read.text()));
-    history_.id = DrawReplicationId();
-    history_.previous_id = kNoReplicationId;
-    history_.previous_end = -1;
+    history_.StartAnew();
     const Anchor last = history_.anchors.back();
     history_.anchors = {{last.offset, store.LatestSequence() + 1, kNoDb}};
     Restart(history_.anchors.back());
-  } else if (lost_power) {
+  } else {
     TRY(ForkHere(stream_->offset()));
   }
   return Save();
@@ -111,7 +104,6 @@ void StreamLog::Stop() {
   const bool has_run = thread_.joinable();
   if (has_run) thread_.join();
   const std::lock_guard lock(mutex_);
-  history_.boot.clear();
   const Status saved = has_run ? Save() : Ok();
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
   stream_.reset();
@@ -143,6 +135,11 @@ Result<uint64_t> StreamLog::ReadOffset() {
   const std::lock_guard lock(mutex_);
   if (history_.logs && !history_.follows) TRY(ReadToEnd());
   return offset();
+}
+
+uint64_t StreamLog::OffsetNow() {
+  const Result<uint64_t> end = ReadOffset();
+  return end.ok() ? *end : offset();
 }
 
 Anchor StreamLog::position() const {
@@ -214,13 +211,8 @@ Status StreamLog::BeginLogging() {
   if (history_.logs) return Ok();
   if (history_.follows) return Status::Io("the server has become a replica");
   store.SetInterest(kInterestInEffects, kInterestInEffects);
-  if (!history_.anchors.empty()) {  // there was a log once, and then changes without one
-    history_.id = DrawReplicationId();
-    history_.previous_id = kNoReplicationId;
-    history_.previous_end = -1;
-  }
+  if (!history_.anchors.empty()) history_.StartAnew();  // there was a log once, and then changes without one
   history_.logs = true;
-  history_.boot = ReadBoot();
   history_.anchors = {{applied_offset_, store.LatestSequence() + 1, kNoDb}};
   Restart(history_.anchors.back());
   TRY(Save());
@@ -301,8 +293,30 @@ Status StreamLog::ReadToEnd() {
   return Ok();
 }
 
+// What is missing now may be there soon (storage/log_reader.h).
+Status StreamLog::ReadPatiently() {
+  const int64_t until_us = MonotonicUs() + LogReader::kLongestGoneMs * 1000;
+  for (;;) {
+    Status status = ReadToEnd();
+    if (status.ok() || MonotonicUs() > until_us) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(LogReader::kGonePauseMs));
+  }
+}
+
+// What the log has up to here cannot be read: whoever would have to is sent everything.
+void StreamLog::LeaveGap() {
+  Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
+  const uint64_t reached = history_.follows ? applied_offset_.load() : stream_->offset();
+  if (!history_.follows) history_.StartAnew();
+  history_.anchors = {{reached, server_.store().LatestSequence() + 1, kNoDb}};
+  Restart(history_.anchors.back());
+  static_cast<void>(Save().ok());
+  server_.replication().OnStreamChanged();  // what they acknowledge is counted otherwise
+}
+
 void StreamLog::Run() {
   int quiet_rounds = 0;
+  int failed_rounds = 0;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (std::exchange(wants_acks_, false)) static_cast<void>(LogLocked(kGetAck).ok());
@@ -316,16 +330,13 @@ void StreamLog::Run() {
       }
       kicked_ = kicked_ || batches == 0;
     }
-    if (!status.ok()) {
-      // Whoever reads on from here must be sent everything.
-      Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew: " +
-                                     std::string(status.text()));
-      const uint64_t reached = history_.follows ? applied_offset_.load() : stream_->offset();
-      if (!history_.follows) history_.id = DrawReplicationId();
-      history_.anchors = {{reached, server_.store().LatestSequence() + 1, kNoDb}};
-      Restart(history_.anchors.back());
-      static_cast<void>(Save().ok());
-      server_.replication().OnStreamChanged();  // what they acknowledge is counted otherwise
+    failed_rounds = status.ok() ? 0 : failed_rounds + 1;
+    if (failed_rounds == 1) {
+      Log(LogSeverity::kWarning, "replication: the log could not be read: " + std::string(status.text()));
+    }
+    if (failed_rounds > kMostFailedRounds) {
+      LeaveGap();
+      failed_rounds = 0;
     }
     if (any) {
       quiet_rounds = 0;
@@ -401,28 +412,21 @@ void StreamLog::NoteApplied(const Applied& applied) {
 
 Status StreamLog::Fork() {
   const std::lock_guard lock(mutex_);
-  history_.id = DrawReplicationId();
-  history_.previous_id = kNoReplicationId;
-  history_.previous_end = -1;
+  history_.StartAnew();
   return Save();
 }
 
 Status StreamLog::Rename(const std::string& id) {
   const std::lock_guard lock(mutex_);
   if (id.empty() || id == history_.id) return Ok();
-  history_.previous_id = history_.id;
-  history_.previous_end = static_cast<int64_t>(applied_offset_) + 1;
-  history_.id = id;
+  history_.Fork(applied_offset_, id);
   return Save();
 }
 
 StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Applied& applied, Transaction& txn)
     : log_(log), lock_(log.mutex_), history_(log.history_), applied_(applied) {
-  history_.id = id;
-  history_.previous_id = kNoReplicationId;
-  history_.previous_end = -1;
+  history_.StartAnew(id);
   history_.follows = history_.logs = true;
-  history_.boot = ReadBoot();
   history_.anchors = {{applied.offset, log.server_.store().LatestSequence() + 1, kNoDb}};
   txn.PutNote(kHistoryRow, EncodeHistory(history_));
   txn.PutNote(kAppliedRow, EncodeApplied(applied));

@@ -323,6 +323,52 @@ def test_replicas_share_and_what_nobody_wants_goes():
         assert_same(primary, one, two)
 
 
+def test_one_that_comes_again_is_given_the_same():
+    """Whoever drops what it has, for its disk is full say, and asks for everything again has nothing written for it."""
+    with start("cairn", repl_sync_rate="20mb") as primary, start("cairn") as replica:
+        fill_noise(primary, 40)
+        names = set()
+        for number in range(1, 5):
+            replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+            wait_until(lambda number=number: stats(primary)["sync_files"] == number, 20, "the transfer")
+            names |= {path.name for path in primary.data_dir.glob("sync-sent/*")}
+            replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        primary.client().config_set("repl-sync-rate", 0)
+        follow(replica, primary)
+        assert_same(primary, replica)
+        assert len(names) == 1
+
+
+def test_what_one_is_to_come_back_for_stays():
+    """Though another has all of it."""
+    with start("cairn", repl_sync_rate="8mb") as primary, start("cairn") as one, start("cairn") as two:
+        fill_noise(primary, 40)
+        two.directives["replicaof"] = f"127.0.0.1 {primary.port}"
+        for replica in (one, two):
+            replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: replication(two).get("master_sync_read_bytes", 0) > 2000000, 20, "a part")
+        two.kill9()
+        primary.client().config_set("repl-sync-rate", 0)
+        wait_for_link(one)
+        two.start()
+        wait_for_link(two)
+        assert stats(primary)["sync_files_resumed"] == 1
+        assert_same(primary, one, two)
+        wait_until(lambda: not list(primary.data_dir.glob("sync-sent/*")), 20, "their end")
+
+
+def test_a_killed_primary_leaves_nothing_written():
+    """Of a first transfer in an RDB file either, which lies on the disk where its size has to be said first."""
+    with start("cairn", repl_diskless_sync="no", rdb_key_save_delay=1000) as primary, \
+            start("cairn", repl_sync_files=False) as replica:
+        fill(primary.client(), keys=1000)
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: list(primary.data_dir.glob("sync-sent/feed-*")), 20, "the file")
+        replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        primary.restart("kill9")
+        assert not list(primary.data_dir.rglob("*feed-*"))
+
+
 def test_the_rate_is_that_of_now_and_holds_nobody_up():
     """A transfer that hardly moves ends with the server, and at once with another rate."""
     with start("cairn", repl_sync_rate="1kb") as primary, start("cairn") as replica:

@@ -47,7 +47,7 @@ def test_one_that_has_waited_long_enough():
         assert time.monotonic() - began >= 1
         primary.client().config_set("repl-diskless-sync-delay", 1000)
         ask_to_follow(second, primary)
-        wait_until(lambda: "wait_bgsave" in states(primary))
+        wait_until(lambda: primary.client().info("stats")["sync_full"] == 2)
         primary.client().config_set("repl-diskless-sync", "no")
         follow(third, primary)
         assert replication(second)["master_link_status"] == "down"

@@ -499,6 +499,26 @@ def test_archive_of_a_cache():
         assert replica.client().ttl("c") == -1
 
 
+@pytest.mark.parametrize("kind", ["redis", "cairn"])
+def test_an_archive_takes_no_times_over(kind):
+    """In whatever command they come; those of other commands stay."""
+    with start(kind) as primary, start("cairn", replica_ignore_expire=True) as replica:
+        follow(replica, primary)
+        p = primary.client()
+        p.set("source", "v")
+        payload = p.dump("source")
+        in_a_day = int(time.time()) * 1000 + 86400000
+        for number, words in enumerate([
+                ("PSETEX", "1", "86400000", "v"), ("SETEX", "2", 86400, "v"), ("SET", "3", "v", "EX", 86400),
+                ("RESTORE", "4", 86400000, payload), ("RESTORE", "5", in_a_day, payload, "ABSTTL", "IDLETIME", 9),
+                ("RESTORE", "6", in_a_day, payload, "REPLACE", "ABSTTL"), ("SET", "7", "v", "PXAT", in_a_day)], 1):
+            p.execute_command(*words)
+            assert p.ttl(str(number)) > 0
+        wait_for_offset(primary, replica)
+        for number in range(1, 8):
+            assert (replica.client().get(str(number)), replica.client().ttl(str(number))) == (b"v", -1), number
+
+
 def test_replica_of_replica_after_restart():
     """A replica that restarts as a primary keeps its data and serves its old siblings."""
     with start("cairn") as primary, start("cairn") as replica:

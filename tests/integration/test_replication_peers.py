@@ -4,6 +4,7 @@
 import os
 import signal
 import socket
+import subprocess
 import time
 
 import pytest
@@ -233,3 +234,51 @@ def test_scripts_of_an_old_primary():
     with start("cairn") as server, FakePrimary(serve) as primary:
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
         wait_until(lambda: server.client().mget("k", "l") == [b"v", b"v"], 10, "the scripts' writes")
+
+
+def take_file(client):
+    """The RDB file that SYNC sends, its size first."""
+    client.send("sync")
+    line = b""
+    while not line.strip():
+        line = client.stream.readline()
+    return client.stream.read(int(line[1:]))
+
+
+def test_only_a_part_is_asked_for(tmp_path):
+    """`REPLCONF rdb-filter-only`, as redis-cli --functions-rdb asks; with rdb-only nothing follows the file."""
+    with start("cairn") as server, start("redis") as other:
+        server.client().set("key", "v")
+        server.client().execute_command("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', "
+                                        "function() return 7 end)")
+        with RawClient(server.port) as client:
+            assert client("replconf", "rdb-only", 1, "rdb-filter-only", "functions") == (b"+", b"OK")
+            assert take_file(client).startswith(b"REDIS")
+            assert client.stream.read() == b""
+        with RawClient(server.port) as client:
+            for words in (("rdb-only", 2), ("rdb-only", "x"), ("rdb-filter-only", "keys"), ("rdb-filter-only", '"a')):
+                with RawClient(other.port) as redis:
+                    assert client("replconf", *words) == redis("replconf", *words)
+        path = tmp_path / "f.rdb"
+        subprocess.run(["redis-cli", "-p", str(server.port), "--functions-rdb", path], check=True, timeout=60,
+                       capture_output=True)
+        content = path.read_bytes()
+        assert b"name=lib" in content and b"key" not in content
+
+
+@pytest.mark.parametrize("damage", [b"SET k v\r\n", b"*2\r\n$3\r\nDEL\r\n!\r\n"], ids=["inline", "no bulk string"])
+def test_a_damaged_stream_is_not_taken_up_again(damage):
+    """What comes after it is of no use: everything is asked for."""
+    asked = []
+
+    def serve(connection, words):
+        asked.append(words[1:3])
+        give_everything(connection)
+        connection.sendall(encode("set", "good", len(asked)) + (damage if len(asked) == 1 else b""))
+
+    with start("cairn") as server, FakePrimary(serve) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: server.client().get("good") == b"2", 20, "the second transfer")
+        assert asked[1] == [b"?", b"-1"]
+        assert server.client().exists("k") == 0
+        server.client().execute_command("REPLICAOF", "NO", "ONE")

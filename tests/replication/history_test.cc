@@ -9,10 +9,8 @@ namespace {
 History Example() {
   History history;
   history.id = std::string(kReplicationIdDigits, 'a');
-  history.previous_id = std::string(kReplicationIdDigits, 'b');
-  history.previous_end = 101;
+  history.former = {{std::string(kReplicationIdDigits, 'b'), 101}};
   history.logs = history.follows = true;
-  history.boot = "boot";
   history.anchors = {{0, 1, kNoDb}, {100, 7, 3}, {250, 9, 0}};
   return history;
 }
@@ -44,7 +42,44 @@ TEST(HistoryTest, CoversTheStreamBeforeItsFork) {
   EXPECT_TRUE(history.Covers(old, 301));
   EXPECT_FALSE(history.Covers(old, 302));
   EXPECT_TRUE(history.Covers(history.id, 1000));
-  EXPECT_FALSE(history.Covers(std::string(kReplicationIdDigits, 'b'), 1));
+}
+
+// A replica that was away while its primary was started several times goes on where it was.
+TEST(HistoryTest, CoversStreamsBeforeTheLastOne) {
+  History history = Example();
+  history.Fork(300);
+  const std::string before = std::string(kReplicationIdDigits, 'b');
+  EXPECT_TRUE(history.Covers(before, 101));
+  EXPECT_FALSE(history.Covers(before, 102));
+  history.StartAnew();
+  EXPECT_FALSE(history.Covers(before, 1));
+}
+
+// What comes after a fork that lies before an earlier one was never of the streams before it.
+TEST(HistoryTest, AForkFurtherBackShortensAll) {
+  History history = Example();
+  history.Fork(300);
+  const std::string lost = history.id;
+  history.Fork(50);
+  EXPECT_TRUE(history.Covers(std::string(kReplicationIdDigits, 'a'), 51));
+  EXPECT_FALSE(history.Covers(std::string(kReplicationIdDigits, 'a'), 52));
+  EXPECT_FALSE(history.Covers(std::string(kReplicationIdDigits, 'b'), 52));
+  EXPECT_FALSE(history.Covers(lost, 52));
+}
+
+// A directory that an earlier version wrote is taken over.
+TEST(HistoryTest, ReadsVersion1) {
+  std::string bytes("\x01", 1);
+  bytes += std::string(kReplicationIdDigits, 'a') + std::string(kReplicationIdDigits, 'b');
+  bytes += "\x14";                    // zigzag of 10: where they forked
+  bytes += std::string("\x03\x04" "boot\x01\x00\x01\x01", 10);  // flags, boot, an anchor
+  const Result<History> read = DecodeHistory(bytes);
+  ASSERT_TRUE(read.ok()) << read.status().text();
+  EXPECT_TRUE(read->logs && read->follows);
+  ASSERT_EQ(read->former.size(), 1u);
+  EXPECT_EQ(read->former[0].end, 10u);
+  ASSERT_EQ(read->anchors.size(), 1u);
+  EXPECT_EQ(read->anchors[0].db, kNoDb);
 }
 
 // A byte is reached from the last anchor before it.

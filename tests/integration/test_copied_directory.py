@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A data directory that is a copy of another, or an older state of one: its stream is not the one that replicas know."""
+
+import shutil
+
+from harness import Server
+from pairs import assert_same, follow, replication, start, wait_for_link, wait_for_offset
+
+
+def copy_of(server, target):
+    """Copies the data directory of a server that has ended."""
+    shutil.copytree(server.data_dir, target, dirs_exist_ok=True)
+    return target
+
+
+def full_syncs(server):
+    """How many replicas were sent everything."""
+    return server.client().info("stats")["sync_full"]
+
+
+def write(server, prefix, count):
+    """So many keys."""
+    with server.client().pipeline(transaction=False) as pipe:
+        for number in range(count):
+            pipe.set(f"{prefix}{number}", f"value of {prefix}")
+        pipe.execute()
+
+
+def test_a_backup_is_put_back(tmp_path):
+    """The replica has seen more than the backup has, and then other things come: it is sent everything."""
+    with start("cairn", enable_debug_command="yes") as primary, start("cairn", enable_debug_command="yes") as replica:
+        follow(replica, primary)
+        write(primary, "before:", 100)
+        wait_for_offset(primary, replica)
+        primary.shutdown()
+        backup = copy_of(primary, tmp_path / "backup")
+        primary.start()
+        wait_for_link(replica)
+        write(primary, "lost:", 98)
+        wait_for_offset(primary, replica)
+        replica.shutdown()
+        primary.shutdown()
+        shutil.rmtree(primary.data_dir)
+        shutil.copytree(backup, primary.data_dir)
+        primary.start()
+        write(primary, "instead:", 200)
+        replica.start()
+        follow(replica, primary)
+        assert_same(primary, replica)
+        assert full_syncs(primary) == 1
+        assert replica.client().exists("lost:1") == 0
+
+
+def test_a_copy_goes_its_own_way(tmp_path):
+    """And is sent everything when it is to follow the original."""
+    with start("cairn", enable_debug_command="yes") as original, start("cairn") as replica:
+        follow(replica, original)
+        write(original, "both:", 10)
+        original.shutdown()
+        directory = copy_of(original, tmp_path / "copy")
+        original.start()
+        with Server(data_dir=directory, enable_debug_command="yes") as other:
+            write(original, "original:", 10)
+            write(other, "copy:", 10)
+            assert replication(original)["master_replid"] != replication(other)["master_replid"]
+            follow(other, original)
+            assert_same(original, other)
+            assert full_syncs(original) == 1
+
+
+def test_copies_of_one_that_nobody_followed(tmp_path):
+    """Their streams begin alike, with other contents."""
+    with start("cairn", enable_debug_command="yes") as original, start("cairn", enable_debug_command="yes") as replica:
+        write(original, "both:", 10)
+        original.shutdown()
+        directory = copy_of(original, tmp_path / "copy")
+        original.start()
+        with Server(data_dir=directory, enable_debug_command="yes") as other:
+            follow(replica, original)
+            write(original, "original:", 10)
+            with start("cairn") as another:
+                follow(another, other)
+                write(other, "copy:", 50)
+                wait_for_offset(original, replica)
+                follow(replica, other)
+                assert_same(other, replica)
+                assert full_syncs(other) == 2
+
+
+def test_a_replica_misses_several_starts():
+    """Each gives the stream another name; a replica that was away goes on where it was."""
+    with start("cairn", enable_debug_command="yes") as primary, start("cairn", enable_debug_command="yes") as replica:
+        follow(replica, primary)
+        write(primary, "a:", 10)
+        wait_for_offset(primary, replica)
+        replica.directives["replicaof"] = f"127.0.0.1 {primary.port}"
+        replica.shutdown()
+        names = set()
+        for how in ("shutdown", "kill9", "kill9", "shutdown"):
+            primary.restart(how)
+            write(primary, f"{how}{len(names)}:", 10)
+            names.add(replication(primary)["master_replid"])
+        assert len(names) == 4
+        replica.start()
+        wait_for_link(replica)
+        assert_same(primary, replica)
+        assert full_syncs(primary) == 0
