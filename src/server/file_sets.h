@@ -4,9 +4,9 @@
 //
 // A set is the data as of one moment. It is written to a folder of its own by a thread, "files-<n>", while what there
 // is of it is sent already. All replicas that come while there is a set share it, if its numbers are free with them.
-// When a link breaks, the set is kept for repl-timeout: the replica goes on where it was, or is sent the same again where
-// it could not keep what it had. When all have everything, it goes at once. Until then it holds the log from its moment
-// on.
+// When a link breaks, the set is kept for repl-timeout: the replica goes on where it was, or is sent the same again
+// where it could not keep what it had. When all have everything, it goes at once. Until then it holds the log from its
+// moment on.
 //
 // After a set could not be written (a full disk), transfers are RDB files again for a while.
 //
