@@ -2,8 +2,8 @@
 //
 // OwnExpiries: what clients of a writable replica gave a time to live. What the primary gave one, a replica only hides
 // when its time has passed, and the primary says when it goes; but of these keys the primary knows nothing, so the
-// replica deletes them itself. They are remembered in memory alone, as in Redis: after a restart they are hidden. Of a key there
-// is one time at most, and one for its fields, however often they are prolonged.
+// replica deletes them itself. They are remembered in memory alone, as in Redis: after a restart they are hidden. Of a
+// key there is one time at most, and one for its fields, however often they are prolonged.
 //
 // Thread: any, under mutex_, a leaf.
 #pragma once

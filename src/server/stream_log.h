@@ -7,10 +7,10 @@
 // comes, so that it is known how long the stream is, and drops anchors at which a replica that was
 // away can be picked up. Nothing of the stream is kept in memory: whoever sends it reads the log.
 //
-// The log is on from the first replica's coming until `repl-backlog-ttl` after the last one left,
-// and for as long as this server is a replica itself. It survives restarts and kill -9. When a primary starts, its
-// stream forks at the log's end (replication/history.h), as in Redis: what replicas have seen beyond that, before a power
-// loss or from the directory that this one is a copy of, was another stream.
+// The log is on from the first replica's coming until `repl-backlog-ttl` after the last one left, and for as long as
+// this server is a replica itself. It survives restarts and kill -9. When a primary starts, its stream forks at the
+// log's end (replication/history.h), as in Redis: what replicas have seen beyond that, before a power loss or from the
+// directory that this one is a copy of, was another stream.
 //
 // Thread: any; guarded by mutex_. The work is done on "stream".
 #pragma once
@@ -50,8 +50,8 @@ class StreamLog {
   uint64_t offset() const;
   // The length of the stream with everything that is committed.
   Result<uint64_t> ReadOffset();
-  // The same, or where that cannot be read, as far as it was. Of now, not of when the stream was last read: who compares
-  // it with a replica's would be told too early that the replica has everything.
+  // The same, or where that cannot be read, as far as it was. Of now, not of when the stream was last read: who
+  // compares it with a replica's would be told too early that the replica has everything.
   uint64_t OffsetNow();
   // How far the thread has read the log.
   Anchor position() const;

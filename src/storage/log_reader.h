@@ -38,8 +38,9 @@ class LogReader {
   enum class Outcome : unsigned char {
     kBatch,     // the batch is filled in
     kCaughtUp,  // everything that is committed has been read; ask again later
-    // The log no longer reaches back to here. Or it only seems so, for some time: RocksDB moves logs into the archive the
-    // newest first, and overlooks those that are still to go. So who has a lot to lose asks again (kLongestGoneMs).
+    // The log no longer reaches back to here. Or it only seems so, for some time: RocksDB moves logs into the archive
+    // the newest first, and overlooks those that are still to go. So who has a lot to lose asks again
+    // (kLongestGoneMs).
     kGone,
   };
 

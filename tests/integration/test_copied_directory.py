@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A data directory that is a copy of another, or an older state of one: its stream is not the one that replicas know."""
+"""A data directory that is a copy of another, or an older state of one: its stream is not the one that replicas
+know."""
 
 import shutil
 
