@@ -93,6 +93,10 @@ void History::Fork(uint64_t offset, std::string new_id) {
   if (former.size() > kMostFormer) former.resize(kMostFormer);
 }
 
+void History::TakeForkBack(uint64_t offset) {
+  if (!former.empty() && former.front().end == offset + 1) std::swap(id, former.front().id);
+}
+
 void History::StartAnew(std::string new_id) {
   id = std::move(new_id);
   former.clear();

@@ -62,6 +62,9 @@ struct History {
 
   // The stream becomes another one, which has everything up to `offset` in common with it. By default of a new name.
   void Fork(uint64_t offset, std::string new_id = DrawReplicationId());
+  // The stream is what it was before it forked, if nothing was told of it since: up to `offset` both are the same, and
+  // others are more likely to know the former.
+  void TakeForkBack(uint64_t offset);
   // The stream becomes another one, of which nothing was told before.
   void StartAnew(std::string new_id = DrawReplicationId());
   // Whether a replica of stream `of` that wants the byte `next` (counted from 1) wants one of this.

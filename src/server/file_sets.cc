@@ -130,12 +130,19 @@ bool FileSets::Suits(const FilesOffer& offer) const {
 }
 
 std::shared_ptr<FileSet> FileSets::FindUsable(const FilesOffer& offer, const std::string& stream) {
+  const int64_t most_ms = server_.settings().repl_timeout_s * 1000;
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<FileSet>& set : sets_) {
     const bool has_free_numbers =
         offer.free.keyspace <= set->first.keyspace && offer.free.collection <= set->first.collection;
     const bool goes_on = set->id == offer.has.transfer;
     if (set->is_retired || set->stream != stream || !has_free_numbers) continue;
+    // The log is held for it all the time: whoever comes again and again does not keep it for ever.
+    const bool is_old = set->written_ms != 0 && WallMs() - set->written_ms > most_ms;
+    if (!goes_on && set->users == 0 && is_old) {
+      set->is_retired = set->ending = true;
+      continue;
+    }
     ++set->users;
     if (goes_on && set->awaited > 0) --set->awaited;
     return set;
@@ -180,6 +187,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
     LowerPriority();
     Write(*raw, *snapshot, std::move(functions));
     snapshot.reset();
+    raw->written_ms = WallMs();
     raw->written = true;
   };
   const std::lock_guard lock(mutex_);

@@ -42,6 +42,7 @@ struct FileSet {
   Anchor start;        // the moment
   std::atomic<bool> ending{false};
   std::atomic<bool> written{false};  // the thread has ended, or is about to
+  std::atomic<int64_t> written_ms{0};  // when; 0: not yet
 
   std::mutex mutex;
   std::condition_variable grown;

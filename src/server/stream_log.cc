@@ -367,6 +367,8 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   Status status = ReadUp();
   if (status.ok()) {
     history_.follows = follows_ = true;
+    // The new primary knows what this server's stream was called before it was started, or promoted, in vain.
+    history_.TakeForkBack(applied_offset_);
     txn_->PutNote(kAppliedRow, EncodeApplied(applied()));
     status = Save();
   }

@@ -106,3 +106,23 @@ def test_a_replica_misses_several_starts():
         wait_for_link(replica)
         assert_same(primary, replica)
         assert full_syncs(primary) == 0
+
+
+def test_an_old_primary_comes_back():
+    """It was a primary once more until it was told better, and nobody wrote to it: nothing has to be sent again."""
+    with start("cairn", enable_debug_command="yes") as old, start("cairn", enable_debug_command="yes") as new:
+        follow(new, old)
+        write(old, "a:", 10)
+        wait_for_offset(old, new)
+        old.kill9()
+        new.client().execute_command("REPLICAOF", "NO", "ONE")
+        write(new, "b:", 10)
+        old.start()
+        assert replication(old)["role"] == "master"
+        follow(old, new)
+        assert_same(new, old)
+        assert full_syncs(new) == 0
+        old.client().execute_command("REPLICAOF", "NO", "ONE")
+        follow(old, new)
+        assert_same(new, old)
+        assert full_syncs(new) == 0

@@ -339,6 +339,25 @@ def test_one_that_comes_again_is_given_the_same():
         assert len(names) == 1
 
 
+def test_who_comes_again_and_again_keeps_no_log_for_ever():
+    """After repl-timeout there are new files, and the old ones go with the log that was held for them."""
+    with start("cairn", repl_sync_rate="20mb", repl_timeout=2) as primary, start("cairn") as replica:
+        fill_noise(primary, 20)
+        seen = set()
+
+        def come_again():
+            replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+            time.sleep(0.1)
+            replica.client().execute_command("REPLICAOF", "NO", "ONE")
+            there = {path.name for path in primary.data_dir.glob("sync-sent/*")}
+            assert len(there) <= 2
+            seen.update(there)
+            return len(seen) >= 3
+
+        wait_until(come_again, 30, "the third")
+        wait_until(lambda: not list(primary.data_dir.glob("sync-sent/*")), 20, "their end")
+
+
 def test_what_one_is_to_come_back_for_stays():
     """Though another has all of it."""
     with start("cairn", repl_sync_rate="8mb") as primary, start("cairn") as one, start("cairn") as two:

@@ -67,6 +67,19 @@ TEST(HistoryTest, AForkFurtherBackShortensAll) {
   EXPECT_FALSE(history.Covers(lost, 52));
 }
 
+// Who was a primary and has told nothing goes on under the name that its primary knows; its replicas know the other.
+TEST(HistoryTest, AForkInVainIsTakenBack) {
+  History history = Example();
+  history.Fork(300);
+  const std::string forked = history.id;
+  history.TakeForkBack(301);
+  EXPECT_EQ(history.id, forked);
+  history.TakeForkBack(300);
+  EXPECT_EQ(history.id, Example().id);
+  EXPECT_TRUE(history.Covers(forked, 301));
+  EXPECT_FALSE(history.Covers(forked, 302));
+}
+
 // A directory that an earlier version wrote is taken over.
 TEST(HistoryTest, ReadsVersion1) {
   std::string bytes("\x01", 1);
