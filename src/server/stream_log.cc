@@ -367,8 +367,9 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   Status status = ReadUp();
   if (status.ok()) {
     history_.follows = follows_ = true;
-    // The new primary knows what this server's stream was called before it was started, or promoted, in vain.
-    history_.TakeForkBack(applied_offset_);
+    // The new primary knows what this server's stream was called before it was started, or promoted, in vain. Without
+    // a log nobody can say that nothing has changed since.
+    if (history_.logs) history_.TakeForkBack(applied_offset_);
     txn_->PutNote(kAppliedRow, EncodeApplied(applied()));
     status = Save();
   }

@@ -400,6 +400,7 @@ def test_the_rate_is_that_of_now_and_holds_nobody_up():
         primary.client().config_set("repl-sync-rate", 0)
         wait_for_link(replica, 10)
         replica.client().execute_command("REPLICAOF", "NO", "ONE")
+        replica.client().set("its own", "data")  # so that it has to be sent everything again
         primary.client().config_set("repl-sync-rate", 1)
         replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
         wait_until(lambda: stats(primary)["sync_files"] == 2, 20, "the transfer")
