@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/follower.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/processor_time.h"
 #include "base/thread.h"
 #include "replication/rdb_file.h"
 #include "server/redact.h"
@@ -329,9 +332,16 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   ShowState(State::kConnected);
   server_.OnPrimaryLink(true);
   TRY(SendAck());
+  IdleTime idle;
+  ApplyTurns turns([&idle] { return idle.Share(); }, ThreadCpuUs, MonotonicUs());
   while (wanted_) {
-    TRY(ReadSome());
+    TRY(ReadSome(turns, kReadMs));
+    // What has come is carried out, whatever becomes of the link meanwhile.
+    Status gathered = Gather(turns);
     TRY(RunBuffered());
+    TRY(std::move(gathered));
+    turns.End(MonotonicUs());
+    if (!turns.Gathers()) parser_->Shrink(2 * kReadBytes);
     const int64_t now_ms = WallMs();
     if (ack_wanted_ || now_ms - acked_ms_ >= kAckMs) TRY(SendAck());
     if (now_ms - last_io_ms_ > server_.settings().repl_timeout_s * 1000) {
@@ -341,15 +351,28 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   return Status::Io("not wanted any more");
 }
 
-Status Follower::ReadSome() {
+Result<Follower::News> Follower::ReadSome(ApplyTurns& turns, int64_t most_ms) {
   // What is announced has not come yet: no more is taken than has come before.
-  const size_t most = std::max(kReadBytes, parser_->pending_bytes());
+  const size_t pending = parser_->pending_bytes();
+  const size_t most = std::max(kReadBytes, pending);
   char* const place = parser_->Reserve(std::clamp(parser_->missing_bytes(), kReadBytes, most));
-  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), kReadMs));
-  if (got == 0) return Ok();
+  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), most_ms));
+  if (got == 0) return News::kNone;
   parser_->Filled(got);
   received_offset_ += got;
   last_io_ms_ = WallMs();
+  const size_t before = std::min(pending, ApplyTurns::kAskingWord.size() - 1);
+  return turns.NoteReceived({place - before, got + before}, MonotonicUs()) ? News::kUrgent : News::kSome;
+}
+
+// Reads on for repl-apply-delay, while something comes and nobody waits for this replica.
+Status Follower::Gather(ApplyTurns& turns) {
+  if (!turns.Gathers() || parser_->pending_bytes() == 0) return Ok();
+  const int64_t until_us = MonotonicUs() + server_.settings().repl_apply_delay_ms * 1000;
+  while (MonotonicUs() < until_us && parser_->pending_bytes() < ApplyTurns::kMostBytes) {
+    usleep(ApplyTurns::kPauseUs);
+    if (TRY(ReadSome(turns, 0)) != News::kSome) break;
+  }
   return Ok();
 }
 

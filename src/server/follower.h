@@ -30,6 +30,7 @@
 #include "replication/history.h"
 #include "replication/primary_link.h"
 #include "resp/request_parser.h"
+#include "server/apply_turns.h"
 #include "server/archive_filter.h"
 #include "server/stream_log.h"
 #include "storage/transaction.h"
@@ -92,7 +93,9 @@ class Follower {
   Status BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
                         std::unique_ptr<StreamLog::Adoption>& adoption);
   Status CarryOut(const PrimaryAddress& primary);
-  Status ReadSome();
+  enum class News : unsigned char { kNone, kSome, kUrgent };
+  Result<News> ReadSome(ApplyTurns& turns, int64_t most_ms);
+  Status Gather(ApplyTurns& turns);
   Status RunBuffered();
   Status RunCommand(std::span<const std::string_view> argv);
   Status RunRetried(std::span<const std::string_view> argv);
