@@ -30,7 +30,8 @@ void ApplyTurns::End(int64_t now_us) {
   const int64_t window_us = now_us - window_us_;
   if (window_us < kWindowUs) return;
   const int64_t cpu_us = measure_cpu_us_();
-  is_crowded_ = idle_share_() < kLeastIdle && (cpu_us - cpu_us_) * kLeastWork > window_us;
+  const bool works = (cpu_us - cpu_us_) * kLeastWork > window_us;
+  is_crowded_ = works && idle_share_() < kLeastIdle;  // a replica that rests does not ask the kernel
   window_us_ = now_us;
   cpu_us_ = cpu_us;
 }

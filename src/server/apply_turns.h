@@ -24,7 +24,7 @@ class ApplyTurns {
   // A word of the stream that says that somebody waits.
   static constexpr std::string_view kAskingWord = "GETACK";
   // Most bytes of the stream that are gathered.
-  static constexpr size_t kMostBytes = 8 << 20;
+  static constexpr uint64_t kMostBytes = 8 << 20;
   // While gathering, how often what has come is taken off the connection.
   static constexpr int64_t kPauseUs = 20000;
 

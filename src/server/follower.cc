@@ -342,9 +342,8 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
     TRY(std::move(gathered));
     turns.End(MonotonicUs());
     if (!turns.Gathers()) parser_->Shrink(2 * kReadBytes);
-    const int64_t now_ms = WallMs();
-    if (ack_wanted_ || now_ms - acked_ms_ >= kAckMs) TRY(SendAck());
-    if (now_ms - last_io_ms_ > server_.settings().repl_timeout_s * 1000) {
+    TRY(AckWhenDue());
+    if (WallMs() - last_io_ms_ > server_.settings().repl_timeout_s * 1000) {
       return Status::Io("no data nor PING received...");
     }
   }
@@ -369,9 +368,13 @@ Result<Follower::News> Follower::ReadSome(ApplyTurns& turns, int64_t most_ms) {
 Status Follower::Gather(ApplyTurns& turns) {
   if (!turns.Gathers() || parser_->pending_bytes() == 0) return Ok();
   const int64_t until_us = MonotonicUs() + server_.settings().repl_apply_delay_ms * 1000;
-  while (MonotonicUs() < until_us && parser_->pending_bytes() < ApplyTurns::kMostBytes) {
-    usleep(ApplyTurns::kPauseUs);
+  // In the memory budget it stands where the log's newest end does.
+  const uint64_t most = std::min(ApplyTurns::kMostBytes, server_.store().log_tail().most_bytes());
+  while (MonotonicUs() < until_us && parser_->pending_bytes() < most) {
+    const bool more_waits = parser_->reserved() == 0;
+    if (!more_waits) usleep(ApplyTurns::kPauseUs);
     if (TRY(ReadSome(turns, 0)) != News::kSome) break;
+    TRY(AckWhenDue());
   }
   return Ok();
 }
@@ -473,6 +476,8 @@ Status Follower::RunRetried(std::span<const std::string_view> argv) {
     txn_->Discard();
   }
 }
+
+Status Follower::AckWhenDue() { return ack_wanted_ || WallMs() - acked_ms_ >= kAckMs ? SendAck() : Ok(); }
 
 Status Follower::SendAck() {
   ack_wanted_ = false;

@@ -102,6 +102,7 @@ class Follower {
   Status CommitApplied();
   Status Damaged(const std::string& how);
   void Account(const Command& command, std::span<const std::string_view> argv, int64_t usec, std::string_view error);
+  Status AckWhenDue();
   Status SendAck();
   Status KeepAlive();
   void ShowState(State state);

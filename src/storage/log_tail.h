@@ -53,6 +53,7 @@ class LogTail {
   Place Find(uint64_t sequence, bool enters, Batch& batch) const;
   // Waits until the batch that begins at `sequence` is here; false: it did not come in time.
   bool Await(uint64_t sequence, int64_t most_us);
+  uint64_t most_bytes() const { return most_bytes_; }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
