@@ -73,7 +73,7 @@ const Directive kRows[] = {
      .target = &S::repl_sync_rate,
      .help = "Bytes a second that a primary's transfers of files to all its replicas take together; 0 is no limit. "
              "Clients share the disk with a transfer; without any it may be as fast as it can."},
-    {.name = "repl-apply-delay", .section = kRepl, .kind = Kind::kNumber, .fallback = "500", .min = 0, .max = 1000,
+    {.name = "repl-apply-delay", .section = kRepl, .kind = Kind::kNumber, .fallback = "400", .min = 0, .max = 1000,
      .target = &S::repl_apply_delay_ms, .syntax = "<milliseconds>",
      .help = "On a machine none of whose processors is free a replica gathers the stream for so long before it carries "
              "it out in one go, which leaves more of the machine to those who serve clients; 0 for never. Where WAIT "
