@@ -16,6 +16,7 @@ import time
 
 import pytest
 
+from fake_peers import encode
 from harness import PATIENCE
 from pairs import follow, replication, start, wait_for_offset, wait_until
 
@@ -35,11 +36,6 @@ def no_free_processor():
         for loop in loops:
             loop.kill()
             loop.wait()
-
-
-def encode(*words):
-    """A command as clients send it."""
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
 
 
 class Load:
@@ -120,14 +116,14 @@ def test_who_waits_does_not_wait_for_the_turn():
     with gathering_pair() as (primary, replica, _):
         client = primary.client()
         took = []
-        for _ in range(3):
+        for _ in range(5):
             wait_until(lambda: behind(replica) > 100_000, 60, "gathering")
             client.set("waited for", "1")
             began = time.monotonic()
             assert client.wait(1, 30000) >= 1
             took.append(time.monotonic() - began)
         print("WAIT took", took)
-        assert min(took) < DELAY_MS / 1000 * 0.6 * PATIENCE
+        assert statistics.mean(took) < DELAY_MS / 1000 * 0.3 * PATIENCE  # a turn's end is 0.6 away on average
 
 
 def wait_until_much_has_come(replica):
