@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RocksDB's caches as a cache of rows, for docs/decisions/key-cache.md.
+// RocksDB's caches and the server's own (storage/row_cache.h) as a cache of rows, for docs/decisions/key-cache.md.
 //
-//   g++ -O2 -std=c++20 bench/lab/key_cache.cc -o build/bench/key_cache -lrocksdb -lpthread
+//   g++ -O2 -std=c++20 -Isrc bench/lab/key_cache.cc src/storage/row_{cache,table}.cc src/base/{assert,hash}.cc \
+//       -o build/bench/key_cache -lrocksdb -lxxhash -ljemalloc -lpthread
 //   build/bench/key_cache [READS [ROUNDS]]
 //
 // Readers ask for rows of 100 bytes out of a million, some far more often than others (Zipf, 0.99); a row that is not
@@ -25,6 +26,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "storage/row_cache.h"
 
 namespace {
 
@@ -86,12 +89,13 @@ struct RowName {
     std::memcpy(bytes, halves, sizeof bytes);
   }
   Slice slice() const { return {bytes, sizeof bytes}; }
+  std::string_view view() const { return {bytes, sizeof bytes}; }
   char bytes[16];
 };
 
 struct Kind {
   const char* name;
-  std::function<std::shared_ptr<Cache>()> make;
+  std::function<std::shared_ptr<Cache>()> make;  // none: the server's own
   size_t caches;
   Cache::Priority priority;
   bool second_miss;  // a row enters when it is missed again
@@ -100,11 +104,17 @@ struct Kind {
 class Rows {
  public:
   explicit Rows(const Kind& kind) : kind_(kind), seen_(kind.second_miss ? kSeen : 0) {
+    if (!kind.make) own_ = std::make_unique<cairn::RowCache>(kCapacity);
     for (size_t i = 0; i < kind.caches; ++i) caches_.push_back(kind.make());
   }
 
   bool Read(uint64_t row) {
     const RowName name(row);
+    if (own_ != nullptr) {
+      if (own_->Lookup(name.view(), Mix(row + 1), true, 1)) return true;
+      Insert(row);
+      return false;
+    }
     Cache& cache = CacheOf(name);
     if (Cache::Handle* handle = cache.Lookup(name.slice())) {
       cache.Release(handle);
@@ -116,6 +126,11 @@ class Rows {
 
   void Insert(uint64_t row) {
     const RowName name(row);
+    if (own_ != nullptr) {
+      char value[kRowBytes];
+      std::memset(value, 'v', kRowBytes);
+      return own_->Insert(name.view(), Mix(row + 1), {value, kRowBytes}, 1);
+    }
     void* value = std::malloc(kRowBytes);
     std::memset(value, 'v', kRowBytes);
     (void)CacheOf(name).Insert(name.slice(), value, kCharge, &Free, nullptr, kind_.priority);
@@ -135,6 +150,7 @@ class Rows {
   }
 
   const Kind& kind_;
+  std::unique_ptr<cairn::RowCache> own_;
   std::vector<std::shared_ptr<Cache>> caches_;
   std::vector<uint64_t> seen_;
 };
@@ -249,6 +265,7 @@ int main(int argc, char** argv) {
       {"LRU", lru, 1, Cache::Priority::LOW, false},
       {"LRU, second miss", lru, 1, Cache::Priority::LOW, true},
       {"LRU with a midpoint", midpoint, kShards, Cache::Priority::LOW, false},
+      {"own", nullptr, 0, Cache::Priority::LOW, false},
       {"HyperClock", MakeClock, 1, Cache::Priority::HIGH, false},
       {"HyperClock, low", MakeClock, 1, Cache::Priority::LOW, false},
       {"HyperClock, bottom", MakeClock, 1, Cache::Priority::BOTTOM, false},

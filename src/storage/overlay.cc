@@ -29,12 +29,12 @@ Overlay::Entry* Overlay::FindMutable(std::string_view tagged, uint64_t hash) {
   return nullptr;
 }
 
-void Overlay::Write(const RowKey& row, uint64_t hash, State state, std::string_view value, bool hot) {
+void Overlay::Write(const RowKey& row, uint64_t hash, State state, std::string_view value) {
   Entry* entry = FindMutable(row.tagged(), hash);
   if (entry == nullptr) {
     if ((entries_.size() + 1) * 2 > table_.size()) GrowTable();
     const auto index = static_cast<uint32_t>(entries_.size());
-    entries_.push_back({hash, Copy(row.tagged()), {}, row.stripe(), State::kNothing, hot});
+    entries_.push_back({hash, Copy(row.tagged()), {}, row.stripe(), State::kNothing});
     const size_t mask = table_.size() - 1;
     size_t i = hash & mask;
     while (table_[i] != kEmpty) i = (i + 1) & mask;
@@ -44,7 +44,6 @@ void Overlay::Write(const RowKey& row, uint64_t hash, State state, std::string_v
   undo_.push_back({static_cast<uint32_t>(entry - entries_.data()), entry->state, entry->value});
   entry->state = state;
   entry->value = state == State::kPut ? Copy(value) : std::string_view();
-  entry->hot |= hot;
 }
 
 void Overlay::RollbackTo(size_t mark) {

@@ -28,7 +28,6 @@ class Overlay {
     std::string_view value;
     uint32_t stripe;
     State state;
-    bool hot;  // the cached row this one replaces was in use
 
     Space space() const { return static_cast<Space>(tagged[0]); }
     std::string_view row() const { return tagged.substr(1); }
@@ -40,7 +39,7 @@ class Overlay {
 
   // Null when the tick has not written the row.
   const Entry* Find(std::string_view tagged, uint64_t hash) const;
-  void Write(const RowKey& row, uint64_t hash, State state, std::string_view value, bool hot);
+  void Write(const RowKey& row, uint64_t hash, State state, std::string_view value);
 
   size_t Mark() const { return undo_.size(); }
   void RollbackTo(size_t mark);

@@ -1,61 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/row_cache.h"
 
-#include <rocksdb/cache.h>
-
-#include <atomic>
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <new>
+#include <memory>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "storage/slice.h"
 
 namespace cairn {
 namespace {
 
-// Two thirds above the midpoint: enough below it for a new row to be asked for twice.
-constexpr double kHotShare = 0.67;
 constexpr size_t kShards = 64;
-constexpr size_t kAllocatorOverhead = 16;
-// What the cache itself adds to a row, at the most: its handle with the key, rounded up by the allocator.
-constexpr size_t kHandleBytes = 128;
+// The young queue's part of a shard: enough for a new row to be asked for twice.
+constexpr size_t kYoungPercent = 30;
+// What a row's place takes, in a table that is seven sixteenths to seven eighths full.
+constexpr size_t kPlaceBytes = 16;
 // A row larger than this part of a shard would push out too much for one look-up saved.
 constexpr size_t kMostOfShard = 8;
-
-size_t MostCharged(size_t key_size, size_t value_size) {
-  return kHandleBytes + 2 * key_size + value_size;
-}
-
-}  // namespace
-
-struct CachedRow {
-  std::atomic<size_t>* held;      // of its shard
-  std::atomic<uint32_t> used_s;  // when it was last used
-  std::atomic<bool> hot;
-  std::atomic<uint8_t> frequency;  // of use, while uses are counted
-  uint32_t size;
-  char bytes[];
-
-  static CachedRow* New(std::atomic<size_t>* held, std::string_view value, bool hot, int64_t used_s) {
-    void* memory = std::malloc(sizeof(CachedRow) + value.size());
-    if (memory == nullptr) throw std::bad_alloc();
-    auto* row = new (memory) CachedRow{held, static_cast<uint32_t>(used_s), hot, RowCache::kNewFrequency,
-                                       static_cast<uint32_t>(value.size())};
-    std::memcpy(row->bytes, value.data(), value.size());
-    return row;
-  }
-  static void Delete(const rocksdb::Slice& tagged, void* memory) {
-    auto* row = static_cast<CachedRow*>(memory);
-    row->held->fetch_sub(MostCharged(tagged.size(), row->size), std::memory_order_relaxed);
-    std::free(row);
-  }
-};
-
-namespace {
+// So many rows are passed over for an eviction at the most, used or pinned, so that a lock is not held for long; nor
+// are more handled while it is held once.
+constexpr int kMostPassedOver = 64;
+constexpr size_t kRowsPerLock = 128;
 
 // Uses after which the count rises from 6, 7, 8 ...: each time this many more.
 constexpr uint32_t kFrequencyLogFactor = 10;
@@ -76,31 +43,91 @@ uint8_t RaisedFrequency(uint8_t frequency) {
   return frequency + (random.Below(above * kFrequencyLogFactor + 1) == 0);
 }
 
-size_t Charge(std::string_view value) { return sizeof(CachedRow) + value.size() + kAllocatorOverhead; }
+size_t ChargeOf(size_t key_size, size_t value_size) {
+  return CachedRow::MemoryOf(key_size, value_size) + kPlaceBytes;
+}
+
+void Unreference(CachedRow* row, std::atomic<size_t>& charged) {
+  if (row->references.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  charged.fetch_sub(row->memory() + kPlaceBytes, std::memory_order_relaxed);
+  CachedRow::Delete(row);
+}
+
+// The line of a row that others read too is written only when it says something new.
+template <typename T>
+void StoreIfNew(std::atomic<T>& field, T value) {
+  if (field.load(std::memory_order_relaxed) != value) field.store(value, std::memory_order_relaxed);
+}
 
 }  // namespace
 
-void RowRef::Release() { cache_->Release(static_cast<rocksdb::Cache::Handle*>(handle_)); }
+void RowRef::Release() { Unreference(pinned_, *charged_); }
+
+// ---- shards
+
+bool RowCache::Shard::IsTooLarge(size_t charge) const { return charge > capacity / kMostOfShard; }
+
+void RowCache::Shard::Add(CachedRow* row) {
+  table.Insert(row);
+  QueueOf(row).Add(row);
+  charged.fetch_add(row->memory() + kPlaceBytes, std::memory_order_relaxed);
+}
+
+void RowCache::Shard::Remove(CachedRow* row) {
+  table.Remove(row);
+  QueueOf(row).Remove(row);
+  Unreference(row, charged);
+}
+
+void RowCache::Shard::Evict(size_t charge, size_t most_rows) {
+  if (HasRoomFor(charge)) return;
+  NoteDeparture();
+  for (size_t rows = 0; rows < most_rows && !HasRoomFor(charge) && EvictOne(); ++rows) {}
+}
+
+bool RowCache::Shard::EvictOne() {
+  for (int passed_over = 0;; ++passed_over) {
+    const bool from_young = kept.empty() || 100 * young.bytes() > kYoungPercent * (young.bytes() + kept.bytes());
+    RowQueue& queue = from_young ? young : kept;
+    CachedRow* const row = queue.oldest();
+    if (row == nullptr) return false;
+    // The next one's memory is fetched meanwhile, and the place of the next but one.
+    if (row->newer != nullptr) {
+      table.Prefetch(row->newer->hash);
+      __builtin_prefetch(row->newer->newer);
+    }
+    const uint8_t uses = row->uses.load(std::memory_order_relaxed);
+    const bool is_last = passed_over == kMostPassedOver;
+    if (!row->IsPinned() && (uses == 0 || is_last)) {
+      Remove(row);
+      return true;
+    }
+    if (is_last) return false;
+    queue.Remove(row);
+    row->uses.store(from_young || uses == 0 ? 0 : uses - 1, std::memory_order_relaxed);
+    row->is_kept = true;
+    kept.Add(row);
+  }
+}
+
+// ---- the cache
 
 RowCache::RowCache(size_t capacity_bytes)
     : shards_(kShards), capacity_(capacity_bytes), created_s_(WallMs() / 1000) {
-  rocksdb::LRUCacheOptions options;
-  options.capacity = ShardCapacity();
-  options.num_shard_bits = 0;
-  options.high_pri_pool_ratio = kHotShare;
-  options.metadata_charge_policy = rocksdb::kFullChargeCacheMetadata;
-  for (Shard& shard : shards_) shard.cache = rocksdb::NewLRUCache(options);
+  SetCapacity(capacity_bytes);
 }
 
-RowCache::~RowCache() = default;
+RowCache::~RowCache() {
+  if (!is_disowned_) EraseAll();
+}
 
 void RowCache::Disown() {
 #ifndef __SANITIZE_ADDRESS__  // which would call it a leak
-  for (Shard& shard : shards_) shard.cache->DisownData();
+  is_disowned_ = true;
 #endif
 }
 
-// By the upper bits: the cache has a hash of its own.
+// By bits of the hash that say nothing of the place in its table.
 size_t RowCache::ShardNumber(uint64_t hash) { return hash >> 32 & (kShards - 1); }
 
 RowCache::Departures RowCache::Mark() const {
@@ -119,137 +146,165 @@ void RowCache::NoteUnknownRows() {
   for (Shard& shard : shards_) shard.complete_since.store(0, std::memory_order_release);
 }
 
-RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s, bool& was_hot) {
-  rocksdb::Cache& cache = *ShardOf(hash).cache;
-  rocksdb::Cache::Handle* handle = cache.Lookup(ToSlice(tagged));
-  if (handle == nullptr) {
+RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s) {
+  Shard& shard = ShardOf(hash);
+  CachedRow* row = nullptr;
+  {
+    const std::lock_guard lock(shard.mutex);
+    row = shard.table.Find(hash, tagged);
+    if (row != nullptr) row->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (row == nullptr) {
     misses_.Add();
     return RowRef();
   }
   hits_.Add();
-  auto* row = static_cast<CachedRow*>(cache.Value(handle));
-  was_hot = row->hot.load(std::memory_order_relaxed);
   if (use) {
     if (counts_uses()) row->frequency.store(RaisedFrequency(DecayedFrequency(*row, now_s)), std::memory_order_relaxed);
-    if (!was_hot) row->hot.store(true, std::memory_order_relaxed);
-    was_hot = true;
-    const auto used_s = static_cast<uint32_t>(now_s);  // stored once a second, so that readers share the line
-    if (row->used_s.load(std::memory_order_relaxed) != used_s) {
-      row->used_s.store(used_s, std::memory_order_relaxed);
-    }
+    const uint8_t uses = row->uses.load(std::memory_order_relaxed);
+    StoreIfNew(row->uses, std::min<uint8_t>(uses + 1, CachedRow::kMostUses));
+    StoreIfNew(row->used_s, static_cast<uint32_t>(now_s));
   }
-  return RowRef(&cache, handle, std::string_view(row->bytes, row->size));
+  return RowRef(row, &shard.charged, row->value());
+}
+
+void RowCache::PrefetchRow(uint64_t hash) {
+  Shard& shard = ShardOf(hash);
+  const std::lock_guard lock(shard.mutex);
+  shard.table.PrefetchRow(hash);
+}
+
+template <typename Look>
+void RowCache::WithRow(std::string_view tagged, const Look& look) {
+  const uint64_t hash = Hash64(tagged);
+  Shard& shard = ShardOf(hash);
+  const std::lock_guard lock(shard.mutex);
+  look(shard.table.Find(hash, tagged));
 }
 
 int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
   int64_t used_s = created_s_;
-  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  if (auto* handle = cache.Lookup(ToSlice(tagged))) {
-    const auto* row = static_cast<CachedRow*>(cache.Value(handle));
-    const int64_t row_used_s = row->used_s.load(std::memory_order_relaxed);
+  WithRow(tagged, [&used_s](const CachedRow* row) {
+    const int64_t row_used_s = row == nullptr ? kUnknownUse : row->used_s.load(std::memory_order_relaxed);
     if (row_used_s != kUnknownUse) used_s = row_used_s;
-    cache.Release(handle);
-  }
+  });
   return std::max<int64_t>(now_s - used_s, 0);
 }
 
 void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
-  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  auto* handle = cache.Lookup(ToSlice(tagged));
-  if (handle == nullptr) return;
-  auto* row = static_cast<CachedRow*>(cache.Value(handle));
-  row->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
-  cache.Release(handle);
+  WithRow(tagged, [used_s](CachedRow* row) {
+    if (row != nullptr) row->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
+  });
+}
+
+uint8_t RowCache::FrequencyOf(const CachedRow* row, int64_t now_s) const {
+  return row != nullptr && counts_uses() ? DecayedFrequency(*row, now_s) : kNewFrequency;
 }
 
 uint8_t RowCache::Frequency(std::string_view tagged, int64_t now_s) {
-  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  auto* handle = cache.Lookup(ToSlice(tagged));
-  if (handle == nullptr) return kNewFrequency;
-  const uint8_t frequency = DecayedFrequency(*static_cast<CachedRow*>(cache.Value(handle)), now_s);
-  cache.Release(handle);
+  uint8_t frequency = kNewFrequency;
+  WithRow(tagged, [&](const CachedRow* row) {
+    if (row != nullptr) frequency = DecayedFrequency(*row, now_s);
+  });
   return frequency;
 }
 
 void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
-  rocksdb::Cache& cache = *ShardOf(Hash64(tagged)).cache;
-  auto* handle = cache.Lookup(ToSlice(tagged));
-  if (handle == nullptr) return;
-  static_cast<CachedRow*>(cache.Value(handle))->frequency.store(frequency, std::memory_order_relaxed);
-  cache.Release(handle);
+  WithRow(tagged, [frequency](CachedRow* row) {
+    if (row != nullptr) row->frequency.store(frequency, std::memory_order_relaxed);
+  });
 }
 
-void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view value, bool hot, int64_t used_s) {
+// Memory is asked for before anything is taken out: a row that had to be put in and is not would count as one that does
+// not exist.
+void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
+  const size_t charge = ChargeOf(tagged.size(), value.size());
   Shard& shard = ShardOf(hash);
-  if (Charge(value) > ShardCapacity() / kMostOfShard) {
+  const std::lock_guard lock(shard.mutex);
+  CachedRow* const old = shard.table.Find(hash, tagged);
+  if (shard.IsTooLarge(charge) || !shard.table.Reserve(hash)) {
     shard.NoteDeparture();
-    Erase(tagged, hash);
+    if (old != nullptr) shard.Remove(old);
     return;
   }
-  const size_t most = MostCharged(tagged.size(), value.size());
-  if (shard.held.fetch_add(most) + most > ShardCapacity()) shard.NoteDeparture();
-  CachedRow* row = CachedRow::New(&shard.held, value, hot, used_s);
-  if (counts_uses()) row->frequency.store(Frequency(tagged, used_s), std::memory_order_relaxed);
-  Put(shard, tagged, row);
+  const uint8_t frequency = FrequencyOf(old, used_s);
+  if (old != nullptr && !old->IsPinned() && old->memory() + kPlaceBytes == charge) {
+    old->SetValue(value);
+    old->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
+    old->frequency.store(frequency, std::memory_order_relaxed);
+    return;
+  }
+  CachedRow* const row = CachedRow::New(tagged, hash, value, used_s, frequency);
+  if (old != nullptr) {
+    row->uses.store(old->uses.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    row->is_kept = old->is_kept;
+    shard.Remove(old);
+  }
+  shard.Evict(charge, SIZE_MAX);
+  shard.Add(row);
 }
 
 bool RowCache::InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
-  if (Charge(value) > ShardCapacity() / kMostOfShard) return false;
+  const size_t charge = ChargeOf(tagged.size(), value.size());
   Shard& shard = ShardOf(hash);
-  const size_t most = MostCharged(tagged.size(), value.size());
-  if (shard.held.fetch_add(most) + most > ShardCapacity()) {
-    shard.held.fetch_sub(most);
-    return false;
-  }
-  Put(shard, tagged, CachedRow::New(&shard.held, value, false, used_s));
+  const std::lock_guard lock(shard.mutex);
+  if (shard.IsTooLarge(charge) || !shard.HasRoomFor(charge) || !shard.table.Reserve(hash)) return false;
+  ASSERT(shard.table.Find(hash, tagged) == nullptr, "a row is put in once");
+  shard.Add(CachedRow::New(tagged, hash, value, used_s, kNewFrequency));
   return true;
 }
 
-// Without a handle to return, a row that does not fit is freed by the cache itself.
-void RowCache::Put(Shard& shard, std::string_view tagged, CachedRow* row) {
-  const bool hot = row->hot.load(std::memory_order_relaxed);
-  const auto priority = hot ? rocksdb::Cache::Priority::HIGH : rocksdb::Cache::Priority::LOW;
-  (void)shard.cache->Insert(ToSlice(tagged), row, Charge({row->bytes, row->size}), &CachedRow::Delete, nullptr,
-                            priority);
-}
-
 void RowCache::Erase(std::string_view tagged, uint64_t hash) {
-  ShardOf(hash).cache->Erase(ToSlice(tagged));
+  Shard& shard = ShardOf(hash);
+  const std::lock_guard lock(shard.mutex);
+  if (CachedRow* const row = shard.table.Find(hash, tagged)) shard.Remove(row);
 }
 
 void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {
-  for (const Shard& shard : shards_) {
-    std::vector<std::string> dead;
-    const auto look = [&](const rocksdb::Slice& tagged, void*, size_t, rocksdb::Cache::DeleterFn) {
-      if (is_dead({tagged.data(), tagged.size()})) dead.push_back(tagged.ToString());
-    };
-    shard.cache->ApplyToAllEntries(look, {});
-    for (const std::string& tagged : dead) shard.cache->Erase(tagged);
+  std::vector<CachedRow*> rows;
+  for (Shard& shard : shards_) {
+    uint64_t cursor = 0;
+    for (bool more = true; more;) {
+      const std::lock_guard lock(shard.mutex);
+      rows.clear();
+      more = shard.table.Next(cursor, kRowsPerLock, rows);
+      for (CachedRow* const row : rows) {
+        if (is_dead(row->tagged())) shard.Remove(row);
+      }
+    }
   }
 }
 
 void RowCache::EraseAll() {
   for (Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
     shard.NoteDeparture();
-    shard.cache->EraseUnRefEntries();
+    shard.table.Clear();
+    for (RowQueue* const queue : {&shard.young, &shard.kept}) {
+      while (CachedRow* const row = queue->oldest()) {
+        queue->Remove(row);
+        Unreference(row, shard.charged);
+      }
+    }
   }
 }
 
-// Insert compares with the smaller capacity while a change is under way, and adds to `held` before it does, so that no
-// eviction goes unnoticed: neither by it nor here.
 void RowCache::SetCapacity(size_t bytes) {
-  const bool shrinks = bytes < capacity();
-  if (shrinks) capacity_.store(bytes);
+  capacity_.store(bytes);
   for (Shard& shard : shards_) {
-    if (shard.held.load() > bytes / shards_.size()) shard.NoteDeparture();
-    shard.cache->SetCapacity(bytes / shards_.size());
+    for (bool more = true; more;) {
+      const std::lock_guard lock(shard.mutex);
+      shard.capacity = bytes / shards_.size();
+      const size_t before = shard.table.size();
+      shard.Evict(0, kRowsPerLock);
+      more = !shard.HasRoomFor(0) && shard.table.size() < before;
+    }
   }
-  if (!shrinks) capacity_.store(bytes);
 }
 
 size_t RowCache::usage() const {
   size_t sum = 0;
-  for (const Shard& shard : shards_) sum += shard.cache->GetUsage();
+  for (const Shard& shard : shards_) sum += shard.charged.load(std::memory_order_relaxed);
   return sum;
 }
 

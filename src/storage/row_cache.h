@@ -3,39 +3,35 @@
 // RowCache: the key cache. It holds rows of the key and element spaces by their tagged row key, so a hit costs
 // no look at RocksDB at all.
 //
-// It stands on RocksDB's LRUCache (rocksdb/cache.h), a sharded LRU whose list is cut by a midpoint: a new row
-// enters below it and moves above on its first hit. So a row that was used once, by a pass over cold keys or
-// by a bulk load, is evicted before any that was used twice. An overwrite replaces the entry and would lose its
-// place; each row therefore remembers whether it was used ("hot"), and a hot row's successor enters above the
-// midpoint.
+// Each of its shards holds its rows in two queues, as S3-FIFO does (Yang, Zhang, Qiu, Yue, Vigfusson, "FIFO Queues are
+// All You Need for Cache Eviction", SOSP 2023). A new row enters the young one. What leaves that and was used meanwhile
+// goes over into the other, the kept one; what was not is evicted. A row that leaves the kept queue enters it anew as
+// often as it was used lately, three times at the most. So a row that was used once, by a pass over cold keys or by a
+// bulk load, is evicted before any that was used twice, and a use touches nothing but the row itself. An overwrite
+// leaves the row its place and, where it fits, its memory.
 //
 // Only committed rows get in. Whoever inserts holds the row's stripe, so an insertion never overtakes a newer
 // commit.
 //
 // When it has once had all rows there are, of an empty store or of a data set that was adopted, and nothing has had to
 // leave since, the cache is *complete*: a row that is not in it does not exist, and RocksDB need not be asked. Each
-// shard knows that of its own rows. To know it for sure each is a cache of its own, whose charge is counted before the
-// cache counts it. Thread: any.
+// shard knows that of its own rows. Thread: any.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
 #include "encoding/row_key.h"
 #include "storage/counters.h"
+#include "storage/row_queue.h"
 #include "storage/row_ref.h"
-
-namespace rocksdb {
-class Cache;
-}
+#include "storage/row_table.h"
 
 namespace cairn {
-
-struct CachedRow;
 
 class RowCache {
  public:
@@ -45,11 +41,16 @@ class RowCache {
   // Whether it holds rows of the space.
   static bool Keeps(Space space) { return space == Space::kKeys || space == Space::kElements; }
 
-  // A pinned row or a null RowRef. `use` marks it hot; `was_hot` tells whether it was already or is now.
+  // A pinned row or a null RowRef; `use` says that it is used, not just looked at.
   // `now_s`, here and below, is Unix time.
   // `hash`, here and below, is Overlay::HashOf(tagged).
-  RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s, bool& was_hot);
-  void Insert(std::string_view tagged, uint64_t hash, std::string_view value, bool hot, int64_t used_s);
+  RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s);
+  // Has the processor fetch into its own cache where a row of this hash would be found, so that a Lookup a little later
+  // need not wait for the memory; and, a little after that, the row itself.
+  void Prefetch(uint64_t hash) const { ShardOf(hash).table.Prefetch(hash); }
+  void PrefetchRow(uint64_t hash);
+  // A row that is there already keeps its place.
+  void Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
   // Inserts a row that is not in it, unless another one would have to leave; whether it did.
   bool InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
   // For a row that was only peeked at.
@@ -98,29 +99,43 @@ class RowCache {
   uint64_t hits() const { return hits_.load(); }
   uint64_t misses() const { return misses_.load(); }
 
-  struct Shard {
-    // At least what the cache is charged with; raised before an insertion and lowered after a removal.
-    std::atomic<size_t> held{0};
+ private:
+  struct alignas(64) Shard {
+    std::mutex mutex;  // guards what follows, but for the atomics
+    RowTable table;
+    RowQueue young;
+    RowQueue kept;
+    size_t capacity = 0;
+    std::atomic<size_t> charged{0};          // bytes of its rows, those included that were evicted and are still pinned
     std::atomic<uint64_t> departures{1};     // counts each time something may have to leave, before it does
     std::atomic<uint64_t> complete_since{0};  // what `departures` was when it had all rows; 0: it never had
-    std::shared_ptr<rocksdb::Cache> cache;
 
     bool IsComplete() const {
       return departures.load(std::memory_order_acquire) == complete_since.load(std::memory_order_acquire);
     }
     void NoteDeparture() { departures.fetch_add(1, std::memory_order_release); }
+    RowQueue& QueueOf(const CachedRow* row) { return row->is_kept ? kept : young; }
+    bool IsTooLarge(size_t charge) const;
+    bool HasRoomFor(size_t charge) const { return charged.load(std::memory_order_relaxed) + charge <= capacity; }
+    // These need the lock. Evict makes room for so much, unless what is left is pinned, and ends after so many rows.
+    void Add(CachedRow* row);
+    void Remove(CachedRow* row);
+    void Evict(size_t charge, size_t most_rows);
+    bool EvictOne();
   };
 
- private:
   Shard& ShardOf(uint64_t hash) { return shards_[ShardNumber(hash)]; }
   const Shard& ShardOf(uint64_t hash) const { return shards_[ShardNumber(hash)]; }
   static size_t ShardNumber(uint64_t hash);
-  static void Put(Shard& shard, std::string_view tagged, CachedRow* row);
-  size_t ShardCapacity() const { return capacity() / shards_.size(); }
+  uint8_t FrequencyOf(const CachedRow* row, int64_t now_s) const;
+  // Calls `look` with the row, or with null when there is none, holding its shard's lock.
+  template <typename Look>
+  void WithRow(std::string_view tagged, const Look& look);
 
   std::vector<Shard> shards_;
   std::atomic<size_t> capacity_;
   const int64_t created_s_;
+  bool is_disowned_ = false;
   std::atomic<bool> counts_uses_{false};
   SpreadCounter hits_;
   SpreadCounter misses_;

@@ -6,16 +6,16 @@
 // Valid until it is destroyed and no longer than the transaction's current tick. Thread: its transaction's.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace rocksdb {
-class Cache;
-}
-
 namespace cairn {
+
+struct CachedRow;
 
 class RowRef {
  public:
@@ -24,9 +24,9 @@ class RowRef {
   explicit RowRef(std::string_view bytes) : found_(true), bytes_(bytes) {}
   // A copy.
   explicit RowRef(std::unique_ptr<std::string> copy) : found_(true), bytes_(*copy), copy_(std::move(copy)) {}
-  // A pinned cache entry, released on destruction.
-  RowRef(rocksdb::Cache* cache, void* handle, std::string_view bytes)
-      : found_(true), bytes_(bytes), cache_(cache), handle_(handle) {}
+  // A pinned row of the key cache, released on destruction; `charged` is what its shard is charged with.
+  RowRef(CachedRow* pinned, std::atomic<size_t>* charged, std::string_view bytes)
+      : found_(true), bytes_(bytes), pinned_(pinned), charged_(charged) {}
 
   RowRef(RowRef&& other) noexcept { Swap(other); }
   RowRef& operator=(RowRef&& other) noexcept {
@@ -34,7 +34,7 @@ class RowRef {
     return *this;
   }
   ~RowRef() {
-    if (handle_ != nullptr) Release();
+    if (pinned_ != nullptr) Release();
   }
 
   explicit operator bool() const { return found_; }
@@ -44,16 +44,16 @@ class RowRef {
   void Swap(RowRef& other) {
     std::swap(found_, other.found_);
     std::swap(bytes_, other.bytes_);
-    std::swap(cache_, other.cache_);
-    std::swap(handle_, other.handle_);
+    std::swap(pinned_, other.pinned_);
+    std::swap(charged_, other.charged_);
     std::swap(copy_, other.copy_);
   }
   void Release();  // in row_cache.cc
 
   bool found_ = false;
   std::string_view bytes_;
-  rocksdb::Cache* cache_ = nullptr;
-  void* handle_ = nullptr;
+  CachedRow* pinned_ = nullptr;
+  std::atomic<size_t>* charged_ = nullptr;
   std::unique_ptr<std::string> copy_;
 };
 

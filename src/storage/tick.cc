@@ -96,7 +96,7 @@ void Transaction::ApplyToCache() {
     if (store_.imports()) {
       store_.names_.Add(entry.hash);
     } else if (entry.state == Overlay::State::kPut) {
-      store_.cache_.Insert(entry.tagged, entry.hash, entry.value, entry.hot, now_ms_ / 1000);
+      store_.cache_.Insert(entry.tagged, entry.hash, entry.value, now_ms_ / 1000);
     } else if (entry.state == Overlay::State::kDeleted) {
       store_.cache_.Erase(entry.tagged, entry.hash);
     }
@@ -244,7 +244,6 @@ void Transaction::Reset() {
   changes_ = 0;
   notes_.clear();
   empty_below_ = 0;
-  hot_row_hash_ = 0;
   if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);

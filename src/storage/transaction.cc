@@ -276,7 +276,6 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
   }
   if (SharesWithFirst(row.stripe())) {
     if (const Overlay::Entry* entry = first_->overlay_.Find(row.tagged(), hash)) {
-      hot_row_hash_ = entry->hot ? hash : hot_row_hash_;
       if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
       if (entry->state == Overlay::State::kDeleted) return RowRef();
     }
@@ -315,12 +314,8 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   const bool cached = RowCache::Keeps(row.space()) && !store_.imports();
   if (store_.imports() && RowCache::Keeps(row.space()) && store_.names_.RulesOut(hash)) return RowRef();
   if (cached) {
-    bool hot = false;
-    RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_ms_ / 1000, hot);
-    if (found) {
-      if (hot) hot_row_hash_ = hash;
-      return found;
-    }
+    RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_ms_ / 1000);
+    if (found) return found;
     if (store_.cache_.IsComplete(hash)) return RowRef();
   }
   const ReadyOnly ready(lane_ == Lane::kFast);
@@ -350,7 +345,7 @@ void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value
                                   [stripe](const Observed& observed) { return observed.stripe == stripe; });
   if (first == observed_.end() || store_.stripes_.Version(stripe) == first->version) {
     const int64_t used_s = access == Access::kUse ? now_ms_ / 1000 : RowCache::kUnknownUse;
-    store_.cache_.Insert(row.tagged(), hash, value, false, used_s);
+    store_.cache_.Insert(row.tagged(), hash, value, used_s);
   }
   if (!holds) store_.stripes_.Unlock(stripe, this);
 }
@@ -360,13 +355,12 @@ void Transaction::Put(const RowKey& row, std::string_view value) {
   if (!use_marks_.empty()) {
     std::erase_if(use_marks_, [&row](const UseMark& mark) { return mark.row.tagged() == row.tagged(); });
   }
-  const uint64_t hash = Overlay::HashOf(row.tagged());
-  overlay_.Write(row, hash, Overlay::State::kPut, value, hash == hot_row_hash_);
+  overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kPut, value);
 }
 
 void Transaction::Delete(const RowKey& row) {
   ASSERT(Holds(row.stripe()), "a writer holds the stripe");
-  overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {}, false);
+  overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {});
 }
 
 CollectionId Transaction::CollectionOf(const RowKey& row) {

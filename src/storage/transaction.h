@@ -394,7 +394,6 @@ class Transaction {
   std::shared_ptr<const void> pending_;
   std::function<void()> adopt_;
   int64_t earliest_expiry_ms_ = INT64_MAX;  // of the tick
-  uint64_t hot_row_hash_ = 0;  // the last row found hot in the key cache
 };
 
 }  // namespace cairn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// When the key cache may be believed that a row does not exist, and when it may not any more.
+// What the key cache keeps and what it lets go; when it may be believed that a row does not exist, and when it may not
+// any more.
 #include "storage/row_cache.h"
 
 #include <gtest/gtest.h>
@@ -17,12 +18,11 @@ constexpr size_t kCapacity = 64 * 4096;
 constexpr int64_t kNow = 1000;
 
 bool Has(RowCache& cache, const std::string& tagged) {
-  bool was_hot = false;
-  return static_cast<bool>(cache.Lookup(tagged, Overlay::HashOf(tagged), false, kNow, was_hot));
+  return static_cast<bool>(cache.Lookup(tagged, Overlay::HashOf(tagged), false, kNow));
 }
 
-void Put(RowCache& cache, const std::string& tagged, const std::string& value, bool hot) {
-  cache.Insert(tagged, Overlay::HashOf(tagged), value, hot, kNow);
+void Put(RowCache& cache, const std::string& tagged, const std::string& value) {
+  cache.Insert(tagged, Overlay::HashOf(tagged), value, kNow);
 }
 
 // Whether it is complete for rows of all hashes. The upper half of one says the shard.
@@ -42,7 +42,7 @@ TEST(RowCache, IsCompleteUntilSomethingHasToLeave) {
   for (; IsComplete(cache); ++rows) {
     ASSERT_LT(rows, 100000);
     for (int row = 0; row < rows; row += 10) ASSERT_TRUE(Has(cache, "row" + std::to_string(row)));
-    Put(cache, "row" + std::to_string(rows), value, false);
+    Put(cache, "row" + std::to_string(rows), value);
   }
   EXPECT_GT(rows, 100);
 }
@@ -52,9 +52,8 @@ TEST(RowCache, OverwritingAndErasingKeepItComplete) {
   cache.NoteEmptyStore();
   for (int i = 0; i < 100000; ++i) {
     const std::string row = "row" + std::to_string(i % 100);
-    bool was_hot = false;
-    const RowRef pinned = cache.Lookup(row, Overlay::HashOf(row), true, kNow, was_hot);
-    Put(cache, row, std::string(static_cast<size_t>(i % 200), 'v'), i % 2 == 0);
+    const RowRef pinned = cache.Lookup(row, Overlay::HashOf(row), true, kNow);
+    Put(cache, row, std::string(static_cast<size_t>(i % 200), 'v'));
     if (i % 7 == 0) cache.Erase(row, Overlay::HashOf(row));
   }
   EXPECT_TRUE(IsComplete(cache));
@@ -63,7 +62,7 @@ TEST(RowCache, OverwritingAndErasingKeepItComplete) {
 TEST(RowCache, AShardThatHasLostARowSaysSoOfItsOwnAlone) {
   RowCache cache(kCapacity);
   cache.NoteEmptyStore();
-  cache.Insert("large", 7ull << 32, std::string(4096, 'v'), false, kNow);
+  cache.Insert("large", 7ull << 32, std::string(4096, 'v'), kNow);
   EXPECT_FALSE(cache.IsComplete(7ull << 32));
   EXPECT_TRUE(cache.IsComplete(8ull << 32));
 }
@@ -77,7 +76,7 @@ TEST(RowCache, IsCompleteWithAllRowsUnlessSomethingLeftSinceTheMark) {
   EXPECT_TRUE(IsComplete(cache));
   cache.NoteUnknownRows();
   EXPECT_FALSE(IsComplete(cache));
-  Put(cache, "large", std::string(4096, 'v'), false);
+  Put(cache, "large", std::string(4096, 'v'));
   cache.NoteAllRows(mark);
   EXPECT_FALSE(IsComplete(cache));
   EXPECT_FALSE(cache.IsComplete(Overlay::HashOf("large")));
@@ -102,11 +101,11 @@ TEST(RowCache, NothingLeavesForARowThatIsInsertedIfThereIsRoom) {
 TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
   RowCache cache(kCapacity);
   cache.NoteEmptyStore();
-  Put(cache, "large", std::string(4096, 'v'), true);
+  Put(cache, "large", std::string(4096, 'v'));
   EXPECT_FALSE(Has(cache, "large"));
   EXPECT_FALSE(IsComplete(cache));
   cache.NoteEmptyStore();
-  Put(cache, "k", "v", true);
+  Put(cache, "k", "v");
   cache.SetCapacity(kCapacity / 2);
   EXPECT_TRUE(IsComplete(cache));  // nothing had to go
   EXPECT_TRUE(Has(cache, "k"));
@@ -118,6 +117,101 @@ TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
   cache.NoteEmptyStore();
   cache.EraseAll();
   EXPECT_FALSE(IsComplete(cache));
+}
+
+std::string RowName(int row) { return "row" + std::to_string(row); }
+
+// As a reader would that fetches a row it does not find.
+void Use(RowCache& cache, int row) {
+  const std::string tagged = RowName(row);
+  if (!cache.Lookup(tagged, Overlay::HashOf(tagged), true, kNow)) Put(cache, tagged, std::string(100, 'v'));
+}
+
+TEST(RowCache, RowsThatWereUsedAgainOutlastAPassOverColdOnes) {
+  RowCache cache(kCapacity);
+  constexpr int kUsed = 300;
+  for (int round = 0; round < 2; ++round) {
+    for (int row = 0; row < kUsed; ++row) Use(cache, row);
+  }
+  for (int row = kUsed; row < 100000; ++row) Use(cache, row);
+  int left = 0;
+  for (int row = 0; row < kUsed; ++row) left += Has(cache, RowName(row));
+  EXPECT_EQ(left, kUsed);
+  EXPECT_LE(cache.usage(), kCapacity);
+}
+
+TEST(RowCache, ALookIsNoUse) {
+  RowCache cache(kCapacity);
+  Use(cache, 0);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Has(cache, RowName(0)));
+  for (int row = 1; row < 100000; ++row) Use(cache, row);
+  EXPECT_FALSE(Has(cache, RowName(0)));
+}
+
+TEST(RowCache, RowsInUseLeaveForOthersThatAreUsedMore) {
+  RowCache cache(kCapacity);
+  for (int first : {0, 1000000}) {
+    for (int round = 0; round < 20; ++round) {
+      for (int row = first; row < first + 600; ++row) Use(cache, row);
+    }
+  }
+  int left = 0;
+  for (int row = 1000000; row < 1000600; ++row) left += Has(cache, RowName(row));
+  EXPECT_GT(left, 550);
+}
+
+TEST(RowCache, WhoHoldsARowKeepsWhatItRead) {
+  RowCache cache(kCapacity);
+  Put(cache, "k", "before");
+  const auto look = [&cache] { return cache.Lookup("k", Overlay::HashOf("k"), true, kNow); };
+  RowRef before = look();
+  Put(cache, "k", "behind");  // as long, and so in the same memory if nobody held it
+  RowRef behind = look();
+  EXPECT_EQ(before.bytes(), "before");
+  EXPECT_EQ(behind.bytes(), "behind");
+  cache.Erase("k", Overlay::HashOf("k"));
+  EXPECT_FALSE(Has(cache, "k"));
+  EXPECT_EQ(behind.bytes(), "behind");
+  EXPECT_GT(cache.usage(), 0u);
+  before = RowRef();
+  behind = RowRef();
+  EXPECT_EQ(cache.usage(), 0u);
+}
+
+TEST(RowCache, ARowThatIsHeldIsNotEvicted) {
+  RowCache cache(kCapacity);
+  Put(cache, RowName(0), "held");
+  const RowRef held = cache.Lookup(RowName(0), Overlay::HashOf(RowName(0)), false, kNow);
+  for (int row = 1; row < 20000; ++row) Use(cache, row);
+  EXPECT_TRUE(Has(cache, RowName(0)));
+}
+
+TEST(RowCache, AnOverwrittenRowKeepsItsMemoryUseAndFrequency) {
+  RowCache cache(kCapacity);
+  cache.CountUses(true);
+  Put(cache, "k", std::string(300, 'a'));
+  const size_t usage = cache.usage();
+  cache.SetFrequency("k", 77);
+  for (const size_t size : {300, 290, 10, 300}) {
+    cache.Insert("k", Overlay::HashOf("k"), std::string(size, 'b'), kNow + 1);
+    EXPECT_EQ(cache.Lookup("k", Overlay::HashOf("k"), false, kNow).bytes(), std::string(size, 'b'));
+    EXPECT_EQ(cache.Frequency("k", kNow + 1), 77);
+    EXPECT_EQ(cache.IdleSeconds("k", kNow + 11), 10);
+  }
+  EXPECT_EQ(cache.usage(), usage);
+}
+
+TEST(RowCache, TakesOutWhatIsDeadWhileItGrows) {
+  RowCache cache(64 << 20);
+  int next = 0;
+  for (; next < 50000; ++next) Put(cache, RowName(next), "v");
+  int asked = 0;
+  cache.EraseDead([&](std::string_view tagged) {
+    ++asked;
+    return tagged.back() == '7';
+  });
+  EXPECT_EQ(asked, 50000);
+  for (int row = 0; row < next; ++row) EXPECT_EQ(Has(cache, RowName(row)), row % 10 != 7) << row;
 }
 
 using RowCacheOfStore = StoreFixture;

@@ -84,9 +84,8 @@ TEST_F(TransactionTest, WhatAnOvertakenReaderReadsDoesNotEnterTheCache) {
     const Result<RowRef> read = reader.Get(element);
     ASSERT_TRUE(read.ok() && *read);
     EXPECT_EQ(reader.FinishCommand().ok(), !overtaken);
-    bool hot = false;
     const uint64_t hash = Overlay::HashOf(element.tagged());
-    EXPECT_EQ(static_cast<bool>(store().cache().Lookup(element.tagged(), hash, false, 0, hot)), !overtaken);
+    EXPECT_EQ(static_cast<bool>(store().cache().Lookup(element.tagged(), hash, false, 0)), !overtaken);
   }
 }
 
