@@ -381,22 +381,23 @@ Status Follower::Gather(ApplyTurns& turns) {
 
 // Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
 Status Follower::RunBuffered() {
-  const RequestLimits limits{.max_bulk_bytes = INT64_MAX};
-  for (;;) {
-    const size_t before = parser_->pending_bytes();
-    const RequestParser::Outcome outcome = parser_->Next(limits);
-    if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
-    if (outcome == RequestParser::Outcome::kIncomplete) break;
-    const std::string_view raw = parser_->request_bytes();
-    if (!parser_->argv().empty() && raw.front() != '*') return Damaged("a command as people type them");
-    if (!parser_->argv().empty()) TRY(RunCommand(parser_->argv()));
-    stream_.append(raw);
-    in_multi_ = session_->multi.active ? in_multi_ + before - parser_->pending_bytes() : 0;
-    const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||
-                          stream_.size() > kCommitBytes;
-    if (is_large && !session_->multi.active) TRY(CommitApplied());
+  auto outcome = RequestParser::Outcome::kRequest;
+  while (outcome == RequestParser::Outcome::kRequest) {
+    outcome = ahead_.Read(*parser_, *txn_, session_->db);
+    for (const StreamAhead::Request& request : ahead_.requests()) TRY(RunRequest(request));
   }
+  if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
   return session_->multi.active ? Ok() : CommitApplied();
+}
+
+Status Follower::RunRequest(const StreamAhead::Request& request) {
+  if (!request.argv.empty() && request.raw.front() != '*') return Damaged("a command as people type them");
+  if (!request.argv.empty()) TRY(RunCommand(request.argv));
+  stream_.append(request.raw);
+  in_multi_ = session_->multi.active ? in_multi_ + request.raw.size() : 0;
+  const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||
+                        stream_.size() > kCommitBytes;
+  return is_large && !session_->multi.active ? CommitApplied() : Ok();
 }
 
 // To go on from where it is would be to meet the same bytes again, or to take more of what was not meant.

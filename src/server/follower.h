@@ -32,6 +32,7 @@
 #include "resp/request_parser.h"
 #include "server/apply_turns.h"
 #include "server/archive_filter.h"
+#include "server/stream_ahead.h"
 #include "server/stream_log.h"
 #include "storage/transaction.h"
 
@@ -97,6 +98,7 @@ class Follower {
   Result<News> ReadSome(ApplyTurns& turns, int64_t most_ms);
   Status Gather(ApplyTurns& turns);
   Status RunBuffered();
+  Status RunRequest(const StreamAhead::Request& request);
   Status RunCommand(std::span<const std::string_view> argv);
   Status RunRetried(std::span<const std::string_view> argv);
   Status CommitApplied();
@@ -121,6 +123,7 @@ class Follower {
   // Of the stream being carried out:
   std::unique_ptr<Session> session_;
   std::unique_ptr<RequestParser> parser_;
+  StreamAhead ahead_;
   std::string stream_;       // bytes of commands that are run and not committed
   Applied applied_;          // as committed
   uint64_t in_multi_ = 0;    // bytes of an open MULTI

@@ -68,6 +68,8 @@ class Stripes {
     if (s.owner.compare_exchange_strong(owner, nullptr) && s.waiting.load() != 0) s.owner.notify_all();
   }
 
+  void Prefetch(uint32_t stripe) const { __builtin_prefetch(&all_[stripe], 1); }
+
   bool IsHeldBy(uint32_t stripe, const Transaction* owner) const {
     return all_[stripe].owner.load(std::memory_order_relaxed) == owner;
   }

@@ -283,6 +283,15 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
   return GetCommitted(row, access, hash);
 }
 
+uint64_t Transaction::Prefetch(const RowKey& row) const {
+  const uint64_t hash = Overlay::HashOf(row.tagged());
+  store_.stripes_.Prefetch(row.stripe());
+  store_.cache_.Prefetch(hash);
+  return hash;
+}
+
+void Transaction::PrefetchRow(uint64_t hash) { store_.cache_.PrefetchRow(hash); }
+
 void Transaction::SetIdle(const RowKey& row, int64_t seconds) {
   const int64_t now_s = now_ms_ / 1000;
   use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1), {}});

@@ -183,6 +183,11 @@ class Transaction {
   void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
   bool reads_snapshot() const { return snapshot_ != nullptr; }
 
+  // Has the processor fetch into its cache what locking and reading the row will touch first; the row's hash, to be
+  // given to PrefetchRow somewhat later. Both are hints, and need no lock.
+  uint64_t Prefetch(const RowKey& row) const;
+  void PrefetchRow(uint64_t hash);
+
   // ---- what is not a row
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
