@@ -384,6 +384,7 @@ Status Follower::RunBuffered() {
   auto outcome = RequestParser::Outcome::kRequest;
   while (outcome == RequestParser::Outcome::kRequest) {
     outcome = ahead_.Read(*parser_, *txn_, session_->db);
+    clock_us_ = MonotonicUs();
     for (const StreamAhead::Request& request : ahead_.requests()) TRY(RunRequest(request));
   }
   if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
@@ -397,7 +398,10 @@ Status Follower::RunRequest(const StreamAhead::Request& request) {
   in_multi_ = session_->multi.active ? in_multi_ + request.raw.size() : 0;
   const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||
                         stream_.size() > kCommitBytes;
-  return is_large && !session_->multi.active ? CommitApplied() : Ok();
+  if (!is_large || session_->multi.active) return Ok();
+  TRY(CommitApplied());
+  clock_us_ = MonotonicUs();
+  return Ok();
 }
 
 // To go on from where it is would be to meet the same bytes again, or to take more of what was not meant.
@@ -453,13 +457,14 @@ Status Follower::RunRetried(std::span<const std::string_view> argv) {
                                    "', which is no command for replicas; it is passed over");
     return Ok();
   }
-  const int64_t begin_us = MonotonicUs();
+  const int64_t begin_us = clock_us_;
   for (int tries = 0;; ++tries) {
     reply_.clear();
     Reply reply(reply_, 2);
     const Status status = server_.dispatcher().Apply(worker, *session_, command, argv, reply, tries > 1, ran_);
     if (!status.Is(Code::kWouldWait)) {
-      if (command != nullptr) Account(*command, argv, MonotonicUs() - begin_us, status.text());
+      clock_us_ = MonotonicUs();
+      if (command != nullptr) Account(*command, argv, clock_us_ - begin_us, status.text());
       if (!status.ok()) {
         Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +
                                        std::string(status.text()) + "' after processing the command '" +

@@ -127,6 +127,7 @@ class Follower {
   std::string stream_;       // bytes of commands that are run and not committed
   Applied applied_;          // as committed
   uint64_t in_multi_ = 0;    // bytes of an open MULTI
+  int64_t clock_us_ = 0;     // when the last command ended and the next one begins
   int64_t acked_ms_ = 0;
   bool ack_wanted_ = false;
   std::string reply_;

@@ -152,6 +152,7 @@ class SortedIterator final : private SlotHolder, public MemTableRep::Iterator {
   const char* key() const override { return At(current_).entry; }
   void Next() override {
     ++position_[current_];
+    FetchAhead();
     FindCurrent();
   }
   void Prev() override {
@@ -189,8 +190,17 @@ class SortedIterator final : private SlotHolder, public MemTableRep::Iterator {
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
+  static constexpr size_t kAhead = 8;
 
   const Place& At(size_t run) const { return (*runs_.run[run])[position_[run]]; }
+  // Rows lie in memory as they came, so that each would be waited for.
+  void FetchAhead() const {
+    const Run& run = *runs_.run[current_];
+    const size_t ahead = position_[current_] + kAhead;
+    if (ahead >= run.size()) return;
+    __builtin_prefetch(run[ahead].entry);
+    __builtin_prefetch(run[ahead].entry + 64);
+  }
   void FindCurrent() {
     current_ = kNone;
     for (size_t i = 0; i < runs_.count; ++i) {

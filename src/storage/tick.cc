@@ -18,6 +18,11 @@
 namespace cairn {
 namespace {
 
+// When so many are committed, the places of the first ones in the key cache have left the processor's cache since they
+// were looked for; these are asked for so many rows before their turn, and the rows half as many.
+constexpr size_t kManyRows = 256;
+constexpr size_t kRowsAhead = 16;
+
 // Memory a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
 constexpr size_t kKeptRows = 1 << 13;
@@ -90,8 +95,20 @@ void Transaction::AdvanceStripes() {
   for (const uint32_t stripe : taken_over_) store_.stripes_.Advance(stripe);
 }
 
+void Transaction::FetchAhead(size_t entry) const {
+  const std::vector<Overlay::Entry>& entries = overlay_.entries();
+  const size_t place = entry + kRowsAhead;
+  const size_t row = entry + kRowsAhead / 2;
+  if (place < entries.size()) store_.cache_.Prefetch(entries[place].hash);
+  if (row < entries.size()) store_.cache_.PrefetchRow(entries[row].hash);
+}
+
 void Transaction::ApplyToCache() {
-  for (const Overlay::Entry& entry : overlay_.entries()) {
+  const std::vector<Overlay::Entry>& entries = overlay_.entries();
+  const bool fetches_ahead = entries.size() >= kManyRows;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const Overlay::Entry& entry = entries[i];
+    if (fetches_ahead) FetchAhead(i);
     if (!RowCache::Keeps(entry.space())) continue;
     if (store_.imports()) {
       store_.names_.Add(entry.hash);

@@ -337,6 +337,7 @@ class Transaction {
   void PutKeyspaces();
   void NotifyListener();
   void AdvanceStripes();
+  void FetchAhead(size_t entry) const;
   void ApplyToCache();
   void ApplyCounts();
   void Reset();
