@@ -17,6 +17,8 @@
 #include <functional>
 #include <string_view>
 
+#include "base/crowding.h"
+
 namespace cairn {
 
 class ApplyTurns {
@@ -32,7 +34,7 @@ class ApplyTurns {
   // `now_us`, here and below, is monotonic time.
   ApplyTurns(std::function<double()> idle_share, std::function<int64_t()> cpu_us, int64_t now_us);
   // Whether what comes from now on is to be gathered.
-  bool Gathers() const { return is_crowded_ && now_us_ - asked_us_ > kPatientUs; }
+  bool Gathers() const { return crowding_.is_crowded() && now_us_ - asked_us_ > kPatientUs; }
   // These bytes have come; whether they ask how far the replica is. The first few may be of those before.
   bool NoteReceived(std::string_view bytes, int64_t now_us);
   // Everything that has come is carried out.
@@ -41,13 +43,11 @@ class ApplyTurns {
  private:
   static constexpr int64_t kPatientUs = 2000000;
 
-  const std::function<double()> idle_share_;
+  Crowding crowding_;
   const std::function<int64_t()> measure_cpu_us_;
   int64_t now_us_;
-  int64_t window_us_;  // when what is measured began
-  int64_t cpu_us_;     // by then
+  int64_t cpu_us_;  // when the last window ended
   int64_t asked_us_;
-  bool is_crowded_ = false;
 };
 
 }  // namespace cairn
