@@ -12,7 +12,9 @@
 namespace cairn {
 namespace {
 
-constexpr int kLowPriority = 10;  // nice(2)
+// nice(2)
+constexpr int kLowPriority = 10;
+constexpr int kSlightlyLowPriority = 5;
 constexpr uint64_t kLongTurnNs = 20'000'000;
 
 // As the kernel has it (linux/sched/types.h, which the C library's header does not go with).
@@ -29,6 +31,9 @@ struct SchedAttributes {
 
 void (*thread_set_up)() = nullptr;
 
+// Of the calling thread alone (setpriority(2)).
+void SetNice(int nice) { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice); }
+
 }  // namespace
 
 void SetThreadSetUp(void (*set_up)()) { thread_set_up = set_up; }
@@ -43,9 +48,11 @@ void LengthenTurns() {
 }
 
 void LowerPriority() {
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriority);
+  SetNice(kLowPriority);
   LengthenTurns();
 }
+
+void LowerPrioritySlightly() { SetNice(kSlightlyLowPriority); }
 
 std::thread StartThread(const std::string& name, std::function<void()> run) {
   sigset_t all, before;

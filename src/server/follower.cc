@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <latch>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/processor_time.h"
-#include "base/thread.h"
 #include "replication/rdb_file.h"
 #include "server/redact.h"
 #include "server/reload.h"
@@ -28,8 +28,9 @@ constexpr int64_t kAckMs = 1000;
 constexpr int64_t kReadMs = 100;
 constexpr size_t kReadBytes = 256 * 1024;
 constexpr size_t kCommitBytes = 512 * 1024;
-constexpr size_t kCommitRows = 2048;
+constexpr size_t kCommitRows = 512;  // who reads one of them waits for the commit
 constexpr int kMostTries = 8;
+constexpr int64_t kAsideUs = 200000;  // the most of a turn that is carried out at a lower priority
 
 // What the primary says is run in the name of a client that no gate applies to.
 class PrimarySession : public Session {
@@ -98,6 +99,7 @@ void Follower::Start() {
   txn_ = server_.MakeTransaction();
   txn_->MuteEffects(true);
   txn_->KeepExpired(true);
+  aside_ = std::make_unique<ThreadPool>("apply", 1);
   thread_ = StartThread("follow", [this] { Run(); });
 }
 
@@ -111,6 +113,7 @@ void Follower::Stop() {
     if (thread_.joinable()) AwaitRest(lock);
   }
   if (thread_.joinable()) thread_.join();
+  aside_.reset();
   txn_.reset();
 }
 
@@ -333,12 +336,13 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   server_.OnPrimaryLink(true);
   TRY(SendAck());
   IdleTime idle;
-  ApplyTurns turns([&idle] { return idle.Share(); }, ThreadCpuUs, MonotonicUs());
+  ApplyTurns turns([&idle] { return idle.Share(); }, [this] { return ThreadCpuUs() + aside_cpu_us_; }, MonotonicUs());
   while (wanted_) {
     TRY(ReadSome(turns, kReadMs));
     // What has come is carried out, whatever becomes of the link meanwhile.
     Status gathered = Gather(turns);
-    TRY(RunBuffered());
+    if (turns.Gathers() && server_.settings().repl_apply_delay_ms > 0) TRY(RunBehindClients());
+    TRY(RunBuffered(INT64_MAX));
     TRY(std::move(gathered));
     turns.End(MonotonicUs());
     if (!turns.Gathers()) parser_->Shrink(2 * kReadBytes);
@@ -379,10 +383,24 @@ Status Follower::Gather(ApplyTurns& turns) {
   return Ok();
 }
 
-// Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
-Status Follower::RunBuffered() {
+// Who serves clients goes first, but not for long.
+Status Follower::RunBehindClients() {
+  Status status;
+  std::latch done(1);
+  aside_->Post([&](int) {
+    LowerPrioritySlightly();
+    status = RunBuffered(MonotonicUs() + kAsideUs);
+    aside_cpu_us_ = ThreadCpuUs();
+    done.count_down();
+  });
+  done.wait();
+  return status;
+}
+
+// Runs the whole commands that have come, until then. A commit falls anywhere but within a MULTI.
+Status Follower::RunBuffered(int64_t until_us) {
   auto outcome = RequestParser::Outcome::kRequest;
-  while (outcome == RequestParser::Outcome::kRequest) {
+  for (clock_us_ = 0; outcome == RequestParser::Outcome::kRequest && clock_us_ < until_us;) {
     outcome = ahead_.Read(*parser_, *txn_, session_->db);
     clock_us_ = MonotonicUs();
     for (const StreamAhead::Request& request : ahead_.requests()) TRY(RunRequest(request));

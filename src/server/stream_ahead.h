@@ -26,8 +26,8 @@ class StreamAhead {
     std::string_view raw;                // its bytes in the stream
   };
 
-  // Takes the whole requests that have come, as many as are taken at once; says how it ended: kRequest when there may be
-  // more. `db` is the database that is selected now. Whatever is said, requests() are to be run first.
+  // Takes the whole requests that have come, as many as are taken at once; says how it ended: kRequest when there may
+  // be more. `db` is the database that is selected now. Whatever is said, requests() are to be run first.
   RequestParser::Outcome Read(RequestParser& parser, Transaction& txn, int db);
   // Valid until the next Read or the parser's next Reserve.
   std::span<const Request> requests() const { return {requests_.data(), count_}; }
