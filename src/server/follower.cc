@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <latch>
+#include <system_error>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/processor_time.h"
+#include "base/thread.h"
 #include "replication/rdb_file.h"
 #include "server/redact.h"
 #include "server/reload.h"
@@ -99,7 +100,6 @@ void Follower::Start() {
   txn_ = server_.MakeTransaction();
   txn_->MuteEffects(true);
   txn_->KeepExpired(true);
-  aside_ = std::make_unique<ThreadPool>("apply", 1);
   thread_ = StartThread("follow", [this] { Run(); });
 }
 
@@ -113,7 +113,6 @@ void Follower::Stop() {
     if (thread_.joinable()) AwaitRest(lock);
   }
   if (thread_.joinable()) thread_.join();
-  aside_.reset();
   txn_.reset();
 }
 
@@ -383,17 +382,20 @@ Status Follower::Gather(ApplyTurns& turns) {
   return Ok();
 }
 
-// Who serves clients goes first, but not for long.
+// Who serves clients goes first, but not for long. On a thread made for it: the kernel looks for the best processor for
+// a new one, and leaves one that wakes where it was (docs/decisions/replica-cost.md).
 Status Follower::RunBehindClients() {
   Status status;
-  std::latch done(1);
-  aside_->Post([&](int) {
+  const auto run = [&] {
     LowerPrioritySlightly();
     status = RunBuffered(MonotonicUs() + kAsideUs);
-    aside_cpu_us_ = ThreadCpuUs();
-    done.count_down();
-  });
-  done.wait();
+    aside_cpu_us_ += ThreadCpuUs();
+  };
+  try {
+    StartThread("apply", run).join();
+  } catch (const std::system_error&) {
+    return Ok();  // there is no thread to be had; this one does it all
+  }
   return status;
 }
 

@@ -25,7 +25,6 @@
 
 #include "base/random.h"
 #include "base/result.h"
-#include "base/thread.h"
 #include "command/session.h"
 #include "replication/file_receiver.h"
 #include "replication/history.h"
@@ -117,7 +116,6 @@ class Follower {
   PrimaryLink link_;
   FileReceiver receiver_;
   std::unique_ptr<Transaction> txn_;
-  std::unique_ptr<ThreadPool> aside_;  // of one thread, whose priority is lower
   Random random_;
   WorkerStats& stats_;  // what is carried out counts as called, as in Redis
   std::vector<uint32_t> positions_;
@@ -131,7 +129,7 @@ class Follower {
   Applied applied_;          // as committed
   uint64_t in_multi_ = 0;    // bytes of an open MULTI
   int64_t clock_us_ = 0;     // when the last command ended and the next one begins
-  int64_t aside_cpu_us_ = 0;  // of the thread of aside_
+  int64_t aside_cpu_us_ = 0;  // of the threads of long turns
   int64_t acked_ms_ = 0;
   bool ack_wanted_ = false;
   std::string reply_;

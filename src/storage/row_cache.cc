@@ -24,6 +24,9 @@ constexpr size_t kMostOfShard = 8;
 constexpr int kMostPassedOver = 64;
 constexpr size_t kRowsPerLock = 128;
 
+// A larger value is copied before the shard is locked.
+constexpr size_t kMostCopiedLocked = 4096;
+
 // Uses after which the count rises from 6, 7, 8 ...: each time this many more.
 constexpr uint32_t kFrequencyLogFactor = 10;
 constexpr int64_t kFrequencyDecaySeconds = 60;
@@ -46,6 +49,11 @@ uint8_t RaisedFrequency(uint8_t frequency) {
 size_t ChargeOf(size_t key_size, size_t value_size) {
   return CachedRow::MemoryOf(key_size, value_size) + kPlaceBytes;
 }
+
+struct RowDeleter {
+  void operator()(CachedRow* row) const { CachedRow::Delete(row); }
+};
+using OwnedRow = std::unique_ptr<CachedRow, RowDeleter>;
 
 void Unreference(CachedRow* row, std::atomic<size_t>& charged) {
   if (row->references.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
@@ -219,6 +227,10 @@ void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
 // not exist.
 void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
   const size_t charge = ChargeOf(tagged.size(), value.size());
+  OwnedRow row;
+  if (value.size() > kMostCopiedLocked && charge <= capacity() / kShards / kMostOfShard) {
+    row.reset(CachedRow::New(tagged, hash, value, used_s, kNewFrequency));
+  }
   Shard& shard = ShardOf(hash);
   const std::lock_guard lock(shard.mutex);
   CachedRow* const old = shard.table.Find(hash, tagged);
@@ -228,20 +240,21 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
     return;
   }
   const uint8_t frequency = FrequencyOf(old, used_s);
-  if (old != nullptr && !old->IsPinned() && old->memory() + kPlaceBytes == charge) {
+  if (old != nullptr && row == nullptr && !old->IsPinned() && old->memory() + kPlaceBytes == charge) {
     old->SetValue(value);
     old->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
     old->frequency.store(frequency, std::memory_order_relaxed);
     return;
   }
-  CachedRow* const row = CachedRow::New(tagged, hash, value, used_s, frequency);
+  if (row == nullptr) row.reset(CachedRow::New(tagged, hash, value, used_s, frequency));
+  row->frequency.store(frequency, std::memory_order_relaxed);
   if (old != nullptr) {
     row->uses.store(old->uses.load(std::memory_order_relaxed), std::memory_order_relaxed);
     row->is_kept = old->is_kept;
     shard.Remove(old);
   }
   shard.Evict(charge, SIZE_MAX);
-  shard.Add(row);
+  shard.Add(row.release());
 }
 
 bool RowCache::InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
