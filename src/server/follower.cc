@@ -210,7 +210,8 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   ShowState(State::kHandshake);
   TRY(link_.Introduce(options));
   if (!wanted_) return Status::Io("not wanted any more");
-  const bool goes_on = log_.can_continue() && !is_damaged_;
+  const bool has_database = log_.applied().db < server_.store().databases();  // `databases` may be fewer now
+  const bool goes_on = log_.can_continue() && !is_damaged_ && has_database;
   const History history = log_.history();
   const PrimaryLink::Answer answer =
       TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1, asks_failover_));
@@ -340,7 +341,8 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
     TRY(ReadSome(turns, kReadMs));
     // What has come is carried out, whatever becomes of the link meanwhile.
     Status gathered = Gather(turns);
-    if (turns.Gathers() && server_.settings().repl_apply_delay_ms > 0) TRY(RunBehindClients());
+    const bool has_gathered = turns.Gathers() && server_.settings().repl_apply_delay_ms > 0;
+    if (has_gathered && parser_->pending_bytes() > 0) TRY(RunBehindClients());
     TRY(RunBuffered(INT64_MAX));
     TRY(std::move(gathered));
     turns.End(MonotonicUs());

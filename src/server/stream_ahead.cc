@@ -4,6 +4,12 @@
 #include "types/keyspace.h"
 
 namespace cairn {
+namespace {
+
+// Of the arguments of a long command the memory is given back with the next one.
+constexpr size_t kMostKept = 1024;
+
+}  // namespace
 
 RequestParser::Outcome StreamAhead::Read(RequestParser& parser, Transaction& txn, int db) {
   const RequestLimits limits{.max_bulk_bytes = INT64_MAX};
@@ -14,6 +20,7 @@ RequestParser::Outcome StreamAhead::Read(RequestParser& parser, Transaction& txn
     outcome = parser.Next(limits);
     if (outcome != RequestParser::Outcome::kRequest) break;
     Request& request = requests_[count_];
+    if (request.argv.capacity() > kMostKept) std::vector<std::string_view>().swap(request.argv);
     request.argv.assign(parser.argv().begin(), parser.argv().end());
     request.raw = parser.request_bytes();
     // Nearly all commands that write have their key, or the first of them, there. A wrong guess costs a little time.

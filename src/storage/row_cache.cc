@@ -2,7 +2,9 @@
 #include "storage/row_cache.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -20,9 +22,11 @@ constexpr size_t kPlaceBytes = 16;
 // A row larger than this part of a shard would push out too much for one look-up saved.
 constexpr size_t kMostOfShard = 8;
 // So many rows are passed over for an eviction at the most, used or pinned, so that a lock is not held for long; nor
-// are more handled while it is held once.
+// are more rows handled while it is held once.
 constexpr int kMostPassedOver = 64;
-constexpr size_t kRowsPerLock = 128;
+constexpr size_t kRowsPerLock = 1024;
+// Between two holds, so that those who wait for the lock get it: a mutex goes to whoever asks first.
+constexpr auto kGap = std::chrono::microseconds(50);
 
 // A larger value is copied before the shard is locked.
 constexpr size_t kMostCopiedLocked = 4096;
@@ -61,6 +65,15 @@ void Unreference(CachedRow* row, std::atomic<size_t>& charged) {
   CachedRow::Delete(row);
 }
 
+// A row that is overwritten in a later second than it was used or written last is in use. In the same one it may be
+// what a single command does, which has the row read first.
+void CountOverwrite(CachedRow& row, int64_t now_s) {
+  const int64_t used_s = row.used_s.load(std::memory_order_relaxed);
+  const uint8_t uses = row.uses.load(std::memory_order_relaxed);
+  if (used_s == RowCache::kUnknownUse || used_s >= now_s || uses == CachedRow::kMostUses) return;
+  row.uses.store(uses + 1, std::memory_order_relaxed);
+}
+
 // The line of a row that others read too is written only when it says something new.
 template <typename T>
 void StoreIfNew(std::atomic<T>& field, T value) {
@@ -81,6 +94,16 @@ void RowCache::Shard::Add(CachedRow* row) {
   charged.fetch_add(row->memory() + kPlaceBytes, std::memory_order_relaxed);
 }
 
+void RowCache::Shard::Replace(CachedRow* old, CachedRow* row) {
+  row->uses.store(old->uses.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  row->is_kept = old->is_kept;
+  table.Remove(old);
+  table.Insert(row);
+  QueueOf(old).Replace(old, row);
+  charged.fetch_add(row->memory() + kPlaceBytes, std::memory_order_relaxed);
+  Unreference(old, charged);
+}
+
 void RowCache::Shard::Remove(CachedRow* row) {
   table.Remove(row);
   QueueOf(row).Remove(row);
@@ -91,6 +114,14 @@ void RowCache::Shard::Evict(size_t charge, size_t most_rows) {
   if (HasRoomFor(charge)) return;
   NoteDeparture();
   for (size_t rows = 0; rows < most_rows && !HasRoomFor(charge) && EvictOne(); ++rows) {}
+}
+
+bool RowCache::Shard::Shrink(size_t bytes) {
+  const std::lock_guard lock(mutex);
+  capacity = bytes;
+  const size_t before = table.size();
+  Evict(0, kRowsPerLock);
+  return !HasRoomFor(0) && table.size() < before;
 }
 
 bool RowCache::Shard::EvictOne() {
@@ -240,6 +271,7 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
     return;
   }
   const uint8_t frequency = FrequencyOf(old, used_s);
+  if (old != nullptr) CountOverwrite(*old, used_s);
   if (old != nullptr && row == nullptr && !old->IsPinned() && old->memory() + kPlaceBytes == charge) {
     old->SetValue(value);
     old->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
@@ -249,12 +281,12 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
   if (row == nullptr) row.reset(CachedRow::New(tagged, hash, value, used_s, frequency));
   row->frequency.store(frequency, std::memory_order_relaxed);
   if (old != nullptr) {
-    row->uses.store(old->uses.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    row->is_kept = old->is_kept;
-    shard.Remove(old);
+    shard.Replace(old, row.release());
+    shard.Evict(0, kRowsPerLock);
+    return;
   }
-  shard.Evict(charge, SIZE_MAX);
-  shard.Add(row.release());
+  shard.Evict(charge, kRowsPerLock);
+  if (shard.HasRoomFor(charge)) shard.Add(row.release());
 }
 
 bool RowCache::InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
@@ -277,7 +309,7 @@ void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {
   std::vector<CachedRow*> rows;
   for (Shard& shard : shards_) {
     uint64_t cursor = 0;
-    for (bool more = true; more;) {
+    for (bool more = true; more; std::this_thread::sleep_for(kGap)) {
       const std::lock_guard lock(shard.mutex);
       rows.clear();
       more = shard.table.Next(cursor, kRowsPerLock, rows);
@@ -305,13 +337,7 @@ void RowCache::EraseAll() {
 void RowCache::SetCapacity(size_t bytes) {
   capacity_.store(bytes);
   for (Shard& shard : shards_) {
-    for (bool more = true; more;) {
-      const std::lock_guard lock(shard.mutex);
-      shard.capacity = bytes / shards_.size();
-      const size_t before = shard.table.size();
-      shard.Evict(0, kRowsPerLock);
-      more = !shard.HasRoomFor(0) && shard.table.size() < before;
-    }
+    while (shard.Shrink(bytes / shards_.size())) std::this_thread::sleep_for(kGap);
   }
 }
 

@@ -8,7 +8,7 @@
 // goes over into the other, the kept one; what was not is evicted. A row that leaves the kept queue enters it anew as
 // often as it was used lately, three times at the most. So a row that was used once, by a pass over cold keys or by a
 // bulk load, is evicted before any that was used twice, and a use touches nothing but the row itself. An overwrite
-// leaves the row its place and, where it fits, its memory.
+// leaves the row its place and, where it fits, its memory; one in a later second than the last counts as a use.
 //
 // Only committed rows get in. Whoever inserts holds the row's stripe, so an insertion never overtakes a newer
 // commit.
@@ -49,7 +49,7 @@ class RowCache {
   // need not wait for the memory; and, a little after that, the row itself.
   void Prefetch(uint64_t hash) const { ShardOf(hash).table.Prefetch(hash); }
   void PrefetchRow(uint64_t hash);
-  // A row that is there already keeps its place.
+  // A row that is there already keeps its place. One for which too many others would have to leave at once stays out.
   void Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
   // Inserts a row that is not in it, unless another one would have to leave; whether it did.
   bool InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
@@ -119,9 +119,12 @@ class RowCache {
     bool HasRoomFor(size_t charge) const { return charged.load(std::memory_order_relaxed) + charge <= capacity; }
     // These need the lock. Evict makes room for so much, unless what is left is pinned, and ends after so many rows.
     void Add(CachedRow* row);
+    void Replace(CachedRow* old, CachedRow* row);
     void Remove(CachedRow* row);
     void Evict(size_t charge, size_t most_rows);
     bool EvictOne();
+    // Takes the lock. Evicts a part of what is more than this from now on; whether there is more to evict.
+    bool Shrink(size_t bytes);
   };
 
   Shard& ShardOf(uint64_t hash) { return shards_[ShardNumber(hash)]; }

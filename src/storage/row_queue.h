@@ -23,6 +23,14 @@ class RowQueue {
     newest_ = row;
     bytes_ += row->memory();
   }
+  // REQUIRES: `old` is in this queue.
+  void Replace(const CachedRow* old, CachedRow* row) {
+    row->older = old->older;
+    row->newer = old->newer;
+    (row->older == nullptr ? oldest_ : row->older->newer) = row;
+    (row->newer == nullptr ? newest_ : row->newer->older) = row;
+    bytes_ += row->memory() - old->memory();
+  }
   // REQUIRES: it is in this queue.
   void Remove(CachedRow* row) {
     (row->older == nullptr ? oldest_ : row->older->newer) = row->newer;

@@ -36,7 +36,8 @@ def test_uses_are_counted_on_a_logarithmic_scale(counting):
         for _ in range(3000):
             client.get("common")
             client.hget("hash", "f")
-        assert client.object("freq", "rare") in (5, 6)
+        # Redis goes by the clock's minutes: one may have begun since.
+        assert client.object("freq", "rare") in (4, 5, 6)
         assert 12 <= client.object("freq", "common") <= 60
         assert 12 <= client.object("freq", "hash") <= 60
         before = client.object("freq", "common")

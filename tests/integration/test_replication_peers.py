@@ -282,3 +282,20 @@ def test_a_damaged_stream_is_not_taken_up_again(damage):
         assert asked[1] == [b"?", b"-1"]
         assert server.client().exists("k") == 0
         server.client().execute_command("REPLICAOF", "NO", "ONE")
+
+
+def test_a_replica_with_fewer_databases_than_before_asks_for_everything():
+    """The database that the stream had selected may be none of this server's any more."""
+    with start("cairn") as primary, start("cairn", replicaof=f"127.0.0.1 {primary.port}") as replica:
+        wait_for_link(replica)
+        primary.client(db=9).set("k", "v")
+        wait_until(lambda: replica.client(db=9).get("k") == b"v", 20, "the write")
+        primary.client(db=9).delete("k")
+        wait_until(lambda: replica.client(db=9).get("k") is None, 20, "the deletion")
+        replica.directives["databases"] = 4
+        before = primary.client().info("stats")["sync_full"]
+        replica.restart()
+        wait_for_link(replica)
+        assert primary.client().info("stats")["sync_full"] == before + 1
+        primary.client(db=3).set("k", "v")
+        wait_until(lambda: replica.client(db=3).get("k") == b"v", 20, "the next write")

@@ -160,6 +160,41 @@ TEST(RowCache, RowsInUseLeaveForOthersThatAreUsedMore) {
   EXPECT_GT(left, 550);
 }
 
+TEST(RowCache, ARowThatIsOverwrittenNowAndThenOutlastsAPassOverColdOnes) {
+  for (const size_t other_size : {100, 300}) {  // in its memory, and elsewhere
+    RowCache cache(kCapacity);
+    for (int second = 0; second < 4; ++second) {
+      const std::string value(second % 2 == 0 ? 100 : other_size, 'v');
+      cache.Insert(RowName(0), Overlay::HashOf(RowName(0)), value, kNow + second);
+    }
+    cache.Insert(RowName(1), Overlay::HashOf(RowName(1)), "v", kNow);
+    cache.Insert(RowName(1), Overlay::HashOf(RowName(1)), "w", kNow);  // as one command does
+    for (int row = 2; row < 20000; ++row) Use(cache, row);
+    EXPECT_TRUE(Has(cache, RowName(0)));
+    EXPECT_FALSE(Has(cache, RowName(1)));
+  }
+}
+
+TEST(RowCache, ARowForWhichTooManyWouldHaveToLeaveAtOnceStaysOut) {
+  constexpr size_t kLarge = 64 * (1 << 20);
+  RowCache cache(kLarge);
+  cache.NoteEmptyStore();
+  for (int row = 0; cache.usage() < kLarge / 64 - 1000; ++row) {
+    const std::string tagged = RowName(row);
+    cache.Insert(tagged, Overlay::HashOf(tagged) & ~(0xffull << 32), "v", kNow);  // all in one shard
+  }
+  const size_t usage = cache.usage();
+  int tries = 0;
+  const std::string value(100000, 'v');
+  for (; !cache.Lookup("large", 0, false, kNow); ++tries) {
+    ASSERT_LT(tries, 10);
+    cache.Insert("large", 0, value, kNow);
+    EXPECT_FALSE(cache.IsComplete(0));
+    EXPECT_LE(cache.usage(), usage + 1000);
+  }
+  EXPECT_GT(tries, 1);
+}
+
 TEST(RowCache, WhoHoldsARowKeepsWhatItRead) {
   RowCache cache(kCapacity);
   Put(cache, "k", "before");
