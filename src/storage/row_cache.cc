@@ -65,15 +65,6 @@ void Unreference(CachedRow* row, std::atomic<size_t>& charged) {
   CachedRow::Delete(row);
 }
 
-// A row that is overwritten in a later second than it was used or written last is in use. In the same one it may be
-// what a single command does, which has the row read first.
-void CountOverwrite(CachedRow& row, int64_t now_s) {
-  const int64_t used_s = row.used_s.load(std::memory_order_relaxed);
-  const uint8_t uses = row.uses.load(std::memory_order_relaxed);
-  if (used_s == RowCache::kUnknownUse || used_s >= now_s || uses == CachedRow::kMostUses) return;
-  row.uses.store(uses + 1, std::memory_order_relaxed);
-}
-
 // The line of a row that others read too is written only when it says something new.
 template <typename T>
 void StoreIfNew(std::atomic<T>& field, T value) {
@@ -271,7 +262,6 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
     return;
   }
   const uint8_t frequency = FrequencyOf(old, used_s);
-  if (old != nullptr) CountOverwrite(*old, used_s);
   if (old != nullptr && row == nullptr && !old->IsPinned() && old->memory() + kPlaceBytes == charge) {
     old->SetValue(value);
     old->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);

@@ -8,7 +8,7 @@
 // goes over into the other, the kept one; what was not is evicted. A row that leaves the kept queue enters it anew as
 // often as it was used lately, three times at the most. So a row that was used once, by a pass over cold keys or by a
 // bulk load, is evicted before any that was used twice, and a use touches nothing but the row itself. An overwrite
-// leaves the row its place and, where it fits, its memory; one in a later second than the last counts as a use.
+// leaves the row its place and, where it fits, its memory; it is no use.
 //
 // Only committed rows get in. Whoever inserts holds the row's stripe, so an insertion never overtakes a newer
 // commit.
