@@ -86,8 +86,6 @@ void RowCache::Shard::Add(CachedRow* row) {
 }
 
 void RowCache::Shard::Replace(CachedRow* old, CachedRow* row) {
-  row->uses.store(old->uses.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  row->is_kept = old->is_kept;
   table.Remove(old);
   table.Insert(row);
   QueueOf(old).Replace(old, row);
@@ -271,9 +269,11 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
   if (row == nullptr) row.reset(CachedRow::New(tagged, hash, value, used_s, frequency));
   row->frequency.store(frequency, std::memory_order_relaxed);
   if (old != nullptr) {
-    shard.Replace(old, row.release());
-    shard.Evict(0, kRowsPerLock);
-    return;
+    row->uses.store(old->uses.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    row->is_kept = old->is_kept;
+    const size_t leaves = old->IsPinned() ? 0 : old->memory() + kPlaceBytes;
+    if (shard.HasRoomFor(charge - std::min(charge, leaves))) return shard.Replace(old, row.release());
+    shard.Remove(old);
   }
   shard.Evict(charge, kRowsPerLock);
   if (shard.HasRoomFor(charge)) shard.Add(row.release());

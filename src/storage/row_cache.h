@@ -49,7 +49,8 @@ class RowCache {
   // need not wait for the memory; and, a little after that, the row itself.
   void Prefetch(uint64_t hash) const { ShardOf(hash).table.Prefetch(hash); }
   void PrefetchRow(uint64_t hash);
-  // A row that is there already keeps its place. One for which too many others would have to leave at once stays out.
+  // A row that is there already keeps its place, unless others have to leave for what it has grown by. One for which
+  // too many would have to leave at once stays out.
   void Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
   // Inserts a row that is not in it, unless another one would have to leave; whether it did.
   bool InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);

@@ -192,6 +192,21 @@ TEST(RowCache, ARowForWhichTooManyWouldHaveToLeaveAtOnceStaysOut) {
   EXPECT_GT(tries, 1);
 }
 
+TEST(RowCache, HoldsItsCapacityWhenRowsGrow) {
+  constexpr size_t kLarge = 64 * (1 << 20);
+  RowCache cache(kLarge);
+  const auto put = [&cache](int row, size_t size) {
+    const std::string tagged = RowName(row);
+    cache.Insert(tagged, Overlay::HashOf(tagged) & ~(0xffull << 32), std::string(size, 'v'), kNow);
+  };
+  for (int row = 0; row < 8000; ++row) put(row, 64);
+  for (int row = 0; row < 8000; row += 20) {
+    put(row, 100000);
+    ASSERT_LE(cache.usage(), kLarge / 64);
+  }
+  EXPECT_GT(cache.usage(), kLarge / 64 / 2);
+}
+
 TEST(RowCache, WhoHoldsARowKeepsWhatItRead) {
   RowCache cache(kCapacity);
   Put(cache, "k", "before");
