@@ -160,7 +160,7 @@ TEST(RowCache, RowsInUseLeaveForOthersThatAreUsedMore) {
   EXPECT_GT(left, 550);
 }
 
-TEST(RowCache, AnOverwriteIsNoUseAndLeavesARowItsPlace) {
+TEST(RowCache, AnOverwriteIsNoUse) {
   for (const size_t other_size : {100, 300}) {  // in its memory, and elsewhere
     RowCache cache(kCapacity);
     Put(cache, RowName(0), std::string(100, 'v'));
@@ -172,20 +172,39 @@ TEST(RowCache, AnOverwriteIsNoUseAndLeavesARowItsPlace) {
   }
 }
 
+// Of the first shard, whatever the row.
+uint64_t HashInShard(const std::string& tagged) { return Overlay::HashOf(tagged) & ~(0xffull << 32); }
+
+void PutInShard(RowCache& cache, const std::string& tagged, size_t size) {
+  cache.Insert(tagged, HashInShard(tagged), std::string(size, 'v'), kNow);
+}
+
+constexpr size_t kLarge = 64 * (1 << 20);
+constexpr size_t kLargeShard = kLarge / 64;
+
+TEST(RowCache, AnOverwriteLeavesARowItsPlace) {
+  for (const size_t other_size : {100, 1}) {  // in its memory, and elsewhere
+    RowCache cache(kLarge);
+    const auto has = [&cache](int row) {
+      return static_cast<bool>(cache.Lookup(RowName(row), HashInShard(RowName(row)), false, kNow));
+    };
+    int next = 0;
+    while (cache.usage() < kLargeShard - 1000) PutInShard(cache, RowName(next++), 100);
+    PutInShard(cache, RowName(0), other_size);
+    while (has(0)) PutInShard(cache, RowName(next++), 100);
+    EXPECT_TRUE(has(2));  // and not all that came before the overwrite have left
+  }
+}
+
 TEST(RowCache, ARowForWhichTooManyWouldHaveToLeaveAtOnceStaysOut) {
-  constexpr size_t kLarge = 64 * (1 << 20);
   RowCache cache(kLarge);
   cache.NoteEmptyStore();
-  for (int row = 0; cache.usage() < kLarge / 64 - 1000; ++row) {
-    const std::string tagged = RowName(row);
-    cache.Insert(tagged, Overlay::HashOf(tagged) & ~(0xffull << 32), "v", kNow);  // all in one shard
-  }
+  for (int row = 0; cache.usage() < kLargeShard - 1000; ++row) PutInShard(cache, RowName(row), 1);
   const size_t usage = cache.usage();
   int tries = 0;
-  const std::string value(100000, 'v');
-  for (; !cache.Lookup("large", 0, false, kNow); ++tries) {
+  for (; !cache.Lookup("large", HashInShard("large"), false, kNow); ++tries) {
     ASSERT_LT(tries, 10);
-    cache.Insert("large", 0, value, kNow);
+    PutInShard(cache, "large", 100000);
     EXPECT_FALSE(cache.IsComplete(0));
     EXPECT_LE(cache.usage(), usage + 1000);
   }
@@ -193,18 +212,15 @@ TEST(RowCache, ARowForWhichTooManyWouldHaveToLeaveAtOnceStaysOut) {
 }
 
 TEST(RowCache, HoldsItsCapacityWhenRowsGrow) {
-  constexpr size_t kLarge = 64 * (1 << 20);
   RowCache cache(kLarge);
-  const auto put = [&cache](int row, size_t size) {
-    const std::string tagged = RowName(row);
-    cache.Insert(tagged, Overlay::HashOf(tagged) & ~(0xffull << 32), std::string(size, 'v'), kNow);
-  };
-  for (int row = 0; row < 8000; ++row) put(row, 64);
-  for (int row = 0; row < 8000; row += 20) {
-    put(row, 100000);
-    ASSERT_LE(cache.usage(), kLarge / 64);
+  int rows = 0;
+  while (cache.usage() < kLargeShard - 1000) PutInShard(cache, RowName(rows++), 1);
+  // The newest first, which are still there: for each more has to leave than leaves at once.
+  for (int row = rows - 1; row > rows - 100; --row) {
+    PutInShard(cache, RowName(row), 100000);
+    ASSERT_LE(cache.usage(), kLargeShard);
   }
-  EXPECT_GT(cache.usage(), kLarge / 64 / 2);
+  EXPECT_GT(cache.usage(), kLargeShard / 2);
 }
 
 TEST(RowCache, WhoHoldsARowKeepsWhatItRead) {
