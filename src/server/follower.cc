@@ -375,6 +375,8 @@ Status Follower::Gather(ApplyTurns& turns) {
   const int64_t until_us = MonotonicUs() + server_.settings().repl_apply_delay_ms * 1000;
   // In the memory budget it stands where the log's newest end does.
   const uint64_t most = std::min(ApplyTurns::kMostBytes, server_.store().log_tail().most_bytes());
+  // At once: a buffer that grows is copied into memory that has to be cleared first, several times its size in all.
+  if (parser_->pending_bytes() < most) parser_->Reserve(most - parser_->pending_bytes());
   while (MonotonicUs() < until_us && parser_->pending_bytes() < most) {
     const bool more_waits = parser_->reserved() == 0;
     if (!more_waits) usleep(ApplyTurns::kPauseUs);
