@@ -24,10 +24,11 @@ namespace {
 
 constexpr CollectionId kIdReservation = 1 << 20;
 
-// Of what the budget leaves to the process itself.
+// Of what the budget leaves to the process itself. What is sent at full speed between two looks at the log, and then
+// some; more would be memory that is written once and has left the processor's cache when it is read.
 uint64_t LogTailBytes(const Budget& budget) {
   constexpr uint64_t kLeast = 1 << 20;
-  constexpr uint64_t kMost = 16 << 20;
+  constexpr uint64_t kMost = 4 << 20;
   return std::clamp(budget.total / 64, kLeast, kMost);
 }
 
