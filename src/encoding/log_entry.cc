@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "encoding/log_entry.h"
 
+#include <charconv>
+#include <iterator>
+#include <limits>
+
 #include "encoding/varint.h"
 
 namespace cairn {
@@ -16,8 +20,10 @@ size_t CountDigits(size_t number) {
 
 // "*3" or "$3" and the end of its line.
 void AppendHead(std::string& out, char sign, size_t number) {
-  out.push_back(sign);
-  out.append(std::to_string(number)).append(kLineEnd);
+  char line[1 + std::numeric_limits<size_t>::digits10 + 1 + kLineEnd.size()];
+  line[0] = sign;
+  char* const end = std::to_chars(line + 1, std::end(line), number).ptr;
+  out.append(line, end).append(kLineEnd);
 }
 
 size_t HeadSize(size_t number) { return 1 + CountDigits(number) + kLineEnd.size(); }
