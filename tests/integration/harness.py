@@ -96,7 +96,11 @@ class Server:
         self._clients = []
         _open_servers.add(self)
         if start:
-            self.start()
+            try:
+                self.start()
+            except BaseException:
+                self.close()
+                raise
 
     def __enter__(self):
         return self

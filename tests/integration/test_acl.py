@@ -4,7 +4,7 @@
 import time
 
 import pytest
-from harness import Server, start_redis
+from harness import Server, default_command, start_redis
 from raw_client import Pair, RawClient, leaves, unordered
 
 @pytest.fixture(name="admin")
@@ -206,7 +206,7 @@ def test_requirepass_is_the_default_users_password(admin):
 def test_users_in_the_configuration_file(tmp_path):
     path = tmp_path / "cairn.conf"
     path.write_text("user default on nopass ~* &* +@all -flushdb\nuser app on >p (+get ~x)\n")
-    command = Server(start=False).command + [str(path)]
+    command = default_command() + [str(path)]
     with Server(command=command) as server:
         client = RawClient(server.port)
         assert client("flushdb")[1] == b"NOPERM this user has no permissions to run the 'flushdb' command"
@@ -225,7 +225,7 @@ def test_users_in_the_configuration_file(tmp_path):
 def test_wrong_users_end_the_start(tmp_path, text):
     path = tmp_path / "cairn.conf"
     path.write_text(text)
-    server = Server(command=Server(start=False).command + [str(path)], start=False)
+    server = Server(command=default_command() + [str(path)], start=False)
     with server, pytest.raises(RuntimeError):
         server.start()
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 import redis
-from harness import Server, free_port, start_redis
+from harness import Server, default_command, free_port, start_redis
 from pairs import follow, wait_until
 from test_tls import Certificates
 
@@ -109,7 +109,7 @@ def test_the_rewritten_file_has_what_was_set(tmp_path):
     """CONFIG REWRITE leaves the default out and keeps an empty `bind`."""
     path = tmp_path / "cairn.conf"
     path.write_text("timeout 0\n", "utf-8")
-    with Server(command=[*Server(start=False).command, str(path)]) as server:
+    with Server(command=[*default_command(), str(path)]) as server:
         client = server.client(single_connection_client=True)
         client.config_set("bind", "* -::*")
         client.config_rewrite()

@@ -2,6 +2,7 @@
 """Sentinels that watch a pair, and clients that find the primary through them and write with WAIT 1."""
 
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -33,8 +34,8 @@ class Sentinels:
                 f"port {port}\nbind {host}\ndir {self.dir}\nsentinel monitor pair {primary.host} {primary.port} 2\n"
                 f"sentinel down-after-milliseconds pair {DOWN_AFTER_MS}\n"
                 f"sentinel failover-timeout pair {FAILOVER_TIMEOUT_MS}\nsentinel parallel-syncs pair 1\n")
-            log = open(self.dir / f"{port}.log", "wb")
-            self.processes.append(subprocess.Popen(["redis-server", conf, "--sentinel"], stdout=log, stderr=log))
+            with open(self.dir / f"{port}.log", "wb") as log:
+                self.processes.append(subprocess.Popen(["redis-server", conf, "--sentinel"], stdout=log, stderr=log))
 
     def __enter__(self):
         return self
@@ -45,6 +46,7 @@ class Sentinels:
             process.wait()
         for port in self.ports:
             print((self.dir / f"{port}.log").read_text())  # shown when the test fails
+        shutil.rmtree(self.dir)
 
     def addresses(self):
         """Where they are."""
