@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "encoding/log_entry.h"
 
-#include <charconv>
-#include <iterator>
-#include <limits>
-
+#include "base/number.h"
 #include "encoding/varint.h"
 
 namespace cairn {
@@ -20,10 +17,9 @@ size_t CountDigits(size_t number) {
 
 // "*3" or "$3" and the end of its line.
 void AppendHead(std::string& out, char sign, size_t number) {
-  char line[1 + std::numeric_limits<size_t>::digits10 + 1 + kLineEnd.size()];
-  line[0] = sign;
-  char* const end = std::to_chars(line + 1, std::end(line), number).ptr;
-  out.append(line, end).append(kLineEnd);
+  out.push_back(sign);
+  AppendUint64(out, number);
+  out.append(kLineEnd);
 }
 
 size_t HeadSize(size_t number) { return 1 + CountDigits(number) + kLineEnd.size(); }
