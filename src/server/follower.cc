@@ -373,7 +373,7 @@ Result<Follower::News> Follower::ReadSome(ApplyTurns& turns, int64_t most_ms) {
 Status Follower::Gather(ApplyTurns& turns) {
   if (!turns.Gathers() || parser_->pending_bytes() == 0) return Ok();
   const int64_t until_us = MonotonicUs() + server_.settings().repl_apply_delay_ms * 1000;
-  // In the memory budget it stands where the log's newest end does.
+  // In the memory budget it stands where the log's newest end does, with twice its share.
   const uint64_t most = std::min(ApplyTurns::kMostBytes, 2 * server_.store().log_tail().most_bytes());
   // At once: a buffer that grows is copied into memory that has to be cleared first, several times its size in all.
   if (parser_->pending_bytes() < most) parser_->Reserve(most - parser_->pending_bytes());
