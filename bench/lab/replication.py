@@ -8,8 +8,8 @@ replica of its kind, in turns. CPU per operation is counted until the replica ha
 Then clients write small values at a fixed rate, and a probe beside them writes the time into a key
 and looks for it in the replica: the lag is how old the newest time found there is.
 
-Two claims are checked: the throughput with a replica is at least 0.85 of that without, and the lag
-is below a second.
+Checked are the throughput with a replica, at least 0.85 of that without, for each depth of pipelines
+by itself, and the lag, below a second.
 """
 
 import argparse
@@ -241,7 +241,7 @@ def main() -> int:
     """Measures, and checks Cairn's claims; 1 if one does not hold."""
     options = parse_options()
     kinds = [Kind(name, options.cairn_args if name == "cairn" else "") for name in options.kinds]
-    holds, result = True, {}
+    claims, result = [], {}
     print(f"{'':6} {'-P':>3} {'':8} {'ops/s':>9} {'ratio':>6} {'p99 ms':>8} {'primary us':>11} "
           f"{'replica us':>11}")
     for kind in kinds:
@@ -251,21 +251,24 @@ def main() -> int:
                 for case in CASES:
                     rounds[case].append(measure_throughput(kind, case, depth, options))
             ratio = show_throughput(kind.name, depth, rounds)
-            holds = holds and (kind.name != "cairn" or ratio >= LEAST_RATIO)
+            if kind.name == "cairn":
+                claims.append((ratio >= LEAST_RATIO, f"-P {depth}: {ratio:.3f} of the throughput "
+                               f"alone, at least {LEAST_RATIO}"))
             result[f"{kind.name} -P {depth}"] = rounds
     for kind in kinds:
         lag = measure_lag(kind, options)
         print(f"{kind.name}: at {lag['rate']:.0f} writes/s the lag is {lag['p50_ms']:.1f} ms, "
               f"p99 {lag['p99_ms']:.1f}, at most {lag['max_ms']:.1f}; "
               f"cores used: {lag['primary_cores']:.2f} and {lag['replica_cores']:.2f}")
-        holds = holds and (kind.name != "cairn" or lag["max_ms"] < MOST_LAG_S * 1e3)
+        if kind.name == "cairn":
+            claims.append((lag["max_ms"] < MOST_LAG_S * 1e3, f"less than {MOST_LAG_S:g} s behind"))
         result[f"{kind.name} lag"] = lag
-    print("yes" if holds else "NO",
-          f"at least {LEAST_RATIO} of the throughput, less than {MOST_LAG_S:g} s behind")
+    for holds, claim in claims:
+        print("yes" if holds else "NO", claim)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)
-    return 0 if holds else 1
+    return 0 if all(holds for holds, _ in claims) else 1
 
 
 if __name__ == "__main__":
