@@ -13,6 +13,7 @@
 #include "base/processor_time.h"
 #include "base/thread.h"
 #include "replication/rdb_file.h"
+#include "server/process_memory.h"
 #include "server/redact.h"
 #include "server/reload.h"
 #include "server/server.h"
@@ -390,7 +391,8 @@ Status Follower::Gather(ApplyTurns& turns) {
 // a new one, and leaves one that wakes where it was (docs/decisions/replica-cost.md).
 Status Follower::RunBehindClients() {
   Status status;
-  const auto run = [&] {
+  const auto run = [&, arena = ThreadArena()] {
+    UseArena(arena);
     LowerPrioritySlightly();
     status = RunBuffered(MonotonicUs() + kAsideUs);
     aside_cpu_us_ += ThreadCpuUs();
