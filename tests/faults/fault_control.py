@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Faults in a server's system calls: the test's side of fault_library.c, which is compiled on first use.
+
+    with Faults() as faults, Server(command=faults.command(), appendfsync="always") as server:
+        faults.arm("sync", errno.ENOSPC, path="*.log")          # the next fsync of a log fails
+        faults.arm("write", errno.EIO, path="*.log", first=7)   # the 7th write from now
+        faults.arm("sync", delay_ms=3000, path="*.log")         # the next one takes 3 s, or until disarm()
+        faults.arm("write open", errno.EMFILE, count=10**9)     # all, until disarm()
+        faults.arm("write", errno.ENOSPC, torn=True, count=5)   # half of one write, then four refusals
+        faults.wait_fired()
+        faults.disarm()
+
+A fault that is armed before the server starts counts the calls of its start as well.
+"""
+
+import ctypes
+import mmap
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+from harness import REPOSITORY, default_command
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "fault_library.c"
+LIBRARY = REPOSITORY / "build" / "faults" / "libfaults.so"
+KINDS = ("write", "sync", "sync_range", "allocate", "open", "rename", "truncate", "map", "link")
+PASS, FAIL, SHORT, TORN, DELAY = range(5)
+PATTERN_SIZE = 256
+
+
+class Control(ctypes.Structure):
+    """struct Control of fault_library.c."""
+
+    _fields_ = [
+        ("armed", ctypes.c_uint32),
+        ("kinds", ctypes.c_uint32),
+        ("action", ctypes.c_uint32),
+        ("error", ctypes.c_int32),
+        ("delay_ms", ctypes.c_uint64),
+        ("first", ctypes.c_uint64),
+        ("count", ctypes.c_uint64),
+        ("seen", ctypes.c_uint64),
+        ("fired", ctypes.c_uint64),
+        ("fired_by", ctypes.c_uint64 * len(KINDS)),
+        ("pattern", ctypes.c_char * PATTERN_SIZE),
+        ("last", ctypes.c_char * PATTERN_SIZE),
+    ]
+
+
+def build_library():
+    """Compiles the library if it is older than its source; returns its path."""
+    if not LIBRARY.exists() or LIBRARY.stat().st_mtime < SOURCE.stat().st_mtime:
+        LIBRARY.parent.mkdir(parents=True, exist_ok=True)
+        fresh = LIBRARY.with_suffix(f".{os.getpid()}")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-builtin",
+                        "-o", str(fresh), str(SOURCE)], check=True)
+        fresh.rename(LIBRARY)
+    return LIBRARY
+
+
+class Faults:
+    """The control file of one process at a time; a restarted server goes on with it."""
+
+    def __init__(self):
+        build_library()
+        self._file = tempfile.NamedTemporaryFile(prefix="cairn-faults-")  # noqa: SIM115
+        self._file.truncate(ctypes.sizeof(Control))
+        self._map = mmap.mmap(self._file.fileno(), ctypes.sizeof(Control))
+        self._control = Control.from_buffer(self._map)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Removes the control file. A process that still runs keeps what is armed."""
+        self._control = None
+        self._map.close()
+        self._file.close()
+
+    def environment(self):
+        """The variables that a process needs."""
+        return {"LD_PRELOAD": str(LIBRARY), "FAULT_CONTROL": self._file.name}
+
+    def command(self, command=None):
+        """The command line of the server under test, or another one, with the library."""
+        return ["env", *(f"{k}={v}" for k, v in self.environment().items()), *(command or default_command())]
+
+    def arm(self, kinds, error=0, *, path="*", first=1, count=1, short=False, torn=False, delay_ms=0):
+        """Counts calls from now on and hits `count` of them from number `first` on.
+
+        `kinds` are words of KINDS; `path` is a glob for the last part of the path, or for the whole path if it has a
+        '/'; several are separated by '|'. Without an error, `short` or `delay_ms` calls are only counted.
+        """
+        self.disarm()
+        control = self._control
+        control.kinds = sum(1 << KINDS.index(kind) for kind in kinds.split())
+        control.action = (TORN if torn else FAIL if error else SHORT if short else DELAY if delay_ms else PASS)
+        control.error, control.delay_ms = error, delay_ms
+        control.first, control.count = first, count
+        control.seen = control.fired = 0
+        for kind in range(len(KINDS)):
+            control.fired_by[kind] = 0
+        control.pattern = path.encode()
+        control.armed = 1
+
+    def disarm(self):
+        """All calls go through again; a delay under way ends. The counters stay."""
+        self._control.armed = 0
+
+    @property
+    def seen(self):
+        """How many calls have matched since the fault was armed."""
+        return self._control.seen
+
+    @property
+    def fired(self):
+        """How many of them were hit."""
+        return self._control.fired
+
+    def fired_by_kind(self):
+        """How many were hit, by kind."""
+        return {kind: n for kind, n in zip(KINDS, self._control.fired_by, strict=True) if n}
+
+    @property
+    def last_path(self):
+        """The path of the last call that was hit."""
+        return self._control.last.decode()
+
+    def wait_fired(self, times=1, timeout_s=30):
+        """Waits until so many calls were hit."""
+        deadline = time.monotonic() + timeout_s
+        while self.fired < times:
+            assert time.monotonic() < deadline, f"{self.fired} calls were hit, {self.seen} seen"
+            time.sleep(0.001)

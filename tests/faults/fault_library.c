@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A library for LD_PRELOAD that makes system calls on files fail, write less than asked, or wait.
+ *
+ * The environment variable FAULT_CONTROL names a file that holds a struct Control. The library maps it, and so does
+ * the test (fault_control.py has the same layout): the test writes which calls shall fail and arms the fault, before
+ * the process starts or while it runs, and reads the counters.
+ *
+ * While a fault is armed, each call of one of its kinds on a file whose path matches is numbered, from 1. Calls
+ * `first` to `first + count - 1` are hit; the others go through. An unarmed library passes every call through and
+ * looks at nothing.
+ *
+ * The wrappers make system calls by number, so they work before the C library is ready (jemalloc maps memory from its
+ * constructor) and need no symbol of the library they replace. Sockets, pipes and anonymous mappings are no files and
+ * are never touched. The C library's own calls (fopen, fwrite) do not come this way.
+ *
+ * Thread: any. All fields that both sides write are atomic.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum Kind {
+  kWrite,     /* write, pwrite, writev, pwritev, pwritev2 */
+  kSync,      /* fsync, fdatasync */
+  kSyncRange, /* sync_file_range */
+  kAllocate,  /* fallocate, posix_fallocate */
+  kOpen,      /* open, openat, creat */
+  kRename,    /* rename, renameat; the old name counts */
+  kTruncate,  /* ftruncate, truncate */
+  kMap,       /* mmap of a file */
+  kLink,      /* link; the old name counts */
+  kKinds
+};
+
+enum Action {
+  kPass,  /* only count */
+  kFail,  /* answer `error`; the call is not made */
+  kShort, /* write half of the bytes; another call than a write goes through */
+  kTorn,  /* the first call hit writes half of the bytes, the others answer `error` */
+  kDelay  /* wait `delay_ms`, or until the fault is disarmed, and make the call */
+};
+
+enum { kPatternSize = 256 };
+
+/* Offsets are those of LAYOUT in fault_control.py. */
+struct Control {
+  uint32_t armed;
+  uint32_t kinds; /* bit 1 << Kind */
+  uint32_t action;
+  int32_t error;
+  uint64_t delay_ms;
+  uint64_t first;
+  uint64_t count;
+  uint64_t seen;              /* calls that matched since the test has set it to 0 */
+  uint64_t fired;             /* calls hit since then */
+  uint64_t fired_by[kKinds];  /* the same by kind */
+  char pattern[kPatternSize]; /* globs, separated by '|' */
+  char last[kPatternSize];    /* path of the last call hit */
+};
+
+static struct Control* control;
+
+__attribute__((constructor)) static void MapControl(void) {
+  const char* path = getenv("FAULT_CONTROL");
+  if (path == NULL) return;
+  const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
+  if (fd < 0) return;
+  void* mapped = (void*)syscall(SYS_mmap, NULL, sizeof(struct Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+  syscall(SYS_close, fd);
+  if (mapped != MAP_FAILED) __atomic_store_n(&control, mapped, __ATOMIC_RELEASE);
+}
+
+/* ---- which calls are hit */
+
+/* '*' is any text, '?' any character. */
+static int MatchesGlob(const char* glob, const char* end, const char* text) {
+  const char* star = NULL;
+  const char* resume = NULL;
+  while (*text != '\0') {
+    if (glob < end && *glob == '*') {
+      star = glob++;
+      resume = text;
+    } else if (glob < end && (*glob == '?' || *glob == *text)) {
+      ++glob;
+      ++text;
+    } else if (star != NULL) {
+      glob = star + 1;
+      text = ++resume;
+    } else {
+      return 0;
+    }
+  }
+  while (glob < end && *glob == '*') ++glob;
+  return glob == end;
+}
+
+/* A glob without '/' is about the last part of the path. */
+static int MatchesPattern(const char* pattern, const char* path) {
+  const char* slash = strrchr(path, '/');
+  const char* name = slash == NULL ? path : slash + 1;
+  for (;;) {
+    const char* end = strchrnul(pattern, '|');
+    const int is_path = memchr(pattern, '/', (size_t)(end - pattern)) != NULL;
+    if (end != pattern && MatchesGlob(pattern, end, is_path ? path : name)) return 1;
+    if (*end == '\0') return 0;
+    pattern = end + 1;
+  }
+}
+
+/* The armed fault when it is about this kind of call, else NULL. */
+static struct Control* ArmedFor(enum Kind kind) {
+  struct Control* c = __atomic_load_n(&control, __ATOMIC_ACQUIRE);
+  if (c == NULL || !__atomic_load_n(&c->armed, __ATOMIC_ACQUIRE)) return NULL;
+  return c->kinds & (1u << kind) ? c : NULL;
+}
+
+static void AwaitDelay(struct Control* c) {
+  const struct timespec step = {0, 1000000};
+  struct timespec now, begin;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    syscall(SYS_nanosleep, &step, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t ms = (now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000;
+    if (ms >= (int64_t)c->delay_ms) return;
+  } while (__atomic_load_n(&c->armed, __ATOMIC_ACQUIRE));
+}
+
+/* What shall become of a call on `path`; a delay is over when it returns. */
+static enum Action Judge(struct Control* c, enum Kind kind, const char* path) {
+  if (path[0] != '/' || !MatchesPattern(c->pattern, path)) return kPass;
+  const uint64_t number = __atomic_add_fetch(&c->seen, 1, __ATOMIC_ACQ_REL);
+  if (c->action == kPass || number < c->first || number - c->first >= c->count) return kPass;
+  __atomic_add_fetch(&c->fired_by[kind], 1, __ATOMIC_RELAXED);
+  strncpy(c->last, path, kPatternSize - 1);
+  __atomic_add_fetch(&c->fired, 1, __ATOMIC_RELEASE);
+  if (c->action == kDelay) {
+    AwaitDelay(c);
+    return kPass;
+  }
+  if (c->action == kTorn) return number == c->first && kind == kWrite ? kShort : kFail;
+  return (enum Action)c->action;
+}
+
+static enum Action JudgeFd(struct Control* c, enum Kind kind, int fd) {
+  char link[32], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const long size = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+  if (size <= 0) return kPass;
+  path[size] = '\0';
+  return Judge(c, kind, path);
+}
+
+/* A relative path is completed with the working directory, so that globs see whole paths. */
+static enum Action JudgePath(struct Control* c, enum Kind kind, const char* path) {
+  char whole[2 * PATH_MAX];
+  if (path[0] == '/') return Judge(c, kind, path);
+  const long size = syscall(SYS_getcwd, whole, PATH_MAX);
+  if (size <= 0) return kPass;
+  snprintf(whole + size - 1, PATH_MAX, "/%s", path);
+  return Judge(c, kind, whole);
+}
+
+static enum Action OnFd(enum Kind kind, int fd) {
+  struct Control* c = ArmedFor(kind);
+  return c == NULL ? kPass : JudgeFd(c, kind, fd);
+}
+
+static enum Action OnPath(enum Kind kind, const char* path) {
+  struct Control* c = ArmedFor(kind);
+  return c == NULL || path == NULL ? kPass : JudgePath(c, kind, path);
+}
+
+/* A call that does not write is made whole under kShort. */
+static int IsRefused(enum Action action) {
+  if (action != kFail) return 0;
+  errno = control->error;
+  return 1;
+}
+
+static size_t Half(enum Action action, size_t size) { return action == kShort && size > 1 ? size / 2 : size; }
+
+/* ---- the wrappers */
+
+ssize_t write(int fd, const void* data, size_t size) {
+  const enum Action action = OnFd(kWrite, fd);
+  return IsRefused(action) ? -1 : syscall(SYS_write, fd, data, Half(action, size));
+}
+
+ssize_t pwrite64(int fd, const void* data, size_t size, off64_t offset) {
+  const enum Action action = OnFd(kWrite, fd);
+  return IsRefused(action) ? -1 : syscall(SYS_pwrite64, fd, data, Half(action, size), offset);
+}
+
+ssize_t pwrite(int fd, const void* data, size_t size, off_t offset) { return pwrite64(fd, data, size, offset); }
+
+/* A short one writes a half of the first part alone. */
+ssize_t writev(int fd, const struct iovec* parts, int count) {
+  const enum Action action = OnFd(kWrite, fd);
+  if (IsRefused(action)) return -1;
+  if (action == kShort && count > 0) return syscall(SYS_write, fd, parts[0].iov_base, Half(action, parts[0].iov_len));
+  return syscall(SYS_writev, fd, parts, count);
+}
+
+ssize_t pwritev64v2(int fd, const struct iovec* parts, int count, off64_t offset, int flags) {
+  const enum Action action = OnFd(kWrite, fd);
+  if (IsRefused(action)) return -1;
+  if (action == kShort && count > 0) {
+    return syscall(SYS_pwrite64, fd, parts[0].iov_base, Half(action, parts[0].iov_len), offset);
+  }
+  return syscall(SYS_pwritev2, fd, parts, count, offset, 0L, flags);
+}
+
+ssize_t pwritev2(int fd, const struct iovec* parts, int count, off_t offset, int flags) {
+  return pwritev64v2(fd, parts, count, offset, flags);
+}
+
+ssize_t pwritev64(int fd, const struct iovec* parts, int count, off64_t offset) {
+  return pwritev64v2(fd, parts, count, offset, 0);
+}
+
+ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t offset) {
+  return pwritev64v2(fd, parts, count, offset, 0);
+}
+
+int fsync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fsync, fd); }
+int fdatasync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fdatasync, fd); }
+
+int sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags) {
+  return IsRefused(OnFd(kSyncRange, fd)) ? -1 : (int)syscall(SYS_sync_file_range, fd, offset, size, flags);
+}
+
+int fallocate64(int fd, int mode, off64_t offset, off64_t size) {
+  return IsRefused(OnFd(kAllocate, fd)) ? -1 : (int)syscall(SYS_fallocate, fd, mode, offset, size);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size) { return fallocate64(fd, mode, offset, size); }
+
+/* Answers the error itself. Where the file system cannot allocate, so does this one: callers go on without. */
+int posix_fallocate64(int fd, off64_t offset, off64_t size) {
+  return fallocate64(fd, 0, offset, size) == 0 ? 0 : errno;
+}
+
+int posix_fallocate(int fd, off_t offset, off_t size) { return posix_fallocate64(fd, offset, size); }
+
+/* The optional argument. */
+#define MODE_OF(flags)                      \
+  mode_t mode = 0;                          \
+  if ((flags) & (O_CREAT | O_TMPFILE)) {    \
+    va_list arguments;                      \
+    va_start(arguments, flags);             \
+    mode = va_arg(arguments, mode_t);       \
+    va_end(arguments);                      \
+  }
+
+int openat64(int folder, const char* path, int flags, ...) {
+  MODE_OF(flags)
+  const int is_whole = folder == AT_FDCWD || path[0] == '/';
+  if (is_whole && IsRefused(OnPath(kOpen, path))) return -1;
+  return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+int openat(int folder, const char* path, int flags, ...) {
+  MODE_OF(flags)
+  return openat64(folder, path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  MODE_OF(flags)
+  return openat64(AT_FDCWD, path, flags, mode);
+}
+
+int open(const char* path, int flags, ...) {
+  MODE_OF(flags)
+  return openat64(AT_FDCWD, path, flags, mode);
+}
+
+int creat64(const char* path, mode_t mode) { return openat64(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
+int creat(const char* path, mode_t mode) { return creat64(path, mode); }
+
+/* What fortified callers use instead of open and openat. */
+int __open_2(const char* path, int flags) { return openat64(AT_FDCWD, path, flags); }
+int __open64_2(const char* path, int flags) { return openat64(AT_FDCWD, path, flags); }
+int __openat_2(int folder, const char* path, int flags) { return openat64(folder, path, flags); }
+int __openat64_2(int folder, const char* path, int flags) { return openat64(folder, path, flags); }
+
+int renameat(int from_folder, const char* from, int to_folder, const char* to) {
+  return IsRefused(OnPath(kRename, from)) ? -1 : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 0);
+}
+
+int rename(const char* from, const char* to) { return renameat(AT_FDCWD, from, AT_FDCWD, to); }
+
+int link(const char* from, const char* to) {
+  return IsRefused(OnPath(kLink, from)) ? -1 : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int ftruncate64(int fd, off64_t size) {
+  return IsRefused(OnFd(kTruncate, fd)) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int ftruncate(int fd, off_t size) { return ftruncate64(fd, size); }
+
+int truncate64(const char* path, off64_t size) {
+  return IsRefused(OnPath(kTruncate, path)) ? -1 : (int)syscall(SYS_truncate, path, size);
+}
+
+int truncate(const char* path, off_t size) { return truncate64(path, size); }
+
+void* mmap64(void* at, size_t size, int protection, int flags, int fd, off64_t offset) {
+  const int is_file = fd >= 0 && !(flags & MAP_ANONYMOUS);
+  if (is_file && IsRefused(OnFd(kMap, fd))) return MAP_FAILED;
+  return (void*)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+}
+
+void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
+  return mmap64(at, size, protection, flags, fd, offset);
+}
