@@ -32,10 +32,11 @@ Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, R
   if (reads && ctx.session_.tracking.on && ctx.session_.tracking.remembers()) ctx.RememberReads(argv);
   Args args(argv);
   TRY(ctx.command_.row().run(ctx, args, reply));
-  if (ctx.changes_ == 0) return Ok();
-  ctx.txn_.CountChanges(ctx.changes_);
-  if (ctx.wants_effects() && !ctx.has_own_effects_) ctx.txn_.AddEffect(ctx.session_.db, argv);
-  return Ok();
+  if (ctx.changes_ > 0) {
+    ctx.txn_.CountChanges(ctx.changes_);
+    if (ctx.wants_effects() && !ctx.has_own_effects_) ctx.txn_.AddEffect(ctx.session_.db, argv);
+  }
+  return ctx.txn_.TakeRefusal();
 }
 
 }  // namespace cairn

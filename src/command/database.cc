@@ -36,15 +36,15 @@ Status ParseFlushMode(Args& args) {
   return args.Done();
 }
 
-void Empty(CommandContext& ctx, int db) {
+Status Empty(CommandContext& ctx, int db) {
   ctx.CountChanges(static_cast<uint64_t>(ctx.keys(db).Count()));
-  ctx.txn().ReplaceKeyspace(db);
+  return ctx.txn().ReplaceKeyspace(db);
 }
 
 // FLUSHDB [ASYNC | SYNC]
 Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
-  Empty(ctx, ctx.keys().db());
+  TRY(Empty(ctx, ctx.keys().db()));
   ctx.TellFlushed();
   ctx.Effect(args.all());  // also when nothing was there
   reply.Ok();
@@ -54,7 +54,7 @@ Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
 // FLUSHALL [ASYNC | SYNC]
 Status FlushAll(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
-  for (int db = 0; db < ctx.txn().store().databases(); ++db) Empty(ctx, db);
+  for (int db = 0; db < ctx.txn().store().databases(); ++db) TRY(Empty(ctx, db));
   ctx.TellFlushed();
   ctx.Effect(args.all());
   reply.Ok();

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kMaxInt = INT32_MAX;
 constexpr int64_t kMegabyte = 1 << 20;
+constexpr int64_t kMostBulkBytes = int64_t{2} << 30;  // two of them, a key and its value, make a row (storage/batch.h)
 
 using S = Settings;
 
@@ -77,8 +78,9 @@ const Directive kRows[] = {
              "disconnected at once above the hard limit, and after so many seconds above the soft "
              "one. 0 is no limit. One line per class, or several classes on a line."},
     {.name = "proto-max-bulk-len", .section = kNet, .kind = Kind::kMemory, .fallback = "512mb",
-     .min = kMegabyte, .target = &Limits::proto_max_bulk_len,
-     .help = "The longest argument a client may send, and so the longest string there can be."},
+     .min = kMegabyte, .max = kMostBulkBytes, .target = &Limits::proto_max_bulk_len,
+     .help = "The longest argument a client may send, and so the longest string there can be. At most "
+             "2 GB: a value and its key have to be stored as one row, which RocksDB allows 4 GB."},
 };
 
 }  // namespace

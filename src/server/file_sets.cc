@@ -37,6 +37,7 @@ constexpr int64_t kFailurePauseMs = 600000;
 // that what a replica itself uses meanwhile does no harm.
 constexpr KeyspaceId kKeyspaceStep = 256;
 constexpr CollectionId kCollectionStep = CollectionId{1} << 24;
+constexpr KeyspaceId kMostKeyspacesTaken = 1 << 21;  // by one set: a keyspace for each database, and what is skipped
 
 template <typename Number>
 Number RoundUp(Number number, Number step) {
@@ -170,6 +171,9 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   auto set = std::make_shared<FileSet>();
   set->id = DrawReplicationId();
   set->folder = folder() + "/" + set->id;
+  if (offer.free.keyspace > kKeyspacesEnd - kMostKeyspacesTaken || offer.free.collection > kCollectionsEnd / 2) {
+    return Status::Io("the replica has used up the numbers for keyspaces or collections");
+  }
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();

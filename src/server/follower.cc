@@ -17,6 +17,7 @@
 #include "server/redact.h"
 #include "server/reload.h"
 #include "server/server.h"
+#include "storage/batch.h"
 #include "server/stream_log.h"
 #include "storage/format.h"
 #include "storage/store.h"
@@ -420,6 +421,7 @@ Status Follower::RunBuffered(int64_t until_us) {
 Status Follower::RunRequest(const StreamAhead::Request& request) {
   if (!request.argv.empty() && request.raw.front() != '*') return Damaged("a command as people type them");
   if (!request.argv.empty()) TRY(RunCommand(request.argv));
+  if (request.raw.size() > kMostLogDataBytes - stream_.size()) return Damaged("a transaction of more than 4 GB");
   stream_.append(request.raw);
   in_multi_ = session_->multi.active ? in_multi_ + request.raw.size() : 0;
   const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||

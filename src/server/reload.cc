@@ -13,6 +13,7 @@
 #include "replication/rdb_file_reader.h"
 #include "server/saving.h"
 #include "server/server.h"
+#include "storage/format.h"
 
 namespace cairn {
 namespace {
@@ -125,7 +126,9 @@ Result<std::vector<KeyspaceId>> KeyspacesFor(Store& store, const RowNumbers& fir
                                              RowNumbers& next) {
   const std::vector<RowFilesContent::Db>& sent = content.rows.databases;
   const auto databases = static_cast<size_t>(store.databases());
-  next = {first.keyspace + static_cast<KeyspaceId>(std::max(sent.size(), databases)), content.rows.collections_end};
+  const size_t keyspaces_end = first.keyspace + std::max(sent.size(), databases);
+  if (keyspaces_end > kKeyspacesEnd) return Status::Io("no numbers are left for the keyspaces that came");
+  next = {static_cast<KeyspaceId>(keyspaces_end), content.rows.collections_end};
   if (next.collection < first.collection) return Status::Corruption("collections end before they begin");
   std::vector<KeyspaceId> keyspaces;
   std::vector<bool> is_taken(sent.size());

@@ -5,12 +5,24 @@
 #include <unordered_set>
 
 #include "encoding/log_entry.h"
+#include "storage/batch.h"
 #include "storage/store.h"
 #include "storage/transaction.h"
 
 namespace cairn {
+namespace {
+
+constexpr size_t kArgumentBytes = 24;  // at most, of an argument's own: its length, written out, and line ends
+
+}  // namespace
 
 void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
+  size_t bytes = effects_.size() + kArgumentBytes;
+  for (const std::string_view arg : argv) bytes += arg.size() + kArgumentBytes;
+  if (bytes > kMostLogDataBytes) [[unlikely]] {
+    refusal_ = kEffectsTooLarge;
+    return;
+  }
   AppendLogCommand(effects_, db, argv);
   ++command_effects_;
 }
@@ -57,6 +69,7 @@ void Transaction::FinishEffects() {
   const bool tells = (command_effects_ > 0 || tells_stale_keys_) && interest_ & kInterestInEffects;
   if (tells && !stale_keys_.empty()) PutStaleKeys();
   if (command_effects_ > 1 && !effects_apart_) GroupEffects();
+  if (effects_.size() > kMostLogDataBytes) [[unlikely]] refusal_ = kEffectsTooLarge;
 }
 
 }  // namespace cairn

@@ -44,10 +44,12 @@ Status DecodeDatabases(std::string_view value, std::vector<KeyspaceId>& keyspace
   if (!ReadVarint(value, next_id) || !ReadVarint(value, count) || count > kMostDatabases) {
     return Status::Corruption("meta row databases: cut short");
   }
+  if (next_id > kKeyspacesEnd) return Status::Corruption("meta row databases: the next keyspace is too large");
   next = static_cast<KeyspaceId>(next_id);
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t keyspace;
     if (!ReadVarint(value, keyspace)) return Status::Corruption("meta row databases: cut short");
+    if (keyspace >= kKeyspacesEnd) return Status::Corruption("meta row databases: a keyspace is too large");
     keyspaces.push_back(static_cast<KeyspaceId>(keyspace));
   }
   return Ok();

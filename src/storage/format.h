@@ -24,6 +24,10 @@ namespace cairn {
 
 inline constexpr uint64_t kFormatVersion = 2;
 inline constexpr uint64_t kOldestFormatVersion = 1;  // that is read
+// Above all numbers of keyspaces, which take 32 bits in a row: what comes after the last one.
+inline constexpr KeyspaceId kKeyspacesEnd = UINT32_MAX;
+// The same of collections: more than are ever used, and far from where a sum of two wraps around.
+inline constexpr CollectionId kCollectionsEnd = uint64_t{1} << 62;
 inline constexpr std::string_view kFormatRow = "format";
 inline constexpr std::string_view kDatabasesRow = "databases";
 inline constexpr std::string_view kCollectionsRow = "collections";

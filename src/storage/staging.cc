@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "storage/format.h"
 #include "storage/overlay.h"
 #include "storage/slice.h"
 #include "storage/store.h"
@@ -27,8 +28,8 @@ constexpr char kStagesAlready[] = "another data set is being loaded";
 Status Store::BeginStaging(Transaction& txn) {
   TRY(txn.BeginAlone(0));
   if (is_staging()) return Status::Io(kStagesAlready);
-  std::vector<KeyspaceId> keyspaces(staged_.size());
-  std::generate(keyspaces.begin(), keyspaces.end(), [this] { return NewKeyspaceId(); });
+  std::vector<KeyspaceId> keyspaces;
+  while (keyspaces.size() < staged_.size()) keyspaces.push_back(TRY(NewKeyspaceId()));
   return Stage(txn, keyspaces);
 }
 
@@ -57,10 +58,10 @@ Result<RowCache::Departures> Store::BeginStaging(Transaction& txn, const std::ve
   if (next_keyspace_ > first.keyspace || next_collection_ > first.collection) {
     return Status::Io("the numbers of the rows that came are in use by now");
   }
+  if (next.collection > kCollectionsEnd) return Status::Io("the rows that came have numbers that are too large");
   next_keyspace_ = next.keyspace;
   next_collection_ = next.collection;
-  ReserveCollectionIds(next.collection);
-  if (reserved_collections_ < next.collection) return Status::Io("the disk does not take what is to be noted");
+  TRY(ReserveCollectionIds(next.collection, true));
   RowCache::Departures departures = cache_.Mark();
   TRY(Stage(txn, keyspaces));
   return departures;

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "encoding/record.h"
 #include "encoding/varint.h"
+#include "storage/batch.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
 #include "storage/slice.h"
@@ -23,6 +24,9 @@ namespace cairn {
 namespace {
 
 constexpr CollectionId kIdReservation = 1 << 20;
+constexpr std::string_view kNoKeyspacesLeft =
+    "ERR all numbers that this data directory has for keyspaces are used up; move the data to a new one with "
+    "cairn-export and cairn-import";
 
 // Of what the budget leaves to the process itself. What is sent at full speed between two looks at the log, and then
 // some; more would be memory that is written once and has left the processor's cache when it is read.
@@ -85,7 +89,7 @@ Status Store::Load() {
   if (found.ok()) TRY(CheckFormat(version));
   if (version != EncodeFormat()) {  // new, or of an older format, which this one contains
     rocksdb::WriteBatch batch;
-    batch.Put(family(Space::kMeta), ToSlice(row.row()), EncodeFormat());
+    TRY(PutRow(batch, family(Space::kMeta), row.row(), EncodeFormat()));
     TRY(FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch)));
   }
   TRY(LoadDatabases());
@@ -104,6 +108,7 @@ Status Store::Load() {
   CollectionId next = 1;
   std::string_view bytes(reserved);
   if (read.ok() && !ReadVarint(bytes, next)) return Status::Corruption("meta row collections: cut short");
+  if (next > kCollectionsEnd) return Status::Corruption("meta row collections: the number is too large");
   next_collection_ = next;
   reserved_collections_ = next;
   return Ok();
@@ -119,8 +124,8 @@ Status Store::LoadDatabases() {
   KeyspaceId next = 1;
   if (found.ok()) TRY(DecodeDatabases(value, keyspaces, next));
   const bool grew = keyspaces.size() < databases_.size();
-  while (keyspaces.size() < databases_.size()) keyspaces.push_back(next++);
   next_keyspace_ = next;
+  while (keyspaces.size() < databases_.size()) keyspaces.push_back(TRY(NewKeyspaceId()));
   live_keyspaces_ = keyspaces;  // those of databases that this run does not offer included
   std::sort(live_keyspaces_.begin(), live_keyspaces_.end());
   hidden_keyspaces_.assign(keyspaces.begin() + databases(), keyspaces.end());
@@ -147,39 +152,55 @@ Status Store::LoadCounts() {
     KeyspaceId keyspace;
     if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
     const int64_t count = TRY(DecodeCount({rows->value().data(), rows->value().size()}));
-    batch.Delete(family(Space::kMeta), rows->key());
+    TRY(DeleteRow(batch, family(Space::kMeta), {rows->key().data(), rows->key().size()}));
     if (IsLiveKeyspace(keyspace)) sums[keyspace] += count;
   }
   TRY(FromRocksDb(rows->status()));
   for (const auto& [keyspace, count] : sums) {
     const RowKey row = MakeCountRow(0, keyspace);
-    batch.Put(family(Space::kMeta), ToSlice(row.row()), EncodeCount(count));
+    TRY(PutRow(batch, family(Space::kMeta), row.row(), EncodeCount(count)));
     if (Database* database = FindDatabase(keyspace)) database->keys = count;
   }
   return FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch));
 }
 
-CollectionId Store::NewCollectionId() {
-  const CollectionId id = next_collection_.fetch_add(1, std::memory_order_relaxed);
-  if (id >= reserved_collections_.load(std::memory_order_acquire)) ReserveCollectionIds(id);
+// Ids below the reservation are never handed out again after a restart, whatever became of them. The next one is made
+// when half of it is used, so a disk that refuses it at that moment refuses nothing else.
+Status Store::ReserveCollectionIds(CollectionId end, bool may_wait) {
+  const CollectionId reserved = reserved_collections_.load(std::memory_order_acquire);
+  const bool is_reserved = end <= reserved;
+  if (is_reserved && (reserved - end >= kIdReservation / 2 || !writable())) return Ok();
+  std::unique_lock lock(ids_mutex_, std::defer_lock);
+  if (is_reserved || !may_wait) {
+    if (!lock.try_lock()) return is_reserved ? Ok() : Status::WouldWait();
+  } else {
+    lock.lock();
+  }
+  if (reserved_collections_ >= end && reserved_collections_ > reserved) return Ok();  // somebody else has done it
+  Status status = WriteReservation(end + kIdReservation, may_wait && !is_reserved);
+  return is_reserved ? Ok() : std::move(status);
+}
+
+Status Store::WriteReservation(CollectionId end, bool may_wait) {
+  std::string value;
+  AppendVarint(value, end);
+  rocksdb::WriteBatch batch;
+  TRY(PutRow(batch, family(Space::kMeta), MakeMetaRow(kCollectionsRow).row(), value));
+  rocksdb::WriteOptions options;
+  options.no_slowdown = !may_wait;
+  Status status = FromRocksDb(Write(options, batch, {}));
+  if (status.ok()) reserved_collections_.store(end, std::memory_order_release);
+  if (status.Is(Code::kIo)) NoteWriteError(std::string(status.text()));
+  return status;
+}
+
+Result<KeyspaceId> Store::NewKeyspaceId() {
+  KeyspaceId id = next_keyspace_;
+  do {
+    if (id >= kKeyspacesEnd) return Status::Reply(kNoKeyspacesLeft);
+  } while (!next_keyspace_.compare_exchange_weak(id, id + 1));
   return id;
 }
-
-// Ids below the reservation are never handed out again after a restart, whatever became of them. A failed write
-// means a disk that refuses the collection's own commit as well; the next id tries again.
-void Store::ReserveCollectionIds(CollectionId id) {
-  const std::lock_guard lock(ids_mutex_);
-  if (id < reserved_collections_) return;
-  const CollectionId reserved = id + kIdReservation;
-  std::string value;
-  AppendVarint(value, reserved);
-  const RowKey row = MakeMetaRow(kCollectionsRow);
-  rocksdb::WriteBatch batch;
-  batch.Put(family(Space::kMeta), ToSlice(row.row()), value);
-  if (Write(rocksdb::WriteOptions(), batch, {}).ok()) reserved_collections_.store(reserved, std::memory_order_release);
-}
-
-KeyspaceId Store::NewKeyspaceId() { return next_keyspace_.fetch_add(1); }
 
 void Store::AddLiveKeyspace(KeyspaceId keyspace) {
   const std::unique_lock lock(keyspaces_mutex_);
@@ -260,8 +281,8 @@ Status Store::Compact() {
 void Store::Fetch(std::string_view tagged_row) {
   rocksdb::PinnableSlice value;
   const auto space = static_cast<Space>(tagged_row[0]);
-  (void)db_->Get(rocksdb::ReadOptions(), family(space), rocksdb::Slice(tagged_row.data() + 1, tagged_row.size() - 1),
-                 &value);
+  // What cannot be read is told to the command that reads it next.
+  (void)db_->Get(rocksdb::ReadOptions(), family(space), ToSlice(tagged_row.substr(1)), &value);
 }
 
 // Once a write to a log has failed, RocksDB must not be asked to sync that log: where it is built with assertions, as

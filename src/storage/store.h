@@ -210,10 +210,14 @@ class Store {
   Status Load();
   Status LoadDatabases();
   Status LoadCounts();
-  void ReserveCollectionIds(CollectionId id);
+  // Notes on the disk that ids below `end` are given out; does nothing when it is noted, and notes more ahead of need.
+  // kWouldWait where it `may_wait` not, kIo when the disk refuses: nothing may be filed under them then.
+  Status ReserveCollectionIds(CollectionId end, bool may_wait);
+  Status WriteReservation(CollectionId end, bool may_wait);
 
-  CollectionId NewCollectionId();
-  KeyspaceId NewKeyspaceId();
+  CollectionId NewCollectionId() { return next_collection_.fetch_add(1, std::memory_order_relaxed); }
+  // An error when there are none left; they are never used twice.
+  Result<KeyspaceId> NewKeyspaceId();
   std::string EncodeDatabaseRow(std::vector<KeyspaceId> keyspaces) const;
   // The mapping, the counts and the live set follow a commit that changed keyspaces.
   void AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces);
@@ -261,7 +265,7 @@ class Store {
 
   std::mutex ids_mutex_;
   std::atomic<CollectionId> next_collection_{1};
-  std::atomic<CollectionId> reserved_collections_{0};  // ids below are covered on disk
+  std::atomic<CollectionId> reserved_collections_{0};  // the disk says that ids below are given out
 
   CommitListener* listener_ = nullptr;
   std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start

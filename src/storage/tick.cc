@@ -10,6 +10,7 @@
 
 #include "encoding/log_entry.h"
 #include "encoding/varint.h"
+#include "storage/batch.h"
 #include "storage/format.h"
 #include "storage/slice.h"
 #include "storage/store.h"
@@ -56,38 +57,39 @@ void Transaction::SortEntries() {
             [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
 }
 
-void Transaction::BuildBatch() {
+Status Transaction::BuildBatch() {
   batch_->Clear();
   SortEntries();
+  rocksdb::ColumnFamilyHandle* const meta = store_.family(Space::kMeta);
   for (const EntryOrder& place : order_) {
     const Overlay::Entry& entry = overlay_.entries()[place.entry];
     if (entry.state == Overlay::State::kPut) {
-      batch_->Put(store_.family(entry.space()), ToSlice(entry.row()), ToSlice(entry.value));
+      TRY(PutRow(*batch_, store_.family(entry.space()), entry.row(), entry.value));
     } else {
-      batch_->Delete(store_.family(entry.space()), ToSlice(entry.row()));
+      TRY(DeleteRow(*batch_, store_.family(entry.space()), entry.row()));
     }
   }
   for (const KeyCountDelta& count : counts_) {
     if (count.delta == 0) continue;
     const RowKey row = MakeCountRow(committer_, count.keyspace);
-    batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()),
-                EncodeCount(DeltaOf(committed_counts_, count.keyspace) + count.delta));
+    const int64_t sum = DeltaOf(committed_counts_, count.keyspace) + count.delta;
+    TRY(PutRow(*batch_, meta, row.row(), EncodeCount(sum)));
   }
-  if (!keyspaces_.empty()) PutKeyspaces();
-  for (const auto& [name, value] : notes_) batch_->Put(store_.family(Space::kMeta), name, value);
-  if (effects_.empty()) return;
+  if (!keyspaces_.empty()) TRY(PutKeyspaces());
+  for (const auto& [name, value] : notes_) TRY(PutRow(*batch_, meta, name, value));
+  if (effects_.empty()) return Ok();
   // Those who read the log go by sequence numbers, and a batch without rows takes none. The log data comes last: where
   // RocksDB writes several batches as one record, the rows before it tell whose it is (storage/log_reader.cc).
-  if (batch_->Count() == 0) batch_->Put(store_.family(Space::kMeta), ToSlice(MakeMetaRow(kLogRow).row()), {});
-  batch_->PutLogData(ToSlice(effects_));
+  if (batch_->Count() == 0) TRY(PutRow(*batch_, meta, MakeMetaRow(kLogRow).row(), {}));
+  return PutLogData(*batch_, effects_);
 }
 
-void Transaction::PutKeyspaces() {
+Status Transaction::PutKeyspaces() {
   for (const KeyspaceId keyspace : keyspaces_) {
     if (!store_.IsLiveKeyspace(keyspace)) store_.AddLiveKeyspace(keyspace);
   }
   const RowKey row = MakeMetaRow(kDatabasesRow);
-  batch_->Put(store_.family(Space::kMeta), ToSlice(row.row()), store_.EncodeDatabaseRow(keyspaces_));
+  return PutRow(*batch_, store_.family(Space::kMeta), row.row(), store_.EncodeDatabaseRow(keyspaces_));
 }
 
 void Transaction::AdvanceStripes() {
@@ -151,7 +153,7 @@ void Store::DropDeadCounts(uint32_t committer, std::vector<KeyCountDelta>& count
     if (IsLiveKeyspace(count.keyspace)) {
       alive.push_back(count);
     } else {
-      batch.Delete(family(Space::kMeta), ToSlice(MakeCountRow(committer, count.keyspace).row()));
+      if (!DeleteRow(batch, family(Space::kMeta), MakeCountRow(committer, count.keyspace).row()).ok()) return;
     }
   }
   rocksdb::WriteOptions options;
@@ -176,7 +178,9 @@ Status Transaction::Write(CommitMode mode) {
 }
 
 Status Transaction::WriteBatch(CommitMode mode) {
-  BuildBatch();
+  // A collection's id is on the disk as given out before anything is filed under it.
+  if (ids_end_ != 0) TRY(store_.ReserveCollectionIds(ids_end_, mode != CommitMode::kNoWait));
+  TRY(BuildBatch());
   AdvanceStripes();
   rocksdb::WriteOptions options;
   options.no_slowdown = mode == CommitMode::kNoWait;
@@ -260,7 +264,7 @@ void Transaction::Reset() {
   if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
   changes_ = 0;
   notes_.clear();
-  empty_below_ = 0;
+  empty_below_ = ids_end_ = 0;
   if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "encoding/varint.h"
+#include "storage/batch.h"
 #include "storage/rank_index.h"
 #include "storage/ready_reads.h"
 #include "storage/slice.h"
@@ -59,6 +60,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   effects_apart_ = false;
   command_changes_ = 0;
   changed_keyspaces_ = false;
+  refusal_ = {};
   overlay_.ForgetMarks();
 }
 
@@ -190,6 +192,9 @@ bool Transaction::ReadsHold() const {
 
 Status Transaction::FinishCommand() {
   if (!ReadsHold()) return Status::WouldWait();
+  TRY(TakeRefusal());
+  FinishEffects();
+  TRY(TakeRefusal());
   for (const KeyCountDelta& count : command_counts_) AddDelta(counts_, count.keyspace, count.delta);
   if (reads_) {
     if (command_hits_ != 0) store_.counters_.keyspace_hits.Add(command_hits_);
@@ -197,11 +202,15 @@ Status Transaction::FinishCommand() {
   }
   if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
   changes_ += command_changes_;
-  FinishEffects();
   return Ok();
 }
 
+Status Transaction::TakeRefusal() {
+  return refusal_.empty() ? Ok() : Status::Reply(std::exchange(refusal_, {}));
+}
+
 void Transaction::AbandonCommand() {
+  refusal_ = {};
   RollBackAids(0, 0);
   overlay_.RollbackTo(0);
   use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
@@ -224,6 +233,7 @@ Transaction::Savepoint Transaction::MakeSavepoint() const {
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
+  refusal_ = {};
   RollBackAids(savepoint.overlay, savepoint.rank_changes);
   overlay_.RollbackTo(savepoint.overlay);
   command_counts_ = savepoint.counts;
@@ -361,6 +371,10 @@ void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value
 
 void Transaction::Put(const RowKey& row, std::string_view value) {
   ASSERT(Holds(row.stripe()), "a writer holds the stripe");
+  if (row.row().size() > kMostRowBytes || value.size() > kMostRowBytes - row.row().size()) [[unlikely]] {
+    refusal_ = kRowTooLarge;
+    return;
+  }
   if (!use_marks_.empty()) {
     std::erase_if(use_marks_, [&row](const UseMark& mark) { return mark.row.tagged() == row.tagged(); });
   }
@@ -369,6 +383,7 @@ void Transaction::Put(const RowKey& row, std::string_view value) {
 
 void Transaction::Delete(const RowKey& row) {
   ASSERT(Holds(row.stripe()), "a writer holds the stripe");
+  if (row.row().size() > kMostRowBytes) [[unlikely]] refusal_ = kRowTooLarge;
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {});
 }
 
@@ -426,7 +441,11 @@ Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction dir
 
 // ---- what is not a row
 
-CollectionId Transaction::NewCollectionId() { return store_.NewCollectionId(); }
+CollectionId Transaction::NewCollectionId() {
+  const CollectionId id = store_.NewCollectionId();
+  ids_end_ = std::max(ids_end_, id + 1);
+  return id;
+}
 
 KeyspaceId Transaction::keyspace(int db) const {
   if (snapshot_ != nullptr) return snapshot_->keyspace(db);
@@ -485,13 +504,15 @@ void Transaction::BeginKeyspaceChange() {
   for (const Database& database : store_.databases_) keyspaces_.push_back(database.keyspace);
 }
 
-void Transaction::ReplaceKeyspace(int db) {
+Status Transaction::ReplaceKeyspace(int db) {
+  const KeyspaceId fresh = TRY(store_.NewKeyspaceId());
   BeginKeyspaceChange();
-  keyspaces_[db] = store_.NewKeyspaceId();
+  keyspaces_[db] = fresh;
   // With every stripe held and no key anywhere, whatever collections there have been are dead.
   bool all_empty = store_.hidden_keyspaces_.empty() && !store_.is_staging();
   for (const KeyspaceId keyspace : keyspaces_) all_empty = all_empty && KeyCount(keyspace) == 0;
   if (all_empty) empty_below_ = store_.next_collection_.load();
+  return Ok();
 }
 
 void Transaction::SwapKeyspaces(int db1, int db2) {

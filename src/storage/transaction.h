@@ -155,8 +155,13 @@ class Transaction {
   std::optional<uint8_t> Frequency(const RowKey& row);
   // Lets a row that the command has written count as used so often.
   void SetFrequency(const RowKey& row, uint8_t frequency);
-  void Put(const RowKey& row, std::string_view value);  // REQUIRES: Holds(row.stripe())
+  // A row that is too large to be stored is not written, and the command is refused (TakeRefusal). REQUIRES:
+  // Holds(row.stripe())
+  void Put(const RowKey& row, std::string_view value);
   void Delete(const RowKey& row);                       // REQUIRES: Holds(row.stripe())
+  // Why what the command, or a part of it, has written or told cannot be stored: the client's error. OK when it can.
+  // The writes of that part must be taken back.
+  Status TakeRefusal();
   // Tells the rank index, if the collection has one, that a row came or went. REQUIRES: Holds(row.stripe())
   void RowAdded(const RowKey& row) { NoteRankChange(row, 1); }
   void RowRemoved(const RowKey& row) { NoteRankChange(row, -1); }
@@ -189,6 +194,7 @@ class Transaction {
   void PrefetchRow(uint64_t hash);
 
   // ---- what is not a row
+  // The commit fails when the disk does not take the note that the id is in use.
   CollectionId NewCollectionId();
   KeyspaceId keyspace(int db) const;
   // The database that has the keyspace; -1: none.
@@ -198,8 +204,8 @@ class Transaction {
   // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
   int64_t KeyCount(KeyspaceId keyspace) const;
   void AddToKeyCount(KeyspaceId keyspace, int64_t delta);
-  // Gives the database a fresh, empty keyspace. REQUIRES: LockAll().
-  void ReplaceKeyspace(int db);
+  // Gives the database a fresh, empty keyspace; an error when no number is left for one. REQUIRES: LockAll().
+  Status ReplaceKeyspace(int db);
   void SwapKeyspaces(int db1, int db2);  // REQUIRES: LockAll()
   // Writes the databases' mapping down, so that the numbers given out to staged keyspaces are not given out again.
   // REQUIRES: LockAll().
@@ -225,7 +231,8 @@ class Transaction {
   // What they want to hear (storage/interest.h), as it was when the command got its stripes.
   InterestMask interest() const { return is_silenced_ ? interest_ & ~kInterestInEffects : interest_; }
   // What the command has done, as the words of a command, for the log data of the batch. Several effects of one
-  // command happen as one for those who read them. REQUIRES: interest() has kInterestInEffects.
+  // command happen as one for those who read them. What is too large for the log refuses the command (TakeRefusal).
+  // REQUIRES: interest() has kInterestInEffects.
   void AddEffect(int db, std::span<const std::string_view> argv);
   // For a part of the command: what it does has no effects to tell (redis.set_repl).
   void SilenceEffects(bool on) { is_silenced_ = on; }
@@ -333,8 +340,8 @@ class Transaction {
   void FinishEffects();
   void PutStaleKeys();
   void GroupEffects();
-  void BuildBatch();
-  void PutKeyspaces();
+  Status BuildBatch();
+  Status PutKeyspaces();
   void NotifyListener();
   void AdvanceStripes();
   void FetchAhead(size_t entry) const;
@@ -352,6 +359,7 @@ class Transaction {
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
   std::vector<CollectionId> dead_collections_;
+  CollectionId ids_end_ = 0;             // above all ids that the tick has drawn; 0: none
   CollectionId empty_below_ = 0;         // not 0: a flush left no key anywhere, all collections below are dead
   std::vector<uint32_t> locked_;                 // stripes held
   std::vector<uint32_t> taken_over_;             // stripes held, taken over from first_ or its predecessors
@@ -396,6 +404,7 @@ class Transaction {
   std::vector<KeyspaceId> keyspaces_before_;
   CollectionId empty_below_before_ = 0;
   bool changed_keyspaces_ = false;
+  std::string_view refusal_;  // a literal; empty: none
 
   std::shared_ptr<const void> pending_;
   std::function<void()> adopt_;

@@ -104,7 +104,7 @@ class Loader {
   Status Empty() {
     txn_->BeginCommand(Lane::kSlow, WallMs(), false);
     TRY(txn_->LockAll());
-    for (int db = 0; db < store_->databases(); ++db) txn_->ReplaceKeyspace(db);
+    for (int db = 0; db < store_->databases(); ++db) TRY(txn_->ReplaceKeyspace(db));
     TRY(txn_->FinishCommand());
     return txn_->Commit(CommitMode::kNoLog);
   }

@@ -26,7 +26,7 @@ class HousekeepingTest : public StoreFixture {
   }
   void Flush() {
     ASSERT_TRUE(txn().BeginAlone(now_ms()).ok());
-    txn().ReplaceKeyspace(0);
+    ASSERT_TRUE(txn().ReplaceKeyspace(0).ok());
     Finish();
     Commit();
   }

@@ -222,7 +222,7 @@ TEST_F(RowFilesTest, NumbersThatAreUsedByNowAreRefused) {
   ASSERT_TRUE(content.ok());
   other_txn_->BeginCommand(Lane::kSlow, now_ms(), false);
   ASSERT_TRUE(other_txn_->LockAll().ok());
-  for (int i = 0; i < 300; ++i) other_txn_->ReplaceKeyspace(0);
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(other_txn_->ReplaceKeyspace(0).ok());
   ASSERT_TRUE(other_txn_->FinishCommand().ok());
   ASSERT_TRUE(other_txn_->Commit(CommitMode::kWait).ok());
   EXPECT_FALSE(Adopt(*content).ok());

@@ -53,7 +53,7 @@ TEST_F(ExpiryTest, RowsOfAFlushedDatabaseHoldNothingUp) {
     PutKey(txn(), Keyspace(txn(), 0, limits_), "dead" + std::to_string(i), kFirstMs);
   }
   ASSERT_TRUE(txn().BeginAlone(0).ok());
-  txn().ReplaceKeyspace(0);
+  ASSERT_TRUE(txn().ReplaceKeyspace(0).ok());
   Finish();
   Commit();
   PutKey(txn(), Keyspace(txn(), 0, limits_), "live", kLaterMs);

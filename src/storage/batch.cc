@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/batch.h"
+
+#include <rocksdb/write_batch.h>
+
+#include <string>
+
+#include "storage/slice.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+Status TooLarge(const char* what, size_t bytes) {
+  return Status::Io(std::string(what) + " of " + std::to_string(bytes) + " bytes is more than a batch takes");
+}
+
+}  // namespace
+
+Status PutRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view row,
+              std::string_view value) {
+  if (row.size() > kMostRowBytes || value.size() > kMostRowBytes - row.size()) {
+    return TooLarge("a row", row.size() + value.size());
+  }
+  return FromRocksDb(batch.Put(family, ToSlice(row), ToSlice(value)));
+}
+
+Status DeleteRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view row) {
+  if (row.size() > kMostRowBytes) return TooLarge("a row", row.size());
+  return FromRocksDb(batch.Delete(family, ToSlice(row)));
+}
+
+Status PutLogData(rocksdb::WriteBatch& batch, std::string_view bytes) {
+  // Little is added to the effects of a command at its end: names of keys that have expired.
+  if (bytes.size() > UINT32_MAX) return TooLarge("log data", bytes.size());
+  return FromRocksDb(batch.PutLogData(ToSlice(bytes)));
+}
+
+}  // namespace cairn

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A collection's id is given out once, also when the disk refuses to note that it is in use.
+
+Two collections under one id show each other's members, and DEL of one takes the other's with it.
+"""
+
+import errno
+import time
+
+import redis
+
+from fault_control import Faults
+from harness import Server
+
+MEMBERS = 700
+SOME_SECONDS = 600_000_000  # turns of an empty loop
+# Draws an id and commits seconds later, when the disk accepts writes again.
+SLOW_SET = """
+local members = {}
+for i = 1, ARGV[2] / 100 do end  -- on the slow lane from here on
+for i = 1, ARGV[1] do members[i] = KEYS[1] .. i end
+redis.call('SADD', KEYS[1], unpack(members))
+for i = 1, ARGV[2] do end
+return 'done'
+"""
+
+
+def members_of(name):
+    """What SLOW_SET adds to a set of this name."""
+    return {f"{name}{i}".encode() for i in range(1, MEMBERS + 1)}
+
+
+def make_set(client, name, turns=0):
+    """Whether the set was made; nothing of it is there when it was not."""
+    try:
+        return client.eval(SLOW_SET, 1, name, MEMBERS, turns) == b"done"
+    except redis.ResponseError as error:
+        assert "MISCONF" in str(error), error
+        return False
+
+
+def test_a_refused_reservation_of_ids_does_not_lead_to_one_that_is_used_twice():
+    with Faults() as faults, Server(command=faults.command()) as server:
+        client = server.client()
+        client.set("before", "x")
+        faults.arm("write", errno.ENOSPC, path="*.log")
+        is_made = make_set(client, "first", SOME_SECONDS)
+        faults.wait_fired()
+        deadline = time.monotonic() + 30
+        while not is_made:
+            assert time.monotonic() < deadline, server.log_tail()
+            time.sleep(0.1)
+            is_made = make_set(client, "first")
+        server.kill9()
+        server.start()
+        client = server.client()
+        assert make_set(client, "second")
+        for name in ("first", "second"):
+            assert client.smembers(name) == members_of(name), name
+        client.delete("second")
+        client.execute_command("COMPACT")
+        assert client.smembers("first") == members_of("first")

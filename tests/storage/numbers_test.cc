@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The numbers of keyspaces and collections are given out once: what is in a commit is noted on the disk, and where
+// they end the store refuses.
+#include <rocksdb/db.h>
+
+#include "encoding/varint.h"
+#include "storage/format.h"
+#include "storage/slice.h"
+#include "store_fixture.h"
+
+namespace cairn {
+namespace {
+
+class NumbersTest : public StoreFixture {
+ protected:
+  void PutMeta(std::string_view name, const std::string& value) {
+    ASSERT_TRUE(store().db().Put({}, store().family(Space::kMeta), ToSlice(name), value).ok());
+  }
+  // As if so many keyspaces had been used.
+  void SetNextKeyspace(KeyspaceId next) {
+    std::vector<KeyspaceId> keyspaces;
+    for (int db = 0; db < store().databases(); ++db) keyspaces.push_back(store().database(db).keyspace);
+    PutMeta(kDatabasesRow, EncodeDatabases(keyspaces, next));
+  }
+  Status Flush() {
+    EXPECT_TRUE(txn().BeginAlone(now_ms()).ok());
+    Status status = txn().ReplaceKeyspace(0);
+    if (!status.ok()) {
+      txn().AbandonCommand();
+      txn().Discard();
+      return status;
+    }
+    TRY(txn().FinishCommand());
+    return txn().Commit(CommitMode::kWait);
+  }
+  CollectionId Reserved() {
+    const auto note = store().ReadNote(kCollectionsRow);
+    EXPECT_TRUE(note.ok());
+    CollectionId reserved = 0;
+    std::string_view bytes(*note);
+    EXPECT_TRUE(ReadVarint(bytes, reserved));
+    return reserved;
+  }
+  CollectionId MakeCollection() {
+    Begin();
+    const CollectionId id = txn().NewCollectionId();
+    const RowKey row = MakeElementRow(id, "member", 0);
+    const uint32_t stripe = row.stripe();
+    EXPECT_TRUE(txn().Lock({&stripe, 1}).ok());
+    txn().Put(row, "value");
+    Finish();
+    Commit();
+    return id;
+  }
+};
+
+TEST_F(NumbersTest, ACollectionInACommitIsNotedOnTheDisk) {
+  const CollectionId first = MakeCollection();
+  EXPECT_GT(Reserved(), first);
+  Reopen();
+  const CollectionId second = MakeCollection();
+  EXPECT_GT(second, first);
+  EXPECT_GT(Reserved(), second);
+}
+
+// So a disk that refuses one write at that moment refuses nothing else.
+TEST_F(NumbersTest, NumbersAreNotedAheadOfNeed) {
+  MakeCollection();
+  const CollectionId reserved = Reserved();
+  Begin();
+  while (txn().NewCollectionId() < reserved - 1000) {
+  }
+  Finish();
+  EXPECT_EQ(Reserved(), reserved);
+  const CollectionId id = MakeCollection();
+  EXPECT_LT(id, reserved);
+  EXPECT_GT(Reserved(), reserved);
+}
+
+TEST_F(NumbersTest, WhereKeyspacesEndAFlushIsRefused) {
+  SetNextKeyspace(kKeyspacesEnd - 1);
+  Reopen();
+  EXPECT_TRUE(Flush().ok());
+  const KeyspaceId last = txn().keyspace(0);
+  EXPECT_EQ(last, kKeyspacesEnd - 1);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(Flush().Is(Code::kReply));
+    EXPECT_EQ(txn().keyspace(0), last);
+    EXPECT_FALSE(store().BeginStaging(txn()).ok());
+    EXPECT_FALSE(store().is_staging());
+    txn().Discard();
+    Reopen();
+  }
+}
+
+TEST_F(NumbersTest, ANumberThatIsTooLargeOnTheDiskIsNotCutOff) {
+  std::string next;
+  AppendVarint(next, uint64_t{1} << 32);
+  AppendVarint(next, 1);
+  AppendVarint(next, 1);
+  std::vector<KeyspaceId> keyspaces;
+  KeyspaceId read = 0;
+  EXPECT_TRUE(DecodeDatabases(next, keyspaces, read).Is(Code::kCorruption));
+  std::string keyspace;
+  AppendVarint(keyspace, 2);
+  AppendVarint(keyspace, 1);
+  AppendVarint(keyspace, (uint64_t{1} << 32) + 1);
+  EXPECT_TRUE(DecodeDatabases(keyspace, keyspaces, read).Is(Code::kCorruption));
+}
+
+TEST_F(NumbersTest, CollectionsOfAnotherServerThatAreTooLargeAreRefused) {
+  std::vector<KeyspaceId> keyspaces;
+  for (int db = 0; db < store().databases(); ++db) keyspaces.push_back(1000 + static_cast<KeyspaceId>(db));
+  const RowNumbers first{1000, 1000};
+  const RowNumbers next{2000, UINT64_MAX - 5};
+  const auto staged = store().BeginStaging(txn(), keyspaces, first, next);
+  ASSERT_FALSE(staged.ok());
+  EXPECT_FALSE(store().is_staging());
+  txn().Discard();
+  EXPECT_LT(MakeCollection(), 1000u);
+}
+
+}  // namespace
+}  // namespace cairn
