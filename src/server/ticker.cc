@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/ticker.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/clock.h"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int64_t kTickMs = 20;
 constexpr int64_t kSampleMs = 100;
-constexpr int64_t kRecoveryMs = 2000;  // between tries to write again after an error
 constexpr int64_t kSyncMs = 1000;
 constexpr uint64_t kKeysPerEffort = 10000;  // and tick; active-expire-effort multiplies it
 
@@ -37,7 +37,6 @@ bool Ticker::Sleep(int64_t ms) {
 void Ticker::RunTick() {
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   int64_t sampled_us = 0;
-  int64_t recovery_tried_us = 0;
   while (Sleep(kTickMs)) {
     if (!server_.debug().ticks) continue;
     const int64_t now_us = MonotonicUs();
@@ -48,10 +47,7 @@ void Ticker::RunTick() {
       NoteStalls();
       sampled_us = now_us;
     }
-    if (!server_.store().writable() && now_us - recovery_tried_us >= kRecoveryMs * 1000) {
-      server_.store().TryToRecover();
-      recovery_tried_us = now_us;
-    }
+    if (!server_.store().writable()) Recover(now_us);
     const Status freed = server_.store().lazy_free().Run(server_.store());
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
@@ -61,6 +57,18 @@ void Ticker::RunTick() {
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
     if (!server_.conditions().Has(kPausesExpiry)) ExpireKeys(*txn);
   }
+}
+
+void Ticker::Recover(int64_t now_us) {
+  if (now_us < next_recovery_us_) return;
+  server_.store().TryToRecover();
+  if (server_.store().writable()) {
+    Log(LogSeverity::kNotice, "storage: recovered from an error, writes are accepted");
+    recovery_pause_ms_ = kFirstRecoveryMs;
+  } else {
+    recovery_pause_ms_ = std::min(2 * recovery_pause_ms_, kLongestRecoveryMs);
+  }
+  next_recovery_us_ = MonotonicUs() + recovery_pause_ms_ * 1000;
 }
 
 void Ticker::ExpireKeys(Transaction& txn) {

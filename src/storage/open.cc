@@ -8,14 +8,25 @@
 
 #include "base/thread.h"
 #include "storage/compaction.h"
+#include "storage/log_files.h"
 #include "storage/ready_reads.h"
 #include "storage/store.h"
 #include "storage/tuning.h"
 
 namespace cairn {
 
-// RocksDB stops all writes after a background error and recovers by itself where it can (a full disk that has
-// room again). Its threads tell of themselves first when they begin a job. Thread: RocksDB's background threads.
+// Hears of errors in RocksDB's background work and of jobs that begin.
+//
+// RocksDB calls most I/O errors but a full disk fatal, and refuses writes until the database is opened again. What it
+// does to recover from a full disk mends these as well: DB::Resume writes the memtables to new tables, goes on in a new
+// log, and begins a new manifest if the old one failed; nothing is added to a file that failed. So the listener gives
+// them the severity of a full disk. A compaction that failed is no error of the database: it has changed nothing,
+// and RocksDB runs it again. Corruption stays fatal: reads are served, writes are refused.
+//
+// Only the ticker resumes (Store::TryToRecover). RocksDB's own recovery from a full disk looks every 5 s, and refuses
+// other tries meanwhile.
+//
+// Thread: RocksDB's background threads, and those that write.
 class EngineListener : public rocksdb::EventListener {
  public:
   explicit EngineListener(Store& store) : store_(store) {}
@@ -23,8 +34,16 @@ class EngineListener : public rocksdb::EventListener {
   void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { LengthenOwnTurns(); }
   void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { LengthenOwnTurns(); }
 
-  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
+    if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) {
+      *error = rocksdb::Status::OK();
+      return;
+    }
+    if (error->IsIOError()) *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
     store_.NoteWriteError(error->ToString());
+  }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
+    *auto_recovery = false;
   }
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
     if (info.new_bg_error.ok()) store_.NoteRecovered();
@@ -46,7 +65,7 @@ Status Store::OpenDb() {
   rate_limiter_ = parts.rate_limiter;
   statistics_ = parts.statistics;
 
-  env_ = rocksdb::NewCompositeEnv(MakeTableFiles());
+  env_ = rocksdb::NewCompositeEnv(std::make_shared<LogFiles>(MakeTableFiles()));
   rocksdb::DBOptions db_options = TuneDatabase(options_, parts);
   db_options.env = env_.get();
   db_options.listeners.push_back(std::make_shared<EngineListener>(*this));

@@ -4,6 +4,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/rate_limiter.h>
 #include <rocksdb/statistics.h>
 #include <rocksdb/write_batch.h>
@@ -12,11 +13,13 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/end_process.h"
 #include "encoding/record.h"
 #include "encoding/varint.h"
 #include "storage/batch.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
+#include "storage/log_files.h"
 #include "storage/slice.h"
 #include "storage/tuning.h"
 
@@ -292,7 +295,13 @@ Status Store::SyncLog() {
   return FromRocksDb(db_->FlushWAL(true));
 }
 
+// A new log begins with a flush. Where there is nothing to flush RocksDB would go on in the log that failed.
 void Store::TryToRecover() {
+  const LogFiles* const logs = db_->GetFileSystem()->CheckedCast<LogFiles>();
+  if (logs->has_failed_log() && Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) == 0) {
+    EndProcess("the log failed just after a flush, and there is no going on in it: " + write_error() +
+               ". What was acknowledged is in the data directory; start the server again.");
+  }
   if (db_->Resume().ok()) NoteRecovered();
 }
 

@@ -36,15 +36,19 @@ class Control(ctypes.Structure):
     _fields_ = [
         ("armed", ctypes.c_uint32),
         ("kinds", ctypes.c_uint32),
+        ("hit_kinds", ctypes.c_uint32),
         ("action", ctypes.c_uint32),
         ("error", ctypes.c_int32),
+        ("unused", ctypes.c_uint32),
         ("delay_ms", ctypes.c_uint64),
         ("first", ctypes.c_uint64),
         ("count", ctypes.c_uint64),
         ("seen", ctypes.c_uint64),
+        ("claimed", ctypes.c_uint64),
         ("fired", ctypes.c_uint64),
         ("fired_by", ctypes.c_uint64 * len(KINDS)),
         ("pattern", ctypes.c_char * PATTERN_SIZE),
+        ("hit_pattern", ctypes.c_char * PATTERN_SIZE),
         ("last", ctypes.c_char * PATTERN_SIZE),
     ]
 
@@ -58,6 +62,10 @@ def build_library():
                         "-o", str(fresh), str(SOURCE)], check=True)
         fresh.rename(LIBRARY)
     return LIBRARY
+
+
+def _mask(kinds):
+    return sum(1 << KINDS.index(kind) for kind in kinds.split())
 
 
 class Faults:
@@ -90,22 +98,29 @@ class Faults:
         """The command line of the server under test, or another one, with the library."""
         return ["env", *(f"{k}={v}" for k, v in self.environment().items()), *(command or default_command())]
 
-    def arm(self, kinds, error=0, *, path="*", first=1, count=1, short=False, torn=False, delay_ms=0):
+    def arm(self, kinds, error=0, *, path="*", first=1, count=1, short=False, torn=False, delay_ms=0,
+            hit_kinds=None, hit_path=None, keeps_numbers=False):
         """Counts calls from now on and hits `count` of them from number `first` on.
 
         `kinds` are words of KINDS; `path` is a glob for the last part of the path, or for the whole path if it has a
-        '/'; several are separated by '|'. Without an error, `short` or `delay_ms` calls are only counted.
+        '/'; several are separated by '|'. Without an error, `short` or `delay_ms` calls are only counted. With
+        `hit_kinds` or `hit_path`, the first of those calls are hit that come at number `first` or later. With
+        `keeps_numbers` the numbers go on where they were.
         """
         self.disarm()
         control = self._control
-        control.kinds = sum(1 << KINDS.index(kind) for kind in kinds.split())
+        control.kinds = _mask(kinds)
+        control.hit_kinds = _mask(hit_kinds or kinds)
         control.action = (TORN if torn else FAIL if error else SHORT if short else DELAY if delay_ms else PASS)
         control.error, control.delay_ms = error, delay_ms
         control.first, control.count = first, count
-        control.seen = control.fired = 0
+        control.fired = control.claimed = 0
+        if not keeps_numbers:
+            control.seen = 0
         for kind in range(len(KINDS)):
             control.fired_by[kind] = 0
         control.pattern = path.encode()
+        control.hit_pattern = (hit_path or path).encode()
         control.armed = 1
 
     def disarm(self):

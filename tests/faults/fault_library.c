@@ -6,9 +6,9 @@
  * the test (fault_control.py has the same layout): the test writes which calls shall fail and arms the fault, before
  * the process starts or while it runs, and reads the counters.
  *
- * While a fault is armed, each call of one of its kinds on a file whose path matches is numbered, from 1. Calls
- * `first` to `first + count - 1` are hit; the others go through. An unarmed library passes every call through and
- * looks at nothing.
+ * While a fault is armed, each call of `kinds` on a file whose path matches `pattern` is numbered, from 1. From number
+ * `first` on, the next `count` calls of `hit_kinds` on files that match `hit_pattern` are hit; the others go through.
+ * An unarmed library passes every call through and looks at nothing.
  *
  * The wrappers make system calls by number, so they work before the C library is ready (jemalloc maps memory from its
  * constructor) and need no symbol of the library they replace. Sockets, pipes and anonymous mappings are no files and
@@ -57,17 +57,21 @@ enum { kPatternSize = 256 };
 /* Offsets are those of LAYOUT in fault_control.py. */
 struct Control {
   uint32_t armed;
-  uint32_t kinds; /* bit 1 << Kind */
+  uint32_t kinds; /* bits 1 << Kind, also below */
+  uint32_t hit_kinds;
   uint32_t action;
   int32_t error;
+  uint32_t unused;
   uint64_t delay_ms;
   uint64_t first;
   uint64_t count;
   uint64_t seen;              /* calls that matched since the test has set it to 0 */
+  uint64_t claimed;           /* calls that were to be hit, and those that came after `count` */
   uint64_t fired;             /* calls hit since then */
   uint64_t fired_by[kKinds];  /* the same by kind */
   char pattern[kPatternSize]; /* globs, separated by '|' */
-  char last[kPatternSize];    /* path of the last call hit */
+  char hit_pattern[kPatternSize];
+  char last[kPatternSize]; /* path of the last call hit */
 };
 
 static struct Control* control;
@@ -142,7 +146,10 @@ static void AwaitDelay(struct Control* c) {
 static enum Action Judge(struct Control* c, enum Kind kind, const char* path) {
   if (path[0] != '/' || !MatchesPattern(c->pattern, path)) return kPass;
   const uint64_t number = __atomic_add_fetch(&c->seen, 1, __ATOMIC_ACQ_REL);
-  if (c->action == kPass || number < c->first || number - c->first >= c->count) return kPass;
+  if (c->action == kPass || number < c->first || !(c->hit_kinds & (1u << kind))) return kPass;
+  if (!MatchesPattern(c->hit_pattern, path)) return kPass;
+  const uint64_t turn = __atomic_fetch_add(&c->claimed, 1, __ATOMIC_ACQ_REL);
+  if (turn >= c->count) return kPass;
   __atomic_add_fetch(&c->fired_by[kind], 1, __ATOMIC_RELAXED);
   strncpy(c->last, path, kPatternSize - 1);
   __atomic_add_fetch(&c->fired, 1, __ATOMIC_RELEASE);
@@ -150,7 +157,7 @@ static enum Action Judge(struct Control* c, enum Kind kind, const char* path) {
     AwaitDelay(c);
     return kPass;
   }
-  if (c->action == kTorn) return number == c->first && kind == kWrite ? kShort : kFail;
+  if (c->action == kTorn) return turn == 0 && kind == kWrite ? kShort : kFail;
   return (enum Action)c->action;
 }
 
@@ -238,8 +245,9 @@ ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t offset) {
 int fsync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fsync, fd); }
 int fdatasync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fdatasync, fd); }
 
+/* RocksDB asks with nothing to sync whether the system has the call, and asserts that any answer but ENOSYS is yes. */
 int sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags) {
-  return IsRefused(OnFd(kSyncRange, fd)) ? -1 : (int)syscall(SYS_sync_file_range, fd, offset, size, flags);
+  return size > 0 && IsRefused(OnFd(kSyncRange, fd)) ? -1 : (int)syscall(SYS_sync_file_range, fd, offset, size, flags);
 }
 
 int fallocate64(int fd, int mode, off64_t offset, off64_t size) {

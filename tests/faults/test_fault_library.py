@@ -94,6 +94,13 @@ def test_every_kind_of_call_can_fail(faults, child):
             assert child.ask(expression.format(fd=fd)) != "EIO", expression
 
 
+def test_calls_of_one_kind_are_numbered_by_those_of_all(faults, child):
+    fd = child.ask(OPEN.format("1.log"))
+    faults.arm("write sync", errno.EIO, path="*.log", first=3, hit_kinds="sync")
+    calls = [f"os.fsync({fd})", *[f"os.write({fd}, b'x')"] * 3, f"os.fsync({fd})", f"os.fsync({fd})"]
+    assert [child.ask(call) for call in calls] == ["None", "1", "1", "1", "EIO", "None"]
+
+
 def test_a_short_write_writes_half_and_a_torn_one_is_refused_then(faults, child):
     fd = child.ask(OPEN.format("f"))
     faults.arm("write", short=True)

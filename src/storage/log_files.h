@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The write-ahead logs as files: whether the newest one has failed.
+//
+// RocksDB begins a new log only together with a memtable. When it recovers from an error and all memtables are empty,
+// it goes on in the old log. If that log is the one that failed, it must not: with assertions, as in Debian's build,
+// that ends the process; without them, all writes fail.
+//
+// Thread: any.
+#pragma once
+
+#include <rocksdb/file_system.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace cairn {
+
+class LogFiles : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  static const char* kClassName() { return "LogFiles"; }
+  const char* Name() const override { return kClassName(); }
+
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override;
+
+  // A write or a sync of a log has failed, and no log was created since.
+  bool has_failed_log() const { return has_failed_log_; }
+
+ private:
+  friend class LogFile;
+
+  std::atomic<bool> has_failed_log_{false};
+};
+
+}  // namespace cairn

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""After an I/O error the server goes on without a restart, or ends with a reason."""
+
+import errno
+import time
+
+import pytest
+import redis
+
+from fault_control import Faults
+from harness import Server
+from pairs import wait_for_link, wait_for_offset, wait_until
+
+# The calls whose failure RocksDB answers by refusing writes until the database is opened again.
+FATAL = {
+    "a log that cannot be written": ("write", "*.log", errno.EIO),
+    "a log that cannot be opened": ("open", "*.log", errno.EMFILE),
+    "a table that cannot be written": ("write", "*.sst", errno.EIO),
+    "a table that cannot be opened": ("open", "*.sst", errno.EMFILE),
+    "a manifest that cannot be written": ("write", "MANIFEST*", errno.EIO),
+    "a manifest that cannot be synced": ("sync", "MANIFEST*", errno.EIO),
+}
+
+
+@pytest.fixture(name="faults")
+def fixture_faults():
+    """A control file."""
+    with Faults() as faults:
+        yield faults
+
+
+def set_one(client, key):
+    """Whether the write is accepted."""
+    try:
+        return client.set(key, "v")
+    except redis.ResponseError as error:
+        assert str(error).startswith("MISCONF"), error
+        return False
+
+
+@pytest.mark.parametrize("what", FATAL)
+def test_writes_come_back_without_a_restart(faults, what):
+    kind, path, error = FATAL[what]
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        acknowledged = [f"before:{i}" for i in range(100)]
+        for key in acknowledged:
+            client.set(key, "v")
+        faults.arm(kind, error, path=path)
+        if path == "*.log" and kind == "write":
+            assert not set_one(client, "refused")
+        else:
+            with pytest.raises(redis.ResponseError):
+                client.execute_command("COMPACT")
+                client.set("until", "the error of the compaction is noticed")
+        faults.wait_fired()
+        wait_until(lambda: set_one(client, "after"), 10, "a write")
+        server.kill9()
+        server.start()
+        client = server.client()
+        assert client.exists(*acknowledged, "after") == len(acknowledged) + 1
+        assert client.exists("refused") == 0
+
+
+def test_a_write_that_was_refused_does_not_reach_a_replica_that_reads_the_log_later(faults):
+    with Server(command=faults.command()) as primary, Server() as replica:
+        replica.client().execute_command("REPLICAOF", primary.host, primary.port)
+        wait_for_link(replica)
+        client = primary.client()
+        client.set("before", "v")
+        wait_for_offset(primary, replica)
+        replica.shutdown()
+        faults.arm("write", errno.EIO, path="*.log")
+        assert not set_one(client, "refused")
+        wait_until(lambda: set_one(client, "after"), 10, "a write")
+        client.set("later", "v")
+        primary.restart("kill9")  # what it had of the log in memory is gone
+        replica.start()
+        replica.client().execute_command("REPLICAOF", primary.host, primary.port)
+        wait_for_link(replica)
+        wait_for_offset(primary, replica)
+        assert primary.client().info("stats")["sync_full"] == 0
+        assert sorted(replica.client().keys()) == [b"after", b"before", b"later"]
+
+
+def test_a_log_that_fails_just_after_a_flush_ends_the_server_with_a_reason(faults):
+    """RocksDB begins a new log with a flush, and has nothing to flush."""
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        client.set("before", "v")
+        client.execute_command("COMPACT")
+        faults.arm("write", errno.EIO, path="*.log")
+        assert not set_one(client, "refused")
+        assert server.process.wait(10) == 1
+        assert "FATAL: the log failed" in server.log_tail()
+        server.start()
+        assert server.client().keys() == [b"before"]
+
+
+def test_reads_are_served_while_nothing_can_be_written(faults):
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        client.set("before", "v")
+        faults.arm("write open", errno.EIO, count=10**9, path=f"{server.data_dir}/*")
+        assert not set_one(client, "refused")
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            assert client.get("before") == b"v"
+        faults.disarm()
+        wait_until(lambda: set_one(client, "after"), 10, "a write")
