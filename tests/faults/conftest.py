@@ -5,4 +5,4 @@ import pathlib
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "integration"), str(TESTS / "differential"), str(TESTS / "faults")]
+sys.path[:0] = [str(TESTS / "integration"), str(TESTS / "differential"), str(TESTS / "crash"), str(TESTS / "faults")]

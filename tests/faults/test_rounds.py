@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A part of the fault rounds (rounds.py), with a new seed each time; `run --long` has them all.
+
+CAIRN_FAULTS_SEED repeats a seed and CAIRN_FAULTS_SECONDS changes the time of each mode.
+"""
+
+import os
+import random
+import time
+
+import pytest
+
+from rounds import run_pass
+
+SEED = os.environ.get("CAIRN_FAULTS_SEED") or str(random.SystemRandom().randrange(10**9))
+SECONDS = float(os.environ.get("CAIRN_FAULTS_SECONDS") or 12)
+
+
+@pytest.mark.parametrize("appendfsync", ["everysec", "no"])
+def test_nothing_acknowledged_is_lost_and_nothing_refused_is_there(appendfsync):
+    rng = random.Random(f"{SEED}/{appendfsync}")
+    figures, _ = run_pass(appendfsync, SEED, lambda seen: seen + rng.randint(1, 80), time.monotonic() + SECONDS)
+    print(f"CAIRN_FAULTS_SEED={SEED}")
+    print(f"{appendfsync}: " + "\n".join(figures.lines()))
+    assert not figures.violations
+    assert figures.counts["rounds"] > 1
+    assert figures.fired
