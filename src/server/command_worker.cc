@@ -216,7 +216,7 @@ void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
 }
 
 Status BaseWorker::CommitNow(CommitMode mode) {
-  const LatencyTimer timer(server_.latency(), mode == CommitMode::kSync ? "aof-fsync-always" : "commit");
+  const LatencyTimer timer(server_.latency(), server_.store().syncs_commits() ? "aof-fsync-always" : "commit");
   return txn_->Commit(mode);
 }
 
@@ -280,11 +280,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     Tell(*txn_);
     return CommitResult::kDone;
   }
-  if (server_.settings().fsync_policy() == AppendFsync::kAlways) {
-    HandOver(CommitMode::kSync, std::move(done));
-    return CommitResult::kLater;
-  }
-  if (!is_worth_commit()) {
+  if (!is_worth_commit() && !server_.store().syncs_commits()) {
     Status status = CommitNow(CommitMode::kNoWait);
     if (status.ok()) {
       Tell(*txn_);
@@ -296,22 +292,22 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
       return CommitResult::kFailed;
     }
   }
-  HandOver(CommitMode::kWait, std::move(done));
+  HandOver(std::move(done));
   return CommitResult::kLater;
 }
 
-void FastWorker::HandOver(CommitMode mode, std::function<void(bool ok)> done) {
+void FastWorker::HandOver(std::function<void(bool ok)> done) {
   std::swap(txn_, other_);
   is_handed_over_ = true;
   if (other_->can_be_followed()) txn_->Follow(other_.get());
-  server_.committer().HandOver(*other_, mode, [this, done = std::move(done)](bool written, Status status) {
+  server_.committer().HandOver(*other_, [this, done = std::move(done)](Status status) {
     if (status.ok()) {
       Tell(*other_);
     } else {
       LogFailure(status);
       (void)other_->TakeAnnouncements();
     }
-    is_written_ = written;
+    is_written_ = status.ok();
     done(status.ok());
   });
 }
@@ -331,8 +327,7 @@ void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) 
     Tell(*txn_);
     return;
   }
-  const bool sync = server_.settings().fsync_policy() == AppendFsync::kAlways;
-  const Status status = CommitNow(sync ? CommitMode::kSync : CommitMode::kWait);
+  const Status status = CommitNow(CommitMode::kWait);
   wrote_ = false;
   if (status.ok()) {
     Tell(*txn_);

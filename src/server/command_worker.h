@@ -95,7 +95,7 @@ class FastWorker : public BaseWorker {
   void AfterRequest(Outcome&, std::string&, size_t) override {}
 
  private:
-  void HandOver(CommitMode mode, std::function<void(bool ok)> done);
+  void HandOver(std::function<void(bool ok)> done);
 
   std::unique_ptr<Transaction> other_;  // at the committer, or empty
   bool is_handed_over_ = false;         // other_ is at the committer

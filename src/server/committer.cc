@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/committer.h"
 
+#include <algorithm>
+
 #include "base/thread.h"
 #include "server/latency_monitor.h"
 #include "storage/store.h"
@@ -13,10 +15,10 @@ Committer::Committer(Store& store, LatencyMonitor& latency) : store_(store), lat
 
 Committer::~Committer() { Stop(); }
 
-void Committer::HandOver(Transaction& txn, CommitMode mode, Done done) {
+void Committer::HandOver(Transaction& txn, Done done) {
   {
     const std::lock_guard lock(mutex_);
-    jobs_.push_back({&txn, mode, std::move(done), {}});
+    jobs_.push_back({&txn, std::move(done), {}});
   }
   wake_.notify_one();
 }
@@ -30,24 +32,24 @@ void Committer::Run() {
       if (jobs_.empty()) return;
       jobs.swap(jobs_);
     }
-    bool wants_sync = false;
-    for (Job& job : jobs) {
-      const LatencyTimer timer(latency_, "commit");
-      job.status = job.txn->Write(CommitMode::kWait);
-      wants_sync |= job.mode == CommitMode::kSync;
-    }
-    Status synced = wants_sync ? Sync() : Ok();
-    for (Job& job : jobs) {
-      const bool written = job.status.ok();
-      if (written && job.mode == CommitMode::kSync && !synced.ok()) job.status = Status::Io(synced.text());
-      job.done(written, std::move(job.status));
-    }
+    WriteAll(jobs);
+    for (Job& job : jobs) job.done(std::move(job.status));
   }
 }
 
-Status Committer::Sync() {
-  const LatencyTimer timer(latency_, "aof-fsync-always");
-  return store_.SyncLog();
+void Committer::WriteAll(std::vector<Job>& jobs) {
+  const bool syncs = store_.syncs_commits();
+  uint64_t last = 0;
+  for (Job& job : jobs) {
+    const LatencyTimer timer(latency_, "commit");
+    job.status = syncs ? job.txn->Append(CommitMode::kWait) : job.txn->Write(CommitMode::kWait);
+    last = std::max(last, job.txn->unsynced_sequence());
+  }
+  if (last != 0) {
+    const LatencyTimer timer(latency_, "aof-fsync-always");
+    store_.MakeDurable(last);
+  }
+  for (const Job& job : jobs) job.txn->Publish();
 }
 
 void Committer::Stop() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Committer: commits for those who may not wait: ticks that met a write stall, and every tick under
-// `appendfsync always`. Ticks that queue up while it works are written together and share one fsync.
+// `appendfsync always`. Ticks that queue up while it works are written together and share one fsync, before any of
+// them is visible.
 //
 // Thread: any may hand over; the work is done on a thread of its own, "commit".
 #pragma once
@@ -23,26 +24,25 @@ class Store;
 
 class Committer {
  public:
-  // Called with what became of Transaction::Write and, in mode kSync, of the fsync after it; on the committer's thread.
-  using Done = std::function<void(bool written, Status)>;
+  // Called with what became of Transaction::Write, on the committer's thread.
+  using Done = std::function<void(Status)>;
 
   Committer(Store& store, LatencyMonitor& latency);
   ~Committer();
 
   // `txn` must stay until `done` is called; its worker calls EndTick then.
-  void HandOver(Transaction& txn, CommitMode mode, Done done);
+  void HandOver(Transaction& txn, Done done);
   // Finishes what was handed over, then ends the thread.
   void Stop();
 
  private:
   struct Job {
     Transaction* txn;
-    CommitMode mode;
     Done done;
     Status status;
   };
   void Run();
-  Status Sync();
+  void WriteAll(std::vector<Job>& jobs);
 
   Store& store_;
   LatencyMonitor& latency_;

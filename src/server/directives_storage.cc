@@ -24,7 +24,8 @@ const Directive kRows[] = {
      .choices = kFsync, .target = &S::appendfsync,
      .help = "When a write is safe from a power loss: before its reply (always), within a second "
              "(everysec), when the kernel gets to it (no). A crash of the process alone loses "
-             "nothing in any of them."},
+             "nothing in any of them. With always, nobody sees a write before it is synced, and the "
+             "server ends when a sync fails."},
     {.name = "appendonly", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 

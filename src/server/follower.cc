@@ -442,8 +442,7 @@ Status Follower::CommitApplied() {
   if (stream_.empty()) return Ok();
   const Applied applied{applied_.offset + stream_.size(), session_->db};
   log_.AddApplied(*txn_, applied, stream_);
-  const bool sync = server_.settings().fsync_policy() == AppendFsync::kAlways;
-  TRY(txn_->Commit(sync ? CommitMode::kSync : CommitMode::kWait));
+  TRY(txn_->Commit(CommitMode::kWait));
   if (txn_->has_announcements()) server_.Tell(txn_->TakeAnnouncements());
   applied_ = applied;
   log_.NoteApplied(applied);

@@ -67,7 +67,8 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   TRY(ForgetHistory(store, txn));
   if (store.is_staging()) txn.AdoptStaged();
   TRY(txn.FinishCommand());
-  return txn.Commit(CommitMode::kSync);
+  TRY(txn.Commit(CommitMode::kWait));
+  return store.SyncLog();
 }
 
 Status Import(const std::string& path) {

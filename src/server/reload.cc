@@ -76,6 +76,14 @@ class OwnStaging {
   bool is_adopted_ = false;
 };
 
+// The new data set is visible, whatever becomes of this.
+void SyncAdopted(Store& store) {
+  const Status synced = store.SyncLog();
+  if (synced.ok()) return;
+  Log(LogSeverity::kWarning, "storage: the log could not be synced after a data set was loaded, a loss of power may "
+                             "bring the one before back: " + std::string(synced.text()));
+}
+
 // The copies that clients keep are of a data set that is about to go.
 void AnnounceAllChanged(Transaction& txn) {
   if (txn.interest() & kInterestInKeys) txn.Announce({AnnouncementKind::kAllChanged, {}, {}});
@@ -101,8 +109,9 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   txn.AdoptStaged();
   AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());
-  TRY(txn.Commit(CommitMode::kSync));
+  TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();
+  SyncAdopted(store);
   server.Tell(txn.TakeAnnouncements());
   return reloaded;
 }
@@ -169,8 +178,9 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   store.cache().NoteUnknownRows();
   AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());
-  TRY(txn.Commit(CommitMode::kSync));
+  TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();
+  SyncAdopted(store);
   server.Tell(txn.TakeAnnouncements());
   if (all_cached) store.cache().NoteAllRows(departures);
   return keys;
@@ -210,7 +220,8 @@ Status ReadFirstRdbFile(Server& server, bool is_new) {
   const std::string path = server.rdb_saves().Path();
   const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(server.config());
   txn->PutNote(kUnreadRow, is_wanted ? "1" : "");
-  TRY(txn->Commit(CommitMode::kSync));
+  TRY(txn->Commit(CommitMode::kWait));
+  TRY(store.SyncLog());
   if (!is_wanted) return Ok();
   Log(LogSeverity::kNotice, "The data directory is new and has an RDB file: loading " + path);
   RdbInputFile file;

@@ -167,12 +167,17 @@ void Server::WatchSettings() {
   };
   static_cast<void>(count_uses().ok());
   config_->Watch("maxmemory-policy", count_uses);
+  config_->Watch("appendfsync", [this] { return FollowFsyncPolicy(); });
   WatchInterest();
   WatchTls(*config_, tls_);
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
   });
+}
+
+Status Server::FollowFsyncPolicy() {
+  return store_->SetSyncsCommits(settings().fsync_policy() == AppendFsync::kAlways);
 }
 
 // What settings say about who wants to hear of changes.
@@ -209,6 +214,7 @@ Status Server::Start() {
                                 ", its data in " + config_->Text("dir"));
   const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
+  TRY(FollowFsyncPolicy());
   TRY(LoadFunctions());
   TRY(LoadUsers(*this));
   WatchSettings();

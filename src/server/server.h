@@ -141,6 +141,7 @@ class Server : public Service {
   bool IsProtectedFrom(bool is_loopback);
   void WatchSettings();
   void WatchInterest();
+  Status FollowFsyncPolicy();
   std::atomic<uint32_t> next_committer_{1};
   std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread
   std::unique_ptr<Committer> committer_;

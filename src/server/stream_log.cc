@@ -364,10 +364,10 @@ std::chrono::milliseconds StreamLog::NextPause(bool is_busy) {
 }
 
 bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {
-  if (server_.store().LatestSequence() >= sequence) return true;
+  if (server_.store().ReadableSequence() >= sequence) return true;
   std::unique_lock lock(mutex_);
   if (!stopping_) news_.wait_for(lock, std::chrono::microseconds(most_us));
-  return server_.store().LatestSequence() >= sequence;
+  return server_.store().ReadableSequence() >= sequence;
 }
 
 // ---- roles

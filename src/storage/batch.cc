@@ -36,4 +36,13 @@ Status PutLogData(rocksdb::WriteBatch& batch, std::string_view bytes) {
   return FromRocksDb(batch.PutLogData(ToSlice(bytes)));
 }
 
+// RocksDB writes it into the batch: 8 bytes, little-endian, at its beginning.
+uint64_t SequenceOf(const rocksdb::WriteBatch& batch) {
+  uint64_t sequence = 0;
+  for (size_t i = 0; i < sizeof sequence; ++i) {
+    sequence |= static_cast<uint64_t>(static_cast<unsigned char>(batch.Data()[i])) << (8 * i);
+  }
+  return sequence;
+}
+
 }  // namespace cairn

@@ -36,4 +36,7 @@ Status PutRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, s
 Status DeleteRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view row);
 Status PutLogData(rocksdb::WriteBatch& batch, std::string_view bytes);
 
+// The number of its first row, once it has been written.
+uint64_t SequenceOf(const rocksdb::WriteBatch& batch);
+
 }  // namespace cairn

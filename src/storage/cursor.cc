@@ -50,7 +50,21 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
       committed_->SeekToLast();
     }
   });
+  if (lower.space() == Space::kKeys) AwaitDurable();
   Settle();
+}
+
+// A walk over keys looks at no stripe, so it would meet what is appended to the log and not synced yet.
+void Cursor::AwaitDurable() {
+  Store& store = txn_->store();
+  if (txn_->snapshot_ != nullptr || !store.syncs_commits()) return;
+  const uint64_t latest = store.LatestSequence();
+  if (store.ReadableSequence() >= latest) return;
+  if (txn_->lane() == Lane::kFast) {
+    refused_ = true;
+  } else {
+    store.MakeDurable(latest);
+  }
 }
 
 template <typename Step>

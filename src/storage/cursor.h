@@ -53,6 +53,7 @@ class Cursor {
   };
   Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direction direction);
   void CollectOwnRows(const RowKey& lower, const RowKey& upper);
+  void AwaitDurable();
   void Settle();
   bool Before(std::string_view a, std::string_view b) const;
   void StepCommitted();

@@ -50,7 +50,6 @@ LogReader::~LogReader() = default;
 Result<LogReader::Outcome> LogReader::Open() {
   log_.reset();
   advance_ = false;
-  if (sequence_ > store_.LatestSequence()) return Outcome::kCaughtUp;
   const std::shared_lock lock(store_.old_logs_mutex());
   const rocksdb::Status opened = store_.db().GetUpdatesSince(sequence_, &log_);
   if (opened.IsNotFound()) return Outcome::kGone;
@@ -72,7 +71,7 @@ Result<LogReader::Outcome> LogReader::Next(Batch& batch) {
     }
     if (place == LogTail::Place::kGone || log_ != nullptr || has_waited) return ReadFiles(batch);
     // Whoever has written it, or one before it, is about to leave it here.
-    if (sequence_ > store_.LatestSequence()) return Outcome::kCaughtUp;
+    if (sequence_ > store_.ReadableSequence()) return Outcome::kCaughtUp;
     tail.Await(sequence_, LogTail::kLongestGapUs);
     has_waited = true;
   }
@@ -80,6 +79,8 @@ Result<LogReader::Outcome> LogReader::Next(Batch& batch) {
 
 Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
   for (bool made_anew = false;;) {
+    // Records end where what is readable ends: one that begins before it is readable as a whole.
+    if (sequence_ > store_.ReadableSequence()) return Outcome::kCaughtUp;
     if (log_ == nullptr) {
       const Outcome opened = TRY(Open());
       if (opened != Outcome::kBatch) return opened;

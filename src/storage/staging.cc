@@ -43,7 +43,8 @@ Status Store::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces) 
   staging_.store(true, std::memory_order_release);
   txn.RecordKeyspaces();
   Status status = txn.FinishCommand();
-  if (status.ok()) status = txn.Commit(CommitMode::kSync);
+  if (status.ok()) status = txn.Commit(CommitMode::kWait);
+  if (status.ok()) status = SyncLog();
   if (!status.ok()) EndStaging();
   return status;
 }

@@ -39,15 +39,6 @@ uint64_t LogTailBytes(const Budget& budget) {
   return std::clamp(budget.total / 64, kLeast, kMost);
 }
 
-// RocksDB writes the number it has given a batch into the batch: 8 bytes, little-endian, at its beginning.
-uint64_t SequenceOf(const rocksdb::WriteBatch& batch) {
-  uint64_t sequence = 0;
-  for (size_t i = 0; i < sizeof sequence; ++i) {
-    sequence |= static_cast<uint64_t>(static_cast<unsigned char>(batch.Data()[i])) << (8 * i);
-  }
-  return sequence;
-}
-
 }  // namespace
 
 Status FromRocksDb(const rocksdb::Status& status) {
@@ -191,7 +182,8 @@ Status Store::WriteReservation(CollectionId end, bool may_wait) {
   TRY(PutRow(batch, family(Space::kMeta), MakeMetaRow(kCollectionsRow).row(), value));
   rocksdb::WriteOptions options;
   options.no_slowdown = !may_wait;
-  Status status = FromRocksDb(Write(options, batch, {}));
+  Status status = FromRocksDb(Write(options, batch));
+  if (status.ok()) NoteReadable(batch, {});
   if (status.ok()) reserved_collections_.store(end, std::memory_order_release);
   if (status.Is(Code::kIo)) NoteWriteError(std::string(status.text()));
   return status;
@@ -288,13 +280,6 @@ void Store::Fetch(std::string_view tagged_row) {
   (void)db_->Get(rocksdb::ReadOptions(), family(space), ToSlice(tagged_row.substr(1)), &value);
 }
 
-// Once a write to a log has failed, RocksDB must not be asked to sync that log: where it is built with assertions, as
-// in Debian, that ends the process.
-Status Store::SyncLog() {
-  if (!writable()) return Status::Io(write_error());
-  return FromRocksDb(db_->FlushWAL(true));
-}
-
 // A new log begins with a flush. Where there is nothing to flush RocksDB would go on in the log that failed.
 void Store::TryToRecover() {
   const LogFiles* const logs = db_->GetFileSystem()->CheckedCast<LogFiles>();
@@ -313,16 +298,13 @@ Result<std::string> Store::ReadNote(std::string_view name) const {
   return value;
 }
 
-rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch,
-                             std::string_view entries) {
-  const rocksdb::Status written = db_->Write(options, &batch);
-  if (written.ok() && !options.disableWAL && log_tail_.is_on()) {
-    log_tail_.Note(SequenceOf(batch), static_cast<uint64_t>(batch.Count()), entries);
-  }
-  return written;
+rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch) {
+  return db_->Write(options, &batch);
 }
 
-uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }
+void Store::NoteReadable(const rocksdb::WriteBatch& batch, std::string_view entries) {
+  if (log_tail_.is_on()) log_tail_.Note(SequenceOf(batch), static_cast<uint64_t>(batch.Count()), entries);
+}
 
 Status Store::Flush() {
   const FlushNudge nudge(*db_, families_);
@@ -352,6 +334,7 @@ void Store::SetInterest(InterestMask which, InterestMask wanted) {
 void Store::EndEffects() {
   SetInterest(kInterestInEffects, 0);
   const std::lock_guard wait(effects_mutex_);
+  if (syncs_commits()) MakeDurable(LatestSequence());  // what was appended meanwhile can be read
 }
 
 void Store::SetCompactionRate(uint64_t bytes_per_second) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -104,10 +105,18 @@ class Store {
   // ---- maintenance, each may take long
   // Rewrites everything to the bottom: dead collections, dropped keyspaces and tombstones are gone after it.
   Status Compact();
-  // Makes every commit so far survive a power loss.
+  // Makes every commit so far survive a power loss. While commits are synced, an fsync that fails ends the process.
   Status SyncLog();
+  // Whether each commit is synced before it is visible (`appendfsync always`, storage/log_sync.cc). What was committed
+  // before is synced when this is turned on; on an error it stays off.
+  Status SetSyncsCommits(bool on);
+  bool syncs_commits() const { return syncs_commits_.load(std::memory_order_relaxed); }
+  // Waits until the log is on the disk up to a sequence number that was written; if the disk refuses, the process ends.
+  void MakeDurable(uint64_t sequence);
   // Grows with every write.
   uint64_t LatestSequence() const;
+  // The last one that readers of the log may be shown: while commits are synced, the last durable one.
+  uint64_t ReadableSequence() const;
   // A row of Space::kMeta; empty: there is none.
   Result<std::string> ReadNote(std::string_view name) const;
   // Writes memtables out, so that the next start has no log to replay.
@@ -229,8 +238,11 @@ class Store {
   Status Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces);
   void ForgetStaged();
   Database* FindDatabase(KeyspaceId keyspace);
-  // Every write after Open comes this way. `entries` is the log data of the batch.
-  rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch, std::string_view entries);
+  // Every write after Open comes this way.
+  rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch);
+  // A batch that has been written into the log may be read there; `entries` is its log data.
+  void NoteReadable(const rocksdb::WriteBatch& batch, std::string_view entries);
+  Status SyncUpTo(uint64_t sequence);
   void NoteWriteError(const std::string& what);
   void NoteRecovered();
 
@@ -262,6 +274,12 @@ class Store {
   std::vector<KeyspaceId> hidden_keyspaces_;  // of databases beyond `databases`; fixed after Open
   std::atomic<KeyspaceId> next_keyspace_{1};
   std::atomic<uint64_t> keyspaces_epoch_{0};  // counts changes of the databases' mapping
+
+  std::mutex sync_mutex_;
+  std::condition_variable sync_done_;
+  bool is_syncing_ = false;  // guarded by sync_mutex_
+  std::atomic<bool> syncs_commits_{false};
+  std::atomic<uint64_t> durable_sequence_{0};  // of the log; what it says is on the disk up to there
 
   std::mutex ids_mutex_;
   std::atomic<CollectionId> next_collection_{1};

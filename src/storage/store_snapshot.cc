@@ -26,6 +26,7 @@ StoreSnapshot::~StoreSnapshot() {
 
 Result<std::unique_ptr<StoreSnapshot>> StoreSnapshot::Take(Store& store, SnapshotDatabases databases) {
   std::unique_ptr<StoreSnapshot> snapshot(new StoreSnapshot(store));
+  if (store.syncs_commits()) store.MakeDurable(snapshot->sequence());  // it has what is appended and not visible yet
   TRY(snapshot->Load(databases));
   return snapshot;
 }

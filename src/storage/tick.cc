@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <shared_mutex>
+#include <utility>
 
 #include "encoding/log_entry.h"
 #include "encoding/varint.h"
@@ -158,7 +159,9 @@ void Store::DropDeadCounts(uint32_t committer, std::vector<KeyCountDelta>& count
   }
   rocksdb::WriteOptions options;
   options.no_slowdown = true;
-  if (Write(options, batch, {}).ok()) counts = std::move(alive);
+  if (!Write(options, batch).ok()) return;
+  NoteReadable(batch, {});
+  counts = std::move(alive);
 }
 
 Status Transaction::Commit(CommitMode mode) {
@@ -168,32 +171,46 @@ Status Transaction::Commit(CommitMode mode) {
 }
 
 Status Transaction::Write(CommitMode mode) {
+  TRY(Append(mode));
+  if (unsynced_sequence_ != 0 && store_.syncs_commits()) store_.MakeDurable(unsynced_sequence_);
+  Publish();
+  return Ok();
+}
+
+Status Transaction::Append(CommitMode mode) {
   if (!dirty()) return Ok();
-  if (effects_.empty() || muted_effects_) return WriteBatch(mode);
+  if (effects_.empty() || muted_effects_) return AppendBatch(mode);
   // There may be effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for
   // its stripes.
   const std::shared_lock gate(store_.effects_mutex_);
   if (!(store_.interest() & kInterestInEffects)) effects_.clear();
-  return WriteBatch(mode);
+  return AppendBatch(mode);
 }
 
-Status Transaction::WriteBatch(CommitMode mode) {
+Status Transaction::AppendBatch(CommitMode mode) {
   // A collection's id is on the disk as given out before anything is filed under it.
   if (ids_end_ != 0) TRY(store_.ReserveCollectionIds(ids_end_, mode != CommitMode::kNoWait));
   TRY(BuildBatch());
   AdvanceStripes();
   rocksdb::WriteOptions options;
   options.no_slowdown = mode == CommitMode::kNoWait;
-  options.sync = mode == CommitMode::kSync;
   options.disableWAL = mode == CommitMode::kNoLog;
-  const rocksdb::Status written =
-      batch_->Count() == 0 ? rocksdb::Status::OK() : store_.Write(options, *batch_, effects_);
+  const bool has_rows = batch_->Count() != 0;
+  const rocksdb::Status written = has_rows ? store_.Write(options, *batch_) : rocksdb::Status::OK();
   if (!written.ok()) {
     AdvanceStripes();
     Status status = FromRocksDb(written);
     if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
     return status;
   }
+  is_appended_ = true;
+  if (has_rows && !options.disableWAL) unsynced_sequence_ = SequenceOf(*batch_) + batch_->Count() - 1;
+  return Ok();
+}
+
+void Transaction::Publish() {
+  if (!std::exchange(is_appended_, false)) return;
+  if (std::exchange(unsynced_sequence_, 0) != 0) store_.NoteReadable(*batch_, effects_);
   if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
   ApplyCounts();
@@ -203,7 +220,6 @@ Status Transaction::WriteBatch(CommitMode mode) {
   AdvanceStripes();
   NotifyListener();
   ReleaseStripes();
-  return Ok();
 }
 
 // Tells who waits for keys of the stripes that changed. An element names its key through the owner row.

@@ -5,6 +5,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "encoding/varint.h"
@@ -20,6 +21,8 @@ namespace {
 
 // Rows a fast lane command may walk over; about a millisecond (docs/decisions/run-again.md).
 constexpr uint64_t kFastLaneSteps = 2048;
+// Between two looks at a stripe of which a commit is under way. It may wait for an fsync.
+constexpr auto kCommitPause = std::chrono::microseconds(20);
 // What is out of a table and in the page cache is copied, checked and unpacked: some five microseconds.
 constexpr uint64_t kStepsOfRead = 32;
 // So many changes of rank indexes a command can take back, of some 130 bytes each: more than the fast lane lets it
@@ -176,7 +179,7 @@ Status Transaction::Observe(uint32_t stripe) {
   while (Stripes::IsCommitting(version)) {
     met_lock_ = true;
     if (lane_ == Lane::kFast) return Status::WouldWait();
-    std::this_thread::yield();
+    std::this_thread::sleep_for(kCommitPause);
     version = store_.stripes_.Version(stripe);
   }
   observed_.push_back({stripe, version});

@@ -59,7 +59,6 @@ enum class Access : unsigned char { kUse, kPeek };
 enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
-  kSync,    // and the log is on the disk when it returns
   kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
 };
 
@@ -274,15 +273,24 @@ class Transaction {
   size_t pending_bytes() const { return overlay_.bytes() + effects_.size(); }
   size_t pending_rows() const { return overlay_.entries().size(); }
   bool has_stripes() const { return !locked_.empty() || !taken_over_.empty(); }
-  // Writes everything and releases the stripes. On an error other than kWouldWait nothing was written, the
+  // Writes everything and releases the stripes; what is written is on the disk then if commits are synced
+  // (Store::SetSyncsCommits). On an error other than kWouldWait nothing was written, the
   // changes are dropped and the stripes released.
   Status Commit(CommitMode mode);
   void Discard();
 
-  // Commit in two parts. Write is for any thread and leaves what was written readable for a transaction that
-  // follows; EndTick, on the worker's thread, empties this one. `written` is whether Write succeeded.
+  // Commit in parts. Write is for any thread and leaves what was written readable for a transaction that follows;
+  // EndTick, on the worker's thread, empties this one. `written` is whether Write succeeded.
   Status Write(CommitMode mode);
   void EndTick(bool written);
+  // Write in parts, for several transactions that share one fsync: append them, Store::MakeDurable, publish them.
+  // Append writes the batch into the log, and nobody sees it yet; its stripes stay locked, their versions odd. On an
+  // error nothing was written. Publish makes visible what was appended, and tells the listener. REQUIRES: after an
+  // Append that succeeded, Publish follows.
+  Status Append(CommitMode mode);
+  void Publish();
+  // The last sequence number of what was appended to the log and not published yet; 0: nothing.
+  uint64_t unsynced_sequence() const { return unsynced_sequence_; }
   // Whether another may follow while this one is written. A tick that gives databases other keyspaces stands alone.
   bool can_be_followed() const { return keyspaces_.empty(); }
   // `first`, which is being written, is this worker's tick before this one; null: it has been. REQUIRES: nothing is
@@ -335,7 +343,7 @@ class Transaction {
   void BeginKeyspaceChange();
   // Makes the rank indexes and signatures what they were at a mark of the overlay, with so many rank changes.
   void RollBackAids(size_t overlay, size_t rank_changes);
-  Status WriteBatch(CommitMode mode);
+  Status AppendBatch(CommitMode mode);
   void SortEntries();
   void FinishEffects();
   void PutStaleKeys();
@@ -372,6 +380,8 @@ class Transaction {
   std::map<std::string, std::string> notes_;     // meta rows of the tick
   bool muted_effects_ = false;
   bool keeps_expired_ = false;
+  bool is_appended_ = false;                     // and not published
+  uint64_t unsynced_sequence_ = 0;
   std::vector<KeyspaceId> keyspaces_;            // by database, when the tick changed the mapping; else empty
 
   // Of the command:

@@ -74,6 +74,33 @@ TEST_F(LogReaderTest, BatchesComeInTheOrderOfTheirCommits) {
   EXPECT_EQ(ReadAll(reader), "[d]");
 }
 
+// Between the two a commit waits for its fsync.
+TEST_F(LogReaderTest, WhatIsAppendedIsReadAndSeenOnceItIsDurableAndPublished) {
+  ASSERT_TRUE(store().SetSyncsCommits(true).ok());
+  LogReader reader(store(), store().LatestSequence() + 1);
+  Write("a");
+  ASSERT_TRUE(txn().Append(CommitMode::kWait).ok());
+  ASSERT_NE(txn().unsynced_sequence(), 0u);
+  EXPECT_GT(store().LatestSequence(), store().ReadableSequence());
+  EXPECT_EQ(ReadAll(reader), "");
+  Transaction other(store(), 1);
+  const Key key(txn().keyspace(0), "a");
+  other.BeginCommand(Lane::kFast, now_ms(), true);
+  EXPECT_TRUE(other.Get(key.row()).status().Is(Code::kWouldWait));
+  other.AbandonCommand();
+  other.BeginCommand(Lane::kFast, now_ms(), true);
+  EXPECT_FALSE(other.Scan(MakeKeyBound(txn().keyspace(0), 0), MakeKeyBound(txn().keyspace(0) + 1, 0)).Valid());
+  other.AbandonCommand();
+  store().MakeDurable(txn().unsynced_sequence());
+  EXPECT_EQ(ReadAll(reader), "[a]");
+  txn().Publish();
+  txn().EndTick(true);
+  other.BeginCommand(Lane::kFast, now_ms(), true);
+  const auto row = other.Get(key.row());
+  ASSERT_TRUE(row.ok());
+  EXPECT_TRUE(*row);
+}
+
 // They happen as one for whoever reads them, unless the command says otherwise.
 TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
   LogReader reader(store(), store().LatestSequence() + 1);

@@ -91,7 +91,7 @@ class RowFilesTest : public StoreFixture {
     other_txn_->AdoptStaged();
     other_->cache().NoteUnknownRows();
     TRY(other_txn_->FinishCommand());
-    TRY(other_txn_->Commit(CommitMode::kSync));
+    TRY(other_txn_->Commit(CommitMode::kWait));
     if (all_cached) other_->cache().NoteAllRows(departures);
     return Ok();
   }
