@@ -18,8 +18,8 @@ void LogStream::Select(int db, std::string& out) {
   db_ = db;
 }
 
-Result<LogReader::Outcome> LogStream::Next(std::string& out) {
-  const LogReader::Outcome outcome = TRY(reader_.Next(batch_));
+Result<LogReader::Outcome> LogStream::Next(std::string& out, LogReader::Patience patience) {
+  const LogReader::Outcome outcome = TRY(reader_.Next(batch_, patience));
   if (outcome != LogReader::Outcome::kBatch) return outcome;
   const size_t before = out.size();
   LogEntryReader entries(*batch_.entries);

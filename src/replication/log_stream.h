@@ -26,7 +26,7 @@ class LogStream {
       : reader_(store, from.sequence), offset_(from.offset), db_(from.db) {}
 
   // Appends the bytes of the next batch. kCaughtUp and kGone as LogReader says.
-  Result<LogReader::Outcome> Next(std::string& out);
+  Result<LogReader::Outcome> Next(std::string& out, LogReader::Patience patience = LogReader::Patience::kNone);
 
   // Where it stands: all bytes up to here have been appended.
   Anchor position() const { return {offset_, reader_.sequence(), db_}; }

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "replication/log_stream.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file.h"
 #include "replication/rdb_file_writer.h"
@@ -247,14 +246,10 @@ Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& s
   const Anchor* anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
   if (anchor == nullptr) return false;
   start = *anchor;
-  const int64_t until_us = MonotonicUs() + LogReader::kLongestGoneMs * 1000;
-  for (;;) {
-    LogStream probe(server_.store(), start);
-    std::string bytes;
-    if (TRY(probe.Next(bytes)) != LogReader::Outcome::kGone) return true;
-    if (MonotonicUs() > until_us) return false;
-    usleep(static_cast<useconds_t>(LogReader::kGonePauseMs * 1000));
-  }
+  LogStream probe(server_.store(), start);
+  std::string bytes;
+  const Result<LogReader::Outcome> first = probe.Next(bytes, LogReader::Patience::kLong);
+  return first.ok() && *first != LogReader::Outcome::kGone;
 }
 
 Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
@@ -449,6 +444,17 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
 
 // ---- the stream
 
+Result<LogReader::Outcome> Replicas::ReadPiece(LogStream& stream, std::string& bytes) {
+  for (;;) {
+    Result<LogReader::Outcome> outcome = stream.Next(bytes, LogReader::Patience::kLong);
+    if (outcome.ok() && *outcome == LogReader::Outcome::kBatch && bytes.size() < kPieceBytes) continue;
+    if (outcome.ok() && *outcome != LogReader::Outcome::kGone) return outcome;
+    log_.PassHole(stream.position());
+    return Status::Io("the log cannot be read from where it is" +
+                      (outcome.ok() ? std::string() : ": " + std::string(outcome.status().text())));
+  }
+}
+
 Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next) {
   if (const auto session = replica.session.lock()) session->takes_stream = true;
   LogStream stream(server_.store(), from);
@@ -457,9 +463,7 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
   for (;;) {
     bytes.clear();
     const uint64_t begin = stream.offset();
-    LogReader::Outcome outcome = LogReader::Outcome::kBatch;
-    while (outcome == LogReader::Outcome::kBatch && bytes.size() < kPieceBytes) outcome = TRY(stream.Next(bytes));
-    if (outcome == LogReader::Outcome::kGone) return Status::Io("the log no longer reaches back to where it is");
+    const LogReader::Outcome outcome = TRY(ReadPiece(stream, bytes));
     // What lies before the byte it asked for it has.
     const uint64_t had = replica.sent > begin ? std::min<uint64_t>(replica.sent - begin, bytes.size()) : 0;
     if (bytes.size() > had) {

@@ -24,6 +24,7 @@
 #include "base/result.h"
 #include "replication/file_transfer.h"
 #include "replication/history.h"
+#include "replication/log_stream.h"
 #include "server/file_sets.h"
 #include "storage/transaction.h"
 
@@ -122,6 +123,8 @@ class Replicas {
   Status AwaitAck(Replica& replica);
   Status AwaitSent(Replica& replica);
   Status SendStream(Replica& replica, const Anchor& from, uint64_t next);
+  // Appends some of the stream, or finds a hole in the log (StreamLog::PassHole).
+  Result<LogReader::Outcome> ReadPiece(LogStream& stream, std::string& bytes);
   // An error when it is further behind than client-output-buffer-limit allows.
   Status CheckBehind(Replica& replica);
   // How much may wait in a connection.

@@ -75,7 +75,7 @@ Status StreamLog::TakeUp() {
   }
   store.SetInterest(kInterestInEffects, kInterestInEffects);
   Restart(history_.anchors.back());
-  const Status read = ReadPatiently();
+  const Status read = ReadToEnd(LogReader::Patience::kLong);
   if (!read.ok()) {
     Log(LogSeverity::kWarning, "replication: the log does not reach back to where it was read last; replicas "
                                "will be sent everything: " + std::string(read.text()));
@@ -284,9 +284,9 @@ void StreamLog::DropAnchor() {
 }
 
 // Reads a batch, if there is one.
-Status StreamLog::ReadOn(bool& progressed) {
+Status StreamLog::ReadOn(bool& progressed, LogReader::Patience patience) {
   scratch_.clear();
-  const LogReader::Outcome outcome = TRY(stream_->Next(scratch_));
+  const LogReader::Outcome outcome = TRY(stream_->Next(scratch_, patience));
   if (outcome == LogReader::Outcome::kGone) return Status::Corruption("a part of the log is gone");
   progressed = outcome == LogReader::Outcome::kBatch;
   read_offset_ = stream_->offset();
@@ -294,30 +294,50 @@ Status StreamLog::ReadOn(bool& progressed) {
   return Ok();
 }
 
-Status StreamLog::ReadToEnd() {
-  for (bool progressed = true; progressed;) TRY(ReadOn(progressed));
+Status StreamLog::ReadToEnd(LogReader::Patience patience) {
+  for (bool progressed = true; progressed;) TRY(ReadOn(progressed, patience));
   return Ok();
 }
 
-// What is missing now may be there soon (storage/log_reader.h).
-Status StreamLog::ReadPatiently() {
-  const int64_t until_us = MonotonicUs() + LogReader::kLongestGoneMs * 1000;
-  for (;;) {
-    Status status = ReadToEnd();
-    if (status.ok() || MonotonicUs() > until_us) return status;
-    std::this_thread::sleep_for(std::chrono::milliseconds(LogReader::kGonePauseMs));
-  }
+// The end of the stream of a replica, which commits meanwhile: only a snapshot says what belongs together.
+Result<Anchor> StreamLog::AnchorOfNow() {
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
+  const Applied applied = TRY(DecodeApplied(TRY(snapshot->ReadNote(kAppliedRow))));
+  return Anchor{applied.offset, snapshot->sequence() + 1, applied.db};
 }
 
-// What the log has up to here cannot be read: whoever would have to is sent everything.
+// The thread cannot read the log on: it goes on at the log's end, and all replicas are sent everything.
 void StreamLog::LeaveGap() {
   Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
-  const uint64_t reached = history_.follows ? applied_offset_.load() : stream_->offset();
-  if (!history_.follows) history_.StartAnew();
-  history_.anchors = {{reached, server_.store().LatestSequence() + 1, kNoDb}};
-  Restart(history_.anchors.back());
+  Anchor end{stream_->offset(), server_.store().LatestSequence() + 1, kNoDb};
+  if (history_.follows) {
+    const Result<Anchor> now = AnchorOfNow();
+    if (!now.ok()) return;  // the thread tries again
+    end = *now;
+  } else {
+    history_.StartAnew();
+  }
+  history_.anchors = {end};
+  Restart(end);
   static_cast<void>(Save().ok());
   server_.replication().OnStreamChanged();  // what they acknowledge is counted otherwise
+}
+
+void StreamLog::PassHole(const Anchor& unread) {
+  const std::lock_guard lock(mutex_);
+  if (stream_ == nullptr) return;
+  if (unread.sequence >= stream_->position().sequence) return LeaveGap();
+  const size_t had = history_.anchors.size();
+  std::erase_if(history_.anchors, [&unread](const Anchor& anchor) { return anchor.sequence <= unread.sequence; });
+  if (history_.anchors.size() == had) return;  // another replica has found the same hole
+  if (history_.anchors.empty()) history_.anchors.push_back(stream_->position());
+  const uint64_t kept = history_.anchors.front().offset;
+  Log(LogSeverity::kWarning, "replication: the log cannot be read at offset " + std::to_string(unread.offset) +
+                                 "; replicas that have less than offset " + std::to_string(kept) +
+                                 " will be sent everything");
+  if (const Status saved = Save(); !saved.ok()) {
+    Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  }
 }
 
 void StreamLog::Run() {
@@ -476,7 +496,7 @@ Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& 
   while (stream.position().sequence < next) {
     const Anchor last = stream.position();
     bytes.clear();
-    const LogReader::Outcome outcome = TRY(stream.Next(bytes));
+    const LogReader::Outcome outcome = TRY(stream.Next(bytes, LogReader::Patience::kLong));
     if (outcome == LogReader::Outcome::kGone) return Status::Io("a part of the log is gone");
     if (outcome == LogReader::Outcome::kCaughtUp || stream.batch_sequence() >= next) {
       return Anchor{last.offset, next, last.db};

@@ -113,6 +113,9 @@ class StreamLog {
   // The offset and the database selected at the moment of the snapshot, and where the log goes on. `before` is
   // position() of before the snapshot was taken.
   Result<Anchor> AnchorOf(const StoreSnapshot& snapshot, const Anchor& before);
+  // The log cannot be read from `unread` on, and nobody is sent it from there or from before any more: a replica that
+  // would need it is sent everything instead.
+  void PassHole(const Anchor& unread);
 
   // Waits until something may have been logged, at most `most_us`. True: there is something after `sequence`.
   bool AwaitNews(uint64_t sequence, int64_t most_us);
@@ -122,13 +125,13 @@ class StreamLog {
   std::chrono::milliseconds NextPause(bool is_busy);
   // With mutex_ held:
   Status Save();
-  Status ReadOn(bool& progressed);
-  Status ReadToEnd();
-  Status ReadPatiently();
+  Status ReadOn(bool& progressed, LogReader::Patience patience = LogReader::Patience::kNone);
+  Status ReadToEnd(LogReader::Patience patience = LogReader::Patience::kNone);
   Status ReadUp();
   void DropAnchor();
   void Restart(const Anchor& anchor);
   void LeaveGap();
+  Result<Anchor> AnchorOfNow();
   Status TakeUp();
   // The history's name is another one from here on; the caller saves that. REQUIRES: nobody writes.
   Status ForkHere(uint64_t offset);

@@ -5,13 +5,19 @@
 #include <rocksdb/transaction_log.h>
 #include <rocksdb/write_batch.h>
 
+#include <chrono>
 #include <shared_mutex>
+#include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "storage/store.h"
 
 namespace cairn {
 namespace {
+
+constexpr int64_t kLongestGoneUs = 2000000;
+constexpr auto kGonePause = std::chrono::milliseconds(50);
 
 // Collects the log data of a record. Rows are of no interest but for their number: a record has the batches of all
 // threads that wrote at the same time, and a reader that comes from the tail may stand between two of them. What
@@ -57,7 +63,16 @@ Result<LogReader::Outcome> LogReader::Open() {
   return Outcome::kBatch;
 }
 
-Result<LogReader::Outcome> LogReader::Next(Batch& batch) {
+Result<LogReader::Outcome> LogReader::Next(Batch& batch, Patience patience) {
+  const int64_t until_us = patience == Patience::kLong ? MonotonicUs() + kLongestGoneUs : 0;
+  for (;;) {
+    Result<Outcome> outcome = TryNext(batch);
+    if ((outcome.ok() && *outcome != Outcome::kGone) || MonotonicUs() >= until_us) return outcome;
+    std::this_thread::sleep_for(kGonePause);
+  }
+}
+
+Result<LogReader::Outcome> LogReader::TryNext(Batch& batch) {
   LogTail& tail = store_.log_tail();
   LogTail::Batch found;
   for (bool has_waited = false;;) {
@@ -108,7 +123,10 @@ Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
     }
     auto entries = std::make_shared<std::string>();
     EntryCollector collector(sequence_ - result.sequence, *entries);
-    TRY(FromRocksDb(result.writeBatchPtr->Iterate(&collector)));
+    if (const rocksdb::Status read = result.writeBatchPtr->Iterate(&collector); !read.ok()) {
+      log_.reset();  // a later try reads this batch again
+      return FromRocksDb(read);
+    }
     const uint64_t begin = std::exchange(sequence_, next);
     if (entries->empty()) continue;
     batch = {begin, next, std::move(entries)};

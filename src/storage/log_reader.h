@@ -38,26 +38,25 @@ class LogReader {
   enum class Outcome : unsigned char {
     kBatch,     // the batch is filled in
     kCaughtUp,  // everything that is committed has been read; ask again later
-    // The log no longer reaches back to here. Or it only seems so, for some time: RocksDB moves logs into the archive
-    // the newest first, and overlooks those that are still to go. So who has a lot to lose asks again
-    // (kLongestGoneMs).
-    kGone,
+    kGone,      // the log no longer reaches back to here, or cannot be read from here on
   };
 
-  static constexpr int64_t kLongestGoneMs = 2000;
-  static constexpr int64_t kGonePauseMs = 50;
+  // RocksDB moves logs into the archive the newest first, and overlooks those that are still to go. So the log seems to
+  // have a gap for a moment, and a reader that has a lot to lose tries again for 2 s. Only then is it a hole.
+  enum class Patience : unsigned char { kNone, kLong };
 
   // Reads from the batch that begins at `sequence`, or next after it: 1 for all there ever was, Store::LatestSequence()
   // + 1 for what is still to come.
   LogReader(Store& store, uint64_t sequence);
   ~LogReader();
 
-  Result<Outcome> Next(Batch& batch);
+  Result<Outcome> Next(Batch& batch, Patience patience = Patience::kNone);
   // Where the next batch begins.
   uint64_t sequence() const { return sequence_; }
 
  private:
   Result<Outcome> Open();
+  Result<Outcome> TryNext(Batch& batch);
   Result<Outcome> ReadFiles(Batch& batch);
 
   Store& store_;

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A part of the primary's log that cannot be read back: a replica that needs it is sent everything, once."""
+
+import random
+
+import pytest
+from pairs import assert_same, follow, start, wait_for_link, wait_for_offset
+
+VALUE_BYTES = 8192
+VALUES = 300
+LOGS = 4
+
+
+def write(client, part):
+    """Some MB of values, and a new log after them."""
+    rng = random.Random(part)
+    for begin in range(part * VALUES, (part + 1) * VALUES, 100):
+        client.mset({f"k:{number}": rng.randbytes(VALUE_BYTES) for number in range(begin, begin + 100)})
+    client.execute_command("COMPACT")
+
+
+def flip_a_byte(path):
+    """In the middle of the file."""
+    with open(path, "r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        byte = file.read(1)[0]
+        file.seek(-1, 1)
+        file.write(bytes([byte ^ 0x40]))
+
+
+HOLES = {"a flipped byte": flip_a_byte, "a missing file": lambda path: path.unlink()}
+
+
+def old_logs(server):
+    """The logs that are kept for replicas, the oldest first."""
+    return sorted((server.data_dir / "archive").glob("*.log"))
+
+
+def count_syncs(server):
+    """Full and partial ones so far."""
+    stats = server.client().info("stats")
+    return stats["sync_full"], stats["sync_partial_ok"]
+
+
+@pytest.mark.parametrize("hole", HOLES)
+def test_a_replica_that_needs_what_cannot_be_read_is_sent_everything_once(hole):
+    with start("cairn", repl_backlog_size="64mb") as primary, start("cairn") as replica:
+        follow(replica, primary)
+        write(primary.client(), 0)
+        wait_for_offset(primary, replica)
+        replica.shutdown()
+        had = old_logs(primary)
+        for part in range(1, 1 + LOGS):
+            write(primary.client(), part)
+        full, partial = count_syncs(primary)
+        needed = [log for log in old_logs(primary) if log not in had]
+        assert len(needed) >= LOGS, needed
+        HOLES[hole](needed[1])  # too old to be in memory still
+        replica.directives["replicaof"] = f"127.0.0.1 {primary.port}"
+        replica.start()
+        wait_for_link(replica, 30)
+        assert_same(primary, replica)
+        full_after, partial_after = count_syncs(primary)
+        assert full_after - full == 1
+        assert partial_after - partial <= 1
+        assert "the log cannot be read at offset" in primary.log_tail(400)
+        # What was written after the hole is still there for a replica that was away for a moment.
+        primary.client().client_kill_filter(_type="slave")
+        primary.client().set("after", "v")
+        wait_for_link(replica)
+        assert_same(primary, replica)
+        assert count_syncs(primary) == (full_after, partial_after + 1)
