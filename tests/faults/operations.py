@@ -20,6 +20,9 @@ class Brief(bytes):
         self.earliest, self.latest = earliest, latest
         return self
 
+    def __deepcopy__(self, memo):
+        return self
+
 
 class Entries(dict):
     """A stream: id -> fields."""
