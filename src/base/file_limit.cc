@@ -4,12 +4,21 @@
 #include <sys/resource.h>
 
 namespace cairn {
+namespace {
 
-void RaiseFileLimit() {
+constexpr uint64_t kUnknownLimit = 1024;  // the usual default
+
+}  // namespace
+
+uint64_t RaiseFileLimit(uint64_t wanted) {
   rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kUnknownLimit;
+  if (limit.rlim_max < wanted) {
+    const rlimit raised{wanted, wanted};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return wanted;
+  }
+  const rlimit soft_as_hard{limit.rlim_max, limit.rlim_max};
+  return setrlimit(RLIMIT_NOFILE, &soft_as_hard) == 0 ? limit.rlim_max : limit.rlim_cur;
 }
 
 }  // namespace cairn

@@ -40,9 +40,11 @@ Connection::Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, s
 
 Connection::~Connection() { ASSERT(read_event_ == nullptr, "a connection is shut before it is destroyed"); }
 
+// The client was known to others before it was here.
 void Connection::Start(std::shared_ptr<Client> client) {
   client_ = std::move(client);
   WatchRead(true);
+  OnWake();
 }
 
 void Connection::LeaveFor(IoThread& thread) {

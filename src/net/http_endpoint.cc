@@ -1,26 +1,97 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "net/http_endpoint.h"
 
-#include <event2/buffer.h>
 #include <event2/event.h>
-#include <event2/http.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 
 #include "base/assert.h"
 #include "base/thread.h"
+#include "net/http_request.h"
 #include "net/listener.h"
 
 namespace cairn {
 namespace {
 
-constexpr int kIdleSeconds = 60;  // then a connection that asks for nothing is closed
-constexpr ssize_t kMostHeaderBytes = 16 << 10;
-constexpr ssize_t kMostBodyBytes = 4 << 10;
-constexpr int kBacklog = 16;
-constexpr int kForbidden = 403;
+constexpr timeval kIdleTimeout{60, 0};  // then a connection that neither sends nor takes anything is closed
+constexpr timeval kAcceptPause{0, 100000};
+constexpr size_t kMostHeadBytes = 16 << 10;
+constexpr int kBacklog = 128;
+constexpr std::string_view kPlainText = "text/plain";
 
 }  // namespace
+
+// A connection. It reads a request, answers it, and only then reads the next one.
+class HttpEndpoint::Peer {
+ public:
+  Peer(HttpEndpoint& endpoint, int fd, bool is_loopback) : endpoint_(endpoint), fd_(fd), is_loopback_(is_loopback) {
+    Watch(EV_READ);
+  }
+  ~Peer() {
+    event_free(event_);
+    close(fd_);
+  }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+ private:
+  void Watch(short what) {
+    if (event_ != nullptr) event_free(event_);
+    const auto on_event = [](int, short happened, void* self) { static_cast<Peer*>(self)->OnEvent(happened); };
+    event_ = event_new(endpoint_.base_, fd_, static_cast<short>(what | EV_PERSIST), on_event, this);
+    event_add(event_, &kIdleTimeout);
+  }
+
+  void OnEvent(short happened) {
+    const bool goes_on = (happened & EV_TIMEOUT) == 0 && (happened & EV_READ ? Read() : true) && Send();
+    if (!goes_on) endpoint_.Close(*this);
+  }
+
+  bool Read() {
+    char bytes[4096];
+    const ssize_t got = recv(fd_, bytes, sizeof bytes, 0);
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    in_.append(bytes, static_cast<size_t>(got));
+    return got > 0 && in_.size() <= kMostHeadBytes;
+  }
+
+  // Answers what has been read and sends the answers; false: the connection is over.
+  bool Send() {
+    for (;;) {
+      const size_t head = out_.empty() && keeps_open_ ? HttpHeadSize(in_) : 0;
+      if (head > 0) {
+        endpoint_.NoteAsked(*this);
+        out_ = endpoint_.Answer(std::string_view(in_).substr(0, head), is_loopback_, keeps_open_);
+        in_.erase(0, head);
+      }
+      if (out_.empty()) break;
+      const ssize_t sent = send(fd_, out_.data(), out_.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno != EAGAIN) return errno == EINTR;
+      if (sent < 0) {
+        if (!is_sending_) Watch(EV_WRITE);
+        is_sending_ = true;
+        return true;
+      }
+      out_.erase(0, static_cast<size_t>(sent));
+    }
+    if (is_sending_) Watch(EV_READ);
+    is_sending_ = false;
+    return keeps_open_;
+  }
+
+  HttpEndpoint& endpoint_;
+  const int fd_;
+  const bool is_loopback_;
+  event* event_ = nullptr;
+  std::string in_;
+  std::string out_;
+  bool keeps_open_ = true;
+  bool is_sending_ = false;
+};
 
 Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Open(const std::vector<std::string>& addresses, int port,
                                                          HttpPage page) {
@@ -43,21 +114,18 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Open(const std::vector<std::
 }
 
 HttpEndpoint::HttpEndpoint(std::vector<int> sockets, HttpPage page)
-    : page_(std::move(page)), base_(event_base_new()), http_(evhttp_new(base_)),
-      wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  ASSERT(base_ != nullptr && http_ != nullptr && wake_fd_ >= 0, "no event loop");
-  evhttp_set_timeout(http_, kIdleSeconds);
-  evhttp_set_max_headers_size(http_, kMostHeaderBytes);
-  evhttp_set_max_body_size(http_, kMostBodyBytes);
-  evhttp_set_allowed_methods(http_, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
-  const auto answer = [](evhttp_request* request, void* self) { static_cast<HttpEndpoint*>(self)->Answer(request); };
-  const auto refuse = [](evhttp_request* request, void*) { evhttp_send_error(request, HTTP_NOTFOUND, nullptr); };
-  evhttp_set_cb(http_, page_.path.c_str(), answer, this);
-  evhttp_set_gencb(http_, refuse, nullptr);
-  for (const int socket : sockets) {
-    const int outcome = evhttp_accept_socket(http_, socket);
-    ASSERT(outcome == 0, "a listening socket is refused");
+    : page_(std::move(page)), base_(event_base_new()), wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      sockets_(std::move(sockets)) {
+  ASSERT(base_ != nullptr && wake_fd_ >= 0, "no event loop");
+  const auto on_accept = [](int fd, short, void* self) { static_cast<HttpEndpoint*>(self)->Accept(fd); };
+  for (const int socket : sockets_) {
+    accept_events_.push_back(event_new(base_, socket, EV_READ | EV_PERSIST, on_accept, this));
+    event_add(accept_events_.back(), nullptr);
   }
+  const auto resume = [](int, short, void* self) {
+    for (event* const accept : static_cast<HttpEndpoint*>(self)->accept_events_) event_add(accept, nullptr);
+  };
+  resume_event_ = event_new(base_, -1, 0, resume, this);
   const auto end = [](int, short, void* base) { event_base_loopbreak(static_cast<event_base*>(base)); };
   wake_event_ = event_new(base_, wake_fd_, EV_READ, end, base_);
   event_add(wake_event_, nullptr);
@@ -69,24 +137,56 @@ HttpEndpoint::~HttpEndpoint() {
   const ssize_t written = write(wake_fd_, &one, sizeof one);
   ASSERT(written == sizeof one, "the thread cannot be told to end");
   thread_.join();
+  peers_.clear();
+  for (event* const accept : accept_events_) event_free(accept);
+  for (const int socket : sockets_) close(socket);
+  event_free(resume_event_);
   event_free(wake_event_);
-  evhttp_free(http_);
   event_base_free(base_);
   close(wake_fd_);
 }
 
-void HttpEndpoint::Answer(evhttp_request* request) {
-  const sockaddr* const peer = evhttp_connection_get_addr(evhttp_request_get_connection(request));
-  if (!page_.may_read(peer != nullptr && IsLoopback(*peer))) {
-    evhttp_send_error(request, kForbidden, "Forbidden");
+// One at a time: what the others that wait have sent is looked at in between, so that a request is answered before
+// its connection has to make room.
+void HttpEndpoint::Accept(int socket) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  const int fd = accept4(socket, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) {
+    if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) Pause();
     return;
   }
-  const std::string text = page_.make();
-  evbuffer* body = evbuffer_new();
-  evbuffer_add(body, text.data(), text.size());
-  evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type", page_.content_type.c_str());
-  evhttp_send_reply(request, HTTP_OK, "OK", body);
-  evbuffer_free(body);
+  if (peers_.size() == kMostHttpConnections) peers_.pop_front();
+  peers_.push_back(std::make_unique<Peer>(*this, fd, IsLoopback(reinterpret_cast<const sockaddr&>(peer))));
+}
+
+// No descriptor or no memory for another connection: to try again at once would use up a processor.
+void HttpEndpoint::Pause() {
+  for (event* const accept : accept_events_) event_del(accept);
+  event_add(resume_event_, &kAcceptPause);
+}
+
+void HttpEndpoint::NoteAsked(const Peer& peer) {
+  const auto is_it = [&peer](const std::unique_ptr<Peer>& one) { return one.get() == &peer; };
+  peers_.splice(peers_.end(), peers_, std::find_if(peers_.begin(), peers_.end(), is_it));
+}
+
+void HttpEndpoint::Close(const Peer& peer) {
+  std::erase_if(peers_, [&peer](const std::unique_ptr<Peer>& one) { return one.get() == &peer; });
+}
+
+std::string HttpEndpoint::Answer(std::string_view head, bool is_loopback, bool& keeps_open) const {
+  const HttpRequest request = ParseHttpHead(head);
+  const bool is_head = request.method == "HEAD";
+  keeps_open = request.keeps_open;
+  const auto refuse = [&](int status, std::string_view reason) {
+    return FormatHttpAnswer({status, reason, kPlainText, reason}, !is_head, keeps_open);
+  };
+  if (!request.is_valid) return refuse(400, "Bad Request");
+  if (!is_head && request.method != "GET") return refuse(405, "Method Not Allowed");
+  if (request.path != page_.path) return refuse(404, "Not Found");
+  if (!page_.may_read(is_loopback)) return refuse(403, "Forbidden");
+  return FormatHttpAnswer({200, "OK", page_.content_type, page_.make()}, !is_head, keeps_open);
 }
 
 }  // namespace cairn

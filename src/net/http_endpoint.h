@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HttpEndpoint: one page over HTTP, made anew for everybody who asks: GET <path>. Anything else is 404 or 405.
+// HttpEndpoint: one page over HTTP, made anew for everybody who asks: GET or HEAD <path>. Anything else is an error.
 //
-// It stands on libevent's evhttp, on a thread of its own, so a scrape holds up no client, and making the page may wait.
-// There is no TLS and no password: whoever reaches the port may read the page, unless the page says otherwise (403).
+// It has a thread of its own, so a scrape holds up no client, and making the page may wait. There is no TLS and no
+// password: whoever reaches the port may read the page, unless the page says otherwise (403).
+//
+// It has kMostHttpConnections at most. A new connection takes the place of the one that has asked for nothing for the
+// longest time, so that idle connections use up neither descriptors nor the turn of a scraper.
 //
 // Thread: the owner's; the page is made on "metrics".
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,12 +20,12 @@
 
 #include "base/result.h"
 
-struct evhttp;
-struct evhttp_request;
 struct event;
 struct event_base;
 
 namespace cairn {
+
+inline constexpr int kMostHttpConnections = 16;
 
 struct HttpPage {
   std::string path;
@@ -42,14 +46,24 @@ class HttpEndpoint {
   HttpEndpoint& operator=(const HttpEndpoint&) = delete;
 
  private:
+  class Peer;
+
   HttpEndpoint(std::vector<int> sockets, HttpPage page);
-  void Answer(evhttp_request* request);
+  void Accept(int socket);
+  void Pause();
+  void NoteAsked(const Peer& peer);
+  void Close(const Peer& peer);
+  // The answer to the request whose head this is; sets `keeps_open`.
+  std::string Answer(std::string_view head, bool is_loopback, bool& keeps_open) const;
 
   const HttpPage page_;
   event_base* base_;
-  evhttp* http_;
   int wake_fd_;
   event* wake_event_;
+  event* resume_event_;                       // after Pause
+  std::vector<int> sockets_;
+  std::vector<event*> accept_events_;         // of sockets_
+  std::list<std::unique_ptr<Peer>> peers_;    // the one that has asked last is last
   std::thread thread_;
 };
 

@@ -220,21 +220,23 @@ void IoThread::RunWaiting() {
   }
 }
 
-void IoThread::Adopt(int fd, ConnectionOrigin origin) {
-  Post([this, fd, origin = std::move(origin)] {
-    const auto waker = std::make_shared<Waker>(*this);
-    std::string refusal;
-    std::shared_ptr<Client> client = service_.Accept(origin, waker, refusal);
-    if (client == nullptr) {
-      // Over TLS there are no last words: the handshake has not begun.
-      if (origin.tls == nullptr) (void)!send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
-      close(fd);
-      return;
-    }
-    auto tls = origin.tls == nullptr ? nullptr : origin.tls->Accept(fd, origin.peer);
-    auto connection = std::make_shared<Connection>(*this, waker, fd, std::move(tls));
+// Whether there is room for the client is decided here and not on the thread, so that no more sockets are open than the
+// service has clients.
+void IoThread::Adopt(int fd, const ConnectionOrigin& origin) {
+  const auto waker = std::make_shared<Waker>(*this);
+  std::string refusal;
+  std::shared_ptr<Client> client = service_.Accept(origin, waker, refusal);
+  if (client == nullptr) {
+    // Over TLS there are no last words: the handshake has not begun.
+    if (origin.tls == nullptr) (void)!send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
+    close(fd);
+    return;
+  }
+  Post([this, fd, waker, client = std::move(client), tls = origin.tls, peer = origin.peer] {
+    auto stream = tls == nullptr ? nullptr : tls->Accept(fd, peer);
+    auto connection = std::make_shared<Connection>(*this, waker, fd, std::move(stream));
     connections_.emplace(connection->id(), connection);
-    connection->Start(std::move(client));
+    connection->Start(client);
   });
 }
 

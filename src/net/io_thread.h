@@ -66,8 +66,8 @@ class IoThread {
   void Post(std::function<void()> job);
   // What the thread is called from now on. Any thread.
   void Rename(std::string name);
-  // Takes over an accepted socket. Any thread.
-  void Adopt(int fd, ConnectionOrigin origin);
+  // Takes over an accepted socket, or closes it when the service refuses its client. Any thread.
+  void Adopt(int fd, const ConnectionOrigin& origin);
 
   // ---- of its connections
   event_base* base() { return base_; }

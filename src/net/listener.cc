@@ -14,10 +14,16 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+#include "base/log.h"
+
 namespace cairn {
 namespace {
 
 constexpr int kMostAcceptsPerTurn = 256;
+constexpr int kMostTurnedAway = 64;  // before a pause
+constexpr timeval kAcceptPause{0, 100000};
+constexpr int64_t kComplaintPauseUs = 1000000;
 
 Status Failed(const std::string& what) { return Status::Io(what + ": " + strerror(errno)); }
 
@@ -110,13 +116,15 @@ Result<int> ListenTcp(const std::string& address, int port, int backlog, bool sh
   return failure;
 }
 
-// A socket that listens. Its event goes, and it is closed, with its last owner, who is the accepting thread or comes
+// A socket that listens. Its events go, and it is closed, with its last owner, who is the accepting thread or comes
 // after its end.
 class Listener::Door {
  public:
   Door(int fd, std::string address, int port) : fd_(fd), address_(std::move(address)), port_(port) {}
   ~Door() {
-    if (accept_event_ != nullptr) event_free(accept_event_);
+    for (event* const one : {accept_event_, resume_event_}) {
+      if (one != nullptr) event_free(one);
+    }
     close(fd_);
   }
   Door(const Door&) = delete;
@@ -124,10 +132,22 @@ class Listener::Door {
 
   int fd() const { return fd_; }
   bool IsAt(const std::string& address, int port) const { return address_ == address && port_ == port; }
-  // Calls on_accept(fd, what, listener) on the loop's thread, which is the caller's or does not run yet.
-  void Watch(event_base* base, void (*on_accept)(int, short, void*), void* listener) {
-    accept_event_ = event_new(base, fd_, EV_READ | EV_PERSIST, on_accept, listener);
+  // Has the listener accept on the loop's thread, which is the caller's or does not run yet.
+  void Watch(event_base* base, Listener& listener) {
+    listener_ = &listener;
+    const auto accept = [](int, short, void* self) {
+      auto* const door = static_cast<Door*>(self);
+      door->listener_->Accept(*door);
+    };
+    const auto resume = [](int, short, void* self) { event_add(static_cast<Door*>(self)->accept_event_, nullptr); };
+    accept_event_ = event_new(base, fd_, EV_READ | EV_PERSIST, accept, this);
+    resume_event_ = event_new(base, -1, 0, resume, this);
     event_add(accept_event_, nullptr);
+  }
+  // Nobody is let in for a moment. Thread: the loop's.
+  void Pause() {
+    event_del(accept_event_);
+    event_add(resume_event_, &kAcceptPause);
   }
   // Nobody comes in any more from this moment on. Any thread.
   void Shut() const { shutdown(fd_, SHUT_RDWR); }
@@ -136,7 +156,9 @@ class Listener::Door {
   const int fd_;
   const std::string address_;
   const int port_;
+  Listener* listener_ = nullptr;
   event* accept_event_ = nullptr;
+  event* resume_event_ = nullptr;  // after Pause
 };
 
 // Those of `present` that are wanted again, and new ones. The new may overlap with those that are not wanted any more,
@@ -197,10 +219,7 @@ std::string Listener::ThreadName(int port, size_t thread) const {
   return "io-" + (port != 0 ? std::to_string(port) : "unix") + "-" + std::to_string(thread);
 }
 
-void Listener::Watch(Door& door) {
-  const auto on_accept = [](int fd, short, void* self) { static_cast<Listener*>(self)->Accept(fd); };
-  door.Watch(threads_[0]->base(), on_accept, this);
-}
+void Listener::Watch(Door& door) { door.Watch(threads_[0]->base(), *this); }
 
 void Listener::Start() {
   for (const auto& thread : threads_) thread->Start();
@@ -262,12 +281,16 @@ void Listener::Prepare(int fd) const {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-void Listener::Accept(int socket) {
+void Listener::Accept(Door& door) {
   for (int i = 0; i < kMostAcceptsPerTurn; ++i) {
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
-    const int fd = accept4(socket, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return;
+    const int fd = accept4(door.fd(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) {
+      const bool lacks_room = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      if (lacks_room) TurnAway(door, errno);
+      return;
+    }
     if (peer.ss_family != AF_UNIX) Prepare(fd);
     ConnectionOrigin origin;
     origin.fd = fd;
@@ -285,8 +308,26 @@ void Listener::Accept(int socket) {
       origin.local = AddressText(local);
       origin.is_loopback = IsLoopback(reinterpret_cast<const sockaddr&>(peer));
     }
-    threads_[next_thread_++ % threads_.size()]->Adopt(fd, std::move(origin));
+    threads_[next_thread_++ % threads_.size()]->Adopt(fd, origin);
   }
+}
+
+// Refuses clients by means of the spare descriptor. Pauses even if there is none: the socket stays readable, and to try
+// again at once would use up a processor.
+void Listener::TurnAway(Door& door, int error) {
+  if (MonotonicUs() >= next_complaint_us_) {
+    Log(LogSeverity::kWarning, std::string("Accepting a client failed: ") + strerror(error));
+    next_complaint_us_ = MonotonicUs() + kComplaintPauseUs;
+  }
+  for (int i = 0; i < kMostTurnedAway; ++i) {
+    spare_.Give();
+    const int fd = accept4(door.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) break;
+    if (options_.tls == nullptr) (void)!send(fd, kTooManyClients.data(), kTooManyClients.size(), MSG_NOSIGNAL);
+    close(fd);
+  }
+  spare_.Take();
+  door.Pause();
 }
 
 }  // namespace cairn

@@ -17,6 +17,7 @@
 #include "net/io_thread.h"
 #include "net/rate_limit.h"
 #include "net/service.h"
+#include "net/spare_descriptor.h"
 
 struct sockaddr;
 
@@ -77,14 +78,17 @@ class Listener {
   Listener(const ListenerOptions& options, Service& service);
   static Result<Doors> OpenDoors(const ListenPlace& place, int backlog, const Doors& present);
   void Watch(Door& door);
-  void Accept(int socket);
+  void Accept(Door& door);
+  void TurnAway(Door& door, int error);
   void Prepare(int fd) const;
   std::string ThreadName(int port, size_t thread) const;
 
   const ListenerOptions options_;
   RateLimit limit_;
   std::vector<std::unique_ptr<IoThread>> threads_;
-  size_t next_thread_ = 0;        // of the thread that accepts
+  size_t next_thread_ = 0;        // of the thread that accepts, as the next two
+  SpareDescriptor spare_;
+  int64_t next_complaint_us_ = 0;
   mutable std::mutex mutex_;      // a leaf, but for jobs posted to its threads
   ListenPlace place_;             // guarded by mutex_
   Doors doors_;                   // guarded by mutex_

@@ -122,6 +122,9 @@ struct ConnectionOrigin {
   const Tls* tls = nullptr;  // null: it speaks plainly
 };
 
+// The last words to a client there is no room for.
+inline constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
+
 class Service {
  public:
   virtual ~Service() = default;

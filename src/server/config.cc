@@ -203,6 +203,8 @@ void Config::Keep(std::string_view name, std::vector<std::string> words) {
   Store(Named(name), std::move(words));
 }
 
+void Config::KeepNumber(std::string_view name, int64_t number) { Store(Named(name), number); }
+
 std::vector<std::string> Config::Lines(const Directive& directive) const {
   std::lock_guard lock(mutex_);
   return FormatLines(directive, values_[IndexOf(directive)]);

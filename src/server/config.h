@@ -65,6 +65,8 @@ class Config {
 
   // Sets what the server itself has changed. REQUIRES: words as the directive keeps them
   void Keep(std::string_view name, std::vector<std::string> words);
+  // REQUIRES: a directive that is a number, within its bounds
+  void KeepNumber(std::string_view name, int64_t number);
 
   // Lines of the configuration file, and whether the value differs from the default.
   std::vector<std::string> Lines(const Directive& directive) const;

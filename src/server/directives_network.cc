@@ -31,7 +31,8 @@ const Directive kRows[] = {
     {.name = "metrics-port", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0,
      .max = 65535, .flags = kStartOnly, .target = &S::metrics_port,
      .help = "TCP port on each address that `bind` has at the start where Prometheus finds the metrics, at /metrics, "
-             "over HTTP and without a password; `protected-mode` holds here too. 0 is none."},
+             "over HTTP and without a password; `protected-mode` holds here too. At most 16 connections, of which a "
+             "new one replaces the one that has been idle longest. 0 is none."},
     {.name = "listen", .section = kNet, .kind = Kind::kSpecial, .special = &kListenSyntax,
      .flags = kStartOnly | kRepeatable,
      .syntax = "<address:port | [ipv6]:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]",
@@ -62,7 +63,9 @@ const Directive kRows[] = {
      .help = "Seconds after which a client that sends nothing is disconnected; 0 never."},
     {.name = "maxclients", .section = kNet, .kind = Kind::kNumber, .fallback = "10000", .min = 1,
      .max = UINT32_MAX, .target = &S::maxclients,
-     .help = "Clients connected at one time; whoever comes after is told so and disconnected."},
+     .help = "Clients connected at one time; a client beyond that is told so and disconnected. Lowered at the start, "
+             "and refused by CONFIG SET, where the limit on open files (ulimit -n) leaves too few beside tables "
+             "and logs."},
     {.name = "client-query-buffer-limit", .section = kNet, .kind = Kind::kMemory, .fallback = "1gb",
      .min = kMegabyte, .target = &S::client_query_buffer_limit,
      .help = "Bytes of requests not yet run that one client may have here; beyond that it is "

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <memory>
 
-#include "base/file_limit.h"
 #include "base/log.h"
 #include "server/command_line.h"
 #include "server/server.h"
@@ -74,7 +73,6 @@ int main(int argc, char** argv) {
     SetLogSeverity(static_cast<LogSeverity>(config.settings().loglevel.load()));
     return Ok();
   });
-  RaiseFileLimit();
   const int signals = OpenSignals();
   const int wish = eventfd(0, EFD_CLOEXEC);
 

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,11 @@
 #include "server/process_memory.h"
 
 namespace cairn {
+namespace {
+
+constexpr uint64_t kOtherFiles = 128;  // than tables
+
+}  // namespace
 
 Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, OfflineUse use) {
   uint64_t budget = DefaultMemoryBudget();
@@ -34,7 +40,8 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, Offlin
   store.imports = creates;
   store.budget = Budget::Of(budget);
   ArrangeMemory(budget);
-  RaiseFileLimit();
+  const uint64_t limit = RaiseFileLimit(0);
+  store.most_open_tables = limit - std::min(limit / 2, kOtherFiles);
   return Store::Open(store);
 }
 

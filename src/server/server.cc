@@ -29,7 +29,6 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
 constexpr std::string_view kProtected =
     "-DENIED Cairn is running in protected mode because protected mode is enabled and no password is set for "
     "the default user. In this mode connections are only accepted from the loopback interface. Set "
@@ -88,6 +87,7 @@ Status Server::RenameCommands() {
 
 Status Server::OpenStore() {
   StoreOptions options;
+  options.most_open_tables = TRY(descriptors_.Divide());
   options.dir = config_->Text("dir");
   options.databases = static_cast<int>(settings().databases);
   options.budget = Budget::Of(MemoryBudget(settings()));
@@ -142,6 +142,7 @@ void Server::WatchSettings() {
     users_.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
   });
+  config_->Watch("maxclients", [this] { return descriptors_.Follow(*store_); });
   config_->Watch("memory-budget", [this] {
     store_->SetBudget(Budget::Of(MemoryBudget(settings())));
     client_memory_.FollowSettings();

@@ -26,6 +26,7 @@
 #include "server/committer.h"
 #include "server/cross_protocol.h"
 #include "server/config.h"
+#include "server/descriptors.h"
 #include "server/latency_monitor.h"
 #include "server/monitors.h"
 #include "server/ports.h"
@@ -109,6 +110,7 @@ class Server : public Service {
   const std::unique_ptr<Config> config_;
   const Identity identity_;
   CommandTable table_;
+  Descriptors descriptors_{*config_};
   std::unique_ptr<Store> store_;
   ClientRegistry clients_;
   ClientMemory client_memory_{clients_, settings()};

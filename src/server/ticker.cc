@@ -44,6 +44,7 @@ void Ticker::RunTick() {
       server_.replication().Tick(WallMs());
       server_.stats().Sample(now_us);
       server_.store().Lend();
+      server_.store().WatchOpenTables();
       NoteStalls();
       sampled_us = now_us;
     }

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "storage/compaction.h"
 #include "storage/log_files.h"
+#include "storage/open_tables.h"
 #include "storage/ready_reads.h"
 #include "storage/store.h"
 #include "storage/tuning.h"
@@ -65,8 +66,10 @@ Status Store::OpenDb() {
   rate_limiter_ = parts.rate_limiter;
   statistics_ = parts.statistics;
 
-  env_ = rocksdb::NewCompositeEnv(std::make_shared<LogFiles>(MakeTableFiles()));
+  open_tables_ = std::make_shared<OpenTables>(options_.most_open_tables);
+  env_ = rocksdb::NewCompositeEnv(std::make_shared<LogFiles>(MakeTableFiles(open_tables_)));
   rocksdb::DBOptions db_options = TuneDatabase(options_, parts);
+  db_options.max_open_files = open_tables_->MaxOpenFilesFor(options_.dir);
   db_options.env = env_.get();
   db_options.listeners.push_back(std::make_shared<EngineListener>(*this));
   // Without one, RocksDB does not come back from a full disk by itself.
@@ -88,5 +91,11 @@ Status Store::OpenDb() {
   db_->GetEnv()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
   return Ok();
 }
+
+uint64_t Store::open_tables() const { return open_tables_->count(); }
+
+Status Store::SetMostOpenTables(uint64_t most) { return open_tables_->SetMost(*db_, most); }
+
+void Store::WatchOpenTables(uint64_t coming) { open_tables_->BindIfNear(*db_, coming); }
 
 }  // namespace cairn

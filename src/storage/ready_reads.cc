@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/remove_file.h"
+#include "storage/open_tables.h"
 
 namespace cairn {
 namespace {
@@ -43,9 +44,21 @@ ReadyOnly::~ReadyOnly() { current = outer_; }
 // A table or a blob file. Thread: any, several at once; the descriptor never moves.
 class TableFile : public rocksdb::FSRandomAccessFile {
  public:
-  TableFile(std::string path, int fd)
-      : path_(std::move(path)), fd_(fd), most_bytes_(path_.ends_with(".blob") ? kMostBlobBytes : kMostTableBytes) {}
-  ~TableFile() override { close(fd_); }
+  TableFile(std::string path, int fd, std::shared_ptr<OpenTables> open_tables)
+      : path_(std::move(path)), fd_(fd), most_bytes_(path_.ends_with(".blob") ? kMostBlobBytes : kMostTableBytes),
+        open_tables_(std::move(open_tables)) {
+    open_tables_->OnOpen();
+  }
+  ~TableFile() override {
+    close(fd_);
+    open_tables_->OnClose();
+  }
+
+  // A read that would wait.
+  static IOStatus Refuse(ReadyOnly& ready) {
+    ready.refused_ = true;
+    return Refused();
+  }
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override {
@@ -93,43 +106,46 @@ class TableFile : public rocksdb::FSRandomAccessFile {
   }
 
  private:
-  friend class DirectFile;
-
-  static IOStatus Refuse(ReadyOnly& ready) {
-    ready.refused_ = true;
-    return Refused();
-  }
-
   const std::string path_;
   const int fd_;
   const size_t most_bytes_;
+  const std::shared_ptr<OpenTables> open_tables_;
 };
 
 // A file that goes past the page cache.
 class DirectFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
  public:
-  using FSRandomAccessFileOwnerWrapper::FSRandomAccessFileOwnerWrapper;
+  DirectFile(std::unique_ptr<rocksdb::FSRandomAccessFile> file, std::shared_ptr<OpenTables> open_tables)
+      : FSRandomAccessFileOwnerWrapper(std::move(file)), open_tables_(std::move(open_tables)) {
+    open_tables_->OnOpen();
+  }
+  ~DirectFile() override { open_tables_->OnClose(); }
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* debug) const override {
     if (current != nullptr) return TableFile::Refuse(*current);
     return FSRandomAccessFileOwnerWrapper::Read(offset, n, options, result, scratch, debug);
   }
+
+ private:
+  const std::shared_ptr<OpenTables> open_tables_;
 };
 
 namespace {
 
 class TableFiles : public rocksdb::FileSystemWrapper {
  public:
-  using FileSystemWrapper::FileSystemWrapper;
+  TableFiles(std::shared_ptr<rocksdb::FileSystem> files, std::shared_ptr<OpenTables> open_tables)
+      : FileSystemWrapper(std::move(files)), open_tables_(std::move(open_tables)) {}
   const char* Name() const override { return "TableFiles"; }
 
   IOStatus NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions& options,
                                std::unique_ptr<rocksdb::FSRandomAccessFile>* file, IODebugContext* debug) override {
+    if (current != nullptr) return TableFile::Refuse(*current);  // to open a file waits
     if (options.use_direct_reads || options.use_mmap_reads) {
       std::unique_ptr<rocksdb::FSRandomAccessFile> direct;
       IOStatus opened = FileSystemWrapper::NewRandomAccessFile(path, options, &direct, debug);
-      if (opened.ok()) *file = std::make_unique<DirectFile>(std::move(direct));
+      if (opened.ok()) *file = std::make_unique<DirectFile>(std::move(direct), open_tables_);
       return opened;
     }
     int fd = -1;
@@ -138,7 +154,7 @@ class TableFiles : public rocksdb::FileSystemWrapper {
     } while (fd < 0 && errno == EINTR);
     if (fd < 0 && errno == ENOENT) return IOStatus::PathNotFound("opening " + path, std::strerror(errno));
     if (fd < 0) return Failed("opening", path, errno);
-    *file = std::make_unique<TableFile>(path, fd);
+    *file = std::make_unique<TableFile>(path, fd, open_tables_);
     return IOStatus::OK();
   }
 
@@ -148,12 +164,15 @@ class TableFiles : public rocksdb::FileSystemWrapper {
     if (path.ends_with(".sst") || path.ends_with(".blob")) CutDownToRemove(path);
     return FileSystemWrapper::DeleteFile(path, options, debug);
   }
+
+ private:
+  const std::shared_ptr<OpenTables> open_tables_;
 };
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> MakeTableFiles() {
-  return std::make_shared<TableFiles>(rocksdb::FileSystem::Default());
+std::shared_ptr<rocksdb::FileSystem> MakeTableFiles(std::shared_ptr<OpenTables> open_tables) {
+  return std::make_shared<TableFiles>(rocksdb::FileSystem::Default(), std::move(open_tables));
 }
 
 }  // namespace cairn

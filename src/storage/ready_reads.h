@@ -23,6 +23,8 @@
 
 namespace cairn {
 
+class OpenTables;
+
 // While it lives, and if it is `on`, no read of this thread waits for the disk.
 class ReadyOnly {
  public:
@@ -46,8 +48,8 @@ class ReadyOnly {
 };
 
 // RocksDB's file system (rocksdb/file_system.h), with files to be read at random that heed ReadyOnly. Files with
-// direct I/O have nothing in the page cache: while a ReadyOnly lives, reading them is refused. Tables and blob files
-// are cut down before they are removed (base/remove_file.h).
-std::shared_ptr<rocksdb::FileSystem> MakeTableFiles();
+// direct I/O have nothing in the page cache: while a ReadyOnly lives, reading them is refused, and so is opening any.
+// Those that are open are counted. Tables and blob files are cut down before they are removed (base/remove_file.h).
+std::shared_ptr<rocksdb::FileSystem> MakeTableFiles(std::shared_ptr<OpenTables> open_tables);
 
 }  // namespace cairn

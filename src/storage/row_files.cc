@@ -260,6 +260,7 @@ Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
     args.push_back(std::move(arg));
   }
   if (args.empty()) return Ok();
+  store.WatchOpenTables(files.size());
   const FlushNudge nudge(store.db(), families);  // rows of expiries may lie between those in memory
   return FromRocksDb(store.db().IngestExternalFiles(args));
 }

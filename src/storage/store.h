@@ -62,6 +62,7 @@ struct StoreOptions {
   uint64_t wal_bytes = 256ull << 20;               // where memtables are flushed to let old logs go
   bool keeps_logs = false;                         // for LogReader, until DropOldLogs (storage/old_logs.h)
   uint64_t blob_bytes = 64 * 1024;                 // values from here on live in blob files; 0: none do
+  uint64_t most_open_tables = 0;                   // 0: all there are (storage/open_tables.h)
   bool direct_io = false;
   bool bottom_zstd = true;
   bool imports = false;                            // for one transaction that only writes: see docs/decisions/import.md
@@ -88,6 +89,7 @@ struct Database {
 };
 
 struct KeyCountDelta;
+class OpenTables;
 
 class Store {
  public:
@@ -169,6 +171,13 @@ class Store {
   // The key cache gives up what rank indexes use beyond their share, and gets it back when they shrink. Called ten
   // times a second; cheap.
   void Lend();
+
+  // ---- tables that are open (storage/open_tables.h)
+  uint64_t open_tables() const;
+  Status SetMostOpenTables(uint64_t most);
+  // Called ten times a second, and before `coming` tables are taken in. Waits when there are nearly too many; cheap
+  // otherwise.
+  void WatchOpenTables(uint64_t coming = 0);
 
   // ---- what INFO shows
   uint64_t Ticker(uint32_t rocksdb_ticker) const;
@@ -261,6 +270,7 @@ class Store {
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   std::shared_ptr<rocksdb::RateLimiter> rate_limiter_;
   std::shared_ptr<rocksdb::Statistics> statistics_;
+  std::shared_ptr<OpenTables> open_tables_;
   std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;

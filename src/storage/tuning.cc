@@ -43,8 +43,6 @@ constexpr uint64_t kSyncStepBytes = kMegabyte;
 // wants the processor to answer a client waits along.
 constexpr uint64_t kMostWrittenAtOnce = 64 << 10;
 constexpr uint64_t kMostReadAtOnce = 256 << 10;
-// All: to open a table waits, also where a read may not (docs/decisions/run-again.md).
-constexpr int kMostOpenFiles = -1;
 constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
 
 rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
@@ -110,7 +108,6 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
   db.max_total_wal_size = options.wal_bytes;
   if (options.keeps_logs) db.WAL_ttl_seconds = kForeverSeconds;
   db.max_manifest_file_size = kManifestBytes;
-  db.max_open_files = kMostOpenFiles;
   db.bytes_per_sync = kSyncStepBytes;
   db.wal_bytes_per_sync = kSyncStepBytes;
   db.info_log = MakeEngineLog();

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "net/listener.h"
 
@@ -25,14 +27,18 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-std::string Fetch(int port) {
+int Connect(int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  const std::string request = "GET /page HTTP/1.0\r\n\r\n";
+  return fd;
+}
+
+std::string Fetch(int port, const std::string& request = "GET /page HTTP/1.0\r\n\r\n") {
+  const int fd = Connect(port);
   EXPECT_EQ(send(fd, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
   std::string answer;
   char buffer[4096];
@@ -53,6 +59,43 @@ TEST(HttpEndpointTest, AsksForEachRequestWhetherItMayBeAnswered) {
   const std::string refused = Fetch(port);
   EXPECT_LT(refused.find(" 403 "), refused.find('\r')) << refused;
   EXPECT_EQ(refused.find("the page"), refused.npos);
+}
+
+HttpPage OpenPage(std::string text) {
+  return {.path = "/page", .content_type = "text/plain", .make = [text] { return text; },
+          .may_read = [](bool) { return true; }};
+}
+
+// Connections that ask for nothing must keep nobody from the page, nor use up descriptors.
+TEST(HttpEndpointTest, AConnectionBeyondTheMostTakesThePlaceOfTheOneIdleLongest) {
+  const int port = FreePort();
+  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, OpenPage("the page"));
+  ASSERT_TRUE(endpoint.ok());
+  std::vector<int> idle;
+  for (int i = 0; i < 3 * kMostHttpConnections; ++i) idle.push_back(Connect(port));
+  EXPECT_TRUE(Fetch(port).ends_with("the page"));
+  int open = 0;
+  for (const int fd : idle) {
+    char byte;
+    open += recv(fd, &byte, 1, MSG_DONTWAIT) < 0 ? 1 : 0;
+    close(fd);
+  }
+  EXPECT_EQ(open, kMostHttpConnections - 1);
+}
+
+TEST(HttpEndpointTest, AnswersRequestsThatComeTogetherAndPagesThatTakeManySends) {
+  const int port = FreePort();
+  const std::string page(8 << 20, 'x');
+  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, OpenPage(page));
+  ASSERT_TRUE(endpoint.ok());
+  const std::string answers = Fetch(port, "HEAD /page HTTP/1.1\r\n\r\nGET /page?q HTTP/1.1\r\n\r\n"
+                                          "POST /page HTTP/1.1\r\ncontent-length: 3\r\n\r\n");
+  const size_t body = answers.find(page);
+  ASSERT_NE(body, answers.npos);
+  EXPECT_EQ(answers.find("200 OK"), 9u);
+  EXPECT_LT(answers.find("200 OK", 20), body);
+  EXPECT_NE(answers.find("405 Method Not Allowed", body + page.size()), answers.npos);
+  EXPECT_NE(Fetch(port, "nonsense\r\n\r\n").find(" 400 "), std::string::npos);
 }
 
 bool IsOfThisMachine(const char* text) {

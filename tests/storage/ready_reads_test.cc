@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/open_tables.h"
+
 namespace cairn {
 namespace {
 
@@ -56,13 +58,29 @@ class ReadyReads : public testing::Test {
     return true;
   }
 
-  std::shared_ptr<rocksdb::FileSystem> files_ = MakeTableFiles();
+  const std::shared_ptr<OpenTables> open_tables_ = std::make_shared<OpenTables>(0);
+  std::shared_ptr<rocksdb::FileSystem> files_ = MakeTableFiles(open_tables_);
   std::unique_ptr<rocksdb::FSRandomAccessFile> file_;
   std::string path_;
   std::string bytes_;
   std::string scratch_;
   rocksdb::Slice result_;
 };
+
+// RocksDB may have closed a table for want of descriptors; to open it again waits.
+TEST_F(ReadyReads, RefuseToOpenAFile) {
+  std::unique_ptr<rocksdb::FSRandomAccessFile> another;
+  {
+    const ReadyOnly ready(true);
+    EXPECT_FALSE(files_->NewRandomAccessFile(path_, {}, &another, nullptr).ok());
+    EXPECT_TRUE(ready.refused());
+  }
+  EXPECT_EQ(open_tables_->count(), 1u);
+  EXPECT_TRUE(files_->NewRandomAccessFile(path_, {}, &another, nullptr).ok());
+  EXPECT_EQ(open_tables_->count(), 2u);
+  another.reset();
+  EXPECT_EQ(open_tables_->count(), 1u);
+}
 
 TEST_F(ReadyReads, ServeWhatIsInThePageCache) {
   ASSERT_TRUE(Read(0, kFileBytes).ok());

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/open_tables.h"
+
+#include <rocksdb/db.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/log.h"
+
+namespace cairn {
+namespace {
+
+constexpr int kAllOpen = -1;
+constexpr uint64_t kMostForRocksDb = 1 << 22;  // from there on RocksDB takes the limit for none
+
+uint64_t CountTables(const std::string& dir) {
+  uint64_t count = 0;
+  std::error_code error;
+  std::filesystem::directory_iterator files(dir, error);
+  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
+    const std::string name = files->path().extension().string();
+    if (name == ".sst" || name == ".blob") ++count;
+  }
+  return count;
+}
+
+int ToMaxOpenFiles(uint64_t most) { return static_cast<int>(std::min(most, kMostForRocksDb)); }
+
+}  // namespace
+
+// A quarter is left for tables that are made between two looks, and for those that a compaction holds.
+bool OpenTables::IsNear(uint64_t count) const {
+  const uint64_t most = most_.load();
+  return most != 0 && count >= most - most / 4;
+}
+
+int OpenTables::MaxOpenFilesFor(const std::string& dir) {
+  is_bound_ = IsNear(CountTables(dir));
+  return is_bound_ ? ToMaxOpenFiles(most_) : kAllOpen;
+}
+
+Status OpenTables::Bind(rocksdb::DB& db) {
+  const rocksdb::Status set = db.SetDBOptions({{"max_open_files", std::to_string(ToMaxOpenFiles(most_))}});
+  return set.ok() ? Ok() : Status::Io("max_open_files: " + set.ToString());
+}
+
+void OpenTables::BindIfNear(rocksdb::DB& db, uint64_t coming) {
+  if (is_bound() || !IsNear(count() + coming)) return;
+  const std::lock_guard lock(mutex_);
+  if (is_bound()) return;
+  const Status bound = Bind(db);
+  is_bound_ = bound.ok();
+  Log(LogSeverity::kWarning,
+      bound.ok() ? "storage: no more than " + std::to_string(most_.load()) +
+                       " tables are kept open now, so reads of others are slower. Raise the limit on open files "
+                       "(ulimit -n) or lower maxclients."
+                 : "storage: " + std::string(bound.text()));
+}
+
+Status OpenTables::SetMost(rocksdb::DB& db, uint64_t most) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t old = most_.exchange(most);
+  if (!is_bound()) return Ok();
+  Status status = Bind(db);
+  if (!status.ok()) most_ = old;
+  return status;
+}
+
+}  // namespace cairn
