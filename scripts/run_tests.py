@@ -72,7 +72,7 @@ def list_parts(quick: bool) -> list[Part]:
     size = ["--quick"] if quick else []
     units = [word for unit in QUICK_UNITS for word in ("--only", f"unit/{unit}")] if quick else []
     left_out = [f"--ignore=tests/integration/test_{name}.py" for name in LONG_FILES] if quick else []
-    commands = "30000" if quick else "500000"
+    commands = ("20000", "10000") if quick else ("400000", "100000")
     damage = (["--count", "20000", "--files", "1000", "--preset", "release"] if quick
               else ["--count", "50000", "--files", "5000"])
     return [
@@ -80,7 +80,9 @@ def list_parts(quick: bool) -> list[Part]:
         Part("tidy", pytest + ["tests/tidy"], "--junitxml", limit),
         Part("integration", pytest + left_out + ["tests/integration"], "--junitxml", limit),
         # The same commands each time, so that a failure is of what changed; by hand each run draws anew.
-        Part("differential", ["tests/differential/run", "--seed", "7", "--commands", commands], None, limit),
+        Part("differential", ["tests/differential/run", "--seed", "7", "--commands", commands[0]], None, limit),
+        Part("differential_valkey", ["tests/differential/run", "--oracle", "valkey", "--seed", "7",
+                                     "--commands", commands[1]], None, limit),
         Part("fuzz", ["tests/fuzz/run"] + damage, None, limit),
         Part("redis_suite", ["tests/compat/redis_suite"] + units, None, limit),
         Part("redis_own_servers", ["tests/compat/redis_suite", "--own-servers"], None, 1800, True),

@@ -298,6 +298,9 @@ Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(name);
   Stream stream = TRY(Stream::Find(keys, key));
   if (!stream.exists()) return Status::Reply(errors::kNoSuchKey);
+  if (last_id < stream.state().max_deleted_id) {
+    return Status::Reply("ERR The ID specified in XSETID is smaller than current max_deleted_entry_id");
+  }
   if (stream.size() > 0) {
     if (last_id < TRY(stream.LastEntryId())) {
       return Status::Reply(

@@ -24,8 +24,6 @@ namespace {
 constexpr std::string_view kTimeoutNumber = "ERR timeout is not an integer or out of range";
 constexpr std::string_view kTimeoutNegative = "ERR timeout is negative";
 constexpr std::string_view kTimeoutRange = "ERR timeout is out of range";
-constexpr std::string_view kUnbalanced =
-    "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.";
 constexpr std::string_view kGroupOfXRead =
     "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.";
 constexpr std::string_view kNoAckOfXRead =
@@ -70,6 +68,13 @@ Status ReadTimeout(CommandContext& ctx, std::string_view text) {
   return Ok();
 }
 
+Status Unbalanced(bool as_group) {
+  return Status::Reply(as_group ? "ERR Unbalanced 'xreadgroup' list of streams: for each stream key an ID or '>' must "
+                                  "be specified."
+                                : "ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be "
+                                  "specified.");
+}
+
 // [GROUP group consumer] [COUNT count] [BLOCK ms] [NOACK] STREAMS key [key ...] id [id ...]
 Result<ReadRequest> ReadOptions(CommandContext& ctx, Args& args, bool as_group) {
   ReadRequest request;
@@ -85,7 +90,7 @@ Result<ReadRequest> ReadOptions(CommandContext& ctx, Args& args, bool as_group) 
       request.count = static_cast<uint64_t>(TRY(ReadStreamCount(args.Bytes())));
     } else if (args.More() && EqualsIgnoreCase(word, "streams")) {
       request.first_key = args.position();
-      if (args.left() % 2 != 0) return Status::Reply(kUnbalanced);
+      if (args.left() % 2 != 0) return Unbalanced(as_group);
       request.streams = args.left() / 2;
     } else if (args.left() >= 2 && EqualsIgnoreCase(word, "group")) {
       if (!as_group) return Status::Reply(kGroupOfXRead);

@@ -392,8 +392,7 @@ constexpr CommandRow kRows[] = {
      .since = "1.0.1",
      .summary = "Stores several strings at once, if none of the keys exists yet.",
      .complexity = "O(N) with N the number of keys",
-     .syntax = "key value [key value ...]",
-     .tips = "request_policy:multi_shard response_policy:agg_min"},
+     .syntax = "key value [key value ...]"},
 };
 
 }  // namespace

@@ -266,7 +266,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .since = "2.6.9", .summary = "Returns the name of the connection.", .complexity = "O(1)"},
     {.name = "setname", .arity = 3, .flags = kOwn, .run = ClientSetName, .group = kGroup,
      .since = "2.6.9", .summary = "Names the connection.", .complexity = "O(1)",
-     .syntax = "connection-name"},
+     .syntax = "connection-name", .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "setinfo", .arity = 4, .flags = kOwn, .run = ClientSetInfo, .group = kGroup,
      .since = "7.2.0", .summary = "Takes down which library the client uses.", .complexity = "O(1)",
      .syntax = "<LIB-NAME libname | LIB-VER libver>",

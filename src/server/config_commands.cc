@@ -87,10 +87,11 @@ constexpr CommandRow kSubcommandRows[] = {
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = ConfigRewrite,
      .group = kGroup, .since = "2.8.0",
-     .summary = "Writes what is set now to the configuration file.", .complexity = "O(1)"},
+     .summary = "Writes what is set now to the configuration file.", .complexity = "O(1)",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "resetstat", .arity = 2, .flags = kFlags, .run = ConfigResetStat, .group = kGroup,
      .since = "2.0.0", .summary = "Lets the statistics of INFO start at zero again.",
-     .complexity = "O(1)"},
+     .complexity = "O(1)", .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };

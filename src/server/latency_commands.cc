@@ -185,7 +185,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .summary = "Returns the last sample of every latency event.", .complexity = "O(1)", .tips = kPerNode},
     {.name = "reset", .arity = -2, .flags = kFlags, .run = LatencyReset, .group = kGroup, .since = "2.8.13",
      .summary = "Forgets latency events.", .complexity = "O(1)", .syntax = "[event [event ...]]",
-     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+     .tips = "request_policy:all_nodes response_policy:agg_sum"},
     {.name = "histogram", .arity = -2, .flags = kFlags, .run = LatencyHistogramOf, .group = kGroup, .since = "7.0.0",
      .summary = "Returns how long commands took, as cumulative counts.",
      .complexity = "O(N) with N the number of commands that are shown", .syntax = "[command [command ...]]",

@@ -74,8 +74,8 @@ def same_deadline(ours, theirs):
     return abs(ours - theirs) <= DEADLINE_SLACK_MS
 
 
-def compare_database(first, second, database, encodings=True):
-    """Differences of one database as sentences."""
+def compare_database(first, second, database, encodings=True, agree=None):
+    """Differences of one database as sentences; see compare()."""
     for connection in (first, second):
         connection.call(b"SELECT", b"%d" % database)
     ours, theirs = scan_keys(first), scan_keys(second)
@@ -92,12 +92,14 @@ def compare_database(first, second, database, encodings=True):
     common = sorted(ours & theirs)
     for start in range(0, len(common), CHUNK):
         keys = common[start : start + CHUNK]
-        for key, a, b in zip(keys, describe(first, keys), describe(second, keys)):
+        for key, a, b in zip(
+            keys, *(describe(each, keys, ordered=encodings) for each in (first, second))
+        ):
             if a[0] != b[0] or (encodings and a[1] != b[1]):
                 found.append(f"db {database}: key {key!r} is {a[:2]} and {b[:2]}")
             elif not same_deadline(a[2], b[2]):
                 found.append(f"db {database}: key {key!r} lives {a[2]} and {b[2]} ms")
-            elif a[3] != b[3]:
+            elif a[3] != b[3] and not (agree and agree(a[0], a[3], b[3])):
                 found.append(
                     f"db {database}: {a[0].decode()} {key!r}:\n"
                     f"    {show(a[3]) if isinstance(a[3][0], bytes) else a[3]}\n"
@@ -106,10 +108,12 @@ def compare_database(first, second, database, encodings=True):
     return found
 
 
-def compare(first, second, databases=16, encodings=True):
-    """All differences of two servers, given a connection to each (resp.Connection)."""
+def compare(first, second, databases=16, encodings=True, agree=None):
+    """All differences of two servers, given a connection to each (resp.Connection). `encodings`:
+    whether these, and the order they give to the elements of small collections, are compared.
+    `agree(type, value, value)` may explain values that differ."""
     return [
         sentence
         for database in range(databases)
-        for sentence in compare_database(first, second, database, encodings)
+        for sentence in compare_database(first, second, database, encodings, agree)
     ]

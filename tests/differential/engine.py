@@ -39,10 +39,11 @@ class Difference(Exception):
 
 
 class Pair:
-    """A connection per protocol version to each of two servers."""
+    """A connection per protocol version to each of two servers. `oracle` knows the first."""
 
-    def __init__(self, reference, candidate):
+    def __init__(self, reference, candidate, oracle):
         self.addresses = (reference, candidate)
+        self.oracle = oracle
         self.by_protocol = {}
         self.connect()
 
@@ -135,7 +136,7 @@ class Engine:
                 continue
             if at >= len(ours) or at >= len(theirs):
                 break
-            if not compare.same(s, ours[at], theirs[at], *before):
+            if not self.pair.oracle.agrees(s, ours[at], theirs[at], *before):
                 del self.history[start + index + 1 :]
                 raise Difference(
                     f"reference: {show(ours[at])}\ncandidate: {show(theirs[at])}", s, protocol
@@ -296,7 +297,8 @@ class Engine:
             dumps = [c.pipeline([[b"DUMP", key] for key in keys]) for c in connections]
             there = [key for key, (_, dump) in zip(keys, dumps[0]) if dump is not None]
             found = []
-            for connection, foreign in zip(connections, reversed(dumps)):
+            pairs = list(zip(connections, reversed(dumps)))
+            for connection, foreign in pairs[: 1 + self.pair.oracle.dumps_are_read]:
                 restores = [
                     [b"RESTORE", b"crossed:" + key, b"0", dump]
                     for key, (_, dump) in zip(keys, foreign)
@@ -313,14 +315,19 @@ class Engine:
                 connection.pipeline([[b"DEL", key] for key in crossed])
                 found.append([encoding for _, encoding, _, _ in after])
                 for key, old, new in zip(there, before, after):
-                    if (old[0], unsigned_zeros(old)) != (new[0], unsigned_zeros(new)):
+                    values = unsigned_zeros(old), unsigned_zeros(new)
+                    if old[0] != new[0] or not self._holds_the_same(old[0], *values):
                         raise Difference(f"{key!r} crossed:\n    {old}\n    {new}")
-            for key, ours, theirs in zip(there, *found):
-                if ours != theirs:
+            for key, ours, theirs in zip(there, found[0], found[-1]):
+                if ours != theirs and self.pair.oracle.encodings:
                     raise Difference(f"{key!r} is restored as {ours} and {theirs}")
         finally:
             for connection in connections:
                 connection.close()
+
+    def _holds_the_same(self, kind, reference, candidate):
+        """Whether two values of keys of this type (dataset.comparable) are the same, or explained."""
+        return self.pair.oracle.agrees(rules.Step([dataset.READERS[kind][0]]), reference, candidate)
 
     def compare_after_restart(self, round_, restart):
         """Ends and starts the candidate; what the round left must be there as before."""
@@ -332,7 +339,9 @@ class Engine:
         """Compares everything both servers hold. Raises Difference."""
         connections = [Connection(host, port) for host, port in self.pair.addresses]
         try:
-            found = dataset.compare(*connections)
+            found = dataset.compare(
+                *connections, encodings=self.pair.oracle.encodings, agree=self._holds_the_same
+            )
         finally:
             for connection in connections:
                 connection.close()

@@ -6,7 +6,6 @@ the failing command, all if these do not suffice; then pieces of halving size ar
 difference stays (Zeller's ddmin, without its complements, which cost more than they gain here).
 """
 
-import compare
 from resp import encode, parse_all
 
 MOST_TRIALS = 400
@@ -34,11 +33,12 @@ class Trials:
             mark = connection.send_batch(b"".join(payload))
             replies.append(parse_all(connection.read_batch(mark)))
         ours, theirs = replies
+        agrees = self.pair.oracle.agrees
         if len(ours) < 2 or len(ours) != len(theirs):
             return len(ours) != len(theirs) or (
-                bool(ours) and not compare.same(steps[-1], ours[-1], theirs[-1])
+                bool(ours) and not agrees(steps[-1], ours[-1], theirs[-1])
             )
-        return not compare.same(steps[-1], ours[-1], theirs[-1], ours[-2], theirs[-2])
+        return not agrees(steps[-1], ours[-1], theirs[-1], ours[-2], theirs[-2])
 
 
 def related(steps, last):

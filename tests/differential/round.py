@@ -57,13 +57,20 @@ LIMITS = {
 ODD_TEXTS = [b"abc", b"", b"\xff\x00", b"1x", b"not a number", b"(", b"--1"]
 
 
+def text_of(item):
+    """A step's or an iteration's words as one text."""
+    words = item.head + item.options if isinstance(item, scans.Iteration) else item.words
+    return b" ".join(words)
+
+
 class Round:
     """Generates the batches of one round."""
 
-    def __init__(self, seed, number, batch_size=200, only=None):
+    def __init__(self, seed, number, batch_size=200, only=None, avoided=None):
         self.rng = random.Random(f"{seed}/{number}")
         self.number = number
         self.batch_size = batch_size
+        self.avoided = avoided  # a regular expression that no command may match
         self.limits = self._draw_limits()  # for CONFIG SET
         self.space = Space(self.rng)
         self.space.protocol = 2
@@ -114,6 +121,8 @@ class Round:
             self.drawn = self.rng.choices(self.generators, self.weights, k=256)
         made = self.drawn.pop()(self.space)
         group = made if isinstance(made, list) else [made]
+        if self.avoided and any(self.avoided.search(text_of(item)) for item in group):
+            return self._group(protocol)
         database = self.space.databases[protocol - 2]
         for item in group:
             item.database = database

@@ -3,7 +3,8 @@
 
 `server` is one process for a whole module, emptied before each test; a test that restarts it, kills
 it or needs directives makes its own `Server`. `r` is a client of it. `redis_server` is a real
-redis-server in the same role, and skips the test where none is installed.
+redis-server in the same role, and skips the test where none is installed. `newer_pair` asks `server`
+and Valkey, which answers as Redis 7.2 and later where these differ from 7.0.
 
 A test marked `measures("memory")` asserts what something costs, which a sanitizer makes meaningless: it is not run
 under one.
@@ -17,7 +18,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from harness import SANITIZER, Server, start_redis  # noqa: E402  (the path is set just above)
+from harness import SANITIZER, Server, start_redis, start_valkey  # noqa: E402  (the path is set just above)
 from raw_client import Pair  # noqa: E402
 
 
@@ -77,5 +78,21 @@ def redis_server(module_redis_server):
 def pair(request, server, redis_server):
     """The server and a redis-server, both empty, asked the same in either protocol."""
     both = Pair(server, redis_server, request.param)
+    yield both
+    both.close()
+
+
+@pytest.fixture(scope="module")
+def module_valkey_server():
+    """The Valkey behind `newer_pair`."""
+    with start_valkey() as server:
+        yield server
+
+
+@pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
+def newer_pair(request, server, module_valkey_server):
+    """The server and Valkey, both empty, asked the same in either protocol."""
+    module_valkey_server.client().flushall()
+    both = Pair(server, module_valkey_server, request.param)
     yield both
     both.close()

