@@ -60,42 +60,26 @@ bool CommandRules::Replaces(const Rule& later, const Rule& earlier) {
   return is_about_commands && earlier.name.starts_with(later.name + "|");
 }
 
-bool CommandRules::SetOne(uint32_t id, bool allow) {
-  const bool had_arguments = arguments_.erase(id) > 0;
-  const bool changes = had_arguments || allowed_[id] != allow;
+void CommandRules::SetOne(uint32_t id, bool allow) {
+  arguments_.erase(id);
   allowed_[id] = allow;
   all_ = all_ && allow;
-  return changes;
 }
 
-bool CommandRules::SetWithChildren(const Catalogue& catalogue, uint32_t id, bool allow) {
-  bool changed = SetOne(id, allow);
-  for (const uint32_t child : catalogue.at(id).children) changed = SetOne(child, allow) || changed;
-  return changed;
+void CommandRules::SetWithChildren(const Catalogue& catalogue, uint32_t id, bool allow) {
+  SetOne(id, allow);
+  for (const uint32_t child : catalogue.at(id).children) SetOne(child, allow);
 }
 
-bool CommandRules::Enact(const Catalogue& catalogue, const Rule& rule) {
+void CommandRules::Enact(const Catalogue& catalogue, const Rule& rule) {
   if (!rule.argument.empty()) {
-    if (allowed_[rule.id]) return false;
     arguments_[rule.id].push_back(rule.argument);
-    return true;
-  }
-  if (rule.category == 0) return SetWithChildren(catalogue, rule.id, rule.allow);
-  bool changed = false;
-  bool is_empty = true;
-  for (uint32_t id = 0; id < catalogue.size(); ++id) {
-    if (!(catalogue.at(id).categories & rule.category)) continue;
-    is_empty = false;
-    changed = SetWithChildren(catalogue, id, rule.allow) || changed;
-  }
-  return changed || (is_empty && rule.allow != from_all_);
-}
-
-void CommandRules::Replay(const Catalogue& catalogue) {
-  std::vector<Rule> rules = std::move(rules_);
-  StartFrom(from_all_);
-  for (Rule& rule : rules) {
-    if (Enact(catalogue, rule)) rules_.push_back(std::move(rule));
+  } else if (rule.category == 0) {
+    SetWithChildren(catalogue, rule.id, rule.allow);
+  } else {
+    for (uint32_t id = 0; id < catalogue.size(); ++id) {
+      if (catalogue.at(id).categories & rule.category) SetWithChildren(catalogue, id, rule.allow);
+    }
   }
 }
 
@@ -106,8 +90,8 @@ Status CommandRules::Apply(const Catalogue& catalogue, std::string_view text) {
   }
   Rule rule = TRY(Parse(catalogue, text));
   std::erase_if(rules_, [&](const Rule& earlier) { return Replaces(rule, earlier); });
-  Replay(catalogue);
-  if (Enact(catalogue, rule)) rules_.push_back(std::move(rule));
+  Enact(catalogue, rule);
+  rules_.push_back(std::move(rule));
   return Ok();
 }
 

@@ -3,9 +3,10 @@
 // CommandRules: which commands may be run, as said by rules such as +get, -config|set, +@read or
 // +select|0, applied in their order to all commands (+@all) or none (-@all).
 //
-// The rules that still matter are kept as they were said, so that describing them and applying the
-// description again ends in the same: a rule about the same commands replaces those before it, and
-// one that changes nothing is dropped. A category without commands is kept, as it may gain some.
+// The rules are kept as they were given, as by Redis 7.2: applying the description again ends in the
+// same. A rule replaces an earlier one about the same command or category, and a rule about a command
+// replaces those about its subcommands. A rule that changes nothing now is kept: a category may gain
+// commands.
 //
 // Thread: a value; the owner's.
 #pragma once
@@ -51,17 +52,14 @@ class CommandRules {
   static Result<Rule> ParseWithArgument(const Catalogue& catalogue, std::string_view name);
   // Whether `later` leaves nothing of what `earlier` said.
   static bool Replaces(const Rule& later, const Rule& earlier);
-  // Starts again with the rules kept, and drops those that no longer change anything.
-  void Replay(const Catalogue& catalogue);
-  // True when anything is different now.
-  bool Enact(const Catalogue& catalogue, const Rule& rule);
-  bool SetOne(uint32_t id, bool allow);
-  bool SetWithChildren(const Catalogue& catalogue, uint32_t id, bool allow);
+  void Enact(const Catalogue& catalogue, const Rule& rule);
+  void SetOne(uint32_t id, bool allow);
+  void SetWithChildren(const Catalogue& catalogue, uint32_t id, bool allow);
 
   bool from_all_ = false;
   bool all_ = false;
   std::vector<bool> allowed_;  // by id
-  std::map<uint32_t, std::vector<std::string>> arguments_;  // allowed ones of commands that are not
+  std::map<uint32_t, std::vector<std::string>> arguments_;  // allowed ones, if the command is not
   std::vector<Rule> rules_;
 };
 

@@ -135,15 +135,27 @@ std::string_view DeniedObject(const Denial& denial, const Command& command,
   return argv[denial.position];
 }
 
-std::string DenialText(const Denial& denial, const Command& command) {
-  const std::string start = "NOPERM this user has no permissions to ";
+std::string DenialText(const Denial& denial, std::string_view user, const Command& command) {
   switch (denial.reason) {
     case DenialReason::kKey:
-      return start + "access one of the keys used as arguments";
+      return "No permissions to access a key";
     case DenialReason::kChannel:
-      return start + "access one of the channels used as arguments";
+      return "No permissions to access a channel";
     default:
-      return start + "run the '" + command.full_name() + "' command";
+      return VerboseDenialText(denial, user, command.full_name());
+  }
+}
+
+std::string VerboseDenialText(const Denial& denial, std::string_view user, std::string_view object) {
+  const std::string start = "User " + std::string(user) + " has no permissions to ";
+  const std::string quoted = "'" + std::string(object) + "'";
+  switch (denial.reason) {
+    case DenialReason::kKey:
+      return start + "access the " + quoted + " key";
+    case DenialReason::kChannel:
+      return start + "access the " + quoted + " channel";
+    default:
+      return start + "run the " + quoted + " command";
   }
 }
 

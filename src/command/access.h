@@ -33,8 +33,10 @@ bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const
 std::string_view DeniedObject(const Denial& denial, const Command& command,
                               std::span<const std::string_view> argv);
 
-// The error reply to the call, and to a queued one that EXEC finds to be no longer allowed.
-std::string DenialText(const Denial& denial, const Command& command);
+// Why `user` may not call the command, without an error code. The verbose text names a key or channel as well;
+// `object` is DeniedObject(). The last is the error reply to a queued call that EXEC finds to be no longer allowed.
+std::string DenialText(const Denial& denial, std::string_view user, const Command& command);
+std::string VerboseDenialText(const Denial& denial, std::string_view user, std::string_view object);
 std::string LateDenialText(const Denial& denial);
 
 }  // namespace cairn

@@ -99,7 +99,7 @@ Status Dispatcher::CheckUser(const Call& call) {
   if (denial_listener_) {
     denial_listener_(call.session, denial.reason, DeniedObject(denial, *call.command, call.argv));
   }
-  return Status::Reply(DenialText(denial, *call.command));
+  return Status::Reply("NOPERM " + DenialText(denial, call.session.user_name(), *call.command));
 }
 
 // What EXEC answered with an error in a command's place.

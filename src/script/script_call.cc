@@ -12,17 +12,6 @@
 namespace cairn {
 namespace {
 
-std::string DenialIn(const Denial& denial) {
-  const std::string start = "ERR The user executing the script ";
-  switch (denial.reason) {
-    case DenialReason::kKey:
-      return start + "can't access at least one of the keys mentioned in the command arguments";
-    case DenialReason::kChannel:
-      return start + "can't publish to the channel mentioned in the command";
-    default: return start + "can't run this command or subcommand";
-  }
-}
-
 // By the state of the server, which whoever has begun to write sees to the end of it.
 Status CheckState(const ScriptRun& run) {
   return run.ctx.session().is_primary ? Ok() : CheckWritable(run.scripting.conditions());
@@ -38,7 +27,7 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
   Session& session = run.ctx.session();
   if (const Denial denial = CheckAccess(session, *command, argv)) {
     run.ctx.script_calls().denials.push_back({denial.reason, std::string(DeniedObject(denial, *command, argv))});
-    return DenialIn(denial);
+    return "ERR ACL failure in script: " + DenialText(denial, session.user_name(), *command);
   }
   if (run.read_only && (command->flags() & (kWrite | kMayReplicate))) {
     return "ERR Write commands are not allowed from read-only scripts.";

@@ -139,19 +139,10 @@ Status AclDryRun(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Error(Code::kReply, errors::WrongArity(command->full_name()));
   }
   const Denial denial = CheckAccess(*user, *command, argv);
-  const std::string object(DeniedObject(denial, *command, argv));
-  switch (denial.reason) {
-    case DenialReason::kNone:
-      reply.Ok();
-      break;
-    case DenialReason::kKey:
-      reply.Bulk("This user has no permissions to access the '" + object + "' key");
-      break;
-    case DenialReason::kChannel:
-      reply.Bulk("This user has no permissions to access the '" + object + "' channel");
-      break;
-    default:
-      reply.Bulk("This user has no permissions to run the '" + object + "' command");
+  if (!denial) {
+    reply.Ok();
+  } else {
+    reply.Bulk(VerboseDenialText(denial, user->name(), DeniedObject(denial, *command, argv)));
   }
   return Ok();
 }
@@ -318,6 +309,7 @@ Status AclHelp(CommandContext&, Args&, Reply& reply) {
 constexpr uint32_t kOpen = kNoScript | kLoading | kStale;
 constexpr uint32_t kGuarded = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
+constexpr std::string_view kEveryNode = "request_policy:all_nodes response_policy:all_succeeded";
 constexpr std::string_view kPerUser = "O(N) with N the number of users";
 
 constexpr CommandRow kSubcommandRows[] = {
@@ -326,7 +318,8 @@ constexpr CommandRow kSubcommandRows[] = {
      .syntax = "[categoryname]"},
     {.name = "deluser", .arity = -3, .flags = kGuarded, .run = AclDelUser, .group = kGroup,
      .since = "6.0.0", .summary = "Removes users and closes their connections.",
-     .complexity = "O(N) with N the number of connections", .syntax = "username [username ...]"},
+     .complexity = "O(N) with N the number of connections", .syntax = "username [username ...]",
+     .tips = kEveryNode},
     {.name = "dryrun", .arity = -4, .flags = kGuarded, .run = AclDryRun, .group = kGroup,
      .since = "7.0.0", .summary = "Tells whether a user may run a command.", .complexity = "O(1)",
      .syntax = "username command [arg [arg ...]]"},
@@ -346,10 +339,12 @@ constexpr CommandRow kSubcommandRows[] = {
      .since = "6.0.0", .summary = "Returns what was refused lately.",
      .complexity = "O(N) with N the number of entries returned", .syntax = "[count | RESET]"},
     {.name = "save", .arity = 2, .flags = kGuarded | kSlowLane, .run = AclSave, .group = kGroup,
-     .since = "6.0.0", .summary = "Writes the users to the ACL file.", .complexity = kPerUser},
+     .since = "6.0.0", .summary = "Writes the users to the ACL file.", .complexity = kPerUser,
+     .tips = kEveryNode},
     {.name = "setuser", .arity = -3, .flags = kGuarded, .run = AclSetUser, .group = kGroup,
      .since = "6.0.0", .summary = "Makes a user or changes one.",
-     .complexity = "O(N) with N the number of rules", .syntax = "username [rule [rule ...]]"},
+     .complexity = "O(N) with N the number of rules", .syntax = "username [rule [rule ...]]",
+     .tips = kEveryNode},
     {.name = "users", .arity = 2, .flags = kGuarded, .run = AclUsers, .group = kGroup,
      .since = "6.0.0", .summary = "Returns the names of the users.", .complexity = kPerUser},
     {.name = "whoami", .arity = 2, .flags = kOpen, .run = AclWhoAmI, .group = kGroup,

@@ -46,16 +46,16 @@ class Rules : public testing::Test {
   Users users_{SomeCommands(), pubsub_default_};
 };
 
-TEST_F(Rules, CommandsAreDescribedByWhatStillMatters) {
+TEST_F(Rules, CommandsAreDescribedByTheRulesThatWereGiven) {
   EXPECT_EQ(Commands({}), "-@all");
   EXPECT_EQ(Commands({"+GET", "+get"}), "-@all +get");
-  EXPECT_EQ(Commands({"+get", "-get"}), "-@all");
+  EXPECT_EQ(Commands({"+get", "-get"}), "-@all -get");
   EXPECT_EQ(Commands({"+config|get", "+config"}), "-@all +config");
   EXPECT_EQ(Commands({"+config", "-config|set"}), "-@all +config -config|set");
-  EXPECT_EQ(Commands({"+@read", "-get", "+@read"}), "-@all +@read");
-  EXPECT_EQ(Commands({"+@all", "+get"}), "+@all");
+  EXPECT_EQ(Commands({"+@read", "-get", "+@read"}), "-@all -get +@read");
+  EXPECT_EQ(Commands({"+@all", "+get"}), "+@all +get");
   EXPECT_EQ(Commands({"+@all", "-@admin", "+config|get"}), "+@all -@admin +config|get");
-  EXPECT_EQ(Commands({"-@scripting"}), "-@all");
+  EXPECT_EQ(Commands({"-@scripting"}), "-@all -@scripting");
   EXPECT_EQ(Commands({"+@scripting"}), "-@all +@scripting");
 }
 
@@ -71,7 +71,8 @@ TEST_F(Rules, CommandsAreAllowedByTheLastRuleAboutThem) {
   Commands({"+@all", "-get"});
   EXPECT_FALSE(commands_.allows_all());
   Commands({"+@all", "-get", "+get"});
-  EXPECT_TRUE(commands_.allows_all());
+  EXPECT_FALSE(commands_.allows_all());
+  EXPECT_TRUE(commands_.Allows(kGet, ""));
 }
 
 TEST_F(Rules, CommandRulesAreChecked) {
