@@ -112,3 +112,43 @@ def test_a_client_of_a_unix_socket(tmp_path):
         monitor.close()
 
 
+
+
+SECRETS = [
+    ["AUTH", "hidden"],
+    ["AUTH", "hidden", "hidden", "hidden"],
+    ["HELLO", "AUTH", "default", "hidden"],
+    ["HELLO", "3", "AUTH", "hidden"],
+    ["HELLO", "2", "SETNAME", "me", "AUTH", "default", "hidden"],
+    ["MIGRATE", "127.0.0.1", "1", "nokey", "0", "10", "AUTH", "hidden"],
+    ["MIGRATE", "127.0.0.1", "1", "", "0", "10", "AUTH2", "default", "hidden", "KEYS", "nokey", "auth", "nokey"],
+    ["CONFIG", "SET", "masterauth", "hidden", "masteruser", "hidden"],
+    ["CONFIG", "SET", "maxclients", "requirepass", "hidden"],
+    ["ACL", "SETUSER", "bob", ">hidden", "nonsense"],
+    ["ACL", "DRYRUN", "default", "AUTH", "hidden"],
+    ["ACL", "DRYRUN", "default", "acl", "SetUser", "bob", ">hidden"],
+    ["ACL", "DRYRUN", "default", "command", "getkeys", "hello", "3", "auth", "bob", "hidden"],
+    ["COMMAND", "GETKEYS", "acl", "setuser", "bob", "on", ">hidden"],
+    ["COMMAND", "GETKEYSANDFLAGS", "CONFIG", "SET", "requirepass", "hidden"],
+    ["COMMAND", "GETKEYS", "MIGRATE", "h", "1", "k", "0", "10", "AUTH", "hidden"],
+    ["command", "getkeys", "auth", "hidden"],
+    ["command", "getkeys"],
+    ["acl", "dryrun", "default"],
+]
+
+
+def test_secrets_are_neither_shown_nor_kept():
+    """Those in requests that are arguments of others too, and in requests that are refused."""
+    with Server(slowlog_log_slower_than=0, slowlog_max_len=1000) as server, RawClient(server.port) as client:
+        lines = shown(server.port, SECRETS)
+        assert not [line for line in lines if "hidden" in str(line)]
+        assert any('"MIGRATE"' in line[1] and '"KEYS" "nokey" "auth" "nokey"' in line[1] for line in lines)
+        assert any(line[1].startswith('"COMMAND" "GETKEYS" "acl" "setuser" "(redacted)"') for line in lines)
+        for words in SECRETS:
+            client("multi")
+            client(*words)
+            client("exec")
+        told = [client("slowlog", "get", "-1"), client("acl", "log"), client("client", "list"),
+                client("latency", "doctor"), client("info", "all")]
+        assert "hidden" not in str(told) + server.log_tail(1000)
+        assert str(told).count("(redacted)") > len(SECRETS)
