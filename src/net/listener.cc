@@ -42,7 +42,9 @@ Result<int> ListenUnix(const ListenerOptions& options) {
   memcpy(address.sun_path, options.unix_path.c_str(), options.unix_path.size() + 1);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("cannot create a socket");
-  unlink(options.unix_path.c_str());
+  // What a server before this one left; anything else is not ours to remove.
+  struct stat old;
+  if (lstat(options.unix_path.c_str(), &old) == 0 && S_ISSOCK(old.st_mode)) unlink(options.unix_path.c_str());
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(fd, options.backlog) != 0) {
     Status status = Failed("cannot listen on " + options.unix_path);
     close(fd);

@@ -157,7 +157,7 @@ Status FileReceiver::ReceiveFile(Wire& wire, const FileLine& line) {
   const std::string part = path + ".part";
   if (!part_.empty() && part_ != part) return Status::Corruption("the transfer goes on with another file");
   part_ = part;
-  const int fd = open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
   if (fd < 0) return DiskError(part);
   const Closer closer{fd};
   TRY(ReceiveBytes(wire, line, fd));

@@ -5,26 +5,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "base/temporary_file.h"
 
 namespace cairn {
 namespace {
 
 Status FileError(const std::string& path) { return Status::Io(path + ": " + std::strerror(errno)); }
 
-// Several files may be under way for one place.
-std::string TemporaryName(const std::string& path) {
-  static std::atomic<int> next{0};
-  return path + "." + std::to_string(getpid()) + "-" + std::to_string(next++) + ".tmp";
-}
+constexpr mode_t kMode = 0640;
+constexpr std::string_view kMagic = "REDIS";
 
 }  // namespace
 
-RdbOutputFile::RdbOutputFile(std::string path)
-    : path_(std::move(path)), temporary_(TemporaryName(path_)) {}
+Status CheckMayBeReplaced(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return errno == ENOENT ? Ok() : FileError(path);
+  struct stat about {};
+  char begin[kMagic.size()];
+  const bool is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+  const ssize_t got = is_regular ? read(fd, begin, sizeof begin) : -1;
+  close(fd);
+  const bool is_rdb = got == static_cast<ssize_t>(sizeof begin) && std::string_view(begin, sizeof begin) == kMagic;
+  return is_rdb || got == 0 ? Ok() : Status::Io(path + " is there already, and is not an RDB file; it is not replaced");
+}
+
+RdbOutputFile::RdbOutputFile(std::string path) : path_(std::move(path)) {}
 
 RdbOutputFile::~RdbOutputFile() {
   if (fd_ < 0) return;
@@ -33,7 +42,8 @@ RdbOutputFile::~RdbOutputFile() {
 }
 
 Status RdbOutputFile::Open() {
-  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  TRY(CheckMayBeReplaced(path_));
+  fd_ = CreateBeside(path_, kMode, temporary_);
   return fd_ < 0 ? FileError(temporary_) : Ok();
 }
 

@@ -15,6 +15,9 @@
 
 namespace cairn {
 
+// kIo when there is something of this name that is neither an RDB file nor empty, and so is somebody else's.
+Status CheckMayBeReplaced(const std::string& path);
+
 class RdbOutputFile {
  public:
   explicit RdbOutputFile(std::string path);
@@ -23,6 +26,7 @@ class RdbOutputFile {
   RdbOutputFile(const RdbOutputFile&) = delete;
   RdbOutputFile& operator=(const RdbOutputFile&) = delete;
 
+  // kIo also when CheckMayBeReplaced says so.
   Status Open();
   Status Write(std::string_view bytes);
   // Syncs it and gives it its name, in place of an older one.
@@ -30,7 +34,7 @@ class RdbOutputFile {
 
  private:
   const std::string path_;
-  const std::string temporary_;
+  std::string temporary_;
   int fd_ = -1;
 };
 

@@ -11,6 +11,7 @@
 #include "base/words.h"
 #include "server/config_file.h"
 #include "server/config_reference.h"
+#include "server/file_directives.h"
 #include "server/server_state.h"
 
 DEFINE_bool(list_directives, false, "print the reference page of all directives and exit");
@@ -115,7 +116,7 @@ Status LoadAll(const Arguments& arguments, StartUp& start) {
   for (const std::vector<std::string>& words : arguments.directives) {
     TRY(ApplyDirective("command line", words, *start.config));
   }
-  return Ok();
+  return CheckFileDirectives(*start.config);
 }
 
 // Says what is wrong; the exit status for it.

@@ -8,10 +8,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
 #include <memory>
+#include <string>
 
+#include "base/file_mode.h"
 #include "base/log.h"
 #include "server/command_line.h"
 #include "server/server.h"
@@ -54,6 +57,15 @@ ShutdownOptions WaitForEnd(Server& server, int signals, int wish) {
   return server.shutdown().options();
 }
 
+// Not over a link: where others may write beside it, they could have it lead anywhere.
+void WritePid(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+  const std::string text = std::to_string(getpid()) + "\n";
+  const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (!written) Log(LogSeverity::kWarning, "Writing the pidfile " + path + " failed: " + strerror(errno));
+  if (fd >= 0) close(fd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +75,7 @@ int main(int argc, char** argv) {
   const std::string pid_file = config.Text("pidfile");
   const std::string log_file = config.Text("logfile");
   if (config.settings().daemonize) Daemonize();
+  HideFilesFromOthers();
   std::string error;
   if (!OpenLog(log_file, error)) {
     std::fprintf(stderr, "cairn-server: cannot open the log file: %s\n", error.c_str());
@@ -88,7 +101,7 @@ int main(int argc, char** argv) {
     server.Stop({});
     return 1;
   }
-  if (!pid_file.empty()) std::ofstream(pid_file) << getpid() << '\n';
+  if (!pid_file.empty()) WritePid(pid_file);
   const ShutdownOptions options = WaitForEnd(server, signals, wish);
   server.Stop(options);
   if (!pid_file.empty()) unlink(pid_file.c_str());

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/file_limit.h"
+#include "base/file_mode.h"
 #include "base/number.h"
 #include "server/process_memory.h"
 
@@ -28,7 +29,7 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, Offlin
     if (*given > 0) budget = *given;
   }
   const bool creates = use == OfflineUse::kImport;
-  if (creates && mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
+  if (creates && mkdir(options.dir.c_str(), 0750) != 0 && errno != EEXIST) {
     return Status::Io("cannot create the directory " + options.dir + ": " + std::strerror(errno));
   }
   if (!creates && !std::filesystem::exists(options.dir + "/CURRENT")) {
@@ -40,6 +41,7 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, Offlin
   store.imports = creates;
   store.budget = Budget::Of(budget);
   ArrangeMemory(budget);
+  HideFilesFromOthers();
   const uint64_t limit = RaiseFileLimit(0);
   store.most_open_tables = limit - std::min(limit / 2, kOtherFiles);
   return Store::Open(store);

@@ -59,7 +59,9 @@ Status Ports::Open() {
       own.qps_limit = spec.qps_limit;
       own.read_only = spec.read_only;
       own.tls = spec.tls ? &server_.tls() : nullptr;
-      TRY(Follow(lines_.emplace_back(), own));
+      std::unique_ptr<Listener> listener;
+      TRY(Follow(listener, own));
+      lines_.push_back(std::move(listener));
     }
   }
   const std::vector<Listener*> all = All();

@@ -2,21 +2,29 @@
 #include "server/replace_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
+
+#include "base/temporary_file.h"
 
 namespace cairn {
 namespace {
 
+constexpr mode_t kNewMode = 0600;  // such files have passwords
+
 Status FileError() { return Status::Error(Code::kIo, std::strerror(errno)); }
 
-Status WriteAndSync(const std::string& path, std::string_view text, mode_t mode) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+// Writes a file beside `path` and sets its `name`.
+Status WriteBeside(const std::string& path, std::string_view text, std::optional<mode_t> mode, std::string& name) {
+  const int fd = CreateBeside(path, kNewMode, name);
   if (fd < 0) return FileError();
   Status status;
+  if (mode && fchmod(fd, *mode) != 0) status = FileError();
   while (!text.empty() && status.ok()) {
     const ssize_t written = write(fd, text.data(), text.size());
     if (written >= 0) {
@@ -42,16 +50,14 @@ Status SyncFolder(const std::filesystem::path& folder) {
 }  // namespace
 
 Status ReplaceFile(const std::filesystem::path& path, std::string_view text) {
-  std::error_code ignored;  // a file that is not there yet has no permissions to keep
-  const auto old_mode = std::filesystem::status(path, ignored).permissions();
-  const mode_t mode = ignored || old_mode == std::filesystem::perms::unknown
-                          ? 0644
-                          : static_cast<mode_t>(old_mode) & 0777;
-  const std::string temporary = path.string() + "." + std::to_string(getpid()) + ".tmp";
-  Status status = WriteAndSync(temporary, text, mode);
+  struct stat old;
+  std::optional<mode_t> mode;
+  if (stat(path.c_str(), &old) == 0) mode = old.st_mode & 0777;
+  std::string temporary;
+  Status status = WriteBeside(path, text, mode, temporary);
   if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) status = FileError();
   if (!status.ok()) {
-    unlink(temporary.c_str());
+    if (!temporary.empty()) unlink(temporary.c_str());
     return status;
   }
   return SyncFolder(std::filesystem::absolute(path).parent_path());

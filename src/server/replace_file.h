@@ -12,8 +12,8 @@
 
 namespace cairn {
 
-// Writes `text` beside the file, syncs it and renames it into its place; permissions are kept. The
-// error is that of the file system.
+// Writes `text` beside the file, syncs it and renames it into its place; permissions are kept, those of a new file are
+// 0600. The error is that of the file system.
 Status ReplaceFile(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace cairn

@@ -18,6 +18,7 @@
 #include "server/command_worker.h"
 #include "server/directive_syntax.h"
 #include "server/families.h"
+#include "server/file_directives.h"
 #include "server/metrics.h"
 #include "server/tls_settings.h"
 #include "script/library_store.h"
@@ -101,7 +102,7 @@ Status Server::OpenStore() {
   options.keeps_logs = true;
   options.bottom_zstd =
       static_cast<BottomCompression>(settings().rocksdb_bottom_compression.load()) == BottomCompression::kZstd;
-  if (mkdir(options.dir.c_str(), 0755) != 0 && errno != EEXIST) {
+  if (mkdir(options.dir.c_str(), 0750) != 0 && errno != EEXIST) {
     return Status::Io("cannot create the directory " + options.dir + ": " + strerror(errno));
   }
   store_ = TRY(OpenWithRoom(options));
@@ -134,10 +135,7 @@ void Server::WatchSettings() {
       return Ok();
     });
   }
-  config_->Watch("dbfilename", [this] {
-    const bool is_path = config_->Text("dbfilename").find('/') != std::string::npos;
-    return is_path ? Status::Reply("dbfilename can't be a path, just a filename") : Ok();
-  });
+  config_->Watch("dbfilename", [this] { return CheckDbFilename(*config_); });
   config_->Watch("requirepass", [this] {
     users_.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
