@@ -78,7 +78,7 @@ const Directive kRows[] = {
     {.name = "protected-mode", .section = kSec, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::protected_mode,
      .help = "While there is no password, refuse clients that do not come from this machine."},
-    {.name = "enable-debug-command", .section = kSec, .kind = Kind::kChoice, .fallback = "local",
+    {.name = "enable-debug-command", .section = kSec, .kind = Kind::kChoice, .fallback = "no",
      .choices = kAllowed, .flags = kStartOnly, .target = &S::enable_debug_command,
      .help = "Who may use DEBUG: nobody, everybody, or clients on this machine."},
     {.name = "enable-protected-configs", .section = kSec, .kind = Kind::kChoice, .fallback = "no",

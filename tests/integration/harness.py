@@ -70,7 +70,7 @@ def directive_arguments(directives):
     arguments = []
     for name, value in directives.items():
         option = "--" + name.replace("_", "-")
-        for one in value if isinstance(value, (list, tuple)) else [value]:
+        for one in value if isinstance(value, (list, tuple)) else [] if value is None else [value]:
             text = {True: "yes", False: "no"}[one] if isinstance(one, bool) else str(one)
             arguments += [option, text]
     return arguments
@@ -80,7 +80,8 @@ class Server:
     """One server process with its own port and data directory.
 
     Keyword arguments are directives; underscores stand for dashes, a list repeats the directive and
-    booleans are yes and no. `command`, `data_dir` and `start` are for the harness itself: another
+    booleans are yes and no. DEBUG is allowed unless they say otherwise; a directive that is None is
+    left out. `command`, `data_dir` and `start` are for the harness itself: another
     program, a directory that shall be kept, and whether to start at once.
     """
 
@@ -110,7 +111,7 @@ class Server:
 
     def arguments(self):
         """The whole command line of the process."""
-        fixed = {"port": self.port, "bind": self.host, "dir": self.data_dir}
+        fixed = {"port": self.port, "bind": self.host, "dir": self.data_dir, "enable_debug_command": True}
         return self.command + directive_arguments({**fixed, **self.directives})
 
     def spawn(self):

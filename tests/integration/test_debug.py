@@ -177,6 +177,13 @@ def test_it_may_be_forbidden(allowed, redis_server):
             assert client("debug", "sleep", "0") == (b"+", b"OK")
 
 
+def test_by_default_nobody_may():
+    with Server(enable_debug_command=None) as server:
+        client = RawClient(server.port)
+        assert client("debug", "sleep", "0")[1].startswith(b"ERR DEBUG command not allowed.")
+        assert client("config", "get", "enable-debug-command")[1][1] == (b"$", b"no")
+
+
 def test_a_client_without_rights_is_told_redis_own_words(redis_server):
     """The text of the refusal, from a redis-server that forbids DEBUG."""
     from harness import start_redis  # here: only this test needs a second one
