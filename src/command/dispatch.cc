@@ -202,6 +202,7 @@ bool Dispatcher::StartsOnSlowLane(const Call& call) const {
 Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   CommandWorker& worker = call.worker;
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
+  if (call.command->Has(kReadonly)) worker.txn.StopAt(reply.cut_flag());
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
   // The state may have changed while it waited. Whoever changes it has waited for those who hold stripes.

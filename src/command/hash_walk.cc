@@ -69,7 +69,7 @@ Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
   std::string pairs;
-  Reply found(pairs, reply.protocol());
+  Reply found(pairs, reply.protocol(), reply.room());
   size_t shown = 0;
   const auto visit = [&](std::string_view field, std::string_view value) -> Result<bool> {
     if (!options.Matches(field)) return true;

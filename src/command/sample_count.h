@@ -28,7 +28,7 @@ struct SampleCount {
 // To be asked after each draw: whether the reply may still grow.
 inline Status CheckDraws(const Reply& reply) {
   constexpr size_t kMostBytes = size_t{1} << 30;
-  return reply.size() < kMostBytes ? Ok() : Status::Reply("ERR value is out of range");
+  return reply.size() < kMostBytes && !reply.is_cut() ? Ok() : Status::Reply("ERR value is out of range");
 }
 
 // The next argument. REQUIRES: there is one.

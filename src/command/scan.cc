@@ -20,7 +20,7 @@ Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
   const uint64_t cursor = TRY(ParseScanCursor(args));
   const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/true));
   std::string names;
-  Reply found(names, reply.protocol());
+  Reply found(names, reply.protocol(), reply.room());
   size_t shown = 0;
   uint64_t looked_at = 0;
   const auto visit = [&](std::string_view key, const Record& record) {

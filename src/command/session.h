@@ -21,6 +21,7 @@
 #include "acl/denial.h"
 #include "acl/users.h"
 #include "command/subscriptions.h"
+#include "resp/reply.h"
 
 namespace cairn {
 
@@ -83,10 +84,11 @@ struct BlockedCommand {
   bool timed_out = false;   // of a command that answers then (kAnswersTimeout)
 };
 
-class Session {
+class Session : public ReplyRoom {
  public:
   explicit Session(uint64_t id) : id_(id) {}
-  virtual ~Session() = default;
+  // Bounds nothing by itself.
+  bool MayHold(uint64_t) override { return true; }
 
   uint64_t id() const { return id_; }
 

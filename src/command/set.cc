@@ -132,7 +132,7 @@ Status SScan(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
   std::string members;
-  Reply found(members, reply.protocol());
+  Reply found(members, reply.protocol(), reply.room());
   size_t shown = 0;
   const auto visit = [&](std::string_view member) -> Result<bool> {
     if (!options.Matches(member)) return true;

@@ -240,7 +240,7 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
 
   Claim claim{ctx, key.bytes(), stream, *group, consumer, options.rules, ctx.now_ms()};
   std::string body;
-  Reply claimed(body, reply.protocol());
+  Reply claimed(body, reply.protocol(), reply.room());
   std::vector<StreamId> deleted;
   const StreamId next = TRY(ClaimOnwards(claim, options, claimed, deleted));
   group->Save();

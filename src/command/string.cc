@@ -22,11 +22,13 @@ namespace {
 
 // Replies with a string's text, or null where there is no key.
 Status ReplyText(Keyspace& keys, const Key& key, const KeyEntry& entry, Reply& reply) {
-  if (entry.exists()) {
-    reply.Bulk(TRY(ReadText(keys, key, entry)).view());
-  } else {
+  if (!entry.exists()) {
     reply.Null();
+    return Ok();
   }
+  // One in fragments may be large without anybody having sent that much.
+  if (entry.encoding() == Encoding::kSpread && !reply.Fits(TRY(TextSize(entry)))) return Ok();
+  reply.Bulk(TRY(ReadText(keys, key, entry)).view());
   return Ok();
 }
 

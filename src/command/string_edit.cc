@@ -150,6 +150,7 @@ Status GetRange(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   const ByteRange range = Settle(static_cast<int64_t>(TRY(TextSize(entry))), first, last);
+  if (!reply.Fits(range.size)) return Ok();
   reply.Bulk(TRY(ReadPart(keys, key, entry, range.offset, range.size)).view());
   return Ok();
 }

@@ -10,6 +10,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/sample_count.h"
 #include "command/scan_options.h"
 #include "command/zset_reply.h"
 #include "types/sample.h"
@@ -223,7 +224,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
   std::string body;
-  Reply elements(body, reply.protocol());
+  Reply elements(body, reply.protocol(), reply.room());
   size_t count = 0;
   const uint64_t next =
       TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
@@ -248,6 +249,7 @@ Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n,
     std::vector<uint64_t> ranks(std::min(n, kBatch));
     for (uint64_t& rank : ranks) rank = ctx.random().Below(zset.size());
     TRY(zset.Pick(ranks, elements));
+    TRY(CheckDraws(elements.reply()));
     n -= ranks.size();
   }
   return Ok();

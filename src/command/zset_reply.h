@@ -29,13 +29,15 @@ class ElementsReply {
   ElementsReply(Reply& reply, ElementForm form)
       : reply_(reply), form_(form), mark_(reply.Later()) {}
 
-  // A visitor of elements; never ends the walk. Const, as visitors are to be.
+  const Reply& reply() const { return reply_; }
+
+  // A visitor of elements; ends the walk when the reply is cut. Const, as visitors are to be.
   bool operator()(std::string_view member, double score) const {
     if (form_ == ElementForm::kPairs) reply_.Array(2);
     reply_.Bulk(member);
     if (form_ != ElementForm::kMembers) reply_.Double(score);
     ++count_;
-    return true;
+    return !reply_.is_cut();
   }
 
   // Writes the array's head. Once, at the end.

@@ -119,7 +119,7 @@ void Connection::OnReadable(int, short, void* self) {
     return;
   }
   if (!connection->ReadSocket()) return;
-  if (connection->state_ == State::kReading) {
+  if (connection->state_ == State::kReading && !connection->awaits_reader_) {
     connection->RunRequests(false);
   } else {
     connection->WatchRead(true);
@@ -144,6 +144,7 @@ void Connection::OnWritable(int fd, short what, void* self) {
       connection->WatchWrite(false);  // the next Flush looks again
     }
   }
+  connection->GoOnAfterReader();
 }
 
 void Connection::OnDeadline(int, short, void* self) {
@@ -183,12 +184,23 @@ bool Connection::ReadSocket() {
 void Connection::RunRequests(bool resume) {
   state_ = State::kInTick;
   wake_pending_ = false;
+  const size_t unsent_before = unsent();
   next_ = RunBatch(thread_->worker(), false, resume);
   if (next_ == Next::kRead && parser_.missing_bytes() > kReadBytes) {  // a large argument counts once it is announced
     MakeRoom();
     NoteBuffers();
   }
-  thread_->AddToTick(this);
+  const size_t added = unsent() - unsent_before;
+  if (added > kUnlimitedBytes) NoteBuffers();  // the tick may be long
+  thread_->AddToTick(this, added);
+}
+
+// A client that reads slowly slows itself: what it has not read stays within a bound. Its requests are still received,
+// for it may have to write them all before it reads.
+void Connection::GoOnAfterReader() {
+  if (!awaits_reader_ || state_ != State::kReading || is_shut() || unsent() > client_->most_unsent_bytes() / 2) return;
+  awaits_reader_ = false;
+  RunRequests(false);
 }
 
 Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
@@ -206,6 +218,7 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
       return Next::kRunMore;
     }
     if (parser_.pending_bytes() == 0) return Next::kRead;
+    if (unsent() > client_->most_unsent_bytes()) return Next::kAwaitReader;
     throttle_us_ = thread_->limit().Take();
     if (throttle_us_ > 0) return Next::kPark;
     const RequestParser::Outcome outcome = parser_.Next(client_->request_limits());
@@ -304,6 +317,11 @@ void Connection::Proceed() {
     case Next::kRunMore:
       WatchRead(true);
       event_active(read_event_, EV_READ, 0);
+      break;
+    case Next::kAwaitReader:
+      awaits_reader_ = true;
+      WatchRead(client_->request_limits().authenticated);
+      GoOnAfterReader();
       break;
     case Next::kFetch: Fetch(); break;
     // On the slow lane it would queue up for the key and keep the fast lane off it, and so would whoever comes next.
@@ -439,7 +457,9 @@ void Connection::OnWake() {
 // Not at rest, the end of the tick sees to it.
 void Connection::SendPushed() {
   client_->TakePushed(out_);
-  if (unsent() == 0 || Flush()) MoveHome();
+  if (unsent() > 0 && !Flush()) return;
+  MoveHome();
+  GoOnAfterReader();
 }
 
 void Connection::MoveHome() {

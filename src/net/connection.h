@@ -48,6 +48,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void RunAgain() { RunRequests(resumes_); }
   // Somebody wants something of it.
   void OnWake();
+  // Bytes of replies that wait for the end of the tick or to be taken.
+  size_t unsent() const { return out_.size() - sent_; }
   // Ten times a second.
   void OnTimer(int64_t now_us);
   // It has nothing in hand on its thread, so it may go to another: LeaveFor there, then Arrive on that one.
@@ -60,7 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class State : unsigned char { kReading, kInTick, kCommitting, kSlow, kParked };
-  enum class Next : unsigned char { kRead, kRunMore, kFetch, kRetry, kGoSlow, kPark, kClose };
+  enum class Next : unsigned char { kRead, kRunMore, kAwaitReader, kFetch, kRetry, kGoSlow, kPark, kClose };
 
   static void OnReadable(int fd, short what, void* self);
   static void OnWritable(int fd, short what, void* self);
@@ -84,11 +86,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Schedule(int64_t delay_us);
   void Park();
   void NoteBuffers();
-  size_t unsent() const { return out_.size() - sent_; }
   bool is_at_rest() const { return state_ == State::kReading || state_ == State::kParked; }
   void SendPushed();
   void MoveHome();
   void ReplaceReplies();
+  void GoOnAfterReader();
   void Close();
 
   IoThread* thread_;
@@ -110,6 +112,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   event* deadline_event_ = nullptr;
   bool watches_read_ = false;
   bool watches_write_ = false;
+  bool awaits_reader_ = false;      // runs nothing until its client has read some of its replies
   bool has_request_ = false;        // parser_.argv() is yet to be run
   bool resumes_ = false;            // the parked request is to be run again
   bool is_parked_on_client_ = false;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr timeval kTimerPeriod{0, 100000};
 constexpr int kMostTurns = 64;
+constexpr size_t kMostTickBytes = 4 << 20;  // of replies; then they are sent before more are made
 
 using Connections = std::vector<std::shared_ptr<Connection>>;
 
@@ -147,9 +148,11 @@ void IoThread::RunPosted() {
   for (const std::function<void()>& job : jobs) job();
 }
 
-void IoThread::AddToTick(Connection* connection) {
+void IoThread::AddToTick(Connection* connection, size_t added_bytes) {
   tick_.push_back(connection->shared_from_this());
-  if (!ending_tick_ && !is_committing_ && worker_->is_worth_commit()) EndTick();
+  tick_bytes_ += added_bytes;
+  if (ending_tick_) return;
+  if (tick_bytes_ > kMostTickBytes || (!is_committing_ && worker_->is_worth_commit())) EndTick();
 }
 
 void IoThread::EndTick() {
@@ -170,6 +173,7 @@ void IoThread::EndTick() {
     }
   }
   if (is_committing_) LetGoOfReaders();
+  tick_bytes_ = 0;
   ending_tick_ = false;
 }
 

@@ -75,7 +75,8 @@ class IoThread {
   Service& service() { return service_; }
   RateLimit& limit() { return limit_; }
   // The connection has replies, or wants something, at the end of the tick.
-  void AddToTick(Connection* connection);
+  // `added_bytes` is the size of those replies.
+  void AddToTick(Connection* connection, size_t added_bytes);
   void Close(Connection* connection);
   // Runs the job on the slow lane, then `done` here.
   void RunSlow(std::function<void(Worker&)> job, std::function<void()> done);
@@ -112,6 +113,7 @@ class IoThread {
   std::unique_ptr<Worker> worker_;
   std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> tick_;
+  size_t tick_bytes_ = 0;  // of replies since the last end of a tick
   int slow_jobs_ = 0;
   std::vector<std::shared_ptr<Connection>> waiting_;  // to run again when a slow job is done
   bool ending_tick_ = false;

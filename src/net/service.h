@@ -54,6 +54,8 @@ class Client {
   virtual void TakePushed(std::string& out) = 0;
   // Asked after output was added or a tenth of a second went by; true: the client must go.
   virtual bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) = 0;
+  // With more unsent bytes than this no further request of it is run, until it has read half of them.
+  virtual uint64_t most_unsent_bytes() const = 0;
   // Asked after bytes came in; true: the client must go.
   virtual bool ExceedsQueryLimit(uint64_t pending_bytes) const = 0;
   virtual bool IsIdleTooLong(int64_t now_us) const = 0;

@@ -27,7 +27,21 @@ void AppendHead(std::string& out, char type, int64_t number) {
 
 }  // namespace
 
+// In steps of an eighth, so that a large reply asks a few dozen times.
+bool Reply::Ask(size_t size) {
+  constexpr size_t kHeadBytes = 64;
+  const size_t wanted = out_.size() + size + kHeadBytes;
+  if (is_cut_ || !room_->MayHold(wanted)) {
+    is_cut_ = true;
+    granted_ = 0;
+    return false;
+  }
+  granted_ = wanted + std::max(kFreeBytes, wanted / 8);
+  return true;
+}
+
 void Reply::Simple(std::string_view text) {
+  if (!Fits(text.size())) return;
   out_.push_back('+');
   out_.append(text);
   out_.append("\r\n");
@@ -39,9 +53,12 @@ void Reply::Error(std::string_view text) {
   out_.append("\r\n");
 }
 
-void Reply::Integer(int64_t value) { AppendHead(out_, ':', value); }
+void Reply::Integer(int64_t value) {
+  if (Fits(0)) AppendHead(out_, ':', value);
+}
 
 void Reply::Bulk(std::string_view bytes) {
+  if (!Fits(bytes.size())) return;
   AppendHead(out_, '$', static_cast<int64_t>(bytes.size()));
   out_.append(bytes);
   out_.append("\r\n");
@@ -53,9 +70,9 @@ void Reply::BulkInteger(int64_t value) {
   Bulk(digits);
 }
 
-void Reply::Null() { out_.append(protocol_ == 2 ? "$-1\r\n" : "_\r\n"); }
+void Reply::Null() { Raw(protocol_ == 2 ? "$-1\r\n" : "_\r\n"); }
 
-void Reply::NullArray() { out_.append(protocol_ == 2 ? "*-1\r\n" : "_\r\n"); }
+void Reply::NullArray() { Raw(protocol_ == 2 ? "*-1\r\n" : "_\r\n"); }
 
 void Reply::Double(double value) {
   const std::string text = FormatDouble(value);
@@ -63,6 +80,7 @@ void Reply::Double(double value) {
     Bulk(text);
     return;
   }
+  if (!Fits(text.size())) return;
   out_.push_back(',');
   out_.append(text);
   out_.append("\r\n");
@@ -74,7 +92,7 @@ void Reply::Bool(bool value) {
   if (protocol_ == 2) {
     Integer(value ? 1 : 0);
   } else {
-    out_.append(value ? "#t\r\n" : "#f\r\n");
+    Raw(value ? "#t\r\n" : "#f\r\n");
   }
 }
 
@@ -83,6 +101,7 @@ void Reply::BigNumber(std::string_view digits) {
     Bulk(digits);
     return;
   }
+  if (!Fits(digits.size())) return;
   out_.push_back('(');
   out_.append(digits);
   out_.append("\r\n");
@@ -93,6 +112,7 @@ void Reply::Verbatim(std::string_view format, std::string_view text) {
     Bulk(text);
     return;
   }
+  if (!Fits(text.size())) return;
   AppendHead(out_, '=', static_cast<int64_t>(text.size() + 4));
   out_.append(format.substr(0, 3));
   out_.push_back(':');
@@ -122,7 +142,9 @@ void Reply::FinishMap(size_t mark, size_t pairs) {
 
 void Reply::FinishSet(size_t mark, size_t count) { Insert(mark, protocol_ == 2 ? '*' : '~', count); }
 
-void Reply::Aggregate(char type, size_t count) { AppendHead(out_, type, static_cast<int64_t>(count)); }
+void Reply::Aggregate(char type, size_t count) {
+  if (Fits(0)) AppendHead(out_, type, static_cast<int64_t>(count));
+}
 
 void Reply::Insert(size_t mark, char type, size_t count) {
   std::string head;

@@ -7,23 +7,38 @@
 // An aggregate is announced with its length and followed by its elements. Where the length is known only at
 // the end, Later() marks the place and Finish...() fills it in.
 //
+// A reply that grows large asks its ReplyRoom for every step. When the room refuses, the reply is cut: what follows is
+// not written, and the client has to be disconnected, for half a reply must not be sent.
+//
 // Thread: that of the buffer's owner. Not here: what a reply says; error texts stand in resp/errors.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace cairn {
 
+// Says how large the buffer of a client's replies may become.
+class ReplyRoom {
+ public:
+  virtual ~ReplyRoom() = default;
+  // The buffer is about to hold up to `bytes`. False: it must not; the client will be disconnected.
+  virtual bool MayHold(uint64_t bytes) = 0;
+};
+
 class Reply {
  public:
-  Reply(std::string& out, int protocol) : out_(out), start_(out.size()), protocol_(protocol) {}
+  // Without a room the reply may grow without bound.
+  Reply(std::string& out, int protocol, ReplyRoom* room = nullptr)
+      : out_(out), start_(out.size()), protocol_(protocol), room_(room),
+        granted_(room == nullptr ? SIZE_MAX : std::max(kFreeBytes, out.capacity())) {}
 
   int protocol() const { return protocol_; }        // 2 or 3
   void set_protocol(int protocol) { protocol_ = protocol; }
 
-  void Ok() { out_.append("+OK\r\n"); }
+  void Ok() { Raw("+OK\r\n"); }
   void Simple(std::string_view text);               // REQUIRES: no CR or LF in text
   void Error(std::string_view text);                // with its prefix, without the '-'; CR and LF become spaces
   void Integer(int64_t value);
@@ -55,15 +70,31 @@ class Reply {
   size_t size() const { return out_.size() - start_; }
   std::string_view written() const { return std::string_view(out_).substr(start_); }
   // Appends bytes that already are RESP.
-  void Raw(std::string_view resp) { out_.append(resp); }
+  void Raw(std::string_view resp) {
+    if (Fits(resp.size())) out_.append(resp);
+  }
+
+  ReplyRoom* room() const { return room_; }
+  // Whether so many bytes more may be written; false cuts the reply.
+  bool Fits(size_t size) { return out_.size() + size <= granted_ || Ask(size); }
+  // The room has refused it. Commands that make long replies need not go on.
+  bool is_cut() const { return is_cut_; }
+  // The same for a loop that knows no replies (Transaction::StopAt); valid as long as the reply.
+  const bool* cut_flag() const { return &is_cut_; }
 
  private:
+  static constexpr size_t kFreeBytes = 64 * 1024;  // that are not asked for
+
+  bool Ask(size_t size);
   void Aggregate(char type, size_t count);
   void Insert(size_t mark, char type, size_t count);
 
   std::string& out_;
   size_t start_;
   int protocol_;
+  ReplyRoom* room_;
+  size_t granted_;  // what out_ may hold without asking
+  bool is_cut_ = false;
 };
 
 }  // namespace cairn

@@ -35,6 +35,8 @@ class ClientMemory {
     uint64_t replicas = 0;
   };
   Totals totals() const;
+  // What clients may take; 0: no limit.
+  uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
   void ResetStats() { evicted_ = 0; }
 

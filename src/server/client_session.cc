@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/client_session.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
+#include "base/log.h"
 #include "server/server.h"
 
 namespace cairn {
@@ -9,6 +12,10 @@ namespace {
 
 // Who has not authenticated gets no more than some errors at a time.
 constexpr int64_t kMostUnsentBeforeLogin = 1024;
+// A client that has so many bytes of replies to read waits until it has read half of them before its next request is
+// run: a quarter of what all clients may take, within these bounds.
+constexpr uint64_t kLeastUnsentBound = 1 << 20;
+constexpr uint64_t kUnsentBound = 16 << 20;
 
 }  // namespace
 
@@ -88,19 +95,47 @@ void ClientSession::TakePushed(std::string& out) {
   has_pushed_.store(false, std::memory_order_relaxed);
 }
 
+uint64_t ClientSession::most_unsent_bytes() const {
+  if (!is_let_in()) return static_cast<uint64_t>(kMostUnsentBeforeLogin);
+  const uint64_t all_clients = no_evict ? 0 : server_.client_memory().limit();
+  return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 4, kLeastUnsentBound, kUnsentBound);
+}
+
+// The hard limit is for unsent bytes, and of the buffer up to a half may have been sent.
+bool ClientSession::MayHold(uint64_t bytes) {
+  output_capacity.store(bytes, std::memory_order_relaxed);
+  server_.client_memory().Count(*this);
+  const int64_t hard = server_.settings().hard_output_limit(output_class());
+  if (hard > 0 && static_cast<int64_t>(bytes / 2) > hard && close.load() != CloseRequest::kNow) {
+    LogOutputLimit(bytes);
+    close = CloseRequest::kNow;
+  }
+  return close.load(std::memory_order_relaxed) != CloseRequest::kNow;
+}
+
+void ClientSession::LogOutputLimit(uint64_t bytes) {
+  Log(LogSeverity::kWarning, "Client id=" + std::to_string(id()) + " addr=" + peer + " is disconnected: " +
+                                 std::to_string(bytes) + " bytes of replies exceed client-output-buffer-limit");
+}
+
 bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
   const OutputLimit& limit = server_.settings().output_limits[static_cast<int>(output_class())];
   const auto bytes = static_cast<int64_t>(unsent_bytes);
   if (bytes > kMostUnsentBeforeLogin && !is_let_in()) return true;
   const int64_t hard = server_.settings().hard_output_limit(output_class());
-  if (hard > 0 && bytes >= hard) return true;
+  if (hard > 0 && bytes >= hard) {
+    LogOutputLimit(unsent_bytes);
+    return true;
+  }
   const int64_t soft = limit.soft_bytes.load(std::memory_order_relaxed);
   if (soft == 0 || bytes < soft) {
     soft_limit_since_us_ = 0;
     return false;
   }
   if (soft_limit_since_us_ == 0) soft_limit_since_us_ = now_us;
-  return now_us - soft_limit_since_us_ > limit.soft_seconds.load(std::memory_order_relaxed) * 1000000;
+  if (now_us - soft_limit_since_us_ <= limit.soft_seconds.load(std::memory_order_relaxed) * 1000000) return false;
+  LogOutputLimit(unsent_bytes);
+  return true;
 }
 
 bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {

@@ -36,6 +36,9 @@ class ClientSession : public Session, public Client {
   Wish TakeWish() override;
   void TakePushed(std::string& out) override;
   bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
+  uint64_t most_unsent_bytes() const override;
+  // A reply is counted while it grows, so the client may be evicted for it.
+  bool MayHold(uint64_t bytes) override;
   bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
   bool IsIdleTooLong(int64_t now_us) const override;
   Pushed pushed() const override {
@@ -55,6 +58,7 @@ class ClientSession : public Session, public Client {
 
  private:
   ClientClass output_class() const;
+  void LogOutputLimit(uint64_t bytes);
 
   Server& server_;
   const std::shared_ptr<ConnectionWaker> waker_;

@@ -126,7 +126,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
                                  std::string& out, bool rerun) {
   const int64_t started_us = MonotonicUs();
   const size_t start = out.size();
-  Reply reply(out, session.protocol);
+  Reply reply(out, session.protocol, &session);
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
   const bool was_monitor = session.is_monitor.load(std::memory_order_relaxed);
   const bool was_replica = session.is_replica.load(std::memory_order_relaxed);

@@ -47,6 +47,7 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
   command_hits_ = command_misses_ = command_expired_ = 0;
   saw_uncommitted_ = met_lock_ = false;
+  stop_ = nullptr;
   missing_row_.clear();
   observed_.clear();
   stale_keys_.clear();
@@ -160,6 +161,7 @@ Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
 }
 
 Status Transaction::Spend(uint64_t steps) {
+  if (stop_ != nullptr && *stop_) return Status::Reply("ERR stopped");
   if (lane_ == Lane::kSlow) return Ok();
   if (steps > steps_left_) return Status::WouldWait();
   steps_left_ -= steps;

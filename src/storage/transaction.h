@@ -104,6 +104,8 @@ class Transaction {
   // ---- the life of a command
   // `reads` says that look-ups count as keyspace hits and misses.
   void BeginCommand(Lane lane, int64_t now_ms, bool reads);
+  // The command, which only reads, ends with an error at its next step once the flag is true: nobody wants its answer.
+  void StopAt(const bool* flag) { stop_ = flag; }
   // Takes the stripes for writing, all or none. Slow lane: waits, so `stripes` must be all the command needs.
   Status Lock(std::span<const uint32_t> stripes);
   Status LockAll();
@@ -392,6 +394,7 @@ class Transaction {
   std::string missing_row_;
   int64_t now_ms_ = 0;
   uint64_t steps_left_ = 0;
+  const bool* stop_ = nullptr;  // StopAt
   uint64_t keyspaces_epoch_ = 0;
   mutable bool asked_keyspaces_ = false;  // which the databases have, or about one of them
   uint64_t command_hits_ = 0;

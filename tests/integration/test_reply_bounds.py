@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replies have a bound: what nobody reads is not made, and what cannot be sent whole ends the connection.
+
+Memory is measured as the kernel's peak of the process since the load began.
+"""
+
+import contextlib
+import re
+import socket
+import time
+
+import pytest
+from harness import Server
+from pairs import wait_until
+
+MB = 1 << 20
+
+@pytest.fixture(name="server", scope="module")
+def fixture_server():
+    """Clients may take 24 MB together."""
+    with Server(memory_budget="128mb", maxmemory_clients="24mb") as running:
+        own = running.client()
+        own.set("large", b"x" * MB)
+        own.sadd("set", "member", "other")
+        own.hset("hash", mapping={"field": "value", "other": "value"})
+        own.zadd("zset", {"member": 1, "other": 2})
+        for _ in range(100):
+            own.rpush("list", *[b"x" * 1000 for _ in range(500)])
+        yield running
+
+def begin_peak(server):
+    """Lets the peak begin anew; returns what is resident."""
+    with open(f"/proc/{server.pid}/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")
+    return server.resident_bytes()
+
+def peak(server):
+    """The most that was resident since begin_peak."""
+    with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
+        return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) * 1024
+
+def connect(server, receive_bytes=None):
+    """A raw connection, perhaps with a small buffer in the kernel."""
+    connection = socket.socket()
+    if receive_bytes:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+    connection.connect((server.host, server.port))
+    connection.settimeout(30)
+    return connection
+
+def receive(connection, size):
+    """Exactly so many bytes."""
+    received = bytearray()
+    while len(received) < size:
+        piece = connection.recv(min(MB, size - len(received)))
+        assert piece, f"closed after {len(received)} bytes"
+        received += piece
+    return bytes(received)
+
+def test_a_pipeline_that_nobody_reads_waits_for_its_reader(server):
+    """A few kilobytes of requests for large values do not make gigabytes of replies; the reader gets all of them."""
+    count = 600
+    one = b"$%d\r\n" % MB + b"x" * MB + b"\r\n"
+    before = begin_peak(server)
+    with connect(server) as lazy:
+        lazy.sendall(b"GET large\r\n" * count + b"ECHO end\r\n")
+        for _ in range(20):
+            time.sleep(0.05)
+            assert server.client().ping()
+        assert peak(server) - before < 64 * MB
+        for _ in range(count):
+            assert receive(lazy, len(one)) == one
+        assert receive(lazy, 9) == b"$3\r\nend\r\n"
+    assert peak(server) - before < 64 * MB
+
+def test_requests_are_received_while_replies_wait(server):
+    """A client that writes all of a long pipeline before it reads is served: its writing never blocks for good."""
+    with connect(server, 64 * 1024) as writer:
+        get = b"GET large\r\n" * 40
+        echo = b"*2\r\n$4\r\nECHO\r\n$100000\r\n" + b"e" * 100000 + b"\r\n"
+        writer.sendall(get + echo * 50)
+        for _ in range(40):
+            receive(writer, MB + len(f"${MB}\r\n\r\n"))
+        for _ in range(50):
+            assert receive(writer, 100000 + len("$100000\r\n\r\n")).startswith(b"$100000\r\ne")
+
+def test_writes_behind_a_lazy_reader_are_carried_out_once_it_reads(server):
+    """The pause is between requests: none is lost and none is run twice."""
+    own = server.client()
+    own.delete("counter")
+    with connect(server) as lazy:
+        lazy.sendall((b"GET large\r\n" + b"INCR counter\r\n") * 100)
+        time.sleep(0.3)
+        assert int(own.get("counter") or 0) < 100
+        for number in range(100):
+            receive(lazy, MB + len(f"${MB}\r\n\r\n"))
+            expected = b":%d\r\n" % (number + 1)
+            assert receive(lazy, len(expected)) == expected
+    assert own.get("counter") == b"100"
+
+def is_disconnected(connection):
+    """The server closes the connection without a whole reply."""
+    with contextlib.suppress(ConnectionError):
+        received = 0
+        while piece := connection.recv(MB):
+            received += len(piece)
+            assert received < 64 * MB
+    return True
+
+MANY = {
+    "GET": b"SETBIT sparse 3000000000 1\r\nGET sparse\r\n",
+    "SRANDMEMBER": b"SRANDMEMBER set -2147483648\r\n",
+    "HRANDFIELD": b"HRANDFIELD hash -2147483648 WITHVALUES\r\n",
+    "ZRANDMEMBER": b"ZRANDMEMBER zset -2147483648\r\n",
+    "LRANGE": b"LRANGE list 0 -1\r\n",
+    "MGET": b"MGET " + b"large " * 200 + b"\r\n",
+    "EXEC": b"MULTI\r\n" + b"GET large\r\n" * 200 + b"EXEC\r\n",
+
+}
+
+@pytest.mark.parametrize("what", MANY)
+def test_a_reply_that_clients_may_not_take_ends_the_connection(server, what):
+    """However a reply grows, it is counted while it is made."""
+    before = begin_peak(server)
+    evicted = server.client().info("stats")["evicted_clients"]
+    with connect(server) as greedy:
+        greedy.sendall(MANY[what])
+        assert is_disconnected(greedy)
+    assert server.client().info("stats")["evicted_clients"] == evicted + 1
+    assert peak(server) - before < 80 * MB
+    assert "Evicting client" in server.log_tail()
+
+def test_what_exec_writes_is_written_although_its_reply_is_cut(server):
+    """As in Redis: the transaction is whole, its reply is lost with the connection."""
+    own = server.client()
+    own.delete("before", "after")
+    with connect(server) as greedy:
+        greedy.sendall(b"MULTI\r\nSET before 1\r\n" + b"GET large\r\n" * 100 + b"SET after 1\r\nEXEC\r\n")
+        assert is_disconnected(greedy)
+    assert own.mget("before", "after") == [b"1", b"1"]
+
+def test_the_output_limit_ends_a_reply_that_grows_beyond_it():
+    """client-output-buffer-limit bounds a reply under way also when clients together have no limit."""
+    with Server(memory_budget="128mb", maxmemory_clients="0", client_output_buffer_limit="normal 4mb 0 0") as server:
+        server.client().sadd("set", "member", "other")
+        before = begin_peak(server)
+        with connect(server) as greedy:
+            greedy.sendall(MANY["SRANDMEMBER"])
+            assert is_disconnected(greedy)
+        assert peak(server) - before < 40 * MB
+        wait_until(lambda: "exceed client-output-buffer-limit" in server.log_tail())
