@@ -38,6 +38,7 @@ Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view b
 }
 
 Status EvalBody(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+  TRY(CheckSize(ctx, args, args[1]));
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
   Scripting::Lease vm = ctx.scripting().Borrow();
   const Script* script = TRY(Define(ctx.scripting(), *vm, args[1]));
@@ -45,6 +46,7 @@ Status EvalBody(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
 }
 
 Status EvalSha(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+  TRY(CheckSize(ctx, args, args[1]));
   if (args[1].size() != kShaDigits) return Status::Reply(kNoSuchScript);
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
   const std::string sha = LowerCase(args[1]);
@@ -60,6 +62,7 @@ Status EvalSha(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
 }
 
 Status CallFunction(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+  TRY(CheckSize(ctx, args, args[1]));
   const Libraries::Found found = LibrariesOf(ctx.scripting(), ctx.txn())->FindFunction(args[1]);
   if (found.library == nullptr) return Status::Reply("ERR Function not found");
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, "ERR Bad number of keys provided"));

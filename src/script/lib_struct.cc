@@ -2,7 +2,7 @@
 //
 // The library `struct`: values to bytes and back by a format, as scripts for Redis know it.
 //
-//   < > = big or little end first (= and none: as the machine has it)      !n aligns to at most n (8 when left out)
+//   < >   little or big end first (none: as the machine has it)      !n aligns to at most n (8 when left out)
 //   b B h H l L T i[n] I[n]   integers of 1, 2, 8, 8 and n bytes (4 when left out), small letters are signed
 //   f d       float, double           x    a byte of zero
 //   s         a text up to a zero byte        c[n]  n bytes; c0: as many as the number before says, or, packing, all
@@ -63,13 +63,11 @@ struct Format {
   }
 
   // The bytes that bring `position` to where an item of this size may stand.
-  size_t Padding(lua_State* L, char letter, size_t size, size_t position) const {
+  size_t Padding(char letter, size_t size, size_t position) const {
     if (size == 0 || letter == 'c') return 0;
     const auto most = static_cast<size_t>(align);
     const size_t to = size > most ? most : size;
-    if (to <= 1) return 0;
-    if ((to & (to - 1)) != 0) luaL_argerror(L, 1, "format asks for an alignment that is no power of two");
-    return (to - (position & (to - 1))) & (to - 1);
+    return (to - (position & (to - 1))) & (to - 1);  // of a size that is no power of two Redis makes this, too
   }
 
   // A letter that is about the format itself.
@@ -78,14 +76,13 @@ struct Format {
       case ' ': return;
       case '>': little = false; return;
       case '<': little = true; return;
-      case '=': little = std::endian::native == std::endian::little; return;
       case '!': {
         const int wanted = Number(L, kNativeAlign);
-        if (wanted <= 0 || (wanted & (wanted - 1)) != 0) luaL_error(L, "alignment is not a power of 2");
+        if (wanted <= 0 || (wanted & (wanted - 1)) != 0) luaL_error(L, "alignment %d is not a power of 2", wanted);
         align = wanted;
         return;
       }
-      default: luaL_error(L, "invalid format option '%c'", letter);
+      default: luaL_argerror(L, 1, lua_pushfstring(L, "invalid format option '%c'", letter));
     }
   }
 };
@@ -93,12 +90,8 @@ struct Format {
 void AddInteger(lua_State* L, luaL_Buffer& out, int arg, bool little, int size) {
   const lua_Number number = luaL_checknumber(L, arg);
   uint64_t value = number < 0 ? static_cast<uint64_t>(static_cast<int64_t>(number)) : static_cast<uint64_t>(number);
-  const char fill = number < 0 ? '\xff' : '\0';
   char bytes[kMostIntegerBytes];
-  for (int i = 0; i < size; ++i) {
-    bytes[little ? i : size - 1 - i] = i < 8 ? static_cast<char>(value & 0xff) : fill;
-    value >>= 8;
-  }
+  for (int i = 0; i < size; ++i, value >>= 8) bytes[little ? i : size - 1 - i] = static_cast<char>(value & 0xff);
   luaL_addlstring(&out, bytes, static_cast<size_t>(size));
 }
 
@@ -111,12 +104,12 @@ void AddFloat(lua_State* L, luaL_Buffer& out, int arg, bool little) {
   for (size_t i = 0; i < sizeof(T); ++i) luaL_addchar(&out, bytes[swaps ? sizeof(T) - 1 - i : i]);
 }
 
-// The bytes of c[n] and s. Returns how many were added.
+// The bytes of c[n] and s. Returns how many were added. A text that is too short is told as the argument behind it.
 size_t AddText(lua_State* L, luaL_Buffer& out, int arg, char letter, size_t size) {
   size_t length = 0;
   const char* text = luaL_checklstring(L, arg, &length);
   if (letter == 's' || size == 0) size = length;
-  luaL_argcheck(L, length >= size, arg, "string too short");
+  luaL_argcheck(L, length >= size, arg + 1, "string too short");
   luaL_addlstring(&out, text, size);
   if (letter != 's') return size;
   luaL_addchar(&out, '\0');
@@ -125,6 +118,7 @@ size_t AddText(lua_State* L, luaL_Buffer& out, int arg, char letter, size_t size
 
 int Pack(lua_State* L) {
   Format format{luaL_checkstring(L, 1)};
+  lua_pushnil(L);  // an argument that is missing is not what the buffer keeps on the stack
   luaL_Buffer out;
   luaL_buffinit(L, &out);
   size_t total = 0;
@@ -132,7 +126,7 @@ int Pack(lua_State* L) {
   while (*format.next != '\0') {
     const char letter = *format.next++;
     size_t size = format.SizeOf(L, letter);
-    const size_t padding = format.Padding(L, letter, size, total);
+    const size_t padding = format.Padding(letter, size, total);
     total += padding;
     for (size_t i = 0; i < padding; ++i) luaL_addchar(&out, '\0');
     switch (letter) {
@@ -158,10 +152,9 @@ lua_Number ReadInteger(const char* bytes, bool little, int size, bool is_signed)
     value = value << 8 | static_cast<unsigned char>(byte);
   }
   if (!is_signed) return static_cast<lua_Number>(value);
-  if (size < 8) {
-    const uint64_t sign = 1ull << (size * 8 - 1);
-    value = (value ^ sign) - sign;
-  }
+  // Of more than 8 bytes the last 8 count; the shift is modulo 64, as processors have it and Redis takes it.
+  const uint64_t sign_and_above = ~0ull << (static_cast<unsigned>(size * 8 - 1) & 63);
+  if (value & sign_and_above) value |= sign_and_above;
   return static_cast<lua_Number>(static_cast<int64_t>(value));
 }
 
@@ -201,15 +194,15 @@ int Unpack(lua_State* L) {
   size_t length = 0;
   const char* bytes = luaL_checklstring(L, 2, &length);
   const std::string_view data(bytes, length);
-  const lua_Integer start = luaL_optinteger(L, 3, 1);
+  const auto start = static_cast<size_t>(luaL_optinteger(L, 3, 1));
   luaL_argcheck(L, start > 0, 3, "offset must be 1 or greater");
-  size_t position = static_cast<size_t>(start) - 1;
+  size_t position = start - 1;
   int pushed = 0;
   lua_settop(L, 2);
   while (*format.next != '\0') {
     const char letter = *format.next++;
     size_t size = format.SizeOf(L, letter);
-    position += format.Padding(L, letter, size, position);
+    position += format.Padding(letter, size, position);
     luaL_argcheck(L, size <= length && position <= length - size, 2, "data string too short");
     luaL_checkstack(L, 2, "too many results");
     bool pushes = true;
@@ -238,9 +231,9 @@ int Size(lua_State* L) {
   while (*format.next != '\0') {
     const char letter = *format.next++;
     const size_t size = format.SizeOf(L, letter);
-    position += format.Padding(L, letter, size, position);
-    if (letter == 's') luaL_argerror(L, 1, "variable-size format in 'struct.size'");
-    if (letter == 'c' && size == 0) luaL_argerror(L, 1, "variable-length format");
+    position += format.Padding(letter, size, position);
+    if (letter == 's') luaL_argerror(L, 1, "option 's' has no fixed size");
+    if (letter == 'c' && size == 0) luaL_argerror(L, 1, "option 'c0' has no fixed size");
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0) format.Control(L, letter);
     position += size;
   }

@@ -7,6 +7,7 @@
 
 #include <lua.hpp>
 
+#include <cstdint>
 #include <string_view>
 
 namespace cairn {
@@ -21,6 +22,10 @@ inline std::string_view TextAt(lua_State* L, int index) {
 
 // Leaves {err = "CODE text"}, as a failed command looks to a script. `text` has its code.
 void PushErrorTable(lua_State* L, std::string_view text);
+
+// Says that a C function does as much as Lua in so many steps; raises an error when the run may not go on. What it
+// allocates need not be told.
+void ChargeWork(lua_State* L, uint64_t steps);
 
 // Raises {err = "ERR text"}.
 int RaiseError(lua_State* L, const char* text);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "script/lua_vm.h"
 
-#include <cstdlib>
-
 #include "base/assert.h"
 #include "base/clock.h"
 #include "script/flags.h"
@@ -15,9 +13,6 @@
 namespace cairn {
 namespace {
 
-// Between two looks at what a run may still do; some hundred microseconds of Lua at the most.
-constexpr int kHookSteps = 20000;
-constexpr int kFastLaneHooks = 4;
 constexpr uint32_t kRunsPerCollection = 50;
 
 }  // namespace
@@ -37,25 +32,17 @@ int RaiseError(lua_State* L, const char* text) {
 
 // ---- the state
 
-LuaVm::LuaVm(uint64_t generation, uint64_t seed) : generation_(generation) {
+LuaVm::LuaVm(uint64_t generation, uint64_t seed, ScriptMemory& memory) : generation_(generation), memory_(memory) {
   state_ = lua_newstate(&Allocate, this);
   ASSERT(state_ != nullptr, "a Lua state can be made");
   SeedRandom(static_cast<int32_t>(seed));
   BuildGlobals();
+  kept_bytes_ = bytes();
 }
 
-LuaVm::~LuaVm() { lua_close(state_); }
-
-void* LuaVm::Allocate(void* vm, void* block, size_t old_size, size_t new_size) {
-  auto& bytes = static_cast<LuaVm*>(vm)->bytes_;
-  if (new_size == 0) {
-    bytes.fetch_sub(old_size, std::memory_order_relaxed);
-    std::free(block);
-    return nullptr;
-  }
-  void* const grown = std::realloc(block, new_size);
-  if (grown != nullptr) bytes.fetch_add(new_size - old_size, std::memory_order_relaxed);
-  return grown;
+LuaVm::~LuaVm() {
+  lua_close(state_);
+  memory_.GiveBack(taken_);
 }
 
 LuaVm& LuaVm::Of(lua_State* L) {
@@ -148,16 +135,12 @@ const Script* LuaVm::FindSha(std::string_view sha) const {
 Status LuaVm::Compile(std::shared_ptr<const Script> script) {
   if (FindSha(script->sha) != nullptr) return Ok();
   lua_State* L = state_;
-  const std::string_view code = script->code();
   UseGlobals(script_globals_);
-  std::string error;
-  if (!code.empty() && code[0] == LUA_SIGNATURE[0]) {
-    error = "byte code is not allowed";
-  } else if (luaL_loadbuffer(L, code.data(), code.size(), "@user_script") != 0) {
-    error = TextAt(L, -1);
+  if (!LoadCodeInTime(script->code(), "@user_script")) {
+    std::string error(TextAt(L, -1));
     lua_pop(L, 1);
+    return Status::Reply("ERR Error compiling script (new function): " + error);
   }
-  if (!error.empty()) return Status::Reply("ERR Error compiling script (new function): " + error);
   const Compiled compiled{script, luaL_ref(L, LUA_REGISTRYINDEX)};
   by_sha_.emplace(script->sha, compiled);
   by_body_.emplace(script->body, compiled);
@@ -185,11 +168,23 @@ void PushArray(lua_State* L, std::span<const std::string_view> texts) {
 
 }  // namespace
 
+void LuaVm::BeginRun(ScriptRun& run) {
+  run_ = &run;
+  run.started_us = MonotonicUs();
+}
+
+void LuaVm::EndRun(ScriptRun& run) {
+  run_ = nullptr;
+  json_settings_ = {};
+  constexpr size_t kKeptReplyBytes = 64 * 1024;
+  if (reply_buffer_.capacity() > kKeptReplyBytes) std::string().swap(reply_buffer_);
+  run.scripting.EndBusy(run);
+}
+
 Status LuaVm::Call(ScriptRun& run, int function, std::span<const std::string_view> keys,
                    std::span<const std::string_view> args, Reply& reply) {
   lua_State* L = state_;
-  run_ = &run;
-  run.started_us = MonotonicUs();
+  BeginRun(run);
   lua_settop(L, 0);
   lua_pushcfunction(L, OnError);
   int passed = 0;
@@ -207,21 +202,22 @@ Status LuaVm::Call(ScriptRun& run, int function, std::span<const std::string_vie
     lua_pop(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, function);
   }
-  lua_sethook(L, OnSteps, LUA_MASKCOUNT, kHookSteps);
+  SetHook();
+  BeginLimits();
   const int failed = lua_pcall(L, passed, 1, 1);
   lua_sethook(L, nullptr, 0, 0);
-  run_ = nullptr;
-  run.scripting.EndBusy(run);
+  is_limited_ = false;
+  const size_t most_bytes = memory_.limit();
+  if (run.stop.ok() && failed != 0) ReplyError(run, {}, reply);
+  if (run.stop.ok() && failed == 0) ReplyFromLua(L, *this, most_bytes, reply);
+  EndRun(run);
   Status status = std::move(run.stop);
   if (status.Is(Code::kReply)) {
     ReplyError(run, status.text(), reply);
     status = Ok();
-  } else if (status.ok() && failed != 0) {
-    ReplyError(run, {}, reply);
-  } else if (status.ok()) {
-    ReplyFromLua(L, run.protocol, reply);
   }
   lua_settop(L, 0);
+  EndLimits();
   if (++runs_since_collection_ % kRunsPerCollection == 0) lua_gc(L, LUA_GCSTEP, kRunsPerCollection);
   return status;
 }
@@ -231,7 +227,9 @@ void LuaVm::ReplyError(const ScriptRun& run, std::string_view instead, Reply& re
   lua_State* L = state_;
   std::string text;
   if (!lua_istable(L, -1)) {
-    text = "ERR Error running script " + std::string(run.name) + ", " + std::string(TextAt(L, -1));
+    const std::string_view why = instead.empty() ? TextAt(L, -1) : instead;
+    if (instead.empty()) text = "ERR ";
+    text.append(why).append(" script: ").append(run.name);
     reply.Error(text);
     return;
   }
@@ -274,27 +272,6 @@ int LuaVm::OnError(lua_State* L) {
   return 1;
 }
 
-void LuaVm::OnSteps(lua_State* L, lua_Debug*) {
-  LuaVm& vm = Of(L);
-  if (vm.run_ != nullptr) {
-    vm.StepRun(L);
-  } else if (vm.load_deadline_us_ != 0 && MonotonicUs() > vm.load_deadline_us_) {
-    RaiseError(L, "FUNCTION LOAD timeout");
-  }
-}
-
-void LuaVm::StepRun(lua_State* L) {
-  ScriptRun& run = *run_;
-  if (run.stop.ok()) {
-    if (run.ctx.txn().lane() == Lane::kFast) {
-      if (++run.hook_calls >= kFastLaneHooks) run.stop = Status::WouldWait();
-    } else {
-      run.scripting.LookAfter(run);
-    }
-  }
-  if (!run.stop.ok()) RaiseError(L, "the run has ended");
-}
-
 // ---- functions
 
 Status LuaVm::LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms) {
@@ -333,19 +310,21 @@ Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
   lua_settop(L, 0);
   UseGlobals(function_globals_);
   const std::string_view code = std::string_view(library.code).substr(library.head_size);
-  const bool is_text = code.empty() || code[0] != LUA_SIGNATURE[0];
-  if (!is_text || luaL_loadbuffer(L, code.data(), code.size(), "@user_function") != 0) {
-    std::string error = is_text ? std::string(TextAt(L, -1)) : "byte code is not allowed";
+  if (!LoadCodeInTime(code, "@user_function")) {
+    std::string error(TextAt(L, -1));
     lua_settop(L, 0);
     return Status::Reply("ERR Error compiling function: " + error);
   }
   LoadedLibrary loaded;
   loaded_ = &loaded;
-  load_deadline_us_ = timeout_ms == 0 ? 0 : MonotonicUs() + timeout_ms * 1000;
+  deadline_us_ = timeout_ms == 0 ? 0 : MonotonicUs() + timeout_ms * 1000;
   ReadFunctionGlobalsFrom(load_table_);
-  lua_sethook(L, OnSteps, LUA_MASKCOUNT, kHookSteps);
+  SetHook();
+  BeginLimits();
   const int failed = lua_pcall(L, 0, 0, 0);
   lua_sethook(L, nullptr, 0, 0);
+  EndLimits();
+  deadline_us_ = 0;
   ReadFunctionGlobalsFrom(function_table_);
   loaded_ = nullptr;
   std::string error;
@@ -370,7 +349,11 @@ Status LuaVm::RunFunction(ScriptRun& run, const Library& library, const Function
                           Reply& reply) {
   auto loaded = libraries_.find(library.name);
   if (loaded == libraries_.end() || loaded->second.id != library.id) {
-    TRY(RunLibrary(library, 0));
+    BeginRun(run);
+    Status status = RunLibrary(library, 0);
+    EndRun(run);
+    if (!run.stop.ok()) return std::move(run.stop);
+    TRY(std::move(status));
     loaded = libraries_.find(library.name);
   }
   const auto found = loaded->second.functions.find(function.name);

@@ -10,6 +10,8 @@
 // A library's code sees the third while it is loaded and the second afterwards, as in Redis: its table of globals is
 // one, and what that reads from is exchanged.
 //
+// What a run may use, and how it is stopped, is in lua_vm_limits.cc.
+//
 // Thread: whoever has borrowed it; bytes() any.
 #pragma once
 
@@ -20,12 +22,15 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "resp/reply.h"
+#include "script/lib_json.h"
 #include "script/libraries.h"
 #include "script/script_cache.h"
+#include "script/script_memory.h"
 #include "script/script_run.h"
 
 struct lua_State;
@@ -35,7 +40,7 @@ namespace cairn {
 
 class LuaVm {
  public:
-  LuaVm(uint64_t generation, uint64_t seed);
+  LuaVm(uint64_t generation, uint64_t seed, ScriptMemory& memory);
   ~LuaVm();
   LuaVm(const LuaVm&) = delete;
   LuaVm& operator=(const LuaVm&) = delete;
@@ -62,17 +67,45 @@ class LuaVm {
 
   // ---- of the functions that Lua calls
   ScriptRun* run() { return run_; }
-  bool is_ending() const { return run_ != nullptr && !run_->stop.ok(); }
+  // An error is on its way that ends the run, past all that catches errors.
+  bool is_ending() const { return has_timed_out_ || (run_ != nullptr && !run_->stop.ok()); }
+  // Raises that error.
+  static int RaiseEnd(lua_State* L);
+  // Work that neither instructions nor allocations tell of, in steps; raises the error when the run may not go on.
+  void Charge(lua_State* L, uint64_t steps);
+  // Looks whether the run may go on, and raises no error: for those who cannot have one.
+  void Look(uint64_t steps);
+  // An error when coroutines resume one another too deeply.
+  void CheckStack(lua_State* L) const;
+  // Leaves the compiled code, or a message and answers false; is_ending() then tells whether it was stopped.
+  bool LoadCode(lua_State* L, std::string_view code, const char* name);
+  // While there is one, no allocation fails: for a function that holds what has a destructor.
+  class NoLimit {
+   public:
+    explicit NoLimit(LuaVm& vm) : vm_(vm), was_limited_(std::exchange(vm.is_limited_, false)) {}
+    ~NoLimit() { vm_.is_limited_ = was_limited_; }
+    NoLimit(const NoLimit&) = delete;
+    NoLimit& operator=(const NoLimit&) = delete;
+
+   private:
+    LuaVm& vm_;
+    const bool was_limited_;
+  };
+  // The script has changed how garbage is collected, which the next one is not to see.
+  void NoteCollectorChanged() { collector_changed_ = true; }
   // redis.register_function, with the callback on the top of L's stack, which is popped. The error is without a code.
   Status Register(lua_State* L, Function function);
   bool is_loading() const { return loaded_ != nullptr; }
   std::vector<std::string_view>& arguments() { return arguments_; }  // scratch of redis.call
   std::string& reply_buffer() { return reply_buffer_; }
+  JsonSettings& json_settings() { return json_settings_; }
   int32_t NextRandom();
   void SeedRandom(int32_t seed);
 
   // ---- of Scripting
   uint64_t generation() const { return generation_; }
+  // It holds so much that a new one is the better one to keep.
+  bool is_worn_out() const { return is_worn_out_; }
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -93,7 +126,15 @@ class LuaVm {
   static void* Allocate(void* vm, void* block, size_t old_size, size_t new_size);
   static void OnSteps(lua_State* L, lua_Debug*);
   static int OnError(lua_State* L);
-  void StepRun(lua_State* L);
+  bool MayGrow(size_t more);
+  void SettleMemory();
+  void BeginLimits();
+  void EndLimits();
+  void SetHook();
+  void Step(lua_State* L, uint64_t steps);
+  void BeginRun(ScriptRun& run);
+  void EndRun(ScriptRun& run);
+  bool LoadCodeInTime(std::string_view code, const char* name);
   void PushGlobals(void (*push_redis)(lua_State*));
   void BuildGlobals();
   void UseGlobals(int globals);
@@ -106,16 +147,28 @@ class LuaVm {
   void ReplyError(const ScriptRun& run, std::string_view instead, Reply& reply);
 
   const uint64_t generation_;
+  ScriptMemory& memory_;
   std::atomic<size_t> bytes_{0};
+  size_t taken_ = 0;            // of memory_
+  bool is_limited_ = false;     // within a protected call, where an allocation may fail
+  size_t grown_ = 0;            // bytes since the last look
+  uint64_t charged_ = 0;        // steps since the last look
+  size_t collect_at_ = 0;       // bytes
+  size_t kept_bytes_ = 0;       // what the last full collection left
+  bool collector_changed_ = false;
+  bool is_worn_out_ = false;
+  bool has_timed_out_ = false;
+  const char* stack_base_ = nullptr;
   lua_State* state_ = nullptr;
   ScriptRun* run_ = nullptr;
   Library* loading_ = nullptr;
   LoadedLibrary* loaded_ = nullptr;  // of `loading_`
-  int64_t load_deadline_us_ = 0;
+  int64_t deadline_us_ = 0;  // of what is not a run; 0: none
   uint64_t random_ = 0;
   uint32_t runs_since_collection_ = 0;
   std::vector<std::string_view> arguments_;
   std::string reply_buffer_;
+  JsonSettings json_settings_;  // a run's
 
   // References in Lua's registry.
   int script_globals_ = 0;       // what scripts see

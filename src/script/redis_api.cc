@@ -67,11 +67,10 @@ bool RunCall(lua_State* L, LuaVm& vm) {
     PushErrorTable(L, out);
     return true;
   }
+  constexpr uint64_t kStepsPerCall = 20;
+  vm.Charge(L, kStepsPerCall);
   PushReply(L, out);
-  constexpr size_t kKeptReplyBytes = 64 * 1024;
-  const bool failed = !out.empty() && out[0] == '-';
-  if (out.capacity() > kKeptReplyBytes) std::string().swap(out);
-  return failed;
+  return !out.empty() && out[0] == '-';
 }
 
 int Call(lua_State* L) {
@@ -92,6 +91,9 @@ int Pcall(lua_State* L) {
 int Sha1HexOf(lua_State* L) {
   if (lua_gettop(L) != 1) return RaiseError(L, "wrong number of arguments");
   const std::string_view text = TextAt(L, 1);
+  constexpr size_t kBytesPerStep = 8;
+  ChargeWork(L, text.size() / kBytesPerStep);
+  const LuaVm::NoLimit no_limit(LuaVm::Of(L));
   PushText(L, Sha1Hex(text));
   return 1;
 }
@@ -109,6 +111,7 @@ int StatusReply(lua_State* L) {
 
 // "-CODE text" or "CODE text" as it is; a single word gets the code ERR.
 void PushErrorReply(lua_State* L) {
+  const LuaVm::NoLimit no_limit(LuaVm::Of(L));
   std::string_view text = TextAt(L, 1);
   if (text.starts_with('-')) text.remove_prefix(1);
   const size_t blank = text.find(' ');
@@ -170,6 +173,7 @@ int AclCheckCmd(lua_State* L) {
 
 // A run's lines are written when it is over, so that one that starts over says nothing twice.
 void WriteLog(lua_State* L, LuaVm& vm, LogSeverity severity) {
+  const LuaVm::NoLimit no_limit(vm);
   std::string line;
   for (int i = 2; i <= lua_gettop(L); ++i) {
     if (!lua_isstring(L, i)) continue;

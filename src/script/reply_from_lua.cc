@@ -3,10 +3,14 @@
 
 #include <string>
 
+#include "script/lua_vm.h"
+
 namespace cairn {
 namespace {
 
 constexpr int kSlotsPerLevel = 8;
+constexpr int kMostDepth = 1000;
+constexpr uint64_t kValuesPerLook = 500;
 
 // Leaves table[name] of the table on the top of the stack if it has this type; else nothing.
 bool PushField(lua_State* L, const char* name, int type) {
@@ -23,18 +27,6 @@ std::string WithoutLineEnds(std::string_view text) {
   return safe;
 }
 
-// With the verbatim_string's table on the top.
-bool ReplyVerbatim(lua_State* L, Reply& reply) {
-  if (!PushField(L, "format", LUA_TSTRING)) return false;
-  std::string format(TextAt(L, -1));
-  lua_pop(L, 1);
-  if (!PushField(L, "string", LUA_TSTRING)) return false;
-  format.resize(3, ' ');
-  reply.Verbatim(format, TextAt(L, -1));
-  lua_pop(L, 1);
-  return true;
-}
-
 size_t CountEntries(lua_State* L) {
   size_t count = 0;
   lua_pushnil(L);
@@ -45,93 +37,142 @@ size_t CountEntries(lua_State* L) {
   return count;
 }
 
-// With the map's or set's table on the top.
-void ReplyEntries(lua_State* L, int protocol, bool with_values, Reply& reply) {
-  const size_t count = CountEntries(L);
-  if (with_values) {
-    reply.Map(count);
-  } else {
-    reply.Set(count);
-  }
-  lua_pushnil(L);
-  while (lua_next(L, -2) != 0) {
-    lua_pushvalue(L, -2);
-    ReplyFromLua(L, protocol, reply);
-    if (with_values) {
-      ReplyFromLua(L, protocol, reply);
+class Writer {
+ public:
+  Writer(lua_State* L, LuaVm& vm, size_t most_bytes, Reply& reply)
+      : L(L), vm_(vm), most_bytes_(most_bytes), protocol_(vm.run()->protocol), reply_(reply) {}
+
+  // Replies the value on the top of the stack and pops it.
+  void Write() {
+    if (++values_ % kValuesPerLook == 0) vm_.Look(kValuesPerLook);
+    if (!lua_checkstack(L, kSlotsPerLevel) || depth_ >= kMostDepth) {
+      reply_.Error("ERR reached lua stack limit");
     } else {
-      lua_pop(L, 1);
+      ++depth_;
+      WriteValue();
+      --depth_;
+    }
+    lua_pop(L, 1);
+  }
+
+  // No more is written then.
+  bool is_over() const { return is_too_large() || vm_.is_ending(); }
+  bool is_too_large() const { return reply_.size() > most_bytes_; }
+
+ private:
+  void WriteValue() {
+    switch (lua_type(L, -1)) {
+      case LUA_TSTRING: reply_.Bulk(TextAt(L, -1)); break;
+      case LUA_TNUMBER: reply_.Integer(static_cast<int64_t>(lua_tonumber(L, -1))); break;
+      case LUA_TBOOLEAN:
+        if (protocol_ == 3) {
+          reply_.Bool(lua_toboolean(L, -1) != 0);
+        } else if (lua_toboolean(L, -1) != 0) {
+          reply_.Integer(1);
+        } else {
+          reply_.Null();
+        }
+        break;
+      case LUA_TTABLE: WriteTable(); break;
+      default: reply_.Null(); break;
     }
   }
-}
 
-void ReplyArray(lua_State* L, int protocol, Reply& reply) {
-  int count = 0;
-  for (;; ++count) {
-    lua_rawgeti(L, -1, count + 1);
-    const bool ends = lua_isnil(L, -1);
+  void WriteTable() {
+    const int top = lua_gettop(L);
+    const bool replied = WriteTyped();
+    lua_settop(L, top);
+    if (!replied) WriteArray();
+  }
+
+  // True: the table says what it is, and that was replied.
+  bool WriteTyped() {
+    if (PushField(L, "err", LUA_TSTRING)) {
+      reply_.Error(TextAt(L, -1));
+    } else if (PushField(L, "ok", LUA_TSTRING)) {
+      reply_.Simple(WithoutLineEnds(TextAt(L, -1)));
+    } else if (PushField(L, "double", LUA_TNUMBER)) {
+      reply_.Double(lua_tonumber(L, -1));
+    } else if (PushField(L, "big_number", LUA_TSTRING)) {
+      reply_.BigNumber(WithoutLineEnds(TextAt(L, -1)));
+    } else if (PushField(L, "verbatim_string", LUA_TTABLE) && WriteVerbatim()) {
+    } else if (PushField(L, "map", LUA_TTABLE)) {
+      WriteEntries(true);
+    } else if (PushField(L, "set", LUA_TTABLE)) {
+      WriteEntries(false);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // With the verbatim_string's table on the top.
+  bool WriteVerbatim() {
+    if (!PushField(L, "format", LUA_TSTRING)) return false;
+    std::string format(TextAt(L, -1));
     lua_pop(L, 1);
-    if (ends) break;
+    if (!PushField(L, "string", LUA_TSTRING)) return false;
+    format.resize(3, ' ');
+    reply_.Verbatim(format, TextAt(L, -1));
+    lua_pop(L, 1);
+    return true;
   }
-  reply.Array(static_cast<size_t>(count));
-  for (int i = 1; i <= count; ++i) {
-    lua_rawgeti(L, -1, i);
-    ReplyFromLua(L, protocol, reply);
-  }
-}
 
-// True: the table says what it is, and that was replied.
-bool ReplyTyped(lua_State* L, int protocol, Reply& reply) {
-  if (PushField(L, "err", LUA_TSTRING)) {
-    reply.Error(TextAt(L, -1));
-  } else if (PushField(L, "ok", LUA_TSTRING)) {
-    reply.Simple(WithoutLineEnds(TextAt(L, -1)));
-  } else if (PushField(L, "double", LUA_TNUMBER)) {
-    reply.Double(lua_tonumber(L, -1));
-  } else if (PushField(L, "big_number", LUA_TSTRING)) {
-    reply.BigNumber(WithoutLineEnds(TextAt(L, -1)));
-  } else if (PushField(L, "verbatim_string", LUA_TTABLE) && ReplyVerbatim(L, reply)) {
-  } else if (PushField(L, "map", LUA_TTABLE)) {
-    ReplyEntries(L, protocol, true, reply);
-  } else if (PushField(L, "set", LUA_TTABLE)) {
-    ReplyEntries(L, protocol, false, reply);
-  } else {
-    return false;
+  // With the map's or set's table on the top.
+  void WriteEntries(bool with_values) {
+    const size_t count = CountEntries(L);
+    if (with_values) {
+      reply_.Map(count);
+    } else {
+      reply_.Set(count);
+    }
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0 && !is_over()) {
+      lua_pushvalue(L, -2);
+      Write();
+      if (with_values) {
+        Write();
+      } else {
+        lua_pop(L, 1);
+      }
+    }
   }
-  return true;
-}
 
-void ReplyTable(lua_State* L, int protocol, Reply& reply) {
-  const int top = lua_gettop(L);
-  const bool replied = ReplyTyped(L, protocol, reply);
-  lua_settop(L, top);
-  if (!replied) ReplyArray(L, protocol, reply);
-}
+  void WriteArray() {
+    int count = 0;
+    for (;; ++count) {
+      lua_rawgeti(L, -1, count + 1);
+      const bool ends = lua_isnil(L, -1);
+      lua_pop(L, 1);
+      if (ends) break;
+    }
+    vm_.Look(static_cast<uint64_t>(count));
+    reply_.Array(static_cast<size_t>(count));
+    for (int i = 1; i <= count && !is_over(); ++i) {
+      lua_rawgeti(L, -1, i);
+      Write();
+    }
+  }
+
+  lua_State* const L;
+  LuaVm& vm_;
+  const size_t most_bytes_;
+  const int protocol_;
+  Reply& reply_;
+  int depth_ = 0;
+  uint64_t values_ = 0;
+};
 
 }  // namespace
 
-void ReplyFromLua(lua_State* L, int protocol, Reply& reply) {
-  if (!lua_checkstack(L, kSlotsPerLevel)) {
-    reply.Error("ERR reached lua stack limit");
-    lua_pop(L, 1);
-    return;
-  }
-  switch (lua_type(L, -1)) {
-    case LUA_TSTRING: reply.Bulk(TextAt(L, -1)); break;
-    case LUA_TNUMBER: reply.Integer(static_cast<int64_t>(lua_tonumber(L, -1))); break;
-    case LUA_TBOOLEAN:
-      if (protocol == 3) {
-        reply.Bool(lua_toboolean(L, -1) != 0);
-      } else if (lua_toboolean(L, -1) != 0) {
-        reply.Integer(1);
-      } else {
-        reply.Null();
-      }
-      break;
-    case LUA_TTABLE: ReplyTable(L, protocol, reply); break;
-    default: reply.Null(); break;
-  }
-  lua_pop(L, 1);
+void ReplyFromLua(lua_State* L, LuaVm& vm, size_t most_bytes, Reply& reply) {
+  const size_t start = reply.size();
+  Writer writer(L, vm, most_bytes, reply);
+  writer.Write();
+  if (!writer.is_over()) return;
+  const bool is_too_large = writer.is_too_large();
+  reply.RewindTo(start);
+  if (is_too_large) reply.Error("ERR the reply of the script takes more memory than scripts may have");
 }
 
 }  // namespace cairn

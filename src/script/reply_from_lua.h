@@ -10,7 +10,11 @@
 
 namespace cairn {
 
-// Replies the value on the top of the stack and pops it. `protocol`: the script's (redis.setresp).
-void ReplyFromLua(lua_State* L, int protocol, Reply& reply);
+class LuaVm;
+
+// Replies the value on the top of the stack, which the run of `vm` has returned, and pops it. A value that would take
+// more than `most_bytes`, or is nested too deeply, is answered with an error. A run that may not go on meanwhile
+// (LuaVm::is_ending) has no reply.
+void ReplyFromLua(lua_State* L, LuaVm& vm, size_t most_bytes, Reply& reply);
 
 }  // namespace cairn

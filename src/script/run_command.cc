@@ -22,6 +22,16 @@ Result<ScriptArguments> ReadScriptArguments(const Args& args, std::string_view n
   return ScriptArguments{rest.first(keys), rest.subspan(keys)};
 }
 
+Status CheckSize(CommandContext& ctx, const Args& args, std::string_view code) {
+  constexpr size_t kMostCodeBytes = 64 << 10;
+  constexpr size_t kMostBytes = 1 << 20;
+  constexpr size_t kBytesPerArgument = 64;
+  if (ctx.txn().lane() == Lane::kSlow) return Ok();
+  size_t bytes = args.size() * kBytesPerArgument;
+  for (const std::string_view arg : args.all()) bytes += arg.size();
+  return code.size() > kMostCodeBytes || bytes > kMostBytes ? Status::WouldWait() : Ok();
+}
+
 bool IsSaidToOnlyRead(const Scripting& scripting, std::string_view command, std::span<const std::string_view> argv) {
   if (command == "fcall") {
     const std::shared_ptr<const Libraries> libraries = scripting.libraries();

@@ -23,6 +23,9 @@ struct ScriptArguments {
 // name numkeys [key ...] [arg ...]; a numkeys that is no number is answered with `not_a_number`.
 Result<ScriptArguments> ReadScriptArguments(const Args& args, std::string_view not_a_number);
 
+// kWouldWait on the fast lane for a request so large that reading and compiling it would hold up other clients.
+Status CheckSize(CommandContext& ctx, const Args& args, std::string_view code);
+
 // Whether the author of the script or function that the request is about says that it writes nothing (no-writes). Not
 // so when there is none of its name. `command` is EVAL, EVALSHA or FCALL. Any thread.
 bool IsSaidToOnlyRead(const Scripting& scripting, std::string_view command, std::span<const std::string_view> argv);

@@ -6,11 +6,6 @@
 
 #include "script/lua_vm.h"
 
-extern "C" {
-#include <lua-bitop.h>
-#include <lua-cjson.h>
-}
-
 namespace cairn {
 namespace {
 
@@ -18,8 +13,7 @@ namespace {
 const char kRealKey = 0;
 const char kShownKey = 0;
 
-constexpr char kEnding[] = "the run has ended";
-constexpr char kReadonly[] = "Attempt to modify a readonly table";
+constexpr char kReadonlyText[] = "Attempt to modify a readonly table";
 constexpr const char* kRemoved[] = {"dofile", "loadfile", "print", "newproxy", "setfenv", "getfenv"};
 constexpr const char* kProtected[] = {"string", "table", "math", "coroutine", "cjson", "cmsgpack", "bit", "struct"};
 
@@ -43,13 +37,7 @@ bool PushKept(lua_State* L, int index, const char& key) {
 }
 
 // Of an assignment, where Lua itself would complain and say where.
-int RefuseWrite(lua_State* L) { return luaL_error(L, kReadonly); }
-
-// Of a function that would write.
-int RefuseWriteIn(lua_State* L) {
-  lua_pushstring(L, kReadonly);
-  return lua_error(L);
-}
+int RefuseWrite(lua_State* L) { return luaL_error(L, kReadonlyText); }
 
 int RefuseUnknown(lua_State* L) {
   const char* name = lua_tostring(L, 2);
@@ -83,6 +71,7 @@ int Unpack(lua_State* L) {
   if (count >= INT_MAX || !lua_checkstack(L, static_cast<int>(count))) {
     return luaL_error(L, "too many results to unpack");
   }
+  ChargeWork(L, static_cast<uint64_t>(count));
   for (int64_t i = first; i <= last; ++i) lua_rawgeti(L, 1, static_cast<int>(i));
   return static_cast<int>(count);
 }
@@ -101,7 +90,7 @@ int RawSet(lua_State* L) {
   luaL_checkany(L, 2);
   luaL_checkany(L, 3);
   lua_settop(L, 3);
-  if (PushKept(L, 1, kRealKey)) return RefuseWriteIn(L);
+  CheckWritable(L, 1);
   lua_rawset(L, 1);
   return 1;
 }
@@ -110,7 +99,7 @@ int SetMetatable(lua_State* L) {
   const int type = lua_type(L, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_argcheck(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table expected");
-  if (PushKept(L, 1, kRealKey)) return RefuseWriteIn(L);
+  CheckWritable(L, 1);
   if (luaL_getmetafield(L, 1, "__metatable")) return luaL_error(L, "cannot change a protected metatable");
   lua_settop(L, 2);
   lua_setmetatable(L, 1);
@@ -133,14 +122,10 @@ int GetMetatable(lua_State* L) {
 // Compiles the text on the top of the stack under the name at `name`; nil and a message when it is none.
 int Compile(lua_State* L, int name) {
   const std::string_view code = TextAt(L, -1);
-  const char* chunk = luaL_optstring(L, name, code.data());
-  int status = LUA_ERRSYNTAX;
-  if (!code.empty() && code[0] == LUA_SIGNATURE[0]) {
-    lua_pushliteral(L, "byte code is not allowed");
-  } else {
-    status = luaL_loadbuffer(L, code.data(), code.size(), chunk);
-  }
-  if (status == 0) return 1;
+  LuaVm& vm = LuaVm::Of(L);
+  const bool loaded = vm.LoadCode(L, code, luaL_optstring(L, name, code.data()));
+  if (vm.is_ending()) return LuaVm::RaiseEnd(L);
+  if (loaded) return 1;
   lua_pushnil(L);
   lua_insert(L, -2);
   return 2;
@@ -179,7 +164,8 @@ int Load(lua_State* L) {
 int Pcall(lua_State* L) {
   luaL_checkany(L, 1);
   const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-  if (LuaVm::Of(L).is_ending()) return RaiseError(L, kEnding);
+  if (failed == LUA_ERRMEM) lua_gc(L, LUA_GCCOLLECT, 0);
+  if (LuaVm::Of(L).is_ending()) return LuaVm::RaiseEnd(L);
   if (failed != 0 && lua_istable(L, -1)) {
     lua_getfield(L, -1, "err");
     if (lua_isstring(L, -1)) {
@@ -193,27 +179,78 @@ int Pcall(lua_State* L) {
   return lua_gettop(L);
 }
 
+// Around the script's handler, its upvalue: one that runs when the run is to end could go on for ever, as the hook does
+// not interrupt what it has called.
+int HandleError(lua_State* L) {
+  if (LuaVm::Of(L).is_ending()) return 1;
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
 int Xpcall(lua_State* L) {
   luaL_checkany(L, 2);
   lua_settop(L, 2);
-  lua_insert(L, 1);  // the handler below the function
+  lua_pushcclosure(L, HandleError, 1);
+  lua_insert(L, 1);  // below the function
   const int failed = lua_pcall(L, 0, LUA_MULTRET, 1);
-  if (LuaVm::Of(L).is_ending()) return RaiseError(L, kEnding);
+  if (failed == LUA_ERRMEM) lua_gc(L, LUA_GCCOLLECT, 0);
+  if (LuaVm::Of(L).is_ending()) return LuaVm::RaiseEnd(L);
   lua_pushboolean(L, failed == 0);
   lua_replace(L, 1);
   return lua_gettop(L);
 }
 
-// Around Lua's own, which is its upvalue.
-int Resume(lua_State* L) {
+// ---- coroutines: 5.1 does not count how deeply they resume one another
+
+// Calls the function in the upvalue with all arguments.
+int CallUpvalue(lua_State* L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  if (LuaVm::Of(L).is_ending()) return RaiseError(L, kEnding);
   return lua_gettop(L);
 }
 
+// Around Lua's own, which is its upvalue.
+int Resume(lua_State* L) {
+  LuaVm& vm = LuaVm::Of(L);
+  vm.CheckStack(L);
+  const int results = CallUpvalue(L);
+  return vm.is_ending() ? LuaVm::RaiseEnd(L) : results;
+}
+
+// What coroutine.wrap returns, around Lua's own.
+int ResumeWrapped(lua_State* L) {
+  LuaVm::Of(L).CheckStack(L);
+  return CallUpvalue(L);
+}
+
+int WrapCoroutine(lua_State* L) {
+  CallUpvalue(L);
+  lua_pushcclosure(L, ResumeWrapped, 1);
+  return 1;
+}
+
+// ---- garbage
+
+int CollectGarbage(lua_State* L) {
+  LuaVm& vm = LuaVm::Of(L);
+  constexpr size_t kBytesPerStep = 32;
+  ChargeWork(L, vm.bytes() / kBytesPerStep);
+  if (lua_gettop(L) > 0) vm.NoteCollectorChanged();
+  return CallUpvalue(L);
+}
+
 // ---- numbers
+
+// Around Lua's own.
+int ToNumber(lua_State* L) {
+  constexpr size_t kBytesPerStep = 16;
+  if (lua_type(L, 1) == LUA_TSTRING) ChargeWork(L, lua_objlen(L, 1) / kBytesPerStep);
+  return CallUpvalue(L);
+}
 
 // The generator of C's lrand48, so that a seed leads to the same numbers as in Redis.
 int RandomNumber(lua_State* L) {
@@ -246,18 +283,6 @@ int SeedRandom(lua_State* L) {
   return 0;
 }
 
-// Around the library's own, which cannot negate the least of all integers.
-int ToHex(lua_State* L) {
-  if (lua_isnumber(L, 2) && lua_tonumber(L, 2) <= -8) {
-    lua_pushinteger(L, -8);
-    lua_replace(L, 2);
-  }
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, 1);
-  return 1;
-}
-
 void Open(lua_State* L, const char* name, lua_CFunction open) {
   lua_pushcfunction(L, open);
   lua_pushstring(L, name);
@@ -279,6 +304,13 @@ void Wrap(lua_State* L, const char* table, const char* field, lua_CFunction func
   lua_pop(L, 1);
 }
 
+// The same of a global function.
+void WrapGlobal(lua_State* L, const char* name, lua_CFunction function) {
+  lua_getglobal(L, name);
+  lua_pushcclosure(L, function, 1);
+  lua_setglobal(L, name);
+}
+
 void ReplaceBaseFunctions(lua_State* L) {
   for (const char* name : kRemoved) {
     lua_pushnil(L);
@@ -290,10 +322,14 @@ void ReplaceBaseFunctions(lua_State* L) {
       {"pcall", Pcall},         {"xpcall", Xpcall}, {"unpack", Unpack},
   };
   for (const luaL_Reg& entry : kReplaced) lua_register(L, entry.name, entry.func);
+  WrapGlobal(L, "collectgarbage", CollectGarbage);
+  WrapGlobal(L, "tonumber", ToNumber);
+  ReplaceStringFunctions(L);
+  ReplaceTableFunctions(L);
   Wrap(L, "coroutine", "resume", Resume);
+  Wrap(L, "coroutine", "wrap", WrapCoroutine);
   Wrap(L, "math", "random", RandomNumber);
   Wrap(L, "math", "randomseed", SeedRandom);
-  Wrap(L, "bit", "tohex", ToHex);
 }
 
 // Strings find their methods through a metatable of their own, which getmetatable shows.
@@ -310,6 +346,12 @@ void ProtectStrings(lua_State* L) {
 }
 
 }  // namespace
+
+void CheckWritable(lua_State* L, int index) {
+  if (!PushKept(L, index, kRealKey)) return;
+  lua_pushstring(L, kReadonlyText);
+  lua_error(L);
+}
 
 void Protect(lua_State* L) {
   lua_newtable(L);  // the front
@@ -350,8 +392,8 @@ void OpenLibraries(lua_State* L) {
   Open(L, LUA_TABLIBNAME, luaopen_table);
   Open(L, LUA_STRLIBNAME, luaopen_string);
   Open(L, LUA_MATHLIBNAME, luaopen_math);
-  OpenAs(L, "cjson", luaopen_cjson);
-  OpenAs(L, "bit", luaopen_bit);
+  OpenAs(L, "cjson", OpenJson);
+  OpenAs(L, "bit", OpenBit);
   OpenAs(L, "struct", OpenStruct);
   OpenAs(L, "cmsgpack", OpenMsgpack);
   ReplaceBaseFunctions(L);

@@ -4,8 +4,8 @@
 // struct, the harmless base functions, and no table among them that it could change.
 //
 // A protected table is an empty one, a *front*, whose metatable reads the real table and refuses writes. The base
-// functions that look past metatables (next, pairs, rawget, rawset, setmetatable, getmetatable) are replaced by ones
-// that know fronts. Byte code is refused: it can break out of the interpreter.
+// functions that look past metatables (next, pairs, rawget, rawset, setmetatable, getmetatable, and those of `table` that
+// write) are replaced by ones that know fronts. Byte code is refused: it can break out of the interpreter.
 //
 // pcall, xpcall and coroutine.resume let an error through that ends the run (LuaVm::is_ending).
 #pragma once
@@ -27,8 +27,20 @@ void MakeGlobals(lua_State* L);
 // Reading a field that is not there becomes an error, for the table on the top of the stack.
 void RefuseUnknownFields(lua_State* L);
 
-// The C libraries; each leaves its table.
+// Put this server's functions in the place of some of the library's own, whose table is a global.
+void ReplaceStringFunctions(lua_State* L);
+void ReplaceTableFunctions(lua_State* L);
+
+// An error when the value at `index` is a front.
+void CheckWritable(lua_State* L, int index);
+
+// Libraries; each leaves its table.
 int OpenStruct(lua_State* L);
 int OpenMsgpack(lua_State* L);
+int OpenBit(lua_State* L);
+int OpenJson(lua_State* L);
+
+// cjson.decode, with the settings (JsonSettings) as its upvalue.
+int DecodeJson(lua_State* L);
 
 }  // namespace cairn

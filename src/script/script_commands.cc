@@ -7,6 +7,7 @@
 #include "command/help.h"
 #include "script/families.h"
 #include "script/flags.h"
+#include "script/run_command.h"
 #include "script/scripting.h"
 
 namespace cairn {
@@ -15,6 +16,7 @@ namespace {
 // SCRIPT LOAD script
 Status Load(CommandContext& ctx, Args& args, Reply& reply) {
   Scripting& scripting = ctx.scripting();
+  TRY(CheckSize(ctx, args, args[2]));
   const std::string_view body = args[2];
   std::string sha = Sha1Hex(body);
   std::shared_ptr<const Script> script = scripting.cache().Find(sha);

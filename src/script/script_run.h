@@ -42,7 +42,7 @@ struct ScriptRun {
   bool has_written = false;   // called a command that writes; then it cannot be killed
   Status stop;
   int64_t started_us = 0;     // monotonic
-  int hook_calls = 0;
+  uint64_t steps = 0;         // on the fast lane
   bool is_busy = false;       // others are told so
   std::vector<std::pair<LogSeverity, std::string>> log;
   std::vector<uint32_t> scratch;

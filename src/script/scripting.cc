@@ -17,9 +17,9 @@ constexpr std::string_view kUnkillable =
 }  // namespace
 
 Scripting::Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
-                     std::function<bool()> shows_calls)
+                     std::function<bool()> shows_calls, uint64_t most_bytes)
     : busy_after_ms_(busy_after_ms), busy_(busy), conditions_(conditions), shows_calls_(std::move(shows_calls)),
-      libraries_(std::make_shared<const Libraries>()) {}
+      memory_(most_bytes), libraries_(std::make_shared<const Libraries>()) {}
 
 Scripting::~Scripting() = default;
 
@@ -70,7 +70,7 @@ Scripting::Lease Scripting::Borrow() {
     }
   }
   if (vm == nullptr) {
-    vm = std::make_unique<LuaVm>(generation, static_cast<uint64_t>(MonotonicUs()));
+    vm = std::make_unique<LuaVm>(generation, static_cast<uint64_t>(MonotonicUs()), memory_);
     const std::lock_guard lock(vms_mutex_);
     all_.push_back(vm.get());
   }
@@ -79,7 +79,11 @@ Scripting::Lease Scripting::Borrow() {
 
 void Scripting::GiveBack(std::unique_ptr<LuaVm> vm) {
   const std::lock_guard lock(vms_mutex_);
-  idle_.push_back(std::move(vm));
+  if (vm->is_worn_out()) {
+    std::erase(all_, vm.get());
+  } else {
+    idle_.push_back(std::move(vm));
+  }
 }
 
 size_t Scripting::vm_bytes() const {

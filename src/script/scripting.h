@@ -40,9 +40,9 @@ inline constexpr int kScriptRedisVersionNumber = 0x00070204;
 
 class Scripting {
  public:
-  // `busy_after_ms`: busy-reply-threshold, 0: never. `shows_calls`: somebody MONITORs.
+  // `busy_after_ms`: busy-reply-threshold, 0: never. `shows_calls`: somebody MONITORs. `most_bytes`: of all Lua states.
   Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
-            std::function<bool()> shows_calls);
+            std::function<bool()> shows_calls, uint64_t most_bytes);
   ~Scripting();
 
   // Reads the libraries of the store. Called once, before commands run; the error is for the operator.
@@ -114,6 +114,7 @@ class Scripting {
   std::atomic<bool> ending_{false};
   std::atomic<uint64_t> next_library_{1};
   ScriptCache cache_;
+  ScriptMemory memory_;
 
   mutable std::mutex libraries_mutex_;
   std::shared_ptr<const Libraries> libraries_;  // guarded by libraries_mutex_, never null

@@ -60,7 +60,8 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   const std::atomic<int64_t> never_busy{0};
   const Conditions conditions;
   BusyScripts busy;
-  Scripting scripting(never_busy, busy, conditions, [] { return false; });
+  Scripting scripting(never_busy, busy, conditions, [] { return false; },
+                      ScriptMemory::ShareOf(DefaultMemoryBudget()));
   TRY(scripting.Load(TRY(ReadLibraryRows(txn))));
   TRY(txn.BeginAlone(0));
   TRY(PutFunctions(txn, scripting, functions));

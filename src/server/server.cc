@@ -66,7 +66,8 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       latency_(settings().latency_monitor_threshold_ms), stats_(table_.index_count()),
       dispatcher_(table_, config_->limits(), waiters_, this),
       scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
-                                             dispatcher_.conditions(), [this] { return monitors_.any(); })) {
+                                             dispatcher_.conditions(), [this] { return monitors_.any(); },
+                                             ScriptMemory::ShareOf(MemoryBudget(settings())))) {
   dispatcher_.set_scripting(scripting_.get());
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a script may use: its time and its memory are bounded, and it can be stopped wherever it is."""
+
+import threading
+import time
+
+import pytest
+import redis
+
+from harness import Server
+
+# Each goes on for ever, or for so long that it is the same, without being one that the instruction hook alone would stop.
+ENDLESS = {
+    "handler": "xpcall(function() while true do end end, function() while true do end end)",
+    "handler_of_handler": "local function f() xpcall(f, f) while true do end end xpcall(f, f)",
+    "pcall": "while true do pcall(function() while true do end end) end",
+    "coroutine": "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
+    "wrap": "local f = function() while true do end end while true do pcall(coroutine.wrap(f)) end",
+    "rep": "while true do local s = ('x'):rep(10000000) end",
+    "pattern": "return (('a'):rep(40)):find(('a*'):rep(40) .. 'b')",
+    "gsub": "while true do (('a'):rep(100000)):gsub('.-b', '') end",
+    "find": "local s = ('a'):rep(2000000) while true do s:find(s .. 'b', 1, true) end",
+    "sort": "local t = {} for i = 1, 1000 do t[i] = i end while true do table.sort(t, function(a, b) return a > b end) end",
+    "insert": "local t = {} table.insert(t, -2^31, 1)",
+    "concat": "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1000) end while true do table.concat(t) end",
+    "collect": "while true do collectgarbage() end",
+    "json": "local t = {} for i = 1, 100000 do t[i] = i end while true do cjson.decode(cjson.encode(t)) end",
+    "msgpack": "local t = {} for i = 1, 100000 do t[i] = i end while true do cmsgpack.unpack(cmsgpack.pack(t)) end",
+    "compile": "local s = ('x = 1 '):rep(100000) while true do loadstring(s) end",
+    "reply": "local t = {} for i = 1, 100 do t = {t, t} end return t",
+    "reply_of_map": "local t = {} for i = 1, 100 do t = {map = {a = t, b = t}} end return t",
+    "calls": "while true do redis.call('get', KEYS[1]) end",
+}
+
+
+class Runner:
+    """Runs a script on a thread of its own; `error` is what it ended with."""
+
+    def __init__(self, server, script, command="eval"):
+        self.error = None
+        self.thread = threading.Thread(target=self._run, args=(server, script, command))
+        self.thread.start()
+
+    def _run(self, server, script, command):
+        try:
+            with redis.Redis(port=server.port) as client:
+                client.execute_command(command, script, 1, "k")
+        except redis.exceptions.RedisError as error:
+            self.error = str(error)
+
+
+def wait_until_busy(client):
+    """Returns when a script has been running for longer than busy-reply-threshold."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            client.get("k")
+            time.sleep(0.005)
+        except redis.exceptions.ResponseError as error:
+            assert "BUSY" in str(error)
+            return
+    raise AssertionError("no script is running")
+
+
+@pytest.fixture(scope="module")
+def impatient():
+    """A server with one thread for clients, on which scripts soon are busy ones."""
+    with Server(busy_reply_threshold=20, io_threads=1) as server:
+        server.client().set("k", "v" * 100000)
+        yield server
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_script_holds_up_no_port_and_can_be_killed(impatient, name):
+    client = impatient.client()
+    runner = Runner(impatient, ENDLESS[name])
+    wait_until_busy(client)
+    assert client.script_kill()
+    runner.thread.join(20)
+    assert not runner.thread.is_alive()
+    assert runner.error.startswith("Script killed by user with SCRIPT KILL..."), runner.error
+    assert client.get("k")
+
+
+def test_a_server_with_an_endless_script_ends_when_it_is_told_to():
+    for name in ["handler", "pattern", "reply"]:
+        with Server() as server:
+            runner = Runner(server, ENDLESS[name])
+            time.sleep(0.1)
+            server.process.terminate()
+            assert server.process.wait(20) == 0, name
+            runner.thread.join(20)
+
+
+def test_loading_a_library_ends_in_time_whatever_it_catches(r):
+    loop = "#!lua name=slow\nlocal function f() while true do end end "
+    for code in ["xpcall(f, f)", "while true do pcall(f) end"]:
+        with pytest.raises(redis.exceptions.ResponseError, match="FUNCTION LOAD timeout|nonexistent global"):
+            r.function_load(loop + code)
+    assert r.ping()
+
+
+# ---- memory
+
+
+def lua_bytes(client):
+    """What INFO says that Lua takes."""
+    return int(client.info("memory")["used_memory_lua"])
+
+
+HUNGRY = [
+    "local t = {} for i = 1, 1e9 do t[i] = i end", "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1000) .. i end",
+    "local s = 'x' while true do s = s .. s end", "return ('x'):rep(1e9)", "return table.concat({}, ('x'):rep(1e7), -1e9, 1)",
+    "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return cjson.encode(t)",
+    "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return cmsgpack.pack(t)",
+    "local t = {} for i = 1, 1e9 do t[i] = coroutine.create(function() end) end",
+    "local t = {} for i = 1, 1e9 do t[i] = redis.call('get', KEYS[1]) .. i end",
+    "local t = {} for i = 1, 1e9 do t[i] = loadstring('return ' .. i) end",
+    "return ('x'):rep(1000000):gsub('x', ('y'):rep(10000))", "return (('%s'):rep(1000)):format(unpack({}, 1, 0))",
+]
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A server whose scripts may have 16 MB."""
+    with Server(memory_budget="128mb") as server:
+        server.client().set("k", "v" * 100000)
+        yield server
+
+
+@pytest.mark.parametrize("script", HUNGRY)
+def test_the_memory_of_scripts_is_bounded_and_given_back(small, script):
+    client = small.client()
+    with pytest.raises(redis.exceptions.ResponseError, match="not enough memory|no value"):
+        client.eval(script, 1, "k")
+    # A script that catches it goes on with what it has left.
+    caught = "local r = {pcall(loadstring(ARGV[1]))} r = tostring(r[1]) return {r, #('x'):rep(1000000)}"
+    assert client.eval(caught, 1, "k", script.replace("KEYS[1]", "'k'")) == [b"false", 1000000]
+    assert lua_bytes(client) < 6 << 20
+
+
+def test_a_reply_is_bounded(small):
+    client = small.client()
+    for script in [ENDLESS["reply"], ENDLESS["reply_of_map"],
+                   "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return t"]:
+        with pytest.raises(redis.exceptions.ResponseError, match="the reply of the script takes more memory"):
+            client.eval(script, 0)
+    assert client.eval("local s = ('x'):rep(100000) local t = {} for i = 1, 100 do t[i] = s end return #t", 0) == 100
