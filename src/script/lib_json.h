@@ -9,7 +9,7 @@ enum class InvalidNumbers : int { kRefused, kAsTheyAre, kAsNull };
 
 struct JsonSettings {
   int sparse_convert = 0;  // sparse arrays are objects; else an error
-  int sparse_ratio = 2;    // an array is sparse when its largest index is so many times its elements and more; 0: none is
+  int sparse_ratio = 2;    // how many times its elements the largest index of a sparse array is; 0: none is sparse
   int sparse_safe = 10;    // up to this index none is
   int encode_max_depth = 1000;
   int decode_max_depth = 1000;
