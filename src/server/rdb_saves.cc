@@ -6,7 +6,6 @@
 #include "base/thread.h"
 #include "replication/rdb_disk.h"
 #include "script/library_store.h"
-#include "server/file_directives.h"
 #include "server/saving.h"
 #include "server/server.h"
 #include "storage/store.h"
@@ -51,7 +50,6 @@ RdbUseHint RdbSaves::UseHint() const {
 }
 
 Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
-  TRY(CheckDbFilename(server_.config()));
   RdbFileOptions options;
   options.checksum = server_.config().Flag("rdbchecksum");
   options.folds = server_.config().Flag("rdbcompression");

@@ -30,7 +30,7 @@ def test_save_does_not_replace_what_is_no_rdb_file():
         for words in (["SAVE"], ["DEBUG", "RELOAD"], ["SHUTDOWN", "SAVE"]):
             with pytest.raises(redis.ResponseError):
                 client.execute_command(*words)
-        assert mine.read_text() == "not to be lost" and "is no RDB file" in server.log_tail()
+        assert mine.read_text() == "not to be lost" and "is not an RDB file" in server.log_tail()
         mine.write_text("")
         assert client.save() and client.save()
         assert mine.read_bytes().startswith(b"REDIS")

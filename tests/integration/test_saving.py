@@ -135,6 +135,8 @@ def test_shutdown_save_that_fails_is_refused(blocked):
 
 def test_writes_held_back_by_a_shutdown_that_fails_are_carried_out(blocked):
     """A client that wrote meanwhile has its answer when the shutdown is refused."""
+    blocked_path = blocked.data_dir / "dump.rdb"
+    blocked_path.rename(blocked.data_dir / "later")
     client = blocked.client()
     client.mset({f"k{number}": number for number in range(100)})
     client.config_set("rdb-key-save-delay", 20000)
@@ -145,6 +147,7 @@ def test_writes_held_back_by_a_shutdown_that_fails_are_carried_out(blocked):
     began = time.monotonic()
     assert client.get("k1") == b"1"
     assert time.monotonic() - began < 0.3
+    (blocked.data_dir / "later").rename(blocked_path)
     assert client.set("held", 1)
     ending.join()
     assert time.monotonic() - began > 0.2
@@ -165,7 +168,7 @@ def test_failed_save_is_answered_as_by_redis(blocked):
     with start_redis() as other:
         (other.data_dir / "dump.rdb" / "full").mkdir(parents=True)
         assert RawClient(blocked.port)("save") == RawClient(other.port)("save") == (b"-", b"ERR")
-    assert "dump.rdb: Is a directory" in blocked.log_tail()
+    assert "dump.rdb is there already, and is not an RDB file" in blocked.log_tail()
     assert blocked.client().info("persistence")["rdb_last_bgsave_status"] == "err"
 
 
