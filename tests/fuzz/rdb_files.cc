@@ -130,7 +130,7 @@ class Loader {
   const std::atomic<int64_t> busy_after_ms_{0};
   BusyScripts busy_;
   const Conditions conditions_;
-  Scripting scripting_{busy_after_ms_, busy_, conditions_, [] { return false; }};
+  Scripting scripting_{busy_after_ms_, busy_, conditions_, [] { return false; }, uint64_t{64} << 20};
 };
 
 struct Totals {
