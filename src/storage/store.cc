@@ -287,6 +287,7 @@ void Store::TryToRecover() {
     EndProcess("the log failed just after a flush, and there is no going on in it: " + write_error() +
                ". What was acknowledged is in the data directory; start the server again.");
   }
+  const LostFlushWatch watch(*db_, families_);
   if (db_->Resume().ok()) NoteRecovered();
 }
 
