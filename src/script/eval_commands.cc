@@ -3,6 +3,7 @@
 // EVAL, EVALSHA, FCALL and their *_RO forms: a script or a function is one command, whose keys the dispatcher has
 // locked as far as it declares them (script/script_call.h has the rest).
 #include "acl/catalogue.h"
+#include "base/clock.h"
 #include "command/context.h"
 #include "script/families.h"
 #include "script/flags.h"
@@ -30,11 +31,12 @@ Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view b
   std::shared_ptr<const Script> script = scripting.cache().Find(sha);
   if (script == nullptr) {
     const ScriptHead head = TRY(ReadScriptHead(body));
-    script = std::make_shared<Script>(Script{std::move(sha), std::string(body), head.size, head.flags});
+    script = std::make_shared<const Script>(std::move(sha), body, head.size, head.flags);
   }
   TRY(vm.Compile(script));
-  scripting.cache().Add(script);
-  return vm.FindSha(script->sha);
+  script->used_us.store(MonotonicUs(), std::memory_order_relaxed);
+  scripting.cache().AddEvaluated(script);
+  return vm.Find(*script);
 }
 
 Status EvalBody(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
@@ -56,7 +58,7 @@ Status EvalSha(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
     std::shared_ptr<const Script> cached = ctx.scripting().cache().Find(sha);
     if (cached == nullptr) return Status::Reply(kNoSuchScript);
     TRY(vm->Compile(cached));
-    script = vm->FindSha(sha);
+    script = vm->Find(*cached);
   }
   return RunScript(ctx, args, *vm, *script, arguments, read_only, reply);
 }

@@ -41,6 +41,7 @@ Status Load(CommandContext& ctx, Args& args, Reply& reply) {
   }
   auto next = std::make_shared<Libraries>(*before);
   TRY(next->Add(TRY(CompileLibrary(ctx.scripting(), code, kLoadTimeoutMs))));
+  if (!ctx.session().is_primary) TRY(ctx.scripting().CheckRoom(*next));
   Change(ctx, *before, next);
   reply.Bulk(head.name);
   return Ok();
@@ -83,7 +84,7 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   const RestorePolicy policy = TRY(ReadPolicy(args));
   const std::vector<std::string> codes = TRY(ReadFunctionPayload(args[2]));
   TRY(LockLibraries(ctx.txn()));
-  TRY(RestoreLibraries(ctx.scripting(), ctx.txn(), codes, policy));
+  TRY(RestoreLibraries(ctx.scripting(), ctx.txn(), codes, policy, !ctx.session().is_primary));
   ctx.CountChanges(1);
   reply.Ok();
   return Ok();

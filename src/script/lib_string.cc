@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What of Lua's library `string` the C library does without bounds: the functions that match patterns, whose matcher
-// recurses as deep as the pattern is long and cannot be stopped, and those whose work is not told by what they allocate.
+// recurses as deep as the pattern is long and cannot be stopped, and those that work for longer than they allocate.
 //
 // Thread: the Lua state's.
 #include <cctype>

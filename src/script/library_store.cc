@@ -69,7 +69,7 @@ Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std:
 }
 
 Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
-                        RestorePolicy policy) {
+                        RestorePolicy policy, bool is_bounded) {
   Libraries restored;  // those that come must agree among themselves
   for (const std::string& code : codes) {
     const LibraryHead head = TRY(ReadLibraryHead(code));
@@ -87,6 +87,7 @@ Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vecto
     next->Remove(name);
   }
   for (const auto& [name, library] : restored.all()) TRY(next->Add(library));
+  if (is_bounded) TRY(scripting.CheckRoom(*next));
   ChangeLibraries(scripting, txn, *before, std::move(next));
   return Ok();
 }

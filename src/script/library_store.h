@@ -38,8 +38,9 @@ void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& be
 Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, int64_t timeout_ms);
 
 enum class RestorePolicy : unsigned char { kAppend, kReplace, kFlush };
-// Adds libraries to those there are: all or none. The error is the client's reply. REQUIRES: as ChangeLibraries.
+// Adds libraries to those there are: all or none. `is_bounded`: they must fit into the memory of libraries. The error
+// is the client's reply. REQUIRES: as ChangeLibraries.
 Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
-                        RestorePolicy policy);
+                        RestorePolicy policy, bool is_bounded = false);
 
 }  // namespace cairn

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "script/lua_vm.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/clock.h"
 #include "script/flags.h"
@@ -14,6 +16,7 @@ namespace cairn {
 namespace {
 
 constexpr uint32_t kRunsPerCollection = 50;
+constexpr size_t kFewScripts = 600;
 
 }  // namespace
 
@@ -32,7 +35,8 @@ int RaiseError(lua_State* L, const char* text) {
 
 // ---- the state
 
-LuaVm::LuaVm(uint64_t generation, uint64_t seed, ScriptMemory& memory) : generation_(generation), memory_(memory) {
+LuaVm::LuaVm(uint64_t generation, uint64_t seed, ScriptMemory& memory)
+    : generation_(generation), memory_(memory), forget_at_(kFewScripts) {
   state_ = lua_newstate(&Allocate, this);
   ASSERT(state_ != nullptr, "a Lua state can be made");
   SeedRandom(static_cast<int32_t>(seed));
@@ -122,18 +126,47 @@ void LuaVm::SeedRandom(int32_t seed) {
 
 // ---- scripts
 
-const Script* LuaVm::FindBody(std::string_view body) const {
-  const auto found = by_body_.find(body);
-  return found == by_body_.end() ? nullptr : found->second.script.get();
+namespace {
+
+template <typename Map>
+const Script* FindCached(const Map& map, std::string_view key) {
+  const auto found = map.find(key);
+  if (found == map.end() || found->second.script->is_evicted.load(std::memory_order_relaxed)) return nullptr;
+  return found->second.script.get();
 }
 
-const Script* LuaVm::FindSha(std::string_view sha) const {
-  const auto found = by_sha_.find(sha);
+}  // namespace
+
+const Script* LuaVm::FindBody(std::string_view body) const { return FindCached(by_body_, body); }
+const Script* LuaVm::FindSha(std::string_view sha) const { return FindCached(by_sha_, sha); }
+
+const Script* LuaVm::Find(const Script& script) const {
+  const auto found = by_sha_.find(std::string_view(script.sha));
   return found == by_sha_.end() ? nullptr : found->second.script.get();
+}
+
+void LuaVm::ForgetScript(const Script& script) {
+  const auto found = by_sha_.find(std::string_view(script.sha));
+  if (found == by_sha_.end()) return;
+  const Compiled compiled = found->second;  // the keys are its own
+  luaL_unref(state_, LUA_REGISTRYINDEX, compiled.function);
+  by_body_.erase(compiled.script->body);
+  by_sha_.erase(found);
+}
+
+void LuaVm::ForgetEvicted() {
+  std::vector<std::shared_ptr<const Script>> evicted;
+  for (const auto& [sha, compiled] : by_sha_) {
+    if (compiled.script->is_evicted.load(std::memory_order_relaxed)) evicted.push_back(compiled.script);
+  }
+  for (const auto& script : evicted) ForgetScript(*script);
+  forget_at_ = std::max(kFewScripts, 2 * by_sha_.size());
 }
 
 Status LuaVm::Compile(std::shared_ptr<const Script> script) {
   if (FindSha(script->sha) != nullptr) return Ok();
+  ForgetScript(*script);
+  if (by_sha_.size() >= forget_at_) ForgetEvicted();
   lua_State* L = state_;
   UseGlobals(script_globals_);
   if (!LoadCodeInTime(script->code(), "@user_script")) {
@@ -150,6 +183,7 @@ Status LuaVm::Compile(std::shared_ptr<const Script> script) {
 Status LuaVm::RunScript(ScriptRun& run, const Script& script, std::span<const std::string_view> keys,
                         std::span<const std::string_view> args, Reply& reply) {
   UseGlobals(script_globals_);
+  script.used_us.store(MonotonicUs(), std::memory_order_relaxed);
   return Call(run, by_sha_.find(std::string_view(script.sha))->second.function, keys, args, reply);
 }
 
@@ -235,6 +269,7 @@ void LuaVm::ReplyError(const ScriptRun& run, std::string_view instead, Reply& re
   }
   lua_getfield(L, -1, "err");
   text = instead.empty() ? TextAt(L, -1) : instead;
+  if (text.empty()) text = "ERR unknown error";
   lua_getfield(L, -2, "source");
   const std::string source(TextAt(L, -1));
   lua_getfield(L, -3, "line");

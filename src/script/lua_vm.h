@@ -49,9 +49,11 @@ class LuaVm {
   static LuaVm& Of(lua_State* L);
 
   // ---- scripts
-  // Compiled here already: by its text, by its SHA-1. Null when it is not.
+  // Compiled here already: by its text, by its SHA-1. Null when it is not, or not of the cache any more.
   const Script* FindBody(std::string_view body) const;
   const Script* FindSha(std::string_view sha) const;
+  // What Compile has compiled it as, of the cache or not. Null: it has not.
+  const Script* Find(const Script& script) const;
   // The error is the client's reply.
   Status Compile(std::shared_ptr<const Script> script);
   // The script's reply, or why it was stopped. REQUIRES: compiled here.
@@ -140,6 +142,8 @@ class LuaVm {
   void UseGlobals(int globals);
   void ReadFunctionGlobalsFrom(int table);
   Status RunLibrary(const Library& library, int64_t timeout_ms);
+  void ForgetScript(const Script& script);
+  void ForgetEvicted();
   void Forget(const LoadedLibrary& library);
   void ForgetAllBut(const Libraries& known);
   Status Call(ScriptRun& run, int function, std::span<const std::string_view> keys,
@@ -179,6 +183,7 @@ class LuaVm {
 
   ScriptMap by_body_;  // the keys are the scripts' own
   ScriptMap by_sha_;
+  size_t forget_at_;  // with so many of them, those that the cache has evicted go
   std::unordered_map<std::string, LoadedLibrary> libraries_;  // by name; `id` says which one of this name
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What a run may use. All that Lua does passes one of three places, and each of them looks whether the run may go on:
-// the hook, after every kHookSteps instructions; the allocator, after every kBytesPerLook bytes; and ChargeWork, which C
-// functions call whose work is neither instructions nor memory.
+// the hook, after every kHookSteps instructions; the allocator, after every kBytesPerLook bytes; and ChargeWork, which
+// C functions call whose work is neither instructions nor memory.
 //
 // On the fast lane a run that has used up its steps or its time starts over on the slow lane. There SCRIPT KILL and the
 // server's end stop it. Either is an error that no handler of the script sees (LuaVm::is_ending).

@@ -4,7 +4,7 @@
 // struct, the harmless base functions, and no table among them that it could change.
 //
 // A protected table is an empty one, a *front*, whose metatable reads the real table and refuses writes. The base
-// functions that look past metatables (next, pairs, rawget, rawset, setmetatable, getmetatable, and those of `table` that
+// functions that look past metatables (next, pairs, rawget, rawset, setmetatable, getmetatable, those of `table` that
 // write) are replaced by ones that know fronts. Byte code is refused: it can break out of the interpreter.
 //
 // pcall, xpcall and coroutine.resume let an error through that ends the run (LuaVm::is_ending).

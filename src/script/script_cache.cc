@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "script/script_cache.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/sha.h"
@@ -18,28 +19,67 @@ std::string Sha1Hex(std::string_view bytes) {
 }
 
 std::shared_ptr<const Script> ScriptCache::Find(std::string_view sha) const {
+  const std::string key(sha);
   const std::shared_lock lock(mutex_);
-  const auto found = scripts_.find(std::string(sha));
-  return found == scripts_.end() ? nullptr : found->second;
+  for (const Scripts* scripts : {&loaded_, &evaluated_}) {
+    const auto found = scripts->find(key);
+    if (found != scripts->end()) return found->second;
+  }
+  return nullptr;
 }
 
-void ScriptCache::Add(std::shared_ptr<const Script> script) {
+void ScriptCache::EvictOne() {
+  const auto last_use = [](const auto& entry) { return entry.second->used_us.load(std::memory_order_relaxed); };
+  const auto oldest = std::min_element(evaluated_.begin(), evaluated_.end(),
+                                       [&](const auto& a, const auto& b) { return last_use(a) < last_use(b); });
+  oldest->second->is_evicted.store(true, std::memory_order_relaxed);
+  bytes_ -= oldest->second->bytes();
+  evaluated_.erase(oldest);
+}
+
+bool ScriptCache::MakeRoom(size_t bytes) {
+  while (!evaluated_.empty() && bytes_ + bytes > most_bytes_) EvictOne();
+  return bytes_ + bytes <= most_bytes_;
+}
+
+void ScriptCache::AddEvaluated(std::shared_ptr<const Script> script) {
   const std::unique_lock lock(mutex_);
-  const size_t bytes = sizeof(Script) + script->sha.size() + script->body.size();
+  if (loaded_.contains(script->sha) || evaluated_.contains(script->sha)) return;
+  if (!MakeRoom(script->bytes())) {
+    script->is_evicted.store(true, std::memory_order_relaxed);
+    return;
+  }
+  if (evaluated_.size() >= kMostEvaluated) EvictOne();
+  bytes_ += script->bytes();
   std::string sha = script->sha;
-  if (scripts_.emplace(std::move(sha), std::move(script)).second) bytes_ += bytes;
+  evaluated_.emplace(std::move(sha), std::move(script));
+}
+
+bool ScriptCache::AddLoaded(std::shared_ptr<const Script> script) {
+  const std::unique_lock lock(mutex_);
+  if (loaded_.contains(script->sha)) return true;
+  if (auto known = evaluated_.extract(script->sha)) {
+    loaded_.insert(std::move(known));
+    return true;
+  }
+  if (!MakeRoom(script->bytes())) return false;
+  bytes_ += script->bytes();
+  std::string sha = script->sha;
+  loaded_.emplace(std::move(sha), std::move(script));
+  return true;
 }
 
 void ScriptCache::Flush() {
   const std::unique_lock lock(mutex_);
-  scripts_.clear();
+  loaded_.clear();
+  evaluated_.clear();
   bytes_ = 0;
   generation_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 size_t ScriptCache::count() const {
   const std::shared_lock lock(mutex_);
-  return scripts_.size();
+  return loaded_.size() + evaluated_.size();
 }
 
 size_t ScriptCache::bytes() const {

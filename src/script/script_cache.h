@@ -3,6 +3,10 @@
 // ScriptCache: the scripts that EVAL and SCRIPT LOAD have seen, by SHA-1, until SCRIPT FLUSH or the server's end. Each
 // Lua state compiles for itself what it runs; `generation` tells it that what it has kept is to be forgotten.
 //
+// It is bounded. Scripts that only EVAL has brought are evicted, the least recently used first, when there are more than
+// kMostEvaluated or their bytes are more than all may have; a state that has compiled one sees that it was. Those of
+// SCRIPT LOAD stay, as in Redis, so one that does not fit is refused.
+//
 // Thread: any; guarded by mutex_.
 #pragma once
 
@@ -13,16 +17,23 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace cairn {
 
 struct Script {
-  std::string sha;  // 40 hexadecimal digits in lower case
-  std::string body;
-  size_t head_size = 0;
-  uint32_t flags = 0;  // ScriptFlag
+  Script(std::string sha_hex, std::string_view text, size_t head, uint32_t script_flags)
+      : sha(std::move(sha_hex)), body(text), head_size(head), flags(script_flags) {}
+
+  const std::string sha;  // 40 hexadecimal digits in lower case
+  const std::string body;
+  const size_t head_size;
+  const uint32_t flags;  // ScriptFlag
+  mutable std::atomic<int64_t> used_us{0};      // when it last began to run, monotonic
+  mutable std::atomic<bool> is_evicted{false};  // not of the cache any more
 
   std::string_view code() const { return std::string_view(body).substr(head_size); }
+  size_t bytes() const { return sizeof(Script) + sha.size() + body.size(); }
 };
 
 // 40 hexadecimal digits.
@@ -30,9 +41,14 @@ std::string Sha1Hex(std::string_view bytes);
 
 class ScriptCache {
  public:
+  explicit ScriptCache(uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
   // `sha` in lower case; null when there is none.
   std::shared_ptr<const Script> Find(std::string_view sha) const;
-  void Add(std::shared_ptr<const Script> script);
+  // Of EVAL: makes room for it. One that is larger than all may be counts as evicted at once.
+  void AddEvaluated(std::shared_ptr<const Script> script);
+  // Of SCRIPT LOAD. False: there is no room.
+  bool AddLoaded(std::shared_ptr<const Script> script);
   void Flush();
 
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -40,9 +56,17 @@ class ScriptCache {
   size_t bytes() const;
 
  private:
+  static constexpr size_t kMostEvaluated = 500;
+  using Scripts = std::unordered_map<std::string, std::shared_ptr<const Script>>;
+
+  void EvictOne();
+  bool MakeRoom(size_t bytes);
+
+  const uint64_t most_bytes_;
   mutable std::shared_mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<const Script>> scripts_;  // guarded by mutex_
-  size_t bytes_ = 0;                                                        // guarded by mutex_
+  Scripts loaded_;     // guarded by mutex_
+  Scripts evaluated_;  // guarded by mutex_; none that is loaded
+  size_t bytes_ = 0;   // guarded by mutex_; of both
   std::atomic<uint64_t> generation_{1};
 };
 

@@ -13,6 +13,8 @@
 namespace cairn {
 namespace {
 
+constexpr std::string_view kFull = "OOM the scripts of SCRIPT LOAD take all memory that they may have; SCRIPT FLUSH frees it";
+
 // SCRIPT LOAD script
 Status Load(CommandContext& ctx, Args& args, Reply& reply) {
   Scripting& scripting = ctx.scripting();
@@ -22,11 +24,11 @@ Status Load(CommandContext& ctx, Args& args, Reply& reply) {
   std::shared_ptr<const Script> script = scripting.cache().Find(sha);
   if (script == nullptr) {
     const ScriptHead head = TRY(ReadScriptHead(body));
-    script = std::make_shared<Script>(Script{std::move(sha), std::string(body), head.size, head.flags});
+    script = std::make_shared<const Script>(std::move(sha), body, head.size, head.flags);
     Scripting::Lease vm = scripting.Borrow();
     TRY(vm->Compile(script));
-    scripting.cache().Add(script);
   }
+  if (!scripting.cache().AddLoaded(script)) return Status::Reply(kFull);
   reply.Bulk(script->sha);
   return Ok();
 }

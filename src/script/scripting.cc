@@ -19,7 +19,7 @@ constexpr std::string_view kUnkillable =
 Scripting::Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
                      std::function<bool()> shows_calls, uint64_t most_bytes)
     : busy_after_ms_(busy_after_ms), busy_(busy), conditions_(conditions), shows_calls_(std::move(shows_calls)),
-      memory_(most_bytes), libraries_(std::make_shared<const Libraries>()) {}
+      cache_(most_bytes / 4), memory_(most_bytes), libraries_(std::make_shared<const Libraries>()) {}
 
 Scripting::~Scripting() = default;
 
@@ -43,6 +43,11 @@ Status Scripting::Load(std::vector<std::string> codes) {
 std::shared_ptr<const Libraries> Scripting::libraries() const {
   const std::lock_guard lock(libraries_mutex_);
   return libraries_;
+}
+
+Status Scripting::CheckRoom(const Libraries& libraries) const {
+  if (libraries.bytes() <= memory_.limit() / 4) return Ok();
+  return Status::Reply("OOM the libraries of functions would take more memory than they may have");
 }
 
 void Scripting::Adopt(std::shared_ptr<const Libraries> libraries) {

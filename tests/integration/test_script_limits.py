@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a script may use: its time and its memory are bounded, and it can be stopped wherever it is."""
 
+import hashlib
 import threading
 import time
 
@@ -146,3 +147,49 @@ def test_a_reply_is_bounded(small):
         with pytest.raises(redis.exceptions.ResponseError, match="the reply of the script takes more memory"):
             client.eval(script, 0)
     assert client.eval("local s = ('x'):rep(100000) local t = {} for i = 1, 100 do t[i] = s end return #t", 0) == 100
+
+
+# ---- what is kept
+
+
+def test_scripts_that_only_eval_has_brought_are_evicted(r):
+    """As in Redis 7.4: the 500 that were used last stay, and those of SCRIPT LOAD do."""
+    r.script_flush()
+    loaded = r.script_load("return 'loaded'")
+    often = "return 'often'"
+    first, kept = sha_of("return 0"), sha_of(often)
+    for i in range(600):
+        assert r.eval(f"return {i}", 0) == i
+        assert r.eval(often, 0) == b"often"
+    assert r.script_exists(loaded, kept, first, sha_of("return 599")) == [True, True, False, True]
+    assert r.info("memory")["number_of_cached_scripts"] == 501
+    with pytest.raises(redis.exceptions.NoScriptError):
+        r.evalsha(first, 0)
+    assert r.evalsha(kept, 0) == b"often" and r.evalsha(loaded, 0) == b"loaded"
+    assert r.eval("return 0", 0) == 0 and r.evalsha(first, 0) == 0
+
+
+def sha_of(script):
+    """What the cache calls the script."""
+    return hashlib.sha1(script.encode()).hexdigest()
+
+
+def test_the_memory_of_scripts_and_libraries_that_are_kept_is_bounded(small):
+    client = small.client()
+    client.script_flush()
+    comment = "--" + "x" * 200000
+    for i in range(60):
+        assert client.eval(f"return {i} {comment}", 0) == i
+    memory = client.info("memory")
+    assert memory["used_memory_scripts_eval"] <= 4 << 20 and lua_bytes(client) < 6 << 20
+    with pytest.raises(redis.exceptions.OutOfMemoryError, match="SCRIPT FLUSH frees it"):
+        for i in range(60):
+            client.script_load(f"return -{i} {comment}")
+    with pytest.raises(redis.exceptions.OutOfMemoryError, match="libraries of functions"):
+        for i in range(60):
+            client.function_load(f"#!lua name=l{i}\nredis.register_function('f{i}', function() return {i} end) {comment}")
+    assert client.info("memory")["used_memory_functions"] <= 4 << 20
+    assert client.fcall("f3", 0) == 3
+    client.script_flush()
+    client.function_flush()
+    assert client.info("memory")["used_memory_scripts_eval"] == 0
