@@ -74,7 +74,7 @@ Status BLMPop(CommandContext& ctx, Args& args, Reply& reply) {
   return TRY(PopMany(ctx, pop, reply)) ? Ok() : Status::MustBlock();
 }
 
-constexpr uint32_t kBlockingWrite = kWrite | kNoScript | kBlocking;
+constexpr uint32_t kBlockingWrite = kWrite | kBlocking;
 
 constexpr CommandRow kRows[] = {
     {.name = "blpop",

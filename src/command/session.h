@@ -108,6 +108,7 @@ class Session : public ReplyRoom {
   Subscriptions subscriptions;
   TrackingMode tracking;
   bool in_script = false;  // a script is running its commands
+  int64_t script_time_us = 0;  // Unix time, for which it takes now; 0: none runs
   bool is_primary = false; // a primary's stream: carried out whatever state the server is in
   // In RESP2 a subscriber may say little else, for a reply could not be told from a message.
   bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }

@@ -81,9 +81,6 @@ Result<ReadRequest> ReadOptions(CommandContext& ctx, Args& args, bool as_group) 
   while (args.More() && request.first_key == 0) {
     const std::string_view word = args.Bytes();
     if (args.More() && EqualsIgnoreCase(word, "block")) {
-      if (ctx.session().in_script) {
-        return Status::Reply("ERR " + std::string(args[0]) + " command is not allowed with BLOCK option from scripts");
-      }
       TRY(ReadTimeout(ctx, args.Bytes()));
       request.blocks = true;
     } else if (args.More() && EqualsIgnoreCase(word, "count")) {

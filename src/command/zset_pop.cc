@@ -183,13 +183,13 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
                    "number of members taken",
      .syntax = "numkeys key [key ...] <MIN | MAX> [COUNT count]"},
-    {.name = "bzpopmin", .arity = -3, .flags = kWrite | kNoScript | kFast | kBlocking,
+    {.name = "bzpopmin", .arity = -3, .flags = kWrite | kFast | kBlocking,
      .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMin,
      .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Takes the lowest member of the first sorted set that has any, waiting for one if "
                 "need be.",
      .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout"},
-    {.name = "bzpopmax", .arity = -3, .flags = kWrite | kNoScript | kFast | kBlocking,
+    {.name = "bzpopmax", .arity = -3, .flags = kWrite | kFast | kBlocking,
      .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMax,
      .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Takes the highest member of the first sorted set that has any, waiting for one if "

@@ -2,6 +2,7 @@
 #include "script/run_command.h"
 
 #include "acl/catalogue.h"
+#include "base/clock.h"
 #include "base/number.h"
 #include "command/writable.h"
 #include "script/flags.h"
@@ -65,7 +66,9 @@ Status RunAsScript(ScriptRun& run, const std::function<Status()>& body) {
   Session& session = run.ctx.session();
   const int db = session.db;
   session.in_script = true;
+  session.script_time_us = WallUs();
   Status status = body();
+  session.script_time_us = 0;
   session.in_script = false;
   session.db = db;
   if (status.ok()) {

@@ -231,7 +231,7 @@ Result<int64_t> ReadTimeout(std::string_view text) {
 
 // Whether the client must not be kept waiting, or has waited long enough.
 bool GivesUp(const Session& session) {
-  return session.multi.active || (session.blocked != nullptr && session.blocked->timed_out);
+  return session.multi.active || session.in_script || (session.blocked != nullptr && session.blocked->timed_out);
 }
 
 // WAIT numreplicas timeout
@@ -297,7 +297,7 @@ constexpr CommandRow kRows[] = {
      .syntax = "replicationid offset:integer"},
     {.name = "sync", .arity = 1, .flags = kSyncFlags, .run = Sync, .group = Group::kServer, .since = "1.0.0",
      .summary = "Makes the connection an old replica's.", .complexity = "O(N) with N the bytes that are sent"},
-    {.name = "wait", .arity = 3, .flags = kNoScript | kSlowLane | kAnswersTimeout, .run = Wait,
+    {.name = "wait", .arity = 3, .flags = kSlowLane | kAnswersTimeout, .run = Wait,
      .group = Group::kGeneric, .since = "3.0.0",
      .summary = "Waits until replicas have everything that the client has written.", .complexity = "O(1)",
      .syntax = "numreplicas:integer timeout:integer", .acl = "-keyspace connection",

@@ -56,7 +56,8 @@ command help x
 OF_REDIS_7_2 = {
     "zrank", "zrevrank", "acl|deluser", "acl|save", "acl|setuser", "client|setname", "cluster|shards",
     "cluster|slots", "command|getkeys", "command|getkeysandflags", "config|resetstat", "config|rewrite",
-    "latency|reset", "msetnx", "randomkey", "scan",
+    "latency|reset", "msetnx", "randomkey", "scan", "blmove", "blpop", "brpop", "brpoplpush", "bzpopmax", "bzpopmin",
+    "wait",
 }
 
 # Commands of which Valkey 9.1 says something that Redis 7.2 does not.
@@ -68,7 +69,8 @@ ONLY_IN_VALKEY = {
                         "memory|purge script|exists script|flush",
     "arity": "cluster|replicate script|debug",
     "skip_commandlog": "exec",
-    "blocking and not noscript": "blmove blpop brpop brpoplpush bzpopmax bzpopmin wait waitaof",
+    "blocking": "wait",
+    "not noscript": "waitaof",
     "key flags": "georadius georadiusbymember sinterstore hgetex hsetex",
 }
 # The commands of Redis 7.4 and 8.0 about fields that expire, which Valkey has with other flags and tips.
