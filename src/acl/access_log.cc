@@ -19,6 +19,7 @@ bool IsSame(const AccessLogEntry& a, const AccessLogEntry& b) {
 
 void AccessLog::Add(AccessLogEntry entry, int64_t now_ms) {
   std::lock_guard lock(mutex_);
+  ++counts_[static_cast<size_t>(entry.reason)];
   const auto end = entries_.begin() + static_cast<ptrdiff_t>(std::min(entries_.size(), kEntriesCompared));
   const auto same = std::find_if(entries_.begin(), end, [&](const AccessLogEntry& known) {
     return IsSame(known, entry) && std::abs(now_ms - known.updated_ms) <= kSameWithinMs;
@@ -50,6 +51,11 @@ std::vector<AccessLogEntry> AccessLog::Newest(size_t count) const {
 void AccessLog::Reset() {
   std::lock_guard lock(mutex_);
   entries_.clear();
+}
+
+uint64_t AccessLog::count(DenialReason reason) const {
+  std::lock_guard lock(mutex_);
+  return counts_[static_cast<size_t>(reason)];
 }
 
 }  // namespace cairn

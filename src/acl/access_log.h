@@ -6,6 +6,7 @@
 // Thread: any; guarded by mutex_, a leaf.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -40,12 +41,15 @@ class AccessLog {
   // At most `count`.
   std::vector<AccessLogEntry> Newest(size_t count) const;
   void Reset();
+  // How often access was denied for this reason since the start.
+  uint64_t count(DenialReason reason) const;
 
  private:
   const std::atomic<int64_t>& most_entries_;
   mutable std::mutex mutex_;
   std::deque<AccessLogEntry> entries_;  // newest first
   uint64_t next_id_ = 0;
+  std::array<uint64_t, 5> counts_{};  // by DenialReason
 };
 
 }  // namespace cairn

@@ -26,6 +26,11 @@ std::string OnlyListens(const Command& command) {
       "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
 }
 
+// XREADGROUP: its client is told when the key is gone.
+bool AwaitsGone(const Command& command) {
+  return command.row().group == Group::kStream && command.Has(kWrite);
+}
+
 }  // namespace
 
 struct Dispatcher::Call {
@@ -37,6 +42,7 @@ struct Dispatcher::Call {
   bool is_gated = false;  // by the state of the server; not what a primary says
   bool on_replica = false;  // when it began
   bool refused_late = false;
+  bool keeps_writes = false;  // it parks, and what it has written stays
   int64_t block_timeout_ms = 0;
   std::vector<std::pair<size_t, std::string>> replaced;  // arguments of a command that parks
   std::unique_ptr<ScriptCalls> called;                   // by its scripts
@@ -221,6 +227,8 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   call.block_timeout_ms = ctx.block_timeout_ms();
   call.replaced = ctx.TakeReplaced();
   if (status.ok()) return worker.txn.FinishCommand();
+  call.keeps_writes = status.Is(Code::kMustBlock) && call.command->Has(kWrite);
+  if (call.keeps_writes) TRY(worker.txn.FinishCommand());  // XREADGROUP that waits has made its consumer
   if (!status.Is(Code::kWouldWait) && !worker.txn.ReadsHold()) return Status::WouldWait();
   return status;
 }
@@ -325,10 +333,11 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
   Transaction& txn = call.worker.txn;
   if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType && !HasAwaitedKey(call)) {
     status = Status::MustBlock();
+    call.keeps_writes = false;
   }
   if (status.Is(Code::kMustBlock)) {
     ParkOn(call, call.block_timeout_ms);
-    txn.AbandonCommand();
+    if (!call.keeps_writes) txn.AbandonCommand();
     reply.Rewind();
     outcome.verdict = Verdict::kParked;
     return;
@@ -371,10 +380,12 @@ void Dispatcher::FindAwaitedKeys(const Call& call) {
   if (has_target && positions.size() > 1) positions.pop_back();
 }
 
-// Whether a key of the awaited type is there: then an error tells of another key, and the wait is over.
+// Whether a key of the awaited type is there: then an error tells of another key, and the wait is over. Commands of
+// streams decide that themselves.
 bool Dispatcher::HasAwaitedKey(Call& call) {
   const Group group = call.command->row().group;
-  const Type type = group == Group::kList ? Type::kList : group == Group::kSortedSet ? Type::kZset : Type::kStream;
+  if (group == Group::kStream) return true;
+  const Type type = group == Group::kList ? Type::kList : Type::kZset;
   FindAwaitedKeys(call);
   Keyspace keys(call.worker.txn, call.session.db, limits_);
   for (const uint32_t position : call.worker.positions) {
@@ -398,7 +409,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
       const Result<KeyEntry> entry = found.Find(found.Name(call.argv[position]));
       exists = !entry.ok() || entry->exists();  // one that cannot be read now may be there
     }
-    keys.push_back({std::string(row.row()), row.stripe(), exists});
+    keys.push_back({std::string(row.row()), row.stripe(), exists, AwaitsGone(*call.command)});
   }
   if (call.session.blocked == nullptr) {
     auto blocked = std::make_unique<BlockedCommand>();

@@ -36,13 +36,7 @@ constexpr std::string_view kDollar =
 constexpr std::string_view kGreater =
     "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> "
     "option.";
-constexpr std::string_view kKeyGone = "UNBLOCKED the stream key no longer exists";
-constexpr std::string_view kGroupGone =
-    "NOGROUP the consumer group this client was blocked on no longer exists";
 constexpr std::string_view kGroupContext = " in XREADGROUP with GROUP option";
-
-// Entries a client gets at once that waited and gave no COUNT.
-constexpr uint64_t kCountAfterWait = 1000;
 
 struct ReadRequest {
   bool blocks = false;
@@ -168,15 +162,17 @@ Status LockKeys(CommandContext& ctx, const Args& args, const ReadRequest& reques
 Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
   const bool again = ctx.session().blocked != nullptr;
   ReadRequest request = TRY(ReadOptions(ctx, args, /*as_group=*/false));
-  if (again && request.count == 0) request.count = kCountAfterWait;
   const std::vector<StreamId> ids = TRY(ReadIds(ctx, args, request, again));
   Keyspace keys = ctx.keys();
   StreamsReply streams(reply);
+  bool has_other_type = false;
   for (size_t i = 0; i < request.streams; ++i) {
     const Key key = keys.Name(request.KeyName(args, i));
     KeyEntry entry = TRY(keys.Find(key));
-    // A client that waits is not told of a key that has become something else.
-    if (again && entry.exists() && entry.type() != Type::kStream) continue;
+    if (again && entry.exists() && entry.type() != Type::kStream) {
+      has_other_type = true;
+      continue;
+    }
     const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
     const auto from = NextStreamId(ids[i]);
     if (!from || stream.size() == 0 || stream.state().last_id <= ids[i]) continue;
@@ -186,7 +182,8 @@ Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
     const StreamRange range{*from, kLastStreamId};
     reply.FinishArray(mark, TRY(ReplyStreamEntries(reply, stream, range, request.count, false)));
   }
-  if (streams.Finish()) return Ok();
+  // A client that waits is not told of a key that has become something else, until another has entries for it.
+  if (streams.Finish()) return has_other_type ? Status::Reply(errors::kWrongType) : Ok();
   if (!request.blocks) {
     reply.NullArray();
     return Ok();
@@ -197,18 +194,16 @@ Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
 
 // ---- XREADGROUP
 
-// Checks that every stream has the group, and the ids.
+// Checks that every stream has the group, and the ids. A client that waits is told the same when a key or the group is
+// gone.
 Status CheckGroups(CommandContext& ctx, const Args& args, const ReadRequest& request) {
   Keyspace keys = ctx.keys();
-  const bool again = ctx.session().blocked != nullptr;
   for (size_t i = 0; i < request.streams; ++i) {
     const Key key = keys.Name(request.KeyName(args, i));
     KeyEntry entry = TRY(keys.Find(key));
-    if (again && entry.type() != Type::kStream) return Status::Reply(kKeyGone);
     if (entry.exists() && entry.type() != Type::kStream) return Status::Reply(errors::kWrongType);
     const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
     if (!TRY(StreamGroup::Find(stream, *request.group))) {
-      if (again) return Status::Reply(kGroupGone);
       return NoSuchGroup(key.bytes(), *request.group, kGroupContext);
     }
     const std::string_view text = request.IdText(args, i);
@@ -269,10 +264,10 @@ Status ReplyHistory(CommandContext& ctx, const ReadRequest& request, const Strea
 //            STREAMS key [key ...] id [id ...]
 Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
   ReadRequest request = TRY(ReadOptions(ctx, args, /*as_group=*/true));
-  if (ctx.session().blocked != nullptr && request.count == 0) request.count = kCountAfterWait;
   TRY(CheckGroups(ctx, args, request));
   Keyspace keys = ctx.keys();
   StreamsReply streams(reply);
+  const bool again = ctx.session().blocked != nullptr;
   for (size_t i = 0; i < request.streams; ++i) {
     const Key key = keys.Name(request.KeyName(args, i));
     const Stream stream = TRY(Stream::Find(keys, key));
@@ -282,6 +277,7 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
     if (created) TellNewConsumer(ctx, key.bytes(), group, request.consumer);
     consumer.seen_ms = ctx.now_ms();
     const std::string_view text = request.IdText(args, i);
+    bool serves = true;
     if (text != ">") {
       ctx.CountChanges(1);
       ctx.TellNoEffect();  // how often it was delivered is the consumer's business
@@ -293,8 +289,11 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
       ctx.CountChanges(1);
       streams.Begin(key.bytes());
       TRY(ReplyNew(ctx, request, stream, group, consumer, reply));
+    } else {
+      serves = false;
     }
-    group.Save();
+    // One that waits on is not written each time: it would wake itself.
+    if (serves || created || !(again || request.blocks)) group.Save();
   }
   if (streams.Finish()) return Ok();
   if (request.blocks) return Status::MustBlock();

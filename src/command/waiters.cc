@@ -117,6 +117,20 @@ size_t Waiters::parked() const {
   return parked_.size();
 }
 
+Waiters::Totals Waiters::totals() const {
+  const std::lock_guard lock(mutex_);
+  Totals totals{.watching_clients = watched_.size()};
+  for (const auto& [row, queue] : queues_) {
+    totals.blocking_keys += !queue.parked.empty();
+    totals.watched_keys += !queue.watching.empty();
+    totals.until_gone += std::any_of(queue.parked.begin(), queue.parked.end(), [&row](const Parked* parked) {
+      return std::any_of(parked->keys.begin(), parked->keys.end(),
+                         [&row](const AwaitedKey& key) { return key.until_gone && key.row == row; });
+    });
+  }
+  return totals;
+}
+
 void Waiters::EraseIfEmpty(const std::string& row) {
   const auto queue = queues_.find(row);
   if (queue != queues_.end() && queue->second.empty()) queues_.erase(queue);

@@ -42,6 +42,14 @@ class Waiters : public CommitListener {
     std::string row;  // the key row
     uint32_t stripe;
     bool exists = false;  // as the command last saw it: then it may serve a waiter of another type
+    bool until_gone = false;  // the client is also woken to learn that the key is gone
+  };
+  // What is waited for and watched, for INFO.
+  struct Totals {
+    uint64_t blocking_keys = 0;
+    uint64_t until_gone = 0;  // of these, keys whose end unblocks a client
+    uint64_t watched_keys = 0;
+    uint64_t watching_clients = 0;
   };
 
   // Parks the session on its keys, or, when it is parked already and was woken in vain, keeps its place and
@@ -53,6 +61,7 @@ class Waiters : public CommitListener {
   // is woken again when that one has. True for a session that is not parked. REQUIRES: the stripes are held.
   bool TakeTurn(const Session& session);
   size_t parked() const;
+  Totals totals() const;
 
   // Sets session.watch_broken when the key changes. A key that did not exist, or whose time had passed, changes when
   // it exists after a commit: that it is deleted is no change. REQUIRES: the stripe is held.

@@ -83,6 +83,7 @@ enum DirectiveFlag : uint8_t {
   kFileOnly = 1 << 3,    // CONFIG GET and SET do not know it
   kHidden = 1 << 4,      // CONFIG GET shows it to who asks for its very name
   kGuarded = 1 << 5,     // CONFIG SET takes it only as `enable-protected-configs` says
+  kCapped = 1 << 6,      // kNumber: a value beyond the bounds is taken for the nearer one
 };
 
 struct Directive {

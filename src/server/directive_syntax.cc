@@ -190,7 +190,7 @@ Words ClientMemoryLines(WordSpan kept) {
 // ---- notify-keyspace-events: kept as one word in Redis's order of letters
 
 constexpr std::string_view kUsualEvents = "g$lshzxetd";  // what A stands for
-constexpr std::string_view kEventOthers = "KEmn";
+constexpr std::string_view kEventOthers = "nKEm";
 
 Result<Words> ParseEvents(WordSpan words, WordSpan /*current*/) {
   const std::string letters = Join(words, " ");
@@ -231,6 +231,19 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
   return kept;
 }
 
+// ---- oom-score-adj-values
+
+Result<Words> ParseOomScores(WordSpan words, WordSpan /*current*/) {
+  if (words.size() != 3) return Status::Reply("wrong number of arguments");
+  for (const std::string& word : words) {
+    const auto score = ParseInt64(word);
+    if (!score || *score < -2000 || *score > 2000) {
+      return Status::Reply("Invalid oom-score-adj-values, elements must be between -2000 and 2000.");
+    }
+  }
+  return Words(words.begin(), words.end());
+}
+
 }  // namespace
 
 const SpecialSyntax kBindSyntax = {.parse = ParseBind, .lines = OneLine};
@@ -243,6 +256,7 @@ const SpecialSyntax kSaveSyntax = {.parse = ParseSave, .lines = SaveLines};
 const SpecialSyntax kOutputLimitSyntax = {.parse = ParseOutputLimits, .lines = OutputLimitLines};
 const SpecialSyntax kClientMemorySyntax = {.parse = ParseClientMemory, .lines = ClientMemoryLines};
 const SpecialSyntax kEventsSyntax = {.parse = ParseEvents, .lines = OneLine};
+const SpecialSyntax kOomScoresSyntax = {.parse = ParseOomScores, .lines = OneLine};
 const SpecialSyntax kPercentilesSyntax = {.parse = ParsePercentiles, .lines = OneLine};
 
 void PublishOutputLimits(const Value& value, Settings& settings) {

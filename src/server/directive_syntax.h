@@ -42,6 +42,9 @@ InterestMask EventInterest(std::span<const std::string> kept);
 // latency-tracking-info-percentiles <percentile> [...]
 extern const SpecialSyntax kPercentilesSyntax;
 
+// oom-score-adj-values <number> <number> <number>
+extern const SpecialSyntax kOomScoresSyntax;
+
 // user <name> [<rule> ...]; a word is a whole line, with quotes where they are needed.
 extern const SpecialSyntax kUserSyntax;
 

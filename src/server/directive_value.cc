@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Values of directives: text to value and back.
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/number.h"
@@ -40,6 +41,12 @@ Result<Value> WithinBounds(const Directive& directive, int64_t number, bool is_l
               " inclusive");
 }
 
+// The nearest value within the bounds; Redis refuses what no int holds, and negative numbers.
+Result<Value> Capped(const Directive& directive, int64_t number) {
+  if (number < 0 || number > INT32_MAX) return Fail("argument must be between 0 and 2147483647 inclusive");
+  return Value(std::clamp(number, directive.min, directive.max));
+}
+
 Result<Value> ParseChoice(const Directive& directive, std::string_view word) {
   std::string names;
   for (size_t i = 0; i < directive.choices.size(); ++i) {
@@ -58,6 +65,7 @@ Result<Value> ParseOneWord(const Directive& directive, const std::string& word) 
     case Kind::kNumber: {
       const auto number = ParseInt64(word);
       if (!number) return Fail("argument couldn't be parsed into an integer");
+      if (directive.Has(kCapped)) return Capped(directive, *number);
       return WithinBounds(directive, *number);
     }
     case Kind::kOctal: {

@@ -103,6 +103,7 @@ const Directive kRows[] = {
     Switch("crash-memcheck-enabled", "yes", kLook),
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
+    Word("locale-collate", "", "SORT ALPHA compares bytes, whatever the locale."),
 
     Choice("propagation-error-behavior", "ignore", kPropagation, kReplica),
     {.name = "enable-module-command", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
@@ -110,8 +111,8 @@ const Directive kRows[] = {
 
     Switch("disable-thp", "yes", kKernel),
     Choice("oom-score-adj", "no", kOom, kKernel),
-    {.name = "oom-score-adj-values", .section = kAcc, .kind = Kind::kWords, .fallback = "0 200 800",
-     .syntax = "<number> <number> <number>", .help = kKernel},
+    {.name = "oom-score-adj-values", .section = kAcc, .kind = Kind::kSpecial, .fallback = "0 200 800",
+     .special = &kOomScoresSyntax, .syntax = "<number> <number> <number>", .help = kKernel},
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ const Directive kRows[] = {
      .help = "Milliseconds after which a script or function that is still running makes the server answer "
              "BUSY to all commands but those that help, such as SCRIPT KILL; 0: never."},
     {.name = "hz", .section = kProc, .kind = Kind::kNumber, .fallback = "10", .min = 1, .max = 500,
-     .target = &S::hz,
+     .flags = kCapped, .target = &S::hz,
      .help = "Accepted and shown, without effect: the timer looks for keys past their time every 20 "
              "ms, and only when some are due."},
     {.name = "dynamic-hz", .section = kProc, .kind = Kind::kBool, .fallback = "yes",

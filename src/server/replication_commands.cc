@@ -252,7 +252,8 @@ Status Wait(CommandContext& ctx, Args& args, Reply& reply) {
 Status WaitAof(CommandContext& ctx, Args& args, Reply& reply) {
   Replication& replication = ctx.server().replication();
   const auto local = ParseInt64(args.Bytes());
-  if (!local || *local < 0 || *local > 1) return Status::Reply("ERR value is out of range, must be between 0 and 1");
+  if (!local) return Status::Reply(errors::kNotAnInteger);
+  if (*local < 0 || *local > 1) return Status::Reply("ERR value is out of range, value must between 0 and 1");
   const auto wanted = ParseInt64(args.Bytes());
   if (!wanted || *wanted < 0) return Status::Reply("ERR value is out of range, must be positive");
   ctx.set_block_timeout_ms(TRY(ReadTimeout(args.Bytes())));

@@ -79,6 +79,10 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("total_error_replies", totals.error_replies);
   text.Field("total_reads_processed", totals.reads_processed);
   text.Field("total_writes_processed", totals.writes_processed);
+  text.Field("acl_access_denied_auth", ctx.server().access_log().count(DenialReason::kLogin));
+  text.Field("acl_access_denied_cmd", ctx.server().access_log().count(DenialReason::kCommand));
+  text.Field("acl_access_denied_key", ctx.server().access_log().count(DenialReason::kKey));
+  text.Field("acl_access_denied_channel", ctx.server().access_log().count(DenialReason::kChannel));
   text.Field("slow_lane_commands", totals.slow_lane_commands);
   return Ok();
 }

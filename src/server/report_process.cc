@@ -91,7 +91,12 @@ Status WriteClients(CommandContext& ctx, Report& text) {
   text.Field("client_recent_max_output_buffer", largest_output);
   text.Field("blocked_clients", blocked);
   text.Field("tracking_clients", server.tracking().totals().clients);
+  const Waiters::Totals waits = server.waiters().totals();
+  text.Field("watching_clients", waits.watching_clients);
   text.Field("clients_in_timeout_table", blocked);
+  text.Field("total_watched_keys", waits.watched_keys);
+  text.Field("total_blocking_keys", waits.blocking_keys);
+  text.Field("total_blocking_keys_on_nokey", waits.until_gone);
   return Ok();
 }
 

@@ -84,15 +84,21 @@ def pair(request, server, redis_server):
 
 @pytest.fixture(scope="module")
 def module_valkey_server():
-    """The Valkey behind `newer_pair`."""
+    """The process behind `valkey_server`."""
     with start_valkey() as server:
         yield server
 
 
-@pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
-def newer_pair(request, server, module_valkey_server):
-    """The server and Valkey, both empty, asked the same in either protocol."""
+@pytest.fixture
+def valkey_server(module_valkey_server):
+    """A running, empty Valkey."""
     module_valkey_server.client().flushall()
-    both = Pair(server, module_valkey_server, request.param)
+    return module_valkey_server
+
+
+@pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
+def newer_pair(request, server, valkey_server):
+    """The server and Valkey, both empty, asked the same in either protocol."""
+    both = Pair(server, valkey_server, request.param)
     yield both
     both.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many blocked clients beside redis-server: who is served, in which order, and with what.
+"""Many blocked clients beside Valkey, which serves them as Redis 7.2: who is served, in which order, and with what.
 
 A dozen clients wait on lists, sorted sets and streams with every blocking command there is. Another
 changes keys in every way that can make one of them ready: pushes of several elements, transactions,
@@ -135,7 +135,7 @@ def send(side, words):
 
 def settle(ours, theirs, waiting):
     """Waits until both sides have done all they will do; returns who was served, and with what."""
-    still = theirs.blocked()  # redis-server has served all that it will when it answers
+    still = theirs.blocked()  # Valkey has served all that it will when it answers
     served = theirs.readable(waiting)
     assert len(waiting) - len(served) == still
     deadline = time.monotonic() + GIVE_UP_S
@@ -147,8 +147,8 @@ def settle(ours, theirs, waiting):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_same_clients_are_served_in_the_same_way(server, redis_server, seed):
-    ours, theirs, script = Side(server.port), Side(redis_server.port), Script(seed)
+def test_the_same_clients_are_served_in_the_same_way(server, valkey_server, seed):
+    ours, theirs, script = Side(server.port), Side(valkey_server.port), Script(seed)
     waiting, told = {}, []
     try:
         for side in (ours, theirs):

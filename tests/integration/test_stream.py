@@ -121,6 +121,9 @@ xinfo stream s
 xtrim s maxlen 0
 xinfo stream s
 xlen s
+del s
+xadd s 10-1 f v
+xtrim s maxlen 0
 xsetid s 20-1 entriesadded 40 maxdeletedid 3-3
 xinfo stream s
 xadd s nomkstream maxlen 3 30-1 f v
