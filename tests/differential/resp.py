@@ -89,6 +89,7 @@ class Connection:
     """One connection that speaks RESP version `protocol`."""
 
     def __init__(self, host, port, protocol=2, timeout_s=60):
+        self.port = port
         self.socket = socket.create_connection((host, port), timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.counter = itertools.count(1)
@@ -107,7 +108,10 @@ class Connection:
         end = b"$%d\r\n%s\r\n" % (len(mark), mark)
         chunks, tail = [], b""
         while not tail.endswith(end):
-            chunk = self.socket.recv(1 << 20)
+            try:
+                chunk = self.socket.recv(1 << 20)
+            except TimeoutError as failure:
+                raise TimeoutError(f"port {self.port} does not answer") from failure
             if not chunk:
                 raise ConnectionError("the server closed the connection")
             chunks.append(chunk)

@@ -10,17 +10,22 @@ import random
 
 from families import (
     bitmaps,
+    blocking,
     hashes,
     hyperloglogs,
+    introspection,
     keyspace,
     lists,
     places,
+    programs,
     scans,
     server,
     sets,
     sorting,
     streams,
     strings,
+    transactions,
+    users,
     zsets,
 )
 from space import Space
@@ -40,6 +45,14 @@ FAMILIES = {
     "keyspace": (12, keyspace),
     "scan": (0.4, scans),
     "server": (2.5, server),
+}
+# Families of the long form: they wrap commands of the others, and Redis 7.0 answers otherwise in most of them.
+LONG_FAMILIES = {
+    "blocking": (4, blocking),
+    "introspection": (12, introspection),
+    "script": (20, programs),
+    "transaction": (10, transactions),
+    "user": (12, users),
 }
 MUTATED_SHARE = 0.06
 # Every limit has two names; each is set now by one, now by the other.
@@ -72,11 +85,11 @@ class Round:
         self.batch_size = batch_size
         self.avoided = avoided  # a regular expression that no command may match
         self.limits = self._draw_limits()  # for CONFIG SET
-        self.space = Space(self.rng)
+        self.space = Space(self.rng, avoided)
         self.space.protocol = 2
         self.drawn, self.generators, self.weights = [], [], []
-        for name, (share, module) in FAMILIES.items():
-            if only and name not in only:
+        for name, (share, module) in {**FAMILIES, **LONG_FAMILIES}.items():
+            if name not in (only or FAMILIES):
                 continue
             share *= self.rng.choice((0.3, 1, 1, 3))  # rounds differ in what they stress
             total = sum(weight for weight, _ in module.COMMANDS)

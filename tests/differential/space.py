@@ -76,10 +76,11 @@ ODD_FLOATS = [
 
 
 class Space:
-    """The words of one round. `rng` is the only source of chance."""
+    """The words of one round. `rng` is the only source of chance, `avoided` matches commands that are
+    not to be wrapped in others."""
 
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, avoided=None):
+        self.rng, self.avoided = rng, avoided
         self.databases = [0, 0]  # of the RESP2 and the RESP3 connection
         count = rng.choice((2, 4, 8, 20))
         self.keys = {f: [b"%s:%d" % (f.encode(), i) for i in range(count)] for f in FAMILIES}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The keys of random commands, directives, fields that expire, and what else is asked of a server."""
+
+from families import wrapped
+from step import NOTHING, SHAPE, UNORDERED, command
+
+DIRECTIVES = {
+    b"hz": (b"1", b"10", b"1000", b"0", b"-1", b"x"),
+    b"timeout": (b"0", b"100", b"x"),
+    b"slowlog-max-len": (b"10", b"-1", b"128"),
+    b"latency-monitor-threshold": (b"0", b"x"),
+    b"lua-time-limit": (b"5000", b"x"),
+    b"notify-keyspace-events": (b"", b"KEA", b"Kg", b"x", b"Elx", b"Kn"),
+    b"oom-score-adj-values": (b"0 200 800", b"x", b"0 200", b"0 200 9999"),
+    b"maxmemory-policy": (b"noeviction", b"nosuch"),
+    b"list-compress-depth": (b"-1", b"x"),
+    b"stream-node-max-bytes": (b"4096", b"4kb", b"x"),
+    b"client-output-buffer-limit": (b"normal 0 0 0", b"normal 0", b"nosuch 0 0 0", b"pubsub 32mb 8mb 60"),
+    b"lfu-decay-time": (b"1", b"x"),
+    b"activerehashing": (b"yes", b"maybe"),
+    b"nosuch": (b"1",),
+}  # fmt: skip
+
+
+def directive(s):
+    """CONFIG SET of a directive, then CONFIG GET."""
+    name = s.rng.choice(list(DIRECTIVES))
+    return [
+        command("CONFIG", "SET", name, s.rng.choice(DIRECTIVES[name]), mutable=NOTHING),
+        command("CONFIG", "GET", name, mutable=NOTHING),
+    ]
+
+
+def keys(s):
+    """COMMAND GETKEYS of a random command, sometimes with an argument missing."""
+    words = wrapped.words(s)
+    if s.chance(0.2):
+        words = words[: s.rng.randint(1, len(words))]
+    return command("COMMAND", s.pick("GETKEYS", "GETKEYSANDFLAGS"), words, mutable=NOTHING)
+
+
+def field_deadline(s):
+    """Fields that expire, far from now, on keys of their own."""
+    key, at = b"expiring:%d" % s.rng.randrange(3), s.timestamp()
+    names = [b"f%d" % i for i in s.rng.sample(range(5), s.rng.randint(1, 3))]
+    fields = [b"FIELDS", b"%d" % len(names), *names]
+    values = [word for name in names for word in (name, b"v")]
+    condition = s.pick([], [], [b"NX"], [b"XX"], [b"GT"], [b"LT"])
+    words = s.pick(
+        [b"HSET", key, *values],
+        [b"HSET", key, *values],
+        [b"HEXPIREAT", key, at, *condition, *fields],
+        [b"HPEXPIREAT", key, at + b"000", *condition, *fields],
+        [b"HEXPIRETIME", key, *fields],
+        [b"HPERSIST", key, *fields],
+        [b"HGETEX", key, s.pick(b"PERSIST", b"PERSIST"), *fields],
+        [b"HGETDEL", key, *fields],
+        [b"HDEL", key, *names],
+        [b"HMGET", key, *names],
+        [b"HLEN", key],
+        [b"HSETEX", key, b"EXAT", at, b"FIELDS", b"%d" % len(names), *values],
+        [b"DEL", key],
+    )
+    return command(words[0].decode(), words[1:], mutable=NOTHING)
+
+
+def question(s):
+    """Questions about a key, the server or channels."""
+    key = s.any_key()
+    words, rule = s.pick(
+        ([b"OBJECT", b"FREQ", key], None),
+        ([b"OBJECT", b"IDLETIME", key], SHAPE),
+        ([b"OBJECT", b"REFCOUNT", key], SHAPE),
+        ([b"MEMORY", b"USAGE", key], SHAPE),
+        ([b"MEMORY", b"USAGE", key, b"SAMPLES", s.pick(b"0", b"-1", b"x")], SHAPE),
+        ([b"DUMP", key], SHAPE),
+        ([b"RESTORE", key, b"0", b"payload"], None),
+        ([b"LATENCY", b"HISTORY", b"nosuch"], None),
+        ([b"LATENCY", b"RESET"], None),
+        ([b"PUBSUB", b"NUMSUB", b"a", b"b"], None),
+        ([b"PUBSUB", b"CHANNELS"], None),
+        ([b"PUBLISH", b"a", b"b"], None),
+        ([b"COMMAND", b"LIST", b"FILTERBY", b"PATTERN", b"zran*"], UNORDERED),
+        ([b"CLIENT", b"SETINFO", s.pick(b"LIB-NAME", b"lib-ver", b"x"), s.pick(b"a", b"a b", b"")], None),
+        ([b"CLIENT", b"NO-TOUCH", s.pick(b"on", b"OFF", b"x")], None),
+        ([b"CLIENT", b"LIST", b"ID", b"999999"], None),
+        ([b"CLIENT", b"TRACKINGINFO"], None),
+        ([b"WAIT", s.pick(b"0", b"x", b"-1"), b"0"], None),
+        ([b"FAILOVER", b"ABORT"], None),
+        ([b"DEBUG", b"JMAP"], SHAPE),
+    )
+    return command(words[0].decode(), words[1:], mutable=NOTHING, **({"rule": rule} if rule else {}))
+
+
+COMMANDS = [(4, directive), (8, keys), (8, field_deadline), (8, question)]
