@@ -56,7 +56,7 @@ class Writer {
   }
 
   // No more is written then.
-  bool is_over() const { return is_too_large() || vm_.is_ending(); }
+  bool is_over() const { return is_too_large() || reply_.is_cut() || vm_.is_ending(); }
   bool is_too_large() const { return reply_.size() > most_bytes_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScriptBuffer: bytes that a function which Lua calls gathers. They count as the Lua state's, and Lua frees them when an
+// ScriptBuffer: bytes that a function which Lua calls gathers. They count as the Lua state's, and Lua frees them if an
 // error ends the function (a longjmp), so there is no destructor. Few bytes lie in the object itself.
 //
 // It takes a slot of the Lua stack, which must stay where it is. Thread: the Lua state's.

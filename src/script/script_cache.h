@@ -3,9 +3,9 @@
 // ScriptCache: the scripts that EVAL and SCRIPT LOAD have seen, by SHA-1, until SCRIPT FLUSH or the server's end. Each
 // Lua state compiles for itself what it runs; `generation` tells it that what it has kept is to be forgotten.
 //
-// It is bounded. Scripts that only EVAL has brought are evicted, the least recently used first, when there are more than
-// kMostEvaluated or their bytes are more than all may have; a state that has compiled one sees that it was. Those of
-// SCRIPT LOAD stay, as in Redis, so one that does not fit is refused.
+// It is bounded. Scripts that only EVAL has brought are evicted, the least recently used first, when there are more
+// than kMostEvaluated or their bytes are more than all may have; a state that has compiled one sees that it was.
+// Those of SCRIPT LOAD stay, as in Redis, so one that does not fit is refused.
 //
 // Thread: any; guarded by mutex_.
 #pragma once

@@ -63,7 +63,17 @@ bool EndsRun(const Status& status) {
   return status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo);
 }
 
-// Runs the command. An error takes back what it wrote and becomes its reply.
+// Bounds what a command answers a script, before Lua has it.
+class CallRoom : public ReplyRoom {
+ public:
+  explicit CallRoom(uint64_t most_bytes) : most_bytes_(most_bytes) {}
+  bool MayHold(uint64_t bytes) override { return bytes <= most_bytes_; }
+
+ private:
+  const uint64_t most_bytes_;
+};
+
+// Runs the command. An error, or a reply without room, takes back what it wrote and becomes its reply.
 Status RunOne(ScriptRun& run, const Command& command, std::span<const std::string_view> argv, Reply& reply) {
   Transaction& txn = run.ctx.txn();
   CommandContext ctx = run.ctx.For(command);
@@ -72,8 +82,9 @@ Status RunOne(ScriptRun& run, const Command& command, std::span<const std::strin
   if (command.flags() & (kWrite | kMayReplicate)) savepoint = txn.MakeSavepoint();
   Status status = RunCommand(ctx, argv, reply);
   txn.SilenceEffects(false);
-  if (status.ok() || EndsRun(status)) return status;
+  if (EndsRun(status) || (status.ok() && !reply.is_cut())) return status;
   if (savepoint) txn.RollbackTo(*savepoint);
+  if (reply.is_cut()) return Ok();
   reply.Rewind();
   if (status.Is(Code::kReply)) {
     reply.Error(status.text());
@@ -111,7 +122,8 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   Show(run, *command, argv);
   const bool begins_to_write = command->Has(kWrite) && !run.has_written;
   run.has_written = run.has_written || command->Has(kWrite);
-  Reply reply(out, run.protocol);
+  CallRoom room(run.scripting.most_bytes());
+  Reply reply(out, run.protocol, &room);
   Status status = LockKeys(run, *command, argv);
   // The state may have changed while it waited; run again, it is told.
   if (status.ok() && begins_to_write && !CheckState(run).ok()) status = Status::WouldWait();
@@ -119,6 +131,10 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   if (!status.ok()) {
     run.stop = std::move(status);
     return CallResult::kEnded;
+  }
+  if (reply.is_cut()) {
+    out = "ERR the reply of the command takes more memory than scripts may have";
+    return CallResult::kRefused;
   }
   calls.Count(*command, MonotonicUs() - started_us, out);
   return CallResult::kReplied;

@@ -13,7 +13,8 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kFull = "OOM the scripts of SCRIPT LOAD take all memory that they may have; SCRIPT FLUSH frees it";
+constexpr std::string_view kFull =
+    "OOM the scripts of SCRIPT LOAD take all memory that they may have; SCRIPT FLUSH frees it";
 
 // SCRIPT LOAD script
 Status Load(CommandContext& ctx, Args& args, Reply& reply) {

@@ -59,6 +59,8 @@ class Scripting {
   // ---- libraries, as committed
   std::shared_ptr<const Libraries> libraries() const;
   void Adopt(std::shared_ptr<const Libraries> libraries);
+  // What all Lua states may hold, and what a command may answer a script.
+  uint64_t most_bytes() const { return memory_.limit(); }
   // Refuses libraries that take more memory than they may have. The error is the client's reply.
   Status CheckRoom(const Libraries& libraries) const;
   uint64_t NewLibraryId() { return next_library_.fetch_add(1); }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a script must not be able to do to the server, however it is written.
 
-A test for each of Redis's and Valkey's advisories about Lua from 2018 to 2025, and for what was found here: scripts that
-wrote beyond a buffer, overflowed the stack, or changed what others' scripts see.
+A test for each of Redis's and Valkey's advisories about Lua from 2018 to 2025, and for what was found here: scripts
+that wrote beyond a buffer, overflowed the stack, or changed what others' scripts see.
 """
 
 import pytest
@@ -109,7 +109,8 @@ def test_a_write_to_such_a_table_is_an_error(r):
 def test_what_a_script_changes_of_a_library_is_over_with_it(r):
     """Redis keeps these settings for all who come after; which Lua state those get is chance here."""
     changes = "cjson.encode_max_depth(1) cjson.encode_sparse_array(true) cjson.decode_max_depth(1) "
-    changes += "cjson.encode_number_precision(3) cjson.encode_invalid_numbers(true) cjson.decode_invalid_numbers(false) "
+    changes += "cjson.encode_number_precision(3) cjson.encode_invalid_numbers(true) "
+    changes += "cjson.decode_invalid_numbers(false) "
     answer_of(r, changes + "cjson.encode_keep_buffer(false) collectgarbage('stop') collectgarbage('setpause', 9)")
     assert answer_of(r, "return cjson.encode({{{3.14159}}})") == b"[[[3.14159]]]"
     assert "sparse" in error_of(r, "return cjson.encode({[1000] = 1})")
@@ -145,12 +146,14 @@ def test_tohex_still_answers(r):
 def test_states_are_closed_while_garbage_is_collected(r):
     for _ in range(20):
         answer_of(r, "collectgarbage('step', 1) collectgarbage('stop') local t = {} "
-                     "for i = 1, 1000 do t[i] = {cmsgpack.pack({i}), cjson.encode({i}), coroutine.create(function() end)} end")
+                     "for i = 1, 1000 do t[i] = {cmsgpack.pack({i}), cjson.encode({i}), "
+                     "coroutine.create(function() end)} end")
         r.script_flush()
 
 
 # CVE-2025-46817: a range of unpack that overflows an int.
-@pytest.mark.parametrize("range", ["0, 2147483647", "-2147483648, 2147483647", "-2147483648, -1", "1, 1e9", "2^31, 2^32",
+@pytest.mark.parametrize("range", ["0, 2147483647", "-2147483648, 2147483647", "-2147483648, -1", "1, 1e9",
+                                   "2^31, 2^32",
                                    "-1, 2^31 - 2"])
 def test_unpack_does_not_overflow(r, range):
     assert "too many results to unpack" in error_of(r, f"return {{unpack({{1, 2}}, {range})}}")
@@ -211,11 +214,14 @@ def test_patterns_match_as_in_lua(r):
         add(('hello world'):find('o w')) add(('hello'):find('l+')) add(('a.b'):find('.', 1, true))
         add(('key = value'):match('^(%w+)%s*=%s*(%w+)$')) add(('x'):rep(3, '-')) add((' trim '):match('^%s*(.-)%s*$'))
         add(('THE (quick) fox'):find('%((%a+)%)')) add(('f(a(b)c)d'):match('%b()')) add(('aa bb'):gsub('%w', '%0%0'))
-        add(('abc'):gsub('', '-')) add(('abc'):gsub('b', {b = 'x'})) add(('abc'):gsub('%w', function(c) return c:upper() end))
+        add(('abc'):gsub('', '-')) add(('abc'):gsub('b', {b = 'x'}))
+        add(('abc'):gsub('%w', function(c) return c:upper() end))
         add(('hello'):gsub('l', 'L', 1)) add(('THE END'):find('%f[%a]%a+%f[%A]', 2)) add(('abab'):match('(a)(b)%1%2'))
         add(('a-b'):gsub('[%-]', '+')) add((']x'):match('[]x]+')) add(('^x'):match('[%^x]+')) add(('abc'):find('b', -1))
-        add(('abc'):match('()b()')) add(('x^y'):gmatch('^')()) add(('a\\0b'):find('%z')) add(('abc'):sub(-2), ('abc'):sub(2, 10))
-        local words = {} for k, v in ('a=1, b=2'):gmatch('(%w+)=(%w+)') do words[#words + 1] = k .. v end add(unpack(words))
+        add(('abc'):match('()b()')) add(('x^y'):gmatch('^')())
+        add(('a\\0b'):find('%z')) add(('abc'):sub(-2), ('abc'):sub(2, 10))
+        local words = {} for k, v in ('a=1, b=2'):gmatch('(%w+)=(%w+)') do words[#words + 1] = k .. v end
+        add(unpack(words))
         return t
     """
     assert answer_of(r, cases) == [
@@ -249,23 +255,29 @@ def test_json_of_a_large_string_fits(r):
 
 @pytest.mark.parametrize("script", [
     "return ('x'):rep(2^31 - 1)", "return ('x'):rep(1e8):rep(1e9)", "return ('%99.99f'):format(-1e308)",
-    "return ('%' .. ('0'):rep(1000) .. 'd'):format(1)", "return ('%999d'):format(1)", "return ('%s'):format(('x'):rep(1000))",
-    "return ('%-+ #0-+ #0d'):format(1)", "return table.concat({}, 'x', 1, 2^31 - 1)", "return table.concat({1}, 'x', 2^31 - 1)",
+    "return ('%' .. ('0'):rep(1000) .. 'd'):format(1)", "return ('%999d'):format(1)",
+    "return ('%s'):format(('x'):rep(1000))",
+    "return ('%-+ #0-+ #0d'):format(1)", "return table.concat({}, 'x', 1, 2^31 - 1)",
+    "return table.concat({1}, 'x', 2^31 - 1)",
     "return table.concat({}, ('x'):rep(1000000), -2^31, 2^31 - 1)", "return ('x'):byte(1, 2^31 - 1)",
     "return (('x'):rep(1000000)):byte(1, -1)", "return string.char(256)", "return ('x'):sub(-2^31, 2^31 - 1)",
     "table.sort({3, 1, 2, 5, 4, 7, 6}, function() return true end)", "table.sort({1, 'a', {}})",
     "local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function(a, b) t[a] = nil return true end)",
     "return table.insert({}, -99999, 1)", "return table.insert({1, 2}, 2^31 - 1, 1)", "return table.remove({1}, -2^31)",
     "return select(-2^31, 1)", "return select(2^31 - 1, 1)", "return tonumber('z', 36)", "return tonumber('1', 99)",
-    "return math.random(0)", "return math.random(2^31 - 1, -2^31)", "return math.ldexp(1, 2^31)", "return math.fmod(1, 0)",
+    "return math.random(0)", "return math.random(2^31 - 1, -2^31)", "return math.ldexp(1, 2^31)",
+    "return math.fmod(1, 0)",
     "return bit.lshift(1, 2^40)", "return bit.rol(1, 0)", "return coroutine.wrap(coroutine.yield)()",
     "return coroutine.resume(coroutine.running())", "return collectgarbage('setpause', -1)", "return gcinfo()",
     "return setmetatable({}, {__gc = type, __mode = 'kv'})", "return cjson.decode('\"\\\\ud800\"')",
     "return cjson.encode({[2^53] = 1})", "return cjson.encode({[1] = 1, [2^31] = 2})", "return cjson.new().encode(1)",
-    "return cmsgpack.unpack_limit('\\1', -1)", "return cmsgpack.unpack_one('\\1', 2^62)", "return cmsgpack.unpack('\\221\\255\\255\\255\\255')",
+    "return cmsgpack.unpack_limit('\\1', -1)", "return cmsgpack.unpack_one('\\1', 2^62)",
+    "return cmsgpack.unpack('\\221\\255\\255\\255\\255')",
     "return cmsgpack.unpack('\\223\\255\\255\\255\\255')", "return cmsgpack.unpack('\\219\\255\\255\\255\\255x')",
-    "return cmsgpack.unpack('\\129\\192\\1')", "return load(function() return {} end)", "return load(error)", "return next({}, 'x')",
-    "return string.dump(type)", "return xpcall(error, error)", "return pcall(pcall, pcall)", "return tostring(setmetatable({}, {__tostring = error}))",
+    "return cmsgpack.unpack('\\129\\192\\1')", "return load(function() return {} end)", "return load(error)",
+    "return next({}, 'x')",
+    "return string.dump(type)", "return xpcall(error, error)", "return pcall(pcall, pcall)",
+    "return tostring(setmetatable({}, {__tostring = error}))",
 ])
 def test_odd_arguments_do_no_harm(r, script):
     try:

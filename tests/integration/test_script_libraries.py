@@ -29,7 +29,8 @@ return gather(pcall(f, unpack(ARGV, 2)))
 """
 
 NUMBERS = ["0", "1", "-1", "2", "7.5", "-0.5", "127", "128", "255", "256", "-128", "-129", "32767", "32768", "65535",
-           "65536", "-32768", "-32769", "2^31", "2^31 - 1", "-2^31", "-2^31 - 1", "2^32", "2^32 - 1", "2^53", "-2^53", "2^62",
+           "65536", "-32768", "-32769", "2^31", "2^31 - 1", "-2^31", "-2^31 - 1", "2^32", "2^32 - 1", "2^53", "-2^53",
+           "2^62",
            "1e15", "1e16", "0.1", "1/3", "1e100", "-1e-7", "3.14159265358979"]
 TEXTS = ["''", "'a'", "'abc'", "'a\\0b'", "('x'):rep(31)", "('x'):rep(32)", "('y'):rep(255)", "('z'):rep(256)",
          "('w'):rep(65536)", "'\\1\\127\\200\"/\\\\'", "'\\n\\r\\t'", "'12'", "'0x10'"]
@@ -71,7 +72,8 @@ def unpack_call(chance):
     types = [0x00, 0x7f, 0x80, 0x81, 0x82, 0x90, 0x91, 0x92, 0xa0, 0xa1, 0xa3, 0xbf, 0xe0, 0xff, *range(0xc0, 0xe0)]
     data = bytes(chance.choice(types) if chance.random() < 0.6 else chance.choice([0, 0, 1, 2, 65, 255])
                  for _ in range(chance.randint(0, 20)))
-    call = chance.choice(["unpack(...)", "unpack(...)", "unpack_one(...)", "unpack_one((...), 1)", "unpack_one((...), -1)",
+    call = chance.choice(["unpack(...)", "unpack(...)", "unpack_one(...)", "unpack_one((...), 1)",
+                          "unpack_one((...), -1)",
                           "unpack_one((...), 30)", "unpack_limit((...), 2)", "unpack_limit((...), 0)",
                           "unpack_limit((...), 0, 2)", "unpack_limit((...), 1, 3)", "unpack_limit((...), -1, 3)"])
     return [f"return cmsgpack.{call}", data]
@@ -81,19 +83,24 @@ def json_call(chance):
     """A call of cjson.decode with a text that is nearly JSON, or of cjson.encode; Valkey keeps settings, so they are of
     a table of its own."""
     if chance.random() < 0.4:
-        value = chance.choice(NUMBERS + TEXTS + ["nil", "true", "{}", "{1, 2, {3}}", "{a = 1}", "{[1] = 1, [3] = 3}", "type",
-                                                 "{[12] = 1}", "{[1.5] = 1}", "{[true] = 1}", "0/0", "1/0", "cjson.null",
+        value = chance.choice(NUMBERS + TEXTS + ["nil", "true", "{}", "{1, 2, {3}}", "{a = 1}", "{[1] = 1, [3] = 3}",
+                                                 "type",
+                                                 "{[12] = 1}", "{[1.5] = 1}", "{[true] = 1}", "0/0", "1/0",
+                                                 "cjson.null",
                                                  "{1, nil, 3}", "{[0] = 1}", "{[-1] = 1}", "{{}, {{}}}"])
         start = chance.choice(["", "", "cjson.encode_sparse_array(true) ", "cjson.encode_number_precision(3) ",
                                "cjson.encode_invalid_numbers(true) ", "cjson.encode_invalid_numbers('null') ",
                                "cjson.encode_max_depth(1) ", "cjson.encode_sparse_array(false, 0) "])
         return [f"local cjson = cjson.new() {start}return cjson.encode({value})"]
-    pieces = ['{', '}', '[', ']', ',', ':', '"a"', '"b\\n"', '"\\u00e9"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\x"', '"open',
-              "1", "-1.5e3", "0x1F", "01", "nan", "inf", "-inf", "+1", "true", "false", "null", "nul", " ", "\n", "tru", ".5", "-"]
+    pieces = ['{', '}', '[', ']', ',', ':', '"a"', '"b\\n"', '"\\u00e9"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\x"',
+              '"open',
+              "1", "-1.5e3", "0x1F", "01", "nan", "inf", "-inf", "+1", "true", "false", "null", "nul", " ", "\n",
+              "tru", ".5", "-"]
     if chance.random() < 0.5:
         text = "".join(chance.choice(pieces) for _ in range(chance.randint(1, 8)))
     else:
-        text = chance.choice(['[1,2,%s]', '{"a":%s}', '{"a":[%s,{}]}', '[[%s]]', '%s', '{"a":1,%s}', '[%s,]', '%s\0x', '{%s:1}'])
+        text = chance.choice(['[1,2,%s]', '{"a":%s}', '{"a":[%s,{}]}', '[[%s]]', '%s', '{"a":1,%s}',
+                              '[%s,]', '%s\0x', '{%s:1}'])
         text = text % chance.choice(pieces)
     start = chance.choice(["", "", "cjson.decode_invalid_numbers(false) ", "cjson.decode_max_depth(1) "])
     return [f"local cjson = cjson.new() {start}return cjson.decode(...)", text]
@@ -108,17 +115,20 @@ def bit_call(chance):
 
 def pattern_call(chance):
     """A call that matches a pattern, often a bad one, to a text of few letters."""
-    items = ["a", "b", ".", "%a", "%d", "%w", "%s", "%S", "%z", "[ab]", "[^a]", "[a-c]", "[%d-]", "[]]", "[]", "[", "(", ")", "()",
-             "(a", "b)", "%1", "%b()", "%f[%a]", "%f", "%", "^", "$", "-", "*", "?", "+", "\0"]
+    items = ["a", "b", ".", "%a", "%d", "%w", "%s", "%S", "%z", "[ab]", "[^a]", "[a-c]", "[%d-]", "[]]", "[]", "[",
+             "(", ")", "()", "(a", "b)", "%1", "%b()", "%f[%a]", "%f", "%", "^", "$", "-", "*", "?", "+", "\0"]
     suffixes = ["", "", "", "*", "+", "-", "?"]
     pattern = chance.choice(["", "^"]) + "".join(
-        chance.choice(items[:16] if chance.random() < 0.8 else items) + chance.choice(suffixes) for _ in range(chance.randint(1, 5)))
+        chance.choice(items[:16] if chance.random() < 0.8 else items)
+        + chance.choice(suffixes) for _ in range(chance.randint(1, 5)))
     text = "".join(chance.choice("aab b1(c)-]\0") for _ in range(chance.randint(0, 12)))
     call = chance.choice([
-        "string.find(...)", "string.match(...)", "string.gsub(s, p, '<%0>')", "string.gsub(s, p, '%1%%')", "string.gsub(s, p, '%')",
+        "string.find(...)", "string.match(...)", "string.gsub(s, p, '<%0>')", "string.gsub(s, p, '%1%%')",
+        "string.gsub(s, p, '%')",
         "string.gsub(s, p, {a = 'A', b = false})", "string.gsub(s, p, string.upper, 2)", "string.gsub(s, p, type)",
         "string.find(s, p, -2)", "string.find(s, p, 3, true)", "string.match(s, p, 20)", "gather(string.gmatch(s, p))"])
-    head = "local s, p = ... local function gather(f) local t = {} for a, b in f do t[#t + 1] = tostring(a) .. tostring(b) end return t end "
+    head = ("local s, p = ... local function gather(f) local t = {} "
+            "for a, b in f do t[#t + 1] = tostring(a) .. tostring(b) end return t end ")
     return [f"{head}return {call}", text, pattern]
 
 

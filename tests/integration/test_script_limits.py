@@ -10,7 +10,7 @@ import redis
 
 from harness import Server
 
-# Each goes on for ever, or for so long that it is the same, without being one that the instruction hook alone would stop.
+# Each goes on for ever, or for so long that it is the same; the instruction hook alone would stop few of them.
 ENDLESS = {
     "handler": "xpcall(function() while true do end end, function() while true do end end)",
     "handler_of_handler": "local function f() xpcall(f, f) while true do end end xpcall(f, f)",
@@ -21,7 +21,8 @@ ENDLESS = {
     "pattern": "return (('a'):rep(40)):find(('a*'):rep(40) .. 'b')",
     "gsub": "while true do (('a'):rep(100000)):gsub('.-b', '') end",
     "find": "local s = ('a'):rep(2000000) while true do s:find(s .. 'b', 1, true) end",
-    "sort": "local t = {} for i = 1, 1000 do t[i] = i end while true do table.sort(t, function(a, b) return a > b end) end",
+    "sort": "local t = {} for i = 1, 1000 do t[i] = i end "
+            "while true do table.sort(t, function(a, b) return a > b end) end",
     "insert": "local t = {} table.insert(t, -2^31, 1)",
     "concat": "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1000) end while true do table.concat(t) end",
     "collect": "while true do collectgarbage() end",
@@ -111,7 +112,8 @@ def lua_bytes(client):
 
 HUNGRY = [
     "local t = {} for i = 1, 1e9 do t[i] = i end", "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1000) .. i end",
-    "local s = 'x' while true do s = s .. s end", "return ('x'):rep(1e9)", "return table.concat({}, ('x'):rep(1e7), -1e9, 1)",
+    "local s = 'x' while true do s = s .. s end", "return ('x'):rep(1e9)",
+    "return table.concat({}, ('x'):rep(1e7), -1e9, 1)",
     "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return cjson.encode(t)",
     "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return cmsgpack.pack(t)",
     "local t = {} for i = 1, 1e9 do t[i] = coroutine.create(function() end) end",
@@ -146,6 +148,12 @@ def test_a_reply_is_bounded(small):
                    "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return t"]:
         with pytest.raises(redis.exceptions.ResponseError, match="the reply of the script takes more memory"):
             client.eval(script, 0)
+    client.rpush("list", *["x" * 1000] * 20000)
+    with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command takes more memory"):
+        client.eval("return #redis.call('lrange', KEYS[1], 0, -1)", 1, "list")
+    with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command takes more memory"):
+        client.eval("return #redis.call('lpop', KEYS[1], 20000)", 1, "list")
+    assert client.llen("list") == 20000  # what was not answered did not happen
     assert client.eval("local s = ('x'):rep(100000) local t = {} for i = 1, 100 do t[i] = s end return #t", 0) == 100
 
 
@@ -187,7 +195,8 @@ def test_the_memory_of_scripts_and_libraries_that_are_kept_is_bounded(small):
             client.script_load(f"return -{i} {comment}")
     with pytest.raises(redis.exceptions.OutOfMemoryError, match="libraries of functions"):
         for i in range(60):
-            client.function_load(f"#!lua name=l{i}\nredis.register_function('f{i}', function() return {i} end) {comment}")
+            function = f"redis.register_function('f{i}', function() return {i} end) {comment}"
+            client.function_load(f"#!lua name=l{i}\n{function}")
     assert client.info("memory")["used_memory_functions"] <= 4 << 20
     assert client.fcall("f3", 0) == 3
     client.script_flush()

@@ -183,11 +183,12 @@ def test_info_counts_scripts_and_the_commands_they_call(r):
 def test_a_user_is_limited_within_scripts_and_the_log_says_so(server, r):
     r.execute_command("acl", "setuser", "limited", "on", "nopass", "~a*", "+eval", "+get", "+acl|whoami")
     r.acl_log_reset()
+    in_script = "ACL failure in script: "
     with redis.Redis(port=server.port, username="limited", password="x") as user:
         assert user.eval("return redis.call('get', KEYS[1])", 1, "ab") is None
-        with pytest.raises(redis.exceptions.RedisError, match="ACL failure in script: User limited has no permissions to run the 'set' command"):
+        with pytest.raises(redis.exceptions.RedisError, match=in_script + "User limited has no permissions to run"):
             user.eval("return redis.call('set', KEYS[1], 1)", 1, "ab")
-        with pytest.raises(redis.exceptions.RedisError, match="ACL failure in script: .*No permissions to access a key"):
+        with pytest.raises(redis.exceptions.RedisError, match=in_script + "No permissions to access a key"):
             user.eval("return redis.call('get', 'b')", 0)
         assert user.eval("return {redis.acl_check_cmd('get','a'), redis.acl_check_cmd('get','b')}", 0) == [1, None]
     contexts = [entry["context"] for entry in r.acl_log() if entry["object"] in ("set", "b")]
@@ -265,9 +266,11 @@ def test_pcall_does_not_hold_up_a_run_that_has_to_start_over(r):
 @pytest.mark.parametrize("script", [
     "redis.call('blpop', 'none', 0)", "redis.pcall('brpop', 'none', 0)", "redis.call('blmpop', 0, 1, 'none', 'left')",
     "redis.call('blmove', 'none', 'b', 'left', 'left', 0)", "redis.call('brpoplpush', 'none', 'b', 0)",
-    "redis.call('bzpopmin', 'none', 0)", "redis.call('bzpopmax', 'none', 0)", "redis.call('bzmpop', 0, 1, 'none', 'min')",
+    "redis.call('bzpopmin', 'none', 0)", "redis.call('bzpopmax', 'none', 0)",
+    "redis.call('bzmpop', 0, 1, 'none', 'min')",
     "redis.call('xread', 'block', 0, 'streams', 'none', '$')", "redis.call('wait', 3, 0)", "redis.call('wait', 0, 0)",
-    "redis.call('blpop', 'l', 0)", "redis.call('blmove', 'l', 'm', 'left', 'right', 0)", "redis.call('bzpopmin', 'z', 0)",
+    "redis.call('blpop', 'l', 0)", "redis.call('blmove', 'l', 'm', 'left', 'right', 0)",
+    "redis.call('bzpopmin', 'z', 0)",
     "redis.pcall('xreadgroup', 'group', 'g', 'c', 'block', 0, 'streams', 'none', '>')",
 ])
 def test_commands_that_block_run_in_a_script_and_do_not_wait(newer_pair, script):
