@@ -154,12 +154,18 @@ IN_SCRIPTS = re.compile(
 )
 
 
+# What Valkey tells a script that calls a subcommand that there is not.
+NO_SUBCOMMAND = re.compile(rb"unknown subcommand '.*'\. try \w+ help\.")
+
+
 def plain_errors(reply):
     """A reply whose errors are without IN_SCRIPTS."""
     kind, content = reply
     if isinstance(content, list):
         return kind, [plain_errors(item) for item in content]
-    return kind, IN_SCRIPTS.sub(b"", content).lower() if kind == b"-" else content
+    if kind != b"-":
+        return reply
+    return kind, NO_SUBCOMMAND.sub(b"unknown command called from script", IN_SCRIPTS.sub(b"", content).lower())
 
 
 def fails_in_other_words(step, reference, candidate):
