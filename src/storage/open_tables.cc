@@ -13,6 +13,9 @@ namespace {
 
 constexpr int kAllOpen = -1;
 constexpr uint64_t kMostForRocksDb = 1 << 22;  // from there on RocksDB takes the limit for none
+constexpr uint64_t kFewestForRocksDb = 20;
+// RocksDB keeps 10 of max_open_files for other files, and rounds the rest up to a multiple of its 64 shards.
+constexpr uint64_t kRounding = 64 - 10;
 
 uint64_t CountTables(const std::string& dir) {
   uint64_t count = 0;
@@ -25,7 +28,10 @@ uint64_t CountTables(const std::string& dir) {
   return count;
 }
 
-int ToMaxOpenFiles(uint64_t most) { return static_cast<int>(std::min(most, kMostForRocksDb)); }
+// So that no more than `most` tables are open.
+int ToMaxOpenFiles(uint64_t most) {
+  return static_cast<int>(std::clamp(most - std::min(most, kRounding), kFewestForRocksDb, kMostForRocksDb));
+}
 
 }  // namespace
 
