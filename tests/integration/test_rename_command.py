@@ -83,17 +83,13 @@ def leaves_named(reply):
 
 
 def test_rules_of_users_use_their_own_names(both):
-    both.lines(f"""
-        acl setuser u on >p ~* -@all +incr
-        acl dryrun u decr2 k
-        acl dryrun u {HIDDEN} get x
-        acl dryrun u incr k
-        acl setuser u +config|get
-        acl dryrun u {HIDDEN} get x
-        acl setuser u +flushall
-        acl setuser u +decr2
-        acl deluser u
-    """)
+    for line in (
+        "acl setuser u on >p ~* -@all +incr", "acl dryrun u decr2 k", f"acl dryrun u {HIDDEN} get x",
+        "acl dryrun u incr k", "acl setuser u +config|get", f"acl dryrun u {HIDDEN} get x", "acl setuser u +flushall",
+        "acl setuser u +decr2", "acl deluser u",
+    ):
+        # Redis 7.2 names the user, 7.0 does not.
+        both(*line.split(), normal=lambda reply: (reply[0], reply[1].replace(b"User u has", b"This user has")))
 
 
 def test_scripts_call_by_the_new_name(both):
