@@ -160,11 +160,21 @@ int Load(lua_State* L) {
 
 // ---- calls that catch errors
 
+// Steps for the collector's look at so many bytes.
+constexpr size_t kCollectedBytesPerStep = 32;
+
+// Lua 5.1 does not collect its garbage when an allocation fails.
+void MakeRoom(lua_State* L) {
+  LuaVm& vm = LuaVm::Of(L);
+  lua_gc(L, LUA_GCCOLLECT, 0);
+  if (!vm.is_ending()) ChargeWork(L, vm.bytes() / kCollectedBytesPerStep);
+}
+
 // An error that is a table, as failed commands raise it, is to scripts the text in it, as it was before Redis 7.
 int Pcall(lua_State* L) {
   luaL_checkany(L, 1);
   const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-  if (failed == LUA_ERRMEM) lua_gc(L, LUA_GCCOLLECT, 0);
+  if (failed == LUA_ERRMEM) MakeRoom(L);
   if (LuaVm::Of(L).is_ending()) return LuaVm::RaiseEnd(L);
   if (failed != 0 && lua_istable(L, -1)) {
     lua_getfield(L, -1, "err");
@@ -196,7 +206,7 @@ int Xpcall(lua_State* L) {
   lua_pushcclosure(L, HandleError, 1);
   lua_insert(L, 1);  // below the function
   const int failed = lua_pcall(L, 0, LUA_MULTRET, 1);
-  if (failed == LUA_ERRMEM) lua_gc(L, LUA_GCCOLLECT, 0);
+  if (failed == LUA_ERRMEM) MakeRoom(L);
   if (LuaVm::Of(L).is_ending()) return LuaVm::RaiseEnd(L);
   lua_pushboolean(L, failed == 0);
   lua_replace(L, 1);
@@ -237,8 +247,7 @@ int WrapCoroutine(lua_State* L) {
 
 int CollectGarbage(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
-  constexpr size_t kBytesPerStep = 32;
-  ChargeWork(L, vm.bytes() / kBytesPerStep);
+  ChargeWork(L, vm.bytes() / kCollectedBytesPerStep);
   if (lua_gettop(L) > 0) vm.NoteCollectorChanged();
   return CallUpvalue(L);
 }

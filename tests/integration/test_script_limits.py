@@ -25,6 +25,7 @@ ENDLESS = {
             "while true do table.sort(t, function(a, b) return a > b end) end",
     "insert": "local t = {} table.insert(t, -2^31, 1)",
     "concat": "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1000) end while true do table.concat(t) end",
+    "no_memory": "local t = {} while true do pcall(function() for i = 1, 1e9 do t[i] = {} end end) end",
     "collect": "while true do collectgarbage() end",
     "json": "local t = {} for i = 1, 100000 do t[i] = i end while true do cjson.decode(cjson.encode(t)) end",
     "msgpack": "local t = {} for i = 1, 100000 do t[i] = i end while true do cmsgpack.unpack(cmsgpack.pack(t)) end",
