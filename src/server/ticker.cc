@@ -45,10 +45,10 @@ void Ticker::RunTick() {
       server_.stats().Sample(now_us);
       server_.store().Lend();
       server_.store().WatchOpenTables();
+      server_.store().WatchRecovery();
       NoteStalls();
       sampled_us = now_us;
     }
-    if (!server_.store().writable()) Recover(now_us);
     const Status freed = server_.store().lazy_free().Run(server_.store());
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
@@ -58,18 +58,6 @@ void Ticker::RunTick() {
     if (!server_.debug().active_expire || !server_.store().writable()) continue;
     if (!server_.conditions().Has(kPausesExpiry)) ExpireKeys(*txn);
   }
-}
-
-void Ticker::Recover(int64_t now_us) {
-  if (now_us < next_recovery_us_) return;
-  server_.store().TryToRecover();
-  if (server_.store().writable()) {
-    Log(LogSeverity::kNotice, "storage: recovered from an error, writes are accepted");
-    recovery_pause_ms_ = kFirstRecoveryMs;
-  } else {
-    recovery_pause_ms_ = std::min(2 * recovery_pause_ms_, kLongestRecoveryMs);
-  }
-  next_recovery_us_ = MonotonicUs() + recovery_pause_ms_ * 1000;
 }
 
 void Ticker::ExpireKeys(Transaction& txn) {

@@ -26,25 +26,17 @@ class Ticker {
   void Stop();
 
  private:
-  // Between tries to recover from an error; each is twice the one before.
-  static constexpr int64_t kFirstRecoveryMs = 100;
-  static constexpr int64_t kLongestRecoveryMs = 2000;
-
   void RunTick();
   void RunSync();
   Status SyncLog();
   void ExpireKeys(Transaction& txn);
   Status ExpireOwn(Transaction& txn, uint64_t most);
   void NoteStalls();
-  // Tries to have RocksDB take up its work again, at most as often as it has failed to.
-  void Recover(int64_t now_us);
   // False when it is time to end.
   bool Sleep(int64_t ms);
 
   Server& server_;
   uint64_t stalled_us_ = 0;  // as RocksDB had it at the last look; of "tick"
-  int64_t next_recovery_us_ = 0;       // of "tick", as the next
-  int64_t recovery_pause_ms_ = kFirstRecoveryMs;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_

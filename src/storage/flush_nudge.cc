@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "base/end_process.h"
+#include "base/thread.h"
 
 namespace cairn {
 namespace {
@@ -20,7 +20,21 @@ uint64_t PropertyOf(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const 
 }  // namespace
 
 FlushNudge::FlushNudge(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families)
-    : db_(db), families_(families), thread_("flush-nudge", kPause, [this] { NudgeStuck(); }) {}
+    : db_(db), families_(families), thread_(StartThread("flush-nudge", [this] { Run(); })) {}
+
+FlushNudge::~FlushNudge() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void FlushNudge::Run() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, kPause, [this] { return ending_; })) NudgeStuck();
+}
 
 void FlushNudge::NudgeStuck() {
   rocksdb::FlushOptions options;
@@ -32,25 +46,6 @@ void FlushNudge::NudgeStuck() {
     if (PropertyOf(db_, family, rocksdb::DB::Properties::kNumRunningFlushes) != 0) continue;
     (void)db_.Flush(options, family);  // who waits is told what became of it
   }
-}
-
-LostFlushWatch::LostFlushWatch(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families,
-                               std::chrono::milliseconds patience)
-    : db_(db), families_(families), patience_(patience), thread_("flush-watch", kPause, [this] { Look(); }) {}
-
-bool LostFlushWatch::HasIdleRequest() const {
-  for (rocksdb::ColumnFamilyHandle* family : families_) {
-    if (PropertyOf(db_, family, rocksdb::DB::Properties::kNumRunningFlushes) != 0) return false;
-    if (PropertyOf(db_, family, rocksdb::DB::Properties::kMemTableFlushPending) != 0) return true;
-  }
-  return false;
-}
-
-void LostFlushWatch::Look() {
-  idle_for_ = HasIdleRequest() ? idle_for_ + kPause : std::chrono::milliseconds(0);
-  if (idle_for_ < patience_) return;
-  EndProcess("RocksDB has lost a flush while it recovered from an error, and would refuse writes for ever. What was "
-             "acknowledged is in the data directory; start the server again.");
 }
 
 }  // namespace cairn

@@ -4,13 +4,13 @@
 // begins.
 
 #include <rocksdb/listener.h>
-#include <rocksdb/sst_file_manager.h>
 
 #include "base/thread.h"
 #include "storage/compaction.h"
 #include "storage/log_files.h"
 #include "storage/open_tables.h"
 #include "storage/ready_reads.h"
+#include "storage/retryable_files.h"
 #include "storage/store.h"
 #include "storage/tuning.h"
 
@@ -18,14 +18,8 @@ namespace cairn {
 
 // Hears of errors in RocksDB's background work and of jobs that begin.
 //
-// RocksDB calls most I/O errors but a full disk fatal, and refuses writes until the database is opened again. What it
-// does to recover from a full disk mends these as well: DB::Resume writes the memtables to new tables, goes on in a new
-// log, and begins a new manifest if the old one failed; nothing is added to a file that failed. So the listener gives
-// them the severity of a full disk. A compaction that failed is no error of the database: it has changed nothing,
-// and RocksDB runs it again. Corruption stays fatal: reads are served, writes are refused.
-//
-// Only the ticker resumes (Store::TryToRecover). RocksDB's own recovery from a full disk looks every 5 s, and refuses
-// other tries meanwhile.
+// RocksDB recovers from I/O errors by itself (storage/retryable_files.h). A compaction that failed is no error of the
+// database: it has changed nothing, and RocksDB runs it again. Corruption stays: reads are served, writes are refused.
 //
 // Thread: RocksDB's background threads, and those that write.
 class EngineListener : public rocksdb::EventListener {
@@ -36,15 +30,9 @@ class EngineListener : public rocksdb::EventListener {
   void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { LengthenOwnTurns(); }
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
-    if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) {
-      *error = rocksdb::Status::OK();
-      return;
-    }
-    if (error->IsIOError()) *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
-    store_.NoteWriteError(error->ToString());
-  }
-  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
-    *auto_recovery = false;
+    if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
+    store_.EndIfLogIsLost(*error);
+    store_.NoteWriteError(*error);
   }
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
     if (info.new_bg_error.ok()) store_.NoteRecovered();
@@ -67,13 +55,12 @@ Status Store::OpenDb() {
   statistics_ = parts.statistics;
 
   open_tables_ = std::make_shared<OpenTables>(options_.most_open_tables);
-  env_ = rocksdb::NewCompositeEnv(std::make_shared<LogFiles>(MakeTableFiles(open_tables_)));
+  env_ = rocksdb::NewCompositeEnv(
+      MakeRetryableFiles(std::make_shared<LogFiles>(MakeTableFiles(open_tables_))));
   rocksdb::DBOptions db_options = TuneDatabase(options_, parts);
   db_options.max_open_files = open_tables_->MaxOpenFilesFor(options_.dir);
   db_options.env = env_.get();
   db_options.listeners.push_back(std::make_shared<EngineListener>(*this));
-  // Without one, RocksDB does not come back from a full disk by itself.
-  db_options.sst_file_manager.reset(rocksdb::NewSstFileManager(db_options.env));
 
   static constexpr const char* kNames[kSpaceCount] = {"default",  "keys",   "elements",
                                                       "scores",   "owners", "expiries"};

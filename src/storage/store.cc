@@ -13,13 +13,11 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/end_process.h"
 #include "encoding/record.h"
 #include "encoding/varint.h"
 #include "storage/batch.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
-#include "storage/log_files.h"
 #include "storage/slice.h"
 #include "storage/tuning.h"
 
@@ -185,7 +183,6 @@ Status Store::WriteReservation(CollectionId end, bool may_wait) {
   Status status = FromRocksDb(Write(options, batch));
   if (status.ok()) NoteReadable(batch, {});
   if (status.ok()) reserved_collections_.store(end, std::memory_order_release);
-  if (status.Is(Code::kIo)) NoteWriteError(std::string(status.text()));
   return status;
 }
 
@@ -278,17 +275,6 @@ void Store::Fetch(std::string_view tagged_row) {
   const auto space = static_cast<Space>(tagged_row[0]);
   // What cannot be read is told to the command that reads it next.
   (void)db_->Get(rocksdb::ReadOptions(), family(space), ToSlice(tagged_row.substr(1)), &value);
-}
-
-// A new log begins with a flush. Where there is nothing to flush RocksDB would go on in the log that failed.
-void Store::TryToRecover() {
-  const LogFiles* const logs = db_->GetFileSystem()->CheckedCast<LogFiles>();
-  if (logs->has_failed_log() && Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) == 0) {
-    EndProcess("the log failed just after a flush, and there is no going on in it: " + write_error() +
-               ". What was acknowledged is in the data directory; start the server again.");
-  }
-  const LostFlushWatch watch(*db_, families_);
-  if (db_->Resume().ok()) NoteRecovered();
 }
 
 Result<std::string> Store::ReadNote(std::string_view name) const {
@@ -386,22 +372,5 @@ std::string Store::TextProperty(const std::string& name, Space space) const {
 
 uint64_t Store::MemtableBytes() const { return write_buffers_->memory_usage(); }
 uint64_t Store::BlockCacheBytes() const { return block_cache_->GetUsage(); }
-
-std::string Store::write_error() const {
-  const std::lock_guard lock(error_mutex_);
-  return write_error_;
-}
-
-void Store::NoteWriteError(const std::string& what) {
-  const std::lock_guard lock(error_mutex_);
-  write_error_ = what;
-  writable_ = false;
-}
-
-void Store::NoteRecovered() {
-  const std::lock_guard lock(error_mutex_);
-  write_error_.clear();
-  writable_ = true;
-}
 
 }  // namespace cairn

@@ -192,8 +192,9 @@ class Store {
   bool writable() const { return writable_.load(std::memory_order_relaxed); }
   // Reads a row from the disk so that its blocks are in memory. Waits.
   void Fetch(std::string_view tagged_row);
-  // After a failed write: starts a new log if the disk takes one, and then writes are accepted again. Waits.
-  void TryToRecover();
+  // Ends the process when writes are refused because of an I/O error and RocksDB no longer works on it. Cheap; to be
+  // called now and then.
+  void WatchRecovery();
   std::string write_error() const;
 
   RowCache& cache() { return cache_; }
@@ -252,7 +253,8 @@ class Store {
   // A batch that has been written into the log may be read there; `entries` is its log data.
   void NoteReadable(const rocksdb::WriteBatch& batch, std::string_view entries);
   Status SyncUpTo(uint64_t sequence);
-  void NoteWriteError(const std::string& what);
+  void NoteWriteError(const rocksdb::Status& error);
+  void EndIfLogIsLost(const rocksdb::Status& error);
   void NoteRecovered();
 
   const StoreOptions options_;
@@ -304,6 +306,7 @@ class Store {
   std::atomic<bool> loaded_{false};
   bool was_empty_ = false;  // fixed after Open
   std::atomic<bool> writable_{true};
+  std::atomic<int64_t> recovery_seen_us_{0};  // when RocksDB was last seen to work on an error
   mutable std::mutex error_mutex_;
   std::string write_error_;
 };

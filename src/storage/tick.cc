@@ -199,9 +199,7 @@ Status Transaction::AppendBatch(CommitMode mode) {
   const rocksdb::Status written = has_rows ? store_.Write(options, *batch_) : rocksdb::Status::OK();
   if (!written.ok()) {
     AdvanceStripes();
-    Status status = FromRocksDb(written);
-    if (!status.Is(Code::kWouldWait)) store_.NoteWriteError(written.ToString());
-    return status;
+    return FromRocksDb(written);
   }
   is_appended_ = true;
   if (has_rows && !options.disableWAL) unsynced_sequence_ = SequenceOf(*batch_) + batch_->Count() - 1;

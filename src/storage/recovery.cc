@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the store does about I/O errors. RocksDB recovers by itself (storage/retryable_files.h); here is where it cannot,
+// and what the server sees of it.
+
+#include <rocksdb/db.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/clock.h"
+#include "base/end_process.h"
+#include "base/log.h"
+#include "storage/log_files.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+// RocksDB tries again a second after a failure. A try that takes longer flushes, or waits for a compaction to end.
+constexpr int64_t kLongestIdleUs = 10 * 1000 * 1000;
+constexpr const char* kStartAgain = ". What was acknowledged is in the data directory; start the server again.";
+
+}  // namespace
+
+std::string Store::write_error() const {
+  const std::lock_guard lock(error_mutex_);
+  return write_error_;
+}
+
+void Store::NoteWriteError(const rocksdb::Status& error) {
+  const std::lock_guard lock(error_mutex_);
+  write_error_ = error.ToString();
+  recovery_seen_us_ = error.IsIOError() ? MonotonicUs() : INT64_MAX;
+  writable_ = false;
+}
+
+void Store::NoteRecovered() {
+  {
+    const std::lock_guard lock(error_mutex_);
+    write_error_.clear();
+    if (writable_.exchange(true)) return;
+  }
+  Log(LogSeverity::kNotice, "storage: recovered from an error, writes are accepted");
+}
+
+// A new log begins with a flush. Where there is nothing to flush RocksDB would go on in the log that failed.
+void Store::EndIfLogIsLost(const rocksdb::Status& error) {
+  const LogFiles* const logs = env_->GetFileSystem()->CheckedCast<LogFiles>();
+  if (!logs->has_failed_log() || Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) != 0) return;
+  EndProcess("the log failed just after a flush, and there is no going on in it: " + error.ToString() + kStartAgain);
+}
+
+void Store::WatchRecovery() {
+  if (writable()) return;
+  for (const std::string& running :
+       {rocksdb::DB::Properties::kNumRunningFlushes, rocksdb::DB::Properties::kNumRunningCompactions}) {
+    if (Property(running) != 0) recovery_seen_us_ = std::max(recovery_seen_us_.load(), MonotonicUs());
+  }
+  if (MonotonicUs() - recovery_seen_us_ < kLongestIdleUs) return;
+  EndProcess("RocksDB no longer tries to recover from " + write_error() + kStartAgain);
+}
+
+}  // namespace cairn

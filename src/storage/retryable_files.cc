@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/retryable_files.h"
+
+#include <string>
+#include <utility>
+
+namespace cairn {
+namespace {
+
+using rocksdb::DataVerificationInfo;
+using rocksdb::FileOptions;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+
+// The text of a full disk's error has its reason, so it can do without its subcode.
+IOStatus Retryable(IOStatus status) {
+  if (!status.IsIOError()) return status;
+  if (status.IsNoSpace()) status = IOStatus::IOError(status.getState() == nullptr ? "" : status.getState());
+  status.SetRetryable(true);
+  return status;
+}
+
+class RetryableFile : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  using Base = FSWritableFileOwnerWrapper;
+  using Base::Base;
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Append(data, options, debug));
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo& checksum,
+                  IODebugContext* debug) override {
+    return Retryable(Base::Append(data, options, checksum, debug));
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* debug) override {
+    return Retryable(Base::PositionedAppend(data, offset, options, debug));
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const DataVerificationInfo& checksum, IODebugContext* debug) override {
+    return Retryable(Base::PositionedAppend(data, offset, options, checksum, debug));
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Truncate(size, options, debug));
+  }
+  IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Close(options, debug));
+  }
+  IOStatus Flush(const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Flush(options, debug));
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Sync(options, debug));
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Fsync(options, debug));
+  }
+  IOStatus RangeSync(uint64_t offset, uint64_t size, const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::RangeSync(offset, size, options, debug));
+  }
+  IOStatus Allocate(uint64_t offset, uint64_t size, const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Allocate(offset, size, options, debug));
+  }
+};
+
+class RetryableDirectory : public rocksdb::FSDirectoryWrapper {
+ public:
+  using FSDirectoryWrapper::FSDirectoryWrapper;
+
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(FSDirectoryWrapper::Fsync(options, debug));
+  }
+  IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* debug,
+                               const rocksdb::DirFsyncOptions& fsync_options) override {
+    return Retryable(FSDirectoryWrapper::FsyncWithDirOptions(options, debug, fsync_options));
+  }
+};
+
+class RetryableFiles : public rocksdb::FileSystemWrapper {
+ public:
+  using Base = FileSystemWrapper;
+  using Base::Base;
+  const char* Name() const override { return "RetryableFiles"; }
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<rocksdb::FSSequentialFile>* file, IODebugContext* debug) override {
+    return Retryable(Base::NewSequentialFile(path, options, file, debug));
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<rocksdb::FSRandomAccessFile>* file, IODebugContext* debug) override {
+    return Retryable(Base::NewRandomAccessFile(path, options, file, debug));
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {
+    return Wrap(Base::NewWritableFile(path, options, file, debug), file);
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {
+    return Wrap(Base::ReopenWritableFile(path, options, file, debug), file);
+  }
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path, const FileOptions& options,
+                             std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {
+    return Wrap(Base::ReuseWritableFile(path, old_path, options, file, debug), file);
+  }
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options, std::unique_ptr<rocksdb::FSDirectory>* out,
+                        IODebugContext* debug) override {
+    IOStatus status = Retryable(Base::NewDirectory(path, options, out, debug));
+    if (status.ok()) *out = std::make_unique<RetryableDirectory>(std::move(*out));
+    return status;
+  }
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(Base::Truncate(path, size, options, debug));
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* debug) override {
+    return Retryable(Base::GetFileSize(path, options, size, debug));
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* debug) override {
+    return Retryable(Base::RenameFile(from, to, options, debug));
+  }
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                    IODebugContext* debug) override {
+    return Retryable(Base::LinkFile(from, to, options, debug));
+  }
+
+ private:
+  static IOStatus Wrap(IOStatus status, std::unique_ptr<rocksdb::FSWritableFile>* file) {
+    if (status.ok()) *file = std::make_unique<RetryableFile>(std::move(*file));
+    return Retryable(std::move(status));
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::FileSystem> MakeRetryableFiles(std::shared_ptr<rocksdb::FileSystem> files) {
+  return std::make_shared<RetryableFiles>(std::move(files));
+}
+
+}  // namespace cairn
