@@ -18,6 +18,8 @@ enum Condition : uint32_t {
   kTooFewReplicas = 1 << 3,    // min-replicas-to-write is not met
   kKeepsExpired = 1 << 4,      // a replica hides keys past their time and leaves them to its primary
   kPausesExpiry = 1 << 5,      // CLIENT PAUSE: as long as it lasts keys past their time are hidden and stay
+  kLowOnDisk = 1 << 6,         // min-free-disk is reached: nothing may grow
+  kFullDisk = 1 << 7,          // all of it but the last part is used: a write may only empty a database
 };
 
 class Conditions {

@@ -92,6 +92,9 @@ bool Dispatcher::AnyOf(const Call& call, CommandFlag flag, bool missing) {
 Status Dispatcher::CheckConditions(const Call& call) {
   const bool writes = AnyOf(call, kWrite, false);
   if (writes) TRY(CheckWritable(conditions_));
+  if (writes && conditions_.Has(kLowOnDisk)) {
+    TRY(CheckRoom(conditions_, call.worker.txn.store(), AnyOf(call, kDenyOom, false), !AnyOf(call, kLockAll, true)));
+  }
   if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) return Status::Reply(kStaleText);
   if (conditions_.Has(kLoadingData) && AnyOf(call, kLoading, true)) {
     return Status::Reply("LOADING Redis is loading the dataset in memory");

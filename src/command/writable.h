@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "command/conditions.h"
 #include "command/session.h"
+#include "storage/disk_reserve.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -14,6 +15,12 @@ inline constexpr std::string_view kReadOnlyText = "READONLY You can't write agai
 inline constexpr std::string_view kTooFewReplicasText = "NOREPLICAS Not enough good replicas to write.";
 inline constexpr std::string_view kStaleText =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+
+inline constexpr std::string_view kLowOnDiskText =
+    "MISCONF The disk is full up to min-free-disk, and this command may need more of it. Commands that delete, and "
+    "COMPACT, are accepted.";
+inline constexpr std::string_view kFullDiskText =
+    "MISCONF The disk is full, also the most of min-free-disk. Only FLUSHALL, FLUSHDB and COMPACT are accepted.";
 
 // For this client, on this store. The error is the client's reply.
 inline Status CheckWritable(const Session& session, const Store& store) {
@@ -27,6 +34,15 @@ inline Status CheckWritable(const Conditions& conditions) {
   if (conditions.Has(kTooFewReplicas)) return Status::Reply(kTooFewReplicasText);
   if (conditions.Has(kReadOnlyReplica)) return Status::Reply(kReadOnlyText);
   return Ok();
+}
+
+// By the room that is left on the disk. `empties`: the command may do no more than empty databases.
+inline Status CheckRoom(const Conditions& conditions, Store& store, bool grows, bool empties) {
+  const bool is_full = conditions.Has(kFullDisk);
+  if (is_full && empties) store.disk_reserve().LetGo();
+  if (is_full ? empties : !grows) return Ok();
+  store.counters().refused_for_room.Add();
+  return Status::Reply(is_full ? kFullDiskText : kLowOnDiskText);
 }
 
 }  // namespace cairn

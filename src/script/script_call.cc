@@ -13,8 +13,12 @@ namespace cairn {
 namespace {
 
 // By the state of the server, which whoever has begun to write sees to the end of it.
-Status CheckState(const ScriptRun& run) {
-  return run.ctx.session().is_primary ? Ok() : CheckWritable(run.scripting.conditions());
+Status CheckState(const ScriptRun& run, const Command& command) {
+  if (run.ctx.session().is_primary) return Ok();
+  const Conditions& conditions = run.scripting.conditions();
+  TRY(CheckWritable(conditions));
+  if (!conditions.Has(kLowOnDisk)) return Ok();
+  return CheckRoom(conditions, run.ctx.txn().store(), command.Has(kDenyOom), command.Has(kLockAll));
 }
 
 // The text that refuses the command; empty: it may run.
@@ -33,7 +37,7 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
     return "ERR Write commands are not allowed from read-only scripts.";
   }
   if (command->Has(kWrite) && !run.has_written) {
-    Status refused = CheckState(run);
+    Status refused = CheckState(run, *command);
     if (refused.ok()) refused = CheckWritable(session, run.ctx.txn().store());
     if (!refused.ok()) return std::string(refused.text());
   }
@@ -126,7 +130,7 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   Reply reply(out, run.protocol, &room);
   Status status = LockKeys(run, *command, argv);
   // The state may have changed while it waited; run again, it is told.
-  if (status.ok() && begins_to_write && !CheckState(run).ok()) status = Status::WouldWait();
+  if (status.ok() && begins_to_write && !CheckState(run, *command).ok()) status = Status::WouldWait();
   if (status.ok()) status = RunOne(run, *command, argv, reply);
   if (!status.ok()) {
     run.stop = std::move(status);

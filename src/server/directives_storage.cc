@@ -29,6 +29,13 @@ const Directive kRows[] = {
     {.name = "appendonly", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 
+    {.name = "min-free-disk", .section = kDur, .kind = Kind::kMemory, .fallback = "0", .min = 0,
+     .target = &S::min_free_disk,
+     .help = "Bytes of the file system that the data may not grow into. When so little is left, commands that may need "
+             "more are refused (MISCONF); those that delete, and COMPACT, have the rest to work with. The last part is "
+             "held by a file in the data directory, so that a start always has room. 0 takes what these need by "
+             "`memory-budget` and `rocksdb-max-wal-size`, 60 to 650 MB, and a fifth of the file system at most; 1 is "
+             "no reserve."},
     {.name = "dbfilename", .section = kDur, .kind = Kind::kText, .fallback = "dump.rdb",
      .flags = kGuarded, .syntax = "<file name>",
      .help = "The RDB file that SAVE and BGSAVE write in the data directory. A start reads it "

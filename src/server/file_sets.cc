@@ -17,6 +17,7 @@
 #include "script/library_store.h"
 #include "server/server.h"
 #include "server/stream_log.h"
+#include "storage/disk_reserve.h"
 #include "storage/format.h"
 #include "storage/old_logs.h"
 #include "storage/row_files.h"
@@ -241,7 +242,9 @@ Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
 // ---- writing
 
 Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& snapshot) {
-  const auto check = [&set] { return set.ending ? Status::Io("nobody wants the files any more") : Ok(); };
+  const auto check = [this, &set] {
+    return set.ending ? Status::Io("nobody wants the files any more") : server_.store().disk_reserve().CheckGrowth();
+  };
   RowFilesWriter::BeforeKey before_key;
   const int64_t delay_us = server_.config().Number("rdb-key-save-delay");
   if (delay_us > 0) {

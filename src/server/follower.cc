@@ -19,6 +19,7 @@
 #include "server/server.h"
 #include "storage/batch.h"
 #include "server/stream_log.h"
+#include "storage/disk_reserve.h"
 #include "storage/format.h"
 #include "storage/store.h"
 
@@ -189,6 +190,7 @@ void Follower::Run() {
 }
 
 Status Follower::FollowOnce(const PrimaryAddress& primary) {
+  TRY(CheckRoom());
   ShowState(State::kConnecting);
   Config& config = server_.config();
   LinkOptions options{.host = primary.host, .port = primary.port};
@@ -222,11 +224,14 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   switch (answer.kind) {
     case PrimaryLink::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);
     case PrimaryLink::Answer::Kind::kFull:
+      awaits_room_ = true;
+      TRY(CheckRoom());
       TRY(LoadEverything(answer));
-      is_damaged_ = false;
+      awaits_room_ = is_damaged_ = false;
       ++full_syncs_;
       break;
     case PrimaryLink::Answer::Kind::kContinue:
+      awaits_room_ = false;
       if (!answer.id.empty() && answer.id != history.id) {
         TRY(log_.Rename(answer.id));
         server_.OnStreamChanged();
@@ -237,6 +242,16 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
       break;
   }
   return CarryOut(primary);
+}
+
+// A replica may not refuse a command of its primary's. It applies the stream as long as there is room beside the last
+// part of min-free-disk, and is not sent everything while the disk is low.
+Status Follower::CheckRoom() const {
+  const DiskReserve& reserve = server_.store().disk_reserve();
+  if (reserve.level() == DiskReserve::Level::kFull) {
+    return Status::Io("the disk is full, also the most of min-free-disk; the stream waits until there is room");
+  }
+  return awaits_room_ ? reserve.CheckGrowth() : Ok();
 }
 
 // ---- the first transfer
@@ -280,6 +295,7 @@ Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
     sync_received_ = position;
     last_io_ms_ = WallMs();
     static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
+    if (!CheckRoom().ok()) link_.wire().Interrupt();
   };
   std::unique_ptr<StreamLog::Adoption> adoption;
   options.before_adopting = [&](const Reloaded& reloaded, Transaction& txn) {
@@ -302,9 +318,15 @@ Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& h
     sync_received_ = received;
     last_io_ms_ = WallMs();
     static_cast<void>(KeepAlive().ok());
+    if (!CheckRoom().ok()) link_.wire().Interrupt();
   };
   const LoadingFlag loading(is_loading_);
-  TRY(receiver_.Receive(link_.wire(), head, server_.settings().repl_timeout_s * 1000, on_progress));
+  Status received = receiver_.Receive(link_.wire(), head, server_.settings().repl_timeout_s * 1000, on_progress);
+  if (Status room = CheckRoom(); !room.ok()) {
+    receiver_.Drop();
+    return room;
+  }
+  TRY(std::move(received));
   Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received " + std::to_string(receiver_.files().size()) +
                                 " files of " + std::to_string(sync_received_) + " bytes, of which " +
                                 std::to_string(receiver_.spared()) + " were there already");
@@ -340,6 +362,7 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   IdleTime idle;
   ApplyTurns turns([&idle] { return idle.Share(); }, [this] { return ThreadCpuUs() + aside_cpu_us_; }, MonotonicUs());
   while (wanted_) {
+    TRY(CheckRoom());
     TRY(ReadSome(turns, kReadMs));
     // What has come is carried out, whatever becomes of the link meanwhile.
     Status gathered = Gather(turns);

@@ -87,6 +87,8 @@ class Follower {
   // Until the thread has heard of the epoch. REQUIRES: `lock` holds mutex_, and the thread runs.
   void AwaitRest(std::unique_lock<std::mutex>& lock);
   Status FollowOnce(const PrimaryAddress& primary);
+  // An error while the disk is too full for what the link would bring.
+  Status CheckRoom() const;
   Status LoadEverything(const PrimaryLink::Answer& answer);
   Status LoadFile(const PrimaryLink::Answer& answer);
   Status LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& head);
@@ -135,6 +137,7 @@ class Follower {
   std::string reply_;
   std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet
   ArchiveFilter archive_filter_;
+  bool awaits_room_ = false;  // it is to be sent everything, for which the disk is too full
   bool is_damaged_ = false;  // what the primary sent last was no stream: not from here on
 
   std::mutex mutex_;

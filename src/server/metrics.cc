@@ -8,6 +8,7 @@
 #include "server/metrics_text.h"
 #include "server/process_memory.h"
 #include "server/server.h"
+#include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
 
@@ -134,6 +135,12 @@ void WriteKeys(Store& store, MetricsText& text) {
     const int64_t keys = std::max<int64_t>(0, store.database(db).keys.load());
     text.Sample(static_cast<uint64_t>(keys), MetricsText::Label("db", "db" + std::to_string(db)));
   }
+  const DiskReserve& reserve = store.disk_reserve();
+  text.Single("disk_free_bytes", kGauge, "Free on the file system of the data.", reserve.free_bytes());
+  text.Single("min_free_disk_bytes", kGauge, "What the data may not grow into.", reserve.size());
+  text.Single("min_free_disk_held_bytes", kGauge, "Of it, held by a file.", reserve.held_bytes());
+  text.Single("commands_refused_for_room_total", kCounter, "Commands refused for min-free-disk.",
+              store.counters().refused_for_room.load());
   text.Single("storage_writable", kGauge, "0 while writes are refused because the disk fails.",
               static_cast<uint64_t>(store.writable()));
 }

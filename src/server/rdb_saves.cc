@@ -8,6 +8,7 @@
 #include "script/library_store.h"
 #include "server/saving.h"
 #include "server/server.h"
+#include "storage/disk_reserve.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -60,6 +61,7 @@ Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
   RdbOutputFile file(Path());
   TRY(file.Open());
   RdbFileWriter writer(txn, snapshot, server_.limits(), options, [&](std::string_view bytes) {
+    TRY(server_.store().disk_reserve().CheckGrowth());
     return in_background_ && gives_background_up_ ? Status::Io("the server is ending") : file.Write(bytes);
   });
   TRY(writer.Write());

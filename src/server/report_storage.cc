@@ -7,6 +7,7 @@
 #include "server/process_memory.h"
 #include "server/report.h"
 #include "server/server.h"
+#include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
 
@@ -86,6 +87,12 @@ Status WriteCairn(CommandContext& ctx, Report& text) {
   text.Field("slow_lane_threads", server.settings().slow_threads.load());
   text.Field("slow_lane_commands", server.stats().Totals().slow_lane_commands);
   text.Field("storage_writable", store.writable());
+  const DiskReserve& reserve = store.disk_reserve();
+  text.Field("disk_level", reserve.level_name());
+  text.Field("disk_free_bytes", reserve.free_bytes());
+  text.Field("min_free_disk_bytes", reserve.size());
+  text.Field("min_free_disk_held_bytes", reserve.held_bytes());
+  text.Field("commands_refused_for_room", store.counters().refused_for_room.load());
   return Ok();
 }
 

@@ -25,6 +25,7 @@
 #include "script/scripting.h"
 #include "server/process_memory.h"
 #include "server/reload.h"
+#include "storage/disk_reserve.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -108,6 +109,11 @@ Status Server::OpenStore() {
   }
   store_ = TRY(OpenWithRoom(options));
   store_->set_listener(&waiters_);
+  store_->disk_reserve().set_listener([this](DiskReserve::Level level) {
+    conditions().Set(kLowOnDisk, level != DiskReserve::Level::kPlenty);
+    conditions().Set(kFullDisk, level == DiskReserve::Level::kFull);
+  });
+  store_->SetDiskReserve(static_cast<uint64_t>(settings().min_free_disk.load()));
   tracking_.set_store(*store_);
   stats_.set_keyspace(&store_->counters());
   return Ok();
@@ -170,6 +176,10 @@ void Server::WatchSettings() {
   config_->Watch("appendfsync", [this] { return FollowFsyncPolicy(); });
   WatchInterest();
   WatchTls(*config_, tls_);
+  config_->Watch("min-free-disk", [this] {
+    store_->SetDiskReserve(static_cast<uint64_t>(settings().min_free_disk.load()));
+    return Ok();
+  });
   config_->Watch("compaction-rate-limit", [this] {
     store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();

@@ -71,6 +71,7 @@ struct Settings {
 
   // durability
   Number appendfsync;  // AppendFsync
+  Number min_free_disk;  // bytes; 0: as much as is needed (storage/disk_reserve.h)
 
   // memory
   Number memory_budget;  // bytes; 0: a share of the machine's (storage/budget.h)

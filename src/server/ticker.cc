@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "server/server.h"
+#include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
 #include "types/expiry.h"
@@ -49,6 +50,7 @@ void Ticker::RunTick() {
       NoteStalls();
       sampled_us = now_us;
     }
+    server_.store().WatchDisk();
     const Status freed = server_.store().lazy_free().Run(server_.store());
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));

@@ -48,6 +48,7 @@ struct KeyspaceCounters {
   SpreadCounter keyspace_misses;  // and those that did not
   SpreadCounter lazyfreed_objects;  // dropped collections whose rows were given back
   SpreadCounter expired_keys;     // keys deleted because their time had passed
+  SpreadCounter refused_for_room;  // commands refused for min-free-disk
   SpreadCounter changes;          // changes that were committed, as INFO's rdb_changes_since_last_save counts them
 };
 

@@ -10,6 +10,7 @@
 #include "storage/log_files.h"
 #include "storage/open_tables.h"
 #include "storage/ready_reads.h"
+#include "storage/reserved_files.h"
 #include "storage/retryable_files.h"
 #include "storage/store.h"
 #include "storage/tuning.h"
@@ -28,6 +29,8 @@ class EngineListener : public rocksdb::EventListener {
 
   void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { LengthenOwnTurns(); }
   void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { LengthenOwnTurns(); }
+  void OnSubcompactionBegin(const rocksdb::SubcompactionJobInfo&) override { MarkCompactionOutput(true); }
+  void OnSubcompactionCompleted(const rocksdb::SubcompactionJobInfo&) override { MarkCompactionOutput(false); }
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
     if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
@@ -56,7 +59,7 @@ Status Store::OpenDb() {
 
   open_tables_ = std::make_shared<OpenTables>(options_.most_open_tables);
   env_ = rocksdb::NewCompositeEnv(
-      MakeRetryableFiles(std::make_shared<LogFiles>(MakeTableFiles(open_tables_))));
+      MakeRetryableFiles(std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_))));
   rocksdb::DBOptions db_options = TuneDatabase(options_, parts);
   db_options.max_open_files = open_tables_->MaxOpenFilesFor(options_.dir);
   db_options.env = env_.get();

@@ -16,6 +16,8 @@
 #include "encoding/record.h"
 #include "encoding/varint.h"
 #include "storage/batch.h"
+#include "storage/disk_reserve.h"
+#include "storage/disk_room.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
 #include "storage/slice.h"
@@ -47,7 +49,7 @@ Status FromRocksDb(const rocksdb::Status& status) {
 }
 
 Store::Store(const StoreOptions& options)
-    : options_(options), cache_(options.imports ? 0 : options.budget.key_cache), names_(options.budget.key_cache),
+    : options_(FitToDisk(options)), disk_reserve_(std::make_unique<DiskReserve>(options.dir)), cache_(options.imports ? 0 : options.budget.key_cache), names_(options.budget.key_cache),
       rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
       log_tail_(LogTailBytes(options.budget)), budget_(options.budget),
       databases_(options.databases), staged_(options.databases) {}
@@ -257,7 +259,7 @@ bool Store::IsLiveCollection(CollectionId id) {
 
 // ---- maintenance
 
-Status Store::Compact() {
+Status Store::CompactAll() {
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
@@ -337,7 +339,7 @@ void Store::SetBudget(const Budget& budget) {
     cache_.SetCapacity(budget.key_cache);
   }
   block_cache_->SetCapacity(budget.block_cache);
-  write_buffers_->SetBufferSize(budget.memtables);
+  write_buffers_->SetBufferSize(std::min(budget.memtables, MostMemtables(options_.dir)));
   rank_indexes_.SetCapacity(budget.rank_indexes + budget.lendable);
 }
 

@@ -91,6 +91,8 @@ struct Database {
 struct KeyCountDelta;
 class OpenTables;
 
+class DiskReserve;
+
 class Store {
  public:
   // Opens or creates the store. kCorruption or kIo with a sentence for the operator.
@@ -123,6 +125,14 @@ class Store {
   Result<std::string> ReadNote(std::string_view name) const;
   // Writes memtables out, so that the next start has no log to replay.
   Status Flush();
+
+  // ---- room on the disk (storage/disk_room.cc)
+  DiskReserve& disk_reserve() { return *disk_reserve_; }
+  const DiskReserve& disk_reserve() const { return *disk_reserve_; }
+  // `min-free-disk`; 0: as much as is needed.
+  void SetDiskReserve(uint64_t wanted);
+  // Looks at what is free; where little is, has what was deleted leave the disk soon. Thread: "tick".
+  void WatchDisk();
 
   // ---- a second set of keyspaces (storage/staging.cc), filled while the databases serve and then put in their
   // place by Transaction::AdoptStaged. One at a time: kIo when another is under way. Who began one ends it.
@@ -253,11 +263,13 @@ class Store {
   // A batch that has been written into the log may be read there; `entries` is its log data.
   void NoteReadable(const rocksdb::WriteBatch& batch, std::string_view entries);
   Status SyncUpTo(uint64_t sequence);
+  Status CompactAll();
   void NoteWriteError(const rocksdb::Status& error);
   void EndIfLogIsLost(const rocksdb::Status& error);
   void NoteRecovered();
 
   const StoreOptions options_;
+  const std::unique_ptr<DiskReserve> disk_reserve_;
   RowCache cache_;
   bool ends_with_process_ = false;
   RowNames names_;
@@ -292,6 +304,10 @@ class Store {
   bool is_syncing_ = false;  // guarded by sync_mutex_
   std::atomic<bool> syncs_commits_{false};
   std::atomic<uint64_t> durable_sequence_{0};  // of the log; what it says is on the disk up to there
+
+  std::mutex small_steps_mutex_;   // held during a COMPACT that makes small steps
+  int64_t flushed_us_ = 0;         // of WatchDisk, as the next
+  uint64_t flushed_sequence_ = 0;
 
   std::mutex ids_mutex_;
   std::atomic<CollectionId> next_collection_{1};

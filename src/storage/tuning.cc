@@ -45,6 +45,10 @@ constexpr uint64_t kMostWrittenAtOnce = 64 << 10;
 constexpr uint64_t kMostReadAtOnce = 256 << 10;
 constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
 
+uint64_t MemtableBytes(const Budget& budget) {
+  return std::clamp<uint64_t>(budget.memtables / 32, kMegabyte / 2, kMostMemtableBytes);
+}
+
 rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = parts.block_cache;
@@ -77,6 +81,10 @@ void TuneForImport(Space space, const StoreOptions& options, rocksdb::ColumnFami
 }
 
 }  // namespace
+
+uint64_t TableBytes(const Budget& budget) {
+  return std::max<uint64_t>(kMemtablesPerFlush * MemtableBytes(budget), 4 * kMegabyte);
+}
 
 SharedParts MakeSharedParts(const StoreOptions& options) {
   SharedParts parts;
@@ -126,7 +134,7 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
 rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options, const SharedParts& parts) {
   rocksdb::ColumnFamilyOptions family;
   rocksdb::BlockBasedTableOptions table = TableOptions(parts);
-  const uint64_t memtable = std::clamp<uint64_t>(options.budget.memtables / 32, kMegabyte / 2, kMostMemtableBytes);
+  const uint64_t memtable = MemtableBytes(options.budget);
   family.write_buffer_size = memtable;
   family.max_write_buffer_number = 3 * kMemtablesPerFlush;
   family.min_write_buffer_number_to_merge = kMemtablesPerFlush;
@@ -139,7 +147,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
     family.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(sizeof(CollectionId)));
   }
   family.level_compaction_dynamic_level_bytes = true;
-  family.target_file_size_base = std::max<uint64_t>(kMemtablesPerFlush * memtable, 4 * kMegabyte);
+  family.target_file_size_base = TableBytes(options.budget);
   family.max_bytes_for_level_base = 4 * family.target_file_size_base;
   family.level0_file_num_compaction_trigger = kLevel0Trigger;
   family.level0_slowdown_writes_trigger = kLevel0Slowdown;

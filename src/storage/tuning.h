@@ -28,6 +28,9 @@ struct SharedParts {
 // Stands for "no limit" in RocksDB's rate limiter, in bytes per second.
 inline constexpr int64_t kUnlimitedRate = int64_t{1} << 40;
 
+// The size of a table, which is that of a flush.
+uint64_t TableBytes(const Budget& budget);
+
 SharedParts MakeSharedParts(const StoreOptions& options);
 rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& parts);
 rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options, const SharedParts& parts);

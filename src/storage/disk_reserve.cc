@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/disk_reserve.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMegabyte = 1 << 20;
+// A manifest and a log, which RocksDB allocates 4 MB of each.
+constexpr uint64_t kNewFilesBytes = 8 * kMegabyte;
+// One that goes a level down, with the ten of that level that it overlaps.
+constexpr uint64_t kTablesPerCompaction = 12;
+constexpr uint64_t kMostShareOfDisk = 5;
+// Of the reserve: where so much is left, no other program takes it all between two looks.
+constexpr uint64_t kPlenty = 4;
+constexpr uint64_t kPlentyForRemoval = 6;
+
+// A copy of the file may have no blocks.
+uint64_t AllocatedBytes(const std::string& path) {
+  constexpr uint64_t kBlockBytes = 512;
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0 ? static_cast<uint64_t>(file.st_blocks) * kBlockBytes : 0;
+}
+
+}  // namespace
+
+DiskSpace DiskSpaceOf(const std::string& dir) {
+  struct statvfs disk {};
+  if (statvfs(dir.c_str(), &disk) != 0) return {};
+  const auto unit = static_cast<uint64_t>(disk.f_frsize);
+  return {.total = disk.f_blocks * unit, .free = disk.f_bavail * unit};
+}
+
+ReserveSize SizeOfReserve(uint64_t wanted, uint64_t unflushed_bytes, uint64_t table_bytes, uint64_t disk_bytes) {
+  const uint64_t reopening = unflushed_bytes + kNewFilesBytes;
+  ReserveSize size{.all = wanted};
+  if (wanted == 0) {
+    size.all = std::min(reopening + kTablesPerCompaction * table_bytes, disk_bytes / kMostShareOfDisk);
+  }
+  size.kept = std::min(reopening, size.all / 2);
+  return size;
+}
+
+DiskReserve::DiskReserve(std::string dir) : dir_(std::move(dir)), held_(AllocatedBytes(FilePath())) {
+  if (held_ == 0 || DiskSpaceOf(dir_).free >= held_) return;
+  unlink(FilePath().c_str());
+  held_ = 0;
+}
+
+void DiskReserve::SetSize(const ReserveSize& size) {
+  {
+    const std::lock_guard lock(mutex_);
+    all_ = size.all;
+    kept_ = size.kept;
+    if (held_ > size.kept) RemoveFile();
+  }
+  Look();
+}
+
+uint64_t DiskReserve::free_bytes() const {
+  return static_cast<uint64_t>(std::max<int64_t>(0, free_.load(std::memory_order_relaxed)));
+}
+
+void DiskReserve::Look() {
+  const DiskSpace disk = DiskSpaceOf(dir_);
+  if (disk.total == 0) return;
+  const std::lock_guard lock(mutex_);
+  free_ = static_cast<int64_t>(disk.free);
+  const uint64_t left = left_bytes();
+  if (held_ != 0 && left >= kPlentyForRemoval * all_) {
+    RemoveFile();
+  } else if (held_ < kept_ && left >= kept_ + 2 * slack() && left < kPlenty * all_) {
+    MakeFile();
+  }
+  UpdateLevel();
+}
+
+Status DiskReserve::CheckGrowth() const {
+  return level() == Level::kPlenty ? Ok() : Status::Io("the disk is full up to min-free-disk");
+}
+
+void DiskReserve::MakeFile() {
+  if (!can_allocate_) return;
+  const int fd = open(FilePath().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return;
+  const bool is_made = fallocate(fd, 0, 0, static_cast<off_t>(kept_.load())) == 0;
+  const int error = errno;
+  close(fd);
+  if (is_made) {
+    free_ -= static_cast<int64_t>(kept_ - held_);
+    held_ = kept_.load();
+    return;
+  }
+  can_allocate_ = error != EOPNOTSUPP;
+  RemoveFile();
+  if (!can_allocate_) {
+    Log(LogSeverity::kWarning, std::string("storage: no part of min-free-disk can be kept from other programs here: ") +
+                                   std::strerror(error));
+  }
+}
+
+void DiskReserve::RemoveFile() {
+  unlink(FilePath().c_str());
+  free_ += static_cast<int64_t>(held_.exchange(0));
+}
+
+void DiskReserve::LetGo() {
+  const std::lock_guard lock(mutex_);
+  if (held_ == 0 || free_bytes() >= slack()) return;
+  Log(LogSeverity::kWarning, "storage: the " + std::to_string(held_ / kMegabyte) +
+                                 " MB that were kept from other programs are used now, to make room");
+  RemoveFile();
+}
+
+void DiskReserve::NoteWritten(uint64_t bytes) {
+  free_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  if (left_bytes() >= LevelEnd(level())) return;
+  const std::lock_guard lock(mutex_);
+  UpdateLevel();
+}
+
+bool DiskReserve::HasRoomForCompaction(uint64_t bytes) const { return left_bytes() >= kept_ + 2 * slack() + bytes; }
+
+uint64_t DiskReserve::LevelEnd(Level level) const {
+  if (level == Level::kPlenty) return all_ + pending_;
+  return level == Level::kLow ? kept_ + slack() : 0;
+}
+
+std::string_view DiskReserve::level_name() const {
+  static constexpr std::string_view kNames[] = {"plenty", "low", "full"};
+  return kNames[static_cast<int>(level())];
+}
+
+void DiskReserve::UpdateLevel() {
+  const Level before = level_;
+  const uint64_t left = left_bytes();
+  // A level is left for a better one when there is somewhat more, so that commands are not refused and let in by turns.
+  Level now = Level::kPlenty;
+  if (left < LevelEnd(Level::kPlenty) + (before == Level::kPlenty ? 0 : slack())) now = Level::kLow;
+  if (left < kept_ + (before == Level::kFull ? 3 * slack() : slack())) now = Level::kFull;
+  if (now == before) return;
+  level_ = now;
+  if (listener_) listener_(now);
+  static constexpr std::string_view kTexts[] = {
+      "room on the disk again, all commands are accepted",
+      "the disk is full up to min-free-disk: what may grow is refused, what deletes is not",
+      "the disk is full, also the most of min-free-disk: only FLUSHALL, FLUSHDB and COMPACT are accepted"};
+  Log(now == Level::kPlenty ? LogSeverity::kNotice : LogSeverity::kWarning,
+      "storage: " + std::string(kTexts[static_cast<int>(now)]) + " (" + std::to_string(left / kMegabyte) + " of " +
+          std::to_string(LevelEnd(Level::kPlenty) / kMegabyte) + " MB are left)");
+}
+
+}  // namespace cairn

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/disk_room.h"
+
+#include <rocksdb/db.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "storage/disk_reserve.h"
+#include "storage/tuning.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMemtableShare = 16;  // of the disk: a sixteenth
+constexpr uint64_t kLogShare = 8;
+constexpr uint64_t kLeastLogBytes = 1 << 20;
+constexpr int64_t kFlushPauseUs = 1000000;
+// Of a compaction by COMPACT where the disk has no room for a copy of the data.
+constexpr uint64_t kTablesPerStep = 4;
+constexpr char kMostCompacted[] = "max_compaction_bytes";
+
+// While it lives, compactions are of few tables. Each gives back what it frees before the next begins.
+class SmallSteps {
+ public:
+  SmallSteps(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families, uint64_t most_bytes)
+      : db_(db), families_(families) {
+    for (rocksdb::ColumnFamilyHandle* family : families_) {
+      before_.push_back(db_.GetOptions(family).max_compaction_bytes);
+      Set(family, std::min(before_.back(), most_bytes));
+    }
+  }
+  ~SmallSteps() {
+    for (size_t i = 0; i < families_.size(); ++i) Set(families_[i], before_[i]);
+  }
+  SmallSteps(const SmallSteps&) = delete;
+  SmallSteps& operator=(const SmallSteps&) = delete;
+
+ private:
+  void Set(rocksdb::ColumnFamilyHandle* family, uint64_t bytes) {
+    // Without it the steps are as large as usual.
+    static_cast<void>(db_.SetOptions(family, {{kMostCompacted, std::to_string(bytes)}}).ok());
+  }
+
+  rocksdb::DB& db_;
+  const std::vector<rocksdb::ColumnFamilyHandle*>& families_;
+  std::vector<uint64_t> before_;
+};
+
+}  // namespace
+
+uint64_t MostMemtables(const std::string& dir) {
+  const uint64_t disk = DiskSpaceOf(dir).total;
+  return disk == 0 ? UINT64_MAX : disk / kMemtableShare;
+}
+
+StoreOptions FitToDisk(StoreOptions options) {
+  const uint64_t disk = DiskSpaceOf(options.dir).total;
+  if (disk == 0) return options;
+  options.budget.memtables = std::min(options.budget.memtables, disk / kMemtableShare);
+  options.wal_bytes = std::min(options.wal_bytes, std::max(disk / kLogShare, kLeastLogBytes));
+  return options;
+}
+
+void Store::SetDiskReserve(uint64_t wanted) {
+  const uint64_t unflushed = std::min(options_.budget.memtables, options_.wal_bytes);
+  disk_reserve_->SetSize(
+      SizeOfReserve(wanted, unflushed, TableBytes(options_.budget), DiskSpaceOf(options_.dir).total));
+}
+
+// A delete frees nothing while it waits in a memtable.
+void Store::WatchDisk() {
+  const uint64_t pending = Property(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
+  disk_reserve_->SetPending(pending);
+  disk_reserve_->Look();
+  if (!writable()) disk_reserve_->LetGo();  // RocksDB needs room to recover
+  if (disk_reserve_->level() == DiskReserve::Level::kPlenty || !writable()) return;
+  // Tables wait for a compaction already, or there is no room for one more.
+  if (pending > 0 || disk_reserve_->free_bytes() < MemtableBytes()) return;
+  const uint64_t latest = LatestSequence();
+  const int64_t now_us = MonotonicUs();
+  if (latest == flushed_sequence_ || now_us - flushed_us_ < kFlushPauseUs) return;
+  flushed_sequence_ = latest;
+  flushed_us_ = now_us;
+  rocksdb::FlushOptions options;
+  options.wait = false;
+  options.allow_write_stall = true;
+  static_cast<void>(db_->Flush(options, families_).ok());  // an error of the disk is told to the listener
+}
+
+Status Store::Compact() {
+  const uint64_t data = Property(rocksdb::DB::Properties::kTotalSstFilesSize);
+  if (DiskSpaceOf(options_.dir).free > data + disk_reserve_->size()) return CompactAll();
+  const std::lock_guard lock(small_steps_mutex_);
+  const SmallSteps steps(*db_, families_, kTablesPerStep * TableBytes(options_.budget));
+  return CompactAll();
+}
+
+}  // namespace cairn

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The room that data may not grow into: how much it is, and that a fast writer does not pass through it between two
+// looks at the disk. tests/crash/test_disk_reserve.py fills a file system.
+#include "storage/disk_reserve.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMegabyte = 1 << 20;
+using Level = DiskReserve::Level;
+
+class DiskReserveTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = std::filesystem::temp_directory_path() / "cairn-test-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    dir_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+
+  // Of what is free: a reserve for which it is not plenty.
+  uint64_t HalfOfDisk() const { return DiskSpaceOf(dir_).free / 2; }
+
+  std::string dir_;
+};
+
+TEST_F(DiskReserveTest, TheDefaultIsWhatReopeningAndACompactionNeed) {
+  const ReserveSize size = SizeOfReserve(0, 256 * kMegabyte, 32 * kMegabyte, 100'000 * kMegabyte);
+  EXPECT_EQ(size.kept, 264 * kMegabyte);
+  EXPECT_EQ(size.all, (264 + 12 * 32) * kMegabyte);
+}
+
+TEST_F(DiskReserveTest, TheDefaultIsAFifthOfASmallDisk) {
+  EXPECT_EQ(SizeOfReserve(0, 256 * kMegabyte, 32 * kMegabyte, 300 * kMegabyte).all, 60 * kMegabyte);
+}
+
+// All other commands need some of it too.
+TEST_F(DiskReserveTest, TheFileHoldsHalfAtMost) {
+  EXPECT_EQ(SizeOfReserve(10 * kMegabyte, 256 * kMegabyte, 32 * kMegabyte, 100'000 * kMegabyte).kept, 5 * kMegabyte);
+}
+
+TEST_F(DiskReserveTest, WhatIsWrittenCountsBeforeTheDiskIsAskedAgain) {
+  DiskReserve reserve(dir_);
+  std::vector<Level> heard;
+  reserve.set_listener([&heard](Level level) { heard.push_back(level); });
+  reserve.SetSize({.all = 2 * kMegabyte, .kept = kMegabyte});
+  EXPECT_EQ(reserve.level(), Level::kPlenty);
+  reserve.NoteWritten(reserve.free_bytes() - 3 * kMegabyte / 2);
+  EXPECT_EQ(reserve.level(), Level::kLow);
+  EXPECT_FALSE(reserve.CheckGrowth().ok());
+  EXPECT_FALSE(reserve.HasRoomForCompaction(kMegabyte));
+  reserve.Look();
+  EXPECT_EQ(heard, (std::vector{Level::kLow, Level::kPlenty}));
+  EXPECT_TRUE(reserve.HasRoomForCompaction(kMegabyte));
+}
+
+TEST_F(DiskReserveTest, TheFileIsOfTheSizeThatIsWanted) {
+  DiskReserve reserve(dir_);
+  for (const uint64_t kept : {2 * kMegabyte, 3 * kMegabyte, kMegabyte, uint64_t{0}}) {
+    reserve.SetSize({.all = kept == 0 ? 0 : HalfOfDisk(), .kept = kept});
+    EXPECT_EQ(reserve.held_bytes(), kept);
+    EXPECT_EQ(std::filesystem::exists(dir_ + "/reserve"), kept != 0);
+  }
+}
+
+TEST_F(DiskReserveTest, WhereThereIsPlentyThereIsNoFile) {
+  DiskReserve reserve(dir_);
+  reserve.SetSize({.all = HalfOfDisk(), .kept = kMegabyte});
+  reserve.SetSize({.all = 2 * kMegabyte, .kept = kMegabyte});
+  EXPECT_EQ(reserve.held_bytes(), 0u);
+  EXPECT_FALSE(std::filesystem::exists(dir_ + "/reserve"));
+}
+
+TEST_F(DiskReserveTest, AnotherProcessTakesOverTheFile) {
+  DiskReserve(dir_).SetSize({.all = HalfOfDisk(), .kept = kMegabyte});
+  const DiskReserve reserve(dir_);
+  EXPECT_EQ(reserve.held_bytes(), kMegabyte);
+}
+
+}  // namespace
+}  // namespace cairn
