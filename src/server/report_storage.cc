@@ -29,7 +29,7 @@ struct Expiring {
 Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   std::map<KeyspaceId, Expiring> counts;
   uint64_t seen = 0;
-  Cursor cursor = ctx.txn().Scan(MakeExpiryRow(0, {}, 0), MakeExpiryRow(INT64_MAX, {}, 0));
+  Cursor cursor = ctx.txn().Scan(ctx.txn().store().expiry_start().First(), MakeExpiryRow(INT64_MAX, {}, 0));
   for (; cursor.Valid() && seen < kExpiriesLookedAt; cursor.Next(), ++seen) {
     int64_t when_ms = 0;
     std::string_view key_row;

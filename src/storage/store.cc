@@ -308,12 +308,6 @@ bool Store::IsLive(std::string_view key_row) {
   return record.ok() && (record->header.expire_ms == kNoExpiry || record->header.expire_ms > WallMs());
 }
 
-void Store::NoteExpiry(int64_t expire_ms) {
-  int64_t earliest = earliest_expiry_ms_.load(std::memory_order_relaxed);
-  while (expire_ms < earliest && !earliest_expiry_ms_.compare_exchange_weak(earliest, expire_ms)) {
-  }
-}
-
 void Store::SetInterest(InterestMask which, InterestMask wanted) {
   InterestMask current = interest_.load();
   while (!interest_.compare_exchange_weak(current, (current & ~which) | (wanted & which))) {

@@ -28,6 +28,7 @@
 #include "encoding/row_key.h"
 #include "storage/budget.h"
 #include "storage/counters.h"
+#include "storage/expiry_start.h"
 #include "storage/interest.h"
 #include "storage/lazy_free.h"
 #include "storage/log_tail.h"
@@ -158,9 +159,8 @@ class Store {
   void ReleaseDead() { dead_holds_.fetch_sub(1); }
   bool holds_dead() const { return dead_holds_.load() > 0; }
 
-  // ---- expiry (storage/expiry.h)
-  void NoteExpiry(int64_t expire_ms);
-  std::atomic<int64_t>& earliest_expiry_ms() { return earliest_expiry_ms_; }
+  // Where active expiry (types/expiry.h) begins.
+  ExpiryStart& expiry_start() { return expiry_start_; }
 
   // Whether a key is committed under this row and its time has not passed. Reads the disk.
   bool IsLive(std::string_view key_row);
@@ -314,7 +314,7 @@ class Store {
   std::atomic<CollectionId> reserved_collections_{0};  // the disk says that ids below are given out
 
   CommitListener* listener_ = nullptr;
-  std::atomic<int64_t> earliest_expiry_ms_{0};  // no expiry row lies before it; 0 after a start
+  ExpiryStart expiry_start_;
   std::atomic<InterestMask> interest_{0};
   std::shared_mutex old_logs_mutex_;  // a leaf
   std::shared_mutex effects_mutex_;  // shared: effects of commands are written

@@ -213,7 +213,7 @@ void Transaction::Publish() {
   ApplyToCache();
   ApplyCounts();
   if (adopt_) adopt_();
-  store_.NoteExpiry(earliest_expiry_ms_);
+  store_.expiry_start_.Note(earliest_expiry_ms_);
   for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
   AdvanceStripes();
   NotifyListener();

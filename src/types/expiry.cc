@@ -13,6 +13,7 @@ namespace cairn {
 namespace {
 
 constexpr size_t kKeysPerCommit = 64;
+constexpr size_t kMostPlaces = 1000;          // of such hashes
 constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
 
 // What is being loaded expires once it has been adopted: until then the loader alone writes there.
@@ -24,19 +25,18 @@ bool IsStaged(const Store& store, KeyspaceId keyspace) {
   return false;
 }
 
-// Reads up to `most` due rows; `next_ms` becomes the time of the first row left, or the end of time. The next round
-// begins there, so all that is read must be gone by then; what stays where it is does not count.
-Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t now_ms, size_t most,
-                                    int64_t& next_ms) {
+// Reads up to `most` due rows; `next` becomes the first row left, or the end of time. The next round begins there, so
+// all that is read must be gone by then; what stays where it is does not count.
+Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_t now_ms, size_t most, DueRow& next) {
   std::vector<DueRow> due;
-  next_ms = INT64_MAX;
-  Cursor cursor = txn.Scan(MakeExpiryRow(from_ms, {}, 0), MakeExpiryRow(INT64_MAX, {}, 0));
+  next = {INT64_MAX, {}};
+  Cursor cursor = txn.Scan(from, MakeExpiryRow(INT64_MAX, {}, 0));
   for (; cursor.Valid(); cursor.Next()) {
     int64_t when_ms;
     std::string_view key_row;
     if (!ParseExpiryRow(cursor.row(), when_ms, key_row)) return Status::Corruption("expiry row: cut short");
     if (when_ms > now_ms || due.size() == most) {
-      next_ms = when_ms;
+      next = {when_ms, std::string(key_row)};
       break;
     }
     KeyRowParts parts;
@@ -51,9 +51,12 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, int64_t from_ms, int64_t n
 Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   Hash hash(keyspace, key);
   TRY(hash.Open(std::move(entry)));
-  const uint64_t removed = TRY(hash.RemoveDue(kFieldsPerCommit));
+  auto& places = keyspace.txn().store().expiry_start().fields_left();
+  FieldPlace& left = places[std::string(key.row().row())];
+  const uint64_t removed = TRY(hash.RemoveDue(kFieldsPerCommit, left));
   const bool is_gone = removed > 0 && hash.size() == 0;
   TRY(hash.Save());
+  if (is_gone || !hash.MayHaveDue() || places.size() > kMostPlaces) places.erase(std::string(key.row().row()));
   Transaction& txn = keyspace.txn();
   if (hash.MayHaveDue()) {  // the row for it is there already
     txn.NoteExpiry(hash.next_deadline_ms());
@@ -144,20 +147,16 @@ Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::s
 }
 
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
-  std::atomic<int64_t>& earliest = txn.store().earliest_expiry_ms();
-  if (earliest.load() > now_ms) return uint64_t{0};
-  // From here on commits note their expiries anew; those noted before are in the rows we are about to read.
-  const int64_t from_ms = earliest.exchange(INT64_MAX);
+  ExpiryStart& start = txn.store().expiry_start();
+  if (!start.IsDue(now_ms)) return uint64_t{0};
+  const RowKey from = start.Take();
   txn.BeginCommand(Lane::kSlow, now_ms, false);
-  int64_t next_ms;
-  Result<std::vector<DueRow>> due = ReadDue(txn, from_ms, now_ms, most, next_ms);
-  if (!due.ok()) {
-    txn.store().NoteExpiry(from_ms);
-    return std::move(due).TakeStatus();
-  }
+  DueRow next;
+  const std::vector<DueRow> due = TRY(ReadDue(txn, from, now_ms, most, next));
   uint64_t done = 0;
-  Status status = ExpireRows(txn, limits, now_ms, *due, done);
-  txn.store().NoteExpiry(status.ok() ? next_ms : (*due)[done].when_ms);
+  Status status = ExpireRows(txn, limits, now_ms, due, done);
+  if (!status.ok()) next = due[done];
+  start.Leave(next.when_ms, next.key_row);
   if (!status.ok() && !status.Is(Code::kWouldWait)) return status;
   return done;
 }

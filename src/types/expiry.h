@@ -2,9 +2,9 @@
 //
 // Active expiry: deletes keys soon after their time has passed, without scanning and without their being touched.
 //
-// Every key with an expiry has a row in the expiries space, ordered by time; the store remembers a time before
-// which there are none (Store::earliest_expiry_ms), so a round costs nothing while nothing is due and
-// never walks over the tombstones of rounds before.
+// Every key with an expiry has a row in the expiries space, ordered by time. The store remembers a row before which
+// there are none (storage/expiry_start.h), so a round costs nothing while nothing is due and never walks over the
+// tombstones of rounds before.
 //
 // Thread: the tick thread, with a transaction of its own.
 #pragma once

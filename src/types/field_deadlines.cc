@@ -117,7 +117,7 @@ Status FieldDeadlines::ForEachPacked(absl::FunctionRef<void(std::string_view, in
   return reader.status().ok() ? Ok() : Status::Corruption(reader.status().text());
 }
 
-Result<int64_t> FieldDeadlines::Earliest() const {
+Result<int64_t> FieldDeadlines::Earliest(int64_t from_ms) const {
   int64_t earliest = kNoExpiry;
   if (txn_ == nullptr) {
     TRY(ForEachPacked([&earliest](std::string_view, int64_t when_ms) {
@@ -126,13 +126,13 @@ Result<int64_t> FieldDeadlines::Earliest() const {
     return earliest;
   }
   if (spread_count_ == 0) return kNoExpiry;
-  Cursor cursor = txn_->Scan(ByTime(0, {}), ByTime(INT64_MAX, {}));
+  Cursor cursor = txn_->Scan(ByTime(from_ms, {}), ByTime(INT64_MAX, {}));
   if (cursor.Valid()) earliest = TRY(ReadTime(cursor.row().substr(kTimeRowHead - 8)));
   TRY(cursor.TakeStatus());
   return earliest;
 }
 
-Result<std::vector<std::string>> FieldDeadlines::Due(int64_t now_ms, uint64_t most) const {
+Result<std::vector<std::string>> FieldDeadlines::Due(FieldPlace& place, int64_t now_ms, uint64_t most) const {
   std::vector<std::string> due;
   if (txn_ == nullptr) {
     TRY(ForEachPacked([&](std::string_view field, int64_t when_ms) {
@@ -140,11 +140,13 @@ Result<std::vector<std::string>> FieldDeadlines::Due(int64_t now_ms, uint64_t mo
     }));
     return due;
   }
-  Cursor cursor = txn_->Scan(ByTime(0, {}), ByTime(now_ms + 1, {}));
+  Cursor cursor = txn_->Scan(ByTime(place.when_ms, place.field), ByTime(now_ms + 1, {}));
   for (; cursor.Valid() && due.size() < most; cursor.Next()) {
     if (cursor.row().size() < kTimeRowHead) return Status::Corruption("field deadline row: cut short");
     due.emplace_back(cursor.row().substr(kTimeRowHead));
+    place.when_ms = TRY(ReadTime(cursor.row().substr(kTimeRowHead - 8)));
   }
+  if (!due.empty()) place.field = due.back();
   TRY(cursor.TakeStatus());
   return due;
 }

@@ -21,6 +21,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "base/result.h"
+#include "storage/expiry_start.h"
 #include "storage/transaction.h"
 #include "types/packed_entries.h"
 
@@ -46,10 +47,11 @@ class FieldDeadlines {
   Result<int64_t> Of(std::string_view field) const;
   Status Put(std::string_view field, int64_t when_ms);
   Status Erase(std::string_view field);
+  // Both walk from a place on before which there are none: what was there has left tombstones.
   // kNoExpiry when there are none.
-  Result<int64_t> Earliest() const;
-  // Up to `most` fields whose time is `now_ms` or before.
-  Result<std::vector<std::string>> Due(int64_t now_ms, uint64_t most) const;
+  Result<int64_t> Earliest(int64_t from_ms) const;
+  // Up to `most` fields whose time is `now_ms` or before. `place` becomes that of the last one.
+  Result<std::vector<std::string>> Due(FieldPlace& place, int64_t now_ms, uint64_t most) const;
   // Puts all of a packed hash's into rows of the collection it becomes.
   Status Spread(Transaction& txn, CollectionId id, uint32_t stripe);
 

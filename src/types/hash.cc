@@ -221,14 +221,16 @@ Status Hash::EraseDeadline(std::string_view field) {
   return Ok();
 }
 
-Result<uint64_t> Hash::RemoveDue(uint64_t most) {
+Result<uint64_t> Hash::RemoveDue(uint64_t most, FieldPlace& left) {
   if (!MayHaveDue()) return uint64_t{0};
-  const std::vector<std::string> due = TRY(deadlines_.Due(keyspace_->now_ms(), most));
+  if (left.when_ms < next_ms_) left = {next_ms_, {}};
+  const std::vector<std::string> due = TRY(deadlines_.Due(left, keyspace_->now_ms(), most));
   for (const std::string& field : due) {
     TRY(EraseDeadline(field));
     TRY(RemoveStored(field));
   }
-  next_is_stale_ = true;
+  if (due.size() < most) left = {};
+  next_is_stale_ |= !is_spread_ || due.size() < most;  // there are more: some are due
   record_changed_ = true;
   TellExpired(due);
   return due.size();
@@ -238,7 +240,7 @@ Result<uint64_t> Hash::RemoveDue(uint64_t most) {
 Status Hash::UpdateNext() {
   if (!has_deadlines_) return Ok();
   has_deadlines_ = deadlines_.count() > 0;
-  if (has_deadlines_ && next_is_stale_) next_ms_ = TRY(deadlines_.Earliest());
+  if (has_deadlines_ && next_is_stale_) next_ms_ = TRY(deadlines_.Earliest(next_ms_));
   next_is_stale_ = false;
   return Ok();
 }

@@ -4,12 +4,15 @@
 // offer, of a data set that is being loaded.
 #include "types/expiry.h"
 
+#include <rocksdb/statistics.h>
+
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "storage/store_fixture.h"
 #include "types/events.h"
+#include "types/hash.h"
 
 namespace cairn {
 namespace {
@@ -59,7 +62,53 @@ TEST_F(ExpiryTest, RowsOfAFlushedDatabaseHoldNothingUp) {
   PutKey(txn(), Keyspace(txn(), 0, limits_), "live", kLaterMs);
   for (int round = 0; round < 3; ++round) Expire(txn(), kMost);
   EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
-  EXPECT_GT(store().earliest_expiry_ms(), now_ms());
+  EXPECT_FALSE(store().expiry_start().IsDue(now_ms()));
+}
+
+// What a round has deleted are tombstones, of the same millisecond as the rows that are left.
+TEST_F(ExpiryTest, ARoundDoesNotPassOverWhatRoundsBeforeItHaveDeleted) {
+  constexpr uint64_t kKeys = 1000;
+  constexpr uint64_t kMost = 20;
+  for (uint64_t i = 0; i < kKeys; ++i) PutKey(txn(), Keyspace(txn(), 0, limits_), "k" + std::to_string(i), kFirstMs);
+  const uint64_t before = store().Ticker(rocksdb::NUMBER_ITER_SKIP);
+  for (uint64_t round = 0; round < kKeys / kMost; ++round) EXPECT_EQ(Expire(txn(), kMost), kMost);
+  EXPECT_LT(store().Ticker(rocksdb::NUMBER_ITER_SKIP) - before, kKeys);
+  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
+}
+
+// The same of the fields of one hash.
+TEST_F(ExpiryTest, ARoundDoesNotPassOverTheFieldsThatRoundsBeforeItHaveDeleted) {
+  constexpr uint64_t kFields = 10000;
+  txn().BeginCommand(Lane::kSlow, 0, false);
+  Keyspace keyspace(txn(), 0, limits_);
+  const Key key = keyspace.Name("h");
+  Lock(key);
+  Hash hash(keyspace, key);
+  ASSERT_TRUE(hash.Open().ok());
+  for (uint64_t i = 0; i < kFields; ++i) {
+    const std::string field = "f" + std::to_string(i);
+    ASSERT_TRUE(hash.Set(field, "v").ok());
+    ASSERT_TRUE(hash.SetDeadline(field, kFirstMs).ok());
+  }
+  ASSERT_TRUE(hash.Save().ok());
+  Finish();
+  Commit();
+  const uint64_t before = store().Ticker(rocksdb::NUMBER_ITER_SKIP);
+  for (int round = 0; round < 10; ++round) Expire(txn(), 10);
+  EXPECT_LT(store().Ticker(rocksdb::NUMBER_ITER_SKIP) - before, 2 * kFields);
+  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
+  EXPECT_TRUE(store().expiry_start().fields_left().empty());
+}
+
+// A commit that says so late, or a clock that was set back.
+TEST_F(ExpiryTest, AKeyOfTheMillisecondWhereARoundEndedIsFoundBeforeItToo) {
+  constexpr uint64_t kMost = 5;
+  for (uint64_t i = 0; i < 4 * kMost; ++i) {
+    PutKey(txn(), Keyspace(txn(), 0, limits_), "k" + std::to_string(i), kFirstMs);
+    if (i == 2 * kMost) Expire(txn(), kMost);
+  }
+  for (int round = 0; round < 4; ++round) Expire(txn(), kMost);
+  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
 }
 
 // There is no number to tell it under, and nobody who follows has the database.

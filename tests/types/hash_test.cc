@@ -142,7 +142,8 @@ TEST_F(HashTest, DeadlinesSurviveSpreading) {
     EXPECT_EQ(hash.size(), 101u);
     EXPECT_EQ(TRY(hash.DeadlineOf("f2")), now_ms() + 1000);
     EXPECT_EQ(TRY(hash.DeadlineOf("f4")), kNoExpiry);
-    EXPECT_EQ(TRY(hash.RemoveDue(10)), 1u);
+    FieldPlace left;
+    EXPECT_EQ(TRY(hash.RemoveDue(10, left)), 1u);
     EXPECT_FALSE(TRY(hash.Get("f1")));
     return Ok();
   });
