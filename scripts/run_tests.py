@@ -91,6 +91,7 @@ def list_parts(quick: bool) -> list[Part]:
         Part("frameworks", ["tests/frameworks/run"] + size, None, limit),
         Part("crash", ["tests/crash/run"] + size, None, limit),
         Part("faults", ["tests/faults/run"], None, limit),
+        Part("flood", ["tests/flood/run"], None, limit),
         Part("pairs", ["tests/pairs/run"] + size, None, limit),
         Part("sanitize_thread", ["tests/sanitize/run", "thread"], None, 7200, True),
         Part("sanitize_address", ["tests/sanitize/run", "address"], None, 7200, True),

@@ -8,6 +8,7 @@ namespace cairn {
 namespace {
 
 constexpr int64_t kSameWithinMs = 60000;
+constexpr size_t kMostTextBytes = 1024;  // of what a client has said
 constexpr size_t kEntriesCompared = 10;
 
 bool IsSame(const AccessLogEntry& a, const AccessLogEntry& b) {
@@ -18,6 +19,10 @@ bool IsSame(const AccessLogEntry& a, const AccessLogEntry& b) {
 }  // namespace
 
 void AccessLog::Add(AccessLogEntry entry, int64_t now_ms) {
+  for (std::string* text : {&entry.object, &entry.username, &entry.client}) {
+    if (text->size() > kMostTextBytes) text->replace(kMostTextBytes, std::string::npos, "...");
+    text->shrink_to_fit();
+  }
   std::lock_guard lock(mutex_);
   ++counts_[static_cast<size_t>(entry.reason)];
   const auto end = entries_.begin() + static_cast<ptrdiff_t>(std::min(entries_.size(), kEntriesCompared));

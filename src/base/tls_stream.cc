@@ -27,6 +27,8 @@ TlsStream::~TlsStream() {
   ERR_clear_error();
 }
 
+bool TlsStream::in_handshake() const { return !SSL_is_init_finished(ssl_); }
+
 void TlsStream::Fail(std::string why) {
   failure_ = std::move(why);
   if (side_ == Side::kServer && !SSL_is_init_finished(ssl_)) {

@@ -34,6 +34,7 @@ class TlsStream {
   // as many.
   ssize_t Write(const char* from, size_t size);
 
+  bool in_handshake() const;
   // Read has left bytes that are here already.
   bool has_more() const { return has_more_; }
   // It can go on when the socket is writable: to read, or to write if there is something to (`has_output`).

@@ -136,7 +136,7 @@ void Dispatcher::Refuse(const Call& call, std::string_view text, Reply& reply) {
   Session& session = call.session;
   if (call.rerun) {
     waiters_.Leave(session);
-    session.blocked.reset();
+    session.EndBlock();
   }
   if (call.command == nullptr || !call.command->Has(kRunsQueue)) {
     session.multi.aborted |= session.multi.active;
@@ -367,7 +367,7 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
   }
   if (call.rerun || call.session.blocked != nullptr) {
     waiters_.Leave(call.session);
-    call.session.blocked.reset();
+    call.session.EndBlock();
   }
 }
 
@@ -421,7 +421,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
     blocked->command = call.command;
     if (timeout_ms > 0) blocked->deadline_us = MonotonicUs() + timeout_ms * 1000;
     call.session.unblock = UnblockRequest::kNone;
-    call.session.blocked = std::move(blocked);
+    call.session.Block(std::move(blocked));
   }
   waiters_.Park(call.session, keys);
   // Who makes this server a replica unblocks those who are parked by then.
@@ -431,7 +431,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
 
 void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {
   waiters_.Leave(session);
-  session.blocked.reset();
+  session.EndBlock();
   if (why == UnblockRequest::kError) {
     reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
   } else if (why == UnblockRequest::kDemoted) {
@@ -446,7 +446,7 @@ void Dispatcher::Forget(Session& session) {
   waiters_.Unwatch(session);
   session.multi = MultiState();
   session.ShowQueued();
-  session.blocked.reset();
+  session.EndBlock();
 }
 
 }  // namespace cairn

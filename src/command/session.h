@@ -82,6 +82,7 @@ struct BlockedCommand {
   const Command* command = nullptr;
   int64_t deadline_us = 0;  // monotonic; 0: no end
   bool timed_out = false;   // of a command that answers then (kAnswersTimeout)
+  uint64_t bytes() const;   // that it takes, with its places in the queues of its keys
 };
 
 class Session : public ReplyRoom {
@@ -137,11 +138,21 @@ class Session : public ReplyRoom {
   std::atomic<uint64_t> pushed_capacity{0};    // of what others have sent it
   std::atomic<uint64_t> queued_bytes{0};       // of MultiState
   std::atomic<uint64_t> listed_bytes{0};       // keys under WATCH, subscriptions, prefixes: ListedBytes of each
+  std::atomic<uint64_t> tls_bytes{0};
+  std::atomic<uint64_t> stranger_bytes{0};     // of those, while it has not authenticated (server/client_memory.h)
   std::atomic<uint64_t> counted_bytes{0};      // memory_bytes() as of the last look (server/client_memory.h)
   // All the memory it takes.
   uint64_t memory_bytes() const;
   // What is kept under a name for a client, here and where it is looked up by the name.
-  static uint64_t ListedBytes(std::string_view name) { return name.size() + 192; }
+  static uint64_t ListedBytes(std::string_view name) { return 2 * name.size() + 192; }
+  void Block(std::unique_ptr<BlockedCommand> command) {
+    blocked = std::move(command);
+    listed_bytes += blocked->bytes();
+  }
+  void EndBlock() {
+    if (blocked != nullptr) listed_bytes -= blocked->bytes();
+    blocked.reset();
+  }
   std::atomic<CloseRequest> close{CloseRequest::kNone};
   std::atomic<int64_t> paused_until_us{0};     // CLIENT PAUSE holds its request back, monotonic; 0: not at all
   std::atomic<bool> watch_broken{false};       // a watched key was changed by somebody
@@ -186,9 +197,17 @@ class Session : public ReplyRoom {
   HeldRules held_rules_;
 };
 
+inline uint64_t BlockedCommand::bytes() const {
+  constexpr uint64_t kPerArgument = 256;
+  uint64_t sum = 0;
+  for (const std::string& argument : argv) sum += 2 * argument.size() + kPerArgument;
+  return sum;
+}
+
 inline uint64_t Session::memory_bytes() const {
-  constexpr uint64_t kOwnBytes = sizeof(Session) + 512;  // with the connection's
-  return kOwnBytes + query_buffer_capacity + output_capacity + pushed_capacity + queued_bytes + listed_bytes;
+  constexpr uint64_t kOwnBytes = sizeof(Session) + 1024;  // with the connection's
+  return kOwnBytes + query_buffer_capacity + output_capacity + pushed_capacity + queued_bytes + listed_bytes +
+         tls_bytes;
 }
 
 inline bool Session::is_subscriber() const {

@@ -14,37 +14,41 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kReadBytes = 16 * 1024;
+constexpr size_t kReadBytes = IoThread::kReadBytes;
+constexpr size_t kMostFittedBytes = 4 * 1024;  // that are pending are kept in a buffer of their size
 constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
-constexpr size_t kKeptOutputBytes = 64 * 1024;
 constexpr size_t kMostSentBytes = 128 * 1024;  // in a turn: a peer that takes gigabytes at once is not alone
 // A query buffer of up to kKeptBytes goes when its client has been idle for kIdleTicks of the timer, a larger one when
 // nothing has needed it since the timer came by last, and one of more than kMostKeptBytes at once.
 constexpr size_t kKeptBytes = 64 * 1024;
 constexpr size_t kMostKeptBytes = 1024 * 1024;
 constexpr int kIdleTicks = 20;
+constexpr size_t kHandshakeBytes = 64 * 1024;  // what OpenSSL takes for one, and for a connection at rest
+constexpr size_t kTlsBytes = 16 * 1024;
 constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies, which output limits do not count
 constexpr int kMostFetches = 2;  // in a row; a client that keeps asking for what is cold is better off on the slow lane
 // How often a request tries for a key somebody else holds: a slow request of this thread, which will be done, or
 // another thread.
 constexpr int kMostTriesAfterSlow = 64;
 constexpr int kMostTries = 2;
-constexpr size_t kMostSlowReplies = 4 * 1024 * 1024;  // a slow lane batch comes back to send at this size
+constexpr size_t kMostTurnReplies = 512 * 1024;  // of the fast lane: then it is others' turn
+// A client that has not authenticated may try so many requests, then it has to pause: refusals cost time too.
+constexpr unsigned char kBurstBeforeLogin = 16;
+constexpr int64_t kPauseBeforeLoginUs = 1000000;
+constexpr size_t kMostSlowReplies = 1024 * 1024;  // a slow lane batch comes back to send at this size
 
 }  // namespace
 
-Connection::Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, std::unique_ptr<TlsStream> tls)
-    : thread_(&thread), waker_(std::move(waker)), fd_(fd), tls_(std::move(tls)) {
+Connection::Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, std::unique_ptr<TlsHello> hello)
+    : thread_(&thread), waker_(std::move(waker)), fd_(fd), hello_(std::move(hello)) {
   MakeEvents();
 }
 
 Connection::~Connection() { ASSERT(read_event_ == nullptr, "a connection is shut before it is destroyed"); }
 
-// The client was known to others before it was here.
 void Connection::Start(std::shared_ptr<Client> client) {
   client_ = std::move(client);
   WatchRead(true);
-  OnWake();
 }
 
 void Connection::LeaveFor(IoThread& thread) {
@@ -118,10 +122,12 @@ void Connection::OnReadable(int, short, void* self) {
     connection->WatchRead(false);  // Proceed looks again
     return;
   }
-  if (!connection->ReadSocket()) return;
+  if (!connection->BeginTls() || !connection->ReadSocket()) return;
   if (connection->state_ == State::kReading && !connection->awaits_reader_) {
     connection->RunRequests(false);
   } else {
+    connection->ReturnReadBuffer();
+    connection->NoteBuffers();
     connection->WatchRead(true);
     connection->WatchWrite(connection->AwaitsWritable());
   }
@@ -155,9 +161,30 @@ void Connection::OnDeadline(int, short, void* self) {
 
 // For what is read next. A large buffer grows for nothing but the argument that fills it.
 char* Connection::MakeRoom() {
+  if (parser_.capacity() <= kMostFittedBytes) {
+    parser_.Lend(thread_->TakeReadBuffer(), kReadBytes);
+    is_buffer_lent_ = true;
+    return parser_.Reserve(1);
+  }
   const size_t missing = parser_.missing_bytes();
   const bool fills_large = missing > 0 && parser_.capacity() > kKeptBytes;
   return parser_.Reserve(std::clamp(missing, fills_large ? 1 : kReadBytes, kMostReadBytes));
+}
+
+// Unless a request that is yet to be run lies in it, or too much is pending: then it is its own from here on.
+void Connection::ReturnReadBuffer() {
+  is_buffer_lent_ = false;
+  if (has_request_ || parser_.capacity() != kReadBytes || parser_.pending_bytes() > kMostFittedBytes) return;
+  thread_->ReturnReadBuffer(parser_.ReturnBuffer());
+}
+
+// False while there is nothing to read yet.
+bool Connection::BeginTls() {
+  if (hello_ == nullptr) return true;
+  tls_ = hello_->Begin();
+  if (tls_ == nullptr) return false;
+  hello_.reset();
+  return true;
 }
 
 // Reads what is there, at most one buffer. False when the connection is closed.
@@ -184,12 +211,15 @@ bool Connection::ReadSocket() {
 void Connection::RunRequests(bool resume) {
   state_ = State::kInTick;
   wake_pending_ = false;
+  if (out_.empty()) out_ = thread_->TakeOutput();
   const size_t unsent_before = unsent();
   next_ = RunBatch(thread_->worker(), false, resume);
   if (next_ == Next::kRead && parser_.missing_bytes() > kReadBytes) {  // a large argument counts once it is announced
     MakeRoom();
+    is_buffer_lent_ = false;
     NoteBuffers();
   }
+  ReturnReadBuffer();
   const size_t added = unsent() - unsent_before;
   if (added > kUnlimitedBytes) NoteBuffers();  // the tick may be long
   thread_->AddToTick(this, added);
@@ -204,6 +234,7 @@ void Connection::GoOnAfterReader() {
 }
 
 Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
+  const size_t unsent_before = unsent();
   if (resume || has_request_) {
     if (!slow && (worker.wakes_others() || worker.is_full())) {
       resumes_ = resume;
@@ -214,14 +245,21 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
   }
   for (;;) {
     if (close_now_ || close_after_reply_) return Next::kClose;
-    if (slow ? out_.size() > kMostSlowReplies : worker.wakes_others() || worker.is_full()) {
+    if (slow ? out_.size() > kMostSlowReplies
+             : worker.wakes_others() || worker.is_full() || unsent() > unsent_before + kMostTurnReplies) {
       return Next::kRunMore;
     }
     if (parser_.pending_bytes() == 0) return Next::kRead;
     if (unsent() > client_->most_unsent_bytes()) return Next::kAwaitReader;
+    const RequestLimits limits = client_->request_limits();
+    if (!limits.authenticated && requests_before_login_++ == kBurstBeforeLogin) {
+      requests_before_login_ = 0;
+      throttle_us_ = kPauseBeforeLoginUs;
+      return Next::kPark;
+    }
     throttle_us_ = thread_->limit().Take();
     if (throttle_us_ > 0) return Next::kPark;
-    const RequestParser::Outcome outcome = parser_.Next(client_->request_limits());
+    const RequestParser::Outcome outcome = parser_.Next(limits);
     if (outcome == RequestParser::Outcome::kError) {
       out_.append("-ERR ").append(parser_.error()).append("\r\n");
       close_after_reply_ = true;
@@ -305,6 +343,7 @@ void Connection::FinishTick(bool committed) {
 
 void Connection::Proceed() {
   state_ = State::kReading;
+  ReturnReadBuffer();
   if (!has_request_ && parser_.capacity() > kMostKeptBytes) {  // a request that runs again needs its bytes
     parser_.Shrink(kMostKeptBytes);
     NoteBuffers();
@@ -319,9 +358,9 @@ void Connection::Proceed() {
       event_active(read_event_, EV_READ, 0);
       break;
     case Next::kAwaitReader:
-      awaits_reader_ = true;
-      WatchRead(client_->request_limits().authenticated);
-      GoOnAfterReader();
+      awaits_reader_ = unsent() > client_->most_unsent_bytes() / 2;
+      WatchRead(!awaits_reader_ || client_->request_limits().authenticated);
+      if (!awaits_reader_) event_active(read_event_, EV_READ, 0);
       break;
     case Next::kFetch: Fetch(); break;
     // On the slow lane it would queue up for the key and keep the fast lane off it, and so would whoever comes next.
@@ -403,9 +442,9 @@ bool Connection::Flush() {
     }
   }
   if (sent_ == out_.size()) {
-    out_.clear();
     sent_ = 0;
-    if (out_.capacity() > kKeptOutputBytes) out_.shrink_to_fit();
+    if (out_.capacity() > std::string().capacity()) thread_->ReturnOutput(std::move(out_));
+    out_ = std::string();
   } else if (sent_ > out_.size() / 2) {
     out_.erase(0, sent_);
     sent_ = 0;
@@ -422,11 +461,14 @@ bool Connection::ExceedsOutputLimit() {
 }
 
 void Connection::NoteBuffers() {
+  const size_t query_capacity = (is_buffer_lent_ ? 0 : parser_.capacity()) + parser_.list_bytes();
   client_->NoteBuffers({.unread_bytes = parser_.unread_bytes(),
                         .argument_bytes = parser_.argument_bytes(),
-                        .query_capacity = parser_.capacity(),
+                        .query_capacity = query_capacity,
                         .unsent_bytes = unsent(),
-                        .output_capacity = out_.capacity()});
+                        .output_capacity = out_.capacity(),
+                        .tls_bytes = tls_ == nullptr ? 0 : in_handshake() ? kHandshakeBytes : kTlsBytes,
+                        .in_handshake = in_handshake()});
 }
 
 // ---- what others want
@@ -474,7 +516,8 @@ void Connection::OnTimer(int64_t now_us) {
   }
   largest_query_ = 0;
   NoteBuffers();
-  const bool too_idle = state_ == State::kReading && client_->IsIdleTooLong(now_us);
+  const bool too_idle = (state_ == State::kReading && client_->IsIdleTooLong(now_us)) ||
+                        (is_at_rest() && client_->IsLoginOverdue(now_us, in_handshake()));
   if (too_idle || ExceedsOutputLimit()) Close();
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tls_hello.h"
 #include "base/tls_stream.h"
 #include "net/io_thread.h"
 #include "net/service.h"
@@ -27,8 +28,8 @@ namespace cairn {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // `waker` is its own. Without `tls` it speaks plainly.
-  Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, std::unique_ptr<TlsStream> tls);
+  // `waker` is its own. Without `hello` it speaks plainly.
+  Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, std::unique_ptr<TlsHello> hello);
   ~Connection();
 
   // Starts reading. `client` is what Service::Accept gave.
@@ -70,6 +71,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void MakeEvents();
   void FreeEvents();
   char* MakeRoom();
+  void ReturnReadBuffer();
+  bool BeginTls();
+  bool in_handshake() const { return hello_ != nullptr || (tls_ != nullptr && tls_->in_handshake()); }
   bool ReadSocket();
   bool AwaitsWritable() const { return tls_ == nullptr ? unsent() > 0 : tls_->needs_writable(unsent() > 0); }
   void RunRequests(bool resume);
@@ -96,11 +100,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   IoThread* thread_;
   const std::shared_ptr<Waker> waker_;
   const int fd_;
-  std::unique_ptr<TlsStream> tls_;  // null: none
+  std::unique_ptr<TlsHello> hello_;  // null: it is over, or there is none
+  std::unique_ptr<TlsStream> tls_;   // null: none, or none yet
   State state_ = State::kReading;
   Next next_ = Next::kRead;
   std::shared_ptr<Client> client_;
   RequestParser parser_;
+  bool is_buffer_lent_ = false;     // the parser's is the thread's, for the time of a read and its requests
   std::string out_;
   size_t sent_ = 0;                 // of out_
   struct Range {
@@ -124,6 +130,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   int retries_ = 0;                 // of its request
   int idle_ticks_ = 0;              // of the timer, since something was read
   size_t largest_query_ = 0;        // that was pending since the timer came by
+  unsigned char requests_before_login_ = 0;  // since it had to pause
   int64_t throttle_us_ = 0;         // how long the qps limit holds it back
 };
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "base/tls.h"
+#include "base/tls_hello.h"
 #include "net/connection.h"
 
 namespace cairn {
@@ -20,6 +20,8 @@ namespace {
 
 constexpr timeval kTimerPeriod{0, 100000};
 constexpr int kMostTurns = 64;
+constexpr size_t kMostKeptOutputs = 32;
+constexpr size_t kMostKeptOutputBytes = 64 * 1024;  // of one
 constexpr size_t kMostTickBytes = 4 << 20;  // of replies; then they are sent before more are made
 
 using Connections = std::vector<std::shared_ptr<Connection>>;
@@ -152,7 +154,9 @@ void IoThread::AddToTick(Connection* connection, size_t added_bytes) {
   tick_.push_back(connection->shared_from_this());
   tick_bytes_ += added_bytes;
   if (ending_tick_) return;
-  if (tick_bytes_ > kMostTickBytes || (!is_committing_ && worker_->is_worth_commit())) EndTick();
+  const bool is_large = tick_bytes_ > kMostTickBytes;
+  if (is_large || (!is_committing_ && worker_->is_worth_commit())) EndTick();
+  if (is_large) event_base_loopbreak(base_);  // those that must go because of it go before others make more
 }
 
 void IoThread::EndTick() {
@@ -237,11 +241,28 @@ void IoThread::Adopt(int fd, const ConnectionOrigin& origin) {
     return;
   }
   Post([this, fd, waker, client = std::move(client), tls = origin.tls, peer = origin.peer] {
-    auto stream = tls == nullptr ? nullptr : tls->Accept(fd, peer);
-    auto connection = std::make_shared<Connection>(*this, waker, fd, std::move(stream));
+    auto hello = tls == nullptr ? nullptr : std::make_unique<TlsHello>(*tls, fd, peer);
+    auto connection = std::make_shared<Connection>(*this, waker, fd, std::move(hello));
     connections_.emplace(connection->id(), connection);
     connection->Start(client);
   });
+}
+
+std::unique_ptr<char[]> IoThread::TakeReadBuffer() {
+  return read_buffer_ != nullptr ? std::move(read_buffer_) : std::make_unique_for_overwrite<char[]>(kReadBytes);
+}
+
+std::string IoThread::TakeOutput() {
+  if (outputs_.empty()) return {};
+  std::string output = std::move(outputs_.back());
+  outputs_.pop_back();
+  return output;
+}
+
+void IoThread::ReturnOutput(std::string output) {
+  if (output.capacity() > kMostKeptOutputBytes || outputs_.size() >= kMostKeptOutputs) return;
+  output.clear();
+  outputs_.push_back(std::move(output));
 }
 
 // Not at once: whoever calls may not be done with it.

@@ -72,6 +72,13 @@ class IoThread {
   // ---- of its connections
   event_base* base() { return base_; }
   Worker& worker() { return *worker_; }
+  // One buffer that its connections read into, in turn, so that those with nothing half read hold none.
+  static constexpr size_t kReadBytes = 16 * 1024;
+  std::unique_ptr<char[]> TakeReadBuffer();
+  void ReturnReadBuffer(std::unique_ptr<char[]> buffer) { read_buffer_ = std::move(buffer); }
+  // The same for replies: an empty string, with the memory of one that was returned if there is one.
+  std::string TakeOutput();
+  void ReturnOutput(std::string output);
   Service& service() { return service_; }
   RateLimit& limit() { return limit_; }
   // The connection has replies, or wants something, at the end of the tick.
@@ -113,6 +120,8 @@ class IoThread {
   std::unique_ptr<Worker> worker_;
   std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> tick_;
+  std::unique_ptr<char[]> read_buffer_;  // null: a connection has it
+  std::vector<std::string> outputs_;
   size_t tick_bytes_ = 0;  // of replies since the last end of a tick
   int slow_jobs_ = 0;
   std::vector<std::shared_ptr<Connection>> waiting_;  // to run again when a slow job is done

@@ -28,6 +28,8 @@ struct BufferUse {
   uint64_t query_capacity = 0;
   uint64_t unsent_bytes = 0;    // of replies
   uint64_t output_capacity = 0;
+  uint64_t tls_bytes = 0;
+  bool in_handshake = false;
 };
 
 enum class RunResult : unsigned char {
@@ -59,6 +61,8 @@ class Client {
   // Asked after bytes came in; true: the client must go.
   virtual bool ExceedsQueryLimit(uint64_t pending_bytes) const = 0;
   virtual bool IsIdleTooLong(int64_t now_us) const = 0;
+  // It has had its time for the handshake and to authenticate.
+  virtual bool IsLoginOverdue(int64_t now_us, bool in_handshake) const = 0;
   virtual void NoteBuffers(const BufferUse& use) = 0;
   // What it is sent beside replies. A whole data set, and a stream without end, are for threads of their own: others
   // should not have to take turns with them.

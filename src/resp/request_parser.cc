@@ -5,6 +5,7 @@
 #include <utility>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/number.h"
 #include "base/words.h"
 
@@ -19,11 +20,7 @@ constexpr int64_t kMostBulkUnauthenticated = 16384;
 }  // namespace
 
 char* RequestParser::Reserve(size_t size) {
-  if (consumed_ == filled_) {
-    consumed_ = position_ = filled_ = 0;
-  } else if (consumed_ > 0 && capacity_ - filled_ < size) {
-    Compact();
-  }
+  if (consumed_ == filled_ || capacity_ - filled_ < size) MoveToStart();
   if (capacity_ - filled_ < size) {
     const size_t need = filled_ + size;
     const size_t bigger = std::max(need, std::min(capacity_ * 2, need + (need >> 2)));
@@ -35,8 +32,13 @@ char* RequestParser::Reserve(size_t size) {
   return buffer_.get() + filled_;
 }
 
-// Moves the unfinished request to the buffer's start.
-void RequestParser::Compact() {
+// Moves what is pending to the buffer's start.
+void RequestParser::MoveToStart() {
+  if (consumed_ == filled_) {
+    consumed_ = position_ = filled_ = 0;
+    return;
+  }
+  if (consumed_ == 0) return;
   std::memmove(buffer_.get(), buffer_.get() + consumed_, filled_ - consumed_);
   for (Extent& extent : extents_) extent.offset -= consumed_;
   filled_ -= consumed_;
@@ -48,9 +50,34 @@ void RequestParser::Shrink(size_t kept_bytes) {
   if (capacity_ <= kept_bytes || pending_bytes() > 0) return;
   buffer_.reset();
   capacity_ = filled_ = consumed_ = position_ = 0;
+  FreeLists();
+}
+
+void RequestParser::FreeLists() {
   std::vector<Extent>().swap(extents_);  // `= {}` would keep the memory
   std::vector<std::string>().swap(inline_args_);
   std::vector<std::string_view>().swap(argv_);
+}
+
+void RequestParser::Lend(std::unique_ptr<char[]> buffer, size_t size) {
+  ASSERT(pending_bytes() <= size, "what is pending fits");
+  MoveToStart();
+  if (filled_ > 0) std::memcpy(buffer.get(), buffer_.get(), filled_);
+  buffer_ = std::move(buffer);
+  capacity_ = size;
+}
+
+std::unique_ptr<char[]> RequestParser::ReturnBuffer() {
+  MoveToStart();
+  std::unique_ptr<char[]> lent = std::move(buffer_);
+  if (filled_ > 0) {
+    buffer_ = std::make_unique_for_overwrite<char[]>(filled_);
+    std::memcpy(buffer_.get(), lent.get(), filled_);
+  } else if (list_bytes() > 0) {
+    FreeLists();
+  }
+  capacity_ = filled_;
+  return lent;
 }
 
 size_t RequestParser::missing_bytes() const {

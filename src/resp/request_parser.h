@@ -30,6 +30,11 @@ class RequestParser {
 
   // Space for at least `size` more bytes; Filled() says how many were written into it.
   char* Reserve(size_t size);
+  // For what is read next: a buffer that the parser is lent, and that ReturnBuffer gives back, takes the place of its
+  // own. REQUIRES: what is pending fits.
+  void Lend(std::unique_ptr<char[]> buffer, size_t size);
+  // Gives the buffer back; what is pending is kept in one of its size. Invalidates argv().
+  std::unique_ptr<char[]> ReturnBuffer();
   size_t reserved() const { return capacity_ - filled_; }
   void Filled(size_t size) { filled_ += size; }
 
@@ -46,12 +51,19 @@ class RequestParser {
   size_t argument_bytes() const { return position_ - consumed_; }
   size_t unread_bytes() const { return filled_ - position_; }
   size_t capacity() const { return capacity_; }
+  // Besides the buffer: what the arguments of a large request are noted in.
+  size_t list_bytes() const {
+    const size_t bytes = extents_.capacity() * sizeof(Extent) + argv_.capacity() * sizeof(std::string_view) +
+                         inline_args_.capacity() * sizeof(std::string);
+    return bytes <= kKeptListBytes ? 0 : bytes;
+  }
   // How many bytes the argument being read still lacks: worth reserving at once.
   size_t missing_bytes() const;
   // Gives memory back beyond `kept_bytes`, unless a request is being read. Invalidates argv().
   void Shrink(size_t kept_bytes);
 
  private:
+  static constexpr size_t kKeptListBytes = 1024;
   struct Extent {
     size_t offset;  // from buffer start
     size_t size;
@@ -62,7 +74,8 @@ class RequestParser {
   Outcome ReadBulkHead(const RequestLimits& limits);
   Outcome Fail(std::string_view why);
   Outcome Finish();
-  void Compact();
+  void MoveToStart();
+  void FreeLists();
 
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;

@@ -60,7 +60,9 @@ Status ClientSetInfo(CommandContext& ctx, Args& args, Reply& reply) {
         "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
   }
   std::lock_guard lock(session.mutex());
-  (is_name ? session.lib_name : session.lib_version) = value;
+  std::string& text = is_name ? session.lib_name : session.lib_version;
+  session.listed_bytes += value.size() - text.size();
+  text = value;
   reply.Ok();
   return Ok();
 }

@@ -13,6 +13,8 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kLeastLimit = 128 << 10;  // so that the limit can still be changed
+constexpr size_t kManyClients = 1000;
+constexpr uint64_t kStrangersPart = 32;      // of memory-budget
 constexpr int64_t kRetryUs = 10000;          // after all were spared
 
 uint64_t LimitOf(const Settings& settings) {
@@ -20,7 +22,8 @@ uint64_t LimitOf(const Settings& settings) {
   if (setting == 0) return 0;
   if (setting > 0) return std::max(static_cast<uint64_t>(setting), kLeastLimit);
   const auto most = static_cast<uint64_t>(settings.maxmemory.load());
-  const uint64_t whole = most == 0 ? MemoryBudget(settings) : most;
+  const uint64_t budget = MemoryBudget(settings);
+  const uint64_t whole = most == 0 ? budget : std::min(most, budget);
   return std::max(whole / 100 * static_cast<uint64_t>(-setting), kLeastLimit);
 }
 
@@ -39,7 +42,16 @@ void ClientMemory::Count(Session& session) {
   if (now > before && is_too_much()) Evict();
 }
 
+void ClientMemory::CountStranger(Session& session, uint64_t bytes) {
+  if (session.close.load(std::memory_order_relaxed) == CloseRequest::kNow) bytes = 0;
+  const uint64_t before = session.stranger_bytes.exchange(bytes, std::memory_order_relaxed);
+  if (bytes == before) return;
+  strangers_.fetch_add(bytes - before, std::memory_order_relaxed);
+  if (bytes > before && strangers_.load(std::memory_order_relaxed) > most_of_strangers_) EvictStrangers();
+}
+
 void ClientMemory::Forget(Session& session) {
+  strangers_.fetch_sub(session.stranger_bytes.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   counted_.fetch_sub(session.counted_bytes.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
@@ -50,6 +62,7 @@ void ClientMemory::Reconsider() {
 
 void ClientMemory::FollowSettings() {
   limit_ = LimitOf(settings_);
+  most_of_strangers_ = MemoryBudget(settings_) / kStrangersPart;
   Reconsider();
 }
 
@@ -66,16 +79,47 @@ void ClientMemory::Evict() {
   std::vector<std::pair<uint64_t, Session*>> by_size;
   for (const auto& session : sessions) by_size.emplace_back(session->counted_bytes, session.get());
   std::sort(by_size.begin(), by_size.end(), std::greater<>());
+  const uint64_t spare = sessions.size() < kManyClients ? 0 : limit_ / 16;
   for (const auto& [bytes, session] : by_size) {
-    if (!is_too_much()) return;
+    if (counted_.load(std::memory_order_relaxed) + spare <= limit_) return;
     Log(LogSeverity::kNotice, "Evicting client: id=" + std::to_string(session->id()) + " addr=" + session->peer +
                                   " tot-mem=" + std::to_string(bytes));
-    session->close = CloseRequest::kNow;
-    Forget(*session);
-    evicted_.fetch_add(1, std::memory_order_relaxed);
-    session->Wake();
+    Disconnect(*session);
   }
   if (is_too_much()) idle_until_us_ = MonotonicUs() + kRetryUs;
+}
+
+void ClientMemory::Disconnect(Session& session) {
+  session.close = CloseRequest::kNow;
+  Forget(session);
+  evicted_.fetch_add(1, std::memory_order_relaxed);
+  session.Wake();
+}
+
+// One line in the log for all of them: those who may write there by connecting would write much.
+void ClientMemory::EvictStrangers() {
+  const std::lock_guard lock(mutex_);
+  if (strangers_.load(std::memory_order_relaxed) <= most_of_strangers_) return;
+  struct Stranger {
+    uint64_t bytes;
+    Session* session;
+  };
+  const std::vector<std::shared_ptr<Session>> sessions = clients_.All();
+  std::vector<Stranger> strangers;
+  for (const auto& session : sessions) {
+    if (session->stranger_bytes > 0) strangers.push_back({session->stranger_bytes, session.get()});
+  }
+  std::stable_sort(strangers.begin(), strangers.end(),
+                   [](const Stranger& a, const Stranger& b) { return a.bytes > b.bytes; });
+  size_t count = 0;
+  for (const Stranger& stranger : strangers) {
+    if (strangers_.load(std::memory_order_relaxed) <= most_of_strangers_ / 2) break;
+    Disconnect(*stranger.session);
+    ++count;
+  }
+  Log(LogSeverity::kNotice, "Evicting " + std::to_string(count) +
+                                " clients that have not authenticated: together they took more than " +
+                                std::to_string(most_of_strangers_) + " bytes");
 }
 
 ClientMemory::Totals ClientMemory::totals() const {

@@ -13,7 +13,7 @@ namespace {
 // Who has not authenticated gets no more than some errors at a time.
 constexpr int64_t kMostUnsentBeforeLogin = 1024;
 // A client that has so many bytes of replies to read waits until it has read half of them before its next request is
-// run: a quarter of what all clients may take, within these bounds.
+// run: an eighth of what all clients may take, within these bounds.
 constexpr uint64_t kLeastUnsentBound = 1 << 20;
 constexpr uint64_t kUnsentBound = 16 << 20;
 
@@ -98,7 +98,7 @@ void ClientSession::TakePushed(std::string& out) {
 uint64_t ClientSession::most_unsent_bytes() const {
   if (!is_let_in()) return static_cast<uint64_t>(kMostUnsentBeforeLogin);
   const uint64_t all_clients = no_evict ? 0 : server_.client_memory().limit();
-  return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 4, kLeastUnsentBound, kUnsentBound);
+  return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 8, kLeastUnsentBound, kUnsentBound);
 }
 
 // The hard limit is for unsent bytes, and of the buffer up to a half may have been sent.
@@ -149,13 +149,25 @@ bool ClientSession::IsIdleTooLong(int64_t now_us) const {
   return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
+bool ClientSession::IsLoginOverdue(int64_t now_us, bool in_handshake) const {
+  if (is_let_in() && !in_handshake) return false;
+  const int64_t timeout_s = server_.settings().auth_timeout_s.load(std::memory_order_relaxed);
+  return timeout_s > 0 && now_us - created_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
+}
+
 void ClientSession::NoteBuffers(const BufferUse& use) {
   query_buffer_bytes.store(use.unread_bytes, std::memory_order_relaxed);
   argument_bytes.store(use.argument_bytes, std::memory_order_relaxed);
   query_buffer_capacity.store(use.query_capacity, std::memory_order_relaxed);
   output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
   output_capacity.store(use.output_capacity, std::memory_order_relaxed);
+  tls_bytes.store(use.tls_bytes, std::memory_order_relaxed);
   server_.client_memory().Count(*this);
+  const bool is_stranger = use.in_handshake || !is_let_in();
+  if (is_stranger || stranger_bytes.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    const uint64_t bytes = use.query_capacity + use.output_capacity + use.tls_bytes;
+    server_.client_memory().CountStranger(*this, is_stranger ? bytes : 0);
+  }
 }
 
 void ClientSession::OnClosed() {

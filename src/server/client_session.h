@@ -45,6 +45,7 @@ class ClientSession : public Session, public Client {
     if (!is_replica.load(std::memory_order_relaxed)) return Pushed::kMessages;
     return takes_stream.load(std::memory_order_relaxed) ? Pushed::kStream : Pushed::kDataset;
   }
+  bool IsLoginOverdue(int64_t now_us, bool in_handshake) const override;
   void NoteBuffers(const BufferUse& use) override;
   void OnClosed() override;
 

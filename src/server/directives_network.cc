@@ -61,6 +61,10 @@ const Directive kRows[] = {
     {.name = "timeout", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0,
      .max = kMaxInt, .target = &S::timeout_s, .syntax = "<seconds>",
      .help = "Seconds after which a client that sends nothing is disconnected; 0 never."},
+    {.name = "auth-timeout", .section = kNet, .kind = Kind::kNumber, .fallback = "60", .min = 0,
+     .max = kMaxInt, .target = &S::auth_timeout_s, .syntax = "<seconds>",
+     .help = "Seconds that a client has to authenticate, where it must, and for the TLS handshake; then it is "
+             "disconnected. 0 is no limit."},
     {.name = "maxclients", .section = kNet, .kind = Kind::kNumber, .fallback = "10000", .min = 1,
      .max = UINT32_MAX, .target = &S::maxclients,
      .help = "Clients connected at one time; a client beyond that is told so and disconnected. Lowered at the start, "
@@ -72,7 +76,8 @@ const Directive kRows[] = {
              "disconnected."},
     {.name = "tracking-table-max-keys", .section = kNet, .kind = Kind::kNumber, .fallback = "1000000",
      .help = "Keys that are remembered at most because clients have read them (CLIENT TRACKING); beyond "
-             "that clients are told to forget some. 0 is no limit."},
+             "that, or when they take more than a 16th of `memory-budget`, clients are told to forget some. 0 is no "
+             "limit to their number."},
     {.name = "client-output-buffer-limit", .section = kNet, .kind = Kind::kSpecial,
      .fallback = "normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60",
      .special = &kOutputLimitSyntax, .flags = kRepeatable, .target = PublishOutputLimits,

@@ -57,11 +57,13 @@ const Directive kRows[] = {
      .target = &S::maxmemory,
      .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
              "it. `memory-budget` is the bound on memory."},
-    {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "0",
+    {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "16%",
      .special = &kClientMemorySyntax, .target = PublishClientMemory, .syntax = "<bytes> | <percent>%",
      .help = "What all clients may take together for their requests, replies, transactions and subscriptions, in bytes "
-             "or in percent of `maxmemory`, of `memory-budget` while that is 0. Beyond it the clients that take the "
-             "most are disconnected; never replicas, nor who has said CLIENT NO-EVICT ON. 0 is no limit."},
+             "or in percent of `maxmemory` or `memory-budget`, the lower of those that are set. Beyond it the clients "
+             "that take the most are disconnected; never replicas, nor who has said CLIENT NO-EVICT ON. So a value "
+             "that is larger cannot be sent or fetched. 0 is no limit. Clients that have not authenticated, or whose "
+             "TLS handshake is not over, have a 32nd of `memory-budget` of it together."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
      .choices = kPolicies,
      .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the uses of keys are counted, for "

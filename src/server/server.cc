@@ -151,8 +151,10 @@ void Server::WatchSettings() {
   config_->Watch("memory-budget", [this] {
     store_->SetBudget(Budget::Of(MemoryBudget(settings())));
     client_memory_.FollowSettings();
+    BoundTracking();
     return Ok();
   });
+  BoundTracking();
   for (const std::string_view name : {"maxmemory", "maxmemory-clients"}) {
     config_->Watch(name, [this] {
       client_memory_.FollowSettings();
@@ -188,6 +190,11 @@ void Server::WatchSettings() {
 
 Status Server::FollowFsyncPolicy() {
   return store_->SetSyncsCommits(settings().fsync_policy() == AppendFsync::kAlways);
+}
+
+void Server::BoundTracking() {
+  constexpr uint64_t kPart = 16;  // of memory-budget
+  tracking_.SetMostBytes(MemoryBudget(settings()) / kPart);
 }
 
 // What settings say about who wants to hear of changes.

@@ -143,6 +143,7 @@ class Server : public Service {
   bool IsProtectedFrom(bool is_loopback);
   void WatchSettings();
   void WatchInterest();
+  void BoundTracking();
   Status FollowFsyncPolicy();
   std::atomic<uint32_t> next_committer_{1};
   std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread

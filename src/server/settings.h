@@ -35,7 +35,8 @@ struct Settings {
   using Number = std::atomic<int64_t>;
 
   // network
-  Number tcp_backlog, tcp_keepalive_s, timeout_s, maxclients, io_threads, unixsocketperm, port, metrics_port;
+  Number tcp_backlog, tcp_keepalive_s, timeout_s, auth_timeout_s, maxclients, io_threads, unixsocketperm, port,
+      metrics_port;
   Flag protected_mode;
   Number client_query_buffer_limit;
   OutputLimit output_limits[3];  // by ClientClass

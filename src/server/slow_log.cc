@@ -37,7 +37,7 @@ void SlowLog::Add(std::span<const std::string_view> argv, int64_t duration_us, s
                      .duration_us = duration_us,
                      .argv = Shorten(argv),
                      .peer = std::move(peer),
-                     .client_name = std::move(client_name)};
+                     .client_name = Shorten(client_name)};
   const auto bound = static_cast<size_t>(max_entries_.load(std::memory_order_relaxed));
   std::lock_guard lock(mutex_);
   entry.id = next_id_++;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "server/process_memory.h"
 #include "server/server.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
@@ -38,13 +40,18 @@ bool Ticker::Sleep(int64_t ms) {
 void Ticker::RunTick() {
   const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
   int64_t sampled_us = 0;
+  uint64_t evicted = 0;
   while (Sleep(kTickMs)) {
     if (!server_.debug().ticks) continue;
     const int64_t now_us = MonotonicUs();
+    // What evicted clients held is free; as long as the allocator keeps it, it counts to the process.
+    if (server_.client_memory().evicted() != std::exchange(evicted, server_.client_memory().evicted())) {
+      PurgeFreeMemory();
+    }
     if (now_us - sampled_us >= kSampleMs * 1000) {
       server_.replication().Tick(WallMs());
       server_.stats().Sample(now_us);
-      server_.store().Lend();
+      server_.store().Lend(server_.client_memory().counted());
       server_.store().WatchOpenTables();
       server_.store().WatchRecovery();
       NoteStalls();

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::string_view kChannel = "__redis__:invalidate";
 
+constexpr uint64_t kReaderBytes = 2 * sizeof(uint64_t);
+
+uint64_t BytesOf(std::string_view key) { return key.size() + 128; }
+
 std::string KeyArray(std::span<const std::string_view> keys) {
   std::string text;
   Reply reply(text, 2);
@@ -64,7 +68,7 @@ void Tracking::TurnOff(ClientSession& session) {
   if (!trackers_.empty()) return;  // what it has read is forgotten when it changes
   store_->SetInterest(kInterestInKeys, 0);
   Readers().swap(readers_);
-  items_ = 0;
+  items_ = bytes_ = 0;
 }
 
 std::set<std::string> Tracking::PrefixesOf(const ClientSession& session) const {
@@ -83,12 +87,15 @@ void Tracking::Remember(const ClientSession& session, std::span<const std::strin
     if (found == readers_.end()) {
       if (most_keys_ != 0) MakeRoom(most_keys_ - 1);
       found = readers_.emplace(std::move(name), std::vector<uint64_t>()).first;
+      bytes_ += BytesOf(key);
     }
     std::vector<uint64_t>& ids = found->second;
     if (std::find(ids.begin(), ids.end(), session.id()) != ids.end()) continue;
     ids.push_back(session.id());
     ++items_;
+    bytes_ += kReaderBytes;
   }
+  if (bytes_ > most_bytes_) MakeRoom(UINT64_MAX);
 }
 
 void Tracking::SetMostKeys(uint64_t most_keys) {
@@ -97,9 +104,15 @@ void Tracking::SetMostKeys(uint64_t most_keys) {
   if (most_keys_ != 0) MakeRoom(most_keys_);
 }
 
-// Leaves at most so many keys.
+void Tracking::SetMostBytes(uint64_t most_bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = most_bytes;
+  MakeRoom(UINT64_MAX);
+}
+
+// Leaves at most so many keys, and no more than may be taken.
 void Tracking::MakeRoom(uint64_t keys) {
-  while (readers_.size() > keys) TellReaders(readers_.begin(), 0, {});
+  while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) TellReaders(readers_.begin(), 0, {});
 }
 
 // ---- what has changed
@@ -141,8 +154,11 @@ void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span
     if (tracker->second.no_loop && id == source) continue;
     Send(tracker->second, what);
   }
-  items_ -= readers->second.size() - kept.size();
+  const size_t told = readers->second.size() - kept.size();
+  items_ -= told;
+  bytes_ -= told * kReaderBytes;
   if (kept.empty()) {
+    bytes_ -= BytesOf(key);
     readers_.erase(readers);
   } else {
     readers->second = std::move(kept);
@@ -155,7 +171,7 @@ void Tracking::TellAll() {
     Send(tracker, tracker.session->shown_protocol.load() == 3 ? "_\r\n" : "$-1\r\n");
   }
   Readers().swap(readers_);
-  items_ = 0;
+  items_ = bytes_ = 0;
 }
 
 // A message for each prefix; those who must not hear of their own changes get one of their own.

@@ -61,6 +61,8 @@ class Tracking {
   void Remember(const ClientSession& session, std::span<const std::string_view> keys);
   // Keys that are remembered at most; 0: any number. The others are told of as if they had changed.
   void SetMostKeys(uint64_t most_keys);
+  // What they may take, in bytes.
+  void SetMostBytes(uint64_t most_bytes);
 
   // Tells of what changed among the announcements of a tick that is committed.
   void Deliver(std::span<const Announcement> announcements);
@@ -98,7 +100,9 @@ class Tracking {
   Readers readers_;                                 // the clients that read a key, by the key
   std::map<std::string, std::unordered_set<uint64_t>, std::less<>> prefixes_;
   uint64_t items_ = 0;
+  uint64_t bytes_ = 0;  // that readers_ takes
   uint64_t most_keys_ = 0;
+  uint64_t most_bytes_ = UINT64_MAX;
 };
 
 }  // namespace cairn

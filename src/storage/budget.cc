@@ -33,6 +33,7 @@ Budget Budget::Of(uint64_t total) {
   budget.block_cache = rest * 42 / 100;
   budget.memtables = std::min(budget.block_cache / 2, 512 * kMegabyte);
   budget.rank_indexes = rest * 5 / 100;
+  budget.clients = total / 16;
   budget.lendable = budget.key_cache / 3;
   return budget;
 }

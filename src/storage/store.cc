@@ -337,15 +337,17 @@ void Store::SetBudget(const Budget& budget) {
   rank_indexes_.SetCapacity(budget.rank_indexes + budget.lendable);
 }
 
-void Store::Lend() {
+void Store::Lend(uint64_t client_bytes) {
   constexpr size_t kSteps = 64;  // smaller changes are left for later
   const std::lock_guard lock(budget_mutex_);
   const size_t used = rank_indexes_.bytes();
   const size_t lent = used > budget_.rank_indexes ? std::min<size_t>(used - budget_.rank_indexes, budget_.lendable) : 0;
-  const size_t capacity = budget_.key_cache - lent;
+  const size_t to_clients =
+      client_bytes > budget_.clients ? std::min<size_t>(client_bytes - budget_.clients, budget_.lendable) : 0;
+  const size_t capacity = budget_.key_cache - lent - to_clients;
   const size_t now = cache_.capacity();
   const size_t change = capacity > now ? capacity - now : now - capacity;
-  if (change == 0 || (change < budget_.key_cache / kSteps && lent > 0)) return;
+  if (change == 0 || (change < budget_.key_cache / kSteps && lent + to_clients > 0)) return;
   cache_.SetCapacity(capacity);
 }
 

@@ -180,7 +180,7 @@ class Store {
   void SetBudget(const Budget& budget);
   // The key cache gives up what rank indexes use beyond their share, and gets it back when they shrink. Called ten
   // times a second; cheap.
-  void Lend();
+  void Lend(uint64_t client_bytes);
 
   // ---- tables that are open (storage/open_tables.h)
   uint64_t open_tables() const;

@@ -268,7 +268,7 @@ def test_a_large_query_buffer_goes_when_nobody_needs_it(server):
 
     client("set", "x", "v" * 400000)
     assert buffer_bytes() > 400000
-    wait_until(lambda: client("set", "x", "v") and 0 < buffer_bytes() < 65536)
+    wait_until(lambda: client("set", "x", "v") and buffer_bytes() < 65536)
     wait_until(lambda: buffer_bytes() == 0, 10)
 
 
