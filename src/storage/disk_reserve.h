@@ -12,8 +12,9 @@
 //   kFull    the file and little more         all writes but FLUSHALL and FLUSHDB; a replica pauses its stream
 //
 // The last part of the reserve is a file, `reserve`, that is allocated and never written, so that no other program can
-// take it. It is made when less than four times the reserve is left. It is removed when its room is needed and there is no other: before the database is opened, for FLUSHALL, and
-// after a failed write, to flush. Afterwards it is made again. Where the file system cannot allocate, there is no file.
+// take it. It is made when less than four times the reserve is left. It is removed when its room is needed and there is
+// no other: before the database is opened, for FLUSHALL, and after a failed write, to flush. Afterwards it is made
+// again. Where the file system cannot allocate, there is no file.
 //
 // What is free is asked every tick, and counted down by RocksDB's writes in between (storage/reserved_files.h).
 //
@@ -46,8 +47,8 @@ struct ReserveSize {
   uint64_t kept = 0;  // of it, by the file
 };
 
-// `wanted` bytes; where that is 0, what reopening and compacting need, and a fifth of the disk at most. `unflushed_bytes`
-// are the most that a start has to replay, `table_bytes` the size of a table.
+// `wanted` bytes; where that is 0, what reopening and compacting need, and a fifth of the disk at most.
+// `unflushed_bytes` are the most that a start has to replay, `table_bytes` the size of a table.
 ReserveSize SizeOfReserve(uint64_t wanted, uint64_t unflushed_bytes, uint64_t table_bytes, uint64_t disk_bytes);
 
 class DiskReserve {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ExpiryStart: where the next round of active expiry begins (types/expiry.h). No row of the expiries space lies before it.
+// ExpiryStart: where the next round of active expiry begins (types/expiry.h). No row of the expiries space lies before
+// it.
 //
 // A round leaves the row where it ended, not only its time: rows of the same millisecond before it are tombstones by
 // then, and may be hundreds of thousands. A commit notes the earliest time that it has written. A round that finds a
 // note at or before the row that was left begins at the noted time.
 //
-// A hash of which more fields are due than a round deletes has a place of its own. It is an aid: the round that finds no
-// more behind it looks from the hash's earliest deadline on.
+// A hash of which more fields are due than a round deletes has a place of its own. It is an aid: the round that finds
+// no more behind it looks from the hash's earliest deadline on.
 //
 // Thread: any; Take, Leave and fields_left belong to "tick".
 #pragma once

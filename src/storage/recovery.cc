@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the store does about I/O errors. RocksDB recovers by itself (storage/retryable_files.h); here is where it cannot,
-// and what the server sees of it.
+// What the store does about I/O errors. RocksDB recovers by itself (storage/retryable_files.h). Here is what the server
+// sees of it, and what happens where RocksDB cannot.
 
 #include <rocksdb/db.h>
 

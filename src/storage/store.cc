@@ -49,7 +49,8 @@ Status FromRocksDb(const rocksdb::Status& status) {
 }
 
 Store::Store(const StoreOptions& options)
-    : options_(FitToDisk(options)), disk_reserve_(std::make_unique<DiskReserve>(options.dir)), cache_(options.imports ? 0 : options.budget.key_cache), names_(options.budget.key_cache),
+    : options_(FitToDisk(options)), disk_reserve_(std::make_unique<DiskReserve>(options.dir)),
+      cache_(options.imports ? 0 : options.budget.key_cache), names_(options.budget.key_cache),
       rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
       log_tail_(LogTailBytes(options.budget)), budget_(options.budget),
       databases_(options.databases), staged_(options.databases) {}
