@@ -36,7 +36,7 @@ def test_errors_are_redis_own(pair):
 
 @pytest.mark.parametrize("name", ["latency|doctor", "latency|graph", "latency|help",
                                   "latency|histogram", "latency|history", "latency|latest",
-                                  "latency|reset", "lolwut", "memory|stats", "memory|malloc-stats",
+                                  "lolwut", "memory|stats", "memory|malloc-stats",
                                   "module|list", "module|load", "module|loadex", "module|unload"])
 def test_rows_are_redis_own(pair, name):
     pair("command", "info", name)
