@@ -99,7 +99,7 @@ class Hash {
   bool has_deadlines() const { return has_deadlines_; }
   int64_t next_deadline_ms() const { return next_ms_; }  // no field is gone before
   // Deletes up to `most` fields whose time has passed, emits their events and returns how many they were. It begins at
-  // `left`, where the last call for this hash may have ended, and sets it; when nothing is left to do, to the beginning.
+  // `left`, where the last call for this hash may have ended, and sets it; when no field is left, to the beginning.
   Result<uint64_t> RemoveDue(uint64_t most, FieldPlace& left);
 
   // Brings the key's record in line with the changes. At most once.
