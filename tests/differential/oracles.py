@@ -103,9 +103,10 @@ def writes_over(step, reference, candidate):
 
 def has_a_log_of_its_own(step, reference, candidate):
     """WAITAOF, also in a transaction: what was written is on the disk, as there is a log in any case."""
-    if compare.shape(reference) != compare.shape(candidate):
+    are_arrays = isinstance(reference[1], list) and isinstance(candidate[1], list)
+    if not are_arrays or compare.shape(reference) != compare.shape(candidate):
         return False
-    if [item[0] for item in reference[1] or () if isinstance(reference[1], list)] == [b":", b":"]:
+    if [item[0] for item in reference[1]] == [b":", b":"]:
         return (reference[1][0][1], candidate[1][0][1]) == (0, 1) and reference[1][1] == candidate[1][1]
     return (
         step.words[0].upper() == b"EXEC"
