@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -58,17 +60,19 @@ TEST(FileReceiver, DropsWhatCameWhenTheDiskIsFull) {
   FileReceiver receiver(folder);
   FilesHead head;
   head.from.transfer = std::string(40, 'b');
-  bool is_linked = false;
+  bool is_full = false;
+  bool is_allowed = true;
   // The second file goes to a device that is always full.
   const auto on_progress = [&](uint64_t, uint64_t) {
     const bool is_whole = receiver.Find().files == 1;
-    if (!is_whole || is_linked) return;
-    is_linked = true;
+    if (!is_whole || is_full) return;
+    is_full = true;
     std::string name = std::filesystem::directory_iterator(folder)->path().filename();
     name.replace(name.find("-0-"), 3, "-1-");
-    std::filesystem::create_symlink("/dev/full", folder + "/" + name + ".part");
+    is_allowed = mknod((folder + "/" + name + ".part").c_str(), S_IFCHR | 0600, makedev(1, 7)) == 0;
   };
   const Status status = receiver.Receive(sender.wire(), head, kTimeoutMs, on_progress);
+  if (!is_allowed) GTEST_SKIP() << "only root makes devices";
   EXPECT_TRUE(status.Is(Code::kIo));
   EXPECT_NE(status.text().find("No space left"), std::string_view::npos) << status.text();
   EXPECT_EQ(receiver.Find().transfer, kNoTransfer);

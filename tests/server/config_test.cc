@@ -188,10 +188,10 @@ TEST_F(ConfigTest, AWrongLineIsNamedWithItsFileAndWhatWouldBeRight) {
             file +
                 ", line 1: 'hz abc': argument couldn't be parsed into an integer. The directive "
                 "is: hz <number>, from 1 to 500");
-  EXPECT_EQ(Load("hz 501\n"),
+  EXPECT_EQ(Load("active-expire-effort 11\n"),
             file +
-                ", line 1: 'hz 501': argument must be between 1 and 500 inclusive. The directive "
-                "is: hz <number>, from 1 to 500");
+                ", line 1: 'active-expire-effort 11': argument must be between 1 and 10 inclusive. The directive "
+                "is: active-expire-effort <number>, from 1 to 10");
   EXPECT_EQ(Load("memory-budget 3xb\n"), file +
                                              ", line 1: 'memory-budget 3xb': argument must be a "
                                              "memory value. The directive is: memory-budget "
