@@ -78,7 +78,7 @@ def test_a_command_of_a_script_that_fails(large):
 
 @pytest.mark.measures("memory")
 def test_what_was_noted_of_a_large_push_is_given_back():
-    with Server(memory_budget="64mb") as server:
+    with Server(memory_budget="64mb", maxmemory_clients="0") as server:
         r = server.client()
         fill_list(r)
         assert r.lindex("l", 10000) == b"10000"

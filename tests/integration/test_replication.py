@@ -270,7 +270,7 @@ def test_the_end_of_the_log_in_memory_is_bounded():
 def test_a_replica_that_stands_still_goes_on():
     """A replica that falls behind what is in memory is read the files, from between the batches of threads
     that wrote at the same time, comes back to memory, and misses and repeats nothing."""
-    limits = {"client_output_buffer_limit": "replica 0 0 0", "repl_backlog_size": "512mb"}
+    limits = {"client_output_buffer_limit": "replica 0 0 0", "repl_backlog_size": "512mb", "maxmemory_clients": "0"}
     with start("cairn", memory_budget="64mb", io_threads=3, **limits) as primary, start("cairn") as replica:
         follow(replica, primary)
         load = ["-t", "incr,rpush,set", "-r", "5000", "-d", "1000", "-n", "60000", "-c", "30", "-q"]

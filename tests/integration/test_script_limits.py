@@ -149,7 +149,8 @@ def test_a_reply_is_bounded(small):
                    "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return t"]:
         with pytest.raises(redis.exceptions.ResponseError, match="the reply of the script takes more memory"):
             client.eval(script, 0)
-    client.rpush("list", *["x" * 1000] * 20000)
+    for _ in range(10):
+        client.rpush("list", *["x" * 1000] * 2000)
     with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command takes more memory"):
         client.eval("return #redis.call('lrange', KEYS[1], 0, -1)", 1, "list")
     with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command takes more memory"):
