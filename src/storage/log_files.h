@@ -11,11 +11,14 @@
 
 #include <rocksdb/file_system.h>
 
-#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace cairn {
+
+class LogFile;
 
 class LogFiles : public rocksdb::FileSystemWrapper {
  public:
@@ -27,13 +30,14 @@ class LogFiles : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override;
 
-  // A write or a sync of a log has failed, and no log was created since.
-  bool has_failed_log() const { return has_failed_log_; }
+  // A write or a sync of the newest log that is open has failed.
+  bool has_failed_log() const;
 
  private:
   friend class LogFile;
 
-  std::atomic<bool> has_failed_log_{false};
+  mutable std::mutex mutex_;
+  std::vector<const LogFile*> open_;  // the newest last
 };
 
 }  // namespace cairn

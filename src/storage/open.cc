@@ -34,7 +34,6 @@ class EngineListener : public rocksdb::EventListener {
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
     if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
-    store_.EndIfLogIsLost(*error);
     store_.NoteWriteError(*error);
   }
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {

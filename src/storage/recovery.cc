@@ -29,6 +29,7 @@ std::string Store::write_error() const {
 }
 
 void Store::NoteWriteError(const rocksdb::Status& error) {
+  EndIfLogIsLost(error.ToString(), false);
   const std::lock_guard lock(error_mutex_);
   write_error_ = error.ToString();
   recovery_seen_us_ = error.IsIOError() ? MonotonicUs() : INT64_MAX;
@@ -36,6 +37,7 @@ void Store::NoteWriteError(const rocksdb::Status& error) {
 }
 
 void Store::NoteRecovered() {
+  EndIfLogIsLost(write_error(), true);
   {
     const std::lock_guard lock(error_mutex_);
     write_error_.clear();
@@ -45,10 +47,11 @@ void Store::NoteRecovered() {
 }
 
 // A new log begins with a flush. Where there is nothing to flush RocksDB would go on in the log that failed.
-void Store::EndIfLogIsLost(const rocksdb::Status& error) {
+void Store::EndIfLogIsLost(const std::string& error, bool has_recovered) {
   const LogFiles* const logs = env_->GetFileSystem()->CheckedCast<LogFiles>();
-  if (!logs->has_failed_log() || Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) != 0) return;
-  EndProcess("the log failed just after a flush, and there is no going on in it: " + error.ToString() + kStartAgain);
+  if (!logs->has_failed_log()) return;
+  if (!has_recovered && Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) != 0) return;
+  EndProcess("the log failed just after a flush, and there is no going on in it: " + error + kStartAgain);
 }
 
 void Store::WatchRecovery() {

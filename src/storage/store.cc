@@ -289,6 +289,8 @@ Result<std::string> Store::ReadNote(std::string_view name) const {
 }
 
 rocksdb::Status Store::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch) {
+  // RocksDB accepts writes after some errors, but what fails next is then more than it recovers from.
+  if (!writable()) return rocksdb::Status::IOError(write_error());
   return db_->Write(options, &batch);
 }
 

@@ -265,7 +265,7 @@ class Store {
   Status SyncUpTo(uint64_t sequence);
   Status CompactAll();
   void NoteWriteError(const rocksdb::Status& error);
-  void EndIfLogIsLost(const rocksdb::Status& error);
+  void EndIfLogIsLost(const std::string& error, bool has_recovered);
   void NoteRecovered();
 
   const StoreOptions options_;
