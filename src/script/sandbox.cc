@@ -223,11 +223,14 @@ int CallUpvalue(lua_State* L) {
   return lua_gettop(L);
 }
 
+// Runs the function in the upvalue, one of C without upvalues, in place of its caller: an error names that caller.
+int RunUpvalue(lua_State* L) { return lua_tocfunction(L, lua_upvalueindex(1))(L); }
+
 // Around Lua's own, which is its upvalue.
 int Resume(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
   vm.CheckStack(L);
-  const int results = CallUpvalue(L);
+  const int results = RunUpvalue(L);
   return vm.is_ending() ? LuaVm::RaiseEnd(L) : results;
 }
 
@@ -238,7 +241,7 @@ int ResumeWrapped(lua_State* L) {
 }
 
 int WrapCoroutine(lua_State* L) {
-  CallUpvalue(L);
+  RunUpvalue(L);
   lua_pushcclosure(L, ResumeWrapped, 1);
   return 1;
 }
@@ -249,7 +252,7 @@ int CollectGarbage(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
   ChargeWork(L, vm.bytes() / kCollectedBytesPerStep);
   if (lua_gettop(L) > 0) vm.NoteCollectorChanged();
-  return CallUpvalue(L);
+  return RunUpvalue(L);
 }
 
 // ---- numbers
@@ -258,7 +261,7 @@ int CollectGarbage(lua_State* L) {
 int ToNumber(lua_State* L) {
   constexpr size_t kBytesPerStep = 16;
   if (lua_type(L, 1) == LUA_TSTRING) ChargeWork(L, lua_objlen(L, 1) / kBytesPerStep);
-  return CallUpvalue(L);
+  return RunUpvalue(L);
 }
 
 // The generator of C's lrand48, so that a seed leads to the same numbers as in Redis.

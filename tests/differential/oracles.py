@@ -51,6 +51,17 @@ def only_one_refuses(reason, name, text):
     )
 
 
+def reads_the_time_first(step, reference, candidate):
+    """EXEC of a GETEX without a key and with a wrong time: an error there, null here; the rest is the same."""
+    if step.words[0].upper() != b"EXEC" or not all(isinstance(r[1], list) for r in (reference, candidate)):
+        return False
+    different = [pair for pair in zip(reference[1], candidate[1]) if pair[0] != pair[1]]
+    text = re.compile(rb"ERR invalid expire time in 'getex' command")
+    return bool(different) and all(
+        compare.is_error(theirs) and text.fullmatch(theirs[1]) and ours[1] is None for theirs, ours in different
+    )
+
+
 def same_number(first, second):
     """Whether two texts are one double."""
     try:
@@ -255,6 +266,7 @@ VALKEY = Oracle(
             "GETEX",
             "ERR .*(expire time|not an integer).*",
         ),
+        Known("Valkey's GETEX reads the time before it looks for the key, in EXEC", reads_the_time_first),
         Known("Valkey does not share small integers", counts_one_reference),
         Known(
             "Valkey counts anew what a group has read when entries were deleted",

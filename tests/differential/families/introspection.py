@@ -22,13 +22,20 @@ DIRECTIVES = {
 }  # fmt: skip
 
 
+# What a restart of one of the servers sets again.
+DEFAULTS = {b"hz": b"10", b"timeout": b"0", b"slowlog-max-len": b"128", b"notify-keyspace-events": b""}
+
+
 def directive(s):
-    """CONFIG SET of a directive, then CONFIG GET."""
+    """CONFIG SET of a directive, CONFIG GET, and its default again."""
     name = s.rng.choice(list(DIRECTIVES))
-    return [
+    steps = [
         command("CONFIG", "SET", name, s.rng.choice(DIRECTIVES[name]), mutable=NOTHING),
         command("CONFIG", "GET", name, mutable=NOTHING),
     ]
+    if name in DEFAULTS:
+        steps.append(command("CONFIG", "SET", name, DEFAULTS[name], mutable=NOTHING))
+    return steps
 
 
 def keys(s):
