@@ -46,7 +46,8 @@ Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   queued.usec = MonotonicUs() - started_us;
   if (status.ok()) return Ok();
   if (status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo)) return status;
-  ctx.txn().RollbackTo(savepoint);
+  // A command that would block keeps what it has written: XREADGROUP has made its consumer.
+  if (!status.Is(Code::kMustBlock)) ctx.txn().RollbackTo(savepoint);
   reply.RewindTo(mark);
   if (status.Is(Code::kReply)) {
     queued.error = status.text();

@@ -87,7 +87,8 @@ Status RunOne(ScriptRun& run, const Command& command, std::span<const std::strin
   Status status = RunCommand(ctx, argv, reply);
   txn.SilenceEffects(false);
   if (EndsRun(status) || (status.ok() && !reply.is_cut())) return status;
-  if (savepoint) txn.RollbackTo(*savepoint);
+  // A command that would block keeps what it has written: XREADGROUP has made its consumer.
+  if (savepoint && !status.Is(Code::kMustBlock)) txn.RollbackTo(*savepoint);
   if (reply.is_cut()) return Ok();
   reply.Rewind();
   if (status.Is(Code::kReply)) {

@@ -51,14 +51,25 @@ def only_one_refuses(reason, name, text):
     )
 
 
+WRONG_TIME = re.compile(rb"ERR (invalid expire time in 'getex' command|value is not an integer or out of range)")
+GETEX_IN_A_SCRIPT = b"".join(b"\\%03d" % byte for byte in b"GETEX")  # as families/scripts.py writes it
+
+
 def reads_the_time_first(step, reference, candidate):
-    """EXEC of a GETEX without a key and with a wrong time: an error there, null here; the rest is the same."""
-    if step.words[0].upper() != b"EXEC" or not all(isinstance(r[1], list) for r in (reference, candidate)):
+    """A GETEX without a key and with a wrong time: an error there, null or the
+    type's error here. In EXEC the rest is the same."""
+    name = step.words[0].upper()
+    if name.startswith((b"EVAL", b"FCALL")):
+        return compare.is_error(reference) and WRONG_TIME.match(reference[1]) and any(
+            GETEX_IN_A_SCRIPT in word for word in step.words
+        )
+    if name != b"EXEC" or not all(isinstance(r[1], list) for r in (reference, candidate)):
         return False
     different = [pair for pair in zip(reference[1], candidate[1]) if pair[0] != pair[1]]
-    text = re.compile(rb"ERR invalid expire time in 'getex' command")
     return bool(different) and all(
-        compare.is_error(theirs) and text.fullmatch(theirs[1]) and ours[1] is None for theirs, ours in different
+        compare.is_error(theirs) and WRONG_TIME.fullmatch(theirs[1])
+        and (ours[1] is None or ours[1].startswith(b"WRONGTYPE"))
+        for theirs, ours in different
     )
 
 
@@ -266,7 +277,7 @@ VALKEY = Oracle(
             "GETEX",
             "ERR .*(expire time|not an integer).*",
         ),
-        Known("Valkey's GETEX reads the time before it looks for the key, in EXEC", reads_the_time_first),
+        Known("Valkey's GETEX reads the time before it looks for the key, in EXEC and scripts", reads_the_time_first),
         Known("Valkey does not share small integers", counts_one_reference),
         Known(
             "Valkey counts anew what a group has read when entries were deleted",

@@ -176,3 +176,14 @@ def test_info_counts_what_is_waited_for_and_denied(newer_pair):
     assert_same_reply(readers[0])
     for reader in readers:
         reader.close()
+
+
+def test_a_reader_that_finds_nothing_in_a_transaction_or_a_script_is_a_consumer(newer_pair):
+    newer_pair("xgroup", "create", "s", "g", "$", "mkstream")
+    newer_pair("multi")
+    newer_pair("xreadgroup", "group", "g", "one", "block", 1, "streams", "s", ">")
+    newer_pair("exec")
+    script = "return redis.call('xreadgroup', 'group', 'g', ARGV[1], 'block', 1, 'streams', KEYS[1], '>')"
+    newer_pair("eval", script, 1, "s", "two")
+    newer_pair("xinfo", "consumers", "s", "g", normal=lambda reply: str(reply).count("name"))
+    assert len(newer_pair.ours("xinfo", "consumers", "s", "g")[1]) == 2
