@@ -105,6 +105,8 @@ class Client(ClientThread):
             assert reply[0] != b"-" or refused, (write, reply)
             self.plain += 1
             return
+        if reply == (b"-", b"ERR the server is stopping"):
+            return  # a script that SIGTERM has ended, and nothing of it is kept
         number = reply[1][-1] if reply[0] == b"*" and reply[1] else reply
         assert number == (b":", self.counted + 1), (write, reply, self.counted)
         self.counted += 1
