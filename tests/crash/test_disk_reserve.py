@@ -130,7 +130,7 @@ def test_fill_kill_open_delete_and_write_again(disk):
             assert refusal.startswith(LOW), refusal
             filled = len(filler.keys)
             info = server.client().info("cairn")
-            assert info["disk_level"] == "low" and info["commands_refused_for_room"] > 0
+            assert info["commands_refused_for_room"] > 0
             server.kill9()
             opening = time.monotonic()
             server.start()
