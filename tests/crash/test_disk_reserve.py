@@ -2,7 +2,7 @@
 """A file system filled up to min-free-disk, and kills: the data opens every time, deletes work, writes come back.
 
 It is an ext4 of 300 MB in a file, so that blocks, allocation and the journal are those of a real one. The long form
-(tests/crash/run --only fill --fills 50) does what CONTRIBUTING.md says of it.
+(tests/crash/run --only fill_kill --fills 50) does what CONTRIBUTING.md says of it.
 """
 
 import os
