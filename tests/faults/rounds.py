@@ -300,13 +300,11 @@ class Pair:
             writer.connect(self.primary.server)
 
     def write_batch(self):
-        """A batch of every writer at once. Returns how many steps were refused; None: the primary has ended."""
+        """A batch of every writer at once. Returns how many steps were refused; None: the primary is ending."""
         sent = [writer.send() for writer in self.writers]
         received = [writer.receive() for writer, ok in zip(self.writers, sent, strict=True) if ok]
         if not all(sent) or not all(received):
-            self.primary.await_end()
-            for writer in self.writers:  # what others have sent is in doubt already
-                writer.close()
+            self.close_connections()
             return None
         if self.rng.random() < 0.01:
             self.compact(self.primary)
@@ -321,14 +319,21 @@ class Pair:
         except OSError:
             pass  # it has ended, which shows soon
 
+    def close_connections(self):
+        """The primary has ended or is about to: what has no reply is in doubt already."""
+        for writer in self.writers:
+            writer.close()
+
     def restart_ended(self):
-        """Starts servers that have ended by themselves."""
-        for member in (self.primary, self.replica):
-            if not member.is_alive():
-                if member is self.replica:
-                    member.await_end()
-                member.start()
+        """Starts servers that have ended by themselves, and a primary that has closed its connections."""
+        if not self.replica.is_alive():
+            self.replica.await_end()
+            self.replica.start()
+        if not self.primary.is_alive():
+            self.close_connections()
         if self.writers[0].socket is None:
+            self.primary.await_end()
+            self.primary.start()
             self.check_data("after an end")
             self.connect()
 
