@@ -21,6 +21,11 @@ namespace {
 constexpr int64_t kLongestIdleUs = 10 * 1000 * 1000;
 constexpr const char* kStartAgain = ". What was acknowledged is in the data directory; start the server again.";
 
+// DB::Close of 7.8 ends a recovery and then waits for it for ever: RecoverFromRetryableBGIOError leaves its mark set.
+[[noreturn]] void EndUnclosed(const std::string& error) {
+  EndProcess("RocksDB cannot be closed while it recovers from " + error + kStartAgain);
+}
+
 }  // namespace
 
 std::string Store::write_error() const {
@@ -34,6 +39,12 @@ void Store::NoteWriteError(const rocksdb::Status& error) {
   write_error_ = error.ToString();
   recovery_seen_us_ = error.IsIOError() ? MonotonicUs() : INT64_MAX;
   writable_ = false;
+  if (is_closing_ && error.IsIOError()) EndUnclosed(write_error_);
+}
+
+void Store::PrepareClose() {
+  is_closing_ = true;
+  if (!writable_ && recovery_seen_us_ != INT64_MAX) EndUnclosed(write_error());
 }
 
 void Store::NoteRecovered() {

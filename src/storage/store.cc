@@ -57,6 +57,7 @@ Store::Store(const StoreOptions& options)
 
 Store::~Store() {
   if (db_ == nullptr) return;
+  PrepareClose();
   rocksdb::CancelAllBackgroundWork(db_.get(), true);
   for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
   db_->Close();

@@ -265,6 +265,8 @@ class Store {
   Status SyncUpTo(uint64_t sequence);
   Status CompactAll();
   void NoteWriteError(const rocksdb::Status& error);
+  // Ends the process when RocksDB recovers from an I/O error, now or later while it closes: it could not be closed.
+  void PrepareClose();
   void EndIfLogIsLost(const std::string& error, bool has_recovered);
   void NoteRecovered();
 
@@ -322,6 +324,7 @@ class Store {
   std::atomic<bool> loaded_{false};
   bool was_empty_ = false;  // fixed after Open
   std::atomic<bool> writable_{true};
+  std::atomic<bool> is_closing_{false};
   std::atomic<int64_t> recovery_seen_us_{0};  // when RocksDB was last seen to work on an error
   mutable std::mutex error_mutex_;
   std::string write_error_;

@@ -109,3 +109,18 @@ def test_reads_are_served_while_nothing_can_be_written(faults):
             assert client.get("before") == b"v"
         faults.disarm()
         wait_until(lambda: set_one(client, "after"), 10, "a write")
+
+
+def test_a_server_ends_while_its_disk_is_broken(faults):
+    """RocksDB's own recovery is under way, and its Close would wait for it for ever."""
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        client.set("before", "v")
+        faults.arm("write open", errno.EIO, count=10**9, path=f"{server.data_dir}/*")
+        assert not set_one(client, "refused")
+        server.process.terminate()
+        assert server.process.wait(10) == 1
+        assert "FATAL: RocksDB cannot be closed" in server.log_tail()
+        faults.disarm()
+        server.start()
+        assert server.client().keys() == [b"before"]
