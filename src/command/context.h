@@ -23,7 +23,6 @@
 
 namespace cairn {
 
-class Scripting;  // script/scripting.h; only the commands of script/ and server/ look into it
 class Waiters;
 class Server;  // server/server.h; only the commands of server/ look into it
 
@@ -60,17 +59,13 @@ class CommandContext {
   Waiters& waiters() { return *waiters_; }
   void set_waiters(Waiters* waiters) { waiters_ = waiters; }
 
-  Scripting& scripting() { return *scripting_; }
   // What scripts have called so far in this run of the command.
   ScriptCalls& script_calls() {
     if (*script_calls_ == nullptr) *script_calls_ = std::make_unique<ScriptCalls>();
     return **script_calls_;
   }
   // `calls` outlives the context.
-  void set_scripting(Scripting* scripting, std::unique_ptr<ScriptCalls>* calls) {
-    scripting_ = scripting;
-    script_calls_ = calls;
-  }
+  void set_script_calls(std::unique_ptr<ScriptCalls>* calls) { script_calls_ = calls; }
 
   // ---- what the command has changed, for those who want to hear of it
   // `event` befell `key`, which counts as so many changes.
@@ -115,7 +110,7 @@ class CommandContext {
   CommandContext For(const Command& command) {
     CommandContext ctx(txn_, session_, command, table_, limits_, random_, server_);
     ctx.set_waiters(waiters_);
-    ctx.set_scripting(scripting_, script_calls_);
+    ctx.set_script_calls(script_calls_);
     return ctx;
   }
 
@@ -140,7 +135,6 @@ class CommandContext {
   Random& random_;
   Server* server_;
   Waiters* waiters_ = nullptr;
-  Scripting* scripting_ = nullptr;
   std::unique_ptr<ScriptCalls>* script_calls_ = nullptr;
   int64_t block_timeout_ms_ = 0;
   uint64_t changes_ = 0;

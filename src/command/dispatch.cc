@@ -225,7 +225,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
   ctx.set_waiters(&waiters_);
   call.called.reset();
-  ctx.set_scripting(scripting_, &call.called);
+  ctx.set_script_calls(&call.called);
   Status status = RunCommand(ctx, call.argv, reply);
   call.block_timeout_ms = ctx.block_timeout_ms();
   call.replaced = ctx.TakeReplaced();

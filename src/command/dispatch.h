@@ -86,7 +86,6 @@ class Dispatcher {
 
   // Called before any command runs.
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
-  void set_scripting(Scripting* scripting) { scripting_ = scripting; }
   BusyScripts& busy_scripts() { return busy_scripts_; }
 
  private:
@@ -114,7 +113,6 @@ class Dispatcher {
   const Limits& limits_;
   Waiters& waiters_;
   Server* server_;
-  Scripting* scripting_ = nullptr;
   BusyScripts busy_scripts_;
   DenialListener denial_listener_;
   Conditions conditions_;

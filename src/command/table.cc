@@ -183,6 +183,26 @@ const Command* CommandTable::ResolveAny(std::span<const std::string_view> argv) 
   return former == slots_->given_up.end() ? nullptr : SubcommandOr(former->second, argv);
 }
 
+void CommandTable::BindParts(std::span<const CommandRow> rows, void* parts, const void* tag) {
+  const auto bind = [&](Command& command) {
+    const void* const taken = command.row().run.parts_tag();
+    ASSERT(taken == nullptr || taken == tag, "a function is given the parts that it takes");
+    command.parts_ = parts;
+  };
+  for (const auto& command : slots_->owned) {
+    const auto is_its_row = [&](const CommandRow& row) { return row.name == command->row().name; };
+    if (std::none_of(rows.begin(), rows.end(), is_its_row)) continue;
+    bind(*command);
+    for (Command& child : command->subcommands_) bind(child);
+  }
+}
+
+bool CommandTable::IsBound() const {
+  return std::none_of(by_index_.begin(), by_index_.end(), [](const Command* command) {
+    return command->row().run.parts_tag() != nullptr && command->parts() == nullptr;
+  });
+}
+
 Status CommandTable::Rename(std::string_view name, std::string_view as) {
   const Command* const command = Find(name);
   if (command == nullptr) return Status::Reply("No such command in rename-command");

@@ -10,6 +10,7 @@
 // Thread: any; the table never changes after start.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,6 +29,21 @@ class CommandContext;
 // A command's function. It reads and writes through ctx and appends one reply; it has no other effect, and may
 // be run again from the start (kWouldWait). An error it returns becomes the reply.
 using CommandFunction = Status (*)(CommandContext& ctx, Args& args, Reply& reply);
+
+// The function of a row, or none. One that takes the parts of its family (command/parts.h) has the tag of their type.
+class RunFunction {
+ public:
+  constexpr RunFunction(std::nullptr_t = nullptr) {}
+  constexpr RunFunction(CommandFunction function, const void* parts_tag = nullptr)
+      : function_(function), parts_tag_(parts_tag) {}
+  Status operator()(CommandContext& ctx, Args& args, Reply& reply) const { return function_(ctx, args, reply); }
+  constexpr bool operator==(std::nullptr_t) const { return function_ == nullptr; }
+  constexpr const void* parts_tag() const { return parts_tag_; }
+
+ private:
+  CommandFunction function_ = nullptr;
+  const void* parts_tag_ = nullptr;
+};
 
 // COMMAND's flags, in Redis's names, then Cairn's own.
 enum CommandFlag : uint64_t {
@@ -129,7 +145,7 @@ struct CommandRow {
   int16_t arity = 0;                // the name included; -n: n or more
   uint64_t flags = 0;
   KeySpec keys[3] = {};             // those with begin 0 and no keyword are unused
-  CommandFunction run = nullptr;
+  RunFunction run = nullptr;
   Group group = Group::kGeneric;
   std::string_view since = {};
   std::string_view summary = {};    // our words, one line
@@ -162,6 +178,8 @@ class Command {
   const std::vector<Command>& subcommands() const { return subcommands_; }
   // Position in the table, dense from 0, subcommands included: an index for counters.
   uint32_t index() const { return index_; }
+  // What its family was bound to, for command/parts.h; null: nothing.
+  void* parts() const { return parts_; }
   // Counts arguments, the command's name (and subcommand's) included.
   bool AcceptsArity(size_t count) const;
   // Appends the indexes of the keys among argv. False when the arguments do not tell (bad count, too few).
@@ -176,6 +194,7 @@ class Command {
   friend class CommandTable;
   CommandRow row_;
   const Command* parent_;
+  void* parts_ = nullptr;
   std::string full_name_;
   uint32_t index_ = 0;
   bool has_keys_ = false;
@@ -192,6 +211,12 @@ class CommandTable {
   // Clients call the command `name` by the word `as` from now on and no longer by its name; by none when it is empty.
   // The error is a part of a sentence. To be called before any command runs.
   Status Rename(std::string_view name, std::string_view as);
+
+  // Gives the family `rows` the parts that its functions take; those whose type has another tag are refused by an
+  // assertion. To be called before any command runs, by Bind in command/parts.h.
+  void BindParts(std::span<const CommandRow> rows, void* parts, const void* tag);
+  // Whether every command whose function takes parts has them.
+  bool IsBound() const;
 
   // By the word that clients use, in any case; null when there is none. Containers are not resolved to subcommands.
   const Command* Find(std::string_view name) const;

@@ -4,7 +4,7 @@
 // locked as far as it declares them (script/script_call.h has the rest).
 #include "acl/catalogue.h"
 #include "base/clock.h"
-#include "command/context.h"
+#include "command/parts.h"
 #include "script/families.h"
 #include "script/flags.h"
 #include "script/library_store.h"
@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kNoSuchScript = "NOSCRIPT No matching script. Please use EVAL.";
 constexpr size_t kShaDigits = 40;
 
-Status RunScript(CommandContext& ctx, const Args& args, LuaVm& vm, const Script& script,
+Status RunScript(Scripting& scripting, CommandContext& ctx, const Args& args, LuaVm& vm, const Script& script,
                  const ScriptArguments& arguments, bool read_only, Reply& reply) {
-  ScriptRun run(ctx, ctx.scripting(), script.sha, args.all(), false);
+  ScriptRun run(ctx, scripting, script.sha, args.all(), false);
   TRY(PrepareRun(run, script.flags, read_only));
   return RunAsScript(run, [&] { return vm.RunScript(run, script, arguments.keys, arguments.args, reply); });
 }
@@ -39,60 +39,72 @@ Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view b
   return vm.Find(*script);
 }
 
-Status EvalBody(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+Status EvalBody(Scripting& scripting, CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
   TRY(CheckSize(ctx, args, args[1]));
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
-  Scripting::Lease vm = ctx.scripting().Borrow();
-  const Script* script = TRY(Define(ctx.scripting(), *vm, args[1]));
-  return RunScript(ctx, args, *vm, *script, arguments, read_only, reply);
+  Scripting::Lease vm = scripting.Borrow();
+  const Script* script = TRY(Define(scripting, *vm, args[1]));
+  return RunScript(scripting, ctx, args, *vm, *script, arguments, read_only, reply);
 }
 
-Status EvalSha(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+Status EvalSha(Scripting& scripting, CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
   TRY(CheckSize(ctx, args, args[1]));
   if (args[1].size() != kShaDigits) return Status::Reply(kNoSuchScript);
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
   const std::string sha = LowerCase(args[1]);
-  Scripting::Lease vm = ctx.scripting().Borrow();
+  Scripting::Lease vm = scripting.Borrow();
   const Script* script = vm->FindSha(sha);
   if (script == nullptr) {
-    std::shared_ptr<const Script> cached = ctx.scripting().cache().Find(sha);
+    std::shared_ptr<const Script> cached = scripting.cache().Find(sha);
     if (cached == nullptr) return Status::Reply(kNoSuchScript);
     TRY(vm->Compile(cached));
     script = vm->Find(*cached);
   }
-  return RunScript(ctx, args, *vm, *script, arguments, read_only, reply);
+  return RunScript(scripting, ctx, args, *vm, *script, arguments, read_only, reply);
 }
 
-Status CallFunction(CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+Status CallFunction(Scripting& scripting, CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
   TRY(CheckSize(ctx, args, args[1]));
-  const Libraries::Found found = LibrariesOf(ctx.scripting(), ctx.txn())->FindFunction(args[1]);
+  const Libraries::Found found = LibrariesOf(scripting, ctx.txn())->FindFunction(args[1]);
   if (found.library == nullptr) return Status::Reply("ERR Function not found");
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, "ERR Bad number of keys provided"));
-  ScriptRun run(ctx, ctx.scripting(), found.function->name, args.all(), true);
+  ScriptRun run(ctx, scripting, found.function->name, args.all(), true);
   TRY(PrepareRun(run, found.function->flags, read_only));
-  Scripting::Lease vm = ctx.scripting().Borrow();
+  Scripting::Lease vm = scripting.Borrow();
   return RunAsScript(run, [&] {
     return vm->RunFunction(run, *found.library, *found.function, arguments.keys, arguments.args, reply);
   });
 }
 
 // EVAL script numkeys [key [key ...]] [arg [arg ...]]
-Status Eval(CommandContext& ctx, Args& args, Reply& reply) { return EvalBody(ctx, args, false, reply); }
+Status Eval(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
+  return EvalBody(scripting, ctx, args, false, reply);
+}
 
 // EVAL_RO script numkeys [key [key ...]] [arg [arg ...]]
-Status EvalRo(CommandContext& ctx, Args& args, Reply& reply) { return EvalBody(ctx, args, true, reply); }
+Status EvalRo(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
+  return EvalBody(scripting, ctx, args, true, reply);
+}
 
 // EVALSHA sha1 numkeys [key [key ...]] [arg [arg ...]]
-Status EvalShaAny(CommandContext& ctx, Args& args, Reply& reply) { return EvalSha(ctx, args, false, reply); }
+Status EvalShaAny(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
+  return EvalSha(scripting, ctx, args, false, reply);
+}
 
 // EVALSHA_RO sha1 numkeys [key [key ...]] [arg [arg ...]]
-Status EvalShaRo(CommandContext& ctx, Args& args, Reply& reply) { return EvalSha(ctx, args, true, reply); }
+Status EvalShaRo(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
+  return EvalSha(scripting, ctx, args, true, reply);
+}
 
 // FCALL function numkeys [key [key ...]] [arg [arg ...]]
-Status Fcall(CommandContext& ctx, Args& args, Reply& reply) { return CallFunction(ctx, args, false, reply); }
+Status Fcall(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
+  return CallFunction(scripting, ctx, args, false, reply);
+}
 
 // FCALL_RO function numkeys [key [key ...]] [arg [arg ...]]
-Status FcallRo(CommandContext& ctx, Args& args, Reply& reply) { return CallFunction(ctx, args, true, reply); }
+Status FcallRo(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
+  return CallFunction(scripting, ctx, args, true, reply);
+}
 
 constexpr std::string_view kAssumeWrite =
     "We cannot tell how the keys will be used so we assume the worst, RW and UPDATE";
@@ -108,25 +120,25 @@ constexpr KeySpec ScriptKeys(uint16_t flags, std::string_view notes) {
 
 constexpr CommandRow kRows[] = {
     {.name = "eval", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
-     .run = Eval, .group = Group::kScripting, .since = "2.6.0", .summary = "Runs a Lua script.",
+     .run = With<Eval>, .group = Group::kScripting, .since = "2.6.0", .summary = "Runs a Lua script.",
      .complexity = kComplexity, .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "eval_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
-     .run = EvalRo, .group = Group::kScripting, .since = "7.0.0",
+     .run = With<EvalRo>, .group = Group::kScripting, .since = "7.0.0",
      .summary = "Runs a Lua script that may not write.", .complexity = kComplexity,
      .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "evalsha", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, {})},
-     .run = EvalShaAny, .group = Group::kScripting, .since = "2.6.0",
+     .run = With<EvalShaAny>, .group = Group::kScripting, .since = "2.6.0",
      .summary = "Runs a script of the cache by its SHA-1.", .complexity = kComplexity,
      .syntax = "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "evalsha_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, {})},
-     .run = EvalShaRo, .group = Group::kScripting, .since = "7.0.0",
+     .run = With<EvalShaRo>, .group = Group::kScripting, .since = "7.0.0",
      .summary = "Runs a script of the cache that may not write.", .complexity = kComplexity,
      .syntax = "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "fcall", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
-     .run = Fcall, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a function.",
+     .run = With<Fcall>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a function.",
      .complexity = "That of the function", .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "fcall_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
-     .run = FcallRo, .group = Group::kScripting, .since = "7.0.0",
+     .run = With<FcallRo>, .group = Group::kScripting, .since = "7.0.0",
      .summary = "Runs a function that may not write.", .complexity = "That of the function",
      .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
 };

@@ -4,8 +4,8 @@
 // and FLUSHALL leaves them alone. Changes hold the stripe of those rows, so they follow each other; they run on the
 // slow lane, where a command is committed by itself.
 #include "base/glob.h"
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "script/families.h"
 #include "script/flags.h"
 #include "script/function_payload.h"
@@ -18,13 +18,13 @@ namespace {
 constexpr int64_t kLoadTimeoutMs = 500;
 
 // Makes `next` what there is, once the transaction is committed.
-void Change(CommandContext& ctx, const Libraries& before, std::shared_ptr<const Libraries> next) {
-  ChangeLibraries(ctx.scripting(), ctx.txn(), before, std::move(next));
+void Change(Scripting& scripting, CommandContext& ctx, const Libraries& before, std::shared_ptr<const Libraries> next) {
+  ChangeLibraries(scripting, ctx.txn(), before, std::move(next));
   ctx.CountChanges(1);
 }
 
 // FUNCTION LOAD [REPLACE] function-code
-Status Load(CommandContext& ctx, Args& args, Reply& reply) {
+Status Load(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   bool replaces = false;
   for (size_t i = 2; i + 1 < args.size(); ++i) {
     if (!EqualsIgnoreCase(args[i], "replace")) {
@@ -33,40 +33,40 @@ Status Load(CommandContext& ctx, Args& args, Reply& reply) {
     replaces = true;
   }
   TRY(LockLibraries(ctx.txn()));
-  const auto before = LibrariesOf(ctx.scripting(), ctx.txn());
+  const auto before = LibrariesOf(scripting, ctx.txn());
   const std::string_view code = args[args.size() - 1];
   const LibraryHead head = TRY(ReadLibraryHead(code));
   if (!replaces && before->Find(head.name) != nullptr) {
     return Status::Reply("ERR Library '" + head.name + "' already exists");
   }
   auto next = std::make_shared<Libraries>(*before);
-  TRY(next->Add(TRY(CompileLibrary(ctx.scripting(), code, kLoadTimeoutMs))));
-  if (!ctx.session().is_primary) TRY(ctx.scripting().CheckRoom(*next));
-  Change(ctx, *before, next);
+  TRY(next->Add(TRY(CompileLibrary(scripting, code, kLoadTimeoutMs))));
+  if (!ctx.session().is_primary) TRY(scripting.CheckRoom(*next));
+  Change(scripting, ctx, *before, next);
   reply.Bulk(head.name);
   return Ok();
 }
 
 // FUNCTION DELETE library-name
-Status Delete(CommandContext& ctx, Args& args, Reply& reply) {
+Status Delete(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(LockLibraries(ctx.txn()));
-  const auto before = LibrariesOf(ctx.scripting(), ctx.txn());
+  const auto before = LibrariesOf(scripting, ctx.txn());
   if (before->Find(args[2]) == nullptr) return Status::Reply("ERR Library not found");
   auto next = std::make_shared<Libraries>(*before);
   next->Remove(args[2]);
-  Change(ctx, *before, next);
+  Change(scripting, ctx, *before, next);
   reply.Ok();
   return Ok();
 }
 
 // FUNCTION FLUSH [ASYNC | SYNC]
-Status Flush(CommandContext& ctx, Args& args, Reply& reply) {
+Status Flush(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > 3) return Status::Reply(errors::BadSubcommand(args[1], "FUNCTION"));
   if (args.size() == 3 && !EqualsIgnoreCase(args[2], "sync") && !EqualsIgnoreCase(args[2], "async")) {
     return Status::Reply("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }
   TRY(LockLibraries(ctx.txn()));
-  Change(ctx, *LibrariesOf(ctx.scripting(), ctx.txn()), std::make_shared<Libraries>());
+  Change(scripting, ctx, *LibrariesOf(scripting, ctx.txn()), std::make_shared<Libraries>());
   reply.Ok();
   return Ok();
 }
@@ -80,19 +80,19 @@ Result<RestorePolicy> ReadPolicy(const Args& args) {
 }
 
 // FUNCTION RESTORE serialized-value [FLUSH | APPEND | REPLACE]
-Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
+Status Restore(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   const RestorePolicy policy = TRY(ReadPolicy(args));
   const std::vector<std::string> codes = TRY(ReadFunctionPayload(args[2]));
   TRY(LockLibraries(ctx.txn()));
-  TRY(RestoreLibraries(ctx.scripting(), ctx.txn(), codes, policy, !ctx.session().is_primary));
+  TRY(RestoreLibraries(scripting, ctx.txn(), codes, policy, !ctx.session().is_primary));
   ctx.CountChanges(1);
   reply.Ok();
   return Ok();
 }
 
 // FUNCTION DUMP
-Status Dump(CommandContext& ctx, Args&, Reply& reply) {
-  reply.Bulk(WriteFunctionPayload(*LibrariesOf(ctx.scripting(), ctx.txn())));
+Status Dump(Scripting& scripting, CommandContext& ctx, Args&, Reply& reply) {
+  reply.Bulk(WriteFunctionPayload(*LibrariesOf(scripting, ctx.txn())));
   return Ok();
 }
 
@@ -125,7 +125,7 @@ void ReplyLibrary(const Library& library, bool with_code, Reply& reply) {
 }
 
 // FUNCTION LIST [LIBRARYNAME library-name-pattern] [WITHCODE]
-Status List(CommandContext& ctx, Args& args, Reply& reply) {
+Status List(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   bool with_code = false;
   std::optional<std::string_view> pattern;
@@ -139,7 +139,7 @@ Status List(CommandContext& ctx, Args& args, Reply& reply) {
       return Status::Reply("ERR Unknown argument " + std::string(args.Peek()));
     }
   }
-  const auto libraries = LibrariesOf(ctx.scripting(), ctx.txn());
+  const auto libraries = LibrariesOf(scripting, ctx.txn());
   std::vector<const Library*> listed;
   for (const auto& [name, library] : libraries->all()) {
     if (!pattern || GlobMatches(*pattern, name, LetterCase::kIgnore)) listed.push_back(library.get());
@@ -150,9 +150,9 @@ Status List(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // FUNCTION STATS
-Status Stats(CommandContext& ctx, Args&, Reply& reply) {
+Status Stats(Scripting& scripting, CommandContext& ctx, Args&, Reply& reply) {
   Scripting::Busy busy;
-  const bool is_busy = ctx.scripting().FindBusy(busy);
+  const bool is_busy = scripting.FindBusy(busy);
   if (is_busy && !busy.is_function) return Status::Reply(BusyScripts::kByScript);
   reply.Map(2);
   reply.Bulk("running_script");
@@ -168,7 +168,7 @@ Status Stats(CommandContext& ctx, Args&, Reply& reply) {
   } else {
     reply.Null();
   }
-  const auto libraries = LibrariesOf(ctx.scripting(), ctx.txn());
+  const auto libraries = LibrariesOf(scripting, ctx.txn());
   reply.Bulk("engines");
   reply.Map(1);
   reply.Bulk("LUA");
@@ -181,8 +181,8 @@ Status Stats(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // FUNCTION KILL
-Status Kill(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(ctx.scripting().Kill(true));
+Status Kill(Scripting& scripting, CommandContext&, Args&, Reply& reply) {
+  TRY(scripting.Kill(true));
   reply.Ok();
   return Ok();
 }
@@ -218,28 +218,28 @@ constexpr std::string_view kAllShards = "request_policy:all_shards response_poli
 constexpr uint64_t kChanges = kWrite | kNoScript | kSlowLane;
 
 constexpr CommandRow kSubRows[] = {
-    {.name = "load", .arity = -3, .flags = kChanges | kDenyOom, .run = Load, .group = kGroup, .since = "7.0.0",
+    {.name = "load", .arity = -3, .flags = kChanges | kDenyOom, .run = With<Load>, .group = kGroup, .since = "7.0.0",
      .summary = "Makes a library of functions.", .complexity = "O(1)", .syntax = "[REPLACE] function-code",
      .tips = kAllShards},
-    {.name = "delete", .arity = 3, .flags = kChanges, .run = Delete, .group = kGroup, .since = "7.0.0",
+    {.name = "delete", .arity = 3, .flags = kChanges, .run = With<Delete>, .group = kGroup, .since = "7.0.0",
      .summary = "Deletes a library.", .complexity = "O(1)", .syntax = "library-name", .tips = kAllShards},
-    {.name = "flush", .arity = -2, .flags = kChanges, .run = Flush, .group = kGroup, .since = "7.0.0",
+    {.name = "flush", .arity = -2, .flags = kChanges, .run = With<Flush>, .group = kGroup, .since = "7.0.0",
      .summary = "Deletes all libraries.", .complexity = "O(N) with N the number of functions",
      .syntax = "[ASYNC | SYNC]", .tips = kAllShards},
-    {.name = "restore", .arity = -3, .flags = kChanges | kDenyOom, .run = Restore, .group = kGroup,
+    {.name = "restore", .arity = -3, .flags = kChanges | kDenyOom, .run = With<Restore>, .group = kGroup,
      .since = "7.0.0", .summary = "Adds libraries from bytes that FUNCTION DUMP returned.",
      .complexity = "O(N) with N the number of functions", .syntax = "serialized-value [FLUSH | APPEND | REPLACE]",
      .tips = kAllShards},
-    {.name = "dump", .arity = 2, .flags = kNoScript, .run = Dump, .group = kGroup, .since = "7.0.0",
+    {.name = "dump", .arity = 2, .flags = kNoScript, .run = With<Dump>, .group = kGroup, .since = "7.0.0",
      .summary = "Returns all libraries as bytes.", .complexity = "O(N) with N the number of functions"},
-    {.name = "list", .arity = -2, .flags = kNoScript, .run = List, .group = kGroup, .since = "7.0.0",
+    {.name = "list", .arity = -2, .flags = kNoScript, .run = With<List>, .group = kGroup, .since = "7.0.0",
      .summary = "Returns the libraries and their functions.",
      .complexity = "O(N) with N the number of functions",
      .syntax = "[LIBRARYNAME library-name-pattern] [WITHCODE]", .tips = "nondeterministic_output_order"},
-    {.name = "stats", .arity = 2, .flags = kNoScript | kAllowBusy, .run = Stats, .group = kGroup,
+    {.name = "stats", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Stats>, .group = kGroup,
      .since = "7.0.0", .summary = "Tells of the function that is running.", .complexity = "O(1)",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"},
-    {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = Kill, .group = kGroup,
+    {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Kill>, .group = kGroup,
      .since = "7.0.0", .summary = "Ends a function that runs for too long.", .complexity = "O(1)",
      .tips = "request_policy:all_shards response_policy:one_succeeded"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "7.0.0",

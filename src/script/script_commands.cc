@@ -3,8 +3,8 @@
 // SCRIPT: the cache of scripts, and the end of one that takes too long. The cache is no data: what these do is seen at
 // once, also within MULTI, and is gone with the server.
 #include "acl/catalogue.h"
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "script/families.h"
 #include "script/flags.h"
 #include "script/run_command.h"
@@ -17,8 +17,7 @@ constexpr std::string_view kFull =
     "OOM the scripts of SCRIPT LOAD take all memory that they may have; SCRIPT FLUSH frees it";
 
 // SCRIPT LOAD script
-Status Load(CommandContext& ctx, Args& args, Reply& reply) {
-  Scripting& scripting = ctx.scripting();
+Status Load(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckSize(ctx, args, args[2]));
   const std::string_view body = args[2];
   std::string sha = Sha1Hex(body);
@@ -35,26 +34,26 @@ Status Load(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // SCRIPT EXISTS sha1 [sha1 ...]
-Status Exists(CommandContext& ctx, Args& args, Reply& reply) {
+Status Exists(Scripting& scripting, CommandContext&, Args& args, Reply& reply) {
   reply.Array(args.size() - 2);
   for (size_t i = 2; i < args.size(); ++i) {
-    reply.Integer(ctx.scripting().cache().Find(LowerCase(args[i])) != nullptr);
+    reply.Integer(scripting.cache().Find(LowerCase(args[i])) != nullptr);
   }
   return Ok();
 }
 
 // SCRIPT FLUSH [ASYNC | SYNC]
-Status Flush(CommandContext& ctx, Args& args, Reply& reply) {
+Status Flush(Scripting& scripting, CommandContext&, Args& args, Reply& reply) {
   const bool is_mode = args.size() == 3 && (EqualsIgnoreCase(args[2], "sync") || EqualsIgnoreCase(args[2], "async"));
   if (args.size() != 2 && !is_mode) return Status::Reply("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
-  ctx.scripting().cache().Flush();
+  scripting.cache().Flush();
   reply.Ok();
   return Ok();
 }
 
 // SCRIPT KILL
-Status Kill(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(ctx.scripting().Kill(false));
+Status Kill(Scripting& scripting, CommandContext&, Args&, Reply& reply) {
+  TRY(scripting.Kill(false));
   reply.Ok();
   return Ok();
 }
@@ -92,16 +91,16 @@ constexpr auto kGroup = Group::kScripting;
 constexpr std::string_view kAllNodes = "request_policy:all_nodes response_policy:all_succeeded";
 
 constexpr CommandRow kSubRows[] = {
-    {.name = "load", .arity = 3, .flags = kNoScript | kStale, .run = Load, .group = kGroup, .since = "2.6.0",
+    {.name = "load", .arity = 3, .flags = kNoScript | kStale, .run = With<Load>, .group = kGroup, .since = "2.6.0",
      .summary = "Adds a script to the cache.", .complexity = "O(N) with N the size of the script",
      .syntax = "script", .tips = kAllNodes},
-    {.name = "exists", .arity = -3, .flags = kNoScript, .run = Exists, .group = kGroup, .since = "2.6.0",
+    {.name = "exists", .arity = -3, .flags = kNoScript, .run = With<Exists>, .group = kGroup, .since = "2.6.0",
      .summary = "Tells which scripts the cache has.", .complexity = "O(N) with N the number of scripts",
      .syntax = "sha1 [sha1 ...]", .tips = "request_policy:all_shards response_policy:agg_logical_and"},
-    {.name = "flush", .arity = -2, .flags = kNoScript, .run = Flush, .group = kGroup, .since = "2.6.0",
+    {.name = "flush", .arity = -2, .flags = kNoScript, .run = With<Flush>, .group = kGroup, .since = "2.6.0",
      .summary = "Empties the cache of scripts.", .complexity = "O(N) with N the number of scripts",
      .syntax = "[ASYNC | SYNC]", .tips = kAllNodes},
-    {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = Kill, .group = kGroup, .since = "2.6.0",
+    {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Kill>, .group = kGroup, .since = "2.6.0",
      .summary = "Ends a script that runs for too long.", .complexity = "O(1)",
      .tips = "request_policy:all_shards response_policy:one_succeeded"},
     {.name = "debug", .arity = 3, .flags = kNoScript, .run = Debug, .group = kGroup, .since = "3.2.0",

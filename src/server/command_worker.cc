@@ -36,7 +36,7 @@ std::string_view ErrorOf(std::string_view reply) {
 BaseWorker::BaseWorker(Server& server, Lane lane)
     : server_(server), lane_(lane), stats_(server.stats().AddWorker()),
       random_(static_cast<uint64_t>(MonotonicUs()) ^ reinterpret_cast<uintptr_t>(this)),
-      txn_(server.MakeTransaction()) {}
+      txn_(std::make_unique<Transaction>(server.store())) {}
 
 void BaseWorker::Fetch(std::string_view missing) { server_.store().Fetch(missing); }
 bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes() || txn_->has_announcements(); }
@@ -255,7 +255,7 @@ void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const 
 // ---- fast lane
 
 FastWorker::FastWorker(Server& server)
-    : BaseWorker(server, Lane::kFast), other_(server.MakeTransaction()) {}
+    : BaseWorker(server, Lane::kFast), other_(std::make_unique<Transaction>(server.store())) {}
 
 // A read goes to the slow lane whole. A write that went there would hold up all others of its key, and what it needs to
 // know is mostly whether something exists that does not.

@@ -70,7 +70,7 @@ Status Populate(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string prefix(args.More() ? args.Bytes() : "key");
   const int64_t size = args.More() ? args.IntegerIn(0, INT32_MAX, errors::kNotPositive) : 0;
   TRY(args.Done());
-  const std::unique_ptr<Transaction> txn = ctx.server().MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(ctx.server().store());
   Keyspace keys(*txn, ctx.keys().db(), ctx.server().limits());
   for (int64_t i = 0; i < count; ++i) {
     const std::string number = ":" + std::to_string(i);
@@ -113,7 +113,7 @@ Status ReplyBuffer(CommandContext&, Args& args, Reply& reply) {
 
 // DEBUG SET-DISABLE-DENY-SCRIPTS 0 | 1
 Status SetDisableDenyScripts(CommandContext& ctx, Args& args, Reply& reply) {
-  ctx.scripting().set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
+  ctx.server().scripting().set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
   reply.Ok();
   return Ok();
 }

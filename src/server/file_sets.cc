@@ -177,7 +177,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   }
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
-  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
   txn->AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();

@@ -100,7 +100,7 @@ Follower::Follower(Server& server, StreamLog& log)
 Follower::~Follower() { Stop(); }
 
 void Follower::Start() {
-  txn_ = server_.MakeTransaction();
+  txn_ = std::make_unique<Transaction>(server_.store());
   txn_->MuteEffects(true);
   txn_->KeepExpired(true);
   thread_ = StartThread("follow", [this] { Run(); });

@@ -73,7 +73,7 @@ Status RdbSaves::Write(const Result<Moment>& moment) {
   ++saves.running;
   Status status;
   if (moment.ok()) {
-    const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+    const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
     status = WriteFile(*txn, *moment->snapshot);
   } else {
     status = Status::Error(moment.status().code(), std::string(moment.status().text()));

@@ -216,7 +216,7 @@ Status ReadFirstRdbFile(Server& server, bool is_new) {
   Store& store = server.store();
   const bool was_interrupted = !TRY(store.ReadNote(kUnreadRow)).empty();
   if (!is_new && !was_interrupted) return Ok();
-  const std::unique_ptr<Transaction> txn = server.MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server.store());
   const std::string path = server.rdb_saves().Path();
   const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(server.config());
   txn->PutNote(kUnreadRow, is_wanted ? "1" : "");
@@ -246,7 +246,7 @@ Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions) {
   const LoadingMark mark(server);
   RdbInputFile file;
   TRY(file.Open(server.rdb_saves().Path()));
-  const std::unique_ptr<Transaction> txn = server.MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server.store());
   if (!merges) {
     TRY(ReplaceDataset(server, *txn, file.source(), {}));
     return Ok();

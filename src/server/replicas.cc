@@ -316,7 +316,7 @@ Status Replicas::AwaitOthers(Replica& replica) {
 
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
-  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
   txn->AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
@@ -399,7 +399,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   options.aux = {{std::string(kAuxReplicationDb), std::to_string(std::max(start.db, 0))},
                  {std::string(kAuxReplicationId), log_.history().id},
                  {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};
-  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
   txn->KeepExpired(true);
   txn->ReadFrom(&snapshot);
   options.has_keys = replica.wants_keys;

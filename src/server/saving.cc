@@ -31,7 +31,7 @@ Status SaveEverything(Server& server) {
 }
 
 Status AwaitCommits(Server& server) {
-  const std::unique_ptr<Transaction> txn = server.MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server.store());
   TRY(txn->BeginAlone(WallMs()));
   txn->Discard();
   return Ok();

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "command/access.h"
+#include "command/parts.h"
 #include "server/accounts.h"
 #include "server/client_session.h"
 #include "server/command_worker.h"
@@ -21,6 +22,7 @@
 #include "server/file_directives.h"
 #include "server/metrics.h"
 #include "server/tls_settings.h"
+#include "script/families.h"
 #include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/process_memory.h"
@@ -69,7 +71,6 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
                                              dispatcher_.conditions(), [this] { return monitors_.any(); },
                                              ScriptMemory::ShareOf(MemoryBudget(settings())))) {
-  dispatcher_.set_scripting(scripting_.get());
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(*this, session, reason, object, session.user_name());
   });
@@ -78,6 +79,14 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
 Server::~Server() = default;
 
 // ---- start and stop
+
+// What each family of commands is given.
+void Server::BindCommands() {
+  for (const auto& family : {EvalCommands(), ScriptCommands(), FunctionCommands()}) {
+    Bind(table_, family, *scripting_);
+  }
+  ASSERT(table_.IsBound(), "every family has the parts that it takes");
+}
 
 Status Server::RenameCommands() {
   for (const std::string& line : config_->Words("rename-command")) {
@@ -120,7 +129,7 @@ Status Server::OpenStore() {
 }
 
 Status Server::LoadFunctions() {
-  const std::unique_ptr<Transaction> txn = MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(*store_);
   return scripting_->Load(TRY(ReadLibraryRows(*txn)));
 }
 
@@ -231,6 +240,7 @@ Status Server::Start() {
                                 ", its data in " + config_->Text("dir"));
   const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
+  BindCommands();
   TRY(FollowFsyncPolicy());
   TRY(LoadFunctions());
   TRY(LoadUsers(*this));
@@ -305,10 +315,6 @@ std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shar
 
 void Server::RunSlow(std::function<void(Worker&)> job) {
   slow_lane_->Post([this, job = std::move(job)](int thread) { job(*slow_workers_[static_cast<size_t>(thread)]); });
-}
-
-std::unique_ptr<Transaction> Server::MakeTransaction() {
-  return std::make_unique<Transaction>(*store_, next_committer_.fetch_add(1));
 }
 
 }  // namespace cairn

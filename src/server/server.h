@@ -62,8 +62,6 @@ class Server : public Service {
                                  std::string& refusal) override;
   void RunSlow(std::function<void(Worker&)> job) override;
 
-  // A transaction with a committer's number of its own.
-  std::unique_ptr<Transaction> MakeTransaction();
   Dispatcher& dispatcher() { return dispatcher_; }
   Conditions& conditions() { return dispatcher_.conditions(); }
   Waiters& waiters() { return waiters_; }
@@ -137,6 +135,7 @@ class Server : public Service {
 
   // What Start makes.
   Status RenameCommands();
+  void BindCommands();
   Status OpenStore();
   Status LoadFunctions();
   Status OpenMetrics();
@@ -145,7 +144,6 @@ class Server : public Service {
   void WatchInterest();
   void BoundTracking();
   Status FollowFsyncPolicy();
-  std::atomic<uint32_t> next_committer_{1};
   std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<ThreadPool> slow_lane_;

@@ -38,7 +38,7 @@ StreamLog::~StreamLog() { Stop(); }
 // ---- start and stop
 
 Status StreamLog::Start() {
-  txn_ = server_.MakeTransaction();
+  txn_ = std::make_unique<Transaction>(server_.store());
   txn_->MuteEffects(true);
   {
     const std::lock_guard lock(mutex_);
@@ -199,7 +199,7 @@ uint64_t StreamLog::synced_offset() const {
 
 // Every command that began before holds its stripes until it is committed; while what is returned lives, none begins.
 Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
-  std::unique_ptr<Transaction> all = server_.MakeTransaction();
+  std::unique_ptr<Transaction> all = std::make_unique<Transaction>(server_.store());
   TRY(all->BeginAlone(WallMs()));
   return all;
 }

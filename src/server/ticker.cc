@@ -38,7 +38,7 @@ bool Ticker::Sleep(int64_t ms) {
 }
 
 void Ticker::RunTick() {
-  const std::unique_ptr<Transaction> txn = server_.MakeTransaction();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
   int64_t sampled_us = 0;
   uint64_t evicted = 0;
   while (Sleep(kTickMs)) {

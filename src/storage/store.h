@@ -244,6 +244,7 @@ class Store {
   Status ReserveCollectionIds(CollectionId end, bool may_wait);
   Status WriteReservation(CollectionId end, bool may_wait);
 
+  uint32_t NewCommitter() { return next_committer_.fetch_add(1); }
   CollectionId NewCollectionId() { return next_collection_.fetch_add(1, std::memory_order_relaxed); }
   // An error when there are none left; they are never used twice.
   Result<KeyspaceId> NewKeyspaceId();
@@ -313,6 +314,7 @@ class Store {
 
   std::mutex ids_mutex_;
   std::atomic<CollectionId> next_collection_{1};
+  std::atomic<uint32_t> next_committer_{1};
   std::atomic<CollectionId> reserved_collections_{0};  // the disk says that ids below are given out
 
   CommitListener* listener_ = nullptr;

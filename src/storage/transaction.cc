@@ -35,6 +35,8 @@ static_assert(kMostRankChanges >= 2 * kFastLaneSteps);  // a row that gets anoth
 Transaction::Transaction(Store& store, uint32_t committer)
     : store_(store), committer_(committer), batch_(std::make_unique<rocksdb::WriteBatch>()) {}
 
+Transaction::Transaction(Store& store) : Transaction(store, store.NewCommitter()) {}
+
 Transaction::~Transaction() { Discard(); }
 
 // ---- the life of a command

@@ -97,6 +97,8 @@ class Transaction {
  public:
   // `committer` numbers the workers of a store; no two live transactions share one.
   Transaction(Store& store, uint32_t committer);
+  // With a number of its own.
+  explicit Transaction(Store& store);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
