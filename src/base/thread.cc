@@ -14,7 +14,6 @@ namespace {
 
 // nice(2)
 constexpr int kLowPriority = 10;
-constexpr int kSlightlyLowPriority = 5;
 constexpr uint64_t kLongTurnNs = 20'000'000;
 
 // As the kernel has it (linux/sched/types.h, which the C library's header does not go with).
@@ -31,9 +30,6 @@ struct SchedAttributes {
 
 void (*thread_set_up)() = nullptr;
 
-// Of the calling thread alone (setpriority(2)).
-void SetNice(int nice) { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice); }
-
 }  // namespace
 
 void SetThreadSetUp(void (*set_up)()) { thread_set_up = set_up; }
@@ -48,11 +44,9 @@ void LengthenTurns() {
 }
 
 void LowerPriority() {
-  SetNice(kLowPriority);
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriority);  // of the calling thread alone
   LengthenTurns();
 }
-
-void LowerPrioritySlightly() { SetNice(kSlightlyLowPriority); }
 
 std::thread StartThread(const std::string& name, std::function<void()> run) {
   sigset_t all, before;

@@ -27,8 +27,6 @@ void LengthenTurns();
 // The calling thread, for as long as it runs, gets a processor after those who serve clients (setpriority(2), which on
 // Linux is a thread's own), and long turns on it. For long work that nobody waits for.
 void LowerPriority();
-// Somewhat after them, in turns as short as theirs: for work that is waited for, or holds locks that others want.
-void LowerPrioritySlightly();
 
 // Starts a thread under `name`. Signals are left to the main thread.
 std::thread StartThread(const std::string& name, std::function<void()> run);

@@ -29,9 +29,9 @@ constexpr SectionRow kSections[kSectionCount] = {
     {"Observation", "What the server tells of itself."},
     {"RocksDB", "The engine underneath. The defaults need no attention."},
     {"Accepted for compatibility",
-     "Directives of Redis about things that Cairn does not have. They are checked, kept "
-     "and shown by CONFIG GET, so that a redis.conf can be used as it is; "
-     "they change nothing."},
+     "Directives of Redis about things that Cairn does not have, and of earlier versions of Cairn. "
+     "They are checked, kept and shown by CONFIG GET, so that a redis.conf or an older cairn.conf can "
+     "be used as it is; they change nothing."},
 };
 
 std::vector<Directive> JoinRows() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Directives of Redis that are about what Cairn does not have. They are checked, kept and shown, so
-// that a redis.conf can be used as it is and a client that sets one is answered as Redis would;
-// nothing else happens.
+// Directives without effect: those of Redis that are about what Cairn does not have, and those that earlier versions of
+// Cairn had. They are checked, kept and shown, so that a redis.conf or an older cairn.conf can be used as it is and a
+// client that sets one is answered as before; nothing else happens.
 #include "server/directive.h"
 #include "server/directive_syntax.h"
 
@@ -25,6 +25,7 @@ constexpr std::string_view kTables =
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
 constexpr std::string_view kModules =
     "Who may load modules, of which Cairn has none.";
+constexpr std::string_view kRetired = "Had an effect in earlier versions of Cairn.";
 constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
 
 constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
@@ -113,6 +114,8 @@ const Directive kRows[] = {
     Choice("oom-score-adj", "no", kOom, kKernel),
     {.name = "oom-score-adj-values", .section = kAcc, .kind = Kind::kSpecial, .fallback = "0 200 800",
      .special = &kOomScoresSyntax, .syntax = "<number> <number> <number>", .help = kKernel},
+
+    Hidden(Count("repl-apply-delay", "400", 0, kRetired)),
 };
 
 }  // namespace

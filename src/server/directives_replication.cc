@@ -74,11 +74,6 @@ const Directive kRows[] = {
      .target = &S::repl_sync_rate,
      .help = "Bytes a second that a primary's transfers of files to all its replicas take together; 0 is no limit. "
              "Clients share the disk with a transfer; without any it may be as fast as it can."},
-    {.name = "repl-apply-delay", .section = kRepl, .kind = Kind::kNumber, .fallback = "400", .min = 0, .max = 1000,
-     .target = &S::repl_apply_delay_ms, .syntax = "<milliseconds>",
-     .help = "On a machine none of whose processors is free a replica gathers the stream for so long before it carries "
-             "it out in one go, which leaves more of the machine to those who serve clients; 0 for never. Where WAIT "
-             "is in use nothing is gathered."},
     {.name = "min-replicas-to-write", .alias = "min-slaves-to-write", .section = kRepl, .kind = Kind::kNumber,
      .fallback = "0", .min = 0, .max = kMaxInt, .target = &S::min_replicas_to_write,
      .help = "A primary with fewer replicas that were heard of lately refuses writes; 0 asks for none."},

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "base/processor_time.h"
 #include "base/thread.h"
 #include "replication/rdb_file.h"
-#include "server/process_memory.h"
 #include "server/redact.h"
 #include "server/reload.h"
 #include "server/server.h"
@@ -34,7 +31,6 @@ constexpr size_t kReadBytes = 256 * 1024;
 constexpr size_t kCommitBytes = 512 * 1024;
 constexpr size_t kCommitRows = 512;  // who reads one of them waits for the commit
 constexpr int kMostTries = 8;
-constexpr int64_t kAsideUs = 200000;  // the most of a turn that is carried out at a lower priority
 
 // What the primary says is run in the name of a client that no gate applies to.
 class PrimarySession : public Session {
@@ -359,19 +355,11 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   ShowState(State::kConnected);
   server_.OnPrimaryLink(true);
   TRY(SendAck());
-  IdleTime idle;
-  ApplyTurns turns([&idle] { return idle.Share(); }, [this] { return ThreadCpuUs() + aside_cpu_us_; }, MonotonicUs());
   while (wanted_) {
     TRY(CheckRoom());
-    TRY(ReadSome(turns, kReadMs));
-    // What has come is carried out, whatever becomes of the link meanwhile.
-    Status gathered = Gather(turns);
-    const bool has_gathered = turns.Gathers() && server_.settings().repl_apply_delay_ms > 0;
-    if (has_gathered && parser_->pending_bytes() > 0) TRY(RunBehindClients());
-    TRY(RunBuffered(INT64_MAX));
-    TRY(std::move(gathered));
-    turns.End(MonotonicUs());
-    if (!turns.Gathers()) parser_->Shrink(2 * kReadBytes);
+    TRY(ReadSome());
+    TRY(RunBuffered());
+    parser_->Shrink(2 * kReadBytes);
     TRY(AckWhenDue());
     if (WallMs() - last_io_ms_ > server_.settings().repl_timeout_s * 1000) {
       return Status::Io("no data nor PING received...");
@@ -380,59 +368,22 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   return Status::Io("not wanted any more");
 }
 
-Result<Follower::News> Follower::ReadSome(ApplyTurns& turns, int64_t most_ms) {
+Status Follower::ReadSome() {
   // What is announced has not come yet: no more is taken than has come before.
-  const size_t pending = parser_->pending_bytes();
-  const size_t most = std::max(kReadBytes, pending);
+  const size_t most = std::max(kReadBytes, parser_->pending_bytes());
   char* const place = parser_->Reserve(std::clamp(parser_->missing_bytes(), kReadBytes, most));
-  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), most_ms));
-  if (got == 0) return News::kNone;
+  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), kReadMs));
+  if (got == 0) return Ok();
   parser_->Filled(got);
   received_offset_ += got;
   last_io_ms_ = WallMs();
-  const size_t before = std::min(pending, ApplyTurns::kAskingWord.size() - 1);
-  return turns.NoteReceived({place - before, got + before}, MonotonicUs()) ? News::kUrgent : News::kSome;
-}
-
-// Reads on for repl-apply-delay, while something comes and nobody waits for this replica.
-Status Follower::Gather(ApplyTurns& turns) {
-  if (!turns.Gathers() || parser_->pending_bytes() == 0) return Ok();
-  const int64_t until_us = MonotonicUs() + server_.settings().repl_apply_delay_ms * 1000;
-  // In the memory budget it stands where the log's newest end does, with twice its share.
-  const uint64_t most = std::min(ApplyTurns::kMostBytes, 2 * server_.store().log_tail().most_bytes());
-  // At once: a buffer that grows is copied into memory that has to be cleared first, several times its size in all.
-  if (parser_->pending_bytes() < most) parser_->Reserve(most - parser_->pending_bytes());
-  while (MonotonicUs() < until_us && parser_->pending_bytes() < most) {
-    const bool more_waits = parser_->reserved() == 0;
-    if (!more_waits) usleep(ApplyTurns::kPauseUs);
-    if (TRY(ReadSome(turns, 0)) != News::kSome) break;
-    TRY(AckWhenDue());
-  }
   return Ok();
 }
 
-// Who serves clients goes first, but not for long. On a thread made for it: the kernel looks for the best processor for
-// a new one, and leaves one that wakes where it was (docs/decisions/replica-cost.md).
-Status Follower::RunBehindClients() {
-  Status status;
-  const auto run = [&, arena = ThreadArena()] {
-    UseArena(arena);
-    LowerPrioritySlightly();
-    status = RunBuffered(MonotonicUs() + kAsideUs);
-    aside_cpu_us_ += ThreadCpuUs();
-  };
-  try {
-    StartThread("apply", run).join();
-  } catch (const std::system_error&) {
-    return Ok();  // there is no thread to be had; this one does it all
-  }
-  return status;
-}
-
-// Runs the whole commands that have come, until then. A commit falls anywhere but within a MULTI.
-Status Follower::RunBuffered(int64_t until_us) {
+// Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
+Status Follower::RunBuffered() {
   auto outcome = RequestParser::Outcome::kRequest;
-  for (clock_us_ = 0; outcome == RequestParser::Outcome::kRequest && clock_us_ < until_us;) {
+  while (outcome == RequestParser::Outcome::kRequest) {
     outcome = ahead_.Read(*parser_, *txn_, session_->db);
     clock_us_ = MonotonicUs();
     for (const StreamAhead::Request& request : ahead_.requests()) TRY(RunRequest(request));

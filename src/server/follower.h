@@ -30,7 +30,6 @@
 #include "replication/history.h"
 #include "replication/primary_link.h"
 #include "resp/request_parser.h"
-#include "server/apply_turns.h"
 #include "server/archive_filter.h"
 #include "server/stream_ahead.h"
 #include "server/stream_log.h"
@@ -96,11 +95,8 @@ class Follower {
   Status BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
                         std::unique_ptr<StreamLog::Adoption>& adoption);
   Status CarryOut(const PrimaryAddress& primary);
-  enum class News : unsigned char { kNone, kSome, kUrgent };
-  Result<News> ReadSome(ApplyTurns& turns, int64_t most_ms);
-  Status Gather(ApplyTurns& turns);
-  Status RunBehindClients();
-  Status RunBuffered(int64_t until_us);
+  Status ReadSome();
+  Status RunBuffered();
   Status RunRequest(const StreamAhead::Request& request);
   Status RunCommand(std::span<const std::string_view> argv);
   Status RunRetried(std::span<const std::string_view> argv);
@@ -131,7 +127,6 @@ class Follower {
   Applied applied_;          // as committed
   uint64_t in_multi_ = 0;    // bytes of an open MULTI
   int64_t clock_us_ = 0;     // when the last command ended and the next one begins
-  int64_t aside_cpu_us_ = 0;  // of the threads of long turns
   int64_t acked_ms_ = 0;
   bool ack_wanted_ = false;
   std::string reply_;

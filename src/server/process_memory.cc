@@ -27,7 +27,10 @@ constexpr ssize_t kSmallBudgetDecayMs = 1000;
 
 // A row is often freed by another thread than the one that made it; with an arena for every few threads each arena
 // keeps holes the others cannot fill.
-void UseFirstArena() { UseArena(0); }
+void UseFirstArena() {
+  unsigned arena = 0;
+  mallctl("thread.arena", nullptr, nullptr, &arena, sizeof arena);
+}
 
 uint64_t ReadStat(const char* name) {
   size_t value = 0;
@@ -81,15 +84,6 @@ void ArrangeMemory(uint64_t budget_bytes) {
   UseFirstArena();
   SetThreadSetUp(&UseFirstArena);
 }
-
-unsigned ThreadArena() {
-  unsigned arena = 0;
-  size_t size = sizeof arena;
-  mallctl("thread.arena", &arena, &size, nullptr, 0);
-  return arena;
-}
-
-void UseArena(unsigned arena) { mallctl("thread.arena", nullptr, nullptr, &arena, sizeof arena); }
 
 std::string DescribeAllocator() {
   std::string text;

@@ -31,12 +31,6 @@ uint64_t MemoryBudget(const Settings& settings);
 // once, before other threads are started.
 void ArrangeMemory(uint64_t budget_bytes);
 
-// The arena of the allocator that the calling thread takes memory from (jemalloc(3), "thread.arena").
-unsigned ThreadArena();
-// The calling thread takes memory from this arena, ThreadArena() of another thread, from now on: what it has freed is
-// there for whoever goes on, where a new thread would be given an arena of its own and ask the kernel for more.
-void UseArena(unsigned arena);
-
 // The allocator's own report of its arenas and bins, for people. Takes a while.
 std::string DescribeAllocator();
 

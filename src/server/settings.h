@@ -67,7 +67,7 @@ struct Settings {
   Flag replica_read_only, replica_serve_stale_data, replica_announced, repl_diskless_sync, replica_ignore_del,
       replica_ignore_expire, repl_sync_files;
   Number replica_priority, repl_timeout_s, repl_ping_replica_period_s, repl_backlog_size, repl_backlog_ttl_s,
-      repl_sync_rate, repl_apply_delay_ms, repl_diskless_sync_delay_s, repl_diskless_sync_max_replicas,
+      repl_sync_rate, repl_diskless_sync_delay_s, repl_diskless_sync_max_replicas,
       min_replicas_to_write, min_replicas_max_lag_s;
 
   // durability

@@ -19,10 +19,6 @@ namespace {
 constexpr uint64_t kBytesPerAnchor = 1 << 20;
 constexpr size_t kMostAnchors = 4096;
 constexpr auto kPause = std::chrono::milliseconds(2);
-// The same where no processor is free: reader, sender and replica, woken each time, displace who serves clients.
-constexpr auto kCrowdedPause = std::chrono::milliseconds(10);
-// So much of the stream in a quarter of a second that it matters.
-constexpr uint64_t kMuch = 64 << 10;
 constexpr auto kIdlePause = std::chrono::milliseconds(50);
 constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
 constexpr int kBatchesPerRound = 64;  // read before others have their turn with the mutex
@@ -31,8 +27,7 @@ constexpr int kMostFailedRounds = 200;  // in a row, some seconds: what cannot b
 
 }  // namespace
 
-StreamLog::StreamLog(Server& server)
-    : server_(server), crowding_([this] { return idle_.Share(); }, MonotonicUs()) {}
+StreamLog::StreamLog(Server& server) : server_(server) {}
 StreamLog::~StreamLog() { Stop(); }
 
 // ---- start and stop
@@ -369,18 +364,10 @@ void StreamLog::Run() {
       news_.notify_all();
     }
     // Others have their turn with the mutex.
-    wake_.wait_for(lock, NextPause(++quiet_rounds < kBusyRounds), [this] { return stopping_ || kicked_; });
+    const auto pause = ++quiet_rounds < kBusyRounds ? kPause : kIdlePause;
+    wake_.wait_for(lock, pause, [this] { return stopping_ || kicked_; });
     kicked_ = false;
   }
-}
-
-std::chrono::milliseconds StreamLog::NextPause(bool is_busy) {
-  crowding_.Note(MonotonicUs(), [this](int64_t) {
-    const uint64_t before = std::exchange(measured_offset_, read_offset_.load());
-    return measured_offset_ > before + kMuch;
-  });
-  if (!is_busy) return kIdlePause;
-  return crowding_.is_crowded() ? kCrowdedPause : kPause;
 }
 
 bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {

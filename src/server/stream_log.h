@@ -26,8 +26,6 @@
 #include <string_view>
 #include <thread>
 
-#include "base/crowding.h"
-#include "base/processor_time.h"
 #include "base/result.h"
 #include "replication/history.h"
 #include "replication/log_stream.h"
@@ -122,7 +120,6 @@ class StreamLog {
 
  private:
   void Run();
-  std::chrono::milliseconds NextPause(bool is_busy);
   // With mutex_ held:
   Status Save();
   Status ReadOn(bool& progressed, LogReader::Patience patience = LogReader::Patience::kNone);
@@ -158,10 +155,6 @@ class StreamLog {
   std::atomic<uint64_t> synced_offset_{0};
   std::atomic<uint64_t> synced_sequence_{0};  // of the store, whether or not there is a stream
   std::atomic<bool> can_continue_{false};
-  // Of the thread:
-  IdleTime idle_;
-  Crowding crowding_;
-  uint64_t measured_offset_ = 0;  // read_offset_ when a window of crowding_ ended last
   std::thread thread_;
 };
 
