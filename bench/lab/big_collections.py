@@ -8,8 +8,7 @@ down and started again: the first query of each kind is listed apart, the median
 those before.
 
 An operation fails when its median on the largest collection is more than three times that on the
-smallest. LINSERT has to find its pivot by value; redis-server reads the list up to there, so of it
-few are sent.
+smallest. LINSERT is not judged, and few are sent: both servers read the list up to its pivot.
 """
 
 import argparse
@@ -26,6 +25,7 @@ from wire import Chunk, Connection, encode_command
 
 BATCH = 1000
 MOST_GROWTH = 3.0
+LINEAR = "LINSERT"  # reads the list up to its pivot
 NEAR = 100  # LINSERT's pivots are within so many elements of the middle
 
 
@@ -74,8 +74,8 @@ def queries(size: int, rng: random.Random) -> dict:
         "ZREMRANGEBYRANK": lambda: (b"ZREMRANGEBYRANK", zset, *[b"%d" % place()] * 2),
         "LINDEX": lambda: (b"LINDEX", lists, b"%d" % place()),
         "LRANGE": lambda: (b"LRANGE", lists, *window()),
-        "LINSERT": lambda: (b"LINSERT", lists, b"BEFORE",
-                            name(size // 2 + rng.randrange(-NEAR, NEAR)), b"new"),
+        LINEAR: lambda: (b"LINSERT", lists, b"BEFORE",
+                         name(size // 2 + rng.randrange(-NEAR, NEAR)), b"new"),
         "SPOP": lambda: (b"SPOP", sets),
         "SRANDMEMBER": lambda: (b"SRANDMEMBER", sets),
         "SRANDMEMBER 10": lambda: (b"SRANDMEMBER", sets, b"10"),
@@ -93,17 +93,16 @@ def timed(connection: Connection, query: tuple) -> float:
     return (time.perf_counter() - started) * 1e6
 
 
-def measure(connection: Connection, sizes: list, rounds: int, walks: bool) -> dict:
+def measure(connection: Connection, sizes: list, rounds: int) -> dict:
     """Operation -> size -> the first query's time and the median of the others.
 
     The sizes take turns, query by query, so that a machine that gets slower meanwhile does so for all of them.
-    `walks`: the server reads a list up to LINSERT's pivot.
     """
     rng = random.Random(5)
     by_size = {size: queries(size, rng) for size in sizes}
     figures = {}
     for operation in by_size[sizes[0]]:
-        count = 3 if walks and operation == "LINSERT" else rounds
+        count = 3 if operation == LINEAR else rounds
         times = {size: [] for size in sizes}
         for _ in range(1 + count):
             for size in sizes:
@@ -119,12 +118,12 @@ def measure_server(start, options, is_redis: bool) -> dict:
         with Connection(server.port) as connection:
             for size in options.sizes:
                 load(connection, size)
-            measure(connection, options.sizes, 20, is_redis)  # what is asked for first is built then
-            figures = {"warm": measure(connection, options.sizes, options.rounds, is_redis)}
+            measure(connection, options.sizes, 20)  # what is asked for first is built then
+            figures = {"warm": measure(connection, options.sizes, options.rounds)}
         if not is_redis:
             server.restart("shutdown")
             with Connection(server.port) as connection:
-                figures["restarted"] = measure(connection, options.sizes, options.rounds, False)
+                figures["restarted"] = measure(connection, options.sizes, options.rounds)
     return figures
 
 
@@ -165,7 +164,7 @@ def main() -> int:
     print_table("Cairn after a restart, then, median us", restarted, sizes, "median", True)
     failed = [f"{operation} ({state})" for state in ("warm", "restarted")
               for operation, by_size in result["cairn"][state].items()
-              if growth(by_size) > MOST_GROWTH]
+              if operation != LINEAR and growth(by_size) > MOST_GROWTH]
     print("\ngrows more than three times: " + (", ".join(failed) or "nothing"))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1))

@@ -169,14 +169,14 @@ RankIndexes::RankIndexes(Stripes& stripes, size_t capacity_bytes)
 
 RankIndex* RankIndexes::Find(uint32_t stripe, Space space, CollectionId id) {
   for (Slot& slot : by_stripe_[stripe]) {
-    if (slot.id == id && slot.space == space && slot.index != nullptr) return slot.index.get();
+    if (slot.id == id && slot.space == space) return slot.index.get();
   }
   return nullptr;
 }
 
 RankIndex& RankIndexes::Create(uint32_t stripe, Space space, CollectionId id, uint64_t total,
                                RankIndex::Weights weights) {
-  by_stripe_[stripe].push_back({space, id, std::make_unique<RankIndex>(total, weights), nullptr});
+  by_stripe_[stripe].push_back({space, id, std::make_unique<RankIndex>(total, weights)});
   RankIndex& index = *by_stripe_[stripe].back().index;
   bytes_.fetch_add(static_cast<int64_t>(index.bytes()), std::memory_order_relaxed);
   return index;
@@ -186,7 +186,7 @@ template <typename Which>
 void RankIndexes::DropIf(uint32_t stripe, Which which) {
   std::erase_if(by_stripe_[stripe], [&](const Slot& slot) {
     if (!which(slot)) return false;
-    bytes_.fetch_sub(static_cast<int64_t>(slot.bytes()), std::memory_order_relaxed);
+    bytes_.fetch_sub(static_cast<int64_t>(slot.index->bytes()), std::memory_order_relaxed);
     return true;
   });
 }
@@ -199,31 +199,7 @@ void RankIndexes::DropAll(uint32_t stripe) {
   DropIf(stripe, [](const Slot&) { return true; });
 }
 
-ChunkSignatures* RankIndexes::FindSignatures(uint32_t stripe, CollectionId id) {
-  for (Slot& slot : by_stripe_[stripe]) {
-    if (slot.id == id && slot.signatures != nullptr) return slot.signatures.get();
-  }
-  return nullptr;
-}
-
-ChunkSignatures& RankIndexes::CreateSignatures(uint32_t stripe, CollectionId id) {
-  by_stripe_[stripe].push_back({Space::kElements, id, nullptr, std::make_unique<ChunkSignatures>()});
-  return *by_stripe_[stripe].back().signatures;
-}
-
-void RankIndexes::DropSignatures(uint32_t stripe, CollectionId id) {
-  DropIf(stripe, [id](const Slot& slot) { return slot.id == id && slot.signatures != nullptr; });
-}
-
-bool RankIndexes::ChargeSignatures(size_t bytes, const Transaction* owner) {
-  bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-  if (MakeRoom(owner)) return true;
-  bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-  return false;
-}
-
 void RankIndexes::TrimAll(uint32_t stripe) {
-  DropIf(stripe, [](const Slot& slot) { return slot.signatures != nullptr; });
   for (const Slot& slot : by_stripe_[stripe]) {
     const size_t before = slot.index->bytes();
     slot.index->Trim(0);

@@ -13,8 +13,8 @@
 // A leaf that was emptied stays, resident: it says that nothing is left to be read between its bounds, where
 // RocksDB would have to step over every deleted row. Thus a queue's ends cost nothing to look at.
 //
-// It is an aid, not data: it can be dropped at any time. RankIndexes keeps them by lock stripe, and the signatures of
-// lists beside them; whoever holds the stripe may use and change what is there, nobody else.
+// It is an aid, not data: it can be dropped at any time. RankIndexes keeps them by lock stripe; the holder of the stripe
+// may use and change them, nobody else.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "encoding/row_key.h"
-#include "storage/chunk_signatures.h"
 #include "storage/packed_rows.h"
 #include "storage/stripes.h"
 
@@ -107,7 +106,7 @@ class RankIndex {
   size_t trim_hand_ = 0;
 };
 
-// All indexes and signatures, by the stripe of the key their collection belongs to.
+// All indexes, by the stripe of the key their collection belongs to.
 class RankIndexes {
  public:
   RankIndexes(Stripes& stripes, size_t capacity_bytes);
@@ -116,17 +115,9 @@ class RankIndexes {
   RankIndex* Find(uint32_t stripe, Space space, CollectionId id);
   RankIndex& Create(uint32_t stripe, Space space, CollectionId id, uint64_t total,
                     RankIndex::Weights weights = RankIndex::Weights::kOne);
-  // Of the collection's indexes and signatures none is left.
+  // Of the collection's indexes none is left.
   void Drop(uint32_t stripe, CollectionId id);
   void DropAll(uint32_t stripe);
-
-  // As Find, Create and Drop, for the signatures of a list's chunks.
-  ChunkSignatures* FindSignatures(uint32_t stripe, CollectionId id);
-  ChunkSignatures& CreateSignatures(uint32_t stripe, CollectionId id);
-  void DropSignatures(uint32_t stripe, CollectionId id);
-  // Charges what signatures are going to grow by, making room as Charge does; false, and nothing is charged, when
-  // there is none. REQUIRES: `owner` holds their stripe.
-  bool ChargeSignatures(size_t bytes, const Transaction* owner);
 
   // Tells how an index has grown or shrunk; makes room when the capacity is passed: in other stripes that are free the
   // rows go, then the counts too, then rows within `index`. REQUIRES: `owner` holds the stripe of `index`.
@@ -141,17 +132,14 @@ class RankIndexes {
   void SetCapacity(size_t bytes) { capacity_.store(bytes, std::memory_order_relaxed); }
 
  private:
-  // Either an index or signatures.
   struct Slot {
     Space space;
     CollectionId id;
     std::unique_ptr<RankIndex> index;
-    std::unique_ptr<ChunkSignatures> signatures;
-    size_t bytes() const { return index != nullptr ? index->bytes() : signatures->bytes(); }
   };
   template <typename Which>
   void DropIf(uint32_t stripe, Which which);
-  // Drops signatures and the rows that indexes hold.
+  // Drops the rows that indexes hold.
   void TrimAll(uint32_t stripe);
   bool is_over() const { return bytes() > capacity_.load(std::memory_order_relaxed); }
   // Makes room in other stripes. False: there still is none.

@@ -170,8 +170,8 @@ class Transaction {
   void RowRemoved(const RowKey& row) { NoteRankChange(row, -1); }
   // The same of a row that counts as often as it has items: it has so many more, or fewer.
   void RowCountChanged(const RowKey& row, int64_t change) { NoteRankChange(row, change); }
-  // A rank index or signatures of the collection were made, or made to cover more, from what the command sees. They go
-  // when rows are taken back that the command had written by then. REQUIRES: Holds(stripe)
+  // A rank index of the collection was made from what the command sees. It goes
+  // when rows are rolled back that the command had written by then. REQUIRES: Holds(stripe)
   void NoteAidMade(CollectionId id, uint32_t stripe);
   // Forgets the rank indexes of a collection that is going away. REQUIRES: Holds(stripe)
   void DropRanks(CollectionId id, uint32_t stripe);
@@ -323,7 +323,7 @@ class Transaction {
     RowKey row;
     int64_t change;
   };
-  // An index or signatures that cannot be made what they were at a mark of the overlay below this one.
+  // An index that cannot be made what it was at a mark of the overlay below this one.
   struct NewAid {
     uint32_t stripe = 0;
     size_t since = 0;
@@ -345,7 +345,7 @@ class Transaction {
   void NoteRankChange(const RowKey& row, int64_t change);
   void NoteNewAid(CollectionId id, uint32_t stripe, size_t since);
   void BeginKeyspaceChange();
-  // Makes the rank indexes and signatures what they were at a mark of the overlay, with so many rank changes.
+  // Makes the rank indexes what they were at a mark of the overlay, with so many rank changes.
   void RollBackAids(size_t overlay, size_t rank_changes);
   Status AppendBatch(CommitMode mode);
   void SortEntries();

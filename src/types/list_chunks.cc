@@ -6,7 +6,6 @@
 
 #include "encoding/varint.h"
 #include "types/list_index.h"
-#include "types/list_pivot.h"
 
 namespace cairn {
 namespace {
@@ -80,7 +79,6 @@ void ListChunks::Put(int64_t seq, bool crowded, std::string_view items) {
   value.reserve(1 + items.size());
   AppendChunk(value, crowded, items);
   txn_->Put(rows_.Row(seq), value);
-  NoteChunkWritten(*txn_, rows_, seq);
 }
 
 Result<bool> ListChunks::AddChunk(ListEnd end, bool is_empty) {
@@ -223,15 +221,16 @@ Status ListChunks::Set(uint64_t index, std::string_view value, uint64_t total) {
 }
 
 Result<bool> ListChunks::Insert(const Item& pivot, bool before, std::string_view value) {
-  const auto seq = TRY(FindChunkWith(*txn_, rows_, pivot));
-  if (!seq) return false;
-  ChunkWalk walk = Walk(*seq, Direction::kForward);
-  if (!walk.Valid()) return walk.TakeStatus();
-  const auto position = TRY(FindItem(walk.chunk().items, pivot));
-  if (!position) return Status::Corruption("list: a chunk lost an item while it was looked at");
-  const PackedListCut cut = TRY(CutPackedList(walk.chunk().items, *position + (before ? 0 : 1), 0));
-  TRY(Store(walk.chunk(), ReplaceRange(cut, EncodedItems(std::span(&value, 1)))));
-  return true;
+  ChunkWalk walk = WalkFrom(ListEnd::kHead);
+  for (; walk.Valid(); walk.Next()) {
+    const auto position = TRY(FindItem(walk.chunk().items, pivot));
+    if (!position) continue;
+    const PackedListCut cut = TRY(CutPackedList(walk.chunk().items, *position + (before ? 0 : 1), 0));
+    TRY(Store(walk.chunk(), ReplaceRange(cut, EncodedItems(std::span(&value, 1)))));
+    return true;
+  }
+  TRY(walk.TakeStatus());
+  return false;
 }
 
 Result<uint64_t> ListChunks::Remove(const Item& wanted, ListEnd end, uint64_t limit) {

@@ -115,7 +115,11 @@ def test_random_commands_answer_the_same(redis_server, limit):
         ours, theirs = server.client(), redis_server.client()
         for step in range(4000):
             command = random_command(rng)
-            assert ask(ours, *command) == ask(theirs, *command), f"seed {seed} step {step}"
+            replies = ask(ours, *command), ask(theirs, *command)
+            if command[0] == "ttl" and min(replies) > 0:  # a second may end between the two
+                assert max(replies) - min(replies) <= 1, f"seed {seed} step {step}"
+                continue
+            assert replies[0] == replies[1], f"seed {seed} step {step} {command}"
 
 
 def test_a_large_list_reads_the_same_at_any_offset(server, redis_server):

@@ -306,8 +306,7 @@ TEST_F(LargeListTest, IsOneRecordAgainWhenLittleIsKept) {
   EXPECT_EQ(Content(0, 100), std::vector<std::string>(values.begin(), values.begin() + 100));
 }
 
-// A pivot far from the head is found by the list's signatures, and at the right place whatever was done to the list
-// since they were made.
+// A pivot far from the head is found, and at the right place whatever was done to the list.
 TEST_F(LargeListTest, FindsAPivotFarFromTheHead) {
   Random random(11);
   Model model;
@@ -321,34 +320,6 @@ TEST_F(LargeListTest, FindsAPivotFarFromTheHead) {
     if (random.Below(4) == 0) Commit();
   }
   EXPECT_EQ(Content(0, model.size()), std::vector<std::string>(model.begin(), model.end()));
-}
-
-// An item that was taken out, looked past and put back is found again.
-TEST_F(LargeListTest, FindsAPivotWhoseRemovalWasTakenBack) {
-  std::vector<std::string> values;
-  for (int i = 0; i < 20000; ++i) values.push_back("item:" + std::to_string(i));
-  Push(ListEnd::kTail, values);
-  Edit([](List& list) { ASSERT_TRUE(*list.Insert("item:19000", true, "a")); });
-  Edit([](List& list) { ASSERT_TRUE(list.Set(15000, "b").ok()); });  // its chunk is touched
-  Commit();
-  const RankIndexes& aids = store().rank_indexes();
-  ASSERT_GT(aids.bytes(), 0u);
-  Begin();
-  Keyspace keys(txn(), 0, limits_);
-  const Key key = keys.Name("k");
-  Lock(key);
-  const Transaction::Savepoint before = txn().MakeSavepoint();
-  {
-    List list(keys, key);
-    ASSERT_TRUE(list.Open().ok());
-    ASSERT_TRUE(list.Set(15000, "c").ok());
-    ASSERT_FALSE(*list.Insert("b", true, "d"));
-  }
-  txn().RollbackTo(before);
-  Finish();
-  Commit();
-  Edit([](List& list) { ASSERT_TRUE(*list.Insert("b", true, "d")); });
-  EXPECT_EQ(Content(15000, 2), (std::vector<std::string>{"d", "b"}));
 }
 
 // Rotating a list of one item never empties the key on the way: it keeps its expiry.

@@ -208,41 +208,6 @@ TEST_F(TakenBack, AListsIndexForgetsWhatWasPushedAndPopped) {
   ExpectListAsMade();
 }
 
-// Signatures that a command made behind the chunks it had deleted know nothing of those.
-TEST_F(TakenBack, SignaturesMadeInAnAbandonedCommandAreGone) {
-  MakeList();
-  Begin();
-  Within<List>([](List& list) {
-    Pop(list, ListEnd::kHead, 8000);
-    ASSERT_TRUE(*list.Insert("item:19000", true, "x"));
-  });
-  txn().AbandonCommand();
-  Edit<List>([](List& list) {
-    for (int i = 7000; i < 8000; ++i) ASSERT_TRUE(*list.Insert("item:" + std::to_string(i), true, "x")) << i;
-  });
-}
-
-// The same of older ones that a command made to cover more, where a chunk was deleted between two that are there.
-TEST_F(TakenBack, SignaturesMadeToCoverMoreInAnAbandonedCommandAreGone) {
-  MakeList();
-  Edit<List>([](List& list) {
-    for (int i = 0; i < 200; ++i) ASSERT_TRUE(*list.Insert("item:19800", true, "mid:" + std::to_string(i)));
-    ASSERT_TRUE(list.Remove("nothing", ListEnd::kHead, 1).ok());  // which drops the signatures
-    ASSERT_TRUE(*list.Insert("item:10000", true, "x"));
-  });
-  Commit();
-  Begin();
-  Within<List>([](List& list) {
-    Pop(list, ListEnd::kTail, 600);
-    PushNumbers(list, kItems, 600);
-    ASSERT_TRUE(*list.Insert("item:20599", true, "x"));
-  });
-  txn().AbandonCommand();
-  Edit<List>([](List& list) {
-    for (int i = 0; i < 200; ++i) ASSERT_TRUE(*list.Insert("mid:" + std::to_string(i), true, "x")) << i;
-  });
-}
-
 // What somebody left behind under a name that a collection had is not its own when it has the name again.
 TEST_F(TakenBack, AMovedCollectionHasNoIndexYet) {
   MakeZset();
