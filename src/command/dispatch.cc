@@ -26,8 +26,8 @@ std::string OnlyListens(const Command& command) {
       "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
 }
 
-// XREADGROUP: its client is told when the key is gone.
-bool AwaitsGone(const Command& command) {
+// Whether the deletion of a key unblocks the command: XREADGROUP's reply is an error then.
+bool UnblocksOnNoKey(const Command& command) {
   return command.row().group == Group::kStream && command.Has(kWrite);
 }
 
@@ -231,6 +231,8 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   call.replaced = ctx.TakeReplaced();
   if (status.ok()) return worker.txn.FinishCommand();
   call.keeps_writes = status.Is(Code::kMustBlock) && call.command->Has(kWrite);
+  const bool is_wrong_type = status.Is(Code::kReply) && status.text() == errors::kWrongType;
+  if (call.rerun && is_wrong_type && !TRY(HasAwaitedKey(call))) status = Status::MustBlock();
   if (call.keeps_writes) TRY(worker.txn.FinishCommand());  // XREADGROUP that waits has made its consumer
   if (!status.Is(Code::kWouldWait) && !worker.txn.ReadsHold()) return Status::WouldWait();
   return status;
@@ -334,10 +336,6 @@ Status Dispatcher::Apply(CommandWorker& worker, Session& session, const Command*
 
 void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outcome) {
   Transaction& txn = call.worker.txn;
-  if (status.Is(Code::kReply) && call.rerun && status.text() == errors::kWrongType && !HasAwaitedKey(call)) {
-    status = Status::MustBlock();
-    call.keeps_writes = false;
-  }
   if (status.Is(Code::kMustBlock)) {
     ParkOn(call, call.block_timeout_ms);
     if (!call.keeps_writes) txn.AbandonCommand();
@@ -385,15 +383,15 @@ void Dispatcher::FindAwaitedKeys(const Call& call) {
 
 // Whether a key of the awaited type is there: then an error tells of another key, and the wait is over. Commands of
 // streams decide that themselves.
-bool Dispatcher::HasAwaitedKey(Call& call) {
+Result<bool> Dispatcher::HasAwaitedKey(Call& call) {
   const Group group = call.command->row().group;
   if (group == Group::kStream) return true;
   const Type type = group == Group::kList ? Type::kList : Type::kZset;
   FindAwaitedKeys(call);
   Keyspace keys(call.worker.txn, call.session.db, limits_);
   for (const uint32_t position : call.worker.positions) {
-    const Result<KeyEntry> entry = keys.Find(keys.Name(call.argv[position]));
-    if (entry.ok() && entry->type() == type) return true;
+    const KeyEntry entry = TRY(keys.Find(keys.Name(call.argv[position])));
+    if (entry.exists() && entry.type() == type) return true;
   }
   return false;
 }
@@ -407,12 +405,12 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   for (const uint32_t position : worker.positions) {
     const RowKey row = MakeKeyRow(keyspace, call.argv[position]);
     bool exists = false;
-    // Who waits for a stream may also be told that it is gone.
+    // A command that waits for a stream may also be unblocked by its deletion.
     if (call.rerun || call.command->row().group == Group::kStream) {
       const Result<KeyEntry> entry = found.Find(found.Name(call.argv[position]));
       exists = !entry.ok() || entry->exists();  // one that cannot be read now may be there
     }
-    keys.push_back({std::string(row.row()), row.stripe(), exists, AwaitsGone(*call.command)});
+    keys.push_back({std::string(row.row()), row.stripe(), exists});
   }
   if (call.session.blocked == nullptr) {
     auto blocked = std::make_unique<BlockedCommand>();
@@ -423,7 +421,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
     call.session.unblock = UnblockRequest::kNone;
     call.session.Block(std::move(blocked));
   }
-  waiters_.Park(call.session, keys);
+  waiters_.Park(call.session, keys, UnblocksOnNoKey(*call.command));
   // Who makes this server a replica unblocks those who are parked by then.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!call.on_replica && conditions_.Has(kKeepsExpired)) call.session.Unblock(UnblockRequest::kDemoted);

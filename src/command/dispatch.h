@@ -105,7 +105,7 @@ class Dispatcher {
   Status RunOnce(Call& call, Reply& reply, bool everything);
   bool ExpireFound(CommandWorker& worker, const Command& command);
   static void FindAwaitedKeys(const Call& call);
-  bool HasAwaitedKey(Call& call);
+  Result<bool> HasAwaitedKey(Call& call);
   void ParkOn(Call& call, int64_t timeout_ms);
   void Conclude(Call& call, Status status, Reply& reply, Outcome& outcome);
 

@@ -104,13 +104,9 @@ Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
     existed.push_back(entry.exists());
   }
   for (size_t i = 0; i < watched.size(); ++i) {
-    WatchedKey& key = watched[i];
-    const bool known =
-        std::any_of(session.watched.begin(), session.watched.end(),
-                    [&](const WatchedKey& other) { return other.db == key.db && other.key == key.key; });
-    if (known) continue;
-    ctx.waiters().Watch(session, key.db, MakeKeyRow(ctx.txn().keyspace(key.db), key.key), existed[i]);
-    session.watched.push_back(std::move(key));
+    const auto [key, is_new] = session.watched.insert(std::move(watched[i]));
+    if (!is_new) continue;
+    ctx.waiters().Watch(session, key->db, MakeKeyRow(ctx.txn().keyspace(key->db), key->key), existed[i]);
   }
   reply.Ok();
   return Ok();

@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "acl/denial.h"
@@ -67,13 +69,14 @@ struct TrackingMode {
 };
 enum ShownTracking : uint32_t { kShowsTracking = 1, kShowsBroadcast = 2, kShowsBrokenRedirect = 4 };
 
-// A key under WATCH, and what must not have changed by itself (a key's expiry is no commit). Whether a commit has
-// changed it Waiters knows.
+// A key under WATCH, and when it expires, which is no commit. Waiters notes a commit that changes the key.
 struct WatchedKey {
   int db = 0;
   std::string key;
   uint32_t stripe = 0;
   int64_t expire_ms = -1;  // of the live key; -1: none, or there was no key
+
+  bool operator<(const WatchedKey& other) const { return std::tie(db, key) < std::tie(other.db, other.key); }
 };
 
 // A command that waits for one of its keys (BLPOP and its family).
@@ -104,7 +107,7 @@ class Session : public ReplyRoom {
     shown_queued = multi.active ? static_cast<int>(multi.queue.size()) : -1;
     queued_bytes.store(multi.bytes, std::memory_order_relaxed);
   }
-  std::vector<WatchedKey> watched;
+  std::set<WatchedKey> watched;
   std::unique_ptr<BlockedCommand> blocked;
   Subscriptions subscriptions;
   TrackingMode tracking;

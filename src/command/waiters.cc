@@ -17,13 +17,18 @@ void Waiters::WakeFirst(const std::list<Parked*>& queue, const Parked* after) {
   (*it)->session->Wake();
 }
 
-bool Waiters::Lost(const Parked& parked, const AwaitedKey& key) {
-  return !key.exists && std::any_of(parked.keys.begin(), parked.keys.end(), [&key](const AwaitedKey& old) {
-    return old.exists && old.row == key.row;
-  });
+void Waiters::PassOn(Parked& parked, const std::vector<AwaitedKey>& keys) {
+  std::unordered_map<std::string_view, bool> exists;
+  for (const AwaitedKey& key : keys) exists.emplace(key.row, key.exists);
+  for (AwaitedKey& old : parked.keys) {
+    const auto now = exists.find(old.row);
+    if (now == exists.end()) continue;
+    if (now->second || old.exists) WakeFirst(queues_.find(old.row)->second.parked, &parked);
+    old.exists = now->second;
+  }
 }
 
-void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
+void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys, bool unblock_on_nokey) {
   const std::lock_guard lock(mutex_);
   uint64_t arrival = 0;
   const auto known = parked_.find(&session);
@@ -33,13 +38,7 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
     const bool has_its_rows = keys.empty() || parked.keys.front().row == keys.front().row;
     if (parked.awaits_turn && has_its_rows) return;
     WakeThoseInTurn(parked);
-    for (const AwaitedKey& key : keys) {
-      const auto queue = key.exists || Lost(parked, key) ? queues_.find(key.row) : queues_.end();
-      if (queue != queues_.end()) WakeFirst(queue->second.parked, &parked);
-    }
-    for (AwaitedKey& old : parked.keys) {
-      for (const AwaitedKey& key : keys) old.exists = old.row == key.row ? key.exists : old.exists;
-    }
+    PassOn(parked, keys);
     // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up there, by when it first came.
     if (has_its_rows) return;
     arrival = parked.arrival;
@@ -49,6 +48,7 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys) {
   auto parked = std::make_unique<Parked>();
   parked->session = &session;
   parked->arrival = arrival != 0 ? arrival : ++arrivals_;
+  parked->unblock_on_nokey = unblock_on_nokey;
   for (const AwaitedKey& key : keys) {
     Queue& queue = queues_[key.row];
     // A key named twice counts once.
@@ -123,10 +123,8 @@ Waiters::Totals Waiters::totals() const {
   for (const auto& [row, queue] : queues_) {
     totals.blocking_keys += !queue.parked.empty();
     totals.watched_keys += !queue.watching.empty();
-    totals.until_gone += std::any_of(queue.parked.begin(), queue.parked.end(), [&row](const Parked* parked) {
-      return std::any_of(parked->keys.begin(), parked->keys.end(),
-                         [&row](const AwaitedKey& key) { return key.until_gone && key.row == row; });
-    });
+    totals.blocking_keys_on_nokey += std::any_of(queue.parked.begin(), queue.parked.end(),
+                                                 [](const Parked* parked) { return parked->unblock_on_nokey; });
   }
   return totals;
 }

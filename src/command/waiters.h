@@ -42,19 +42,19 @@ class Waiters : public CommitListener {
     std::string row;  // the key row
     uint32_t stripe;
     bool exists = false;  // as the command last saw it: then it may serve a waiter of another type
-    bool until_gone = false;  // the client is also woken to learn that the key is gone
   };
-  // What is waited for and watched, for INFO.
+  // The keys that clients wait for and watch, for INFO.
   struct Totals {
     uint64_t blocking_keys = 0;
-    uint64_t until_gone = 0;  // of these, keys whose end unblocks a client
+    uint64_t blocking_keys_on_nokey = 0;  // of these, keys whose deletion unblocks a client
     uint64_t watched_keys = 0;
     uint64_t watching_clients = 0;
   };
 
   // Parks the session on its keys, or, when it is parked already and was woken in vain, keeps its place and
-  // wakes whoever comes next for the keys that exist. REQUIRES: the stripes are held.
-  void Park(Session& session, const std::vector<AwaitedKey>& keys);
+  // wakes the next client of each key that exists or was deleted. With `unblock_on_nokey` the deletion of a key also
+  // unblocks the client. REQUIRES: the stripes are held.
+  void Park(Session& session, const std::vector<AwaitedKey>& keys, bool unblock_on_nokey);
   // The session was served, gave up or is gone. No-op when it is not parked.
   void Leave(Session& session);
   // Whether no client that came earlier for one of the same keys has been woken and is still to run; else the session
@@ -81,6 +81,7 @@ class Waiters : public CommitListener {
     uint64_t arrival = 0;
     bool woken = false;
     bool awaits_turn = false;  // it was woken, and then found one before it that was still to run
+    bool unblock_on_nokey = false;
     std::vector<AwaitedKey> keys;
   };
   // A key a client watches: by database and name, so its row changes when the database gets another keyspace.
@@ -98,8 +99,9 @@ class Waiters : public CommitListener {
   };
 
   static void WakeFirst(const std::list<Parked*>& queue, const Parked* after);
-  // The key was there when the client was parked and is not any more: one that comes later may wait for just that.
-  static bool Lost(const Parked& parked, const AwaitedKey& key);
+  // The client was woken in vain: wakes the next client of each key that exists, or was deleted since the client was
+  // parked, which another client may wait for. Keeps which keys exist.
+  void PassOn(Parked& parked, const std::vector<AwaitedKey>& keys);
   void RemoveParked(Parked& parked);
   // Wakes those that waited for their turn behind one that has had its own.
   void WakeThoseInTurn(const Parked& done);

@@ -96,7 +96,7 @@ Status WriteClients(CommandContext& ctx, Report& text) {
   text.Field("clients_in_timeout_table", blocked);
   text.Field("total_watched_keys", waits.watched_keys);
   text.Field("total_blocking_keys", waits.blocking_keys);
-  text.Field("total_blocking_keys_on_nokey", waits.until_gone);
+  text.Field("total_blocking_keys_on_nokey", waits.blocking_keys_on_nokey);
   return Ok();
 }
 
