@@ -26,12 +26,20 @@ def follow(replica, primary):
     wait_for_link(replica)
 
 
-def wait_until(condition, timeout_s=60, what="it"):
+def wait_until(condition, timeout_s=60, what="it", pause_s=0.02):
     """Waits until the condition holds."""
     deadline = time.monotonic() + timeout_s * PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {timeout_s} s"
-        time.sleep(0.02)
+        time.sleep(pause_s)
+
+
+def send_and_see(server, client, *words, shown):
+    """Sends a raw client's command and waits until CLIENT LIST shows that the server has begun it."""
+    client_id = client("client", "id")[1].decode()
+    client.send(*words)
+    with server.client() as other:
+        wait_until(lambda: other.client_list(client_id=[client_id])[0]["cmd"] == shown, pause_s=0, what=shown)
 
 
 def replication(server):

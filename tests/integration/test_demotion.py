@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is under way when a primary becomes a replica: messages, libraries of functions, and who is about to wait."""
+"""Commands that run while a primary becomes a replica: PUBLISH, commands that are about to block, and others.
+
+tests/faults/test_held_commits.py has those that wait for a commit meanwhile.
+"""
 
 import contextlib
 import threading
@@ -7,36 +10,45 @@ import time
 
 import pytest
 import redis
-from pairs import follow, replication, start, wait_for_link, wait_until
+from pairs import follow, replication, send_and_see, start, wait_for_link, wait_until
 from raw_client import RawClient
 
-SLOW_LIBRARY = """#!lua name=slow
-local x = 0
-for i = 1, 20000000 do x = x + i end
-redis.register_function('slow', function() return x end)"""
-FAST_LIBRARY = """#!lua name=fast
-redis.register_function('fast', function() return 1 end)"""
+class Repeating:
+    """A client that sends the commands again and again, and reads their replies, until the block ends."""
 
+    def __init__(self, port, *commands, together=1):
+        self.port = port
+        self.commands = commands * together
+        self.rounds = 0
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._run)
 
-@contextlib.contextmanager
-def repeating(port, *commands, together=1):
-    """A client that says the commands again and again, and reads what it is answered, until the block ends."""
-    ended = threading.Event()
-
-    def run():
-        with RawClient(port) as client:
-            while not ended.is_set():
-                client.send_together(*commands * together)
-                for _ in range(len(commands) * together):
+    def _run(self):
+        with RawClient(self.port) as client:
+            while not self.ended.is_set():
+                client.send_together(*self.commands)
+                for _ in self.commands:
                     client.read()
+                self.rounds += 1
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def wait_for_rounds(self, count):
+        """Waits until it has read the replies of that many more rounds."""
+        goal = self.rounds + count
+        wait_until(lambda: self.rounds >= goal, what="the client that repeats its commands")
+
+
+def wait_for_equal_offsets(first, second):
+    """Waits until the primary and the replica count the same bytes of the stream."""
+    wait_until(lambda: replication(first)["master_repl_offset"] == replication(second)["slave_repl_offset"],
+               what="the same offset")
 
 
 def test_messages_under_way_are_in_the_stream_or_not():
@@ -45,18 +57,18 @@ def test_messages_under_way_are_in_the_stream_or_not():
         follow(second, first)
         with contextlib.ExitStack() as publishers:
             for _ in range(3):
-                publishers.enter_context(repeating(first.port, ("publish", "news", "x" * 50), together=50))
+                publisher = Repeating(first.port, ("publish", "news", "x" * 50), together=50)
+                publishers.enter_context(publisher)
             for _ in range(30):
-                time.sleep(0.03)
+                publisher.wait_for_rounds(3)
                 first.client().execute_command("REPLICAOF", "127.0.0.1", 1)
-                time.sleep(0.1)
+                publisher.wait_for_rounds(3)
                 first.client().execute_command("REPLICAOF", "NO", "ONE")
                 wait_for_link(second)
         wait_for_link(second)
         first.client().set("a", 1)
         wait_until(lambda: second.client().get("a") == b"1", what="the last write")
-        time.sleep(0.1)
-        assert replication(first)["master_repl_offset"] == replication(second)["slave_repl_offset"]
+        wait_for_equal_offsets(first, second)
 
 
 def test_a_transaction_publishes_around_a_demotion():
@@ -68,54 +80,50 @@ def test_a_transaction_publishes_around_a_demotion():
             for words in (("multi",), ("publish", "q", 1), ("replicaof", "127.0.0.1", 1), ("publish", "q", 2)):
                 client(*words)
             assert client("exec")[1][1] == (b"+", b"OK")
-            time.sleep(0.2)
+            wait_until(lambda: replication(second)["master_link_status"] == "down", what="the end of the link")
             client("replicaof", "no", "one")
             wait_for_link(second)
             client("incr", "n")
             n = client("get", "n")[1]
             wait_until(lambda n=n: second.client().get("n") == n, what="the last write")
-            assert replication(first)["master_repl_offset"] == replication(second)["slave_repl_offset"]
+            wait_for_equal_offsets(first, second)
 
 
-def test_a_library_that_waited_is_refused():
-    """FUNCTION LOAD that waits for another one is not carried out on a server that is a replica by then."""
-    with start("cairn") as server:
-        for _ in range(3):
-            clients = [RawClient(server.port) for _ in range(2)]
-            for client, library in zip(clients, (SLOW_LIBRARY, FAST_LIBRARY)):
-                client.send("function", "load", "replace", library)
-                time.sleep(0.03)
-            server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
-            answers = [client.read() for client in clients]
-            names = {library[1] for library in server.client().execute_command("FUNCTION", "LIST")}
-            assert answers[0] == (b"$", b"slow")
-            assert answers[1][0] == b"-" and answers[1][1].startswith(b"READONLY"), answers[1]
-            assert names == {b"slow"}
-            server.client().execute_command("REPLICAOF", "NO", "ONE")
-            server.client().execute_command("FUNCTION", "FLUSH")
-            for client in clients:
-                client.close()
+def send_blpop(server):
+    """A client whose BLPOP of many keys the server has begun."""
+    client = RawClient(server.port)
+    send_and_see(server, client, "blpop", *(f"k{number}" for number in range(150000)), 0, shown="blpop")
+    return client
+
+
+def wait_for_blocked(server, count):
+    """Waits until so many clients wait for a key."""
+    with server.client() as client:
+        wait_until(lambda: client.info("clients")["blocked_clients"] == count, pause_s=0, what="blocked_clients")
 
 
 def test_who_is_about_to_wait_is_let_go():
     """A BLPOP of so many keys that the role changes while it looks for them is answered, one way or another."""
     with start("cairn") as server:
-        for pause in (0.05, 0.1, 0.2, 0.3):
-            client = RawClient(server.port)
-            client.send("blpop", *(f"k{number}" for number in range(150000)), 0)
-            time.sleep(pause)
-            server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
-            kind, text = client.read()
-            assert kind == b"-" and text.split()[0] in (b"UNBLOCKED", b"READONLY"), text
-            assert server.client().info("clients")["blocked_clients"] == 0
+        with send_blpop(server):
+            began = time.monotonic()
+            wait_for_blocked(server, 1)
+            looks_for_s = time.monotonic() - began
+        wait_for_blocked(server, 0)
+        for part in (0, 0.3, 0.6, 1):
+            with send_blpop(server) as client:
+                time.sleep(part * looks_for_s)
+                server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
+                kind, text = client.read()
+                assert kind == b"-" and text.split()[0] in (b"UNBLOCKED", b"READONLY"), text
+                wait_for_blocked(server, 0)
             server.client().execute_command("REPLICAOF", "NO", "ONE")
-            client.close()
 
 
 def test_a_new_id_is_not_for_transactions_with_keys():
     """DEBUG CHANGE-REPL-ID beside REPLICAOF would wait for it with the keys that it waits for."""
     with start("cairn") as server:
-        with repeating(server.port, ("multi",), ("get", "a"), ("debug", "change-repl-id"), ("exec",)):
+        with Repeating(server.port, ("multi",), ("get", "a"), ("debug", "change-repl-id"), ("exec",)):
             for _ in range(20):
                 server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
                 server.client().execute_command("REPLICAOF", "NO", "ONE")
@@ -130,7 +138,7 @@ def test_commands_with_consequences_run_once():
     """Databases that change places meanwhile are no reason to begin a BGSAVE or a REPLICAOF twice."""
     with start("cairn") as server, server.client() as client, contextlib.ExitStack() as swappers:
         for _ in range(3):
-            swappers.enter_context(repeating(server.port, ("swapdb", 0, 1)))
+            swappers.enter_context(Repeating(server.port, ("swapdb", 0, 1)))
         for _ in range(25):
             assert client.execute_command("REPLICAOF", "127.0.0.1", 1) == b"OK"
             assert client.execute_command("REPLICAOF", "NO", "ONE") == b"OK"
