@@ -24,14 +24,12 @@
 namespace cairn {
 
 class Waiters;
-class Server;  // server/server.h; only the commands of server/ look into it
 
 class CommandContext {
  public:
   CommandContext(Transaction& txn, Session& session, const Command& command, const CommandTable& table,
-                 const Limits& limits, Random& random, Server* server)
-      : txn_(txn), session_(session), command_(command), table_(table), limits_(limits), random_(random),
-        server_(server) {}
+                 const Limits& limits, Random& random)
+      : txn_(txn), session_(session), command_(command), table_(table), limits_(limits), random_(random) {}
 
   Transaction& txn() { return txn_; }
   Session& session() { return session_; }
@@ -39,7 +37,6 @@ class CommandContext {
   const CommandTable& table() const { return table_; }
   const Limits& limits() const { return limits_; }
   Random& random() { return random_; }
-  Server& server() { return *server_; }
 
   // Unix time in ms, the same for the whole command and in every rerun of it.
   int64_t now_ms() const { return txn_.now_ms(); }
@@ -108,7 +105,7 @@ class CommandContext {
 
   // The same surroundings for another command: EXEC running its queue.
   CommandContext For(const Command& command) {
-    CommandContext ctx(txn_, session_, command, table_, limits_, random_, server_);
+    CommandContext ctx(txn_, session_, command, table_, limits_, random_);
     ctx.set_waiters(waiters_);
     ctx.set_script_calls(script_calls_);
     return ctx;
@@ -133,7 +130,6 @@ class CommandContext {
   const CommandTable& table_;
   const Limits& limits_;
   Random& random_;
-  Server* server_;
   Waiters* waiters_ = nullptr;
   std::unique_ptr<ScriptCalls>* script_calls_ = nullptr;
   int64_t block_timeout_ms_ = 0;

@@ -222,7 +222,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
     }
   }
   if (call.rerun && !waiters_.TakeTurn(call.session)) return Status::MustBlock();
-  CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random, server_);
+  CommandContext ctx(worker.txn, call.session, *call.command, table_, limits_, worker.random);
   ctx.set_waiters(&waiters_);
   call.called.reset();
   ctx.set_script_calls(&call.called);

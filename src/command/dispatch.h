@@ -61,8 +61,8 @@ using DenialListener = std::function<void(Session& session, DenialReason reason,
 
 class Dispatcher {
  public:
-  Dispatcher(const CommandTable& table, const Limits& limits, Waiters& waiters, Server* server)
-      : table_(table), limits_(limits), waiters_(waiters), server_(server) {}
+  Dispatcher(const CommandTable& table, const Limits& limits, Waiters& waiters)
+      : table_(table), limits_(limits), waiters_(waiters) {}
 
   // Runs one request. `rerun`: it was parked and has been woken; then a key of the wrong type is not yet the one
   // that is waited for, and the command parks again.
@@ -112,7 +112,6 @@ class Dispatcher {
   const CommandTable& table_;
   const Limits& limits_;
   Waiters& waiters_;
-  Server* server_;
   BusyScripts busy_scripts_;
   DenialListener denial_listener_;
   Conditions conditions_;

@@ -8,18 +8,21 @@
 #include <fstream>
 #include <sstream>
 
+#include "acl/access_log.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/client_line.h"
+#include "server/client_registry.h"
 #include "server/client_session.h"
+#include "server/config.h"
+#include "server/pubsub.h"
 #include "server/replace_file.h"
-#include "server/server.h"
 
 namespace cairn {
 namespace {
 
-std::filesystem::path AclFilePath(Server& server) {
-  return std::filesystem::path(server.config().Text("dir")) / server.config().Text("aclfile");
+std::filesystem::path AclFilePath(const Config& config) {
+  return std::filesystem::path(config.Text("dir")) / config.Text("aclfile");
 }
 
 void WarnOfDisabled(const Users& users) {
@@ -38,17 +41,15 @@ void Close(Session& session, const Session& caller) {
 }
 
 // The `user` lines of the configuration file.
-std::vector<std::string> UserLines(Server& server) {
-  const std::string password = server.config().Text("requirepass");
-  if (server.users().IsPlain(password)) return {};
-  return server.users().Lines();
+std::vector<std::string> UserLines(const Users& users, const Config& config) {
+  const std::string password = config.Text("requirepass");
+  if (users.IsPlain(password)) return {};
+  return users.Lines();
 }
 
 }  // namespace
 
-Status LoadUsers(Server& server) {
-  Users& users = server.users();
-  Config& config = server.config();
+Status LoadUsers(Users& users, const Config& config) {
   users.SetDefaultPassword(config.Text("requirepass"));
   const std::vector<std::string> lines = config.Words("user");
   const bool has_file = !config.Text("aclfile").empty();
@@ -58,36 +59,36 @@ Status LoadUsers(Server& server) {
   }
   TRY(users.LoadLines(lines));
   if (has_file) {
-    const auto loaded = ReloadAclFile(server);
+    const auto loaded = ReloadAclFile(users, config);
     if (!loaded.ok()) return Status::Io(loaded.status().text());
   }
   WarnOfDisabled(users);
   return Ok();
 }
 
-Result<UserList> ReloadAclFile(Server& server) {
-  const std::string name = server.config().Text("aclfile");
+Result<UserList> ReloadAclFile(Users& users, const Config& config) {
+  const std::string name = config.Text("aclfile");
   std::ostringstream text;
   errno = 0;
-  std::ifstream file(AclFilePath(server));
+  std::ifstream file(AclFilePath(config));
   if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
   if (!file.is_open() || file.bad()) {
     return Status::Reply("Error loading ACLs, opening file '" + name + "': " + std::strerror(errno));
   }
-  return server.users().LoadText(text.str(), name);
+  return users.LoadText(text.str(), name);
 }
 
-Status SaveAclFile(Server& server) {
+Status SaveAclFile(const Users& users, const Config& config) {
   std::string text;
-  for (const std::string& line : server.users().Lines()) {
+  for (const std::string& line : users.Lines()) {
     text.append("user ").append(line).append("\n");
   }
-  return ReplaceFile(AclFilePath(server), text);
+  return ReplaceFile(AclFilePath(config), text);
 }
 
-void CloseClientsOf(Server& server, const UserList& users, const Session& caller) {
+void CloseClientsOf(const ClientRegistry& clients, const UserList& users, const Session& caller) {
   if (users.empty()) return;
-  for (const auto& session : server.clients().All()) {
+  for (const auto& session : clients.All()) {
     {
       std::lock_guard lock(session->mutex());
       if (std::find(users.begin(), users.end(), session->account) == users.end()) continue;
@@ -96,8 +97,8 @@ void CloseClientsOf(Server& server, const UserList& users, const Session& caller
   }
 }
 
-void CloseSubscribersBeyondRules(Server& server, const UserList& users, const Session& caller) {
-  server.pubsub().Visit([&](ClientSession& session, ChannelKind kind, std::string_view name) {
+void CloseSubscribersBeyondRules(PubSub& pubsub, const UserList& users, const Session& caller) {
+  pubsub.Visit([&](ClientSession& session, ChannelKind kind, std::string_view name) {
     std::shared_ptr<AclUser> user;
     {
       std::lock_guard lock(session.mutex());
@@ -113,22 +114,21 @@ void CloseSubscribersBeyondRules(Server& server, const UserList& users, const Se
   });
 }
 
-void LogDenial(Server& server, Session& session, DenialReason reason, std::string_view object,
-               std::string_view username) {
+void LogDenial(AccessLog& log, const CommandTable& table, Session& session, DenialReason reason,
+               std::string_view object, std::string_view username) {
   AccessLogEntry entry{.reason = reason,
                        .in_multi = session.multi.active,
                        .in_script = session.in_script,
                        .object = std::string(object),
                        .username = std::string(username),
-                       .client = ClientLine(session, server.table(), MonotonicUs())};
-  server.access_log().Add(std::move(entry), WallMs());
+                       .client = ClientLine(session, table, MonotonicUs())};
+  log.Add(std::move(entry), WallMs());
 }
 
-Status RewriteConfig(Server& server, RewriteScope scope) {
-  const std::string& path = server.identity().config_file;
+Status RewriteConfig(Config& config, const Users& users, const std::string& path, RewriteScope scope) {
   if (path.empty()) return Status::Reply("ERR The server is running without a config file");
-  if (server.config().Text("aclfile").empty()) server.config().Keep("user", UserLines(server));
-  const Status status = RewriteConfigFile(path, server.config(), scope);
+  if (config.Text("aclfile").empty()) config.Keep("user", UserLines(users, config));
+  const Status status = RewriteConfigFile(path, config, scope);
   return status.ok() ? Ok() : Status::Reply("ERR Rewriting config file: " + std::string(status.text()));
 }
 

@@ -18,30 +18,35 @@
 
 namespace cairn {
 
-class Server;
+class AccessLog;
+class ClientRegistry;
+class CommandTable;
+class Config;
+class PubSub;
 class Session;
 
 // Sets the users that requirepass, the `user` lines and the ACL file tell of. The error is for the
 // operator.
-Status LoadUsers(Server& server);
+Status LoadUsers(Users& users, const Config& config);
 
 // ACL LOAD and ACL SAVE. REQUIRES: aclfile is set. The error's text is without a prefix; that of
 // saving is for the log.
-Result<UserList> ReloadAclFile(Server& server);
-Status SaveAclFile(Server& server);
+Result<UserList> ReloadAclFile(Users& users, const Config& config);
+Status SaveAclFile(const Users& users, const Config& config);
 
-// CONFIG REWRITE, with the users as they are; no lines for them while requirepass says it all.
-Status RewriteConfig(Server& server, RewriteScope scope);
+// CONFIG REWRITE of `path`, empty when there is no such file, with the users as they are; no lines for them while
+// requirepass says it all.
+Status RewriteConfig(Config& config, const Users& users, const std::string& path, RewriteScope scope);
 
 // Closes the clients of users that are no more; the caller's own gets its reply first.
-void CloseClientsOf(Server& server, const UserList& users, const Session& caller);
+void CloseClientsOf(const ClientRegistry& clients, const UserList& users, const Session& caller);
 
 // Closes the users' clients that listen to a channel or a pattern which the users' rules do not allow any more, as
 // Redis's ACL SETUSER and ACL LOAD do.
-void CloseSubscribersBeyondRules(Server& server, const UserList& users, const Session& caller);
+void CloseSubscribersBeyondRules(PubSub& pubsub, const UserList& users, const Session& caller);
 
 // Adds to ACL LOG what the session was refused.
-void LogDenial(Server& server, Session& session, DenialReason reason, std::string_view object,
-               std::string_view username);
+void LogDenial(AccessLog& log, const CommandTable& table, Session& session, DenialReason reason,
+               std::string_view object, std::string_view username);
 
 }  // namespace cairn

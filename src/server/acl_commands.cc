@@ -5,15 +5,18 @@
 // None touches a row. A change is in force for every client's next call.
 #include <sys/random.h>
 
+#include "acl/access_log.h"
+#include "acl/users.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/access.h"
 #include "command/acl_categories.h"
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "server/accounts.h"
+#include "server/config.h"
 #include "server/families.h"
-#include "server/server.h"
+#include "server/pubsub.h"
 
 namespace cairn {
 namespace {
@@ -45,16 +48,16 @@ Status AclWhoAmI(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // ACL USERS
-Status AclUsers(CommandContext& ctx, Args&, Reply& reply) {
-  const UserList users = ctx.server().users().All();
+Status AclUsers(const AclParts& parts, CommandContext&, Args&, Reply& reply) {
+  const UserList users = parts.users.All();
   reply.Array(users.size());
   for (const auto& user : users) reply.Bulk(user->name());
   return Ok();
 }
 
 // ACL LIST
-Status AclList(CommandContext& ctx, Args&, Reply& reply) {
-  const std::vector<std::string> lines = ctx.server().users().Lines();
+Status AclList(const AclParts& parts, CommandContext&, Args&, Reply& reply) {
+  const std::vector<std::string> lines = parts.users.Lines();
   reply.Array(lines.size());
   for (const std::string& line : lines) reply.Bulk("user " + line);
   return Ok();
@@ -63,27 +66,27 @@ Status AclList(CommandContext& ctx, Args&, Reply& reply) {
 // ---- one user
 
 // ACL SETUSER username [rule [rule ...]]
-Status AclSetUser(CommandContext& ctx, Args& args, Reply& reply) {
+Status AclSetUser(const AclParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args[2];
   if (HasBlank(name)) return Status::Reply("ERR Usernames can't contain spaces or null characters");
-  const Status set = ctx.server().users().Set(name, args.all().subspan(3));
+  const Status set = parts.users.Set(name, args.all().subspan(3));
   if (!set.ok()) return WithPrefix(set.text());
-  CloseSubscribersBeyondRules(ctx.server(), {ctx.server().users().Find(name)}, ctx.session());
+  CloseSubscribersBeyondRules(parts.pubsub, {parts.users.Find(name)}, ctx.session());
   reply.Ok();
   return Ok();
 }
 
 // ACL DELUSER username [username ...]
-Status AclDelUser(CommandContext& ctx, Args& args, Reply& reply) {
+Status AclDelUser(const AclParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   const auto names = args.all().subspan(2);
   for (const std::string_view name : names) {
     if (name == kDefaultUser) return Status::Reply("ERR The 'default' user cannot be removed");
   }
   UserList removed;
   for (const std::string_view name : names) {
-    if (auto user = ctx.server().users().Remove(name)) removed.push_back(std::move(user));
+    if (auto user = parts.users.Remove(name)) removed.push_back(std::move(user));
   }
-  CloseClientsOf(ctx.server(), removed, ctx.session());
+  CloseClientsOf(parts.clients, removed, ctx.session());
   reply.Integer(static_cast<int64_t>(removed.size()));
   return Ok();
 }
@@ -98,8 +101,8 @@ void ReplySelector(Reply& reply, const Selector& selector) {
 }
 
 // ACL GETUSER username
-Status AclGetUser(CommandContext& ctx, Args& args, Reply& reply) {
-  const auto user = ctx.server().users().Find(args[2]);
+Status AclGetUser(const AclParts& parts, CommandContext&, Args& args, Reply& reply) {
+  const auto user = parts.users.Find(args[2]);
   if (user == nullptr) {
     reply.Null();
     return Ok();
@@ -125,8 +128,8 @@ Status AclGetUser(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // ACL DRYRUN username command [arg [arg ...]]
-Status AclDryRun(CommandContext& ctx, Args& args, Reply& reply) {
-  const auto user = ctx.server().users().Find(args[2]);
+Status AclDryRun(const AclParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  const auto user = parts.users.Find(args[2]);
   if (user == nullptr) return WithPrefix("User '" + std::string(args[2]) + "' not found");
   const auto argv = args.all().subspan(3);
   const Command* command = ctx.table().Resolve(argv);
@@ -228,10 +231,10 @@ void ReplyEntry(Reply& reply, const AccessLogEntry& entry, int64_t now_ms) {
 }
 
 // ACL LOG [count | RESET]
-Status AclLog(CommandContext& ctx, Args& args, Reply& reply) {
+Status AclLog(const AclParts& parts, CommandContext&, Args& args, Reply& reply) {
   if (args.size() > 3) return TooMany(args);
   args.Skip(1);
-  AccessLog& log = ctx.server().access_log();
+  AccessLog& log = parts.access_log;
   if (args.Keyword("reset")) {
     log.Reset();
     reply.Ok();
@@ -249,22 +252,20 @@ Status AclLog(CommandContext& ctx, Args& args, Reply& reply) {
 // ---- the file
 
 // ACL LOAD
-Status AclLoad(CommandContext& ctx, Args&, Reply& reply) {
-  Server& server = ctx.server();
-  if (server.config().Text("aclfile").empty()) return Status::Reply(kNoFile);
-  const auto gone = ReloadAclFile(server);
+Status AclLoad(const AclParts& parts, CommandContext& ctx, Args&, Reply& reply) {
+  if (parts.config.Text("aclfile").empty()) return Status::Reply(kNoFile);
+  const auto gone = ReloadAclFile(parts.users, parts.config);
   if (!gone.ok()) return WithPrefix(gone.status().text());
-  CloseClientsOf(server, *gone, ctx.session());
-  CloseSubscribersBeyondRules(server, server.users().All(), ctx.session());
+  CloseClientsOf(parts.clients, *gone, ctx.session());
+  CloseSubscribersBeyondRules(parts.pubsub, parts.users.All(), ctx.session());
   reply.Ok();
   return Ok();
 }
 
 // ACL SAVE
-Status AclSave(CommandContext& ctx, Args&, Reply& reply) {
-  Server& server = ctx.server();
-  if (server.config().Text("aclfile").empty()) return Status::Reply(kNoFile);
-  const Status saved = SaveAclFile(server);
+Status AclSave(const AclParts& parts, CommandContext&, Args&, Reply& reply) {
+  if (parts.config.Text("aclfile").empty()) return Status::Reply(kNoFile);
+  const Status saved = SaveAclFile(parts.users, parts.config);
   if (!saved.ok()) {
     Log(LogSeverity::kWarning, "ACL SAVE: the ACL file stays as it was: " + std::string(saved.text()));
     return Status::Reply(kSaveFailed);
@@ -316,36 +317,36 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "cat", .arity = -2, .flags = kOpen, .run = AclCat, .group = kGroup, .since = "6.0.0",
      .summary = "Lists the categories of commands, or the commands of one.", .complexity = "O(1)",
      .syntax = "[categoryname]"},
-    {.name = "deluser", .arity = -3, .flags = kGuarded, .run = AclDelUser, .group = kGroup,
+    {.name = "deluser", .arity = -3, .flags = kGuarded, .run = With<AclDelUser>, .group = kGroup,
      .since = "6.0.0", .summary = "Removes users and closes their connections.",
      .complexity = "O(N) with N the number of connections", .syntax = "username [username ...]",
      .tips = kEveryNode},
-    {.name = "dryrun", .arity = -4, .flags = kGuarded, .run = AclDryRun, .group = kGroup,
+    {.name = "dryrun", .arity = -4, .flags = kGuarded, .run = With<AclDryRun>, .group = kGroup,
      .since = "7.0.0", .summary = "Tells whether a user may run a command.", .complexity = "O(1)",
      .syntax = "username command [arg [arg ...]]"},
     {.name = "genpass", .arity = -2, .flags = kOpen, .run = AclGenPass, .group = kGroup,
      .since = "6.0.0", .summary = "Makes up a random password.", .complexity = "O(1)",
      .syntax = "[bits]"},
-    {.name = "getuser", .arity = 3, .flags = kGuarded, .run = AclGetUser, .group = kGroup,
+    {.name = "getuser", .arity = 3, .flags = kGuarded, .run = With<AclGetUser>, .group = kGroup,
      .since = "6.0.0", .summary = "Returns the rules of a user.",
      .complexity = "O(N) with N the number of the user's rules", .syntax = "username"},
-    {.name = "list", .arity = 2, .flags = kGuarded, .run = AclList, .group = kGroup,
+    {.name = "list", .arity = 2, .flags = kGuarded, .run = With<AclList>, .group = kGroup,
      .since = "6.0.0", .summary = "Returns the users as lines of a configuration file.",
      .complexity = kPerUser},
-    {.name = "load", .arity = 2, .flags = kGuarded | kSlowLane, .run = AclLoad, .group = kGroup,
+    {.name = "load", .arity = 2, .flags = kGuarded | kSlowLane, .run = With<AclLoad>, .group = kGroup,
      .since = "6.0.0", .summary = "Reads the users from the ACL file again.",
      .complexity = kPerUser},
-    {.name = "log", .arity = -2, .flags = kGuarded, .run = AclLog, .group = kGroup,
+    {.name = "log", .arity = -2, .flags = kGuarded, .run = With<AclLog>, .group = kGroup,
      .since = "6.0.0", .summary = "Returns what was refused lately.",
      .complexity = "O(N) with N the number of entries returned", .syntax = "[count | RESET]"},
-    {.name = "save", .arity = 2, .flags = kGuarded | kSlowLane, .run = AclSave, .group = kGroup,
+    {.name = "save", .arity = 2, .flags = kGuarded | kSlowLane, .run = With<AclSave>, .group = kGroup,
      .since = "6.0.0", .summary = "Writes the users to the ACL file.", .complexity = kPerUser,
      .tips = kEveryNode},
-    {.name = "setuser", .arity = -3, .flags = kGuarded, .run = AclSetUser, .group = kGroup,
+    {.name = "setuser", .arity = -3, .flags = kGuarded, .run = With<AclSetUser>, .group = kGroup,
      .since = "6.0.0", .summary = "Makes a user or changes one.",
      .complexity = "O(N) with N the number of rules", .syntax = "username [rule [rule ...]]",
      .tips = kEveryNode},
-    {.name = "users", .arity = 2, .flags = kGuarded, .run = AclUsers, .group = kGroup,
+    {.name = "users", .arity = 2, .flags = kGuarded, .run = With<AclUsers>, .group = kGroup,
      .since = "6.0.0", .summary = "Returns the names of the users.", .complexity = kPerUser},
     {.name = "whoami", .arity = 2, .flags = kOpen, .run = AclWhoAmI, .group = kGroup,
      .since = "6.0.0", .summary = "Returns the user of the connection.", .complexity = "O(1)"},

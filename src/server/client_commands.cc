@@ -4,15 +4,18 @@
 //
 // None touches a row. Those that act on other clients leave a request in the session (close,
 // unblock) and wake the thread that owns its connection.
+#include "acl/users.h"
 #include "base/clock.h"
 #include "base/number.h"
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "server/client_filter.h"
 #include "server/client_line.h"
+#include "server/client_memory.h"
 #include "server/client_name.h"
+#include "server/client_pause.h"
+#include "server/client_registry.h"
 #include "server/families.h"
-#include "server/server.h"
 #include "server/tracking_commands.h"
 
 namespace cairn {
@@ -74,12 +77,12 @@ Status ClientInfo(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // CLIENT LIST [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]
-Status ClientList(CommandContext& ctx, Args& args, Reply& reply) {
+Status ClientList(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   const ClientFilter filter = TRY(ParseListFilter(args));
   const int64_t now_us = MonotonicUs();
   std::string lines;
-  for (const auto& session : ctx.server().clients().All()) {
+  for (const auto& session : parts.clients.All()) {
     const bool is_gone = session->close == CloseRequest::kNow && session.get() != &ctx.session();
     if (!is_gone && filter.Matches(*session, ctx.session().id())) {
       lines.append(ClientLine(*session, ctx.table(), now_us)).append("\n");
@@ -90,15 +93,11 @@ Status ClientList(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // Closes every client the filter means; one's own connection gets its reply first.
-int64_t KillMatching(CommandContext& ctx, const ClientFilter& filter) {
+int64_t KillMatching(const ClientParts& parts, CommandContext& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
-  Follower& follower = ctx.server().replication().follower();
-  if (filter.type == ClientFilter::Type::kPrimary && follower.state() == Follower::State::kConnected) {
-    follower.Break();
-    ++killed;
-  }
+  if (filter.type == ClientFilter::Type::kPrimary && parts.break_primary_link()) ++killed;
   const uint64_t my_id = ctx.session().id();
-  for (const auto& session : ctx.server().clients().All()) {
+  for (const auto& session : parts.clients.All()) {
     if (!filter.Matches(*session, my_id)) continue;
     ++killed;
     if (session->id() == my_id) {
@@ -112,16 +111,16 @@ int64_t KillMatching(CommandContext& ctx, const ClientFilter& filter) {
 }
 
 // CLIENT KILL <ip:port | option value [option value ...]>
-Status ClientKill(CommandContext& ctx, Args& args, Reply& reply) {
+Status ClientKill(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   if (args.left() == 1) {  // the old form
     const ClientFilter filter{.peer = std::string(args.Bytes()), .skip_me = false};
-    if (KillMatching(ctx, filter) == 0) return Status::Reply("ERR No such client");
+    if (KillMatching(parts, ctx, filter) == 0) return Status::Reply("ERR No such client");
     reply.Ok();
     return Ok();
   }
-  const ClientFilter filter = TRY(ParseKillFilter(args, ctx.server().users()));
-  reply.Integer(KillMatching(ctx, filter));
+  const ClientFilter filter = TRY(ParseKillFilter(args, parts.users));
+  reply.Integer(KillMatching(parts, ctx, filter));
   return Ok();
 }
 
@@ -152,9 +151,9 @@ Status SetSwitch(Args& args, std::atomic<bool>& target, Reply& reply) {
 }
 
 // CLIENT NO-EVICT <ON | OFF>
-Status ClientNoEvict(CommandContext& ctx, Args& args, Reply& reply) {
+Status ClientNoEvict(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(SetSwitch(args, ctx.session().no_evict, reply));
-  ctx.server().client_memory().Reconsider();
+  parts.memory.Reconsider();
   return Ok();
 }
 
@@ -164,7 +163,7 @@ Status ClientNoTouch(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // CLIENT UNBLOCK client-id [TIMEOUT | ERROR]
-Status ClientUnblock(CommandContext& ctx, Args& args, Reply& reply) {
+Status ClientUnblock(const ClientParts& parts, CommandContext&, Args& args, Reply& reply) {
   if (args.size() > 4) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "CLIENT"));
   args.Skip(1);
   const std::string_view id_text = args.Bytes();
@@ -176,7 +175,7 @@ Status ClientUnblock(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const auto id = ParseInt64(id_text);
   if (!id) return Status::Reply(errors::kNotAnInteger);
-  const auto session = ctx.server().clients().Find(static_cast<uint64_t>(*id));
+  const auto session = parts.clients.Find(static_cast<uint64_t>(*id));
   const bool blocked = session != nullptr && session->is_blocked;
   if (blocked) session->Unblock(request);
   reply.Integer(blocked ? 1 : 0);
@@ -184,7 +183,7 @@ Status ClientUnblock(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // CLIENT PAUSE timeout [WRITE | ALL]
-Status ClientPauseCommand(CommandContext& ctx, Args& args, Reply& reply) {
+Status ClientPauseCommand(const ClientParts& parts, CommandContext&, Args& args, Reply& reply) {
   if (args.size() > 4) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "CLIENT"));
   args.Skip(1);
   const std::string_view timeout_text = args.Bytes();
@@ -199,14 +198,14 @@ Status ClientPauseCommand(CommandContext& ctx, Args& args, Reply& reply) {
   if (*timeout_ms < 0) return Status::Reply("ERR timeout is negative");
   const int64_t now_ms = WallMs();
   if (*timeout_ms > INT64_MAX - now_ms) return Status::Reply("ERR timeout is out of range");
-  ctx.server().pause().Begin(ClientPause::Purpose::kCommand, mode, now_ms, now_ms + *timeout_ms);
+  parts.pause.Begin(ClientPause::Purpose::kCommand, mode, now_ms, now_ms + *timeout_ms);
   reply.Ok();
   return Ok();
 }
 
 // CLIENT UNPAUSE
-Status ClientUnpause(CommandContext& ctx, Args&, Reply& reply) {
-  ctx.server().pause().End(ClientPause::Purpose::kCommand);
+Status ClientUnpause(const ClientParts& parts, CommandContext&, Args&, Reply& reply) {
+  parts.pause.End(ClientPause::Purpose::kCommand);
   reply.Ok();
   return Ok();
 }
@@ -276,12 +275,12 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "info", .arity = 2, .flags = kOwn, .run = ClientInfo, .group = kGroup,
      .since = "6.2.0", .summary = "Returns a line about the connection.", .complexity = "O(1)",
      .tips = "nondeterministic_output"},
-    {.name = "list", .arity = -2, .flags = kOthers, .run = ClientList, .group = kGroup,
+    {.name = "list", .arity = -2, .flags = kOthers, .run = With<ClientList>, .group = kGroup,
      .since = "2.4.0", .summary = "Returns a line about each connection.",
      .complexity = "O(N) with N the number of connections",
      .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
      .tips = "nondeterministic_output"},
-    {.name = "kill", .arity = -3, .flags = kOthers, .run = ClientKill, .group = kGroup,
+    {.name = "kill", .arity = -3, .flags = kOthers, .run = With<ClientKill>, .group = kGroup,
      .since = "2.4.0", .summary = "Closes connections.",
      .complexity = "O(N) with N the number of connections",
      .syntax = "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | "
@@ -289,32 +288,32 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "reply", .arity = 3, .flags = kOwn, .run = ClientReply, .group = kGroup,
      .since = "3.2.0", .summary = "Says whether the connection is answered.", .complexity = "O(1)",
      .syntax = "<ON | OFF | SKIP>"},
-    {.name = "no-evict", .arity = 3, .flags = kOthers, .run = ClientNoEvict, .group = kGroup,
+    {.name = "no-evict", .arity = 3, .flags = kOthers, .run = With<ClientNoEvict>, .group = kGroup,
      .since = "7.0.0", .summary = "Says whether the connection is spared when memory gets short.",
      .complexity = "O(1)", .syntax = "<ON | OFF>"},
     {.name = "no-touch", .arity = 3, .flags = kOwn, .run = ClientNoTouch, .group = kGroup,
      .since = "7.2.0", .summary = "Says whether the connection's reads count as uses of a key.",
      .complexity = "O(1)", .syntax = "<ON | OFF>"},
-    {.name = "unblock", .arity = -3, .flags = kOthers, .run = ClientUnblock, .group = kGroup,
+    {.name = "unblock", .arity = -3, .flags = kOthers, .run = With<ClientUnblock>, .group = kGroup,
      .since = "5.0.0", .summary = "Lets a waiting client go on without its key.",
      .complexity = "O(log N) with N the number of connections",
      .syntax = "client-id [TIMEOUT | ERROR]"},
-    {.name = "pause", .arity = -3, .flags = kOthers, .run = ClientPauseCommand, .group = kGroup,
+    {.name = "pause", .arity = -3, .flags = kOthers, .run = With<ClientPauseCommand>, .group = kGroup,
      .since = "2.9.50", .summary = "Holds back what clients send for a time.", .complexity = "O(1)",
      .syntax = "timeout [WRITE | ALL]"},
-    {.name = "unpause", .arity = 2, .flags = kOthers, .run = ClientUnpause, .group = kGroup,
+    {.name = "unpause", .arity = 2, .flags = kOthers, .run = With<ClientUnpause>, .group = kGroup,
      .since = "6.2.0", .summary = "Ends a pause.",
      .complexity = "O(N) with N the number of connections"},
     {.name = "getredir", .arity = 2, .flags = kOwn, .run = ClientGetRedir, .group = kGroup,
      .since = "6.0.0",
      .summary = "Returns the client that invalidation messages are redirected to.",
      .complexity = "O(1)"},
-    {.name = "tracking", .arity = -3, .flags = kOwn, .run = ClientTracking, .group = kGroup,
+    {.name = "tracking", .arity = -3, .flags = kOwn, .run = With<ClientTracking>, .group = kGroup,
      .since = "6.0.0", .summary = "Tells the client when keys that it has read change.",
      .complexity = "O(1), or with BCAST O(N) with N the prefixes",
      .syntax = "<ON | OFF> [REDIRECT client-id:integer] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] "
                "[OPTOUT] [NOLOOP]"},
-    {.name = "trackinginfo", .arity = 2, .flags = kOwn, .run = ClientTrackingInfo, .group = kGroup,
+    {.name = "trackinginfo", .arity = 2, .flags = kOwn, .run = With<ClientTrackingInfo>, .group = kGroup,
      .since = "6.2.0", .summary = "Returns how the connection tracks keys.", .complexity = "O(1)"},
     {.name = "caching", .arity = 3, .flags = kOwn, .run = ClientCaching, .group = kGroup,
      .since = "6.0.0", .summary = "Says whether the keys of the next command are tracked.",

@@ -3,9 +3,15 @@
 
 #include <algorithm>
 
+#include "acl/users.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/server.h"
+#include "command/dispatch.h"
+#include "server/client_memory.h"
+#include "server/client_registry.h"
+#include "server/monitors.h"
+#include "server/pubsub.h"
+#include "server/tracking.h"
 
 namespace cairn {
 namespace {
@@ -19,14 +25,14 @@ constexpr uint64_t kUnsentBound = 16 << 20;
 
 }  // namespace
 
-ClientSession::ClientSession(uint64_t id, Server& server, const ConnectionOrigin& origin,
+ClientSession::ClientSession(uint64_t id, const Parts& parts, const ConnectionOrigin& origin,
                              std::shared_ptr<ConnectionWaker> waker)
-    : Session(id), server_(server), waker_(std::move(waker)) {
+    : Session(id), parts_(parts), waker_(std::move(waker)) {
   peer = origin.peer;
   local = origin.local;
   fd = origin.fd;
   read_only_port = origin.read_only;
-  account = server.users().default_user();
+  account = parts.users.default_user();
   authenticated = account->is_open();
   created_us = last_active_us = MonotonicUs();
 }
@@ -37,11 +43,11 @@ void ClientSession::Wake() {
 }
 
 void ClientSession::RememberReads(std::span<const std::string_view> keys) {
-  server_.tracking().Remember(*this, keys);
+  parts_.tracking.Remember(*this, keys);
 }
 
 RequestLimits ClientSession::request_limits() const {
-  return {server_.limits().proto_max_bulk_len.load(std::memory_order_relaxed), is_let_in()};
+  return {parts_.limits.proto_max_bulk_len.load(std::memory_order_relaxed), is_let_in()};
 }
 
 int64_t ClientSession::deadline_us() const {
@@ -68,7 +74,7 @@ void ClientSession::Push(std::string_view messages) {
     if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
     const bool was_empty = pushed_.empty();
     pushed_.append(messages);
-    const int64_t hard = server_.settings().hard_output_limit(output_class());
+    const int64_t hard = parts_.settings.hard_output_limit(output_class());
     const uint64_t waiting = pushed_.size() + output_bytes.load(std::memory_order_relaxed);
     if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
       close = CloseRequest::kNow;
@@ -78,7 +84,7 @@ void ClientSession::Push(std::string_view messages) {
     pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
     if (was_empty || pushed_.empty()) waker_->Wake();
   }
-  server_.client_memory().Count(*this);
+  parts_.memory.Count(*this);
 }
 
 uint64_t ClientSession::unsent_bytes() {
@@ -97,15 +103,15 @@ void ClientSession::TakePushed(std::string& out) {
 
 uint64_t ClientSession::most_unsent_bytes() const {
   if (!is_let_in()) return static_cast<uint64_t>(kMostUnsentBeforeLogin);
-  const uint64_t all_clients = no_evict ? 0 : server_.client_memory().limit();
+  const uint64_t all_clients = no_evict ? 0 : parts_.memory.limit();
   return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 8, kLeastUnsentBound, kUnsentBound);
 }
 
 // The hard limit is for unsent bytes, and of the buffer up to a half may have been sent.
 bool ClientSession::MayHold(uint64_t bytes) {
   output_capacity.store(bytes, std::memory_order_relaxed);
-  server_.client_memory().Count(*this);
-  const int64_t hard = server_.settings().hard_output_limit(output_class());
+  parts_.memory.Count(*this);
+  const int64_t hard = parts_.settings.hard_output_limit(output_class());
   if (hard > 0 && static_cast<int64_t>(bytes / 2) > hard && close.load() != CloseRequest::kNow) {
     LogOutputLimit(bytes);
     close = CloseRequest::kNow;
@@ -119,10 +125,10 @@ void ClientSession::LogOutputLimit(uint64_t bytes) {
 }
 
 bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
-  const OutputLimit& limit = server_.settings().output_limits[static_cast<int>(output_class())];
+  const OutputLimit& limit = parts_.settings.output_limits[static_cast<int>(output_class())];
   const auto bytes = static_cast<int64_t>(unsent_bytes);
   if (bytes > kMostUnsentBeforeLogin && !is_let_in()) return true;
-  const int64_t hard = server_.settings().hard_output_limit(output_class());
+  const int64_t hard = parts_.settings.hard_output_limit(output_class());
   if (hard > 0 && bytes >= hard) {
     LogOutputLimit(unsent_bytes);
     return true;
@@ -139,19 +145,19 @@ bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
 }
 
 bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
-  const int64_t limit = server_.settings().client_query_buffer_limit.load(std::memory_order_relaxed);
+  const int64_t limit = parts_.settings.client_query_buffer_limit.load(std::memory_order_relaxed);
   return static_cast<int64_t>(pending_bytes) > limit || close.load(std::memory_order_relaxed) == CloseRequest::kNow;
 }
 
 bool ClientSession::IsIdleTooLong(int64_t now_us) const {
-  const int64_t timeout_s = server_.settings().timeout_s.load(std::memory_order_relaxed);
+  const int64_t timeout_s = parts_.settings.timeout_s.load(std::memory_order_relaxed);
   if (is_subscriber() || is_monitor || is_replica) return false;
   return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
 bool ClientSession::IsLoginOverdue(int64_t now_us, bool in_handshake) const {
   if (is_let_in() && !in_handshake) return false;
-  const int64_t timeout_s = server_.settings().auth_timeout_s.load(std::memory_order_relaxed);
+  const int64_t timeout_s = parts_.settings.auth_timeout_s.load(std::memory_order_relaxed);
   return timeout_s > 0 && now_us - created_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
@@ -162,22 +168,22 @@ void ClientSession::NoteBuffers(const BufferUse& use) {
   output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
   output_capacity.store(use.output_capacity, std::memory_order_relaxed);
   tls_bytes.store(use.tls_bytes, std::memory_order_relaxed);
-  server_.client_memory().Count(*this);
+  parts_.memory.Count(*this);
   const bool is_stranger = use.in_handshake || !is_let_in();
   if (is_stranger || stranger_bytes.load(std::memory_order_relaxed) != 0) [[unlikely]] {
     const uint64_t bytes = use.query_capacity + use.output_capacity + use.tls_bytes;
-    server_.client_memory().CountStranger(*this, is_stranger ? bytes : 0);
+    parts_.memory.CountStranger(*this, is_stranger ? bytes : 0);
   }
 }
 
 void ClientSession::OnClosed() {
-  server_.dispatcher().Forget(*this);
-  server_.pubsub().Forget(*this);
-  server_.tracking().TurnOff(*this);
-  server_.monitors().Remove(*this);
-  server_.replication().Forget(*this);
-  server_.clients().Remove(id());
-  server_.client_memory().Forget(*this);
+  parts_.dispatcher.Forget(*this);
+  parts_.pubsub.Forget(*this);
+  parts_.tracking.TurnOff(*this);
+  parts_.monitors.Remove(*this);
+  parts_.on_closed(*this);
+  parts_.clients.Remove(id());
+  parts_.memory.Forget(*this);
 }
 
 }  // namespace cairn

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,12 +18,33 @@
 
 namespace cairn {
 
-class Server;
+class ClientMemory;
+class ClientRegistry;
+class Dispatcher;
+class Monitors;
+class PubSub;
+class Tracking;
+class Users;
+struct Limits;
 struct Replica;
 
 class ClientSession : public Session, public Client {
  public:
-  ClientSession(uint64_t id, Server& server, const ConnectionOrigin& origin,
+  struct Parts {
+    const Settings& settings;
+    const Limits& limits;
+    Users& users;
+    ClientRegistry& clients;
+    ClientMemory& memory;
+    Dispatcher& dispatcher;
+    PubSub& pubsub;
+    Tracking& tracking;
+    Monitors& monitors;
+    std::function<void(ClientSession&)> on_closed;  // it is no replica any more, and waits for none
+  };
+
+  // `parts` outlives the session.
+  ClientSession(uint64_t id, const Parts& parts, const ConnectionOrigin& origin,
                 std::shared_ptr<ConnectionWaker> waker);
 
   void Wake() override;
@@ -61,7 +83,7 @@ class ClientSession : public Session, public Client {
   ClientClass output_class() const;
   void LogOutputLimit(uint64_t bytes);
 
-  Server& server_;
+  const Parts& parts_;
   const std::shared_ptr<ConnectionWaker> waker_;
   std::atomic<bool> woken_{false};
   int64_t soft_limit_since_us_ = 0;  // when the output first passed the soft limit; 0: it has not

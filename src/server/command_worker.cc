@@ -5,12 +5,23 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/dispatch.h"
 #include "script/run_command.h"
 #include "script/scripting.h"
+#include "server/announcer.h"
 #include "server/client_line.h"
+#include "server/client_pause.h"
 #include "server/client_session.h"
+#include "server/committer.h"
+#include "server/cross_protocol.h"
+#include "server/latency_monitor.h"
+#include "server/monitors.h"
+#include "server/pubsub.h"
 #include "server/redact.h"
-#include "server/server.h"
+#include "server/replicas.h"
+#include "server/slow_log.h"
+#include "server/stats.h"
+#include "storage/store.h"
 
 namespace cairn {
 namespace {
@@ -33,12 +44,12 @@ std::string_view ErrorOf(std::string_view reply) {
 
 }  // namespace
 
-BaseWorker::BaseWorker(Server& server, Lane lane)
-    : server_(server), lane_(lane), stats_(server.stats().AddWorker()),
+BaseWorker::BaseWorker(const Parts& parts, Lane lane)
+    : parts_(parts), lane_(lane), stats_(parts.stats.AddWorker()),
       random_(static_cast<uint64_t>(MonotonicUs()) ^ reinterpret_cast<uintptr_t>(this)),
-      txn_(std::make_unique<Transaction>(server.store())) {}
+      txn_(std::make_unique<Transaction>(parts.store)) {}
 
-void BaseWorker::Fetch(std::string_view missing) { server_.store().Fetch(missing); }
+void BaseWorker::Fetch(std::string_view missing) { parts_.store.Fetch(missing); }
 bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes() || txn_->has_announcements(); }
 bool BaseWorker::is_full() const {
   return txn_->pending_bytes() > kFullTickBytes || txn_->pending_rows() > kFullTickRows;
@@ -47,12 +58,12 @@ bool BaseWorker::is_full() const {
 void BaseWorker::NoteRead(Client& client, uint64_t bytes) {
   stats_.OnRead(bytes);
   auto& session = static_cast<ClientSession&>(client);
-  if (session.is_replica) [[unlikely]] server_.replication().replicas().NoteAlive(session);
+  if (session.is_replica) [[unlikely]] parts_.replicas.NoteAlive(session);
 }
 void BaseWorker::NoteWritten(uint64_t bytes) { stats_.OnWritten(bytes); }
 
 std::string BaseWorker::commit_error() const {
-  return "-MISCONF Errors writing to the AOF file: " + server_.store().write_error() + "\r\n";
+  return "-MISCONF Errors writing to the AOF file: " + parts_.store.write_error() + "\r\n";
 }
 
 void BaseWorker::LogFailure(const Status& status) {
@@ -61,7 +72,7 @@ void BaseWorker::LogFailure(const Status& status) {
 
 RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv, std::string& out) {
   auto& session = static_cast<ClientSession&>(client);
-  if (server_.pause().is_set()) [[unlikely]] {
+  if (parts_.pause.is_set()) [[unlikely]] {
     const int64_t left_ms = HeldBackUntil(session, argv) - WallMs();
     if (left_ms > 0) {
       session.paused_until_us = MonotonicUs() + std::min(left_ms, kLongestHoldMs) * 1000;
@@ -74,16 +85,16 @@ RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv
 
 bool BaseWorker::MayChangeData(const Command& command, std::span<const std::string_view> argv) {
   if (!(command.flags() & (kWrite | kMayReplicate))) return false;
-  return !command.Has(kRunsScript) || !IsSaidToOnlyRead(server_.scripting(), command.row().name, argv);
+  return !command.Has(kRunsScript) || !IsSaidToOnlyRead(parts_.scripting, command.row().name, argv);
 }
 
 // Until when (wall time) the request has to wait for CLIENT PAUSE; 0: it has not. Not CLIENT itself, so that UNPAUSE
 // gets through, nor what is an error anyway, nor what a replica says: it would seem to be silent.
 int64_t BaseWorker::HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv) {
   if (session.is_replica) return 0;
-  const Command* const command = server_.table().Resolve(argv);
+  const Command* const command = parts_.table.Resolve(argv);
   if (command == nullptr || !command->AcceptsArity(argv.size()) || command->top().row().name == "client") return 0;
-  const ClientPause& pause = server_.pause();
+  const ClientPause& pause = parts_.pause;
   return RequestMayChangeData(session, *command, argv) ? pause.writes_until_ms() : pause.others_until_ms();
 }
 
@@ -111,7 +122,7 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
     const Command& command = *session.blocked->command;
     const size_t start = out.size();
     Reply reply(out, session.protocol);
-    server_.dispatcher().GiveUp(session, why, reply);
+    parts_.dispatcher.GiveUp(session, why, reply);
     const std::string_view error = ErrorOf(std::string_view(out).substr(start));
     stats_.OnCommand(command, 0, !error.empty(), error);
     return why == UnblockRequest::kDemoted ? RunResult::kClose : RunResult::kDone;
@@ -130,7 +141,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
   const bool was_monitor = session.is_monitor.load(std::memory_order_relaxed);
   const bool was_replica = session.is_replica.load(std::memory_order_relaxed);
-  Outcome outcome = server_.dispatcher().Execute(worker, session, argv, reply, rerun);
+  Outcome outcome = parts_.dispatcher.Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
   const bool is_uncommitted = outcome.is_uncommitted || txn_->saw_uncommitted() || txn_->announced();
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && is_uncommitted);
@@ -140,16 +151,16 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     return RunResult::kWouldWait;
   }
   if (outcome.command == nullptr && CrossProtocolAlarm::IsHttp(argv[0])) {
-    server_.cross_protocol().Sound(session.peer);
+    parts_.cross_protocol.Sound(session.peer);
     return RunResult::kAbort;
   }
   AfterRequest(outcome, out, start);
   const int64_t ended_us = MonotonicUs();
   session.last_active_us.store(ended_us, std::memory_order_relaxed);
-  if (server_.monitors().any() && !outcome.rejected && !rerun) Feed(session, outcome, argv);
+  if (parts_.monitors.any() && !outcome.rejected && !rerun) Feed(session, outcome, argv);
   if (outcome.verdict == Verdict::kParked) return RunResult::kParked;
   const int64_t usec = ended_us - started_us;
-  if (rerun) server_.latency().Note("command-unblocking", usec);
+  if (rerun) parts_.latency.Note("command-unblocking", usec);
   Count(session, outcome, argv, usec, std::string_view(out).substr(start));
   if (was_replica && out.size() > start) return CutOffReplica(session, outcome, out, start);
   if (session.reply_mode != ReplyMode::kOn) {
@@ -177,7 +188,7 @@ RunResult BaseWorker::CutOffReplica(ClientSession& session, const Outcome& outco
                                    std::string(error) + "' after processing the command '" + name + "'");
   }
   Log(LogSeverity::kNotice, "Replica generated a reply to command '" + name + "', disconnecting it: " +
-                                ClientLine(session, server_.table(), MonotonicUs()));
+                                ClientLine(session, parts_.table, MonotonicUs()));
   out.resize(start);
   return RunResult::kAbort;
 }
@@ -188,13 +199,13 @@ void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome,
   if (session.multi.active && !outcome.command->Has(kNotQueued)) return;
   for (const QueuedCommand& queued : outcome.ran) {
     const std::vector<std::string_view> words(queued.argv.begin(), queued.argv.end());
-    server_.monitors().Feed(session, *queued.command, words);
+    parts_.monitors.Feed(session, *queued.command, words);
   }
-  server_.monitors().Feed(session, *outcome.command, argv);
+  parts_.monitors.Feed(session, *outcome.command, argv);
   if (outcome.called == nullptr) return;
   for (const ScriptCalls::Shown& call : outcome.called->shown) {
     const std::vector<std::string_view> words(call.argv.begin(), call.argv.end());
-    server_.monitors().FeedCall(call.db, *call.command, words);
+    parts_.monitors.FeedCall(call.db, *call.command, words);
   }
 }
 
@@ -205,7 +216,7 @@ void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& o
   const bool leaves_monitor = was_monitor && !session.is_monitor.load(std::memory_order_relaxed);
   if (!new_protocol && !leaves_monitor && !session.subscriptions.changed()) return;
   std::string before;
-  server_.pubsub().Settle(session, before);
+  parts_.pubsub.Settle(session, before);
   out.insert(start, before);
 }
 
@@ -216,12 +227,12 @@ void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
 }
 
 Status BaseWorker::CommitNow(CommitMode mode) {
-  const LatencyTimer timer(server_.latency(), server_.store().syncs_commits() ? "aof-fsync-always" : "commit");
+  const LatencyTimer timer(parts_.latency, parts_.store.syncs_commits() ? "aof-fsync-always" : "commit");
   return txn_->Commit(mode);
 }
 
 void BaseWorker::Tell(Transaction& txn) {
-  if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
+  parts_.announcer.Deliver(txn);
 }
 
 void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
@@ -236,26 +247,26 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
   const std::string_view error = ErrorOf(reply);
   const bool passed_on = outcome.called != nullptr && outcome.called->HasError(error);
   stats_.OnCommand(*outcome.command, usec, !error.empty(), passed_on ? std::string_view() : error);
-  server_.latency().Note(outcome.command->Has(kFast) ? "fast-command" : "command", usec);
+  parts_.latency.Note(outcome.command->Has(kFast) ? "fast-command" : "command", usec);
   for (const QueuedCommand& queued : outcome.ran) {
     stats_.OnCommand(*queued.command, queued.usec, !queued.error.empty(), queued.error);
-    if (!server_.slow_log().IsSlow(queued.usec)) continue;
+    if (!parts_.slow_log.IsSlow(queued.usec)) continue;
     NoteSlow(session, *queued.command, {queued.argv.begin(), queued.argv.end()}, queued.usec);
   }
-  if (server_.slow_log().IsSlow(usec)) NoteSlow(session, *outcome.command, {argv.begin(), argv.end()}, usec);
+  if (parts_.slow_log.IsSlow(usec)) NoteSlow(session, *outcome.command, {argv.begin(), argv.end()}, usec);
 }
 
 void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv,
                           int64_t usec) {
   if (command.Has(kSkipSlowlog)) return;
   const std::lock_guard lock(session.mutex());
-  server_.slow_log().Add(RedactSecrets(command, argv), usec, session.peer, session.name);
+  parts_.slow_log.Add(RedactSecrets(command, argv), usec, session.peer, session.name);
 }
 
 // ---- fast lane
 
-FastWorker::FastWorker(Server& server)
-    : BaseWorker(server, Lane::kFast), other_(std::make_unique<Transaction>(server.store())) {}
+FastWorker::FastWorker(const Parts& parts, Committer& committer)
+    : BaseWorker(parts, Lane::kFast), committer_(committer), other_(std::make_unique<Transaction>(parts.store)) {}
 
 // A read goes to the slow lane whole. A write that went there would hold up all others of its key, and what it needs to
 // know is mostly whether something exists that does not.
@@ -280,7 +291,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     Tell(*txn_);
     return CommitResult::kDone;
   }
-  if (!is_worth_commit() && !server_.store().syncs_commits()) {
+  if (!is_worth_commit() && !parts_.store.syncs_commits()) {
     Status status = CommitNow(CommitMode::kNoWait);
     if (status.ok()) {
       Tell(*txn_);
@@ -300,7 +311,7 @@ void FastWorker::HandOver(std::function<void(bool ok)> done) {
   std::swap(txn_, other_);
   is_handed_over_ = true;
   if (other_->can_be_followed()) txn_->Follow(other_.get());
-  server_.committer().HandOver(*other_, [this, done = std::move(done)](Status status) {
+  committer_.HandOver(*other_, [this, done = std::move(done)](Status status) {
     if (status.ok()) {
       Tell(*other_);
     } else {

@@ -18,12 +18,39 @@
 
 namespace cairn {
 
+class Announcer;
+class ClientPause;
 class ClientSession;
-class Server;
+class Committer;
+class CrossProtocolAlarm;
+class LatencyMonitor;
+class Monitors;
+class PubSub;
+class Replicas;
+class Scripting;
+class SlowLog;
+class Stats;
+class Store;
 class WorkerStats;
 
 class BaseWorker : public Worker {
  public:
+  struct Parts {
+    Store& store;
+    Dispatcher& dispatcher;
+    const CommandTable& table;
+    Scripting& scripting;
+    const Announcer& announcer;
+    PubSub& pubsub;
+    Monitors& monitors;
+    Replicas& replicas;
+    ClientPause& pause;
+    Stats& stats;
+    SlowLog& slow_log;
+    LatencyMonitor& latency;
+    CrossProtocolAlarm& cross_protocol;
+  };
+
   RunResult Run(Client& client, std::span<const std::string_view> argv, std::string& out) override;
   RunResult Resume(Client& client, std::string& out) override;
   std::string TakeMissing() override { return {}; }
@@ -41,7 +68,7 @@ class BaseWorker : public Worker {
   void NoteWritten(uint64_t bytes) override;
 
  protected:
-  BaseWorker(Server& server, Lane lane);
+  BaseWorker(const Parts& parts, Lane lane);
   // Runs a request to its verdict; `rerun` as in Dispatcher::Execute.
   RunResult RunRequest(ClientSession& session, std::span<const std::string_view> argv, std::string& out,
                        bool rerun);
@@ -54,7 +81,7 @@ class BaseWorker : public Worker {
   static void EndCaching(ClientSession& session, const Outcome& outcome);
   void Tell(Transaction& txn);
 
-  Server& server_;
+  const Parts parts_;
   const Lane lane_;
   WorkerStats& stats_;
   Random random_;
@@ -84,7 +111,7 @@ class BaseWorker : public Worker {
 // second transaction meanwhile.
 class FastWorker : public BaseWorker {
  public:
-  explicit FastWorker(Server& server);
+  FastWorker(const Parts& parts, Committer& committer);
   std::string TakeMissing() override;
   bool is_full() const override;
   bool is_worth_commit() const override;
@@ -97,6 +124,7 @@ class FastWorker : public BaseWorker {
  private:
   void HandOver(std::function<void(bool ok)> done);
 
+  Committer& committer_;
   std::unique_ptr<Transaction> other_;  // at the committer, or empty
   bool is_handed_over_ = false;         // other_ is at the committer
   bool is_written_ = false;             // what became of other_; set by the committer before `done`
@@ -105,7 +133,7 @@ class FastWorker : public BaseWorker {
 
 class SlowWorker : public BaseWorker {
  public:
-  explicit SlowWorker(Server& server) : BaseWorker(server, Lane::kSlow) {}
+  explicit SlowWorker(const Parts& parts) : BaseWorker(parts, Lane::kSlow) {}
   CommitResult Commit(std::function<void(bool ok)>) override { return CommitResult::kDone; }
 
  protected:

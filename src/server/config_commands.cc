@@ -4,19 +4,20 @@
 //
 // CONFIG SET and REWRITE may have to wait, for a disk or for one another, so they run on the slow
 // lane.
-#include "command/context.h"
+#include "acl/users.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "server/accounts.h"
 #include "server/client_line.h"
+#include "server/config.h"
 #include "server/families.h"
-#include "server/server.h"
 
 namespace cairn {
 namespace {
 
 // CONFIG GET parameter [parameter ...]
-Status ConfigGet(CommandContext& ctx, Args& args, Reply& reply) {
-  const auto found = ctx.server().config().Get(args.all().subspan(2));
+Status ConfigGet(const ConfigParts& parts, CommandContext&, Args& args, Reply& reply) {
+  const auto found = parts.config.Get(args.all().subspan(2));
   reply.Map(found.size());
   for (const auto& [name, value] : found) {
     reply.Bulk(name);
@@ -26,7 +27,7 @@ Status ConfigGet(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // CONFIG SET parameter value [parameter value ...]
-Status ConfigSet(CommandContext& ctx, Args& args, Reply& reply) {
+Status ConfigSet(const ConfigParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   if (args.left() % 2 != 0) return Status::Reply(errors::kSyntax);
   std::vector<std::pair<std::string_view, std::string_view>> pairs;
@@ -34,23 +35,21 @@ Status ConfigSet(CommandContext& ctx, Args& args, Reply& reply) {
     const std::string_view name = args.Bytes();
     pairs.emplace_back(name, args.Bytes());
   }
-  Server& server = ctx.server();
-  TRY(server.config().SetAll(pairs, IsAllowed(server.settings().enable_protected_configs, ctx.session())));
+  TRY(parts.config.SetAll(pairs, IsAllowed(parts.config.settings().enable_protected_configs, ctx.session())));
   reply.Ok();
   return Ok();
 }
 
 // CONFIG REWRITE
-Status ConfigRewrite(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(RewriteConfig(ctx.server(), RewriteScope::kChanged));
+Status ConfigRewrite(const ConfigParts& parts, CommandContext&, Args&, Reply& reply) {
+  TRY(RewriteConfig(parts.config, parts.users, parts.config_file, RewriteScope::kChanged));
   reply.Ok();
   return Ok();
 }
 
 // CONFIG RESETSTAT
-Status ConfigResetStat(CommandContext& ctx, Args&, Reply& reply) {
-  ctx.server().stats().Reset();
-  ctx.server().client_memory().ResetStats();
+Status ConfigResetStat(const ConfigParts& parts, CommandContext&, Args&, Reply& reply) {
+  parts.reset_stats();
   reply.Ok();
   return Ok();
 }
@@ -76,20 +75,20 @@ constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "get", .arity = -3, .flags = kFlags, .run = ConfigGet, .group = kGroup,
+    {.name = "get", .arity = -3, .flags = kFlags, .run = With<ConfigGet>, .group = kGroup,
      .since = "2.0.0", .summary = "Returns directives and their values.",
      .complexity = "O(N) with N the number of parameters given",
      .syntax = "parameter [parameter ...]"},
-    {.name = "set", .arity = -4, .flags = kFlags | kSlowLane, .run = ConfigSet, .group = kGroup,
+    {.name = "set", .arity = -4, .flags = kFlags | kSlowLane, .run = With<ConfigSet>, .group = kGroup,
      .since = "2.0.0", .summary = "Sets directives while the server runs.",
      .complexity = "O(N) with N the number of parameters given",
      .syntax = "parameter value [parameter value ...]",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = ConfigRewrite,
+    {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = With<ConfigRewrite>,
      .group = kGroup, .since = "2.8.0",
      .summary = "Writes what is set now to the configuration file.", .complexity = "O(1)",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "resetstat", .arity = 2, .flags = kFlags, .run = ConfigResetStat, .group = kGroup,
+    {.name = "resetstat", .arity = 2, .flags = kFlags, .run = With<ConfigResetStat>, .group = kGroup,
      .since = "2.0.0", .summary = "Lets the statistics of INFO start at zero again.",
      .complexity = "O(1)", .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup,

@@ -3,14 +3,18 @@
 // The commands about a connection as such: PING, ECHO, AUTH, HELLO, SELECT, QUIT, RESET.
 //
 // They touch no rows, only their own session, so running one twice ends in the same state.
+#include "acl/access_log.h"
+#include "acl/users.h"
 #include "base/number.h"
-#include "command/context.h"
 #include "command/database_index.h"
+#include "command/parts.h"
 #include "command/waiters.h"
 #include "server/accounts.h"
 #include "server/client_name.h"
 #include "server/families.h"
-#include "server/server.h"
+#include "server/monitors.h"
+#include "server/server_state.h"
+#include "server/tracking.h"
 #include "server/tracking_commands.h"
 
 namespace cairn {
@@ -49,12 +53,11 @@ Status Echo(CommandContext&, Args& args, Reply& reply) {
 }
 
 // Lets the session in as this user, or says why not. `command` is the word that asked for it.
-Status Authenticate(CommandContext& ctx, std::string_view command, std::string_view name,
+Status Authenticate(const ConnectionParts& parts, CommandContext& ctx, std::string_view command, std::string_view name,
                     std::string_view password) {
-  Server& server = ctx.server();
-  std::shared_ptr<AclUser> user = server.users().Find(name);
+  std::shared_ptr<AclUser> user = parts.users.Find(name);
   if (user == nullptr || !user->rules()->Accepts(password)) {
-    LogDenial(server, ctx.session(), DenialReason::kLogin, command, name);
+    LogDenial(parts.access_log, ctx.table(), ctx.session(), DenialReason::kLogin, command, name);
     return Status::Reply(kWrongPassword);
   }
   ctx.session().set_account(std::move(user));
@@ -63,13 +66,13 @@ Status Authenticate(CommandContext& ctx, std::string_view command, std::string_v
 }
 
 // AUTH [username] password
-Status Auth(CommandContext& ctx, Args& args, Reply& reply) {
+Status Auth(const ConnectionParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > 3) return Status::Reply(errors::kSyntax);
   const bool has_user = args.size() == 3;
-  const bool needs_none = ctx.server().users().default_user()->rules()->nopass();
+  const bool needs_none = parts.users.default_user()->rules()->nopass();
   if (!has_user && needs_none) return Status::Reply(kNoPasswordSet);
   const std::string_view user = has_user ? args.Bytes() : "default";
-  TRY(Authenticate(ctx, args[0], user, args.Bytes()));
+  TRY(Authenticate(parts, ctx, args[0], user, args.Bytes()));
   reply.Ok();
   return Ok();
 }
@@ -93,7 +96,7 @@ void ReplyHello(CommandContext& ctx, Reply& reply) {
 }
 
 // HELLO [protover [AUTH username password] [SETNAME clientname]]
-Status Hello(CommandContext& ctx, Args& args, Reply& reply) {
+Status Hello(const ConnectionParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   Session& session = ctx.session();
   int64_t version = session.protocol;
   if (args.More()) {
@@ -104,7 +107,7 @@ Status Hello(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) {
     if (args.left() >= 3 && args.Keyword("auth")) {
       const std::string_view user = args.Bytes();
-      TRY(Authenticate(ctx, args[0], user, args.Bytes()));
+      TRY(Authenticate(parts, ctx, args[0], user, args.Bytes()));
     } else if (args.left() >= 2 && args.Keyword("setname")) {
       TRY(SetClientName(session, args.Bytes()));
     } else {
@@ -134,21 +137,21 @@ Status Quit(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // RESET
-Status Reset(CommandContext& ctx, Args&, Reply& reply) {
+Status Reset(const ConnectionParts& parts, CommandContext& ctx, Args&, Reply& reply) {
   Session& session = ctx.session();
   session.multi = MultiState();
   session.ShowQueued();
   ctx.waiters().Unwatch(session);
   session.db = 0;
   session.subscriptions.RemoveAll();
-  ctx.server().monitors().Remove(session);
-  EndTracking(ctx.server(), session);
+  parts.monitors.Remove(session);
+  EndTracking(parts.tracking, session);
   session.protocol = 2;
   reply.set_protocol(2);
   session.reply_mode = ReplyMode::kOn;
   session.no_touch = false;
   session.no_evict = false;
-  session.set_account(ctx.server().users().default_user());
+  session.set_account(parts.users.default_user());
   session.authenticated = session.account->is_open();
   TRY(SetClientName(session, ""));
   reply.Simple("RESET");
@@ -164,11 +167,11 @@ constexpr CommandRow kRows[] = {
     {.name = "echo", .arity = 2, .flags = kLoading | kStale | kFast, .run = Echo,
      .group = Group::kConnection, .since = "1.0.0", .summary = "Gives the message back.",
      .complexity = "O(1)", .syntax = "message"},
-    {.name = "auth", .arity = -2, .flags = kHandshake, .run = Auth, .group = Group::kConnection,
+    {.name = "auth", .arity = -2, .flags = kHandshake, .run = With<Auth>, .group = Group::kConnection,
      .since = "1.0.0", .summary = "Says who the client is.",
      .complexity = "O(N) with N the number of the user's passwords",
      .syntax = "[username] password"},
-    {.name = "hello", .arity = -1, .flags = kHandshake, .run = Hello, .group = Group::kConnection,
+    {.name = "hello", .arity = -1, .flags = kHandshake, .run = With<Hello>, .group = Group::kConnection,
      .since = "6.0.0", .summary = "Chooses the protocol, and may authenticate and name the client.",
      .complexity = "O(1)", .syntax = "[protover [AUTH username password] [SETNAME clientname]]"},
     {.name = "select", .arity = 2, .flags = kLoading | kStale | kFast, .run = Select,
@@ -178,7 +181,7 @@ constexpr CommandRow kRows[] = {
     {.name = "quit", .arity = -1, .flags = kHandshake | kNotQueued | kForListener, .run = Quit,
      .group = Group::kConnection, .since = "1.0.0", .summary = "Closes the connection.",
      .complexity = "O(1)"},
-    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued | kForListener, .run = Reset,
+    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued | kForListener, .run = With<Reset>,
      .group = Group::kConnection, .since = "6.2.0",
      .summary = "Brings the connection back to what it was when it was new.", .complexity = "O(1)"},
 };

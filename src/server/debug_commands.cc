@@ -6,21 +6,25 @@
 
 #include <cstdlib>
 
+#include "acl/users.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "command/value_shape.h"
 #include "script/scripting.h"
 #include "server/accounts.h"
 #include "server/client_line.h"
+#include "server/config.h"
 #include "server/digest.h"
 #include "server/families.h"
+#include "server/rdb_saves.h"
 #include "server/reload.h"
+#include "server/replication.h"
 #include "server/saving.h"
-#include "server/server.h"
+#include "server/server_state.h"
 #include "storage/store.h"
 #include "types/string.h"
 
@@ -70,8 +74,8 @@ Status Populate(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string prefix(args.More() ? args.Bytes() : "key");
   const int64_t size = args.More() ? args.IntegerIn(0, INT32_MAX, errors::kNotPositive) : 0;
   TRY(args.Done());
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(ctx.server().store());
-  Keyspace keys(*txn, ctx.keys().db(), ctx.server().limits());
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(ctx.txn().store());
+  Keyspace keys(*txn, ctx.keys().db(), ctx.limits());
   for (int64_t i = 0; i < count; ++i) {
     const std::string number = ":" + std::to_string(i);
     std::string text = "value" + number;
@@ -84,22 +88,22 @@ Status Populate(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // DEBUG SET-ACTIVE-EXPIRE 0 | 1
-Status SetActiveExpire(CommandContext& ctx, Args& args, Reply& reply) {
-  ctx.server().debug().active_expire = std::atoi(std::string(args.Bytes()).c_str()) != 0;
+Status SetActiveExpire(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
+  parts.switches.active_expire = std::atoi(std::string(args.Bytes()).c_str()) != 0;
   reply.Ok();
   return Ok();
 }
 
 // DEBUG CONFIG-REWRITE-FORCE-ALL
-Status RewriteAll(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(RewriteConfig(ctx.server(), RewriteScope::kAll));
+Status RewriteAll(const DebugParts& parts, CommandContext&, Args&, Reply& reply) {
+  TRY(RewriteConfig(parts.config, parts.users, parts.config_file, RewriteScope::kAll));
   reply.Ok();
   return Ok();
 }
 
 // DEBUG PAUSE-CRON 0 | 1
-Status PauseCron(CommandContext& ctx, Args& args, Reply& reply) {
-  ctx.server().debug().ticks = std::atoi(std::string(args.Bytes()).c_str()) == 0;
+Status PauseCron(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
+  parts.switches.ticks = std::atoi(std::string(args.Bytes()).c_str()) == 0;
   reply.Ok();
   return Ok();
 }
@@ -112,28 +116,28 @@ Status ReplyBuffer(CommandContext&, Args& args, Reply& reply) {
 }
 
 // DEBUG SET-DISABLE-DENY-SCRIPTS 0 | 1
-Status SetDisableDenyScripts(CommandContext& ctx, Args& args, Reply& reply) {
-  ctx.server().scripting().set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
+Status SetDisableDenyScripts(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
+  parts.scripting.set_allows_any_command(std::atoi(std::string(args.Bytes()).c_str()) != 0);
   reply.Ok();
   return Ok();
 }
 
-Status SetSkipChecksums(CommandContext& ctx, Args& args, Reply& reply) {
-  ctx.server().limits().skips_payload_checksums = std::atoi(std::string(args.Bytes()).c_str()) != 0;
+Status SetSkipChecksums(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
+  parts.config.limits().skips_payload_checksums = std::atoi(std::string(args.Bytes()).c_str()) != 0;
   reply.Ok();
   return Ok();
 }
 
 // Writes everything out and forgets what memory holds of it, so that the next reads come from disk.
-Status ReadAnew(CommandContext& ctx, Reply& reply) {
-  TRY(SaveEverything(ctx.server()));
+Status ReadAnew(const DebugParts& parts, CommandContext& ctx, Reply& reply) {
+  TRY(SaveEverything(ctx.txn().store(), parts.saves));
   ctx.txn().store().cache().EraseAll();
   reply.Ok();
   return Ok();
 }
 
 // DEBUG RELOAD [MERGE] [NOFLUSH] [NOSAVE]
-Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
+Status Reload(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   bool merges = false;
   bool saves = true;
   RestorePolicy functions = RestorePolicy::kAppend;
@@ -150,10 +154,12 @@ Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
     }
   }
   // In a MULTI whose changes are no file's yet, and where a primary's stream goes on meanwhile.
-  if (ctx.txn().has_stripes() || ctx.server().replication().primary()) return ReadAnew(ctx, reply);
-  if (saves && merges) TRY(ctx.server().rdb_saves().Save());
-  const Status done =
-      saves && !merges ? SaveAndReload(ctx.server()) : LoadRdbFile(ctx.server(), merges, functions);
+  if (ctx.txn().has_stripes() || parts.replication.primary()) return ReadAnew(parts, ctx, reply);
+  if (saves && merges) TRY(parts.rdb_saves.Save());
+  const bool log_is_read = parts.replication.log().logs();
+  const RdbFileLoad load{parts.rdb_saves.Path(), merges, functions, log_is_read};
+  const Status done = saves && !merges ? SaveAndReload(parts.dataset, parts.rdb_saves, log_is_read)
+                                       : LoadRdbFile(parts.dataset, load);
   // That the databases have changed since the command began is its own doing, also when it has failed: it must not be
   // run again.
   ctx.txn().BeginCommand(Lane::kSlow, ctx.now_ms(), false);
@@ -166,7 +172,9 @@ Status Reload(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // DEBUG LOADAOF
-Status LoadAof(CommandContext& ctx, Args&, Reply& reply) { return ReadAnew(ctx, reply); }
+Status LoadAof(const DebugParts& parts, CommandContext& ctx, Args&, Reply& reply) {
+  return ReadAnew(parts, ctx, reply);
+}
 
 // DEBUG OBJECT key
 Status Object(CommandContext& ctx, Args& args, Reply& reply) {
@@ -201,8 +209,8 @@ Status DatasetDigest(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // DEBUG REPLICATE command [argument ...]
-Status Replicate(CommandContext& ctx, Args& args, Reply& reply) {
-  TRY(ctx.server().replication().log().LogCommand(args.all().subspan(args.position())));
+Status Replicate(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
+  TRY(parts.replication.log().LogCommand(args.all().subspan(args.position())));
   reply.Ok();
   return Ok();
 }
@@ -224,22 +232,22 @@ Status DigestValue(CommandContext& ctx, Args& args, Reply& reply) {
 // DEBUG QUICKLIST-PACKED-THRESHOLD size: beyond so many bytes no collection stays packed, until 0
 // restores what is configured. Redis's suite uses it for the same end, to bring small lists into
 // their large form.
-Status PackedThreshold(CommandContext& ctx, Args& args, Reply& reply) {
+Status PackedThreshold(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
   constexpr uint64_t kTooLarge = 4ull << 30;
   const auto bytes = ParseMemory(args.Bytes());
   if (!bytes || *bytes >= kTooLarge) {
     return Status::Reply("ERR argument must be a memory value bigger than 1 and smaller than 4gb");
   }
-  ctx.server().limits().packed_max_bytes =
-      *bytes == 0 ? ctx.server().config().Number("packed-max-bytes") : static_cast<int64_t>(*bytes);
+  parts.config.limits().packed_max_bytes =
+      *bytes == 0 ? parts.config.Number("packed-max-bytes") : static_cast<int64_t>(*bytes);
   reply.Ok();
   return Ok();
 }
 
 // DEBUG CHANGE-REPL-ID
-Status ChangeReplicationId(CommandContext& ctx, Args&, Reply& reply) {
+Status ChangeReplicationId(const DebugParts& parts, CommandContext& ctx, Args&, Reply& reply) {
   TRY(Replication::CheckMayChange(ctx.txn()));
-  TRY(ctx.server().replication().Fork());
+  TRY(parts.replication.Fork());
   reply.Ok();
   return Ok();
 }
@@ -373,37 +381,37 @@ struct Subcommand {
   std::string_view name;
   size_t least;  // arguments after the subcommand's name
   size_t most;
-  CommandFunction run;
+  RunFunction run;
 };
 
 constexpr size_t kAny = SIZE_MAX;
 
 constexpr Subcommand kSubcommandTable[] = {
-    {"change-repl-id", 0, 0, ChangeReplicationId},
-    {"config-rewrite-force-all", 0, 0, RewriteAll},
+    {"change-repl-id", 0, 0, With<ChangeReplicationId>},
+    {"config-rewrite-force-all", 0, 0, With<RewriteAll>},
     {"digest", 0, 0, DatasetDigest},
     {"digest-value", 0, kAny, DigestValue},
     {"error", 1, 1, ErrorReply},
     {"help", 0, 0, Help},
-    {"loadaof", 0, kAny, LoadAof},
+    {"loadaof", 0, kAny, With<LoadAof>},
     {"log", 1, 1, LogMessage},
     {"object", 1, 1, Object},
-    {"pause-cron", 1, 1, PauseCron},
+    {"pause-cron", 1, 1, With<PauseCron>},
     {"populate", 1, 3, Populate},
     {"protocol", 1, 1, Protocol},
-    {"quicklist-packed-threshold", 1, 1, PackedThreshold},
-    {"reload", 0, kAny, Reload},
-    {"replicate", 1, kAny, Replicate},
+    {"quicklist-packed-threshold", 1, 1, With<PackedThreshold>},
+    {"reload", 0, kAny, With<Reload>},
+    {"replicate", 1, kAny, With<Replicate>},
     {"replybuffer", 2, 2, ReplyBuffer},
-    {"set-active-expire", 1, 1, SetActiveExpire},
-    {"set-disable-deny-scripts", 1, 1, SetDisableDenyScripts},
-    {"set-skip-checksum-validation", 1, 1, SetSkipChecksums},
+    {"set-active-expire", 1, 1, With<SetActiveExpire>},
+    {"set-disable-deny-scripts", 1, 1, With<SetDisableDenyScripts>},
+    {"set-skip-checksum-validation", 1, 1, With<SetSkipChecksums>},
     {"sleep", 1, 1, Sleep},
 };
 
 // DEBUG subcommand [argument ...]
-Status Debug(CommandContext& ctx, Args& args, Reply& reply) {
-  if (!IsAllowed(ctx.server().settings().enable_debug_command, ctx.session())) return Status::Reply(kNotAllowed);
+Status Debug(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  if (!IsAllowed(parts.config.settings().enable_debug_command, ctx.session())) return Status::Reply(kNotAllowed);
   const std::string_view name = args.Bytes();
   for (const Subcommand& subcommand : kSubcommandTable) {
     const bool fits = args.left() >= subcommand.least && args.left() <= subcommand.most;
@@ -414,7 +422,7 @@ Status Debug(CommandContext& ctx, Args& args, Reply& reply) {
 
 constexpr CommandRow kRows[] = {
     {.name = "debug", .arity = -2, .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane,
-     .run = Debug, .group = Group::kServer, .since = "1.0.0",
+     .run = With<Debug>, .group = Group::kServer, .since = "1.0.0",
      .summary = "Commands for tests and for finding faults.",
      .complexity = "Depends on the subcommand.", .syntax = "subcommand [argument [argument ...]]"},
 };

@@ -15,7 +15,7 @@
 #include "base/thread.h"
 #include "replication/rdb_disk.h"
 #include "script/library_store.h"
-#include "server/server.h"
+#include "server/config.h"
 #include "server/stream_log.h"
 #include "storage/disk_reserve.h"
 #include "storage/format.h"
@@ -57,7 +57,7 @@ void SleepUntil(int64_t until_us, const Check& check) {
 
 // ---- start and stop
 
-std::string FileSets::folder() const { return server_.config().Text("dir") + "/sync-sent"; }
+std::string FileSets::folder() const { return config_.Text("dir") + "/sync-sent"; }
 
 void FileSets::Start() { RemoveFolder(folder()); }
 
@@ -91,7 +91,7 @@ uint64_t FileSets::FirstNeeded() const {
 }
 
 void FileSets::CheckTimes() {
-  const int64_t most_ms = server_.settings().repl_timeout_s * 1000;
+  const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   {
     const std::lock_guard lock(mutex_);
     for (const std::shared_ptr<FileSet>& set : sets_) {
@@ -122,17 +122,16 @@ void FileSets::Reap() {
 // ---- which set
 
 bool FileSets::Suits(const FilesOffer& offer) const {
-  if (!server_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
+  if (!config_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
   if (failed_ms_ != 0 && WallMs() - failed_ms_ < kFailurePauseMs) return false;
-  const Store& store = server_.store();
-  for (int db = static_cast<int>(offer.databases); db < store.databases(); ++db) {
-    if (store.database(db).keys != 0) return false;
+  for (int db = static_cast<int>(offer.databases); db < store_.databases(); ++db) {
+    if (store_.database(db).keys != 0) return false;
   }
   return true;
 }
 
 std::shared_ptr<FileSet> FileSets::FindUsable(const FilesOffer& offer, const std::string& stream) {
-  const int64_t most_ms = server_.settings().repl_timeout_s * 1000;
+  const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<FileSet>& set : sets_) {
     const bool has_free_numbers =
@@ -177,11 +176,11 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   }
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
-  std::shared_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
+  std::shared_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
   set->start = TRY(log_.AnchorOf(*snapshot, before));
   set->stream = log_.history().id;
   txn->KeepExpired(true);
@@ -221,7 +220,7 @@ void FileSets::Release(FileSet& set, bool got_all) {
 
 template <typename Check>
 Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
-  const int64_t rate = server_.settings().repl_sync_rate;
+  const int64_t rate = config_.settings().repl_sync_rate;
   if (rate == 0) return Ok();
   int64_t until_us;
   {
@@ -230,7 +229,7 @@ Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
     clock.next_free_us = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
   }
   // Another rate holds at once, and for all who wait.
-  const auto is_same = [&] { return server_.settings().repl_sync_rate == rate; };
+  const auto is_same = [&] { return config_.settings().repl_sync_rate == rate; };
   SleepUntil(until_us, [&] { return is_same() ? is_wanted() : Status::Io("another rate"); });
   if (!is_same()) {
     const std::lock_guard lock(mutex_);
@@ -243,10 +242,10 @@ Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
 
 Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& snapshot) {
   const auto check = [this, &set] {
-    return set.ending ? Status::Io("nobody wants the files any more") : server_.store().disk_reserve().CheckGrowth();
+    return set.ending ? Status::Io("nobody wants the files any more") : store_.disk_reserve().CheckGrowth();
   };
   RowFilesWriter::BeforeKey before_key;
-  const int64_t delay_us = server_.config().Number("rdb-key-save-delay");
+  const int64_t delay_us = config_.Number("rdb-key-save-delay");
   if (delay_us > 0) {
     before_key = [&check, delay_us] {
       SleepUntil(MonotonicUs() + delay_us, check);
@@ -264,7 +263,7 @@ Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& 
     return Ok();
   };
   const auto on_bytes = [&](size_t bytes) { return Pace(writing_, bytes, check); };
-  RowFilesWriter writer(server_.store(), snapshot, set.first, set.folder, on_file, on_bytes, before_key);
+  RowFilesWriter writer(store_, snapshot, set.first, set.folder, on_file, on_bytes, before_key);
   return writer.Write();
 }
 
@@ -333,7 +332,7 @@ Status FileSets::SendFile(FileSet& set, const RowFile& file, uint64_t from, cons
   const RdbSource source = input.source();
   std::string piece(kMostPieceBytes, '\0');
   for (uint64_t left = file.size - from; left > 0;) {
-    const int64_t rate = server_.settings().repl_sync_rate;
+    const int64_t rate = config_.settings().repl_sync_rate;
     const size_t most = rate == 0 ? kMostPieceBytes
                                   : std::clamp<size_t>(static_cast<size_t>(rate / kPiecesPerSecond), kLeastPieceBytes,
                                                        kMostPieceBytes);

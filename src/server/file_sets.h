@@ -31,7 +31,8 @@
 
 namespace cairn {
 
-class Server;
+class Config;
+class Store;
 class StreamLog;
 
 struct FileSet {
@@ -65,7 +66,7 @@ class FileSets {
   // Gives bytes to the replica; waits while it takes no more, an error when it is gone.
   using Push = std::function<Status(std::string_view bytes)>;
 
-  FileSets(Server& server, StreamLog& log) : server_(server), log_(log) {}
+  FileSets(Store& store, const Config& config, StreamLog& log) : store_(store), config_(config), log_(log) {}
   ~FileSets() { Stop(); }
   // What a killed process has left goes. REQUIRES: the data directory is this process's.
   void Start();
@@ -116,7 +117,8 @@ class FileSets {
   Status Pace(Clock& clock, size_t bytes, const Check& is_wanted);
   void Reap();
 
-  Server& server_;
+  Store& store_;
+  const Config& config_;
   StreamLog& log_;
   std::mutex begin_mutex_;  // one set is begun at a time; before mutex_
   mutable std::mutex mutex_;

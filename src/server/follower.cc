@@ -10,12 +10,17 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/thread.h"
+#include "command/dispatch.h"
 #include "replication/rdb_file.h"
+#include "server/announcer.h"
+#include "server/config.h"
+#include "server/monitors.h"
 #include "server/redact.h"
 #include "server/reload.h"
-#include "server/server.h"
-#include "storage/batch.h"
+#include "server/slow_log.h"
+#include "server/stats.h"
 #include "server/stream_log.h"
+#include "storage/batch.h"
 #include "storage/disk_reserve.h"
 #include "storage/format.h"
 #include "storage/store.h"
@@ -89,14 +94,14 @@ class LifeSigns {
 
 }  // namespace
 
-Follower::Follower(Server& server, StreamLog& log)
-    : server_(server), log_(log), receiver_(server.config().Text("dir") + "/sync-received"),
-      random_(static_cast<uint64_t>(WallUs())), stats_(server.stats().AddWorker()) {}
+Follower::Follower(const Parts& parts, StreamLog& log, Events events)
+    : parts_(parts), events_(std::move(events)), log_(log), receiver_(parts.config.Text("dir") + "/sync-received"),
+      random_(static_cast<uint64_t>(WallUs())), stats_(parts.stats.AddWorker()) {}
 
 Follower::~Follower() { Stop(); }
 
 void Follower::Start() {
-  txn_ = std::make_unique<Transaction>(server_.store());
+  txn_ = std::make_unique<Transaction>(parts_.store);
   txn_->MuteEffects(true);
   txn_->KeepExpired(true);
   thread_ = StartThread("follow", [this] { Run(); });
@@ -146,7 +151,11 @@ void Follower::AwaitRest(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-void Follower::Break() { link_.wire().Interrupt(); }
+bool Follower::Break() {
+  if (state_ != State::kConnected) return false;
+  link_.wire().Interrupt();
+  return true;
+}
 
 void Follower::ShowState(State state) { state_ = state; }
 
@@ -171,7 +180,7 @@ void Follower::Run() {
     txn_->AbandonCommand();
     txn_->Discard();
     static_cast<void>(txn_->TakeAnnouncements());  // they come again with what is not committed
-    server_.OnPrimaryLink(false);
+    events_.on_link(false);
     lock.lock();
     if (epoch != epoch_ || stopping_) continue;
     ShowState(State::kConnect);
@@ -188,20 +197,20 @@ void Follower::Run() {
 Status Follower::FollowOnce(const PrimaryAddress& primary) {
   TRY(CheckRoom());
   ShowState(State::kConnecting);
-  Config& config = server_.config();
+  Config& config = parts_.config;
   LinkOptions options{.host = primary.host, .port = primary.port};
   options.user = config.Text("masteruser");
   options.password = config.Text("masterauth");
   const int64_t announced = config.Number("replica-announce-port");
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.config.settings();
   const int64_t own_port = settings.tls_replication ? settings.tls_port : settings.port;
   options.listening_port = static_cast<int>(announced != 0 ? announced : own_port);
-  if (settings.tls_replication) options.tls = &server_.tls();
+  if (settings.tls_replication) options.tls = &parts_.tls;
   options.bind_from = config.Text("bind-source-addr");
   options.announced_ip = config.Text("replica-announce-ip");
   options.timeout_ms = settings.repl_timeout_s * 1000;
   if (settings.repl_sync_files) {
-    const Store& store = server_.store();
+    const Store& store = parts_.store;
     options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases()),
                                             store.FreeNumbers(), receiver_.Find()});
   }
@@ -210,7 +219,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   ShowState(State::kHandshake);
   TRY(link_.Introduce(options));
   if (!wanted_) return Status::Io("not wanted any more");
-  const bool has_database = log_.applied().db < server_.store().databases();  // `databases` may be fewer now
+  const bool has_database = log_.applied().db < parts_.store.databases();  // `databases` may be fewer now
   const bool goes_on = log_.can_continue() && !is_damaged_ && has_database;
   const History history = log_.history();
   const PrimaryLink::Answer answer =
@@ -230,7 +239,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
       awaits_room_ = false;
       if (!answer.id.empty() && answer.id != history.id) {
         TRY(log_.Rename(answer.id));
-        server_.OnStreamChanged();
+        events_.on_stream_changed();
       }
       ++partial_syncs_;
       receiver_.Drop();
@@ -243,7 +252,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
 // A replica may not refuse a command of its primary's. It applies the stream as long as there is room beside the last
 // part of min-free-disk, and is not sent everything while the disk is low.
 Status Follower::CheckRoom() const {
-  const DiskReserve& reserve = server_.store().disk_reserve();
+  const DiskReserve& reserve = parts_.store.disk_reserve();
   if (reserve.level() == DiskReserve::Level::kFull) {
     return Status::Io("the disk is full, also the most of min-free-disk; the stream waits until there is room");
   }
@@ -270,14 +279,14 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
   });
   TRY(std::move(loaded));
   receiver_.Drop();
-  server_.OnStreamChanged();
+  events_.on_stream_changed();
   return Ok();
 }
 
 Status Follower::BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
                                 std::unique_ptr<StreamLog::Adoption>& adoption) {
   if (!wanted_) return Status::Io("not wanted any more");
-  const bool is_one = selected_db >= 0 && selected_db < server_.store().databases();
+  const bool is_one = selected_db >= 0 && selected_db < parts_.store.databases();
   const Applied applied{.offset = answer.offset, .db = is_one ? static_cast<int>(selected_db) : 0};
   adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
   return Ok();
@@ -300,7 +309,7 @@ Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
     return BeforeAdopting(answer, selected, txn, adoption);
   };
   const LoadingFlag loading(is_loading_);
-  const Reloaded reloaded = TRY(ReplaceDataset(server_, *txn_, link_.Source(), options));
+  const Reloaded reloaded = TRY(ReplaceDataset(parts_.dataset, *txn_, link_.Source(), options));
   adoption->Done();
   Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) +
                                 " keys loaded");
@@ -317,7 +326,7 @@ Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& h
     if (!CheckRoom().ok()) link_.wire().Interrupt();
   };
   const LoadingFlag loading(is_loading_);
-  Status received = receiver_.Receive(link_.wire(), head, server_.settings().repl_timeout_s * 1000, on_progress);
+  Status received = receiver_.Receive(link_.wire(), head, parts_.config.settings().repl_timeout_s * 1000, on_progress);
   if (Status room = CheckRoom(); !room.ok()) {
     receiver_.Drop();
     return room;
@@ -330,7 +339,7 @@ Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& h
   const int64_t selected = receiver_.content().selected_db;
   const LifeSigns life_signs(link_.wire());
   Result<uint64_t> keys =
-      AdoptRowFiles(server_, *txn_, receiver_.files(), head.first, receiver_.content(),
+      AdoptRowFiles(parts_.dataset, *txn_, receiver_.files(), head.first, receiver_.content(),
                     [&](Transaction& txn) { return BeforeAdopting(answer, selected, txn, adoption); });
   if (!keys.ok()) receiver_.Drop();
   const uint64_t loaded = TRY(std::move(keys));
@@ -353,7 +362,7 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   in_multi_ = 0;
   last_io_ms_ = WallMs();
   ShowState(State::kConnected);
-  server_.OnPrimaryLink(true);
+  events_.on_link(true);
   TRY(SendAck());
   while (wanted_) {
     TRY(CheckRoom());
@@ -361,7 +370,7 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
     TRY(RunBuffered());
     parser_->Shrink(2 * kReadBytes);
     TRY(AckWhenDue());
-    if (WallMs() - last_io_ms_ > server_.settings().repl_timeout_s * 1000) {
+    if (WallMs() - last_io_ms_ > parts_.config.settings().repl_timeout_s * 1000) {
       return Status::Io("no data nor PING received...");
     }
   }
@@ -417,7 +426,7 @@ Status Follower::CommitApplied() {
   const Applied applied{applied_.offset + stream_.size(), session_->db};
   log_.AddApplied(*txn_, applied, stream_);
   TRY(txn_->Commit(CommitMode::kWait));
-  if (txn_->has_announcements()) server_.Tell(txn_->TakeAnnouncements());
+  parts_.announcer.Deliver(*txn_);
   applied_ = applied;
   log_.NoteApplied(applied);
   stream_.clear();
@@ -430,7 +439,7 @@ Status Follower::RunCommand(std::span<const std::string_view> argv) {
     ack_wanted_ = ack_wanted_ || (argv.size() > 1 && EqualsIgnoreCase(argv[1], "getack"));
     return Ok();
   }
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.config.settings();
   const auto kept = archive_filter_.Apply(argv, settings.replica_ignore_del, settings.replica_ignore_expire);
   return kept.empty() ? Ok() : RunRetried(kept);
 }
@@ -444,15 +453,15 @@ void Follower::Account(const Command& command, std::span<const std::string_view>
             queued.error);
   }
   stats_.OnCommand(command, usec, !error.empty(), error);
-  if (server_.monitors().any()) server_.monitors().Feed(*session_, command, argv);
-  if (!server_.slow_log().IsSlow(usec) || command.Has(kSkipSlowlog)) return;
-  server_.slow_log().Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->peer, {});
+  if (parts_.monitors.any()) parts_.monitors.Feed(*session_, command, argv);
+  if (!parts_.slow_log.IsSlow(usec) || command.Has(kSkipSlowlog)) return;
+  parts_.slow_log.Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->peer, {});
 }
 
 // What has to wait for a stripe lets go of its own first.
 Status Follower::RunRetried(std::span<const std::string_view> argv) {
   CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
-  const Command* const command = server_.table().ResolveAny(argv);
+  const Command* const command = parts_.table.ResolveAny(argv);
   if (command != nullptr && !IsForReplicas(*command)) {
     Log(LogSeverity::kWarning, "== CRITICAL == The primary sends '" + std::string(command->full_name()) +
                                    "', which is no command for replicas; it is passed over");
@@ -462,7 +471,7 @@ Status Follower::RunRetried(std::span<const std::string_view> argv) {
   for (int tries = 0;; ++tries) {
     reply_.clear();
     Reply reply(reply_, 2);
-    const Status status = server_.dispatcher().Apply(worker, *session_, command, argv, reply, tries > 1, ran_);
+    const Status status = parts_.dispatcher.Apply(worker, *session_, command, argv, reply, tries > 1, ran_);
     if (!status.Is(Code::kWouldWait)) {
       clock_us_ = MonotonicUs();
       if (command != nullptr) Account(*command, argv, clock_us_ - begin_us, status.text());

@@ -37,7 +37,16 @@
 
 namespace cairn {
 
-class Server;
+class Announcer;
+class CommandTable;
+class Config;
+class Dispatcher;
+class Monitors;
+class SlowLog;
+class Stats;
+class Store;
+class Tls;
+struct DatasetParts;
 class WorkerStats;
 
 struct PrimaryAddress {
@@ -50,7 +59,24 @@ class Follower {
  public:
   enum class State : unsigned char { kNone, kConnect, kConnecting, kHandshake, kSync, kConnected };
 
-  Follower(Server& server, StreamLog& log);
+  struct Parts {
+    Store& store;
+    Config& config;
+    Tls& tls;
+    Dispatcher& dispatcher;
+    const CommandTable& table;
+    Stats& stats;
+    SlowLog& slow_log;
+    Monitors& monitors;
+    const Announcer& announcer;
+    const DatasetParts& dataset;
+  };
+  struct Events {
+    std::function<void(bool up)> on_link;
+    std::function<void()> on_stream_changed;  // those who follow this server must ask anew
+  };
+
+  Follower(const Parts& parts, StreamLog& log, Events events);
   ~Follower();
   void Start();
   void Stop();
@@ -62,7 +88,7 @@ class Follower {
   // Deletes what was received of a transfer. REQUIRES: Leave, or not started.
   void DropReceived() { receiver_.Drop(); }
   // Breaks the link; it is taken up again.
-  void Break();
+  bool Break();
 
   State state() const { return state_; }
   // Whether the primary would not take over when it was asked to.
@@ -109,7 +135,8 @@ class Follower {
   void ShowState(State state);
   bool wanted() const;
 
-  Server& server_;
+  const Parts parts_;
+  const Events events_;
   StreamLog& log_;
   PrimaryLink link_;
   FileReceiver receiver_;

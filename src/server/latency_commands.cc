@@ -5,18 +5,20 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "server/families.h"
+#include "server/latency_monitor.h"
 #include "server/latency_report.h"
-#include "server/server.h"
+#include "server/settings.h"
+#include "server/stats.h"
 
 namespace cairn {
 namespace {
 
 // LATENCY LATEST
-Status LatencyLatest(CommandContext& ctx, Args&, Reply& reply) {
-  const auto events = ctx.server().latency().All();
+Status LatencyLatest(const LatencyParts& parts, CommandContext&, Args&, Reply& reply) {
+  const auto events = parts.latency.All();
   reply.Array(events.size());
   for (const auto& [event, series] : events) {
     reply.Array(4);
@@ -29,9 +31,9 @@ Status LatencyLatest(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // LATENCY HISTORY event
-Status LatencyHistory(CommandContext& ctx, Args& args, Reply& reply) {
+Status LatencyHistory(const LatencyParts& parts, CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
-  const LatencySeries series = ctx.server().latency().Of(args.Bytes());
+  const LatencySeries series = parts.latency.Of(args.Bytes());
   reply.Array(series.samples.size());
   for (const LatencySample& sample : series.samples) {
     reply.Array(2);
@@ -42,19 +44,19 @@ Status LatencyHistory(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // LATENCY RESET [event ...]
-Status LatencyReset(CommandContext& ctx, Args& args, Reply& reply) {
+Status LatencyReset(const LatencyParts& parts, CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
   std::vector<std::string_view> events;
   while (args.More()) events.push_back(args.Bytes());
-  reply.Integer(ctx.server().latency().Reset(events));
+  reply.Integer(parts.latency.Reset(events));
   return Ok();
 }
 
 // LATENCY GRAPH event
-Status LatencyGraph(CommandContext& ctx, Args& args, Reply& reply) {
+Status LatencyGraph(const LatencyParts& parts, CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
   const std::string_view event = args.Bytes();
-  const LatencySeries series = ctx.server().latency().Of(event);
+  const LatencySeries series = parts.latency.Of(event);
   if (series.samples.empty()) {
     return Status::Error(Code::kReply, "ERR No samples available for event '" + std::string(event) + "'");
   }
@@ -63,12 +65,11 @@ Status LatencyGraph(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // LATENCY DOCTOR
-Status LatencyDoctor(CommandContext& ctx, Args&, Reply& reply) {
-  Server& server = ctx.server();
-  const LatencyCircumstances circumstances{.threshold_ms = server.latency().threshold_ms(),
-                                           .slow_log_us = server.settings().slowlog_log_slower_than_us,
+Status LatencyDoctor(const LatencyParts& parts, CommandContext&, Args&, Reply& reply) {
+  const LatencyCircumstances circumstances{.threshold_ms = parts.latency.threshold_ms(),
+                                           .slow_log_us = parts.settings.slowlog_log_slower_than_us,
                                            .now_s = WallMs() / 1000};
-  reply.Verbatim("txt", DiagnoseLatency(server.latency().All(), circumstances));
+  reply.Verbatim("txt", DiagnoseLatency(parts.latency.All(), circumstances));
   return Ok();
 }
 
@@ -127,7 +128,7 @@ std::vector<const Command*> Named(const CommandTable& table, std::string_view na
 }
 
 // LATENCY HISTOGRAM [command ...]
-Status LatencyHistogramOf(CommandContext& ctx, Args& args, Reply& reply) {
+Status LatencyHistogramOf(const LatencyParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   std::vector<const Command*> commands;
   if (!args.More()) {
@@ -136,7 +137,7 @@ Status LatencyHistogramOf(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) {
     for (const Command* command : Named(ctx.table(), args.Bytes())) commands.push_back(command);
   }
-  const std::vector<CommandTotals> totals = ctx.server().stats().Commands();
+  const std::vector<CommandTotals> totals = parts.stats.Commands();
   const size_t mark = reply.Later();
   size_t shown = 0;
   for (const Command* command : commands) {
@@ -175,18 +176,19 @@ constexpr auto kGroup = Group::kServer;
 constexpr std::string_view kPerNode = "nondeterministic_output request_policy:all_nodes response_policy:special";
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "doctor", .arity = 2, .flags = kFlags, .run = LatencyDoctor, .group = kGroup, .since = "2.8.13",
+    {.name = "doctor", .arity = 2, .flags = kFlags, .run = With<LatencyDoctor>, .group = kGroup, .since = "2.8.13",
      .summary = "Says what latency events there were and what can be done.", .complexity = "O(1)", .tips = kPerNode},
-    {.name = "graph", .arity = 3, .flags = kFlags, .run = LatencyGraph, .group = kGroup, .since = "2.8.13",
+    {.name = "graph", .arity = 3, .flags = kFlags, .run = With<LatencyGraph>, .group = kGroup, .since = "2.8.13",
      .summary = "Draws the samples of a latency event.", .complexity = "O(1)", .syntax = "event", .tips = kPerNode},
-    {.name = "history", .arity = 3, .flags = kFlags, .run = LatencyHistory, .group = kGroup, .since = "2.8.13",
+    {.name = "history", .arity = 3, .flags = kFlags, .run = With<LatencyHistory>, .group = kGroup, .since = "2.8.13",
      .summary = "Returns the samples of a latency event.", .complexity = "O(1)", .syntax = "event", .tips = kPerNode},
-    {.name = "latest", .arity = 2, .flags = kFlags, .run = LatencyLatest, .group = kGroup, .since = "2.8.13",
+    {.name = "latest", .arity = 2, .flags = kFlags, .run = With<LatencyLatest>, .group = kGroup, .since = "2.8.13",
      .summary = "Returns the last sample of every latency event.", .complexity = "O(1)", .tips = kPerNode},
-    {.name = "reset", .arity = -2, .flags = kFlags, .run = LatencyReset, .group = kGroup, .since = "2.8.13",
+    {.name = "reset", .arity = -2, .flags = kFlags, .run = With<LatencyReset>, .group = kGroup, .since = "2.8.13",
      .summary = "Forgets latency events.", .complexity = "O(1)", .syntax = "[event [event ...]]",
      .tips = "request_policy:all_nodes response_policy:agg_sum"},
-    {.name = "histogram", .arity = -2, .flags = kFlags, .run = LatencyHistogramOf, .group = kGroup, .since = "7.0.0",
+    {.name = "histogram", .arity = -2, .flags = kFlags, .run = With<LatencyHistogramOf>, .group = kGroup,
+        .since = "7.0.0",
      .summary = "Returns how long commands took, as cumulative counts.",
      .complexity = "O(N) with N the number of commands that are shown", .syntax = "[command [command ...]]",
      .tips = kPerNode},

@@ -5,14 +5,16 @@
 #include <algorithm>
 
 #include "base/number.h"
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "encoding/varint.h"
 #include "script/scripting.h"
+#include "server/client_memory.h"
 #include "server/families.h"
 #include "server/process_memory.h"
 #include "server/report.h"
-#include "server/server.h"
+#include "server/server_state.h"
+#include "server/settings.h"
 #include "storage/store.h"
 #include "types/fragments.h"
 #include "types/string.h"
@@ -148,15 +150,14 @@ size_t ReplyDatabases(CommandContext& ctx, Reply& reply, uint64_t& keys) {
 
 // MEMORY STATS: of the data set what is in memory counts, that is rows in the key cache and in memtables; all else is
 // overhead.
-Status MemoryStats(CommandContext& ctx, Args&, Reply& reply) {
+Status MemoryStats(const MemoryParts& parts, CommandContext& ctx, Args&, Reply& reply) {
   constexpr size_t kFields = 27;
-  Server& server = ctx.server();
   const ProcessMemory memory = ProcessMemory::Read();
-  const uint64_t peak = server.memory_peak().Note(memory.allocated);
-  const uint64_t start = std::min(server.memory_peak().start(), memory.allocated);
-  const uint64_t rows = std::min<uint64_t>(server.store().cache().usage() + server.store().MemtableBytes(),
+  const uint64_t peak = parts.memory_peak.Note(memory.allocated);
+  const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
+  const uint64_t rows = std::min<uint64_t>(ctx.txn().store().cache().usage() + ctx.txn().store().MemtableBytes(),
                                            memory.allocated);
-  const ClientMemory::Totals clients = server.client_memory().totals();
+  const ClientMemory::Totals clients = parts.client_memory.totals();
   uint64_t keys = 0;
   const size_t mark = reply.Later();
   ReplyField(reply, "peak.allocated", peak);
@@ -167,8 +168,8 @@ Status MemoryStats(CommandContext& ctx, Args&, Reply& reply) {
   ReplyField(reply, "clients.normal", clients.normal);
   ReplyField(reply, "cluster.links", 0);
   ReplyField(reply, "aof.buffer", 0);
-  ReplyField(reply, "lua.caches", server.scripting().cache().bytes() + server.scripting().vm_bytes());
-  ReplyField(reply, "functions.caches", server.scripting().libraries()->bytes());
+  ReplyField(reply, "lua.caches", parts.scripting.cache().bytes() + parts.scripting.vm_bytes());
+  ReplyField(reply, "functions.caches", parts.scripting.libraries()->bytes());
   const size_t databases = ReplyDatabases(ctx, reply, keys);
   ReplyField(reply, "overhead.total", memory.allocated - rows);
   ReplyField(reply, "keys.count", keys);
@@ -190,8 +191,8 @@ Status MallocStats(CommandContext&, Args&, Reply& reply) {
 }
 
 // MEMORY DOCTOR
-Status Doctor(CommandContext& ctx, Args&, Reply& reply) {
-  const uint64_t budget = MemoryBudget(ctx.server().settings());
+Status Doctor(const MemoryParts& parts, CommandContext&, Args&, Reply& reply) {
+  const uint64_t budget = MemoryBudget(parts.settings);
   const ProcessMemory memory = ProcessMemory::Read();
   std::string text = "The process takes " + HumanBytes(memory.rss) + " of memory; the budget is " +
                      HumanBytes(budget) + ". ";
@@ -242,14 +243,14 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "usage", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = Usage,
      .group = kGroup, .since = "4.0.0", .summary = "Estimates the memory a key takes.",
      .complexity = "O(N) with N the number of samples", .syntax = "key [SAMPLES count]"},
-    {.name = "doctor", .arity = 2, .flags = kSlowLane, .run = Doctor, .group = kGroup,
+    {.name = "doctor", .arity = 2, .flags = kSlowLane, .run = With<Doctor>, .group = kGroup,
      .since = "4.0.0", .summary = "Says whether memory is as it should be.", .complexity = "O(1)",
      .tips = kPerShard},
     {.name = "purge", .arity = 2, .flags = kSlowLane, .run = Purge, .group = kGroup,
      .since = "4.0.0", .summary = "Gives free memory back to the system.",
      .complexity = "Depends on how much is free",
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "stats", .arity = 2, .flags = kSlowLane, .run = MemoryStats, .group = kGroup,
+    {.name = "stats", .arity = 2, .flags = kSlowLane, .run = With<MemoryStats>, .group = kGroup,
      .since = "4.0.0", .summary = "Returns what memory is used for.", .complexity = "O(1)",
      .tips = kPerShard},
     {.name = "malloc-stats", .arity = 2, .flags = kSlowLane, .run = MallocStats, .group = kGroup,

@@ -5,9 +5,13 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "command/table.h"
+#include "server/client_registry.h"
 #include "server/metrics_text.h"
 #include "server/process_memory.h"
-#include "server/server.h"
+#include "server/server_state.h"
+#include "server/settings.h"
+#include "server/stats.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
@@ -22,22 +26,22 @@ constexpr std::string_view kGauge = "gauge";
 constexpr int kFirstBoundBits = 3;
 constexpr int kLastBoundBits = 23;
 
-void WriteProcess(Server& server, MetricsText& text) {
+void WriteProcess(const MetricsParts& parts, MetricsText& text) {
   text.Family("build_info", kGauge, "Always 1; the versions are labels.");
   text.Sample(uint64_t{1}, MetricsText::Label("version", kCairnVersion) + "," +
                                MetricsText::Label("redis_version", kRedisVersion));
   text.Single("uptime_seconds", kGauge, "Time since the start.",
-              static_cast<double>(MonotonicUs() - server.identity().started_us) / 1e6);
+              static_cast<double>(MonotonicUs() - parts.identity.started_us) / 1e6);
   uint64_t blocked = 0;
-  const auto sessions = server.clients().All();
+  const auto sessions = parts.clients.All();
   for (const auto& session : sessions) blocked += session->is_blocked ? 1 : 0;
   text.Single("connected_clients", kGauge, "Clients that are connected.", static_cast<uint64_t>(sessions.size()));
   text.Single("blocked_clients", kGauge, "Clients that wait in a blocking command.", blocked);
-  text.Single("max_clients", kGauge, "maxclients.", static_cast<uint64_t>(server.settings().maxclients.load()));
+  text.Single("max_clients", kGauge, "maxclients.", static_cast<uint64_t>(parts.settings.maxclients.load()));
 }
 
-void WriteTotals(Server& server, MetricsText& text) {
-  const StatsTotals totals = server.stats().Totals();
+void WriteTotals(const MetricsParts& parts, MetricsText& text) {
+  const StatsTotals totals = parts.stats.Totals();
   const auto count = [&text](std::string_view name, std::string_view help, uint64_t value) {
     text.Single(name, kCounter, help, value);
   };
@@ -50,7 +54,7 @@ void WriteTotals(Server& server, MetricsText& text) {
   count("expired_keys_total", "Keys deleted because their time had passed.", totals.expired_keys);
   count("slow_lane_commands_total", "Commands that had to wait for the disk or a lock.", totals.slow_lane_commands);
   text.Family("errors_total", kCounter, "Error replies, by their first word.");
-  for (const auto& [prefix, errors] : server.stats().Errors()) text.Sample(errors, MetricsText::Label("error", prefix));
+  for (const auto& [prefix, errors] : parts.stats.Errors()) text.Sample(errors, MetricsText::Label("error", prefix));
 }
 
 struct NamedTotals {
@@ -59,12 +63,12 @@ struct NamedTotals {
 };
 
 // Those that were called or refused.
-std::vector<NamedTotals> CommandsInUse(Server& server) {
+std::vector<NamedTotals> CommandsInUse(const MetricsParts& parts) {
   std::vector<NamedTotals> in_use;
-  std::vector<CommandTotals> all = server.stats().Commands();
+  std::vector<CommandTotals> all = parts.stats.Commands();
   for (uint32_t i = 0; i < all.size(); ++i) {
     if (all[i].calls == 0 && all[i].rejected == 0) continue;
-    in_use.push_back({MetricsText::Label("command", server.table().ByIndex(i)->full_name()), std::move(all[i])});
+    in_use.push_back({MetricsText::Label("command", parts.table.ByIndex(i)->full_name()), std::move(all[i])});
   }
   return in_use;
 }
@@ -90,8 +94,8 @@ void WriteHistogram(const NamedTotals& command, MetricsText& text) {
   text.Sample(sum, command.label, "_count");
 }
 
-void WriteCommands(Server& server, MetricsText& text) {
-  const std::vector<NamedTotals> commands = CommandsInUse(server);
+void WriteCommands(const MetricsParts& parts, MetricsText& text) {
+  const std::vector<NamedTotals> commands = CommandsInUse(parts);
   text.Family("commands_total", kCounter, "Calls, those by scripts included.");
   for (const NamedTotals& command : commands) text.Sample(command.totals.calls, command.label);
   text.Family("commands_failed_total", kCounter, "Calls that ran and answered an error.");
@@ -104,9 +108,9 @@ void WriteCommands(Server& server, MetricsText& text) {
   }
 }
 
-void WriteMemory(Server& server, MetricsText& text) {
-  Store& store = server.store();
-  const Budget budget = Budget::Of(MemoryBudget(server.settings()));
+void WriteMemory(const MetricsParts& parts, MetricsText& text) {
+  Store& store = parts.store;
+  const Budget budget = Budget::Of(MemoryBudget(parts.settings));
   const ProcessMemory memory = ProcessMemory::Read();
   const auto of = [](std::string_view component) { return MetricsText::Label("component", component); };
   text.Family("memory_budget_bytes", kGauge, "memory-budget and its shares; memtables are a part of the block cache.");
@@ -175,14 +179,14 @@ void WriteRocksDb(Store& store, MetricsText& text) {
 
 }  // namespace
 
-std::string DescribeMetrics(Server& server) {
+std::string DescribeMetrics(const MetricsParts& parts) {
   MetricsText text;
-  WriteProcess(server, text);
-  WriteTotals(server, text);
-  WriteCommands(server, text);
-  WriteMemory(server, text);
-  WriteKeys(server.store(), text);
-  WriteRocksDb(server.store(), text);
+  WriteProcess(parts, text);
+  WriteTotals(parts, text);
+  WriteCommands(parts, text);
+  WriteMemory(parts, text);
+  WriteKeys(parts.store, text);
+  WriteRocksDb(parts.store, text);
   return text.Take();
 }
 

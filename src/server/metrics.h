@@ -11,10 +11,24 @@
 
 namespace cairn {
 
-class Server;
+class ClientRegistry;
+class CommandTable;
+class Stats;
+class Store;
+struct Identity;
+struct Settings;
+
+struct MetricsParts {
+  const Identity& identity;
+  const Settings& settings;
+  const CommandTable& table;
+  const ClientRegistry& clients;
+  Stats& stats;
+  Store& store;
+};
 
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-std::string DescribeMetrics(Server& server);
+std::string DescribeMetrics(const MetricsParts& parts);
 
 }  // namespace cairn

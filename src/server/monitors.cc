@@ -7,12 +7,11 @@
 #include <cstdio>
 
 #include "base/clock.h"
-#include "command/context.h"
+#include "command/parts.h"
 #include "server/client_line.h"
 #include "server/client_session.h"
 #include "server/families.h"
 #include "server/redact.h"
-#include "server/server.h"
 
 namespace cairn {
 namespace {
@@ -39,17 +38,17 @@ void AppendQuoted(std::string& line, std::string_view bytes) {
 }
 
 // MONITOR
-Status Monitor(CommandContext& ctx, Args&, Reply& reply) {
+Status Monitor(Monitors& monitors, CommandContext& ctx, Args&, Reply& reply) {
   if (ctx.session().multi.active) {
     return Status::Reply("ERR MONITOR isn't allowed for DENY BLOCKING client");
   }
-  ctx.server().monitors().Add(ctx.session());
+  monitors.Add(ctx.session());
   reply.Ok();
   return Ok();
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "monitor", .arity = 1, .flags = kAdmin | kNoScript | kLoading | kStale, .run = Monitor,
+    {.name = "monitor", .arity = 1, .flags = kAdmin | kNoScript | kLoading | kStale, .run = With<Monitor>,
      .group = Group::kServer, .since = "1.0.0", .summary = "Shows every request as it is run.",
      .complexity = "O(1)"},
 };

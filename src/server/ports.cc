@@ -5,7 +5,8 @@
 
 #include "base/log.h"
 #include "base/thread.h"
-#include "server/server.h"
+#include "net/service.h"
+#include "server/config.h"
 #include "server/tls_settings.h"
 
 namespace cairn {
@@ -23,12 +24,12 @@ Status Refuse(const Status& why, std::string_view words) {
 }  // namespace
 
 ListenerOptions Ports::Options() const {
-  const Settings& settings = server_.settings();
+  const Settings& settings = config_.settings();
   ListenerOptions options;
-  options.place = {server_.config().Words("bind"), static_cast<int>(settings.port)};
+  options.place = {config_.Words("bind"), static_cast<int>(settings.port)};
   options.backlog = static_cast<int>(settings.tcp_backlog);
   options.keepalive_s = static_cast<int>(settings.tcp_keepalive_s);
-  options.unix_path = server_.config().Text("unixsocket");
+  options.unix_path = config_.Text("unixsocket");
   options.unix_permissions = static_cast<int>(settings.unixsocketperm);
   options.io_threads = static_cast<int>(settings.io_threads);
   options.homes = {.datasets = transfers_.get(), .streams = streams_.get()};
@@ -37,28 +38,28 @@ ListenerOptions Ports::Options() const {
 
 ListenerOptions Ports::TlsOptions() const {
   ListenerOptions options = Options();
-  options.place.port = static_cast<int>(server_.settings().tls_port);
+  options.place.port = static_cast<int>(config_.settings().tls_port);
   options.unix_path.clear();
-  options.tls = &server_.tls();
+  options.tls = &tls_settings_;
   return options;
 }
 
 Status Ports::Open() {
   {
     const std::lock_guard lock(mutex_);
-    streams_ = std::make_unique<IoThread>("io-streams", server_, no_limit_, IoThread::Homes{});
-    transfers_ = std::make_unique<IoThread>("io-transfers", server_, no_limit_,
+    streams_ = std::make_unique<IoThread>("io-streams", service_, no_limit_, IoThread::Homes{});
+    transfers_ = std::make_unique<IoThread>("io-transfers", service_, no_limit_,
                                             IoThread::Homes{.streams = streams_.get()});
     TRY(Follow(main_, Options()));
     TRY(Follow(tls_, TlsOptions()));
-    for (const ListenSpec& spec : server_.config().Listeners()) {
+    for (const ListenSpec& spec : config_.Listeners()) {
       ListenerOptions own = Options();
       own.place = {{spec.address}, spec.port};
       own.unix_path = spec.unix_path;
       own.io_threads = spec.io_threads;
       own.qps_limit = spec.qps_limit;
       own.read_only = spec.read_only;
-      own.tls = spec.tls ? &server_.tls() : nullptr;
+      own.tls = spec.tls ? &tls_settings_ : nullptr;
       std::unique_ptr<Listener> listener;
       TRY(Follow(listener, own));
       lines_.push_back(std::move(listener));
@@ -68,9 +69,9 @@ Status Ports::Open() {
   if (std::none_of(all.begin(), all.end(), [](const Listener* listener) { return listener->listens(); })) {
     return Status::Io("nothing to listen on: no port and bind, tls-port, unixsocket or listen line");
   }
-  server_.config().Watch("port", [this] { return FollowPort(); });
-  server_.config().Watch("tls-port", [this] { return FollowTlsPort(); });
-  server_.config().Watch("bind", [this] { return FollowBind(); });
+  config_.Watch("port", [this] { return FollowPort(); });
+  config_.Watch("tls-port", [this] { return FollowTlsPort(); });
+  config_.Watch("bind", [this] { return FollowBind(); });
   return Ok();
 }
 
@@ -121,7 +122,7 @@ Status Ports::Follow(std::unique_ptr<Listener>& listener, const ListenerOptions&
   if (stopped_) return Status::Io("the server ends");
   if (listener != nullptr) return listener->Move(options.place);
   if (options.place.port == 0 && options.unix_path.empty()) return Ok();
-  listener = TRY(Listener::Open(options, server_));
+  listener = TRY(Listener::Open(options, service_));
   if (started_) listener->Start();
   return Ok();
 }
@@ -135,7 +136,7 @@ Status Ports::FollowPort() {
 Status Ports::FollowTlsPort() {
   const ListenerOptions options = TlsOptions();
   if (options.place.port != 0) {
-    const Status built = ConfigureTls(server_.config(), server_.tls());
+    const Status built = ConfigureTls(config_, tls_settings_);
     if (!built.ok()) return Refuse(built, kCannotUpdateTls);
   }
   const std::lock_guard lock(mutex_);

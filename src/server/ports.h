@@ -20,11 +20,13 @@
 
 namespace cairn {
 
-class Server;
+class Config;
+class Service;
+class Tls;
 
 class Ports {
  public:
-  explicit Ports(Server& server) : server_(server) {}
+  Ports(Service& service, Config& config, Tls& tls) : service_(service), config_(config), tls_settings_(tls) {}
 
   // Listens as the configuration has it, and from now on as CONFIG SET does; the error is for the operator.
   Status Open();
@@ -45,7 +47,9 @@ class Ports {
   Status FollowTlsPort();
   Status FollowBind();
 
-  Server& server_;
+  Service& service_;
+  Config& config_;
+  Tls& tls_settings_;
   RateLimit no_limit_{0};
   // Of all listeners, so they end after them; main makes and ends them, Open to Clear.
   std::unique_ptr<IoThread> streams_;    // sends replicas the stream

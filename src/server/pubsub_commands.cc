@@ -4,10 +4,10 @@
 //
 // They touch no rows. Subscribing changes the session alone; the worker makes it known once the command is done.
 // PUBLISH announces its message to the transaction; the worker delivers it once the tick is committed.
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "server/families.h"
-#include "server/server.h"
+#include "server/pubsub.h"
 
 namespace cairn {
 namespace {
@@ -77,10 +77,10 @@ Status UnsubscribeFrom(CommandContext& ctx, Args& args, Reply& reply) {
 
 // PUBLISH channel message; SPUBLISH shardchannel message
 template <ChannelKind kind>
-Status PublishTo(CommandContext& ctx, Args& args, Reply& reply) {
+Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view channel = args.Bytes();
   const std::string_view message = args.Bytes();
-  const int64_t receivers = ctx.server().pubsub().CountReceivers(kind, channel);
+  const int64_t receivers = pubsub.CountReceivers(kind, channel);
   if (receivers > 0) {
     const bool is_shard = kind == ChannelKind::kShard;
     ctx.txn().Announce({is_shard ? AnnouncementKind::kShardMessage : AnnouncementKind::kMessage,
@@ -95,12 +95,12 @@ Status PublishTo(CommandContext& ctx, Args& args, Reply& reply) {
 
 // PUBSUB CHANNELS [pattern]; PUBSUB SHARDCHANNELS [pattern]
 template <ChannelKind kind>
-Status PubSubChannels(CommandContext& ctx, Args& args, Reply& reply) {
+Status PubSubChannels(PubSub& pubsub, CommandContext&, Args& args, Reply& reply) {
   if (args.size() > 3) return Status::Reply(errors::BadSubcommand(args[1], "PUBSUB"));
   args.Skip(1);
   std::optional<std::string_view> pattern;
   if (args.More()) pattern = args.Bytes();
-  const std::vector<std::string> channels = ctx.server().pubsub().Channels(kind, pattern);
+  const std::vector<std::string> channels = pubsub.Channels(kind, pattern);
   reply.Array(channels.size());
   for (const std::string& channel : channels) reply.Bulk(channel);
   return Ok();
@@ -108,20 +108,20 @@ Status PubSubChannels(CommandContext& ctx, Args& args, Reply& reply) {
 
 // PUBSUB NUMSUB [channel ...]; PUBSUB SHARDNUMSUB [shardchannel ...]
 template <ChannelKind kind>
-Status PubSubNumSub(CommandContext& ctx, Args& args, Reply& reply) {
+Status PubSubNumSub(PubSub& pubsub, CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
   reply.Array(args.left() * 2);
   while (args.More()) {
     const std::string_view channel = args.Bytes();
     reply.Bulk(channel);
-    reply.Integer(ctx.server().pubsub().CountSubscribers(kind, channel));
+    reply.Integer(pubsub.CountSubscribers(kind, channel));
   }
   return Ok();
 }
 
 // PUBSUB NUMPAT
-Status PubSubNumPat(CommandContext& ctx, Args&, Reply& reply) {
-  reply.Integer(ctx.server().pubsub().Count(ChannelKind::kPattern));
+Status PubSubNumPat(PubSub& pubsub, CommandContext&, Args&, Reply& reply) {
+  reply.Integer(pubsub.Count(ChannelKind::kPattern));
   return Ok();
 }
 
@@ -152,21 +152,21 @@ constexpr auto kPattern = ChannelKind::kPattern;
 constexpr auto kShard = ChannelKind::kShard;
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "channels", .arity = -2, .flags = kLook, .run = PubSubChannels<kChannel>, .group = kGroup,
+    {.name = "channels", .arity = -2, .flags = kLook, .run = With<PubSubChannels<kChannel>>, .group = kGroup,
      .since = "2.8.0", .summary = "Lists the channels that have subscribers.",
      .complexity = "O(N) with N the number of channels", .syntax = "[pattern]"},
-    {.name = "numpat", .arity = 2, .flags = kLook, .run = PubSubNumPat, .group = kGroup, .since = "2.8.0",
+    {.name = "numpat", .arity = 2, .flags = kLook, .run = With<PubSubNumPat>, .group = kGroup, .since = "2.8.0",
      .summary = "Counts the patterns that have subscribers.", .complexity = "O(1)"},
-    {.name = "numsub", .arity = -2, .flags = kLook, .run = PubSubNumSub<kChannel>, .group = kGroup,
+    {.name = "numsub", .arity = -2, .flags = kLook, .run = With<PubSubNumSub<kChannel>>, .group = kGroup,
      .since = "2.8.0", .summary = "Counts the subscribers of channels.",
      .complexity = "O(N log M) with N the channels asked for and M those that have subscribers",
      .syntax = "[channel [channel ...]]"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = PubSubHelp, .group = kGroup,
      .since = "6.2.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
-    {.name = "shardchannels", .arity = -2, .flags = kLook, .run = PubSubChannels<kShard>, .group = kGroup,
+    {.name = "shardchannels", .arity = -2, .flags = kLook, .run = With<PubSubChannels<kShard>>, .group = kGroup,
      .since = "7.0.0", .summary = "Lists the shard channels that have subscribers.",
      .complexity = "O(N) with N the number of shard channels", .syntax = "[pattern]"},
-    {.name = "shardnumsub", .arity = -2, .flags = kLook, .run = PubSubNumSub<kShard>, .group = kGroup,
+    {.name = "shardnumsub", .arity = -2, .flags = kLook, .run = With<PubSubNumSub<kShard>>, .group = kGroup,
      .since = "7.0.0", .summary = "Counts the subscribers of shard channels.",
      .complexity = "O(N log M) with N the channels asked for and M those that have subscribers",
      .syntax = "[shardchannel [shardchannel ...]]"},
@@ -199,12 +199,12 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N log M) with N the channels left and M those that have subscribers",
      .syntax = "[shardchannel [shardchannel ...]]"},
     {.name = "publish", .arity = 3, .flags = kPubsub | kLoading | kStale | kFast | kMayReplicate,
-     .run = PublishTo<kChannel>, .group = kGroup, .since = "2.0.0",
+     .run = With<PublishTo<kChannel>>, .group = kGroup, .since = "2.0.0",
      .summary = "Sends a message to those who listen to a channel.",
      .complexity = "O(N+M) with N the subscribers of the channel and M the patterns that have subscribers",
      .syntax = "channel message"},
     {.name = "spublish", .arity = 3, .flags = kPubsub | kLoading | kStale | kFast | kMayReplicate,
-     .keys = {OneKey(kNotKey)}, .run = PublishTo<kShard>, .group = kGroup, .since = "7.0.0",
+     .keys = {OneKey(kNotKey)}, .run = With<PublishTo<kShard>>, .group = kGroup, .since = "7.0.0",
      .summary = "Sends a message to those who listen to a shard channel.",
      .complexity = "O(N) with N the subscribers of the shard channel", .syntax = "shardchannel message"},
     {.name = "pubsub", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.8.0",

@@ -6,8 +6,9 @@
 #include "base/thread.h"
 #include "replication/rdb_disk.h"
 #include "script/library_store.h"
+#include "server/config.h"
 #include "server/saving.h"
-#include "server/server.h"
+#include "server/server_state.h"
 #include "storage/disk_reserve.h"
 #include "storage/store.h"
 
@@ -20,7 +21,7 @@ constexpr std::string_view kFailed = "ERR";  // Redis says no more either
 }  // namespace
 
 std::string RdbSaves::Path() const {
-  return server_.config().Text("dir") + "/" + server_.config().Text("dbfilename");
+  return config_.Text("dir") + "/" + config_.Text("dbfilename");
 }
 
 bool RdbSaves::Claim() {
@@ -37,31 +38,31 @@ void RdbSaves::Release() {
 }
 
 Result<RdbSaves::Moment> RdbSaves::TakeMoment() {
-  Moment moment{.changes_before = server_.store().counters().changes.load()};
-  moment.snapshot = TRY(StoreSnapshot::Take(server_.store()));
+  Moment moment{.changes_before = store_.counters().changes.load()};
+  moment.snapshot = TRY(StoreSnapshot::Take(store_));
   return moment;
 }
 
 // What Redis would write under this policy.
 RdbUseHint RdbSaves::UseHint() const {
   static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
-  const std::string policy = server_.config().Get(kPolicy).front().second;
+  const std::string policy = config_.Get(kPolicy).front().second;
   if (policy.ends_with("-lru")) return RdbUseHint::kIdle;
   return policy.ends_with("-lfu") ? RdbUseHint::kFrequency : RdbUseHint::kNone;
 }
 
 Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
   RdbFileOptions options;
-  options.checksum = server_.config().Flag("rdbchecksum");
-  options.folds = server_.config().Flag("rdbcompression");
-  options.key_delay_us = server_.config().Number("rdb-key-save-delay");
+  options.checksum = config_.Flag("rdbchecksum");
+  options.folds = config_.Flag("rdbcompression");
+  options.key_delay_us = config_.Number("rdb-key-save-delay");
   options.use_hint = UseHint();
   txn.ReadFrom(&snapshot);
   options.functions = TRY(ReadLibraryRows(txn));
   RdbOutputFile file(Path());
   TRY(file.Open());
-  RdbFileWriter writer(txn, snapshot, server_.limits(), options, [&](std::string_view bytes) {
-    TRY(server_.store().disk_reserve().CheckGrowth());
+  RdbFileWriter writer(txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
+    TRY(store_.disk_reserve().CheckGrowth());
     return in_background_ && gives_background_up_ ? Status::Io("the server is ending") : file.Write(bytes);
   });
   TRY(writer.Write());
@@ -69,25 +70,24 @@ Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
 }
 
 Status RdbSaves::Write(const Result<Moment>& moment) {
-  SaveState& saves = server_.saves();
-  ++saves.running;
+  ++state_.running;
   Status status;
   if (moment.ok()) {
-    const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
+    const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
     status = WriteFile(*txn, *moment->snapshot);
   } else {
     status = Status::Error(moment.status().code(), std::string(moment.status().text()));
   }
-  --saves.running;
+  --state_.running;
   if (status.ok()) {
-    saves.last_ok = true;
-    saves.last_unix_s = WallMs() / 1000;
-    saves.changes_before = moment->changes_before;
-    ++saves.count;
+    state_.last_ok = true;
+    state_.last_unix_s = WallMs() / 1000;
+    state_.changes_before = moment->changes_before;
+    ++state_.count;
     Log(LogSeverity::kNotice, "DB saved on disk");
     return Ok();
   }
-  saves.last_ok = saves.last_ok && in_background_ && gives_background_up_;  // to be ended is no failure
+  state_.last_ok = state_.last_ok && in_background_ && gives_background_up_;  // to be ended is no failure
   Log(LogSeverity::kWarning, "Saving the RDB file failed: " + std::string(status.text()));
   return Status::Reply(kFailed);
 }
@@ -117,7 +117,7 @@ Status RdbSaves::SaveAtEnd() {
 // ---- in the background
 
 void RdbSaves::RunInBackground(const std::optional<Moment>& moment) {
-  if (!moment) static_cast<void>(AwaitCommits(server_).ok());  // what is locked by nobody is committed
+  if (!moment) static_cast<void>(AwaitCommits(store_).ok());  // what is locked by nobody is committed
   const Result<Moment> taken = moment ? Result<Moment>(*moment) : TakeMoment();
   LowerPriority();
   static_cast<void>(Write(taken).ok());  // the log and INFO say

@@ -25,11 +25,13 @@
 
 namespace cairn {
 
-class Server;
+class Config;
+class Store;
+struct SaveState;
 
 class RdbSaves {
  public:
-  explicit RdbSaves(Server& server) : server_(server) {}
+  RdbSaves(Store& store, Config& config, SaveState& state) : store_(store), config_(config), state_(state) {}
   ~RdbSaves() { Stop(); }
 
   // Saves before it returns. The error is the reply, here and below; the log says why.
@@ -70,7 +72,9 @@ class RdbSaves {
   void RunInBackground(const std::optional<Moment>& moment);
   RdbUseHint UseHint() const;
 
-  Server& server_;
+  Store& store_;
+  Config& config_;
+  SaveState& state_;
   std::mutex mutex_;  // running_, stopping_
   std::condition_variable released_;
   bool running_ = false;

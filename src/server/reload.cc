@@ -9,10 +9,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/remove_file.h"
+#include "command/conditions.h"
 #include "replication/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
+#include "server/announcer.h"
+#include "server/config.h"
+#include "server/rdb_saves.h"
 #include "server/saving.h"
-#include "server/server.h"
 #include "storage/format.h"
 
 namespace cairn {
@@ -37,13 +40,13 @@ bool HasAppendOnlyFile(const Config& config) {
 // Others are told that the server is loading, for as long as this lives.
 class LoadingMark {
  public:
-  explicit LoadingMark(Server& server) : server_(server) { server_.conditions().Set(kLoadingData, true); }
-  ~LoadingMark() { server_.conditions().Set(kLoadingData, false); }
+  explicit LoadingMark(Conditions& conditions) : conditions_(conditions) { conditions_.Set(kLoadingData, true); }
+  ~LoadingMark() { conditions_.Set(kLoadingData, false); }
   LoadingMark(const LoadingMark&) = delete;
   LoadingMark& operator=(const LoadingMark&) = delete;
 
  private:
-  Server& server_;
+  Conditions& conditions_;
 };
 
 Result<Reloaded> Load(Transaction& txn, RdbTarget target, RdbSource source) {
@@ -53,10 +56,10 @@ Result<Reloaded> Load(Transaction& txn, RdbTarget target, RdbSource source) {
   return Reloaded{reader.keys(), reader.expired(), reader.aux(), reader.functions()};
 }
 
-RdbTarget TargetOf(Server& server) {
+RdbTarget TargetOf(const DatasetParts& parts) {
   RdbTarget target;
-  target.databases = server.store().databases();
-  target.checksum = server.config().Flag("rdbchecksum");
+  target.databases = parts.store.databases();
+  target.checksum = parts.config.Flag("rdbchecksum");
   return target;
 }
 
@@ -89,21 +92,22 @@ void AnnounceAllChanged(Transaction& txn) {
   if (txn.interest() & kInterestInKeys) txn.Announce({AnnouncementKind::kAllChanged, {}, {}});
 }
 
-Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, const ReloadOptions& options) {
-  Store& store = server.store();
+Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSource source,
+                            const ReloadOptions& options) {
+  Store& store = parts.store;
   TRY(store.BeginStaging(txn));
   OwnStaging staging(store);
-  RdbTarget target = TargetOf(server);
+  RdbTarget target = TargetOf(parts);
   // What is not adopted is garbage anyway; what is adopted is flushed first. But a log that is read must have no gaps.
-  const bool is_read = !options.before_adopting && server.replication().log().logs();
+  const bool is_read = !options.before_adopting && options.log_is_read;
   target.commit = is_read ? CommitMode::kWait : CommitMode::kNoLog;
   target.keeps_expired = options.keeps_expired;
   target.on_progress = options.on_progress;
-  target.keyspace = [&](int db) { return Keyspace::ById(txn, store.staged_keyspace(db), server.limits()); };
+  target.keyspace = [&](int db) { return Keyspace::ById(txn, store.staged_keyspace(db), parts.config.limits()); };
   Reloaded reloaded = TRY(Load(txn, std::move(target), std::move(source)));
   TRY(store.Flush());
   TRY(txn.BeginAlone(WallMs()));
-  TRY(RestoreLibraries(server.scripting(), txn, reloaded.functions, RestorePolicy::kFlush));
+  TRY(RestoreLibraries(parts.scripting, txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.NoteExpiry(0);  // rounds have passed over what became due meanwhile
   txn.AdoptStaged();
@@ -112,15 +116,15 @@ Result<Reloaded> LoadStaged(Server& server, Transaction& txn, RdbSource source, 
   TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();
   SyncAdopted(store);
-  server.Tell(txn.TakeAnnouncements());
+  parts.announcer.Deliver(txn);
   return reloaded;
 }
 
 }  // namespace
 
-Result<Reloaded> ReplaceDataset(Server& server, Transaction& txn, RdbSource source,
+Result<Reloaded> ReplaceDataset(const DatasetParts& parts, Transaction& txn, RdbSource source,
                                 const ReloadOptions& options) {
-  Result<Reloaded> reloaded = LoadStaged(server, txn, std::move(source), options);
+  Result<Reloaded> reloaded = LoadStaged(parts, txn, std::move(source), options);
   if (!reloaded.ok()) {
     txn.AbandonCommand();
     txn.Discard();
@@ -155,10 +159,10 @@ Result<std::vector<KeyspaceId>> KeyspacesFor(Store& store, const RowNumbers& fir
   return keyspaces;
 }
 
-Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<const RowFile> files,
+Result<uint64_t> AdoptStagedFiles(const DatasetParts& parts, Transaction& txn, std::span<const RowFile> files,
                                   const RowNumbers& first, const FilesContent& content,
                                   const std::function<Status(Transaction& txn)>& before_adopting) {
-  Store& store = server.store();
+  Store& store = parts.store;
   RowNumbers next;
   const std::vector<KeyspaceId> keyspaces = TRY(KeyspacesFor(store, first, content, next));
   const RowCache::Departures departures = TRY(store.BeginStaging(txn, keyspaces, first, next));
@@ -166,7 +170,7 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   TRY(TakeInRowFiles(store, files));
   const bool all_cached = TRY(store.CacheStaged(first, next));
   TRY(txn.BeginAlone(WallMs()));
-  TRY(RestoreLibraries(server.scripting(), txn, content.functions, RestorePolicy::kFlush));
+  TRY(RestoreLibraries(parts.scripting, txn, content.functions, RestorePolicy::kFlush));
   uint64_t keys = 0;
   for (size_t db = 0; db < std::min(keyspaces.size(), content.rows.databases.size()); ++db) {
     txn.AddToKeyCount(keyspaces[db], content.rows.databases[db].keys);
@@ -181,17 +185,17 @@ Result<uint64_t> AdoptStagedFiles(Server& server, Transaction& txn, std::span<co
   TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();
   SyncAdopted(store);
-  server.Tell(txn.TakeAnnouncements());
+  parts.announcer.Deliver(txn);
   if (all_cached) store.cache().NoteAllRows(departures);
   return keys;
 }
 
 }  // namespace
 
-Result<uint64_t> AdoptRowFiles(Server& server, Transaction& txn, std::span<const RowFile> files,
+Result<uint64_t> AdoptRowFiles(const DatasetParts& parts, Transaction& txn, std::span<const RowFile> files,
                                const RowNumbers& first, const FilesContent& content,
                                const std::function<Status(Transaction& txn)>& before_adopting) {
-  Result<uint64_t> keys = AdoptStagedFiles(server, txn, files, first, content, before_adopting);
+  Result<uint64_t> keys = AdoptStagedFiles(parts, txn, files, first, content, before_adopting);
   if (!keys.ok()) {
     txn.AbandonCommand();
     txn.Discard();
@@ -212,13 +216,12 @@ Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options) {
   return Store::Open(options);
 }
 
-Status ReadFirstRdbFile(Server& server, bool is_new) {
-  Store& store = server.store();
+Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool is_new) {
+  Store& store = parts.store;
   const bool was_interrupted = !TRY(store.ReadNote(kUnreadRow)).empty();
   if (!is_new && !was_interrupted) return Ok();
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server.store());
-  const std::string path = server.rdb_saves().Path();
-  const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(server.config());
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts.store);
+  const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(parts.config);
   txn->PutNote(kUnreadRow, is_wanted ? "1" : "");
   TRY(txn->Commit(CommitMode::kWait));
   TRY(store.SyncLog());
@@ -231,7 +234,7 @@ Status ReadFirstRdbFile(Server& server, bool is_new) {
     last.PutNote(kUnreadRow, "");
     return Ok();
   };
-  auto loaded = ReplaceDataset(server, *txn, file.source(), options);
+  auto loaded = ReplaceDataset(parts, *txn, file.source(), options);
   if (!loaded.ok()) {
     return Status::Io(path + ": " + std::string(loaded.status().text()) +
                       ". Nothing was loaded; move the file away to start without it. "
@@ -242,31 +245,31 @@ Status ReadFirstRdbFile(Server& server, bool is_new) {
   return Ok();
 }
 
-Status LoadRdbFile(Server& server, bool merges, RestorePolicy functions) {
-  const LoadingMark mark(server);
+Status LoadRdbFile(const DatasetParts& parts, const RdbFileLoad& load) {
+  const LoadingMark mark(parts.conditions);
   RdbInputFile file;
-  TRY(file.Open(server.rdb_saves().Path()));
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server.store());
-  if (!merges) {
-    TRY(ReplaceDataset(server, *txn, file.source(), {}));
+  TRY(file.Open(load.path));
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts.store);
+  if (!load.merges) {
+    TRY(ReplaceDataset(parts, *txn, file.source(), {.log_is_read = load.log_is_read}));
     return Ok();
   }
-  RdbTarget target = TargetOf(server);
-  target.keyspace = [&](int db) { return Keyspace(*txn, db, server.limits()); };
+  RdbTarget target = TargetOf(parts);
+  target.keyspace = [&](int db) { return Keyspace(*txn, db, parts.config.limits()); };
   const Reloaded loaded = TRY(Load(*txn, std::move(target), file.source()));
   txn->BeginCommand(Lane::kSlow, WallMs(), false);
   TRY(LockLibraries(*txn));
-  TRY(RestoreLibraries(server.scripting(), *txn, loaded.functions, functions));
+  TRY(RestoreLibraries(parts.scripting, *txn, loaded.functions, load.functions));
   TRY(txn->FinishCommand());
   return txn->Commit(CommitMode::kWait);
 }
 
-Status SaveAndReload(Server& server) {
-  const LoadingMark mark(server);
+Status SaveAndReload(const DatasetParts& parts, RdbSaves& rdb_saves, bool log_is_read) {
+  const LoadingMark mark(parts.conditions);
   // Whoever was let in before the mark is done once every key could be had.
-  TRY(AwaitCommits(server));
-  TRY(server.rdb_saves().Save());
-  return LoadRdbFile(server, false);
+  TRY(AwaitCommits(parts.store));
+  TRY(rdb_saves.Save());
+  return LoadRdbFile(parts, {.path = rdb_saves.Path(), .log_is_read = log_is_read});
 }
 
 }  // namespace cairn

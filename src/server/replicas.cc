@@ -14,10 +14,12 @@
 #include "replication/rdb_file.h"
 #include "replication/rdb_file_writer.h"
 #include "script/library_store.h"
+#include "server/client_registry.h"
 #include "server/client_session.h"
-#include "server/server.h"
+#include "server/config.h"
 #include "server/stream_log.h"
 #include "storage/old_logs.h"
+#include "storage/store.h"
 #include "storage/store_snapshot.h"
 
 namespace cairn {
@@ -44,7 +46,7 @@ std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
   const std::lock_guard lock(session.mutex());
   if (session.replica == nullptr) {
     session.replica = std::make_shared<Replica>();
-    session.replica->session = std::static_pointer_cast<ClientSession>(server_.clients().Find(session.id()));
+    session.replica->session = std::static_pointer_cast<ClientSession>(clients_.Find(session.id()));
     session.replica->id = session.id();
     session.replica->acked_ms = WallMs();
     session.replica->ip = HostOf(session.peer);
@@ -146,7 +148,7 @@ uint64_t Replicas::FirstNeeded() const {
 }
 
 int Replicas::CountGood() const {
-  const int64_t most_ms = server_.settings().min_replicas_max_lag_s * 1000;
+  const int64_t most_ms = config_.settings().min_replicas_max_lag_s * 1000;
   int count = 0;
   for (const std::shared_ptr<Replica>& replica : All()) {
     const bool online = replica->state == Replica::State::kOnline;
@@ -159,7 +161,7 @@ int Replicas::CountGood() const {
 void Replicas::CheckTimes() {
   Reap();
   file_sets_.CheckTimes();
-  const int64_t most_ms = server_.settings().repl_timeout_s * 1000;
+  const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   for (const std::shared_ptr<Replica>& replica : All()) {
     if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
     if (WallMs() - replica->acked_ms <= most_ms || replica->ended) continue;
@@ -192,13 +194,13 @@ void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool 
 // that is still on its way to the stream's end, after a transfer or an absence, may take its time.
 Status Replicas::CheckBehind(Replica& replica) {
   if (!replica.caught_up) return Ok();
-  const OutputLimit& limit = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)];
+  const OutputLimit& limit = config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)];
   const auto behind = static_cast<int64_t>(std::max(log_.offset(), replica.sent.load()) - replica.sent);
   const bool is_over_soft = limit.soft_bytes > 0 && behind > limit.soft_bytes;
   if (!is_over_soft) replica.behind_since_us = 0;
   if (is_over_soft && replica.behind_since_us == 0) replica.behind_since_us = MonotonicUs();
   const bool too_long = is_over_soft && MonotonicUs() - replica.behind_since_us > limit.soft_seconds * 1000000;
-  const int64_t hard = server_.settings().hard_output_limit(ClientClass::kReplica);
+  const int64_t hard = config_.settings().hard_output_limit(ClientClass::kReplica);
   if (!too_long && (hard == 0 || behind <= hard)) return Ok();
   return Status::Io("it is further behind than client-output-buffer-limit allows");
 }
@@ -206,8 +208,8 @@ Status Replicas::CheckBehind(Replica& replica) {
 // So little that the limits of output do not cut a replica off for what it was pushed, which is this server's to
 // choose. What is on its way from the one buffer to the other is not counted for a moment, so it is a quarter.
 uint64_t Replicas::MostUnsent() const {
-  const int64_t hard = server_.settings().hard_output_limit(ClientClass::kReplica);
-  const int64_t soft = server_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_bytes;
+  const int64_t hard = config_.settings().hard_output_limit(ClientClass::kReplica);
+  const int64_t soft = config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_bytes;
   uint64_t most = kMostUnsent;
   for (const int64_t limit : {hard, soft}) {
     if (limit > 0) most = std::min(most, std::max<uint64_t>(static_cast<uint64_t>(limit) / 4, kLeastUnsent));
@@ -228,7 +230,7 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
       continue;
     }
     TRY(CheckBehind(replica));
-    if (MonotonicUs() - stuck_since_us > server_.settings().repl_timeout_s * 1000000) {
+    if (MonotonicUs() - stuck_since_us > config_.settings().repl_timeout_s * 1000000) {
       return Status::Io("it takes nothing any more");
     }
     usleep(kRoomPauseUs);
@@ -246,7 +248,7 @@ Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& s
   const Anchor* anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
   if (anchor == nullptr) return false;
   start = *anchor;
-  LogStream probe(server_.store(), start);
+  LogStream probe(store_, start);
   std::string bytes;
   const Result<LogReader::Outcome> first = probe.Next(bytes, LogReader::Patience::kLong);
   return first.ok() && *first != LogReader::Outcome::kGone;
@@ -282,13 +284,13 @@ Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next,
 // ---- the first transfer
 
 bool Replicas::TakesMarkedFile(const Replica& replica, bool is_old) const {
-  return replica.takes_marked_file && server_.settings().repl_diskless_sync && !is_old;
+  return replica.takes_marked_file && config_.settings().repl_diskless_sync && !is_old;
 }
 
 // Those who wait for one another begin together: when the first has waited long enough, or when they are enough.
 void Replicas::ReleaseTogether() {
-  const int64_t most_us = server_.settings().repl_diskless_sync_delay_s * 1000000;
-  const int64_t enough = server_.settings().repl_diskless_sync_max_replicas;
+  const int64_t most_us = config_.settings().repl_diskless_sync_delay_s * 1000000;
+  const int64_t enough = config_.settings().repl_diskless_sync_max_replicas;
   const std::lock_guard lock(mutex_);
   int64_t waiting = 0;
   int64_t longest_us = 0;
@@ -316,11 +318,11 @@ Status Replicas::AwaitOthers(Replica& replica) {
 
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
-  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
   start = TRY(log_.AnchorOf(*snapshot, before));
   replica.log_from = start.sequence;
   const std::string id = log_.history().id;
@@ -349,7 +351,7 @@ Status Replicas::AwaitSent(Replica& replica) {
     const std::shared_ptr<ClientSession> session = replica.session.lock();
     if (replica.ended || session == nullptr) return Gone();
     if (session->unsent_bytes() == 0) return Status::Io("it has the file, and wanted nothing else");
-    if (MonotonicUs() - since_us > server_.settings().repl_timeout_s * 1000000) {
+    if (MonotonicUs() - since_us > config_.settings().repl_timeout_s * 1000000) {
       return Status::Io("it takes nothing any more");
     }
     usleep(kRoomPauseUs);
@@ -360,7 +362,7 @@ Status Replicas::AwaitAck(Replica& replica) {
   replica.acked_ms = WallMs();
   while (replica.state != Replica::State::kOnline) {
     if (replica.ended || replica.session.expired()) return Gone();
-    if (WallMs() - replica.acked_ms > server_.settings().repl_timeout_s * 1000) {
+    if (WallMs() - replica.acked_ms > config_.settings().repl_timeout_s * 1000) {
       return Status::Io("it has not acknowledged the file");
     }
     usleep(kRoomPauseUs);
@@ -393,13 +395,13 @@ Status Replicas::SendFiles(Replica& replica, Anchor& start) {
 
 Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked) {
   RdbFileOptions options;
-  options.folds = server_.config().Flag("rdbcompression");
-  options.checksum = server_.config().Flag("rdbchecksum");
-  options.key_delay_us = server_.config().Number("rdb-key-save-delay");
+  options.folds = config_.Flag("rdbcompression");
+  options.checksum = config_.Flag("rdbchecksum");
+  options.key_delay_us = config_.Number("rdb-key-save-delay");
   options.aux = {{std::string(kAuxReplicationDb), std::to_string(std::max(start.db, 0))},
                  {std::string(kAuxReplicationId), log_.history().id},
                  {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->KeepExpired(true);
   txn->ReadFrom(&snapshot);
   options.has_keys = replica.wants_keys;
@@ -407,7 +409,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   if (is_marked) {
     const std::string mark = DrawReplicationId();
     TRY(Push(replica, "$EOF:" + mark + "\r\n"));
-    RdbFileWriter writer(*txn, snapshot, server_.limits(), options,
+    RdbFileWriter writer(*txn, snapshot, config_.limits(), options,
                          [&](std::string_view bytes) { return Push(replica, bytes); });
     TRY(writer.Write());
     replica.is_written = false;
@@ -421,7 +423,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   RdbOutputFile file(path);
   TRY(file.Open());
   int64_t told_ms = WallMs();
-  RdbFileWriter writer(*txn, snapshot, server_.limits(), options, [&](std::string_view bytes) {
+  RdbFileWriter writer(*txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
     TRY(file.Write(bytes));
     if (WallMs() - told_ms < kNewlineMs) return Ok();
     told_ms = WallMs();
@@ -457,7 +459,7 @@ Result<LogReader::Outcome> Replicas::ReadPiece(LogStream& stream, std::string& b
 
 Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next) {
   if (const auto session = replica.session.lock()) session->takes_stream = true;
-  LogStream stream(server_.store(), from);
+  LogStream stream(store_, from);
   std::string bytes;
   replica.sent = next - 1;
   for (;;) {

@@ -30,8 +30,10 @@
 
 namespace cairn {
 
+class ClientRegistry;
 class ClientSession;
-class Server;
+class Config;
+class Store;
 class StreamLog;
 
 // What a client has said about itself by REPLCONF, and what it is told.
@@ -69,7 +71,8 @@ struct Replica {
 
 class Replicas {
  public:
-  Replicas(Server& server, StreamLog& log) : server_(server), log_(log), file_sets_(server, log) {}
+  Replicas(Store& store, Config& config, const ClientRegistry& clients, StreamLog& log)
+      : store_(store), config_(config), clients_(clients), log_(log), file_sets_(store, config, log) {}
   ~Replicas() { Stop(); }
   // REQUIRES: the store is open.
   void Start() { file_sets_.Start(); }
@@ -133,7 +136,9 @@ class Replicas {
   Status Push(Replica& replica, std::string_view bytes);
   void Reap();
 
-  Server& server_;
+  Store& store_;
+  Config& config_;
+  const ClientRegistry& clients_;
   StreamLog& log_;
   FileSets file_sets_;
   mutable std::mutex mutex_;

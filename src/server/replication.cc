@@ -6,8 +6,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "command/conditions.h"
+#include "server/client_pause.h"
+#include "server/client_registry.h"
 #include "server/client_session.h"
-#include "server/server.h"
+#include "server/config.h"
+#include "server/own_expiries.h"
 #include "storage/old_logs.h"
 #include "storage/store.h"
 
@@ -19,8 +23,16 @@ constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at the most; its end 
 
 }  // namespace
 
-Replication::Replication(Server& server)
-    : server_(server), log_(server), follower_(server, log_), replicas_(server, log_) {}
+Replication::Replication(const Parts& parts)
+    : store_(parts.follower.store), config_(parts.follower.config), conditions_(parts.conditions),
+      clients_(parts.clients), pause_(parts.pause), own_expiries_(parts.own_expiries),
+      log_(store_, config_.settings(),
+           {.has_replicas = [this] { return replicas_.count() > 0; },
+            .on_stream_changed = [this] { OnStreamChanged(); }}),
+      follower_(parts.follower, log_,
+                {.on_link = [this](bool up) { OnPrimaryLink(up); },
+                 .on_stream_changed = [this] { OnStreamChanged(); }}),
+      replicas_(store_, config_, clients_, log_) {}
 
 // ---- start and stop
 
@@ -29,7 +41,7 @@ Status Replication::Start() {
   replicas_.Start();
   follower_.Start();
   alone_since_ms_ = pinged_ms_ = WallMs();
-  const std::vector<std::string> words = server_.config().Words("replicaof");
+  const std::vector<std::string> words = config_.Words("replicaof");
   if (words.empty()) {
     TRY(log_.TurnPrimary());
     follower_.DropReceived();
@@ -74,7 +86,7 @@ Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
     const std::lock_guard lock(mutex_);
     primary_ = primary;
   }
-  server_.config().Keep("replicaof", {primary.host, std::to_string(primary.port)});
+  config_.Keep("replicaof", {primary.host, std::to_string(primary.port)});
   link_is_up_ = false;
   UpdateConditions();
   follower_.Leave();
@@ -84,7 +96,7 @@ Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
     return status;
   }
   // Who was under way has parked by now; who parks from here on sees that the server keeps what is past its time.
-  for (const auto& session : server_.clients().All()) {
+  for (const auto& session : clients_.All()) {
     if (session->is_blocked) session->Unblock(UnblockRequest::kDemoted);
   }
   return Ok();
@@ -95,7 +107,7 @@ void Replication::ForgetPrimary() {
     const std::lock_guard lock(mutex_);
     primary_.reset();
   }
-  server_.config().Keep("replicaof", {});
+  config_.Keep("replicaof", {});
   UpdateConditions();
 }
 
@@ -163,7 +175,7 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
   const int64_t now_ms = WallMs();
   failover_ = wish;
   failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + wish.timeout_ms : 0;
-  server_.pause().Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);
+  pause_.Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);
   failover_state_ = Failover::kAwaitsSync;
   Log(LogSeverity::kNotice, "FAILOVER requested");
   log_.WantAcks();
@@ -178,7 +190,7 @@ Status Replication::AbortFailover() {
 
 void Replication::EndFailover(std::string_view why) {
   failover_state_ = Failover::kNone;
-  server_.pause().End(ClientPause::Purpose::kFailover);
+  pause_.End(ClientPause::Purpose::kFailover);
   Log(LogSeverity::kNotice, why);
 }
 
@@ -265,32 +277,31 @@ void Replication::OnPrimaryLink(bool up) {
 
 void Replication::UpdateConditions() {
   const std::lock_guard updating(conditions_mutex_);
-  Conditions& conditions = server_.conditions();
-  const Settings& settings = server_.settings();
+  const Settings& settings = config_.settings();
   const bool follows = primary().has_value();
-  conditions.Set(kKeepsExpired, follows);
-  conditions.Set(kReadOnlyReplica, follows && settings.replica_read_only);
-  server_.store().SetInterest(kInterestInExpiries, follows && !settings.replica_read_only ? kInterestInExpiries : 0);
+  conditions_.Set(kKeepsExpired, follows);
+  conditions_.Set(kReadOnlyReplica, follows && settings.replica_read_only);
+  store_.SetInterest(kInterestInExpiries, follows && !settings.replica_read_only ? kInterestInExpiries : 0);
   if (!follows) own_expiries_.Clear();
-  conditions.Set(kStaleReplica, follows && !link_is_up_ && !settings.replica_serve_stale_data);
+  conditions_.Set(kStaleReplica, follows && !link_is_up_ && !settings.replica_serve_stale_data);
   const int64_t wanted = settings.min_replicas_to_write;
   const bool counts = wanted > 0 && settings.min_replicas_max_lag_s > 0 && !follows;
-  conditions.Set(kTooFewReplicas, counts && replicas_.CountGood() < wanted);
+  conditions_.Set(kTooFewReplicas, counts && replicas_.CountGood() < wanted);
 }
 
 void Replication::Tick(int64_t now_ms) {
   constexpr int64_t kCheckMs = 1000;
   if (failover_state_ != Failover::kNone) TickFailover(now_ms);
-  if (server_.settings().min_replicas_to_write > 0 || server_.conditions().Has(kTooFewReplicas)) UpdateConditions();
+  if (config_.settings().min_replicas_to_write > 0 || conditions_.Has(kTooFewReplicas)) UpdateConditions();
   if (now_ms - checked_ms_ >= kCheckMs) {
     checked_ms_ = now_ms;
     replicas_.CheckTimes();
-    const int64_t ttl_ms = server_.settings().repl_backlog_ttl_s * 1000;
+    const int64_t ttl_ms = config_.settings().repl_backlog_ttl_s * 1000;
     const int64_t left_ms = std::max(replicas_.last_left_ms(), alone_since_ms_.load());
     if (ttl_ms > 0 && log_.logs() && replicas_.count() == 0 && now_ms - left_ms > ttl_ms) log_.EndLogging();
     DropLogs(now_ms);
   }
-  if (now_ms - pinged_ms_ < server_.settings().repl_ping_replica_period_s * 1000) return;
+  if (now_ms - pinged_ms_ < config_.settings().repl_ping_replica_period_s * 1000) return;
   pinged_ms_ = now_ms;
   if (replicas_.count() == 0 || primary()) return;
   constexpr std::string_view kPing[] = {"PING"};
@@ -304,7 +315,7 @@ void Replication::DropLogs(int64_t now_ms) {
   if (log_.logs() && now_ms - logs_dropped_ms_ < kPauseMs) return;
   logs_dropped_ms_ = now_ms;
   const Status dropped = DropOldLogs(
-      server_.store(), [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
+      store_, [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
   if (!dropped.ok()) Log(LogSeverity::kWarning, "storage: old logs are left: " + std::string(dropped.text()));
 }
 
@@ -325,7 +336,7 @@ void Replication::WakeWaiting() {
     for (const auto& [id, offset] : waiting_) ids.push_back(id);
   }
   for (const uint64_t id : ids) {
-    if (const auto session = server_.clients().Find(id)) session->Wake();
+    if (const auto session = clients_.Find(id)) session->Wake();
   }
 }
 

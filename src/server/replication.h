@@ -17,15 +17,29 @@
 #include "base/result.h"
 #include "command/session.h"
 #include "server/follower.h"
-#include "server/own_expiries.h"
 #include "server/replicas.h"
 #include "server/stream_log.h"
 
 namespace cairn {
 
+class ClientPause;
+class ClientRegistry;
+class Conditions;
+class Config;
+class OwnExpiries;
+class Store;
+
 class Replication {
  public:
-  explicit Replication(Server& server);
+  struct Parts {
+    Conditions& conditions;
+    ClientRegistry& clients;
+    ClientPause& pause;
+    OwnExpiries& own_expiries;
+    Follower::Parts follower;
+  };
+
+  explicit Replication(const Parts& parts);
 
   // Takes up the history and the role of the configuration. REQUIRES: the store is open.
   Status Start();
@@ -36,7 +50,6 @@ class Replication {
   StreamLog& log() { return log_; }
   Follower& follower() { return follower_; }
   Replicas& replicas() { return replicas_; }
-  OwnExpiries& own_expiries() { return own_expiries_; }
 
   // None: this server is a primary.
   std::optional<PrimaryAddress> primary() const;
@@ -101,11 +114,15 @@ class Replication {
   Status GiveFailoverUp(std::string_view why);
   std::shared_ptr<Replica> FindSuccessor(bool must_have_all);
 
-  Server& server_;
+  Store& store_;
+  Config& config_;
+  Conditions& conditions_;
+  ClientRegistry& clients_;
+  ClientPause& pause_;
+  OwnExpiries& own_expiries_;
   StreamLog log_;
   Follower follower_;
   Replicas replicas_;
-  OwnExpiries own_expiries_;
   std::mutex failover_mutex_;   // one step of a failover at a time; before role_mutex_
   std::mutex role_mutex_;       // one change of the role at a time
   std::mutex conditions_mutex_; // one look at what they depend on at a time; before mutex_

@@ -6,10 +6,11 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/words.h"
-#include "command/context.h"
+#include "command/parts.h"
 #include "server/client_session.h"
 #include "server/families.h"
-#include "server/server.h"
+#include "server/replication.h"
+#include "server/settings.h"
 
 namespace cairn {
 namespace {
@@ -27,8 +28,8 @@ ClientSession& ClientOf(CommandContext& ctx) { return static_cast<ClientSession&
 // ---- roles
 
 // REPLICAOF host port | NO ONE
-Status ReplicaOf(CommandContext& ctx, Args& args, Reply& reply) {
-  Replication& replication = ctx.server().replication();
+Status ReplicaOf(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  Replication& replication = parts.replication;
   TRY(Replication::CheckMayChange(ctx.txn()));
   const std::string_view host = args.Bytes();
   const std::string_view port = args.Bytes();
@@ -63,8 +64,8 @@ std::string_view StateName(Follower::State state) {
 }
 
 // ROLE
-Status Role(CommandContext& ctx, Args&, Reply& reply) {
-  Replication& replication = ctx.server().replication();
+Status Role(const ReplicationParts& parts, CommandContext&, Args&, Reply& reply) {
+  Replication& replication = parts.replication;
   if (const auto primary = replication.primary()) {
     const bool connected = replication.follower().state() == Follower::State::kConnected;
     reply.Array(5);
@@ -93,8 +94,8 @@ Status Role(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]
-Status Failover(CommandContext& ctx, Args& args, Reply& reply) {
-  Replication& replication = ctx.server().replication();
+Status Failover(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  Replication& replication = parts.replication;
   TRY(Replication::CheckMayChange(ctx.txn()));
   Replication::FailoverWish wish;
   const size_t words = args.left();
@@ -139,9 +140,9 @@ Status SetFilter(Replica& replica, std::string_view parts) {
 }
 
 // REPLCONF option value [option value ...]
-Status ReplConf(CommandContext& ctx, Args& args, Reply& reply) {
+Status ReplConf(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() % 2 == 0) return Status::Reply(errors::kSyntax);
-  Replicas& replicas = ctx.server().replication().replicas();
+  Replicas& replicas = parts.replication.replicas();
   ClientSession& client = ClientOf(ctx);
   while (args.More()) {
     const std::string_view option = args.Bytes();
@@ -164,7 +165,7 @@ Status ReplConf(CommandContext& ctx, Args& args, Reply& reply) {
       const auto offset = ParseUint64(value);
       std::optional<uint64_t> synced;
       if (args.left() >= 2 && args.Keyword("fack")) synced = ParseUint64(args.Bytes());
-      if (ctx.session().is_replica && offset) ctx.server().replication().NoteAck(client, *offset, synced.value_or(0));
+      if (ctx.session().is_replica && offset) parts.replication.NoteAck(client, *offset, synced.value_or(0));
       return Ok();  // which is not answered
     } else if (EqualsIgnoreCase(option, "getack")) {
       return Ok();
@@ -183,8 +184,8 @@ Status ReplConf(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-Status CheckCanFeed(CommandContext& ctx) {
-  Replication& replication = ctx.server().replication();
+Status CheckCanFeed(const ReplicationParts& parts, CommandContext&) {
+  Replication& replication = parts.replication;
   if (replication.primary() && replication.follower().state() != Follower::State::kConnected) {
     return Status::Reply("NOMASTERLINK Can't SYNC while not connected with my master");
   }
@@ -192,8 +193,8 @@ Status CheckCanFeed(CommandContext& ctx) {
 }
 
 // PSYNC replicationid offset [FAILOVER]: what is answered is the feed's to say.
-Status Psync(CommandContext& ctx, Args& args, Reply&) {
-  Replication& replication = ctx.server().replication();
+Status Psync(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply&) {
+  Replication& replication = parts.replication;
   const std::string_view id = args.Bytes();
   const auto next = ParseInt64(args.Bytes());
   if (!next) {
@@ -207,16 +208,16 @@ Status Psync(CommandContext& ctx, Args& args, Reply&) {
     }
     TRY(replication.Promote());
   }
-  TRY(CheckCanFeed(ctx));
+  TRY(CheckCanFeed(parts, ctx));
   const bool wants_all = id == "?" || *next < 0;
   replication.replicas().Feed(ClientOf(ctx), wants_all ? "" : std::string(id), static_cast<uint64_t>(*next), false);
   return Ok();
 }
 
 // SYNC
-Status Sync(CommandContext& ctx, Args&, Reply&) {
-  TRY(CheckCanFeed(ctx));
-  ctx.server().replication().replicas().Feed(ClientOf(ctx), "", 0, true);
+Status Sync(const ReplicationParts& parts, CommandContext& ctx, Args&, Reply&) {
+  TRY(CheckCanFeed(parts, ctx));
+  parts.replication.replicas().Feed(ClientOf(ctx), "", 0, true);
   return Ok();
 }
 
@@ -235,8 +236,8 @@ bool GivesUp(const Session& session) {
 }
 
 // WAIT numreplicas timeout
-Status Wait(CommandContext& ctx, Args& args, Reply& reply) {
-  Replication& replication = ctx.server().replication();
+Status Wait(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  Replication& replication = parts.replication;
   if (replication.primary()) return Status::Reply(kWaitOnReplica);
   const auto wanted = ParseInt64(args.Bytes());
   if (!wanted) return Status::Reply(errors::kNotAnInteger);
@@ -249,8 +250,8 @@ Status Wait(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // WAITAOF numlocal numreplicas timeout
-Status WaitAof(CommandContext& ctx, Args& args, Reply& reply) {
-  Replication& replication = ctx.server().replication();
+Status WaitAof(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  Replication& replication = parts.replication;
   const auto local = ParseInt64(args.Bytes());
   if (!local) return Status::Reply(errors::kNotAnInteger);
   if (*local < 0 || *local > 1) return Status::Reply("ERR value is out of range, value must between 0 and 1");
@@ -265,7 +266,7 @@ Status WaitAof(CommandContext& ctx, Args& args, Reply& reply) {
   const auto count = TRY(replication.CountWaited(ctx.session(), what, GivesUp(ctx.session())));
   if (!count) return Status::MustBlock();
   // Under `always` what is not on the disk is another's, and on its way there.
-  const bool always = ctx.server().settings().fsync_policy() == AppendFsync::kAlways;
+  const bool always = parts.settings.fsync_policy() == AppendFsync::kAlways;
   reply.Array(2);
   reply.Integer(*local > 0 || (always ? log.Sync().ok() : log.is_synced()));
   reply.Integer(*count);
@@ -277,33 +278,37 @@ constexpr uint64_t kRoleFlags = kAdmin | kNoScript | kStale | kNoAsyncLoading | 
 constexpr uint64_t kSyncFlags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti | kSlowLane;
 
 constexpr CommandRow kRows[] = {
-    {.name = "replicaof", .arity = 3, .flags = kRoleFlags, .run = ReplicaOf, .group = Group::kServer, .since = "5.0.0",
+    {.name = "replicaof", .arity = 3, .flags = kRoleFlags, .run = With<ReplicaOf>, .group = Group::kServer,
+        .since = "5.0.0",
      .summary = "Makes the server a replica of another, or a primary.", .complexity = "O(1)",
      .syntax = kReplicaOfSyntax},
-    {.name = "slaveof", .arity = 3, .flags = kRoleFlags, .run = ReplicaOf, .group = Group::kServer, .since = "1.0.0",
+    {.name = "slaveof", .arity = 3, .flags = kRoleFlags, .run = With<ReplicaOf>, .group = Group::kServer,
+        .since = "1.0.0",
      .summary = "Makes the server a replica of another, or a primary.", .complexity = "O(1)",
      .syntax = kReplicaOfSyntax, .deprecated_since = "5.0.0", .replaced_by = "`REPLICAOF`"},
-    {.name = "failover", .arity = -1, .flags = kAdmin | kNoScript | kStale | kSlowLane, .run = Failover,
+    {.name = "failover", .arity = -1, .flags = kAdmin | kNoScript | kStale | kSlowLane, .run = With<Failover>,
      .group = Group::kServer, .since = "6.2.0", .summary = "Gives the role of the primary to a replica.",
      .complexity = "O(1)", .syntax = "[TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds:integer]"},
-    {.name = "role", .arity = 1, .flags = kNoScript | kLoading | kStale | kFast, .run = Role, .group = Group::kServer,
+    {.name = "role", .arity = 1, .flags = kNoScript | kLoading | kStale | kFast, .run = With<Role>,
+        .group = Group::kServer,
      .since = "2.8.12", .summary = "Returns the server's role in replication.", .complexity = "O(1)",
      .acl = "admin dangerous"},
-    {.name = "replconf", .arity = -1, .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy, .run = ReplConf,
+    {.name = "replconf", .arity = -1, .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy,
+        .run = With<ReplConf>,
      .group = Group::kServer, .since = "3.0.0", .summary = "What a replica tells its primary of itself.",
      .complexity = "O(1)"},
-    {.name = "psync", .arity = -3, .flags = kSyncFlags, .run = Psync, .group = Group::kServer, .since = "2.8.0",
+    {.name = "psync", .arity = -3, .flags = kSyncFlags, .run = With<Psync>, .group = Group::kServer, .since = "2.8.0",
      .summary = "Makes the connection a replica's, from a place in the stream on.",
      .complexity = "O(N) with N the bytes that are sent",
      .syntax = "replicationid offset:integer"},
-    {.name = "sync", .arity = 1, .flags = kSyncFlags, .run = Sync, .group = Group::kServer, .since = "1.0.0",
+    {.name = "sync", .arity = 1, .flags = kSyncFlags, .run = With<Sync>, .group = Group::kServer, .since = "1.0.0",
      .summary = "Makes the connection an old replica's.", .complexity = "O(N) with N the bytes that are sent"},
-    {.name = "wait", .arity = 3, .flags = kSlowLane | kAnswersTimeout, .run = Wait,
+    {.name = "wait", .arity = 3, .flags = kSlowLane | kAnswersTimeout, .run = With<Wait>,
      .group = Group::kGeneric, .since = "3.0.0",
      .summary = "Waits until replicas have everything that the client has written.", .complexity = "O(1)",
      .syntax = "numreplicas:integer timeout:integer", .acl = "-keyspace connection",
      .tips = "request_policy:all_shards response_policy:agg_min"},
-    {.name = "waitaof", .arity = 4, .flags = kNoScript | kBlocking | kSlowLane | kAnswersTimeout, .run = WaitAof,
+    {.name = "waitaof", .arity = 4, .flags = kNoScript | kBlocking | kSlowLane | kAnswersTimeout, .run = With<WaitAof>,
      .group = Group::kGeneric, .since = "7.2.0",
      .summary = "Waits until what the client has written is on the disks of this server and of replicas.",
      .complexity = "O(1)", .syntax = "numlocal:integer numreplicas:integer timeout:integer",

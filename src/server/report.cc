@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "server/families.h"
+#include "command/parts.h"
 
 namespace cairn {
 
@@ -78,19 +78,19 @@ bool IsWanted(const ReportSection& section, Args& args) {
 }
 
 // INFO [section [section ...]]
-Status Info(CommandContext& ctx, Args& args, Reply& reply) {
+Status Info(const ReportParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   Report text;
   for (const ReportSection* section : AllSections()) {
     if (!IsWanted(*section, args)) continue;
     text.Section(section->title);
-    TRY(section->write(ctx, text));
+    TRY(section->write(parts, ctx, text));
   }
   reply.Verbatim("txt", text.Take());
   return Ok();
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "info", .arity = -1, .flags = kLoading | kStale | kSlowLane, .run = Info,
+    {.name = "info", .arity = -1, .flags = kLoading | kStale | kSlowLane, .run = With<Info>,
      .group = Group::kServer, .since = "1.0.0",
      .summary = "Returns what the server tells of itself.", .complexity = "O(1)",
      .syntax = "[section [section ...]]", .acl = "dangerous",

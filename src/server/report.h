@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "command/context.h"
+#include "server/families.h"
 
 namespace cairn {
 
@@ -47,7 +48,7 @@ struct ReportSection {
   std::string_view title;  // as the text shows it
   bool by_default;         // in INFO without arguments, too
   bool in_all;             // in INFO all; INFO everything has every one
-  Status (*write)(CommandContext& ctx, Report& text);
+  Status (*write)(const ReportParts& parts, CommandContext& ctx, Report& text);
 };
 
 // server, clients, memory

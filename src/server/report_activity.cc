@@ -3,9 +3,17 @@
 // INFO persistence, stats, cpu and modules.
 #include <sys/resource.h>
 
+#include "acl/access_log.h"
 #include "base/clock.h"
+#include "command/conditions.h"
+#include "server/client_memory.h"
+#include "server/pubsub.h"
+#include "server/rdb_saves.h"
+#include "server/replication.h"
 #include "server/report.h"
-#include "server/server.h"
+#include "server/server_state.h"
+#include "server/stats.h"
+#include "server/tracking.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -13,17 +21,16 @@ namespace {
 
 // A save here is SAVE, BGSAVE or BGREWRITEAOF (server/saving.h); the log is what Redis calls the
 // AOF.
-Status WritePersistence(CommandContext& ctx, Report& text) {
-  Server& server = ctx.server();
-  SaveState& saves = server.saves();
+Status WritePersistence(const ReportParts& parts, CommandContext& ctx, Report& text) {
+  SaveState& saves = parts.saves;
   const bool saving = saves.running > 0;
   const std::string_view outcome = saves.last_ok ? "ok" : "err";
-  const RdbSaves& files = server.rdb_saves();
+  const RdbSaves& files = parts.rdb_saves;
   const int64_t running_s = files.in_background() ? (WallMs() - files.started_ms()) / 1000 : -1;
-  text.Field("loading", server.conditions().Has(kLoadingData));
-  text.Field("async_loading", server.replication().follower().is_loading());
-  text.Field("rdb_changes_since_last_save", server.store().counters().changes.load() - saves.changes_before);
-  const bool is_sending = server.replication().replicas().IsWriting();
+  text.Field("loading", parts.conditions.Has(kLoadingData));
+  text.Field("async_loading", parts.replication.follower().is_loading());
+  text.Field("rdb_changes_since_last_save", ctx.txn().store().counters().changes.load() - saves.changes_before);
+  const bool is_sending = parts.replication.replicas().IsWriting();
   text.Field("rdb_bgsave_in_progress", files.in_background() || is_sending);
   text.Field("rdb_last_save_time", saves.last_unix_s.load());
   text.Field("rdb_last_bgsave_status", outcome);
@@ -35,13 +42,13 @@ Status WritePersistence(CommandContext& ctx, Report& text) {
   text.Field("aof_rewrite_in_progress", saving && !files.in_background());
   text.Field("aof_rewrite_scheduled", 0);
   text.Field("aof_last_bgrewrite_status", outcome);
-  text.Field("aof_last_write_status", server.store().writable() ? "ok" : "err");
+  text.Field("aof_last_write_status", ctx.txn().store().writable() ? "ok" : "err");
   return Ok();
 }
 
-Status WriteStats(CommandContext& ctx, Report& text) {
-  const StatsTotals totals = ctx.server().stats().Totals();
-  const Stats::Rates rates = ctx.server().stats().rates();
+Status WriteStats(const ReportParts& parts, CommandContext&, Report& text) {
+  const StatsTotals totals = parts.stats.Totals();
+  const Stats::Rates rates = parts.stats.rates();
   text.Field("total_connections_received", totals.connections_received);
   text.Field("total_commands_processed", totals.commands);
   text.Field("instantaneous_ops_per_sec", rates.commands_per_s);
@@ -50,7 +57,7 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("instantaneous_input_kbps", rates.input_kb_per_s, 2);
   text.Field("instantaneous_output_kbps", rates.output_kb_per_s, 2);
   text.Field("rejected_connections", totals.connections_rejected);
-  const Replicas& replicas = ctx.server().replication().replicas();
+  const Replicas& replicas = parts.replication.replicas();
   text.Field("sync_full", replicas.full_syncs());
   text.Field("sync_partial_ok", replicas.partial_syncs());
   text.Field("sync_partial_err", replicas.refused_partial_syncs());
@@ -60,10 +67,10 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("sync_files_spared_bytes", replicas.file_sets().spared_bytes());
   text.Field("expired_keys", totals.expired_keys);
   text.Field("evicted_keys", 0);
-  text.Field("evicted_clients", ctx.server().client_memory().evicted());
+  text.Field("evicted_clients", parts.client_memory.evicted());
   text.Field("keyspace_hits", totals.keyspace_hits);
   text.Field("keyspace_misses", totals.keyspace_misses);
-  const PubSub& pubsub = ctx.server().pubsub();
+  const PubSub& pubsub = parts.pubsub;
   text.Field("pubsub_channels", pubsub.Count(ChannelKind::kChannel));
   text.Field("pubsub_patterns", pubsub.Count(ChannelKind::kPattern));
   text.Field("pubsubshard_channels", pubsub.Count(ChannelKind::kShard));
@@ -71,7 +78,7 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("total_forks", 0);
   text.Field("migrate_cached_sockets", 0);
   text.Field("slave_expires_tracked_keys", 0);
-  const Tracking::Totals tracked = ctx.server().tracking().totals();
+  const Tracking::Totals tracked = parts.tracking.totals();
   text.Field("tracking_total_keys", tracked.keys);
   text.Field("tracking_total_items", tracked.items);
   text.Field("tracking_total_prefixes", tracked.prefixes);
@@ -79,10 +86,10 @@ Status WriteStats(CommandContext& ctx, Report& text) {
   text.Field("total_error_replies", totals.error_replies);
   text.Field("total_reads_processed", totals.reads_processed);
   text.Field("total_writes_processed", totals.writes_processed);
-  text.Field("acl_access_denied_auth", ctx.server().access_log().count(DenialReason::kLogin));
-  text.Field("acl_access_denied_cmd", ctx.server().access_log().count(DenialReason::kCommand));
-  text.Field("acl_access_denied_key", ctx.server().access_log().count(DenialReason::kKey));
-  text.Field("acl_access_denied_channel", ctx.server().access_log().count(DenialReason::kChannel));
+  text.Field("acl_access_denied_auth", parts.access_log.count(DenialReason::kLogin));
+  text.Field("acl_access_denied_cmd", parts.access_log.count(DenialReason::kCommand));
+  text.Field("acl_access_denied_key", parts.access_log.count(DenialReason::kKey));
+  text.Field("acl_access_denied_channel", parts.access_log.count(DenialReason::kChannel));
   text.Field("slow_lane_commands", totals.slow_lane_commands);
   return Ok();
 }
@@ -91,7 +98,7 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6;
 }
 
-Status WriteCpu(CommandContext&, Report& text) {
+Status WriteCpu(const ReportParts&, CommandContext&, Report& text) {
   constexpr int kDigits = 6;
   rusage own{};
   rusage children{};
@@ -104,7 +111,7 @@ Status WriteCpu(CommandContext&, Report& text) {
   return Ok();
 }
 
-Status WriteModules(CommandContext&, Report&) { return Ok(); }
+Status WriteModules(const ReportParts&, CommandContext&, Report&) { return Ok(); }
 
 constexpr ReportSection kSections[] = {
     {"persistence", "Persistence", true, true, WritePersistence},

@@ -4,14 +4,16 @@
 #include <cstdio>
 
 #include "base/number.h"
+#include "server/config.h"
 #include "server/report.h"
-#include "server/server.h"
+#include "server/settings.h"
+#include "server/stats.h"
 
 namespace cairn {
 namespace {
 
-Status WriteCommandStats(CommandContext& ctx, Report& text) {
-  const std::vector<CommandTotals> totals = ctx.server().stats().Commands();
+Status WriteCommandStats(const ReportParts& parts, CommandContext& ctx, Report& text) {
+  const std::vector<CommandTotals> totals = parts.stats.Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
     const CommandTotals& one = totals[i];
     if (one.calls == 0 && one.rejected == 0) continue;
@@ -29,8 +31,8 @@ Status WriteCommandStats(CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteErrorStats(CommandContext& ctx, Report& text) {
-  for (const auto& [prefix, count] : ctx.server().stats().Errors()) {
+Status WriteErrorStats(const ReportParts& parts, CommandContext&, Report& text) {
+  for (const auto& [prefix, count] : parts.stats.Errors()) {
     text.Field("errorstat_" + prefix, std::string_view("count=" + std::to_string(count)));
   }
   return Ok();
@@ -47,12 +49,11 @@ uint64_t ValueAt(const std::vector<uint64_t>& buckets, uint64_t calls, double pe
   return LatencyHistogram::HighestOf(LatencyHistogram::kBuckets - 1);
 }
 
-Status WriteLatencyStats(CommandContext& ctx, Report& text) {
-  Server& server = ctx.server();
-  if (!server.settings().latency_tracking) return Ok();
+Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, Report& text) {
+  if (!parts.settings.latency_tracking) return Ok();
   const std::vector<std::string> percentiles =
-      server.config().Words("latency-tracking-info-percentiles");
-  const std::vector<CommandTotals> totals = server.stats().Commands();
+      parts.config.Words("latency-tracking-info-percentiles");
+  const std::vector<CommandTotals> totals = parts.stats.Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
     uint64_t recorded = 0;
     for (const uint64_t count : totals[i].latency) recorded += count;
@@ -71,7 +72,7 @@ Status WriteLatencyStats(CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteCluster(CommandContext&, Report& text) {
+Status WriteCluster(const ReportParts&, CommandContext&, Report& text) {
   text.Field("cluster_enabled", 0);
   return Ok();
 }

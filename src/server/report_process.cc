@@ -9,10 +9,18 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "command/waiters.h"
+#include "net/listener.h"
 #include "script/scripting.h"
+#include "server/client_memory.h"
+#include "server/client_registry.h"
+#include "server/config.h"
 #include "server/process_memory.h"
 #include "server/report.h"
-#include "server/server.h"
+#include "server/server_state.h"
+#include "server/settings.h"
+#include "server/stats.h"
+#include "server/tracking.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -25,10 +33,10 @@ std::string DescribeSystem() {
 }
 
 // A line for what each listener is bound to: by TCP, with or without TLS, or a Unix socket.
-void WriteListeners(const Server& server, Report& text) {
+void WriteListeners(const ReportParts& parts, Report& text) {
   int number = 0;
   const auto write = [&](const std::string& line) { text.Field("listener" + std::to_string(number++), line); };
-  for (const Listener* listener : server.ports().All()) {
+  for (const Listener* listener : parts.listeners()) {
     const ListenerOptions& options = listener->options();
     const ListenPlace place = listener->place();
     if (place.port != 0) {
@@ -40,9 +48,8 @@ void WriteListeners(const Server& server, Report& text) {
   }
 }
 
-Status WriteServer(CommandContext& ctx, Report& text) {
-  Server& server = ctx.server();
-  const Identity& identity = server.identity();
+Status WriteServer(const ReportParts& parts, CommandContext&, Report& text) {
+  const Identity& identity = parts.identity;
   const int64_t uptime_s = (MonotonicUs() - identity.started_us) / 1000000;
   text.Field("redis_version", kRedisVersion);
   text.Field("redis_git_sha1", "00000000");
@@ -58,27 +65,26 @@ Status WriteServer(CommandContext& ctx, Report& text) {
   text.Field("process_id", static_cast<int64_t>(getpid()));
   text.Field("process_supervised", "no");
   text.Field("run_id", std::string_view(identity.run_id));
-  const int64_t port = server.settings().port;
-  text.Field("tcp_port", port != 0 ? port : server.settings().tls_port.load());
+  const int64_t port = parts.settings.port;
+  text.Field("tcp_port", port != 0 ? port : parts.settings.tls_port.load());
   text.Field("server_time_usec", WallUs());
   text.Field("uptime_in_seconds", uptime_s);
   text.Field("uptime_in_days", uptime_s / 86400);
-  text.Field("hz", server.settings().hz.load());
-  text.Field("configured_hz", server.settings().hz.load());
+  text.Field("hz", parts.settings.hz.load());
+  text.Field("configured_hz", parts.settings.hz.load());
   text.Field("lru_clock", WallMs() / 1000 % (1 << 24));
   text.Field("executable", std::string_view(identity.executable));
   text.Field("config_file", std::string_view(identity.config_file));
-  text.Field("io_threads_active", server.settings().io_threads > 1);
-  WriteListeners(server, text);
+  text.Field("io_threads_active", parts.settings.io_threads > 1);
+  WriteListeners(parts, text);
   return Ok();
 }
 
-Status WriteClients(CommandContext& ctx, Report& text) {
-  Server& server = ctx.server();
+Status WriteClients(const ReportParts& parts, CommandContext&, Report& text) {
   uint64_t blocked = 0;
   uint64_t largest_input = 0;
   uint64_t largest_output = 0;
-  const auto sessions = server.clients().All();
+  const auto sessions = parts.clients.All();
   for (const auto& session : sessions) {
     blocked += session->is_blocked || session->paused_until_us != 0 ? 1 : 0;
     largest_input = std::max(largest_input, session->query_buffer_capacity.load());
@@ -86,12 +92,12 @@ Status WriteClients(CommandContext& ctx, Report& text) {
   }
   text.Field("connected_clients", static_cast<uint64_t>(sessions.size()));
   text.Field("cluster_connections", 0);
-  text.Field("maxclients", server.settings().maxclients.load());
+  text.Field("maxclients", parts.settings.maxclients.load());
   text.Field("client_recent_max_input_buffer", largest_input);
   text.Field("client_recent_max_output_buffer", largest_output);
   text.Field("blocked_clients", blocked);
-  text.Field("tracking_clients", server.tracking().totals().clients);
-  const Waiters::Totals waits = server.waiters().totals();
+  text.Field("tracking_clients", parts.tracking.totals().clients);
+  const Waiters::Totals waits = parts.waiters.totals();
   text.Field("watching_clients", waits.watching_clients);
   text.Field("clients_in_timeout_table", blocked);
   text.Field("total_watched_keys", waits.watched_keys);
@@ -131,16 +137,16 @@ void WriteAllocator(const ProcessMemory& memory, Report& text) {
 }
 
 // A Lua state serves scripts and functions alike, so all of it counts as that of scripts.
-void WriteScripts(Server& server, Report& text) {
-  const Scripting& scripting = server.scripting();
+void WriteScripts(const ReportParts& parts, Report& text) {
+  const Scripting& scripting = parts.scripting;
   const auto libraries = scripting.libraries();
   const uint64_t vm_bytes = scripting.vm_bytes();
-  const uint64_t script_bytes = server.scripting().cache().bytes();
+  const uint64_t script_bytes = parts.scripting.cache().bytes();
   const uint64_t function_bytes = libraries->bytes();
   text.Field("used_memory_vm_eval", vm_bytes);
   text.Bytes("used_memory_lua", vm_bytes);
   text.Field("used_memory_scripts_eval", script_bytes);
-  text.Field("number_of_cached_scripts", static_cast<uint64_t>(server.scripting().cache().count()));
+  text.Field("number_of_cached_scripts", static_cast<uint64_t>(parts.scripting.cache().count()));
   text.Field("number_of_functions", static_cast<uint64_t>(libraries->function_count()));
   text.Field("number_of_libraries", static_cast<uint64_t>(libraries->all().size()));
   text.Field("used_memory_vm_functions", uint64_t{0});
@@ -149,37 +155,36 @@ void WriteScripts(Server& server, Report& text) {
   text.Bytes("used_memory_scripts", script_bytes + function_bytes);
 }
 
-Status WriteMemory(CommandContext& ctx, Report& text) {
-  Server& server = ctx.server();
+Status WriteMemory(const ReportParts& parts, CommandContext& ctx, Report& text) {
   const ProcessMemory memory = ProcessMemory::Read();
-  const uint64_t used_peak = server.memory_peak().Note(memory.allocated);
-  const ClientMemory::Totals clients = server.client_memory().totals();
+  const uint64_t used_peak = parts.memory_peak.Note(memory.allocated);
+  const ClientMemory::Totals clients = parts.client_memory.totals();
   text.Bytes("used_memory", memory.allocated);
   text.Bytes("used_memory_rss", memory.rss);
   text.Bytes("used_memory_peak", used_peak);
   text.Field("used_memory_peak_perc", std::string_view(FormatPercent(memory.allocated, used_peak)));
   text.Bytes("used_memory_rss_peak", memory.rss_peak);
   text.Bytes("total_system_memory", memory.machine);
-  const uint64_t start = std::min(server.memory_peak().start(), memory.allocated);
-  const uint64_t rows = std::min<uint64_t>(server.store().cache().usage() + server.store().MemtableBytes(),
+  const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
+  const uint64_t rows = std::min<uint64_t>(ctx.txn().store().cache().usage() + ctx.txn().store().MemtableBytes(),
                                            memory.allocated);
   text.Field("used_memory_overhead", memory.allocated - rows);
   text.Field("used_memory_startup", start);
   text.Field("used_memory_dataset", rows);
   const uint64_t grown = std::max(rows, memory.allocated - start);
   text.Field("used_memory_dataset_perc", std::string_view(FormatPercent(rows, grown)));
-  WriteScripts(server, text);
-  text.Bytes("maxmemory", static_cast<uint64_t>(server.settings().maxmemory.load()));
-  text.Field("maxmemory_policy", std::string_view(server.config().Get(kPolicyName).front().second));
+  WriteScripts(parts, text);
+  text.Bytes("maxmemory", static_cast<uint64_t>(parts.settings.maxmemory.load()));
+  text.Field("maxmemory_policy", std::string_view(parts.config.Get(kPolicyName).front().second));
   WriteAllocator(memory, text);
-  text.Field("mem_replication_backlog", server.store().log_tail().bytes());
+  text.Field("mem_replication_backlog", ctx.txn().store().log_tail().bytes());
   text.Field("mem_clients_slaves", clients.replicas);
   text.Field("mem_clients_normal", clients.normal);
   text.Field("active_defrag_running", 0);
   // Dropping a collection is one write; its rows go with the next compaction and are not waited
   // for.
-  text.Field("lazyfree_pending_objects", server.store().lazy_free().pending());
-  text.Field("lazyfreed_objects", server.stats().Totals().lazyfreed_objects);
+  text.Field("lazyfree_pending_objects", ctx.txn().store().lazy_free().pending());
+  text.Field("lazyfreed_objects", parts.stats.Totals().lazyfreed_objects);
   return Ok();
 }
 

@@ -4,14 +4,15 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "server/replication.h"
 #include "server/report.h"
-#include "server/server.h"
+#include "server/settings.h"
 
 namespace cairn {
 namespace {
 
-void WriteLink(Server& server, const PrimaryAddress& primary, Report& text) {
-  Replication& replication = server.replication();
+void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, Report& text) {
+  Replication& replication = parts.replication;
   const Follower& follower = replication.follower();
   const Follower::State state = follower.state();
   const bool up = state == Follower::State::kConnected;
@@ -34,9 +35,9 @@ void WriteLink(Server& server, const PrimaryAddress& primary, Report& text) {
     text.Field("master_sync_last_io_seconds_ago", (now_ms - follower.last_io_ms()) / 1000);
   }
   if (!up) text.Field("master_link_down_since_seconds", (now_ms - follower.down_since_ms()) / 1000);
-  text.Field("slave_priority", server.settings().replica_priority.load());
-  text.Field("slave_read_only", server.settings().replica_read_only.load());
-  text.Field("replica_announced", server.settings().replica_announced.load());
+  text.Field("slave_priority", parts.settings.replica_priority.load());
+  text.Field("slave_read_only", parts.settings.replica_read_only.load());
+  text.Field("replica_announced", parts.settings.replica_announced.load());
 }
 
 std::string_view StateName(const Replica& replica) {
@@ -49,15 +50,14 @@ std::string_view StateName(const Replica& replica) {
   return "unknown";
 }
 
-Status WriteReplication(CommandContext& ctx, Report& text) {
-  Server& server = ctx.server();
-  Replication& replication = server.replication();
+Status WriteReplication(const ReportParts& parts, CommandContext&, Report& text) {
+  Replication& replication = parts.replication;
   const auto primary = replication.primary();
   text.Field("role", primary ? "slave" : "master");
-  if (primary) WriteLink(server, *primary, text);
+  if (primary) WriteLink(parts, *primary, text);
   const auto replicas = replication.replicas().All();
   text.Field("connected_slaves", static_cast<uint64_t>(replicas.size()));
-  if (server.settings().min_replicas_to_write > 0 && server.settings().min_replicas_max_lag_s > 0) {
+  if (parts.settings.min_replicas_to_write > 0 && parts.settings.min_replicas_max_lag_s > 0) {
     text.Field("min_slaves_good_slaves", static_cast<int64_t>(replication.replicas().CountGood()));
   }
   for (size_t i = 0; i < replicas.size(); ++i) {
@@ -78,7 +78,7 @@ Status WriteReplication(CommandContext& ctx, Report& text) {
   text.Field("master_repl_offset", offset);
   text.Field("second_repl_offset", former == nullptr ? -1 : static_cast<int64_t>(former->end));
   text.Field("repl_backlog_active", logs);
-  text.Field("repl_backlog_size", server.settings().repl_backlog_size.load());
+  text.Field("repl_backlog_size", parts.settings.repl_backlog_size.load());
   text.Field("repl_backlog_first_byte_offset", logs ? first : 0);
   text.Field("repl_backlog_histlen", logs && offset + 1 > first ? offset + 1 - first : 0);
   return Ok();

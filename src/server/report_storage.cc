@@ -6,7 +6,9 @@
 #include "base/number.h"
 #include "server/process_memory.h"
 #include "server/report.h"
-#include "server/server.h"
+#include "server/server_state.h"
+#include "server/settings.h"
+#include "server/stats.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
@@ -53,7 +55,7 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   return counts;
 }
 
-Status WriteKeyspace(CommandContext& ctx, Report& text) {
+Status WriteKeyspace(const ReportParts&, CommandContext& ctx, Report& text) {
   std::map<KeyspaceId, Expiring> expiring = TRY(CountExpiring(ctx));
   for (int db = 0; db < ctx.txn().store().databases(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
@@ -69,10 +71,9 @@ Status WriteKeyspace(CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteCairn(CommandContext& ctx, Report& text) {
-  Server& server = ctx.server();
-  Store& store = server.store();
-  const Budget budget = Budget::Of(MemoryBudget(server.settings()));
+Status WriteCairn(const ReportParts& parts, CommandContext& ctx, Report& text) {
+  Store& store = ctx.txn().store();
+  const Budget budget = Budget::Of(MemoryBudget(parts.settings));
   text.Field("cairn_version", kCairnVersion);
   text.Bytes("memory_budget", budget.total);
   text.Field("budget_key_cache_bytes", budget.key_cache);
@@ -84,8 +85,8 @@ Status WriteCairn(CommandContext& ctx, Report& text) {
   text.Field("used_memtable_bytes", store.MemtableBytes());
   text.Field("used_rank_index_bytes", static_cast<uint64_t>(store.rank_indexes().bytes()));
   text.Field("used_rss_bytes", ProcessMemory::Read().rss);
-  text.Field("slow_lane_threads", server.settings().slow_threads.load());
-  text.Field("slow_lane_commands", server.stats().Totals().slow_lane_commands);
+  text.Field("slow_lane_threads", parts.settings.slow_threads.load());
+  text.Field("slow_lane_commands", parts.stats.Totals().slow_lane_commands);
   text.Field("storage_writable", store.writable());
   const DiskReserve& reserve = store.disk_reserve();
   text.Field("disk_level", reserve.level_name());
@@ -96,7 +97,7 @@ Status WriteCairn(CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteCache(CommandContext& ctx, Report& text) {
+Status WriteCache(const ReportParts&, CommandContext& ctx, Report& text) {
   RowCache& cache = ctx.txn().store().cache();
   const uint64_t hits = cache.hits();
   const uint64_t looks = hits + cache.misses();
@@ -109,7 +110,7 @@ Status WriteCache(CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteRocksDb(CommandContext& ctx, Report& text) {
+Status WriteRocksDb(const ReportParts&, CommandContext& ctx, Report& text) {
   constexpr std::string_view kProperties[] = {
       "estimate-num-keys",       "estimate-live-data-size",    "total-sst-files-size",
       "live-sst-files-size",     "live-blob-file-size",        "size-all-mem-tables",

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/client_session.h"
-#include "server/server.h"
+#include "server/client_pause.h"
+#include "server/rdb_saves.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -14,12 +14,11 @@ constexpr int64_t kLongestSaveMs = int64_t{24} * 60 * 60 * 1000;  // writes are 
 
 }  // namespace
 
-Status SaveEverything(Server& server) {
-  SaveState& saves = server.saves();
-  const uint64_t changes_before = server.store().counters().changes.load();
+Status SaveEverything(Store& store, SaveState& saves) {
+  const uint64_t changes_before = store.counters().changes.load();
   ++saves.running;
-  Status status = server.store().SyncLog();
-  if (status.ok()) status = server.store().Flush();
+  Status status = store.SyncLog();
+  if (status.ok()) status = store.Flush();
   --saves.running;
   saves.last_ok = status.ok();
   if (status.ok()) {
@@ -30,19 +29,19 @@ Status SaveEverything(Server& server) {
   return status;
 }
 
-Status AwaitCommits(Server& server) {
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server.store());
+Status AwaitCommits(Store& store) {
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store);
   TRY(txn->BeginAlone(WallMs()));
   txn->Discard();
   return Ok();
 }
 
-Status SaveBeforeShutdown(Server& server, ShutdownOptions& options) {
+Status SaveBeforeShutdown(Store& store, ClientPause& pause, RdbSaves& rdb_saves, ShutdownOptions& options) {
   const int64_t now_ms = WallMs();
   Log(LogSeverity::kNotice, "Saving the final RDB snapshot before exiting.");
-  server.pause().Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, now_ms, now_ms + kLongestSaveMs);
-  Status saved = AwaitCommits(server);
-  if (saved.ok()) saved = server.rdb_saves().SaveAtEnd();
+  pause.Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, now_ms, now_ms + kLongestSaveMs);
+  Status saved = AwaitCommits(store);
+  if (saved.ok()) saved = rdb_saves.SaveAtEnd();
   if (saved.ok()) return Ok();
   if (options.force) {
     Log(LogSeverity::kWarning, "Error trying to save the DB. Exit anyway.");
@@ -50,7 +49,7 @@ Status SaveBeforeShutdown(Server& server, ShutdownOptions& options) {
     return Ok();
   }
   Log(LogSeverity::kWarning, "Error trying to save the DB, can't exit.");
-  server.pause().End(ClientPause::Purpose::kShutdown);
+  pause.End(ClientPause::Purpose::kShutdown);
   return Status::Reply("ERR Errors trying to SHUTDOWN. Check logs.");
 }
 

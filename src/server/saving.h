@@ -11,16 +11,18 @@
 
 namespace cairn {
 
-class Server;
+class ClientPause;
+class RdbSaves;
+class Store;
 
 // Syncs the log and writes the memtables out; notes the time and the outcome for INFO.
-Status SaveEverything(Server& server);
+Status SaveEverything(Store& store, SaveState& saves);
 
 // Waits until every command that holds a key now is committed.
-Status AwaitCommits(Server& server);
+Status AwaitCommits(Store& store);
 
 // What SHUTDOWN SAVE does before the server ends: writes are held back from here on, and an RDB file is written. When
 // that fails, the error is the reply, and writes are let in again; or, with FORCE, `options` no longer ask for it.
-Status SaveBeforeShutdown(Server& server, ShutdownOptions& options);
+Status SaveBeforeShutdown(Store& store, ClientPause& pause, RdbSaves& rdb_saves, ShutdownOptions& options);
 
 }  // namespace cairn

@@ -14,6 +14,9 @@
 #include "base/words.h"
 #include "command/access.h"
 #include "command/parts.h"
+#include "script/families.h"
+#include "script/library_store.h"
+#include "script/scripting.h"
 #include "server/accounts.h"
 #include "server/client_session.h"
 #include "server/command_worker.h"
@@ -21,12 +24,9 @@
 #include "server/families.h"
 #include "server/file_directives.h"
 #include "server/metrics.h"
-#include "server/tls_settings.h"
-#include "script/families.h"
-#include "script/library_store.h"
-#include "script/scripting.h"
 #include "server/process_memory.h"
 #include "server/reload.h"
+#include "server/tls_settings.h"
 #include "storage/disk_reserve.h"
 #include "storage/store.h"
 
@@ -38,26 +38,7 @@ constexpr std::string_view kProtected =
     "the default user. In this mode connections are only accepted from the loopback interface. Set "
     "'requirepass', or 'protected-mode no', to accept connections from elsewhere.\r\n";
 
-// Replicas that lag behind are given time to get the last of the stream; writes are held back meanwhile. One that is
-// still being sent its first transfer has to come again anyway.
 constexpr int64_t kShutdownTimeoutMs = 10000;
-
-void AwaitReplicas(Server& server) {
-  Replication& replication = server.replication();
-  if (replication.replicas().count() == 0) return;
-  const int64_t until_ms = WallMs() + kShutdownTimeoutMs;
-  server.pause().Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, WallMs(), until_ms);
-  const Result<uint64_t> end = replication.log().ReadOffset();
-  if (!end.ok()) return;
-  replication.log().WantAcks();
-  const auto lag_behind = [&replication, &end] {
-    const std::vector<std::shared_ptr<Replica>> replicas = replication.replicas().All();
-    return std::any_of(replicas.begin(), replicas.end(), [&end](const std::shared_ptr<Replica>& replica) {
-      return replica->state == Replica::State::kOnline && replica->acked < *end;
-    });
-  };
-  while (lag_behind() && WallMs() < until_ms) usleep(1000);
-}
 
 }  // namespace
 
@@ -67,12 +48,14 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       access_log_(settings().acllog_max_len),
       slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
       latency_(settings().latency_monitor_threshold_ms), stats_(table_.index_count()),
-      dispatcher_(table_, config_->limits(), waiters_, this),
+      dispatcher_(table_, config_->limits(), waiters_),
       scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
                                              dispatcher_.conditions(), [this] { return monitors_.any(); },
-                                             ScriptMemory::ShareOf(MemoryBudget(settings())))) {
+                                             ScriptMemory::ShareOf(MemoryBudget(settings())))),
+      session_parts_{settings(), config_->limits(), users_, clients_, client_memory_, dispatcher_, pubsub_, tracking_,
+                     monitors_, [this](ClientSession& session) { replication_->Forget(session); }} {
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
-    LogDenial(*this, session, reason, object, session.user_name());
+    LogDenial(access_log_, table_, session, reason, object, session.user_name());
   });
 }
 
@@ -80,8 +63,78 @@ Server::~Server() = default;
 
 // ---- start and stop
 
-// What each family of commands is given.
+Replication::Parts Server::PartsOfReplication() {
+  return {conditions(), clients_, pause_, own_expiries_,
+          {*store_, *config_, tls_, dispatcher_, table_, stats_, slow_log_, monitors_, announcer_, *dataset_}};
+}
+
+Ticker::Parts Server::PartsOfTicker() {
+  return {*store_, *config_, conditions(), debug_, client_memory_, pause_, *rdb_saves_, *replication_, own_expiries_,
+          announcer_, stats_, latency_};
+}
+
+// The parts that need the store. REQUIRES: it is open.
+void Server::MakeParts() {
+  dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, announcer_);
+  rdb_saves_ = std::make_unique<RdbSaves>(*store_, *config_, saves_);
+  replication_ = std::make_unique<Replication>(PartsOfReplication());
+  worker_parts_ = std::make_unique<const BaseWorker::Parts>(
+      *store_, dispatcher_, table_, *scripting_, announcer_, pubsub_, monitors_, replication_->replicas(), pause_,
+      stats_, slow_log_, latency_, cross_protocol_);
+}
+
+// What the families of commands are given, those that take more than one part.
+struct Server::CommandParts {
+  explicit CommandParts(Server& server);
+
+  AclParts acl;
+  ConnectionParts connection;
+  ClientParts client;
+  ServerParts server;
+  ConfigParts config;
+  LatencyParts latency;
+  MemoryParts memory;
+  ReplicationParts replication;
+  DebugParts debug;
+  ReportParts report;
+};
+
+Server::CommandParts::CommandParts(Server& s)
+    : acl{*s.config_, s.users_, s.access_log_, s.clients_, s.pubsub_},
+      connection{s.users_, s.access_log_, s.monitors_, s.tracking_},
+      client{s.clients_, s.client_memory_, s.pause_, s.users_, s.tracking_,
+             [&follower = s.replication_->follower()] { return follower.Break(); }},
+      server{s.dispatcher_.busy_scripts(), s.pause_, s.saves_, *s.rdb_saves_, s.shutdown_},
+      config{*s.config_, s.users_, s.identity_.config_file,
+             [&s] {
+               s.stats_.Reset();
+               s.client_memory_.ResetStats();
+             }},
+      latency{s.latency_, s.stats_, s.settings()},
+      memory{s.memory_peak_, s.client_memory_, *s.scripting_, s.settings()},
+      replication{*s.replication_, s.settings()},
+      debug{*s.config_, s.users_, s.identity_.config_file, s.debug_, *s.scripting_, s.saves_, *s.rdb_saves_,
+            *s.replication_, *s.dataset_},
+      report{s.identity_, *s.config_, s.settings(), s.conditions(), s.stats_, s.memory_peak_,
+             [&ports = s.ports_] { return ports.All(); }, s.clients_, s.client_memory_, s.access_log_, s.pubsub_,
+             s.tracking_, s.waiters_, *s.scripting_, s.saves_, *s.rdb_saves_, *s.replication_} {}
+
 void Server::BindCommands() {
+  command_parts_ = std::make_unique<const CommandParts>(*this);
+  const CommandParts& parts = *command_parts_;
+  Bind(table_, AclCommands(), parts.acl);
+  Bind(table_, ConnectionCommands(), parts.connection);
+  Bind(table_, ClientCommands(), parts.client);
+  Bind(table_, ServerCommands(), parts.server);
+  Bind(table_, ConfigCommands(), parts.config);
+  Bind(table_, LatencyCommands(), parts.latency);
+  Bind(table_, MemoryCommands(), parts.memory);
+  Bind(table_, ReplicationCommands(), parts.replication);
+  Bind(table_, DebugCommands(), parts.debug);
+  Bind(table_, InfoCommands(), parts.report);
+  Bind(table_, PubSubCommands(), pubsub_);
+  Bind(table_, MonitorCommands(), monitors_);
+  Bind(table_, SlowLogCommands(), slow_log_);
   for (const auto& family : {EvalCommands(), ScriptCommands(), FunctionCommands()}) {
     Bind(table_, family, *scripting_);
   }
@@ -137,7 +190,7 @@ Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
   HttpPage page{.path = "/metrics", .content_type = std::string(kMetricsContentType),
-                .make = [this] { return DescribeMetrics(*this); },
+                .make = [this] { return DescribeMetrics({identity_, settings(), table_, clients_, stats_, *store_}); },
                 .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
   metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
   return Ok();
@@ -147,7 +200,7 @@ void Server::WatchSettings() {
   for (const std::string_view name : {"replica-read-only", "replica-serve-stale-data", "min-replicas-to-write",
                                       "min-replicas-max-lag"}) {
     config_->Watch(name, [this] {
-      replication_.UpdateConditions();
+      replication_->UpdateConditions();
       return Ok();
     });
   }
@@ -240,19 +293,20 @@ Status Server::Start() {
                                 ", its data in " + config_->Text("dir"));
   const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
+  MakeParts();
   BindCommands();
   TRY(FollowFsyncPolicy());
   TRY(LoadFunctions());
-  TRY(LoadUsers(*this));
+  TRY(LoadUsers(users_, *config_));
   WatchSettings();
-  TRY(ReadFirstRdbFile(*this, is_new));
+  TRY(ReadFirstRdbFile(*dataset_, rdb_saves_->Path(), is_new));
   saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
   committer_ = std::make_unique<Committer>(*store_, latency_);
   const auto threads = static_cast<int>(settings().slow_threads);
-  for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*this));
+  for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*worker_parts_));
   slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
-  TRY(replication_.Start());
-  ticker_ = std::make_unique<Ticker>(*this);
+  TRY(replication_->Start());
+  ticker_ = std::make_unique<Ticker>(PartsOfTicker());
   TRY(ports_.Open());
   TRY(OpenMetrics());
   ports_.Start();
@@ -266,18 +320,18 @@ Status Server::Start() {
 void Server::Stop(const ShutdownOptions& options) {
   metrics_.reset();
   scripting_->EndAll();
-  if (!options.now && committer_ != nullptr) AwaitReplicas(*this);
-  replication_.StopLinks();
+  if (!options.now && committer_ != nullptr) AwaitReplicas();
+  if (replication_ != nullptr) replication_->StopLinks();
   ports_.Stop();
   slow_lane_.reset();
   // SHUTDOWN SAVE has saved, but what was past the gates when it held writes back may have changed something since.
   const bool has_changed = store_ != nullptr && store_->counters().changes.load() != saves_.changes_before;
-  if (options.save && has_changed && !replication_.primary()) static_cast<void>(rdb_saves_.SaveAtEnd().ok());
-  rdb_saves_.Stop();
+  if (options.save && has_changed && !replication_->primary()) static_cast<void>(rdb_saves_->SaveAtEnd().ok());
+  if (rdb_saves_ != nullptr) rdb_saves_->Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
   ports_.Clear();
-  if (store_ != nullptr) replication_.Stop();
+  if (replication_ != nullptr) replication_->Stop();
   slow_workers_.clear();
   committer_.reset();
   if (store_ == nullptr) return;
@@ -287,9 +341,28 @@ void Server::Stop(const ShutdownOptions& options) {
   store_.reset();
 }
 
+// Replicas that lag behind are given time to get the last of the stream; writes are held back meanwhile. One that is
+// still being sent its first transfer has to come again anyway.
+void Server::AwaitReplicas() {
+  Replication& replication = *replication_;
+  if (replication.replicas().count() == 0) return;
+  const int64_t until_ms = WallMs() + kShutdownTimeoutMs;
+  pause_.Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, WallMs(), until_ms);
+  const Result<uint64_t> end = replication.log().ReadOffset();
+  if (!end.ok()) return;
+  replication.log().WantAcks();
+  const auto lag_behind = [&replication, &end] {
+    const std::vector<std::shared_ptr<Replica>> replicas = replication.replicas().All();
+    return std::any_of(replicas.begin(), replicas.end(), [&end](const std::shared_ptr<Replica>& replica) {
+      return replica->state == Replica::State::kOnline && replica->acked < *end;
+    });
+  };
+  while (lag_behind() && WallMs() < until_ms) usleep(1000);
+}
+
 // ---- Service
 
-std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorker>(*this); }
+std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorker>(*worker_parts_, *committer_); }
 
 // protected-mode: without a password only this machine is served.
 bool Server::IsProtectedFrom(bool is_loopback) {
@@ -303,7 +376,7 @@ std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shar
     stats_.OnConnection(false);
     return nullptr;
   }
-  auto session = std::make_shared<ClientSession>(clients_.NextId(), *this, origin, std::move(waker));
+  auto session = std::make_shared<ClientSession>(clients_.NextId(), session_parts_, origin, std::move(waker));
   if (!clients_.Add(session, static_cast<size_t>(settings().maxclients.load()))) {
     refusal = kTooManyClients;
     stats_.OnConnection(false);

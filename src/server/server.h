@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Server: the parts of a running server, put together. Commands of server/ reach them through
-// CommandContext::server(); everything else is handed the part it needs.
+// Server: the parts of a running server, put together. Each part, and each family of commands, is handed the parts that
+// it needs.
 //
 // Thread: any, as each part allows.
 #pragma once
@@ -20,18 +20,23 @@
 #include "command/waiters.h"
 #include "net/http_endpoint.h"
 #include "net/service.h"
+#include "server/announcer.h"
 #include "server/client_memory.h"
 #include "server/client_pause.h"
 #include "server/client_registry.h"
+#include "server/client_session.h"
+#include "server/command_worker.h"
 #include "server/committer.h"
 #include "server/cross_protocol.h"
 #include "server/config.h"
 #include "server/descriptors.h"
 #include "server/latency_monitor.h"
 #include "server/monitors.h"
+#include "server/own_expiries.h"
 #include "server/ports.h"
 #include "server/pubsub.h"
 #include "server/rdb_saves.h"
+#include "server/reload.h"
 #include "server/replication.h"
 #include "server/server_state.h"
 #include "server/slow_log.h"
@@ -62,67 +67,31 @@ class Server : public Service {
                                  std::string& refusal) override;
   void RunSlow(std::function<void(Worker&)> job) override;
 
-  Dispatcher& dispatcher() { return dispatcher_; }
-  Conditions& conditions() { return dispatcher_.conditions(); }
-  Waiters& waiters() { return waiters_; }
-  const Ports& ports() const { return ports_; }
-  Committer& committer() { return *committer_; }
-
-  Config& config() { return *config_; }
-  Settings& settings() { return config_->settings(); }
-  Limits& limits() { return config_->limits(); }
-  const Identity& identity() const { return identity_; }
-  const CommandTable& table() const { return table_; }
-  Store& store() { return *store_; }  // REQUIRES: the server was started
-
-  ClientRegistry& clients() { return clients_; }
-  ClientMemory& client_memory() { return client_memory_; }
-  Users& users() { return users_; }
-  AccessLog& access_log() { return access_log_; }
-  ClientPause& pause() { return pause_; }
-  PubSub& pubsub() { return pubsub_; }
-  Tracking& tracking() { return tracking_; }
-  // Passes on what a tick that is committed has announced.
-  void Tell(std::span<const Announcement> announcements) {
-    pubsub_.Deliver(announcements);
-    if (store_->interest() & kInterestInKeys) tracking_.Deliver(announcements);
-    if (store_->interest() & kInterestInExpiries) replication_.own_expiries().Note(announcements);
-  }
-  Monitors& monitors() { return monitors_; }
-  Scripting& scripting() { return *scripting_; }
-  SlowLog& slow_log() { return slow_log_; }
-  LatencyMonitor& latency() { return latency_; }
-  Stats& stats() { return stats_; }
-  DebugSwitches& debug() { return debug_; }
-  SaveState& saves() { return saves_; }
-  RdbSaves& rdb_saves() { return rdb_saves_; }
-  Replication& replication() { return replication_; }
-  Tls& tls() { return tls_; }
-  CrossProtocolAlarm& cross_protocol() { return cross_protocol_; }
-  void OnPrimaryLink(bool up) { replication_.OnPrimaryLink(up); }
-  void OnStreamChanged() { replication_.OnStreamChanged(); }
-  MemoryPeak& memory_peak() { return memory_peak_; }
   ShutdownRequest& shutdown() { return shutdown_; }
 
  private:
+  Settings& settings() { return config_->settings(); }
+  Conditions& conditions() { return dispatcher_.conditions(); }
+
   const std::unique_ptr<Config> config_;
   const Identity identity_;
   CommandTable table_;
   Descriptors descriptors_{*config_};
   std::unique_ptr<Store> store_;
   ClientRegistry clients_;
-  ClientMemory client_memory_{clients_, settings()};
+  ClientMemory client_memory_{clients_, config_->settings()};
   Users users_;
   AccessLog access_log_;
   PubSub pubsub_;
   Tracking tracking_{clients_};
+  OwnExpiries own_expiries_;
+  const Announcer announcer_{pubsub_, tracking_, own_expiries_};
   Monitors monitors_;
   SlowLog slow_log_;
   LatencyMonitor latency_;
   Stats stats_;
   DebugSwitches debug_;
   SaveState saves_;
-  RdbSaves rdb_saves_{*this};
   MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
   Tls tls_;
@@ -131,11 +100,14 @@ class Server : public Service {
   Dispatcher dispatcher_;
   ClientPause pause_{dispatcher_.conditions(), clients_};
   const std::unique_ptr<Scripting> scripting_;
-  Replication replication_{*this};
 
   // What Start makes.
   Status RenameCommands();
+  void MakeParts();
   void BindCommands();
+  Replication::Parts PartsOfReplication();
+  Ticker::Parts PartsOfTicker();
+  void AwaitReplicas();
   Status OpenStore();
   Status LoadFunctions();
   Status OpenMetrics();
@@ -144,11 +116,18 @@ class Server : public Service {
   void WatchInterest();
   void BoundTracking();
   Status FollowFsyncPolicy();
+  std::unique_ptr<const DatasetParts> dataset_;
+  std::unique_ptr<RdbSaves> rdb_saves_;
+  std::unique_ptr<Replication> replication_;
+  struct CommandParts;
+  std::unique_ptr<const CommandParts> command_parts_;
+  std::unique_ptr<const BaseWorker::Parts> worker_parts_;
+  const ClientSession::Parts session_parts_;
   std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<ThreadPool> slow_lane_;
   std::unique_ptr<Ticker> ticker_;
-  Ports ports_{*this};
+  Ports ports_{*this, *config_, tls_};
   std::unique_ptr<HttpEndpoint> metrics_;
 };
 

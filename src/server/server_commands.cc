@@ -6,11 +6,14 @@
 // mean by it: when it is done, everything written before is on disk and the next start has little
 // log to read. It does it before it answers; only its own client waits.
 #include "base/clock.h"
-#include "command/context.h"
+#include "command/busy_scripts.h"
 #include "command/help.h"
+#include "command/parts.h"
+#include "server/client_pause.h"
 #include "server/families.h"
+#include "server/rdb_saves.h"
 #include "server/saving.h"
-#include "server/server.h"
+#include "server/server_state.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -27,7 +30,7 @@ Status Time(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]: the answer is the connection's end.
-Status Shutdown(CommandContext& ctx, Args& args, Reply&) {
+Status Shutdown(const ServerParts& parts, CommandContext& ctx, Args& args, Reply&) {
   ShutdownOptions options;
   bool abort = false;
   const size_t words = args.left();
@@ -50,47 +53,47 @@ Status Shutdown(CommandContext& ctx, Args& args, Reply&) {
     return Status::Reply(errors::kSyntax);
   // A shutdown does not wait for anything that could still be called off.
   if (abort) return Status::Reply("ERR No shutdown in progress.");
-  const BusyScripts& busy = ctx.server().dispatcher().busy_scripts();
+  const BusyScripts& busy = parts.busy_scripts;
   if (!options.no_save && busy.any()) return Status::Reply(busy.refusal());
   if (options.save && ctx.txn().lane() == Lane::kFast) return Status::WouldWait();
-  if (options.save) TRY(SaveBeforeShutdown(ctx.server(), options));
-  ctx.server().shutdown().Ask(options);
+  if (options.save) TRY(SaveBeforeShutdown(ctx.txn().store(), parts.pause, parts.rdb_saves, options));
+  parts.shutdown.Ask(options);
   return Ok();
 }
 
 // LASTSAVE
-Status LastSave(CommandContext& ctx, Args&, Reply& reply) {
-  reply.Integer(ctx.server().saves().last_unix_s);
+Status LastSave(const ServerParts& parts, CommandContext&, Args&, Reply& reply) {
+  reply.Integer(parts.saves.last_unix_s);
   return Ok();
 }
 
 // SAVE
-Status Save(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(ctx.server().rdb_saves().Save());
+Status Save(const ServerParts& parts, CommandContext&, Args&, Reply& reply) {
+  TRY(parts.rdb_saves.Save());
   reply.Ok();
   return Ok();
 }
 
 // BGSAVE [SCHEDULE]: in a transaction what came before it is to be in the file, and is not committed yet.
-Status BgSave(CommandContext& ctx, Args& args, Reply& reply) {
+Status BgSave(const ServerParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   if (args.left() > 1 || (args.More() && !args.Keyword("schedule"))) return Status::Reply(errors::kSyntax);
   const bool in_transaction = ctx.session().multi.active;
-  RdbSaves& saves = ctx.server().rdb_saves();
+  RdbSaves& saves = parts.rdb_saves;
   TRY(in_transaction ? saves.Schedule() : saves.StartInBackground());
   reply.Simple(in_transaction ? "Background saving scheduled" : "Background saving started");
   return Ok();
 }
 
 // BGREWRITEAOF
-Status BgRewriteAof(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(SaveEverything(ctx.server()));
+Status BgRewriteAof(const ServerParts& parts, CommandContext& ctx, Args&, Reply& reply) {
+  TRY(SaveEverything(ctx.txn().store(), parts.saves));
   reply.Simple("Background append only file rewriting started");
   return Ok();
 }
 
 // COMPACT: answers when it is done.
 Status Compact(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(ctx.server().store().Compact());
+  TRY(ctx.txn().store().Compact());
   reply.Ok();
   return Ok();
 }
@@ -102,24 +105,24 @@ constexpr CommandRow kRows[] = {
      .since = "2.6.0", .summary = "Returns the server's time.", .complexity = "O(1)",
      .tips = "nondeterministic_output"},
     {.name = "shutdown", .arity = -1,
-     .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy, .run = Shutdown,
+     .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy, .run = With<Shutdown>,
      .group = kGroup, .since = "1.0.0",
      .summary = "Ends the server, with everything written on disk.",
      .complexity = "O(N) with N the bytes not yet written out",
      .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]"},
-    {.name = "lastsave", .arity = 1, .flags = kLoading | kStale | kFast, .run = LastSave,
+    {.name = "lastsave", .arity = 1, .flags = kLoading | kStale | kFast, .run = With<LastSave>,
      .group = kGroup, .since = "1.0.0", .summary = "Returns when everything was last written out.",
      .complexity = "O(1)", .acl = "admin dangerous", .tips = "nondeterministic_output"},
     {.name = "save", .arity = 1,
-     .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti | kSlowLane, .run = Save,
+     .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti | kSlowLane, .run = With<Save>,
      .group = kGroup, .since = "1.0.0", .summary = "Writes out everything.",
      .complexity = "O(N) with N the bytes not yet written out"},
     {.name = "bgsave", .arity = -1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kSlowLane,
-     .run = BgSave, .group = kGroup, .since = "1.0.0",
+     .run = With<BgSave>, .group = kGroup, .since = "1.0.0",
      .summary = "Writes out everything while others are served.",
      .complexity = "O(N) with N the bytes not yet written out", .syntax = "[SCHEDULE]"},
     {.name = "bgrewriteaof", .arity = 1, .flags = kAdmin | kNoScript | kNoAsyncLoading | kSlowLane,
-     .run = BgRewriteAof, .group = kGroup, .since = "1.0.0",
+     .run = With<BgRewriteAof>, .group = kGroup, .since = "1.0.0",
      .summary = "Writes out everything, so that the log can start afresh.",
      .complexity = "O(N) with N the bytes not yet written out"},
     {.name = "compact", .arity = 1, .flags = kAdmin | kNoScript | kSlowLane | kNoMulti,

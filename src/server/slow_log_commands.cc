@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // SLOWLOG and its subcommands (server/slow_log.h).
-#include "command/context.h"
 #include "command/help.h"
+#include "command/parts.h"
 #include "server/families.h"
-#include "server/server.h"
+#include "server/slow_log.h"
 
 namespace cairn {
 namespace {
@@ -24,27 +24,27 @@ void ReplyEntry(Reply& reply, const SlowLogEntry& entry) {
 }
 
 // SLOWLOG GET [count]
-Status SlowLogGet(CommandContext& ctx, Args& args, Reply& reply) {
+Status SlowLogGet(SlowLog& log, CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
   if (args.left() > 1)
     return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "SLOWLOG"));
   const int64_t count = args.More() ? args.IntegerIn(-1, INT64_MAX, kBadCount) : kDefaultCount;
   TRY(args.Done());
-  const std::vector<SlowLogEntry> entries = ctx.server().slow_log().Newest(count);
+  const std::vector<SlowLogEntry> entries = log.Newest(count);
   reply.Array(entries.size());
   for (const SlowLogEntry& entry : entries) ReplyEntry(reply, entry);
   return Ok();
 }
 
 // SLOWLOG LEN
-Status SlowLogLen(CommandContext& ctx, Args&, Reply& reply) {
-  reply.Integer(static_cast<int64_t>(ctx.server().slow_log().size()));
+Status SlowLogLen(SlowLog& log, CommandContext&, Args&, Reply& reply) {
+  reply.Integer(static_cast<int64_t>(log.size()));
   return Ok();
 }
 
 // SLOWLOG RESET
-Status SlowLogReset(CommandContext& ctx, Args&, Reply& reply) {
-  ctx.server().slow_log().Reset();
+Status SlowLogReset(SlowLog& log, CommandContext&, Args&, Reply& reply) {
+  log.Reset();
   reply.Ok();
   return Ok();
 }
@@ -69,15 +69,15 @@ constexpr uint32_t kFlags = kAdmin | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "get", .arity = -2, .flags = kFlags, .run = SlowLogGet, .group = kGroup,
+    {.name = "get", .arity = -2, .flags = kFlags, .run = With<SlowLogGet>, .group = kGroup,
      .since = "2.2.12", .summary = "Returns the slow log's entries.",
      .complexity = "O(N) with N the number of entries returned", .syntax = "[count]",
      .tips = "request_policy:all_nodes nondeterministic_output"},
-    {.name = "len", .arity = 2, .flags = kFlags, .run = SlowLogLen, .group = kGroup,
+    {.name = "len", .arity = 2, .flags = kFlags, .run = With<SlowLogLen>, .group = kGroup,
      .since = "2.2.12", .summary = "Returns the number of entries in the slow log.",
      .complexity = "O(1)",
      .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"},
-    {.name = "reset", .arity = 2, .flags = kFlags, .run = SlowLogReset, .group = kGroup,
+    {.name = "reset", .arity = 2, .flags = kFlags, .run = With<SlowLogReset>, .group = kGroup,
      .since = "2.2.12", .summary = "Empties the slow log.",
      .complexity = "O(N) with N the number of entries",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},

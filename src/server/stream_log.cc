@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "server/server.h"
+#include "server/settings.h"
 #include "storage/old_logs.h"
 #include "storage/store.h"
 
@@ -27,13 +27,14 @@ constexpr int kMostFailedRounds = 200;  // in a row, some seconds: what cannot b
 
 }  // namespace
 
-StreamLog::StreamLog(Server& server) : server_(server) {}
+StreamLog::StreamLog(Store& store, const Settings& settings, Events events)
+    : store_(store), settings_(settings), events_(std::move(events)) {}
 StreamLog::~StreamLog() { Stop(); }
 
 // ---- start and stop
 
 Status StreamLog::Start() {
-  txn_ = std::make_unique<Transaction>(server_.store());
+  txn_ = std::make_unique<Transaction>(store_);
   txn_->MuteEffects(true);
   {
     const std::lock_guard lock(mutex_);
@@ -46,15 +47,14 @@ Status StreamLog::Start() {
 // What comes from here on has a new name: the directory may be a copy, or an older state of one, and the log may lack
 // its end after a loss of power. Then others have told, or were told, other things under the old name.
 Status StreamLog::TakeUp() {
-  Store& store = server_.store();
-  const std::string kept = TRY(store.ReadNote(kHistoryRow));
+  const std::string kept = TRY(store_.ReadNote(kHistoryRow));
   if (kept.empty()) {
     history_.id = DrawReplicationId();
     return Save();
   }
   history_ = TRY(DecodeHistory(kept));
   follows_ = history_.follows;
-  if (const std::string applied = TRY(store.ReadNote(kAppliedRow)); !applied.empty()) {
+  if (const std::string applied = TRY(store_.ReadNote(kAppliedRow)); !applied.empty()) {
     SetApplied(TRY(DecodeApplied(applied)));
   }
   logs_ = history_.logs;
@@ -64,11 +64,11 @@ Status StreamLog::TakeUp() {
     return Save();
   }
   if (history_.follows) {
-    history_.anchors.push_back({applied_offset_, store.LatestSequence() + 1, kNoDb});
+    history_.anchors.push_back({applied_offset_, store_.LatestSequence() + 1, kNoDb});
     Restart(history_.anchors.back());
     return Save();
   }
-  store.SetInterest(kInterestInEffects, kInterestInEffects);
+  store_.SetInterest(kInterestInEffects, kInterestInEffects);
   Restart(history_.anchors.back());
   const Status read = ReadToEnd(LogReader::Patience::kLong);
   if (!read.ok()) {
@@ -76,7 +76,7 @@ Status StreamLog::TakeUp() {
                                "will be sent everything: " + std::string(read.text()));
     history_.StartAnew();
     const Anchor last = history_.anchors.back();
-    history_.anchors = {{last.offset, store.LatestSequence() + 1, kNoDb}};
+    history_.anchors = {{last.offset, store_.LatestSequence() + 1, kNoDb}};
     Restart(history_.anchors.back());
   } else {
     TRY(ForkHere(stream_->offset()));
@@ -89,7 +89,7 @@ Status StreamLog::ForkHere(uint64_t offset) {
   txn_->AddStream("");
   TRY(txn_->Commit(CommitMode::kWait));
   history_.Fork(offset);
-  history_.anchors.push_back({offset, server_.store().LatestSequence() + 1, kNoDb});
+  history_.anchors.push_back({offset, store_.LatestSequence() + 1, kNoDb});
   Restart(history_.anchors.back());
   return Ok();
 }
@@ -154,7 +154,7 @@ Applied StreamLog::applied() const {
 
 uint64_t StreamLog::FirstByte() const {
   const uint64_t end = offset();
-  const auto kept = static_cast<uint64_t>(server_.settings().repl_backlog_size.load());
+  const auto kept = static_cast<uint64_t>(settings_.repl_backlog_size.load());
   const std::lock_guard lock(mutex_);
   if (history_.anchors.empty()) return end + 1;
   return std::max(history_.anchors.front().offset, end > kept ? end - kept : 0) + 1;
@@ -174,8 +174,8 @@ Status StreamLog::Sync() {
   const bool is_read = !history_.logs || history_.follows || (stream_ != nullptr && ReadToEnd().ok());
   const uint64_t reached = offset();
   lock.unlock();
-  const uint64_t latest = server_.store().LatestSequence();
-  if (latest > synced_sequence_) TRY(server_.store().SyncLog());
+  const uint64_t latest = store_.LatestSequence();
+  if (latest > synced_sequence_) TRY(store_.SyncLog());
   lock.lock();
   synced_sequence_ = std::max(synced_sequence_.load(), latest);
   // An offset of another stream says nothing of the one there is now.
@@ -183,18 +183,18 @@ Status StreamLog::Sync() {
   return Ok();
 }
 
-bool StreamLog::is_synced() const { return server_.store().LatestSequence() <= synced_sequence_; }
+bool StreamLog::is_synced() const { return store_.LatestSequence() <= synced_sequence_; }
 
 // Under `appendfsync always` nothing is said before it is on the disk.
 uint64_t StreamLog::synced_offset() const {
-  return server_.settings().fsync_policy() == AppendFsync::kAlways ? offset() : synced_offset_.load();
+  return settings_.fsync_policy() == AppendFsync::kAlways ? offset() : synced_offset_.load();
 }
 
 // ---- the log on and off
 
 // Every command that began before holds its stripes until it is committed; while what is returned lives, none begins.
 Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
-  std::unique_ptr<Transaction> all = std::make_unique<Transaction>(server_.store());
+  std::unique_ptr<Transaction> all = std::make_unique<Transaction>(store_);
   TRY(all->BeginAlone(WallMs()));
   return all;
 }
@@ -206,15 +206,14 @@ Status StreamLog::BeginLogging() {
     const std::lock_guard lock(mutex_);
     if (history_.logs) return Ok();
   }
-  Store& store = server_.store();
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
   if (history_.logs) return Ok();
   if (history_.follows) return Status::Io("the server has become a replica");
-  store.SetInterest(kInterestInEffects, kInterestInEffects);
+  store_.SetInterest(kInterestInEffects, kInterestInEffects);
   if (!history_.anchors.empty()) history_.StartAnew();  // there was a log once, and then changes without one
   history_.logs = true;
-  history_.anchors = {{applied_offset_, store.LatestSequence() + 1, kNoDb}};
+  history_.anchors = {{applied_offset_, store_.LatestSequence() + 1, kNoDb}};
   Restart(history_.anchors.back());
   TRY(Save());
   can_continue_ = true;
@@ -224,20 +223,20 @@ Status StreamLog::BeginLogging() {
 
 void StreamLog::EndLogging() {
   const std::lock_guard lock(mutex_);
-  if (!history_.logs || history_.follows || server_.replication().replicas().count() > 0) return;
-  server_.store().SetInterest(kInterestInEffects, 0);
+  if (!history_.logs || history_.follows || events_.has_replicas()) return;
+  store_.SetInterest(kInterestInEffects, 0);
   SetApplied({stream_->offset(), 0});
   history_.logs = false;
   logs_ = can_continue_ = false;
   stream_.reset();
-  server_.store().log_tail().Turn(false);
+  store_.log_tail().Turn(false);
   const Status saved = Save();
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
 }
 
 void StreamLog::Restart(const Anchor& anchor) {
-  server_.store().log_tail().Turn(true);
-  stream_ = std::make_unique<LogStream>(server_.store(), anchor);
+  store_.log_tail().Turn(true);
+  stream_ = std::make_unique<LogStream>(store_, anchor);
   read_offset_ = anchor.offset;
 }
 
@@ -265,7 +264,7 @@ void StreamLog::WantAcks() {
 
 void StreamLog::DropAnchor() {
   const Anchor here = stream_->position();
-  const auto kept = static_cast<uint64_t>(server_.settings().repl_backlog_size.load());
+  const auto kept = static_cast<uint64_t>(settings_.repl_backlog_size.load());
   if (here.offset - history_.anchors.back().offset < std::max(kBytesPerAnchor, kept / (kMostAnchors - 2))) return;
   history_.anchors.push_back(here);
   // The oldest that is needed is the last one before what is kept.
@@ -296,7 +295,7 @@ Status StreamLog::ReadToEnd(LogReader::Patience patience) {
 
 // The end of the stream of a replica, which commits meanwhile: only a snapshot says what belongs together.
 Result<Anchor> StreamLog::AnchorOfNow() {
-  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(server_.store()));
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
   const Applied applied = TRY(DecodeApplied(TRY(snapshot->ReadNote(kAppliedRow))));
   return Anchor{applied.offset, snapshot->sequence() + 1, applied.db};
 }
@@ -304,7 +303,7 @@ Result<Anchor> StreamLog::AnchorOfNow() {
 // The thread cannot read the log on: it goes on at the log's end, and all replicas are sent everything.
 void StreamLog::LeaveGap() {
   Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
-  Anchor end{stream_->offset(), server_.store().LatestSequence() + 1, kNoDb};
+  Anchor end{stream_->offset(), store_.LatestSequence() + 1, kNoDb};
   if (history_.follows) {
     const Result<Anchor> now = AnchorOfNow();
     if (!now.ok()) return;  // the thread tries again
@@ -315,7 +314,7 @@ void StreamLog::LeaveGap() {
   history_.anchors = {end};
   Restart(end);
   static_cast<void>(Save().ok());
-  server_.replication().OnStreamChanged();  // what they acknowledge is counted otherwise
+  events_.on_stream_changed();  // what they acknowledge is counted otherwise
 }
 
 void StreamLog::PassHole(const Anchor& unread) {
@@ -371,10 +370,10 @@ void StreamLog::Run() {
 }
 
 bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {
-  if (server_.store().ReadableSequence() >= sequence) return true;
+  if (store_.ReadableSequence() >= sequence) return true;
   std::unique_lock lock(mutex_);
   if (!stopping_) news_.wait_for(lock, std::chrono::microseconds(most_us));
-  return server_.store().ReadableSequence() >= sequence;
+  return store_.ReadableSequence() >= sequence;
 }
 
 // ---- roles
@@ -384,7 +383,7 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   const std::lock_guard lock(mutex_);
   if (history_.follows) return Ok();
   if (wants_acks) TRY(LogLocked(kGetAck));
-  server_.store().EndEffects();
+  store_.EndEffects();
   Status status = ReadUp();
   if (status.ok()) {
     history_.follows = follows_ = true;
@@ -396,7 +395,7 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   }
   if (status.ok()) return status;
   history_.follows = follows_ = false;
-  if (history_.logs) server_.store().SetInterest(kInterestInEffects, kInterestInEffects);
+  if (history_.logs) store_.SetInterest(kInterestInEffects, kInterestInEffects);
   return status;
 }
 
@@ -421,7 +420,7 @@ Status StreamLog::TurnPrimary() {
   const std::lock_guard lock(mutex_);
   TRY(ForkHere(applied_offset_));
   history_.follows = follows_ = false;
-  server_.store().SetInterest(kInterestInEffects, kInterestInEffects);
+  store_.SetInterest(kInterestInEffects, kInterestInEffects);
   return Save();
 }
 
@@ -451,7 +450,7 @@ StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Appli
     : log_(log), lock_(log.mutex_), history_(log.history_), applied_(applied) {
   history_.StartAnew(id);
   history_.follows = history_.logs = true;
-  history_.anchors = {{applied.offset, log.server_.store().LatestSequence() + 1, kNoDb}};
+  history_.anchors = {{applied.offset, log.store_.LatestSequence() + 1, kNoDb}};
   txn.PutNote(kHistoryRow, EncodeHistory(history_));
   txn.PutNote(kAppliedRow, EncodeApplied(applied));
 }
@@ -478,7 +477,7 @@ Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& 
     const Applied applied = TRY(DecodeApplied(TRY(snapshot.ReadNote(kAppliedRow))));
     return Anchor{applied.offset, next, applied.db};
   }
-  LogStream stream(server_.store(), before);
+  LogStream stream(store_, before);
   std::string bytes;
   while (stream.position().sequence < next) {
     const Anchor last = stream.position();

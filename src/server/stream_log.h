@@ -19,6 +19,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -34,11 +35,17 @@
 
 namespace cairn {
 
-class Server;
+class Store;
+struct Settings;
 
 class StreamLog {
  public:
-  explicit StreamLog(Server& server);
+  struct Events {
+    std::function<bool()> has_replicas;
+    std::function<void()> on_stream_changed;  // those who follow this server must ask anew
+  };
+
+  StreamLog(Store& store, const Settings& settings, Events events);
   ~StreamLog();
 
   // Takes up the history where the store has it. REQUIRES: the store is open.
@@ -136,7 +143,9 @@ class StreamLog {
   Status LogLocked(std::span<const std::string_view> argv);
   Result<std::unique_ptr<Transaction>> LockOutWriters();
 
-  Server& server_;
+  Store& store_;
+  const Settings& settings_;
+  const Events events_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;   // of the thread
   std::condition_variable news_;   // of those who send

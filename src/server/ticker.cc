@@ -8,8 +8,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "command/conditions.h"
+#include "server/announcer.h"
+#include "server/client_memory.h"
+#include "server/client_pause.h"
+#include "server/config.h"
+#include "server/latency_monitor.h"
 #include "server/process_memory.h"
-#include "server/server.h"
+#include "server/rdb_saves.h"
+#include "server/replication.h"
+#include "server/server_state.h"
+#include "server/stats.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
@@ -25,7 +34,7 @@ constexpr uint64_t kKeysPerEffort = 10000;  // and tick; active-expire-effort mu
 
 }  // namespace
 
-Ticker::Ticker(Server& server) : server_(server) {
+Ticker::Ticker(const Parts& parts) : parts_(parts) {
   tick_ = StartThread("tick", [this] { RunTick(); });
   sync_ = StartThread("sync", [this] { RunSync(); });
 }
@@ -38,44 +47,45 @@ bool Ticker::Sleep(int64_t ms) {
 }
 
 void Ticker::RunTick() {
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(server_.store());
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts_.store);
   int64_t sampled_us = 0;
   uint64_t evicted = 0;
   while (Sleep(kTickMs)) {
-    if (!server_.debug().ticks) continue;
+    if (!parts_.debug.ticks) continue;
     const int64_t now_us = MonotonicUs();
     // What evicted clients held is free; as long as the allocator keeps it, it counts to the process.
-    if (server_.client_memory().evicted() != std::exchange(evicted, server_.client_memory().evicted())) {
+    if (parts_.client_memory.evicted() != std::exchange(evicted, parts_.client_memory.evicted())) {
       PurgeFreeMemory();
     }
     if (now_us - sampled_us >= kSampleMs * 1000) {
-      server_.replication().Tick(WallMs());
-      server_.stats().Sample(now_us);
-      server_.store().Lend(server_.client_memory().counted());
-      server_.store().WatchOpenTables();
-      server_.store().WatchRecovery();
+      parts_.replication.Tick(WallMs());
+      parts_.stats.Sample(now_us);
+      parts_.store.Lend(parts_.client_memory.counted());
+      parts_.store.WatchOpenTables();
+      parts_.store.WatchRecovery();
       NoteStalls();
       sampled_us = now_us;
     }
-    server_.store().WatchDisk();
-    const Status freed = server_.store().lazy_free().Run(server_.store());
+    parts_.store.WatchDisk();
+    const Status freed = parts_.store.lazy_free().Run(parts_.store);
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
-    server_.pause().EndIfOver(WallMs());
-    server_.rdb_saves().StartScheduled();
-    if (!server_.debug().active_expire || !server_.store().writable()) continue;
-    if (!server_.conditions().Has(kPausesExpiry)) ExpireKeys(*txn);
+    parts_.pause.EndIfOver(WallMs());
+    parts_.rdb_saves.StartScheduled();
+    if (!parts_.debug.active_expire || !parts_.store.writable()) continue;
+    if (!parts_.conditions.Has(kPausesExpiry)) ExpireKeys(*txn);
   }
 }
 
 void Ticker::ExpireKeys(Transaction& txn) {
-  const LatencyTimer timer(server_.latency(), "expire-cycle");
-  const auto effort = static_cast<uint64_t>(server_.settings().active_expire_effort.load());
-  const bool is_replica = server_.conditions().Has(kKeepsExpired);
+  const LatencyTimer timer(parts_.latency, "expire-cycle");
+  const auto effort = static_cast<uint64_t>(parts_.config.settings().active_expire_effort.load());
+  const bool is_replica = parts_.conditions.Has(kKeepsExpired);
   const Status expired = is_replica ? ExpireOwn(txn, kKeysPerEffort * effort)
-                                    : ExpireDue(txn, server_.limits(), WallMs(), kKeysPerEffort * effort).TakeStatus();
-  if (txn.has_announcements()) server_.Tell(txn.TakeAnnouncements());
+                                    : ExpireDue(txn, parts_.config.limits(), WallMs(),
+                                                kKeysPerEffort * effort).TakeStatus();
+  parts_.announcer.Deliver(txn);
   if (expired.ok()) return;
   Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
                                  std::string(expired.text()));
@@ -83,24 +93,24 @@ void Ticker::ExpireKeys(Transaction& txn) {
 
 // Of a replica, only what its clients have written.
 Status Ticker::ExpireOwn(Transaction& txn, uint64_t most) {
-  OwnExpiries& own = server_.replication().own_expiries();
+  OwnExpiries& own = parts_.own_expiries;
   const int64_t now_ms = WallMs();
   const std::vector<DueRow> due = own.TakeDue(now_ms, most);
   uint64_t done = 0;
-  Status status = ExpireRows(txn, server_.limits(), now_ms, due, done);
+  Status status = ExpireRows(txn, parts_.config.limits(), now_ms, due, done);
   if (!status.ok()) own.Note(std::span(due).subspan(done));
   return status.Is(Code::kWouldWait) ? Ok() : std::move(status);
 }
 
 void Ticker::NoteStalls() {
-  const uint64_t stalled_us = WriteStallMicros(server_.store());
-  server_.latency().Note("write-stall", static_cast<int64_t>(stalled_us - stalled_us_));
+  const uint64_t stalled_us = WriteStallMicros(parts_.store);
+  parts_.latency.Note("write-stall", static_cast<int64_t>(stalled_us - stalled_us_));
   stalled_us_ = stalled_us;
 }
 
 void Ticker::RunSync() {
   while (Sleep(kSyncMs)) {
-    if (server_.settings().fsync_policy() != AppendFsync::kEverySec || !server_.store().writable()) continue;
+    if (parts_.config.settings().fsync_policy() != AppendFsync::kEverySec || !parts_.store.writable()) continue;
     const Status status = SyncLog();
     if (!status.ok()) {
       Log(LogSeverity::kWarning, "storage: the log could not be synced: " + std::string(status.text()));
@@ -109,8 +119,8 @@ void Ticker::RunSync() {
 }
 
 Status Ticker::SyncLog() {
-  const LatencyTimer timer(server_.latency(), "aof-fsync-everysec");
-  return server_.replication().log().Sync();
+  const LatencyTimer timer(parts_.latency, "aof-fsync-everysec");
+  return parts_.replication.log().Sync();
 }
 
 void Ticker::Stop() {

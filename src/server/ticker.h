@@ -16,12 +16,38 @@
 
 namespace cairn {
 
-class Server;
+class Announcer;
+class ClientMemory;
+class ClientPause;
+class Conditions;
+class Config;
+class LatencyMonitor;
+class OwnExpiries;
+class RdbSaves;
+class Replication;
+class Stats;
+class Store;
+struct DebugSwitches;
 class Transaction;
 
 class Ticker {
  public:
-  explicit Ticker(Server& server);
+  struct Parts {
+    Store& store;
+    Config& config;
+    const Conditions& conditions;
+    const DebugSwitches& debug;
+    ClientMemory& client_memory;
+    ClientPause& pause;
+    RdbSaves& rdb_saves;
+    Replication& replication;
+    OwnExpiries& own_expiries;
+    const Announcer& announcer;
+    Stats& stats;
+    LatencyMonitor& latency;
+  };
+
+  explicit Ticker(const Parts& parts);
   ~Ticker();
   void Stop();
 
@@ -35,7 +61,7 @@ class Ticker {
   // False when it is time to end.
   bool Sleep(int64_t ms);
 
-  Server& server_;
+  const Parts parts_;
   uint64_t stalled_us_ = 0;  // as RocksDB had it at the last look; of "tick"
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/tracking_commands.h"
 
+#include "server/client_registry.h"
 #include "server/client_session.h"
-#include "server/server.h"
+#include "server/tracking.h"
 
 namespace cairn {
 namespace {
@@ -28,20 +29,20 @@ struct Request {
   TrackingMode mode;
 };
 
-Status ReadRedirect(CommandContext& ctx, Args& args, Request& request) {
+Status ReadRedirect(const ClientParts& parts, CommandContext&, Args& args, Request& request) {
   if (request.options.redirect != 0) return Status::Reply(kOneRedirect);
   const int64_t id = args.Integer();
   TRY(args.Check());
-  if (ctx.server().clients().Find(static_cast<uint64_t>(id)) == nullptr) return Status::Reply(kNoSuchClient);
+  if (parts.clients.Find(static_cast<uint64_t>(id)) == nullptr) return Status::Reply(kNoSuchClient);
   request.options.redirect = static_cast<uint64_t>(id);
   return Ok();
 }
 
-Result<Request> ReadRequest(CommandContext& ctx, Args& args) {
+Result<Request> ReadRequest(const ClientParts& parts, CommandContext& ctx, Args& args) {
   Request request;
   while (args.More()) {
     if (args.left() > 1 && args.Keyword("redirect")) {
-      TRY(ReadRedirect(ctx, args, request));
+      TRY(ReadRedirect(parts, ctx, args, request));
     } else if (args.Keyword("bcast")) {
       request.mode.broadcast = true;
     } else if (args.Keyword("optin")) {
@@ -92,9 +93,9 @@ Status CheckModes(const Request& request, const TrackingMode& before) {
   return Ok();
 }
 
-Status TurnOn(CommandContext& ctx, Request request) {
+Status TurnOn(const ClientParts& parts, CommandContext& ctx, Request request) {
   auto& session = static_cast<ClientSession&>(ctx.session());
-  Tracking& tracking = ctx.server().tracking();
+  Tracking& tracking = parts.tracking;
   TRY(CheckModes(request, session.tracking));
   std::vector<std::string>& prefixes = request.options.prefixes;
   if (request.mode.broadcast) {
@@ -112,23 +113,23 @@ Status TurnOn(CommandContext& ctx, Request request) {
 
 }  // namespace
 
-void EndTracking(Server& server, Session& session) {
+void EndTracking(Tracking& tracking, Session& session) {
   if (!session.tracking.on) return;
-  server.tracking().TurnOff(static_cast<ClientSession&>(session));
+  tracking.TurnOff(static_cast<ClientSession&>(session));
   session.tracking = {};
   session.shown_redirect = -1;
   session.shown_tracking = 0;
 }
 
 // CLIENT TRACKING <ON | OFF> [REDIRECT client-id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]
-Status ClientTracking(CommandContext& ctx, Args& args, Reply& reply) {
+Status ClientTracking(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   const std::string_view word = args.Bytes();
-  Request request = TRY(ReadRequest(ctx, args));
+  Request request = TRY(ReadRequest(parts, ctx, args));
   if (EqualsIgnoreCase(word, "on")) {
-    TRY(TurnOn(ctx, std::move(request)));
+    TRY(TurnOn(parts, ctx, std::move(request)));
   } else if (EqualsIgnoreCase(word, "off")) {
-    EndTracking(ctx.server(), ctx.session());
+    EndTracking(parts.tracking, ctx.session());
   } else {
     return Status::Reply(errors::kSyntax);
   }
@@ -160,7 +161,7 @@ Status ClientGetRedir(CommandContext& ctx, Args&, Reply& reply) {
 }
 
 // CLIENT TRACKINGINFO
-Status ClientTrackingInfo(CommandContext& ctx, Args&, Reply& reply) {
+Status ClientTrackingInfo(const ClientParts& parts, CommandContext& ctx, Args&, Reply& reply) {
   const auto& session = static_cast<ClientSession&>(ctx.session());
   const TrackingMode& mode = session.tracking;
   std::vector<std::string_view> flags = {mode.on ? "on" : "off"};
@@ -178,7 +179,7 @@ Status ClientTrackingInfo(CommandContext& ctx, Args&, Reply& reply) {
   reply.Bulk("redirect");
   reply.Integer(session.shown_redirect);
   reply.Bulk("prefixes");
-  const std::set<std::string> prefixes = ctx.server().tracking().PrefixesOf(session);
+  const std::set<std::string> prefixes = parts.tracking.PrefixesOf(session);
   reply.Array(prefixes.size());
   for (const std::string& prefix : prefixes) reply.Bulk(prefix);
   return Ok();

@@ -6,15 +6,18 @@
 
 #include "command/args.h"
 #include "command/context.h"
+#include "server/families.h"
 
 namespace cairn {
 
-Status ClientTracking(CommandContext& ctx, Args& args, Reply& reply);
-Status ClientTrackingInfo(CommandContext& ctx, Args& args, Reply& reply);
+class Tracking;
+
+Status ClientTracking(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply);
+Status ClientTrackingInfo(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply);
 Status ClientCaching(CommandContext& ctx, Args& args, Reply& reply);
 Status ClientGetRedir(CommandContext& ctx, Args& args, Reply& reply);
 
 // Ends the session's tracking, if there is any.
-void EndTracking(Server& server, Session& session);
+void EndTracking(Tracking& tracking, Session& session);
 
 }  // namespace cairn

@@ -85,7 +85,7 @@ class Effects : public StoreFixture {
   CommandTable table_{AllFamilies()};
   Limits limits_;
   Waiters waiters_;
-  Dispatcher dispatcher_{table_, limits_, waiters_, nullptr};
+  Dispatcher dispatcher_{table_, limits_, waiters_};
   Session session_{1};
   Random random_{1};
   std::vector<uint32_t> positions_;
