@@ -142,8 +142,8 @@ class Session : public ReplyRoom {
   std::atomic<uint64_t> queued_bytes{0};       // of MultiState
   std::atomic<uint64_t> listed_bytes{0};       // keys under WATCH, subscriptions, prefixes: ListedBytes of each
   std::atomic<uint64_t> tls_bytes{0};
-  std::atomic<uint64_t> stranger_bytes{0};     // of those, while it has not authenticated (server/client_memory.h)
-  std::atomic<uint64_t> counted_bytes{0};      // memory_bytes() as of the last look (server/client_memory.h)
+  std::atomic<uint64_t> stranger_bytes{0};     // of those, while it has not authenticated (client/client_memory.h)
+  std::atomic<uint64_t> counted_bytes{0};      // memory_bytes() as of the last look (client/client_memory.h)
   // All the memory it takes.
   uint64_t memory_bytes() const;
   // What is kept under a name for a client, here and where it is looked up by the name.

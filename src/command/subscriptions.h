@@ -3,7 +3,7 @@
 // Subscriptions: the channels, patterns and shard channels one client listens to.
 //
 // A command changes them at once but may be run again or fail, so the changes since the last request are kept: they
-// are taken back by Rewind, or settled by the worker, which then tells those who deliver (server/pubsub.h).
+// are taken back by Rewind, or settled by the worker, which then tells those who deliver (client/pubsub.h).
 //
 // Thread: the worker that runs the session's commands.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The families of commands of this folder.
+// The families of commands of this folder, and the parts that they are given (command/parts.h).
 #pragma once
 
 #include <span>
@@ -9,7 +9,15 @@
 
 namespace cairn {
 
-std::span<const CommandRow> DumpCommands();
+class Replication;
+struct Settings;
+
+struct ReplicationParts {
+  Replication& replication;
+  const Settings& settings;
+};
+
 std::span<const CommandRow> MigrateCommands();
+std::span<const CommandRow> ReplicationCommands();
 
 }  // namespace cairn

@@ -20,10 +20,10 @@
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
-#include "replication/dump_payload.h"
+#include "rdb/dump_payload.h"
+#include "rdb/rdb_save.h"
+#include "rdb/rdb_writer.h"
 #include "replication/families.h"
-#include "replication/rdb_save.h"
-#include "replication/rdb_writer.h"
 #include "replication/wire.h"
 
 namespace cairn {

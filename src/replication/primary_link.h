@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "rdb/rdb_reader.h"
 #include "replication/file_transfer.h"
-#include "replication/rdb_reader.h"
 #include "replication/wire.h"
 
 namespace cairn {

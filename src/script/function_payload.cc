@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "replication/dump_payload.h"
-#include "replication/rdb_reader.h"
-#include "replication/rdb_writer.h"
+#include "rdb/dump_payload.h"
+#include "rdb/rdb_reader.h"
+#include "rdb/rdb_writer.h"
 
 namespace cairn {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // FUNCTION DUMP's payload, as Redis writes it: for each library a byte 245 and its code as an RDB text, then the footer
-// of DUMP (replication/dump_payload.h). A library of the form before Redis 7.0 (byte 246) is not read.
+// of DUMP (rdb/dump_payload.h). A library of the form before Redis 7.0 (byte 246) is not read.
 //
 // Thread: any; pure functions.
 #pragma once

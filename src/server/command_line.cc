@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/version.h"
 #include "base/words.h"
-#include "server/config_file.h"
-#include "server/config_reference.h"
-#include "server/file_directives.h"
-#include "server/server_state.h"
+#include "config/config_file.h"
+#include "config/config_reference.h"
+#include "config/file_directives.h"
 
 DEFINE_bool(list_directives, false, "print the reference page of all directives and exit");
 DEFINE_bool(check_config, false, "read the configuration, say whether it is good, and exit");

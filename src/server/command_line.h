@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "server/config.h"
+#include "config/config.h"
 
 namespace cairn {
 

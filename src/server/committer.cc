@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/thread.h"
-#include "server/latency_monitor.h"
+#include "stats/latency_monitor.h"
 #include "storage/store.h"
 
 namespace cairn {

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "server/config.h"
+#include "config/config.h"
 
 namespace cairn {
 

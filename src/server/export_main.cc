@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/words.h"
-#include "replication/rdb_disk.h"
-#include "replication/rdb_file_writer.h"
+#include "rdb/rdb_disk.h"
+#include "rdb/rdb_file_writer.h"
 #include "script/library_store.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"

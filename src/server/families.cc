@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/families.h"
 
+#include "client/families.h"
 #include "command/families.h"
+#include "config/families.h"
+#include "rdb/families.h"
 #include "replication/families.h"
+#include "report/families.h"
 #include "script/families.h"
+#include "stats/families.h"
 
 namespace cairn {
 

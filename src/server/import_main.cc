@@ -18,9 +18,9 @@
 
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
+#include "rdb/rdb_disk.h"
+#include "rdb/rdb_file_reader.h"
 #include "replication/history.h"
-#include "replication/rdb_disk.h"
-#include "replication/rdb_file_reader.h"
 #include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/offline.h"

@@ -3,9 +3,9 @@
 // LOLWUT: a cairn, every time another one, and the version.
 #include <algorithm>
 
+#include "base/version.h"
 #include "command/context.h"
 #include "server/families.h"
-#include "server/server_state.h"
 
 namespace cairn {
 namespace {

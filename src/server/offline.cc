@@ -12,7 +12,7 @@
 #include "base/file_limit.h"
 #include "base/file_mode.h"
 #include "base/number.h"
-#include "server/process_memory.h"
+#include "stats/process_memory.h"
 
 namespace cairn {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "base/log.h"
 #include "base/thread.h"
+#include "config/config.h"
+#include "config/tls_settings.h"
 #include "net/service.h"
-#include "server/config.h"
-#include "server/tls_settings.h"
 
 namespace cairn {
 namespace {

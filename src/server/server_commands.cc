@@ -2,18 +2,18 @@
 //
 // The commands about the server as such: TIME, SHUTDOWN, SAVE and its kin, COMPACT, FUNCTION.
 //
-// SAVE and BGSAVE write an RDB file (server/rdb_saves.h). BGREWRITEAOF means here what Redis's users
+// SAVE and BGSAVE write an RDB file (replication/rdb_saves.h). BGREWRITEAOF means here what Redis's users
 // mean by it: when it is done, everything written before is on disk and the next start has little
 // log to read. It does it before it answers; only its own client waits.
 #include "base/clock.h"
+#include "client/client_pause.h"
 #include "command/busy_scripts.h"
 #include "command/help.h"
 #include "command/parts.h"
-#include "server/client_pause.h"
+#include "replication/rdb_saves.h"
+#include "replication/saving.h"
 #include "server/families.h"
-#include "server/rdb_saves.h"
-#include "server/saving.h"
-#include "server/server_state.h"
+#include "stats/server_state.h"
 #include "storage/store.h"
 
 namespace cairn {

@@ -8,7 +8,7 @@
 // good.
 //
 // Thread: any. A counter is never set back: CONFIG RESETSTAT remembers where it stood
-// (server/stats.h).
+// (stats/stats.h).
 #pragma once
 
 #include <atomic>

@@ -23,7 +23,7 @@ inline constexpr InterestMask kUnlinksExpired = 1u << 25;
 inline constexpr InterestMask kUnlinksDeleted = 1u << 26;
 // Which keys change is announced, for clients that keep copies.
 inline constexpr InterestMask kInterestInKeys = 1u << 27;
-// Which keys get a time to live is announced, for a replica that clients write to (server/own_expiries.h).
+// Which keys get a time to live is announced, for a replica that clients write to (client/own_expiries.h).
 inline constexpr InterestMask kInterestInExpiries = 1u << 28;
 
 }  // namespace cairn

@@ -21,16 +21,16 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "replication/dump_payload.h"
-#include "replication/rdb_load.h"
-#include "replication/rdb_save.h"
-#include "replication/rdb_value.h"
-#include "replication/rdb_writer.h"
+#include "rdb/dump_payload.h"
+#include "rdb/rdb_load.h"
+#include "rdb/rdb_save.h"
+#include "rdb/rdb_value.h"
+#include "rdb/rdb_writer.h"
 #include "storage/store.h"
 #include "storage/transaction.h"
 #include "tests/fuzz/damage.h"
-#include "tests/replication/hex.h"
-#include "tests/replication/rdb_corpus.h"
+#include "tests/rdb/hex.h"
+#include "tests/rdb/rdb_corpus.h"
 #include "types/keyspace.h"
 
 namespace cairn {

@@ -6,7 +6,7 @@
 //
 //   cairn_fuzz_rdb --corpus DIR --work DIR [--count N] [--seed S]
 //
-// DIR of --corpus has whole files; those that Redis no longer writes are made of tests/replication/rdb_corpus.h. The
+// DIR of --corpus has whole files; those that Redis no longer writes are made of tests/rdb/rdb_corpus.h. The
 // bytes between a file's head and its checksum are changed in one to four places. One in five keeps the checksum of
 // the good file and must be refused for it; the others are loaded as `rdbchecksum no` loads them. What is taken is
 // saved, loaded again and saved again, and both saves must have the same bytes. The file under way is
@@ -30,14 +30,14 @@
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
 #include "isal.h"
-#include "replication/little_endian.h"
-#include "replication/rdb_disk.h"
-#include "replication/rdb_file_reader.h"
-#include "replication/rdb_file_writer.h"
+#include "rdb/little_endian.h"
+#include "rdb/rdb_disk.h"
+#include "rdb/rdb_file_reader.h"
+#include "rdb/rdb_file_writer.h"
 #include "script/library_store.h"
 #include "storage/store.h"
 #include "tests/fuzz/damage.h"
-#include "tests/replication/rdb_corpus.h"
+#include "tests/rdb/rdb_corpus.h"
 
 namespace cairn {
 namespace {

@@ -2,7 +2,7 @@
 """DUMP payloads that tests make themselves: the footer, and encodings that only old servers write.
 
 A payload is a type byte, the value, two bytes of version and a CRC-64; what the bytes mean is in
-src/replication/rdb_format.h.
+src/rdb/rdb_format.h.
 """
 
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones, reflected

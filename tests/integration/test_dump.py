@@ -2,7 +2,7 @@
 """DUMP and RESTORE beside redis-server: values cross in both directions and are the same after it.
 
 The servers' limits are turned so that every encoding occurs. What a payload's bytes mean, and what
-damage does to them, is tested in tests/replication/; here it is two servers that must understand
+damage does to them, is tested in tests/rdb/; here it is two servers that must understand
 each other.
 """
 

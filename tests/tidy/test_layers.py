@@ -9,6 +9,10 @@ import tree
 
 ARCHITECTURE = tree.ROOT / "docs" / "architecture.md"
 INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"]', re.MULTILINE)
+FORWARD = re.compile(r"^(?:class|struct|enum class) (\w+)(?: : [\w:]+)?;", re.MULTILINE)
+DEFINITION = re.compile(r"^(?:class|struct|enum class) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : [^;{]*)?\s*\{",
+                        re.MULTILINE)
+ROOT = "server/server.h"  # the composition root
 LIBRARY = re.compile(r"^cairn_folder\((\w+)([^)]*)\)", re.MULTILINE)
 
 
@@ -51,6 +55,41 @@ def test_a_folder_includes_what_it_may(folder):
                 if other != folder:
                     assert not any((bracket + name).startswith(start) for start in only), \
                         f"{path} includes {name}, which only {other}/ may"
+
+
+def declared_from_above(texts):
+    """(file, type) of each declaration of a type that only folders define which the file's folder may not include.
+
+    `texts`: path below src/ -> text.
+    """
+    homes = {}
+    for path, text in texts.items():
+        for name in DEFINITION.findall(text):
+            homes.setdefault(name, set()).add(path.split("/")[0])
+    found = []
+    for path, text in texts.items():
+        folder = path.split("/")[0]
+        may = LAYERS[folder][0] | {folder}
+        found += [(path, name) for name in FORWARD.findall(text) if not homes.get(name, may) & may]
+    return found
+
+
+def test_nothing_is_declared_that_a_folder_above_defines():
+    texts = {str(path.relative_to("src")): tree.text(path) for path in tree.sources() if len(path.parts) > 2}
+    assert not declared_from_above(texts)
+
+
+def test_a_declaration_of_a_type_from_above_is_seen():
+    texts = {"server/server.h": "class Server : public Service {\n};\n", "command/context.h": "class Session;\n",
+             "command/session.h": "class Session {\n};\n"}
+    assert not declared_from_above(texts)
+    texts["command/context.h"] += "class Server;\n"
+    assert declared_from_above(texts) == [("command/context.h", "Server")]
+
+
+def test_only_the_composition_root_includes_itself():
+    includers = {str(path) for path in tree.sources() if f'#include "{ROOT}"' in tree.text(path)}
+    assert includers == {"src/server/server.cc", "src/server/main.cc"}
 
 
 def test_headers_are_included_from_the_root_of_src():

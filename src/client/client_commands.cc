@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CLIENT and its subcommands: who is connected, and what becomes of them.
+//
+// None touches a row. Those that act on other clients leave a request in the session (close,
+// unblock) and wake the thread that owns its connection.
+#include "acl/users.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "client/client_filter.h"
+#include "client/client_line.h"
+#include "client/client_memory.h"
+#include "client/client_name.h"
+#include "client/client_pause.h"
+#include "client/client_registry.h"
+#include "client/tracking_commands.h"
+#include "command/help.h"
+#include "command/parts.h"
+#include "client/families.h"
+
+namespace cairn {
+namespace {
+
+// CLIENT ID
+Status ClientId(CommandContext& ctx, Args&, Reply& reply) {
+  reply.Integer(static_cast<int64_t>(ctx.session().id()));
+  return Ok();
+}
+
+// CLIENT GETNAME
+Status ClientGetName(CommandContext& ctx, Args&, Reply& reply) {
+  Session& session = ctx.session();
+  std::lock_guard lock(session.mutex());
+  if (session.name.empty()) {
+    reply.Null();
+  } else {
+    reply.Bulk(session.name);
+  }
+  return Ok();
+}
+
+// CLIENT SETNAME connection-name
+Status ClientSetName(CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  TRY(SetClientName(ctx.session(), args.Bytes()));
+  reply.Ok();
+  return Ok();
+}
+
+// CLIENT SETINFO <LIB-NAME libname | LIB-VER libver>
+Status ClientSetInfo(CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  Session& session = ctx.session();
+  const std::string attribute(args.Bytes());
+  const std::string_view value = args.Bytes();
+  const bool is_name = EqualsIgnoreCase(attribute, "lib-name");
+  if (!is_name && !EqualsIgnoreCase(attribute, "lib-ver")) {
+    return Status::Error(Code::kReply, "ERR Unrecognized option '" + attribute + "'");
+  }
+  if (!IsCleanName(value)) {
+    return Status::Error(
+        Code::kReply,
+        "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
+  }
+  std::lock_guard lock(session.mutex());
+  std::string& text = is_name ? session.lib_name : session.lib_version;
+  session.listed_bytes += value.size() - text.size();
+  text = value;
+  reply.Ok();
+  return Ok();
+}
+
+// CLIENT INFO
+Status ClientInfo(CommandContext& ctx, Args&, Reply& reply) {
+  reply.Verbatim("txt", ClientLine(ctx.session(), ctx.table(), MonotonicUs()) + "\n");
+  return Ok();
+}
+
+// CLIENT LIST [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]
+Status ClientList(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  const ClientFilter filter = TRY(ParseListFilter(args));
+  const int64_t now_us = MonotonicUs();
+  std::string lines;
+  for (const auto& session : parts.clients.All()) {
+    const bool is_gone = session->close == CloseRequest::kNow && session.get() != &ctx.session();
+    if (!is_gone && filter.Matches(*session, ctx.session().id())) {
+      lines.append(ClientLine(*session, ctx.table(), now_us)).append("\n");
+    }
+  }
+  reply.Verbatim("txt", lines);
+  return Ok();
+}
+
+// Closes every client the filter means; one's own connection gets its reply first.
+int64_t KillMatching(const ClientParts& parts, CommandContext& ctx, const ClientFilter& filter) {
+  int64_t killed = 0;
+  if (filter.type == ClientFilter::Type::kPrimary && parts.break_primary_link()) ++killed;
+  const uint64_t my_id = ctx.session().id();
+  for (const auto& session : parts.clients.All()) {
+    if (!filter.Matches(*session, my_id)) continue;
+    ++killed;
+    if (session->id() == my_id) {
+      session->close = CloseRequest::kAfterReply;
+    } else {
+      session->close = CloseRequest::kNow;
+      session->Wake();
+    }
+  }
+  return killed;
+}
+
+// CLIENT KILL <ip:port | option value [option value ...]>
+Status ClientKill(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  if (args.left() == 1) {  // the old form
+    const ClientFilter filter{.peer = std::string(args.Bytes()), .skip_me = false};
+    if (KillMatching(parts, ctx, filter) == 0) return Status::Reply("ERR No such client");
+    reply.Ok();
+    return Ok();
+  }
+  const ClientFilter filter = TRY(ParseKillFilter(args, parts.users));
+  reply.Integer(KillMatching(parts, ctx, filter));
+  return Ok();
+}
+
+// CLIENT REPLY <ON | OFF | SKIP>: only ON is answered.
+Status ClientReply(CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  ReplyMode& mode = ctx.session().reply_mode;
+  if (args.Keyword("on")) {
+    mode = ReplyMode::kOn;
+    reply.Ok();
+  } else if (args.Keyword("off")) {
+    mode = ReplyMode::kOff;
+  } else if (args.Keyword("skip")) {
+    if (mode != ReplyMode::kOff) mode = ReplyMode::kSkipNext;
+  } else {
+    return Status::Reply(errors::kSyntax);
+  }
+  return Ok();
+}
+
+Status SetSwitch(Args& args, std::atomic<bool>& target, Reply& reply) {
+  args.Skip(1);
+  const bool on = args.Keyword("on");
+  if (!on && !args.Keyword("off")) return Status::Reply(errors::kSyntax);
+  target = on;
+  reply.Ok();
+  return Ok();
+}
+
+// CLIENT NO-EVICT <ON | OFF>
+Status ClientNoEvict(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(SetSwitch(args, ctx.session().no_evict, reply));
+  parts.memory.Reconsider();
+  return Ok();
+}
+
+// CLIENT NO-TOUCH <ON | OFF>
+Status ClientNoTouch(CommandContext& ctx, Args& args, Reply& reply) {
+  return SetSwitch(args, ctx.session().no_touch, reply);
+}
+
+// CLIENT UNBLOCK client-id [TIMEOUT | ERROR]
+Status ClientUnblock(const ClientParts& parts, CommandContext&, Args& args, Reply& reply) {
+  if (args.size() > 4) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "CLIENT"));
+  args.Skip(1);
+  const std::string_view id_text = args.Bytes();
+  UnblockRequest request = UnblockRequest::kTimeout;
+  if (args.Keyword("error")) {
+    request = UnblockRequest::kError;
+  } else if (args.More() && !args.Keyword("timeout")) {
+    return Status::Reply("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+  }
+  const auto id = ParseInt64(id_text);
+  if (!id) return Status::Reply(errors::kNotAnInteger);
+  const auto session = parts.clients.Find(static_cast<uint64_t>(*id));
+  const bool blocked = session != nullptr && session->is_blocked;
+  if (blocked) session->Unblock(request);
+  reply.Integer(blocked ? 1 : 0);
+  return Ok();
+}
+
+// CLIENT PAUSE timeout [WRITE | ALL]
+Status ClientPauseCommand(const ClientParts& parts, CommandContext&, Args& args, Reply& reply) {
+  if (args.size() > 4) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "CLIENT"));
+  args.Skip(1);
+  const std::string_view timeout_text = args.Bytes();
+  ClientPause::Mode mode = ClientPause::Mode::kAll;
+  if (args.Keyword("write")) {
+    mode = ClientPause::Mode::kWrites;
+  } else if (args.More() && !args.Keyword("all")) {
+    return Status::Reply("ERR CLIENT PAUSE mode must be WRITE or ALL");
+  }
+  const auto timeout_ms = ParseInt64(timeout_text);
+  if (!timeout_ms) return Status::Reply("ERR timeout is not an integer or out of range");
+  if (*timeout_ms < 0) return Status::Reply("ERR timeout is negative");
+  const int64_t now_ms = WallMs();
+  if (*timeout_ms > INT64_MAX - now_ms) return Status::Reply("ERR timeout is out of range");
+  parts.pause.Begin(ClientPause::Purpose::kCommand, mode, now_ms, now_ms + *timeout_ms);
+  reply.Ok();
+  return Ok();
+}
+
+// CLIENT UNPAUSE
+Status ClientUnpause(const ClientParts& parts, CommandContext&, Args&, Reply& reply) {
+  parts.pause.End(ClientPause::Purpose::kCommand);
+  reply.Ok();
+  return Ok();
+}
+
+constexpr std::string_view kHelp[] = {
+    "CACHING <YES | NO>",
+    "    Whether the keys of the next command are tracked, in OPTIN and OPTOUT mode.",
+    "GETNAME",
+    "    The name of this connection.",
+    "GETREDIR",
+    "    The client that invalidation messages go to, -1 when there is none.",
+    "ID",
+    "    The id of this connection.",
+    "INFO",
+    "    This connection as a line of LIST.",
+    "KILL <ip:port>",
+    "    Close the connection from this address.",
+    "KILL <option> <value> [<option> <value> ...]",
+    "    Close connections: ADDR and LADDR <ip:port>, ID <id>, TYPE <type>, USER <name>,",
+    "    SKIPME <yes | no> whether this one is spared (it is).",
+    "LIST [TYPE <type> | ID <id> [<id> ...]]",
+    "    A line for every connection, or for those meant.",
+    "NO-EVICT <ON | OFF>",
+    "    Spare this connection when memory gets short.",
+    "NO-TOUCH <ON | OFF>",
+    "    Let this connection's reads not count as uses of a key.",
+    "PAUSE <milliseconds> [WRITE | ALL]",
+    "    Hold back what clients send, or what would write.",
+    "REPLY <ON | OFF | SKIP>",
+    "    Whether this connection is answered.",
+    "SETINFO <LIB-NAME | LIB-VER> <value>",
+    "    Tell about the client's library.",
+    "SETNAME <name>",
+    "    Name this connection.",
+    "TRACKING <ON | OFF> [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN | OPTOUT] [NOLOOP]",
+    "    Tell this connection, or another, of changes of the keys it has read.",
+    "TRACKINGINFO",
+    "    What TRACKING has been told.",
+    "UNBLOCK <id> [TIMEOUT | ERROR]",
+    "    Let a waiting client go on without its key.",
+    "UNPAUSE",
+    "    End a pause.",
+};
+
+// CLIENT HELP
+Status ClientHelp(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "CLIENT", kHelp);
+  return Ok();
+}
+
+constexpr uint32_t kOwn = kNoScript | kLoading | kStale;
+constexpr uint32_t kOthers = kAdmin | kNoScript | kLoading | kStale;
+constexpr auto kGroup = Group::kConnection;
+
+constexpr CommandRow kSubcommandRows[] = {
+    {.name = "id", .arity = 2, .flags = kOwn, .run = ClientId, .group = kGroup, .since = "5.0.0",
+     .summary = "Returns the id of the connection.", .complexity = "O(1)"},
+    {.name = "getname", .arity = 2, .flags = kOwn, .run = ClientGetName, .group = kGroup,
+     .since = "2.6.9", .summary = "Returns the name of the connection.", .complexity = "O(1)"},
+    {.name = "setname", .arity = 3, .flags = kOwn, .run = ClientSetName, .group = kGroup,
+     .since = "2.6.9", .summary = "Names the connection.", .complexity = "O(1)",
+     .syntax = "connection-name", .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "setinfo", .arity = 4, .flags = kOwn, .run = ClientSetInfo, .group = kGroup,
+     .since = "7.2.0", .summary = "Takes down which library the client uses.", .complexity = "O(1)",
+     .syntax = "<LIB-NAME libname | LIB-VER libver>",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "info", .arity = 2, .flags = kOwn, .run = ClientInfo, .group = kGroup,
+     .since = "6.2.0", .summary = "Returns a line about the connection.", .complexity = "O(1)",
+     .tips = "nondeterministic_output"},
+    {.name = "list", .arity = -2, .flags = kOthers, .run = With<ClientList>, .group = kGroup,
+     .since = "2.4.0", .summary = "Returns a line about each connection.",
+     .complexity = "O(N) with N the number of connections",
+     .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
+     .tips = "nondeterministic_output"},
+    {.name = "kill", .arity = -3, .flags = kOthers, .run = With<ClientKill>, .group = kGroup,
+     .since = "2.4.0", .summary = "Closes connections.",
+     .complexity = "O(N) with N the number of connections",
+     .syntax = "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | "
+               "USER username | ADDR ip:port | LADDR ip:port | SKIPME <YES | NO>> [...]>"},
+    {.name = "reply", .arity = 3, .flags = kOwn, .run = ClientReply, .group = kGroup,
+     .since = "3.2.0", .summary = "Says whether the connection is answered.", .complexity = "O(1)",
+     .syntax = "<ON | OFF | SKIP>"},
+    {.name = "no-evict", .arity = 3, .flags = kOthers, .run = With<ClientNoEvict>, .group = kGroup,
+     .since = "7.0.0", .summary = "Says whether the connection is spared when memory gets short.",
+     .complexity = "O(1)", .syntax = "<ON | OFF>"},
+    {.name = "no-touch", .arity = 3, .flags = kOwn, .run = ClientNoTouch, .group = kGroup,
+     .since = "7.2.0", .summary = "Says whether the connection's reads count as uses of a key.",
+     .complexity = "O(1)", .syntax = "<ON | OFF>"},
+    {.name = "unblock", .arity = -3, .flags = kOthers, .run = With<ClientUnblock>, .group = kGroup,
+     .since = "5.0.0", .summary = "Lets a waiting client go on without its key.",
+     .complexity = "O(log N) with N the number of connections",
+     .syntax = "client-id [TIMEOUT | ERROR]"},
+    {.name = "pause", .arity = -3, .flags = kOthers, .run = With<ClientPauseCommand>, .group = kGroup,
+     .since = "2.9.50", .summary = "Holds back what clients send for a time.", .complexity = "O(1)",
+     .syntax = "timeout [WRITE | ALL]"},
+    {.name = "unpause", .arity = 2, .flags = kOthers, .run = With<ClientUnpause>, .group = kGroup,
+     .since = "6.2.0", .summary = "Ends a pause.",
+     .complexity = "O(N) with N the number of connections"},
+    {.name = "getredir", .arity = 2, .flags = kOwn, .run = ClientGetRedir, .group = kGroup,
+     .since = "6.0.0",
+     .summary = "Returns the client that invalidation messages are redirected to.",
+     .complexity = "O(1)"},
+    {.name = "tracking", .arity = -3, .flags = kOwn, .run = With<ClientTracking>, .group = kGroup,
+     .since = "6.0.0", .summary = "Tells the client when keys that it has read change.",
+     .complexity = "O(1), or with BCAST O(N) with N the prefixes",
+     .syntax = "<ON | OFF> [REDIRECT client-id:integer] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] "
+               "[OPTOUT] [NOLOOP]"},
+    {.name = "trackinginfo", .arity = 2, .flags = kOwn, .run = With<ClientTrackingInfo>, .group = kGroup,
+     .since = "6.2.0", .summary = "Returns how the connection tracks keys.", .complexity = "O(1)"},
+    {.name = "caching", .arity = 3, .flags = kOwn, .run = ClientCaching, .group = kGroup,
+     .since = "6.0.0", .summary = "Says whether the keys of the next command are tracked.",
+     .complexity = "O(1)", .syntax = "<YES | NO>"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ClientHelp, .group = kGroup,
+     .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "client", .arity = -2, .flags = kSubcommands | kKeepsCaching, .group = kGroup, .since = "2.4.0",
+     .summary = "Commands about connections.", .complexity = "Depends on the subcommand.",
+     .subcommands = kSubcommandRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ClientCommands() { return kRows; }
+
+}  // namespace cairn

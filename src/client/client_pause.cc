@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "client/client_pause.h"
+
+#include <algorithm>
+
+#include "client/client_registry.h"
+
+namespace cairn {
+
+void ClientPause::Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t until_ms) {
+  const std::lock_guard lock(mutex_);
+  Pause& pause = pauses_[static_cast<size_t>(purpose)];
+  if (now_ms >= pause.until_ms) pause = {};
+  pause = {std::max(pause.mode, mode), std::max(pause.until_ms, until_ms)};
+  Publish();
+}
+
+void ClientPause::End(Purpose purpose) {
+  {
+    const std::lock_guard lock(mutex_);
+    pauses_[static_cast<size_t>(purpose)] = {};
+    Publish();
+  }
+  WakeClients();
+}
+
+void ClientPause::EndIfOver(int64_t now_ms) {
+  if (!is_set()) return;
+  bool any_over = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Pause& pause : pauses_) {
+      if (pause.mode == Mode::kNone || now_ms < pause.until_ms) continue;
+      pause = {};
+      any_over = true;
+    }
+    if (any_over) Publish();
+  }
+  if (any_over) WakeClients();
+}
+
+// One whose time is over and that nobody has ended yet does no harm: it adds a time that has passed.
+void ClientPause::Publish() {
+  int64_t writes_until_ms = 0;
+  int64_t others_until_ms = 0;
+  for (const Pause& pause : pauses_) {
+    writes_until_ms = std::max(writes_until_ms, pause.until_ms);
+    if (pause.mode == Mode::kAll) others_until_ms = std::max(others_until_ms, pause.until_ms);
+  }
+  writes_until_ms_ = writes_until_ms;
+  others_until_ms_ = others_until_ms;
+  conditions_.Set(kPausesExpiry, writes_until_ms != 0);
+}
+
+void ClientPause::WakeClients() {
+  for (const auto& session : clients_.All()) session->Wake();
+}
+
+}  // namespace cairn

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "client/client_session.h"
+
+#include <algorithm>
+
+#include "acl/users.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "client/client_memory.h"
+#include "client/client_registry.h"
+#include "client/monitors.h"
+#include "client/pubsub.h"
+#include "client/tracking.h"
+#include "command/dispatch.h"
+
+namespace cairn {
+namespace {
+
+// Who has not authenticated gets no more than some errors at a time.
+constexpr int64_t kMostUnsentBeforeLogin = 1024;
+// A client that has so many bytes of replies to read waits until it has read half of them before its next request is
+// run: an eighth of what all clients may take, within these bounds.
+constexpr uint64_t kLeastUnsentBound = 1 << 20;
+constexpr uint64_t kUnsentBound = 16 << 20;
+
+}  // namespace
+
+ClientSession::ClientSession(uint64_t id, const Parts& parts, const ConnectionOrigin& origin,
+                             std::shared_ptr<ConnectionWaker> waker)
+    : Session(id), parts_(parts), waker_(std::move(waker)) {
+  peer = origin.peer;
+  local = origin.local;
+  fd = origin.fd;
+  read_only_port = origin.read_only;
+  account = parts.users.default_user();
+  authenticated = account->is_open();
+  created_us = last_active_us = MonotonicUs();
+}
+
+void ClientSession::Wake() {
+  woken_ = true;
+  waker_->Wake();
+}
+
+void ClientSession::RememberReads(std::span<const std::string_view> keys) {
+  parts_.tracking.Remember(*this, keys);
+}
+
+RequestLimits ClientSession::request_limits() const {
+  return {parts_.limits.proto_max_bulk_len.load(std::memory_order_relaxed), is_let_in()};
+}
+
+int64_t ClientSession::deadline_us() const {
+  return blocked != nullptr ? blocked->deadline_us : paused_until_us.load(std::memory_order_relaxed);
+}
+
+Client::Wish ClientSession::TakeWish() {
+  switch (close.load()) {
+    case CloseRequest::kNow: return Wish::kCloseNow;
+    case CloseRequest::kAfterReply: return Wish::kCloseAfterReply;
+    case CloseRequest::kNone: break;
+  }
+  return woken_.exchange(false) ? Wish::kResume : Wish::kNone;
+}
+
+ClientClass ClientSession::output_class() const {
+  if (is_replica) return ClientClass::kReplica;
+  return is_subscriber() ? ClientClass::kPubsub : ClientClass::kNormal;
+}
+
+void ClientSession::Push(std::string_view messages) {
+  {
+    const std::lock_guard lock(pushed_mutex_);
+    if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
+    const bool was_empty = pushed_.empty();
+    pushed_.append(messages);
+    const int64_t hard = parts_.settings.hard_output_limit(output_class());
+    const uint64_t waiting = pushed_.size() + output_bytes.load(std::memory_order_relaxed);
+    if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
+      close = CloseRequest::kNow;
+      std::string().swap(pushed_);
+    }
+    has_pushed_.store(!pushed_.empty(), std::memory_order_release);
+    pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
+    if (was_empty || pushed_.empty()) waker_->Wake();
+  }
+  parts_.memory.Count(*this);
+}
+
+uint64_t ClientSession::unsent_bytes() {
+  const std::lock_guard lock(pushed_mutex_);
+  return pushed_.size() + output_bytes.load(std::memory_order_relaxed);
+}
+
+void ClientSession::TakePushed(std::string& out) {
+  if (!has_pushed_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(pushed_mutex_);
+  out.append(pushed_);
+  std::string().swap(pushed_);
+  pushed_capacity.store(0, std::memory_order_relaxed);
+  has_pushed_.store(false, std::memory_order_relaxed);
+}
+
+uint64_t ClientSession::most_unsent_bytes() const {
+  if (!is_let_in()) return static_cast<uint64_t>(kMostUnsentBeforeLogin);
+  const uint64_t all_clients = no_evict ? 0 : parts_.memory.limit();
+  return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 8, kLeastUnsentBound, kUnsentBound);
+}
+
+// The hard limit is for unsent bytes, and of the buffer up to a half may have been sent.
+bool ClientSession::MayHold(uint64_t bytes) {
+  output_capacity.store(bytes, std::memory_order_relaxed);
+  parts_.memory.Count(*this);
+  const int64_t hard = parts_.settings.hard_output_limit(output_class());
+  if (hard > 0 && static_cast<int64_t>(bytes / 2) > hard && close.load() != CloseRequest::kNow) {
+    LogOutputLimit(bytes);
+    close = CloseRequest::kNow;
+  }
+  return close.load(std::memory_order_relaxed) != CloseRequest::kNow;
+}
+
+void ClientSession::LogOutputLimit(uint64_t bytes) {
+  Log(LogSeverity::kWarning, "Client id=" + std::to_string(id()) + " addr=" + peer + " is disconnected: " +
+                                 std::to_string(bytes) + " bytes of replies exceed client-output-buffer-limit");
+}
+
+bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
+  const OutputLimit& limit = parts_.settings.output_limits[static_cast<int>(output_class())];
+  const auto bytes = static_cast<int64_t>(unsent_bytes);
+  if (bytes > kMostUnsentBeforeLogin && !is_let_in()) return true;
+  const int64_t hard = parts_.settings.hard_output_limit(output_class());
+  if (hard > 0 && bytes >= hard) {
+    LogOutputLimit(unsent_bytes);
+    return true;
+  }
+  const int64_t soft = limit.soft_bytes.load(std::memory_order_relaxed);
+  if (soft == 0 || bytes < soft) {
+    soft_limit_since_us_ = 0;
+    return false;
+  }
+  if (soft_limit_since_us_ == 0) soft_limit_since_us_ = now_us;
+  if (now_us - soft_limit_since_us_ <= limit.soft_seconds.load(std::memory_order_relaxed) * 1000000) return false;
+  LogOutputLimit(unsent_bytes);
+  return true;
+}
+
+bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
+  const int64_t limit = parts_.settings.client_query_buffer_limit.load(std::memory_order_relaxed);
+  return static_cast<int64_t>(pending_bytes) > limit || close.load(std::memory_order_relaxed) == CloseRequest::kNow;
+}
+
+bool ClientSession::IsIdleTooLong(int64_t now_us) const {
+  const int64_t timeout_s = parts_.settings.timeout_s.load(std::memory_order_relaxed);
+  if (is_subscriber() || is_monitor || is_replica) return false;
+  return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
+}
+
+bool ClientSession::IsLoginOverdue(int64_t now_us, bool in_handshake) const {
+  if (is_let_in() && !in_handshake) return false;
+  const int64_t timeout_s = parts_.settings.auth_timeout_s.load(std::memory_order_relaxed);
+  return timeout_s > 0 && now_us - created_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
+}
+
+void ClientSession::NoteBuffers(const BufferUse& use) {
+  query_buffer_bytes.store(use.unread_bytes, std::memory_order_relaxed);
+  argument_bytes.store(use.argument_bytes, std::memory_order_relaxed);
+  query_buffer_capacity.store(use.query_capacity, std::memory_order_relaxed);
+  output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
+  output_capacity.store(use.output_capacity, std::memory_order_relaxed);
+  tls_bytes.store(use.tls_bytes, std::memory_order_relaxed);
+  parts_.memory.Count(*this);
+  const bool is_stranger = use.in_handshake || !is_let_in();
+  if (is_stranger || stranger_bytes.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    const uint64_t bytes = use.query_capacity + use.output_capacity + use.tls_bytes;
+    parts_.memory.CountStranger(*this, is_stranger ? bytes : 0);
+  }
+}
+
+void ClientSession::OnClosed() {
+  parts_.dispatcher.Forget(*this);
+  parts_.pubsub.Forget(*this);
+  parts_.tracking.TurnOff(*this);
+  parts_.monitors.Remove(*this);
+  parts_.on_closed(*this);
+  parts_.clients.Remove(id());
+  parts_.memory.Forget(*this);
+}
+
+}  // namespace cairn

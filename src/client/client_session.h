@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ClientSession: a session (command/) that is a connection's client (net/).
+//
+// Thread: the connection's current lane; Wake and the atomics of Session any.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "command/session.h"
+#include "config/settings.h"
+#include "net/service.h"
+
+namespace cairn {
+
+class ClientMemory;
+class ClientRegistry;
+class Dispatcher;
+class Monitors;
+class PubSub;
+class Tracking;
+class Users;
+struct Limits;
+
+class ClientSession : public Session, public Client {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Limits& limits;
+    Users& users;
+    ClientRegistry& clients;
+    ClientMemory& memory;
+    Dispatcher& dispatcher;
+    PubSub& pubsub;
+    Tracking& tracking;
+    Monitors& monitors;
+    std::function<void(ClientSession&)> on_closed;  // it is no replica any more, and waits for none
+  };
+
+  // `parts` outlives the session.
+  ClientSession(uint64_t id, const Parts& parts, const ConnectionOrigin& origin,
+                std::shared_ptr<ConnectionWaker> waker);
+
+  void Wake() override;
+  void RememberReads(std::span<const std::string_view> keys) override;
+  // Adds whole messages to what goes to the client between its replies. One that lets too much of it pile up is
+  // closed. Any thread; must not wait.
+  void Push(std::string_view messages);
+
+  RequestLimits request_limits() const override;
+  int64_t deadline_us() const override;
+  Wish TakeWish() override;
+  void TakePushed(std::string& out) override;
+  bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
+  uint64_t most_unsent_bytes() const override;
+  // A reply is counted while it grows, so the client may be evicted for it.
+  bool MayHold(uint64_t bytes) override;
+  bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
+  bool IsIdleTooLong(int64_t now_us) const override;
+  Pushed pushed() const override {
+    if (!is_replica.load(std::memory_order_relaxed)) return Pushed::kMessages;
+    return takes_stream.load(std::memory_order_relaxed) ? Pushed::kStream : Pushed::kDataset;
+  }
+  bool IsLoginOverdue(int64_t now_us, bool in_handshake) const override;
+  void NoteBuffers(const BufferUse& use) override;
+  void OnClosed() override;
+
+  // Bytes that wait to be sent. Any thread.
+  uint64_t unsent_bytes();
+
+  // A replica's, once its first transfer is over or it has needed none. Written by its feed.
+  std::atomic<bool> takes_stream{false};
+  // What it said of itself by REPLCONF, a Replica (replication/replicas.h); null: it is none. Guarded by mutex().
+  std::shared_ptr<void> replica;
+
+ private:
+  ClientClass output_class() const;
+  void LogOutputLimit(uint64_t bytes);
+
+  const Parts& parts_;
+  const std::shared_ptr<ConnectionWaker> waker_;
+  std::atomic<bool> woken_{false};
+  int64_t soft_limit_since_us_ = 0;  // when the output first passed the soft limit; 0: it has not
+  std::mutex pushed_mutex_;          // a leaf, but for what Wake takes
+  std::string pushed_;               // guarded by pushed_mutex_
+  std::atomic<bool> has_pushed_{false};
+};
+
+}  // namespace cairn

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The commands about a connection as such: PING, ECHO, AUTH, HELLO, SELECT, QUIT, RESET.
+//
+// They touch no rows, only their own session, so running one twice ends in the same state.
+#include "acl/access_log.h"
+#include "acl/users.h"
+#include "base/number.h"
+#include "base/version.h"
+#include "client/accounts.h"
+#include "client/client_name.h"
+#include "client/monitors.h"
+#include "client/tracking.h"
+#include "client/tracking_commands.h"
+#include "command/database_index.h"
+#include "command/parts.h"
+#include "command/waiters.h"
+#include "client/families.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kWrongPassword =
+    "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr std::string_view kNoPasswordSet =
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure "
+    "your configuration is correct?";
+constexpr std::string_view kHelloNeedsAuth =
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH "
+    "<user> <pass> option can be used to authenticate the client and select the RESP protocol "
+    "version at the same time";
+
+// PING [message]
+Status Ping(CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.size() > 2)
+    return Status::Error(Code::kReply, errors::WrongArity(ctx.command().full_name()));
+  if (ctx.session().only_listens()) {
+    reply.Array(2);
+    reply.Bulk("pong");
+    reply.Bulk(args.More() ? args.Bytes() : "");
+  } else if (args.More()) {
+    reply.Bulk(args.Bytes());
+  } else {
+    reply.Simple("PONG");
+  }
+  return Ok();
+}
+
+// ECHO message
+Status Echo(CommandContext&, Args& args, Reply& reply) {
+  reply.Bulk(args.Bytes());
+  return Ok();
+}
+
+// Lets the session in as this user, or says why not. `command` is the word that asked for it.
+Status Authenticate(const ConnectionParts& parts, CommandContext& ctx, std::string_view command, std::string_view name,
+                    std::string_view password) {
+  std::shared_ptr<AclUser> user = parts.users.Find(name);
+  if (user == nullptr || !user->rules()->Accepts(password)) {
+    LogDenial(parts.access_log, ctx.table(), ctx.session(), DenialReason::kLogin, command, name);
+    return Status::Reply(kWrongPassword);
+  }
+  ctx.session().set_account(std::move(user));
+  ctx.session().authenticated = true;
+  return Ok();
+}
+
+// AUTH [username] password
+Status Auth(const ConnectionParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  if (args.size() > 3) return Status::Reply(errors::kSyntax);
+  const bool has_user = args.size() == 3;
+  const bool needs_none = parts.users.default_user()->rules()->nopass();
+  if (!has_user && needs_none) return Status::Reply(kNoPasswordSet);
+  const std::string_view user = has_user ? args.Bytes() : "default";
+  TRY(Authenticate(parts, ctx, args[0], user, args.Bytes()));
+  reply.Ok();
+  return Ok();
+}
+
+void ReplyHello(CommandContext& ctx, Reply& reply) {
+  reply.Map(7);
+  reply.Bulk("server");
+  reply.Bulk("redis");
+  reply.Bulk("version");
+  reply.Bulk(kRedisVersion);
+  reply.Bulk("proto");
+  reply.Integer(ctx.session().protocol);
+  reply.Bulk("id");
+  reply.Integer(static_cast<int64_t>(ctx.session().id()));
+  reply.Bulk("mode");
+  reply.Bulk("standalone");
+  reply.Bulk("role");
+  reply.Bulk("master");
+  reply.Bulk("modules");
+  reply.Array(0);
+}
+
+// HELLO [protover [AUTH username password] [SETNAME clientname]]
+Status Hello(const ConnectionParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  Session& session = ctx.session();
+  int64_t version = session.protocol;
+  if (args.More()) {
+    version = args.Integer("ERR Protocol version is not an integer or out of range");
+    TRY(args.Check());
+    if (version < 2 || version > 3) return Status::Reply("NOPROTO unsupported protocol version");
+  }
+  while (args.More()) {
+    if (args.left() >= 3 && args.Keyword("auth")) {
+      const std::string_view user = args.Bytes();
+      TRY(Authenticate(parts, ctx, args[0], user, args.Bytes()));
+    } else if (args.left() >= 2 && args.Keyword("setname")) {
+      TRY(SetClientName(session, args.Bytes()));
+    } else {
+      return Status::Error(Code::kReply,
+                           "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
+    }
+  }
+  if (!session.authenticated) return Status::Reply(kHelloNeedsAuth);
+  session.protocol = static_cast<int>(version);
+  reply.set_protocol(session.protocol);
+  ReplyHello(ctx, reply);
+  return Ok();
+}
+
+// SELECT index
+Status Select(CommandContext& ctx, Args& args, Reply& reply) {
+  ctx.session().db = TRY(ParseDatabase(ctx, args));
+  reply.Ok();
+  return Ok();
+}
+
+// QUIT
+Status Quit(CommandContext& ctx, Args&, Reply& reply) {
+  ctx.session().close = CloseRequest::kAfterReply;
+  reply.Ok();
+  return Ok();
+}
+
+// RESET
+Status Reset(const ConnectionParts& parts, CommandContext& ctx, Args&, Reply& reply) {
+  Session& session = ctx.session();
+  session.multi = MultiState();
+  session.ShowQueued();
+  ctx.waiters().Unwatch(session);
+  session.db = 0;
+  session.subscriptions.RemoveAll();
+  parts.monitors.Remove(session);
+  EndTracking(parts.tracking, session);
+  session.protocol = 2;
+  reply.set_protocol(2);
+  session.reply_mode = ReplyMode::kOn;
+  session.no_touch = false;
+  session.no_evict = false;
+  session.set_account(parts.users.default_user());
+  session.authenticated = session.account->is_open();
+  TRY(SetClientName(session, ""));
+  reply.Simple("RESET");
+  return Ok();
+}
+
+constexpr uint32_t kHandshake = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy;
+
+constexpr CommandRow kRows[] = {
+    {.name = "ping", .arity = -1, .flags = kFast | kForListener, .run = Ping, .group = Group::kConnection,
+     .since = "1.0.0", .summary = "Answers, or gives the message back.", .complexity = "O(1)",
+     .syntax = "[message]", .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "echo", .arity = 2, .flags = kLoading | kStale | kFast, .run = Echo,
+     .group = Group::kConnection, .since = "1.0.0", .summary = "Gives the message back.",
+     .complexity = "O(1)", .syntax = "message"},
+    {.name = "auth", .arity = -2, .flags = kHandshake, .run = With<Auth>, .group = Group::kConnection,
+     .since = "1.0.0", .summary = "Says who the client is.",
+     .complexity = "O(N) with N the number of the user's passwords",
+     .syntax = "[username] password"},
+    {.name = "hello", .arity = -1, .flags = kHandshake, .run = With<Hello>, .group = Group::kConnection,
+     .since = "6.0.0", .summary = "Chooses the protocol, and may authenticate and name the client.",
+     .complexity = "O(1)", .syntax = "[protover [AUTH username password] [SETNAME clientname]]"},
+    {.name = "select", .arity = 2, .flags = kLoading | kStale | kFast, .run = Select,
+     .group = Group::kConnection, .since = "1.0.0",
+     .summary = "Chooses the database that later commands are about.", .complexity = "O(1)",
+     .syntax = "index"},
+    {.name = "quit", .arity = -1, .flags = kHandshake | kNotQueued | kForListener, .run = Quit,
+     .group = Group::kConnection, .since = "1.0.0", .summary = "Closes the connection.",
+     .complexity = "O(1)"},
+    {.name = "reset", .arity = 1, .flags = kHandshake | kNotQueued | kForListener, .run = With<Reset>,
+     .group = Group::kConnection, .since = "6.2.0",
+     .summary = "Brings the connection back to what it was when it was new.", .complexity = "O(1)"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ConnectionCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "client/cross_protocol.h"
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "command/args.h"
+
+namespace cairn {
+namespace {
+
+constexpr int64_t kSilenceUs = 60 * 1000000;
+
+}  // namespace
+
+bool CrossProtocolAlarm::IsHttp(std::string_view word) {
+  return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:");
+}
+
+void CrossProtocolAlarm::Sound(std::string_view peer) {
+  const int64_t now_us = MonotonicUs();
+  int64_t until_us = silent_until_us_.load();
+  if (now_us < until_us || !silent_until_us_.compare_exchange_strong(until_us, now_us + kSilenceUs)) return;
+  Log(LogSeverity::kWarning,
+      "Possible SECURITY ATTACK detected: a client spoke HTTP (POST or Host:), as a browser does that was tricked into "
+      "sending commands. The connection from " + std::string(peer) + " was closed.");
+}
+
+}  // namespace cairn

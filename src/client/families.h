@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The families of commands of this folder, and the parts that they are given (command/parts.h).
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "command/table.h"
+
+namespace cairn {
+
+class AccessLog;
+class ClientMemory;
+class ClientPause;
+class ClientRegistry;
+class Config;
+class Monitors;
+class PubSub;
+class Tracking;
+class Users;
+
+struct AclParts {
+  Config& config;
+  Users& users;
+  AccessLog& access_log;
+  ClientRegistry& clients;
+  PubSub& pubsub;
+};
+
+struct ConnectionParts {
+  Users& users;
+  AccessLog& access_log;
+  Monitors& monitors;
+  Tracking& tracking;
+};
+
+struct ClientParts {
+  ClientRegistry& clients;
+  ClientMemory& memory;
+  ClientPause& pause;
+  Users& users;
+  Tracking& tracking;
+  std::function<bool()> break_primary_link;  // false: there is none
+};
+
+std::span<const CommandRow> AclCommands();
+std::span<const CommandRow> ConnectionCommands();
+std::span<const CommandRow> ClientCommands();
+std::span<const CommandRow> PubSubCommands();
+std::span<const CommandRow> MonitorCommands();
+
+}  // namespace cairn

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command MONITOR stands here too: it has no other part.
+#include "client/monitors.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "client/client_session.h"
+#include "client/redact.h"
+#include "command/parts.h"
+#include "config/allowed.h"
+#include "client/families.h"
+
+namespace cairn {
+namespace {
+
+// As redis-cli shows bytes: in quotes, what is not printable escaped.
+void AppendQuoted(std::string& line, std::string_view bytes) {
+  constexpr std::string_view kEscaped = "\\\"\n\r\t\a\b";
+  constexpr std::string_view kLetters = "\\\"nrtab";
+  line.push_back('"');
+  for (const char c : bytes) {
+    const size_t at = kEscaped.find(c);
+    if (at != std::string_view::npos) {
+      line.push_back('\\');
+      line.push_back(kLetters[at]);
+    } else if (c >= ' ' && c <= '~') {
+      line.push_back(c);
+    } else {
+      char code[5];
+      snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned char>(c));
+      line.append(code);
+    }
+  }
+  line.push_back('"');
+}
+
+// MONITOR
+Status Monitor(Monitors& monitors, CommandContext& ctx, Args&, Reply& reply) {
+  if (ctx.session().multi.active) {
+    return Status::Reply("ERR MONITOR isn't allowed for DENY BLOCKING client");
+  }
+  monitors.Add(ctx.session());
+  reply.Ok();
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "monitor", .arity = 1, .flags = kAdmin | kNoScript | kLoading | kStale, .run = With<Monitor>,
+     .group = Group::kServer, .since = "1.0.0", .summary = "Shows every request as it is run.",
+     .complexity = "O(1)"},
+};
+
+}  // namespace
+
+void Monitors::Add(Session& session) {
+  const std::lock_guard lock(mutex_);
+  if (session.is_monitor.exchange(true)) return;
+  watching_.push_back(&session);
+  ++count_;
+}
+
+void Monitors::Remove(Session& session) {
+  if (!session.is_monitor) return;
+  const std::lock_guard lock(mutex_);
+  session.is_monitor = false;
+  std::erase(watching_, &session);
+  --count_;
+}
+
+void Monitors::Feed(const Session& session, const Command& command, std::span<const std::string_view> argv) {
+  // Scripts are shown, before what they call.
+  if ((command.Has(kSkipMonitor) && !command.Has(kRunsScript)) || command.Has(kAdmin)) return;
+  Show(session.db, session.peer, command, argv);
+}
+
+void Monitors::FeedCall(int db, const Command& command, std::span<const std::string_view> argv) {
+  if (!command.Has(kSkipMonitor) && !command.Has(kAdmin)) Show(db, "lua", command, argv);
+}
+
+void Monitors::Show(int db, std::string_view who, const Command& command, std::span<const std::string_view> argv) {
+  const std::vector<std::string_view> shown = RedactSecrets(command, argv);
+  const std::lock_guard lock(mutex_);
+  const std::string line = "+" + MonitorLine(WallUs(), db, who, shown) + "\r\n";
+  for (Session* watching : watching_) static_cast<ClientSession*>(watching)->Push(line);
+}
+
+std::string MonitorLine(int64_t unix_us, int db, std::string_view peer, std::span<const std::string_view> argv) {
+  char time[40];
+  snprintf(time, sizeof time, "%lld.%06lld", static_cast<long long>(unix_us / 1000000),
+           static_cast<long long>(unix_us % 1000000));
+  std::string line(time);
+  line.append(" [").append(std::to_string(db)).append(" ");
+  // Of a client on a Unix socket the path is shown without the ":0" for a port.
+  if (IsUnixPeer(peer)) line.append("unix:");
+  line.append(IsUnixPeer(peer) ? peer.substr(0, peer.rfind(':')) : peer).append("]");
+  for (const std::string_view arg : argv) {
+    line.push_back(' ');
+    AppendQuoted(line, arg);
+  }
+  return line;
+}
+
+std::span<const CommandRow> MonitorCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// SUBSCRIBE, PUBLISH and their families, and PUBSUB, which looks at what they do.
+//
+// They touch no rows. Subscribing changes the session alone; the worker makes it known once the command is done.
+// PUBLISH announces its message to the transaction; the worker delivers it once the tick is committed.
+#include "client/pubsub.h"
+#include "command/help.h"
+#include "command/parts.h"
+#include "client/families.h"
+
+namespace cairn {
+namespace {
+
+// ---- subscribing
+
+int64_t ShownCount(const Subscriptions& subscriptions, ChannelKind kind) {
+  if (kind == ChannelKind::kShard) return static_cast<int64_t>(subscriptions.count(kind));
+  return static_cast<int64_t>(subscriptions.count(ChannelKind::kChannel) +
+                              subscriptions.count(ChannelKind::kPattern));
+}
+
+// Each name is answered by itself; null: there was nothing to name.
+void Confirm(CommandContext& ctx, Reply& reply, ChannelKind kind, const std::string_view* name) {
+  Session& session = ctx.session();
+  const size_t mark = reply.size();
+  reply.Push(3);
+  reply.Bulk(ctx.command().full_name());
+  if (name == nullptr) {
+    reply.Null();
+  } else {
+    reply.Bulk(*name);
+  }
+  reply.Integer(ShownCount(session.subscriptions, kind));
+  if (session.reply_mode != ReplyMode::kOn) {
+    session.subscriptions.NoteConfirmation(reply.written().substr(mark));
+  }
+}
+
+// A message the client published earlier in this tick is still to come; it belongs before the change.
+Status AwaitOwnMessages(CommandContext& ctx) {
+  const bool waits = ctx.txn().lane() == Lane::kFast && ctx.txn().has_announcements();
+  return waits ? Status::WouldWait() : Ok();
+}
+
+template <ChannelKind kind>
+Status SubscribeTo(CommandContext& ctx, Args& args, Reply& reply) {
+  // Redis lets the other two through, for the sake of clients that relied on it.
+  if (kind == ChannelKind::kShard && ctx.session().multi.active) {
+    return Status::Reply("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
+  }
+  TRY(AwaitOwnMessages(ctx));
+  while (args.More()) {
+    const std::string_view name = args.Bytes();
+    ctx.session().subscriptions.Add(kind, name);
+    Confirm(ctx, reply, kind, &name);
+  }
+  return Ok();
+}
+
+template <ChannelKind kind>
+Status UnsubscribeFrom(CommandContext& ctx, Args& args, Reply& reply) {
+  TRY(AwaitOwnMessages(ctx));
+  Subscriptions& subscriptions = ctx.session().subscriptions;
+  if (!args.More() && subscriptions.count(kind) == 0) Confirm(ctx, reply, kind, nullptr);
+  const bool from_all = !args.More();
+  while (from_all ? subscriptions.count(kind) > 0 : args.More()) {
+    const std::string own = from_all ? *subscriptions.names(kind).begin() : std::string(args.Bytes());
+    const std::string_view name = own;
+    subscriptions.Remove(kind, name);
+    Confirm(ctx, reply, kind, &name);
+  }
+  return Ok();
+}
+
+// ---- publishing
+
+// PUBLISH channel message; SPUBLISH shardchannel message
+template <ChannelKind kind>
+Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) {
+  const std::string_view channel = args.Bytes();
+  const std::string_view message = args.Bytes();
+  const int64_t receivers = pubsub.CountReceivers(kind, channel);
+  if (receivers > 0) {
+    const bool is_shard = kind == ChannelKind::kShard;
+    ctx.txn().Announce({is_shard ? AnnouncementKind::kShardMessage : AnnouncementKind::kMessage,
+                        std::string(channel), std::string(message)});
+  }
+  ctx.Effect(args.all());
+  reply.Integer(receivers);
+  return Ok();
+}
+
+// ---- PUBSUB
+
+// PUBSUB CHANNELS [pattern]; PUBSUB SHARDCHANNELS [pattern]
+template <ChannelKind kind>
+Status PubSubChannels(PubSub& pubsub, CommandContext&, Args& args, Reply& reply) {
+  if (args.size() > 3) return Status::Reply(errors::BadSubcommand(args[1], "PUBSUB"));
+  args.Skip(1);
+  std::optional<std::string_view> pattern;
+  if (args.More()) pattern = args.Bytes();
+  const std::vector<std::string> channels = pubsub.Channels(kind, pattern);
+  reply.Array(channels.size());
+  for (const std::string& channel : channels) reply.Bulk(channel);
+  return Ok();
+}
+
+// PUBSUB NUMSUB [channel ...]; PUBSUB SHARDNUMSUB [shardchannel ...]
+template <ChannelKind kind>
+Status PubSubNumSub(PubSub& pubsub, CommandContext&, Args& args, Reply& reply) {
+  args.Skip(1);
+  reply.Array(args.left() * 2);
+  while (args.More()) {
+    const std::string_view channel = args.Bytes();
+    reply.Bulk(channel);
+    reply.Integer(pubsub.CountSubscribers(kind, channel));
+  }
+  return Ok();
+}
+
+// PUBSUB NUMPAT
+Status PubSubNumPat(PubSub& pubsub, CommandContext&, Args&, Reply& reply) {
+  reply.Integer(pubsub.Count(ChannelKind::kPattern));
+  return Ok();
+}
+
+constexpr std::string_view kHelp[] = {
+    "CHANNELS [<pattern>]",
+    "    The channels that somebody listens to, or those of them that match.",
+    "NUMPAT",
+    "    How many patterns somebody listens to.",
+    "NUMSUB [<channel> ...]",
+    "    How many clients listen to each channel; patterns do not count.",
+    "SHARDCHANNELS [<pattern>]",
+    "    The shard channels that somebody listens to, or those of them that match.",
+    "SHARDNUMSUB [<shardchannel> ...]",
+    "    How many clients listen to each shard channel.",
+};
+
+// PUBSUB HELP
+Status PubSubHelp(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "PUBSUB", kHelp);
+  return Ok();
+}
+
+constexpr auto kGroup = Group::kPubsub;
+constexpr uint32_t kListen = kPubsub | kNoScript | kLoading | kStale | kForListener;
+constexpr uint32_t kLook = kPubsub | kLoading | kStale;
+constexpr auto kChannel = ChannelKind::kChannel;
+constexpr auto kPattern = ChannelKind::kPattern;
+constexpr auto kShard = ChannelKind::kShard;
+
+constexpr CommandRow kSubcommandRows[] = {
+    {.name = "channels", .arity = -2, .flags = kLook, .run = With<PubSubChannels<kChannel>>, .group = kGroup,
+     .since = "2.8.0", .summary = "Lists the channels that have subscribers.",
+     .complexity = "O(N) with N the number of channels", .syntax = "[pattern]"},
+    {.name = "numpat", .arity = 2, .flags = kLook, .run = With<PubSubNumPat>, .group = kGroup, .since = "2.8.0",
+     .summary = "Counts the patterns that have subscribers.", .complexity = "O(1)"},
+    {.name = "numsub", .arity = -2, .flags = kLook, .run = With<PubSubNumSub<kChannel>>, .group = kGroup,
+     .since = "2.8.0", .summary = "Counts the subscribers of channels.",
+     .complexity = "O(N log M) with N the channels asked for and M those that have subscribers",
+     .syntax = "[channel [channel ...]]"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = PubSubHelp, .group = kGroup,
+     .since = "6.2.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "shardchannels", .arity = -2, .flags = kLook, .run = With<PubSubChannels<kShard>>, .group = kGroup,
+     .since = "7.0.0", .summary = "Lists the shard channels that have subscribers.",
+     .complexity = "O(N) with N the number of shard channels", .syntax = "[pattern]"},
+    {.name = "shardnumsub", .arity = -2, .flags = kLook, .run = With<PubSubNumSub<kShard>>, .group = kGroup,
+     .since = "7.0.0", .summary = "Counts the subscribers of shard channels.",
+     .complexity = "O(N log M) with N the channels asked for and M those that have subscribers",
+     .syntax = "[shardchannel [shardchannel ...]]"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "subscribe", .arity = -2, .flags = kListen, .run = SubscribeTo<kChannel>, .group = kGroup,
+     .since = "2.0.0", .summary = "Listens to channels.",
+     .complexity = "O(N log M) with N the channels named and M those that have subscribers",
+     .syntax = "channel [channel ...]"},
+    {.name = "unsubscribe", .arity = -1, .flags = kListen, .run = UnsubscribeFrom<kChannel>, .group = kGroup,
+     .since = "2.0.0", .summary = "Stops listening to channels, to all without an argument.",
+     .complexity = "O(N log M) with N the channels left and M those that have subscribers",
+     .syntax = "[channel [channel ...]]"},
+    {.name = "psubscribe", .arity = -2, .flags = kListen, .run = SubscribeTo<kPattern>, .group = kGroup,
+     .since = "2.0.0", .summary = "Listens to all channels that match a pattern.",
+     .complexity = "O(N log M) with N the patterns named and M those that have subscribers",
+     .syntax = "pattern [pattern ...]"},
+    {.name = "punsubscribe", .arity = -1, .flags = kListen, .run = UnsubscribeFrom<kPattern>, .group = kGroup,
+     .since = "2.0.0", .summary = "Stops listening to patterns, to all without an argument.",
+     .complexity = "O(N log M) with N the patterns left and M those that have subscribers",
+     .syntax = "[pattern [pattern ...]]"},
+    {.name = "ssubscribe", .arity = -2, .flags = kListen, .keys = {KeysToEnd(kNotKey)},
+     .run = SubscribeTo<kShard>, .group = kGroup, .since = "7.0.0", .summary = "Listens to shard channels.",
+     .complexity = "O(N log M) with N the channels named and M those that have subscribers",
+     .syntax = "shardchannel [shardchannel ...]"},
+    {.name = "sunsubscribe", .arity = -1, .flags = kListen, .keys = {KeysToEnd(kNotKey)},
+     .run = UnsubscribeFrom<kShard>, .group = kGroup, .since = "7.0.0",
+     .summary = "Stops listening to shard channels, to all without an argument.",
+     .complexity = "O(N log M) with N the channels left and M those that have subscribers",
+     .syntax = "[shardchannel [shardchannel ...]]"},
+    {.name = "publish", .arity = 3, .flags = kPubsub | kLoading | kStale | kFast | kMayReplicate,
+     .run = With<PublishTo<kChannel>>, .group = kGroup, .since = "2.0.0",
+     .summary = "Sends a message to those who listen to a channel.",
+     .complexity = "O(N+M) with N the subscribers of the channel and M the patterns that have subscribers",
+     .syntax = "channel message"},
+    {.name = "spublish", .arity = 3, .flags = kPubsub | kLoading | kStale | kFast | kMayReplicate,
+     .keys = {OneKey(kNotKey)}, .run = With<PublishTo<kShard>>, .group = kGroup, .since = "7.0.0",
+     .summary = "Sends a message to those who listen to a shard channel.",
+     .complexity = "O(N) with N the subscribers of the shard channel", .syntax = "shardchannel message"},
+    {.name = "pubsub", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.8.0",
+     .summary = "Commands that look at channels and their subscribers.",
+     .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> PubSubCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "client/tracking.h"
+
+#include <algorithm>
+
+#include "client/client_session.h"
+#include "resp/reply.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kChannel = "__redis__:invalidate";
+
+constexpr uint64_t kReaderBytes = 2 * sizeof(uint64_t);
+
+uint64_t BytesOf(std::string_view key) { return key.size() + 128; }
+
+std::string KeyArray(std::span<const std::string_view> keys) {
+  std::string text;
+  Reply reply(text, 2);
+  reply.Array(keys.size());
+  for (const std::string_view key : keys) reply.Bulk(key);
+  return text;
+}
+
+}  // namespace
+
+// ---- who tracks
+
+// The client counts from here on, so that another one that ends does not end the announcing.
+Status Tracking::Prepare(const ClientSession& session, Transaction& txn) {
+  {
+    const std::lock_guard lock(mutex_);
+    trackers_.try_emplace(session.id());
+  }
+  if (store_->interest() & kInterestInKeys) return Ok();
+  TRY(txn.LockAll());
+  store_->SetInterest(kInterestInKeys, kInterestInKeys);
+  return Ok();
+}
+
+void Tracking::TurnOn(ClientSession& session, const Options& options) {
+  const std::lock_guard lock(mutex_);
+  Tracker& tracker = trackers_[session.id()];
+  tracker.session = &session;
+  tracker.redirect = options.redirect;
+  tracker.broadcast = options.broadcast;
+  tracker.no_loop = options.no_loop;
+  for (const std::string& prefix : options.prefixes) {
+    if (!tracker.prefixes.insert(prefix).second) continue;
+    session.listed_bytes += Session::ListedBytes(prefix);
+    prefixes_[prefix].insert(session.id());
+  }
+}
+
+void Tracking::TurnOff(ClientSession& session) {
+  const std::lock_guard lock(mutex_);
+  const auto found = trackers_.find(session.id());
+  if (found == trackers_.end()) return;
+  for (const std::string& prefix : found->second.prefixes) {
+    const auto clients = prefixes_.find(prefix);
+    clients->second.erase(session.id());
+    if (clients->second.empty()) prefixes_.erase(clients);
+    session.listed_bytes -= Session::ListedBytes(prefix);
+  }
+  trackers_.erase(found);
+  if (!trackers_.empty()) return;  // what it has read is forgotten when it changes
+  store_->SetInterest(kInterestInKeys, 0);
+  Readers().swap(readers_);
+  items_ = bytes_ = 0;
+}
+
+std::set<std::string> Tracking::PrefixesOf(const ClientSession& session) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = trackers_.find(session.id());
+  return found == trackers_.end() ? std::set<std::string>() : found->second.prefixes;
+}
+
+// ---- what is read
+
+void Tracking::Remember(const ClientSession& session, std::span<const std::string_view> keys) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string_view key : keys) {
+    std::string name(key);
+    auto found = readers_.find(name);
+    if (found == readers_.end()) {
+      if (most_keys_ != 0) MakeRoom(most_keys_ - 1);
+      found = readers_.emplace(std::move(name), std::vector<uint64_t>()).first;
+      bytes_ += BytesOf(key);
+    }
+    std::vector<uint64_t>& ids = found->second;
+    if (std::find(ids.begin(), ids.end(), session.id()) != ids.end()) continue;
+    ids.push_back(session.id());
+    ++items_;
+    bytes_ += kReaderBytes;
+  }
+  if (bytes_ > most_bytes_) MakeRoom(UINT64_MAX);
+}
+
+void Tracking::SetMostKeys(uint64_t most_keys) {
+  const std::lock_guard lock(mutex_);
+  most_keys_ = most_keys;
+  if (most_keys_ != 0) MakeRoom(most_keys_);
+}
+
+void Tracking::SetMostBytes(uint64_t most_bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = most_bytes;
+  MakeRoom(UINT64_MAX);
+}
+
+// Leaves at most so many keys, and no more than may be taken.
+void Tracking::MakeRoom(uint64_t keys) {
+  while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) TellReaders(readers_.begin(), 0, {});
+}
+
+// ---- what has changed
+
+void Tracking::Deliver(std::span<const Announcement> announcements) {
+  const std::lock_guard lock(mutex_);
+  if (trackers_.empty()) return;
+  std::map<std::string_view, Changes> by_prefix;
+  for (size_t i = 0; i < announcements.size(); ++i) {
+    const Announcement& one = announcements[i];
+    if (one.kind == AnnouncementKind::kAllChanged) TellAll();
+    if (one.kind != AnnouncementKind::kKeyChanged) continue;
+    const std::string& key = one.channel;
+    for (const auto& [prefix, clients] : prefixes_) {
+      if (key.starts_with(prefix)) by_prefix[prefix][key] = one.source;
+    }
+    const auto readers = readers_.find(key);
+    if (readers != readers_.end()) TellReaders(readers, one.source, announcements.subspan(i + 1));
+  }
+  if (!by_prefix.empty()) Broadcast(by_prefix);
+}
+
+// Those who have read the key again since, on the same tick, have seen the change and are still to be remembered.
+void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span<const Announcement> later) {
+  const std::string& key = readers->first;
+  const std::string_view keys[] = {key};
+  const std::string what = KeyArray(keys);
+  std::vector<uint64_t> kept;
+  for (const uint64_t id : readers->second) {
+    const bool has_seen = std::any_of(later.begin(), later.end(), [&](const Announcement& one) {
+      return one.kind == AnnouncementKind::kKeyRead && one.source == id && one.channel == key;
+    });
+    if (has_seen) {
+      kept.push_back(id);
+      continue;
+    }
+    const auto tracker = trackers_.find(id);
+    if (tracker == trackers_.end() || tracker->second.session == nullptr || tracker->second.broadcast) continue;
+    if (tracker->second.no_loop && id == source) continue;
+    Send(tracker->second, what);
+  }
+  const size_t told = readers->second.size() - kept.size();
+  items_ -= told;
+  bytes_ -= told * kReaderBytes;
+  if (kept.empty()) {
+    bytes_ -= BytesOf(key);
+    readers_.erase(readers);
+  } else {
+    readers->second = std::move(kept);
+  }
+}
+
+void Tracking::TellAll() {
+  for (const auto& [id, tracker] : trackers_) {
+    if (tracker.session == nullptr) continue;
+    Send(tracker, tracker.session->shown_protocol.load() == 3 ? "_\r\n" : "$-1\r\n");
+  }
+  Readers().swap(readers_);
+  items_ = bytes_ = 0;
+}
+
+// A message for each prefix; those who must not hear of their own changes get one of their own.
+void Tracking::Broadcast(const std::map<std::string_view, Changes>& by_prefix) {
+  for (const auto& [prefix, changes] : by_prefix) {
+    std::vector<std::string_view> keys;
+    for (const auto& [key, source] : changes) keys.push_back(key);
+    const std::string all = KeyArray(keys);
+    for (const uint64_t id : prefixes_.find(prefix)->second) {
+      const Tracker& tracker = trackers_.find(id)->second;
+      if (!tracker.no_loop) {
+        Send(tracker, all);
+        continue;
+      }
+      std::vector<std::string_view> others;
+      for (const auto& [key, source] : changes) {
+        if (source != id) others.push_back(key);
+      }
+      if (!others.empty()) Send(tracker, KeyArray(others));
+    }
+  }
+}
+
+// RESP3 has a push of its own. In RESP2 only a subscriber, and only one that others redirect to, can be told.
+void Tracking::Send(const Tracker& tracker, std::string_view what) {
+  ClientSession* target = tracker.session;
+  std::shared_ptr<Session> other;
+  std::string message;
+  if (tracker.redirect != 0) {
+    other = clients_.Find(tracker.redirect);
+    const bool is_leaving = other != nullptr && other->close.load() != CloseRequest::kNone;
+    target = is_leaving ? nullptr : static_cast<ClientSession*>(other.get());
+  }
+  if (target == nullptr) {
+    tracker.session->shown_tracking |= kShowsBrokenRedirect;
+    if (tracker.session->shown_protocol.load() != 3) return;
+    Reply reply(message, 3);
+    reply.Push(2);
+    reply.Bulk("tracking-redir-broken");
+    reply.Integer(static_cast<int64_t>(tracker.redirect));
+    tracker.session->Push(message);
+    return;
+  }
+  if (target->shown_protocol.load() == 3) {
+    Reply reply(message, 3);
+    reply.Push(2);
+    reply.Bulk("invalidate");
+  } else if (other != nullptr && target->is_subscriber()) {
+    Reply reply(message, 2);
+    reply.Push(3);
+    reply.Bulk("message");
+    reply.Bulk(kChannel);
+  } else {
+    return;
+  }
+  target->Push(message.append(what));
+}
+
+Tracking::Totals Tracking::totals() const {
+  const std::lock_guard lock(mutex_);
+  return {trackers_.size(), readers_.size(), items_, prefixes_.size()};
+}
+
+}  // namespace cairn

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CONFIG and its subcommands: the table of directives as clients see it (config/config.h).
+//
+// CONFIG SET and REWRITE may have to wait, for a disk or for one another, so they run on the slow
+// lane.
+#include "acl/users.h"
+#include "command/help.h"
+#include "command/parts.h"
+#include "config/allowed.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/families.h"
+
+namespace cairn {
+namespace {
+
+// CONFIG GET parameter [parameter ...]
+Status ConfigGet(const ConfigParts& parts, CommandContext&, Args& args, Reply& reply) {
+  const auto found = parts.config.Get(args.all().subspan(2));
+  reply.Map(found.size());
+  for (const auto& [name, value] : found) {
+    reply.Bulk(name);
+    reply.Bulk(value);
+  }
+  return Ok();
+}
+
+// CONFIG SET parameter value [parameter value ...]
+Status ConfigSet(const ConfigParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  if (args.left() % 2 != 0) return Status::Reply(errors::kSyntax);
+  std::vector<std::pair<std::string_view, std::string_view>> pairs;
+  while (args.More()) {
+    const std::string_view name = args.Bytes();
+    pairs.emplace_back(name, args.Bytes());
+  }
+  TRY(parts.config.SetAll(pairs, IsAllowed(parts.config.settings().enable_protected_configs, ctx.session())));
+  reply.Ok();
+  return Ok();
+}
+
+// CONFIG REWRITE
+Status ConfigRewrite(const ConfigParts& parts, CommandContext&, Args&, Reply& reply) {
+  TRY(RewriteConfig(parts.config, parts.users, parts.config_file, RewriteScope::kChanged));
+  reply.Ok();
+  return Ok();
+}
+
+// CONFIG RESETSTAT
+Status ConfigResetStat(const ConfigParts& parts, CommandContext&, Args&, Reply& reply) {
+  parts.reset_stats();
+  reply.Ok();
+  return Ok();
+}
+
+constexpr std::string_view kHelp[] = {
+    "GET <pattern> [<pattern> ...]",
+    "    The directives of these names, or that match, and their values.",
+    "RESETSTAT",
+    "    Let the statistics of INFO start at zero again.",
+    "REWRITE",
+    "    Write what is set now to the configuration file.",
+    "SET <directive> <value> [<directive> <value> ...]",
+    "    Set directives: all of them or, on an error, none.",
+};
+
+// CONFIG HELP
+Status ConfigHelp(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "CONFIG", kHelp);
+  return Ok();
+}
+
+constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
+constexpr auto kGroup = Group::kServer;
+
+constexpr CommandRow kSubcommandRows[] = {
+    {.name = "get", .arity = -3, .flags = kFlags, .run = With<ConfigGet>, .group = kGroup,
+     .since = "2.0.0", .summary = "Returns directives and their values.",
+     .complexity = "O(N) with N the number of parameters given",
+     .syntax = "parameter [parameter ...]"},
+    {.name = "set", .arity = -4, .flags = kFlags | kSlowLane, .run = With<ConfigSet>, .group = kGroup,
+     .since = "2.0.0", .summary = "Sets directives while the server runs.",
+     .complexity = "O(N) with N the number of parameters given",
+     .syntax = "parameter value [parameter value ...]",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = With<ConfigRewrite>,
+     .group = kGroup, .since = "2.8.0",
+     .summary = "Writes what is set now to the configuration file.", .complexity = "O(1)",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "resetstat", .arity = 2, .flags = kFlags, .run = With<ConfigResetStat>, .group = kGroup,
+     .since = "2.0.0", .summary = "Lets the statistics of INFO start at zero again.",
+     .complexity = "O(1)", .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup,
+     .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "config", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.0.0",
+     .summary = "Commands about the configuration.", .complexity = "Depends on the subcommand.",
+     .subcommands = kSubcommandRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> ConfigCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/config_reference.h"
+
+#include "config/directive.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kIntroduction =
+    "# Configuration\n\n"
+    "This page is printed by `cairn-server --list-directives`; a test compares the two.\n\n"
+    "A directive stands in the configuration file (`cairn-server cairn.conf`), on a line of its "
+    "own, or on the command line (`cairn-server --port 7000 --memory-budget 2gb`), which has the "
+    "last word. The syntax is that of redis.conf: words may be in double or single quotes, lines "
+    "that start with `#` are comments, `include <path>` reads another file in its place. Sizes "
+    "take a unit: `1k` is 1000 bytes, `1kb` 1024, and so on with `m`, `mb`, `g`, `gb`. An unknown "
+    "directive or a value that it does not take ends the start with the file, the line and what "
+    "would be right.\n\n"
+    "What is marked *at start* cannot be changed by CONFIG SET. CONFIG REWRITE writes the current "
+    "values back to the file and keeps its comments and its order. The names are Redis's own where "
+    "Redis has the directive. A directive that may be repeated starts afresh with its first line "
+    "on the command line: `--listen` there replaces the `listen` lines of the file.\n";
+
+std::string DescribeDefault(const Directive& directive) {
+  if (directive.fallback.empty() || directive.fallback == "\"\"") return "Default: none.";
+  return "Default: `" + std::string(directive.fallback) + "`.";
+}
+
+std::string DescribeRange(const Directive& directive) {
+  if (directive.kind != Kind::kNumber) return {};
+  if (directive.max == INT64_MAX && directive.min == 0) return {};
+  std::string text = " At least " + std::to_string(directive.min);
+  if (directive.max < INT32_MAX) text += ", at most " + std::to_string(directive.max);
+  return text + ".";
+}
+
+void AppendDirective(std::string& page, const Directive& directive) {
+  page.append("\n### `")
+      .append(directive.name)
+      .append(" ")
+      .append(DescribeSyntax(directive))
+      .append("`\n\n");
+  page.append(directive.help).append("\n\n");
+  page.append(DescribeDefault(directive)).append(DescribeRange(directive));
+  if (directive.Has(kStartOnly)) page.append(" *At start.*");
+  if (!directive.alias.empty())
+    page.append(" Also known as `").append(directive.alias).append("`.");
+  page.append("\n");
+}
+
+// The directives that change nothing need a line each, no more.
+void AppendAccepted(std::string& page) {
+  page.append("\n| directive | default | |\n|---|---|---|\n");
+  for (const Directive& directive : AcceptedDirectives()) {
+    page.append("| `")
+        .append(directive.name)
+        .append("` | `")
+        .append(directive.fallback)
+        .append("` | ");
+    page.append(directive.help).append(" |\n");
+  }
+}
+
+}  // namespace
+
+std::string ReferencePage() {
+  std::string page(kIntroduction);
+  for (int i = 0; i < kSectionCount; ++i) {
+    const Section section = static_cast<Section>(i);
+    page.append("\n## ")
+        .append(SectionTitle(section))
+        .append("\n\n")
+        .append(SectionText(section))
+        .append("\n");
+    if (section == Section::kAccepted) {
+      AppendAccepted(page);
+      continue;
+    }
+    for (const Directive& directive : AllDirectives()) {
+      if (directive.section == section) AppendDirective(page, directive);
+    }
+  }
+  return page;
+}
+
+}  // namespace cairn

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Directives with a syntax of their own (directive.h, kSpecial), as constants for their rows.
+//
+// Thread: any; pure functions.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "config/directive.h"
+#include "types/events.h"
+
+namespace cairn {
+
+// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]; a word is a whole
+// line.
+extern const SpecialSyntax kListenSyntax;
+
+// bind <address> [<address> ...], bind ""
+extern const SpecialSyntax kBindSyntax;
+
+// save <seconds> <changes> [<seconds> <changes> ...], save ""
+extern const SpecialSyntax kSaveSyntax;
+
+// replicaof <host> <port>, replicaof ""
+extern const SpecialSyntax kReplicaOfSyntax;
+
+// client-output-buffer-limit <class> <hard> <soft> <soft seconds> [...]
+extern const SpecialSyntax kOutputLimitSyntax;
+void PublishOutputLimits(const Value& value, Settings& settings);
+
+// maxmemory-clients <bytes> | <percent>%: one word, bytes without a unit
+extern const SpecialSyntax kClientMemorySyntax;
+void PublishClientMemory(const Value& value, Settings& settings);
+
+// notify-keyspace-events <letters>
+extern const SpecialSyntax kEventsSyntax;
+// What the letters ask for; nothing where neither kind of channel is among them.
+InterestMask EventInterest(std::span<const std::string> kept);
+
+// latency-tracking-info-percentiles <percentile> [...]
+extern const SpecialSyntax kPercentilesSyntax;
+
+// oom-score-adj-values <number> <number> <number>
+extern const SpecialSyntax kOomScoresSyntax;
+
+// user <name> [<rule> ...]; a word is a whole line, with quotes where they are needed.
+extern const SpecialSyntax kUserSyntax;
+
+// rename-command <command> <name>; a word is a whole line, with quotes where they are needed.
+extern const SpecialSyntax kRenameSyntax;
+
+// `bytes` with the largest unit that divides it: "64mb", "1000".
+std::string FormatMemory(uint64_t bytes);
+
+}  // namespace cairn

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Directives without effect: those of Redis that are about what Cairn does not have, and those that earlier versions of
+// Cairn had. They are checked, kept and shown, so that a redis.conf or an older cairn.conf can be used as it is and a
+// client that sets one is answered as before; nothing else happens.
+#include "config/directive.h"
+#include "config/directive_syntax.h"
+
+namespace cairn {
+namespace {
+
+constexpr int64_t kMaxInt = INT32_MAX;
+constexpr auto kAcc = Section::kAccepted;
+
+constexpr std::string_view kSnapshotFile =
+    "About snapshot files (RDB) as what keeps the data: here they are copies to take away, written by "
+    "SAVE and BGSAVE alone, and nothing depends on them.";
+constexpr std::string_view kAofFile =
+    "About the append-only file, in whose place Cairn has RocksDB's log.";
+constexpr std::string_view kReplica =
+    "About replication, where Cairn does it in its own way: a first transfer starts at once and is "
+    "loaded beside the present data.";
+constexpr std::string_view kTables =
+    "About hash tables in memory, which Cairn does not keep its data in.";
+constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
+constexpr std::string_view kModules =
+    "Who may load modules, of which Cairn has none.";
+constexpr std::string_view kRetired = "Had an effect in earlier versions of Cairn.";
+constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
+
+constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
+constexpr std::string_view kSanitize[] = {"no", "yes", "clients"};
+constexpr std::string_view kAllowed[] = {"no", "yes", "local"};
+constexpr std::string_view kPropagation[] = {"ignore", "panic", "panic-on-replicas"};
+constexpr std::string_view kOom[] = {"no", "yes", "relative", "absolute"};
+
+constexpr Directive Switch(std::string_view name, std::string_view fallback,
+                           std::string_view help) {
+  return {.name = name, .section = kAcc, .kind = Kind::kBool, .fallback = fallback, .help = help};
+}
+
+constexpr Directive Count(std::string_view name, std::string_view fallback, int64_t min,
+                          std::string_view help) {
+  return {.name = name,
+          .section = kAcc,
+          .kind = Kind::kNumber,
+          .fallback = fallback,
+          .min = min,
+          .max = kMaxInt,
+          .help = help};
+}
+
+constexpr Directive Hidden(Directive directive) {
+  directive.flags |= kHidden;
+  return directive;
+}
+
+constexpr Directive Word(std::string_view name, std::string_view fallback, std::string_view help) {
+  return {.name = name, .section = kAcc, .kind = Kind::kText, .fallback = fallback, .help = help};
+}
+
+constexpr Directive Choice(std::string_view name, std::string_view fallback,
+                           std::span<const std::string_view> choices, std::string_view help) {
+  return {.name = name,
+          .section = kAcc,
+          .kind = Kind::kChoice,
+          .fallback = fallback,
+          .choices = choices,
+          .help = help};
+}
+
+const Directive kRows[] = {
+    {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"",
+     .special = &kSaveSyntax, .flags = kRepeatable,
+     .syntax = "<seconds> <changes> [<seconds> <changes> ...]", .help = kSnapshotFile},
+    Switch("rdb-del-sync-files", "no", kSnapshotFile),
+    Switch("rdb-save-incremental-fsync", "yes", kSnapshotFile),
+    Switch("stop-writes-on-bgsave-error", "yes", kSnapshotFile),
+    Choice("sanitize-dump-payload", "no", kSanitize, kSnapshotFile),
+
+    Word("appendfilename", "appendonly.aof", kAofFile),
+    Word("appenddirname", "appendonlydir", kAofFile),
+    Switch("no-appendfsync-on-rewrite", "no", kAofFile),
+    Count("auto-aof-rewrite-percentage", "100", 0, kAofFile),
+    {.name = "auto-aof-rewrite-min-size", .section = kAcc, .kind = Kind::kMemory,
+     .fallback = "64mb", .help = kAofFile},
+    Switch("aof-load-truncated", "yes", kAofFile),
+    Switch("aof-use-rdb-preamble", "yes", kAofFile),
+    Switch("aof-timestamp-enabled", "no", kAofFile),
+    Switch("aof-rewrite-incremental-fsync", "yes", kAofFile),
+
+    Switch("replica-lazy-flush", "no", kReplica),
+    Hidden(Count("key-load-delay", "0", INT32_MIN, kReplica)),
+    Choice("repl-diskless-load", "disabled", kLoad, kReplica),
+    Switch("repl-disable-tcp-nodelay", "no", kReplica),
+
+    Switch("activerehashing", "yes", kTables),
+    Switch("activedefrag", "no", kTables),
+    Switch("jemalloc-bg-thread", "yes", kTables),
+
+    Switch("always-show-logo", "no", kLook),
+    Switch("use-exit-on-panic", "no", kLook),
+    Switch("crash-log-enabled", "yes", kLook),
+    Switch("crash-memcheck-enabled", "yes", kLook),
+    Switch("set-proc-title", "yes", kLook),
+    Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),
+    Word("locale-collate", "", "SORT ALPHA compares bytes, whatever the locale."),
+
+    Choice("propagation-error-behavior", "ignore", kPropagation, kReplica),
+    {.name = "enable-module-command", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
+     .choices = kAllowed, .flags = kStartOnly, .help = kModules},
+
+    Switch("disable-thp", "yes", kKernel),
+    Choice("oom-score-adj", "no", kOom, kKernel),
+    {.name = "oom-score-adj-values", .section = kAcc, .kind = Kind::kSpecial, .fallback = "0 200 800",
+     .special = &kOomScoresSyntax, .syntax = "<number> <number> <number>", .help = kKernel},
+
+    Hidden(Count("repl-apply-delay", "400", 0, kRetired)),
+};
+
+}  // namespace
+
+std::span<const Directive> AcceptedDirectives() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The directives about what the server tells of itself.
+#include "config/directive.h"
+#include "config/directive_syntax.h"
+
+namespace cairn {
+namespace {
+
+using S = Settings;
+
+constexpr auto kObs = Section::kObservation;
+
+const Directive kRows[] = {
+    {.name = "slowlog-log-slower-than", .section = kObs, .kind = Kind::kNumber, .fallback = "10000",
+     .min = -1, .target = &S::slowlog_log_slower_than_us, .syntax = "<microseconds>",
+     .help = "Commands that took this long or longer are kept in the slow log; 0 keeps all, -1 "
+             "none."},
+    {.name = "slowlog-max-len", .section = kObs, .kind = Kind::kNumber, .fallback = "128", .min = 0,
+     .target = &S::slowlog_max_len, .help = "Entries of the slow log; the oldest go first."},
+    {.name = "latency-tracking", .section = kObs, .kind = Kind::kBool, .fallback = "yes",
+     .target = &S::latency_tracking,
+     .help = "Keep a histogram of every command's run times, shown by INFO latencystats, LATENCY "
+             "HISTOGRAM and `metrics-port`."},
+    {.name = "latency-tracking-info-percentiles", .section = kObs, .kind = Kind::kSpecial,
+     .fallback = "50 99 99.9", .special = &kPercentilesSyntax,
+     .syntax = "<percentile> [<percentile> ...]",
+     .help = "The percentiles that INFO latencystats shows, each from 0 to 100."},
+    {.name = "latency-monitor-threshold", .section = kObs, .kind = Kind::kNumber, .fallback = "0",
+     .min = 0, .target = &S::latency_monitor_threshold_ms, .syntax = "<milliseconds>",
+     .help = "What takes this long or longer is kept as an event for LATENCY: commands, commits, "
+             "syncs of the log, write stalls, deletions of expired keys; 0 keeps none."},
+    {.name = "notify-keyspace-events", .section = kObs, .kind = Kind::kSpecial, .fallback = "\"\"",
+     .special = &kEventsSyntax, .syntax = "<letters>",
+     .help = "What befalls keys is published: to `__keyspace@<db>__:<key>` with K, to "
+             "`__keyevent@<db>__:<event>` with E. The other letters are the classes of events: g "
+             "generic, $ strings, l lists, s sets, h hashes, z sorted sets, t streams, x expired, e "
+             "evicted, d modules, all of which A stands for; m for keys that reads have missed, n "
+             "for new keys."},
+};
+
+}  // namespace
+
+std::span<const Directive> ObservationDirectives() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Settings: the directives that threads look at while they serve, each under its redis.conf name.
+//
+// They are published by Config (config/config.h), whose table of directives holds their defaults,
+// bounds and meaning; nothing else writes them. The limits of collections stand apart
+// (types/limits.h), because types/ may not look up here. Text, such as `dir`, is asked of Config
+// itself.
+//
+// Thread: any.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace cairn {
+
+// In the order of their names in the table of directives, whose position is what is stored.
+enum class AppendFsync : int64_t { kEverySec, kAlways, kNo };
+enum class LogLevel : int64_t { kDebug, kVerbose, kNotice, kWarning };
+enum class BottomCompression : int64_t { kSnappy, kZstd };
+enum class Allowed : int64_t { kNo, kYes, kLocal };
+
+// The bounds of `client-output-buffer-limit` for one class of clients; 0: none.
+struct OutputLimit {
+  std::atomic<int64_t> hard_bytes{0};
+  std::atomic<int64_t> soft_bytes{0};
+  std::atomic<int64_t> soft_seconds{0};
+};
+enum class ClientClass : unsigned char { kNormal, kReplica, kPubsub };
+
+struct Settings {
+  using Flag = std::atomic<bool>;
+  using Number = std::atomic<int64_t>;
+
+  // network
+  Number tcp_backlog, tcp_keepalive_s, timeout_s, auth_timeout_s, maxclients, io_threads, unixsocketperm, port,
+      metrics_port;
+  Flag protected_mode;
+  Number client_query_buffer_limit;
+  OutputLimit output_limits[3];  // by ClientClass
+  // Of unsent bytes; 0: none. As in Redis a replica's is at least repl-backlog-size: cut off, it would come again for
+  // the same bytes.
+  int64_t hard_output_limit(ClientClass of) const {
+    const int64_t hard = output_limits[static_cast<int>(of)].hard_bytes.load(std::memory_order_relaxed);
+    return of == ClientClass::kReplica && hard > 0 ? std::max(hard, repl_backlog_size.load()) : hard;
+  }
+
+  // TLS
+  Number tls_port, tls_auth_clients;  // tls_auth_clients: TlsClientCertificates (base/tls.h)
+  Flag tls_replication;
+
+  // process
+  Flag daemonize;
+  Number loglevel;  // LogLevel
+  Number databases, hz;
+  Number enable_debug_command, enable_protected_configs;  // Allowed
+  Number slow_threads;
+  Number busy_reply_threshold_ms;
+
+  // access
+  Number acl_pubsub_default;  // 0: allchannels
+  Number acllog_max_len;
+
+  // replication
+  Flag replica_read_only, replica_serve_stale_data, replica_announced, repl_diskless_sync, replica_ignore_del,
+      replica_ignore_expire, repl_sync_files;
+  Number replica_priority, repl_timeout_s, repl_ping_replica_period_s, repl_backlog_size, repl_backlog_ttl_s,
+      repl_sync_rate, repl_diskless_sync_delay_s, repl_diskless_sync_max_replicas,
+      min_replicas_to_write, min_replicas_max_lag_s;
+
+  // durability
+  Number appendfsync;  // AppendFsync
+  Number min_free_disk;  // bytes; 0: as much as is needed (storage/disk_reserve.h)
+
+  // memory
+  Number memory_budget;  // bytes; 0: a share of the machine's (storage/budget.h)
+  Number maxmemory;      // stored for CONFIG GET and INFO
+  Number maxmemory_clients;  // bytes, below 0 percent; 0: no limit
+
+  // expiry
+  Number active_expire_effort;
+
+  // observation
+  Number slowlog_log_slower_than_us, slowlog_max_len;
+  Number latency_monitor_threshold_ms;  // 0: off
+  Flag latency_tracking;
+
+  // RocksDB
+  Number compaction_rate_limit;  // bytes a second; 0: none
+  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size,
+      rocksdb_blob_min_size;
+  Number rocksdb_bottom_compression;  // BottomCompression
+  Flag rocksdb_direct_io;
+
+  AppendFsync fsync_policy() const {
+    return static_cast<AppendFsync>(appendfsync.load(std::memory_order_relaxed));
+  }
+};
+
+}  // namespace cairn

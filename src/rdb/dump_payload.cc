@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rdb/dump_payload.h"
+
+#include "isal.h"
+#include "rdb/byte_reader.h"
+#include "rdb/little_endian.h"
+#include "rdb/rdb_format.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kVersionBytes = 2;
+constexpr size_t kCrcBytes = 8;
+
+}  // namespace
+
+void AppendDumpFooter(std::string& payload) {
+  const bool has_times = !payload.empty() && payload[0] == static_cast<char>(RdbType::kHashWithTimes);
+  AppendLittle(payload, has_times ? kRdbVersionWithTimes : kRdbVersionWritten, kVersionBytes);
+  AppendLittle(payload, isal::Crc64Jones(payload), kCrcBytes);
+}
+
+std::optional<std::string_view> StripDumpFooter(std::string_view payload, bool skips_checksum) {
+  if (payload.size() < kVersionBytes + kCrcBytes) return std::nullopt;
+  const size_t value_bytes = payload.size() - kVersionBytes - kCrcBytes;
+  ByteReader footer(payload.substr(value_bytes));
+  const uint64_t version = footer.Little(kVersionBytes);
+  const uint64_t crc = footer.Little(kCrcBytes);
+  if (version > kRdbVersionRead) return std::nullopt;
+  if (!skips_checksum && crc != isal::Crc64Jones(payload.substr(0, payload.size() - kCrcBytes))) return std::nullopt;
+  return payload.substr(0, value_bytes);
+}
+
+}  // namespace cairn

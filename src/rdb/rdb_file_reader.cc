@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rdb/rdb_file_reader.h"
+
+#include <limits>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/words.h"
+#include "rdb/rdb_file.h"
+#include "rdb/rdb_load.h"
+#include "rdb/rdb_pieces.h"
+#include "rdb/rdb_value.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMostTextBytes = std::numeric_limits<uint32_t>::max();
+constexpr size_t kCommitRows = 1024;
+constexpr size_t kCommitBytes = 1 << 20;
+constexpr uint64_t kMostNamed = 10;  // keys of nothing, in the warnings
+
+constexpr uint8_t kModuleTypes[] = {6, 7};
+
+// What a module's aux data is made of.
+constexpr uint64_t kModuleEnd = 0;
+constexpr uint64_t kModuleFloat = 3;
+constexpr uint64_t kModuleDouble = 4;
+constexpr uint64_t kModuleText = 5;
+
+}  // namespace
+
+RdbFileReader::RdbFileReader(Transaction& txn, RdbTarget target, RdbSource source)
+    : txn_(txn), target_(std::move(target)), reader_(std::move(source), kMostTextBytes) {}
+
+Result<std::string> RdbFileReader::ReadText() {
+  RdbItems items;
+  TRY(reader_.Text(items));
+  return items[0].ToString();
+}
+
+Status RdbFileReader::ReadHead() {
+  const std::string_view magic = TRY(reader_.Bytes(kRdbMagic.size()));
+  if (magic != kRdbMagic) return Status::Corruption("it does not start as an RDB file");
+  const auto version = ParseInt64(std::string(TRY(reader_.Bytes(kRdbVersionDigits)))
+                                      .insert(0, 1, '1'));  // digits only, leading zeros included
+  const int64_t base = 10000;
+  if (!version || *version < base + kOldestRdbVersionRead || *version >= 2 * base) {
+    return Status::Corruption("it does not start as an RDB file");
+  }
+  version_ = static_cast<int>(*version - base);
+  if (version_ > kRdbVersionRead) {
+    return Status::Corruption("it is of RDB version " + std::to_string(version_) + "; versions up to " +
+                              std::to_string(kRdbVersionRead) + " are read");
+  }
+  return Ok();
+}
+
+Status RdbFileReader::ReadAux() {
+  std::string name = TRY(ReadText());
+  aux_[std::move(name)] = TRY(ReadText());
+  return Ok();
+}
+
+// The form of a release candidate: name and engine stand beside the code, which has no line that says them.
+Status RdbFileReader::ReadPreviewFunction() {
+  const std::string name = TRY(ReadText());
+  const std::string engine = TRY(ReadText());
+  if (TRY(reader_.Length()) != 0) TRY(ReadText());
+  functions_.push_back("#!" + engine + " name=" + name + "\n" + TRY(ReadText()));
+  return Ok();
+}
+
+Status RdbFileReader::PassModuleAux() {
+  TRY(reader_.Length());  // the module
+  for (;;) {
+    const uint64_t opcode = TRY(reader_.Length());
+    if (opcode == kModuleEnd) break;
+    if (opcode == kModuleFloat) {
+      TRY(reader_.Bytes(4));
+    } else if (opcode == kModuleDouble) {
+      TRY(reader_.Bytes(8));
+    } else if (opcode == kModuleText) {
+      TRY(ReadText());
+    } else if (opcode < kModuleText) {
+      TRY(reader_.Length());
+    } else {
+      return Status::Corruption("data of a module is of unknown kind");
+    }
+  }
+  warnings_.emplace_back("data of a module was passed over: there are no modules here");
+  return Ok();
+}
+
+Status RdbFileReader::PassLengths(int count) {
+  for (int i = 0; i < count; ++i) TRY(reader_.Length());
+  return Ok();
+}
+
+// ---- keys
+
+// A piece at a time holds the key's stripe; whoever wants one of those held meanwhile waits for a commit.
+Status RdbFileReader::LockFor(const Key& key) {
+  const uint32_t stripes[] = {key.stripe()};
+  txn_.BeginCommand(Lane::kSlow, WallMs(), false);
+  Status locked = txn_.Lock(stripes);
+  if (!locked.Is(Code::kWouldWait)) return locked;
+  TRY(txn_.Commit(target_.commit));
+  txn_.BeginCommand(Lane::kSlow, WallMs(), false);
+  return txn_.Lock(stripes);
+}
+
+Status RdbFileReader::CommitIfLarge() {
+  TRY(txn_.FinishCommand());
+  if (txn_.pending_rows() < kCommitRows && txn_.pending_bytes() < kCommitBytes) return Ok();
+  TRY(txn_.Commit(target_.commit));
+  if (target_.on_progress) target_.on_progress(reader_.position());
+  return Ok();
+}
+
+Status RdbFileReader::PassValue(uint8_t type) {
+  TRY(ReadRdbValue(type, reader_));
+  ++expired_;
+  return Ok();
+}
+
+Status RdbFileReader::StorePieces(uint8_t type, Keyspace& keys, const Key& key) {
+  TRY(LockFor(key));
+  TRY(keys.Remove(key, TRY(keys.Find(key, Access::kPeek))));
+  TRY(CommitIfLarge());
+  const PieceSteps steps{.begin = [&] { return LockFor(key); }, .end = [&] { return CommitIfLarge(); }};
+  TRY(LoadPieces(type, reader_, keys, key, steps));
+  return LockFor(key);
+}
+
+Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& key) {
+  const bool in_pieces = ComesInPieces(type);
+  if (in_pieces) {
+    TRY(StorePieces(type, keys, key));
+  } else {
+    const RdbValue value = TRY(ReadRdbValue(type, reader_));
+    if (value.IsOfNothing()) return false;
+    TRY(LockFor(key));
+    TRY(LoadRdbValue(keys, key, TRY(keys.Find(key, Access::kPeek)), value));
+  }
+  bool exists = true;
+  if (in_pieces || ahead_.expire_ms != kNoExpiry) {
+    const KeyEntry loaded = TRY(keys.Find(key, Access::kPeek));
+    exists = loaded.exists();
+    if (exists && ahead_.expire_ms != kNoExpiry) TRY(keys.SetExpiry(key, loaded, ahead_.expire_ms));
+  }
+  if (ahead_.idle_s >= 0) txn_.SetIdle(key.row(), ahead_.idle_s);
+  if (ahead_.frequency) txn_.SetFrequency(key.row(), *ahead_.frequency);
+  TRY(CommitIfLarge());
+  return exists;
+}
+
+Status RdbFileReader::LoadKey(uint8_t type) {
+  for (const uint8_t module : kModuleTypes) {
+    if (type == module) return Status::Corruption("a value is a module's, and there are no modules here");
+  }
+  const std::string name = TRY(ReadText());
+  Keyspace keys = target_.keyspace(db_);
+  const bool is_wanted =
+      target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
+  Status stored;
+  if (is_wanted) {
+    auto is_there = StoreValue(type, keys, keys.Name(name));
+    if (is_there.ok()) ++(*is_there ? keys_ : empty_);
+    if (is_there.ok() && !*is_there && empty_ <= kMostNamed) {
+      warnings_.push_back("skipping empty key: " + ShowWord(name));
+    }
+    stored = std::move(is_there).TakeStatus();
+  } else {
+    stored = PassValue(type);
+  }
+  if (!stored.ok()) return Status::Error(stored.code(), "key " + ShowWord(name) + ": " + std::string(stored.text()));
+  ahead_ = Ahead();
+  return Ok();
+}
+
+// ---- records
+
+Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
+  switch (static_cast<RdbOpcode>(opcode)) {
+    case RdbOpcode::kAux: return ReadAux();
+    case RdbOpcode::kFunction: functions_.push_back(TRY(ReadText())); return Ok();
+    case RdbOpcode::kFunctionPreview: return ReadPreviewFunction();
+    case RdbOpcode::kModuleAux: return PassModuleAux();
+    case RdbOpcode::kIdle: ahead_.idle_s = static_cast<int64_t>(TRY(reader_.Length())); return Ok();
+    case RdbOpcode::kFrequency: ahead_.frequency = TRY(reader_.Byte()); return Ok();
+    case RdbOpcode::kResizeDb: return PassLengths(2);
+    case RdbOpcode::kSlotInfo: return PassLengths(3);
+    case RdbOpcode::kExpireMs: ahead_.expire_ms = TRY(reader_.Fixed64()); break;
+    case RdbOpcode::kExpireS: {
+      const std::string_view bytes = TRY(reader_.Bytes(4));
+      ahead_.expire_ms = ByteReader(bytes).SignedLittle(4) * 1000;
+      break;
+    }
+    case RdbOpcode::kSelectDb: {
+      const uint64_t db = TRY(reader_.Length());
+      if (db >= static_cast<uint64_t>(target_.databases)) {
+        return Status::Corruption("it has keys in database " + std::to_string(db) +
+                                  "; raise `databases` to load it");
+      }
+      db_ = static_cast<int>(db);
+      return Ok();
+    }
+    case RdbOpcode::kEnd: at_end = true; return Ok();
+    default: return LoadKey(opcode);
+  }
+  if (ahead_.expire_ms < 0) ahead_.expire_ms = 0;  // before all times: it has passed
+  return Ok();
+}
+
+Status RdbFileReader::CheckEnd() {
+  if (version_ < kFirstRdbVersionWithCrc) return Ok();
+  const uint64_t expected = reader_.Checksum();
+  const auto found = static_cast<uint64_t>(TRY(reader_.Fixed64()));
+  if (!target_.checksum || found == 0 || found == expected) return Ok();
+  return Status::Corruption("its checksum is wrong");
+}
+
+Status RdbFileReader::LoadRecords() {
+  TRY(ReadHead());
+  for (bool at_end = false; !at_end;) {
+    TRY(LoadRecord(TRY(reader_.Byte()), at_end));
+    reader_.Release();
+  }
+  TRY(CheckEnd());
+  if (empty_ > 0) warnings_.push_back("empty keys skipped: " + std::to_string(empty_));
+  TRY(txn_.Commit(target_.commit));
+  if (target_.on_progress) target_.on_progress(reader_.position());
+  return Ok();
+}
+
+Status RdbFileReader::Load() {
+  Status status = LoadRecords();
+  if (status.ok()) return status;
+  txn_.AbandonCommand();
+  txn_.Discard();
+  return Status::Error(status.code(), "RDB file, at byte " + std::to_string(reader_.position()) + ": " +
+                                          std::string(status.text()));
+}
+
+}  // namespace cairn

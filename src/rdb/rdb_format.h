@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RDB: Redis's serialisation of values, as far as its parts are shared by readers and writers. DUMP
+// and RESTORE carry one value each; an RDB file and the first transfer to a replica are keys with
+// values in a row.
+//
+//   payload   type:u8 object, then the footer version:u16 crc:u64 (little-endian; the CRC is of all
+//             before it)
+//
+//   length    00pppppp                        6 bits
+//             01pppppp qqqqqqqq               14 bits, big-endian
+//             10000000, four bytes            32 bits, big-endian
+//             10000001, eight bytes           64 bits, big-endian
+//             11pppppp                        no length: a text in the special form p
+//   text      length, that many bytes; or, special:
+//             c0 i8, c1 i16, c2 i32           an integer's digits; little-endian
+//             c3 compressed:length size:length, the compressed bytes      LZF
+//
+// What follows each type:
+//
+//   0   string              text
+//   1   list                n:length, n texts
+//   2   set                 n:length, n texts
+//   3   zset                n:length, n times: text, score in digits (size:u8 digits; instead of
+//                           the size 253 NaN, 254 +inf, 255 -inf)
+//   4   hash                n:length, n times: text (field) text (value)
+//   5   zset 2              as 3, scores as eight bytes, IEEE 754, little-endian
+//   9   hash zipmap         text that is a zipmap (rdb/ziplist.h)
+//   10  list ziplist        text that is a ziplist, likewise 12 zset and 13 hash
+//   11  set intset          text that is an intset (rdb/intset.h)
+//   14  list quicklist      n:length, n texts that are ziplists
+//   16  hash listpack       text that is a listpack (rdb/listpack.h), likewise 17 zset and
+//                           20 set
+//   18  list quicklist 2    n:length, n times: container:length text (1: the text is one item, 2:
+//                           it is a listpack)
+//   15  stream              n:length, n nodes, count:length last:id, m:length, m groups
+//   19  stream 2            n:length, n nodes, count:length last:id first:id max_deleted:id
+//                           entries_added:length, m:length, m groups
+//   21  stream 3            as 19
+//   24  hash with times     earliest:i64, n:length, n times: ttl:length text (field) text (value); ttl is 0 for a
+//                           field that stays, else one more than its time less `earliest`
+//   25  hash listpack ex    earliest:i64, text that is a listpack: field, value, time, ...; 0 for a field that stays
+//
+// What a stream is made of; types/stream_group.h says what the words mean:
+//
+//   id          ms:length seq:length
+//   raw id      ms:u64 seq:u64, big-endian
+//   node        a text that is the raw id of the base, a text that is a listpack
+//               (rdb/stream_node.h)
+//   group       name:text last:id entries_read:length (-1: not known; not in type 15)
+//               p:length, p pending entries, c:length, c consumers
+//   pending     raw id, delivered_ms:i64 deliveries:length
+//   consumer    name:text seen_ms:i64 active_ms:i64 (in type 21 only; -1: never)
+//               p:length, p raw ids: which of the group's pending entries are the consumer's
+//
+// A zset in a ziplist or listpack is member, score, member, score ...; a hash field, value, field,
+// value ... Versions 5 to 12 of RDB differ, as to values, only in which types they know. We write
+// what version 10 knows, the one of Redis 7.0, so that it and all later ones read it; but a hash with
+// fields that expire is of type 24 and version 12, that of Redis 7.4, which had them first.
+//
+// Example: the string "x" = 00 01 78, as a payload 00 01 78 0a00 and eight bytes of CRC.
+#pragma once
+
+#include <cstdint>
+
+namespace cairn {
+
+enum class RdbType : uint8_t {
+  kString = 0,
+  kList = 1,
+  kSet = 2,
+  kZset = 3,
+  kHash = 4,
+  kZset2 = 5,
+  kHashZipmap = 9,
+  kListZiplist = 10,
+  kSetIntset = 11,
+  kZsetZiplist = 12,
+  kHashZiplist = 13,
+  kListQuicklist = 14,
+  kStreamListpacks = 15,
+  kHashListpack = 16,
+  kZsetListpack = 17,
+  kListQuicklist2 = 18,
+  kStreamListpacks2 = 19,
+  kSetListpack = 20,
+  kStreamListpacks3 = 21,
+  kHashWithTimes = 24,
+  kHashListpackEx = 25,
+};
+
+inline constexpr uint16_t kRdbVersionWritten = 10;
+inline constexpr uint16_t kRdbVersionWithTimes = 12;  // of what has fields that expire
+inline constexpr uint16_t kRdbVersionRead = 12;       // the newest we know
+
+// How a text or a length starts.
+inline constexpr uint8_t kRdbLength14 = 0x40;
+inline constexpr uint8_t kRdbLength32 = 0x80;
+inline constexpr uint8_t kRdbLength64 = 0x81;
+inline constexpr uint8_t kRdbSpecial = 0xc0;  // and one of:
+inline constexpr uint8_t kRdbInt8 = 0;
+inline constexpr uint8_t kRdbInt16 = 1;
+inline constexpr uint8_t kRdbInt32 = 2;
+inline constexpr uint8_t kRdbLzf = 3;
+
+// What a node of a quicklist is.
+inline constexpr uint64_t kQuicklistPlain = 1;
+inline constexpr uint64_t kQuicklistPacked = 2;
+
+}  // namespace cairn

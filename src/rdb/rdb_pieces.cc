@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rdb/rdb_pieces.h"
+
+#include "rdb/rdb_load.h"
+#include "rdb/rdb_value.h"
+
+namespace cairn {
+namespace {
+
+constexpr PieceLimits kPiece{.parts = 1024, .bytes = 1 << 20};
+
+// A value that is whole in its first piece takes the form that its type has for that.
+Status StorePiece(Keyspace& keys, const Key& key, const RdbValue& piece, bool is_whole) {
+  if (!is_whole) return AddRdbPiece(keys, key, piece);
+  if (piece.IsOfNothing()) return Ok();
+  return LoadRdbValue(keys, key, TRY(keys.Find(key, Access::kPeek)), piece);
+}
+
+}  // namespace
+
+bool ComesInPieces(uint8_t type) { return RdbValueReader::HasParts(type); }
+
+Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key,
+                  const PieceSteps& steps) {
+  RdbValueReader value = TRY(RdbValueReader::Make(type, reader));
+  TRY(value.ReadPiece(kPiece));
+  for (const bool is_whole = value.at_end();; TRY(value.ReadPiece(kPiece))) {
+    TRY(steps.begin());
+    TRY(StorePiece(keys, key, value.piece(), is_whole));
+    TRY(steps.end());
+    reader.Release();
+    if (value.at_end()) return Ok();
+  }
+}
+
+}  // namespace cairn

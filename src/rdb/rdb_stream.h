@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RdbStream: a stream out of an RDB payload (rdb/rdb_format.h has the bytes).
+//
+// What is in it is consistent: ids ascend and do not pass the last one, the counts are right, every
+// pending entry has one consumer. A payload that says otherwise is refused, though Redis takes some
+// of those.
+//
+// Thread: that of its user. Texts view the payload and the items it was read with.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "rdb/rdb_format.h"
+#include "rdb/rdb_reader.h"
+#include "types/stream_group.h"
+#include "types/stream_id.h"
+
+namespace cairn {
+
+class RdbStream {
+ public:
+  struct Consumer {
+    std::string name;
+    int64_t seen_ms = 0;
+    int64_t active_ms = kNeverActive;
+    std::vector<PendingEntry> pending;  // their `consumer` is not filled in
+  };
+  struct Group {
+    std::string name;
+    StreamId last_id;
+    int64_t entries_read = kUnknownEntriesRead;
+    std::vector<Consumer> consumers;
+  };
+
+  // What follows the type is so many nodes, each of kLeastNodeBytes or more, and the end, to be read one after the
+  // other. `items` keeps what the payload does not have in one piece.
+  static constexpr uint64_t kLeastNodeBytes = 18;
+  Status ReadNode(RdbReader& reader, RdbItems& items);
+  Status ReadEnd(RdbType type, RdbReader& reader, RdbItems& items);
+  // Whether the end was read, so that what follows here of the stream as a whole is known.
+  bool at_end() const { return at_end_; }
+  // Leaves no entries; `items` may go.
+  void DropEntries();
+
+  // The entries that were read and not dropped.
+  size_t size() const { return entries_.size(); }
+  StreamId id(size_t entry) const { return entries_[entry].id; }
+  // Field, value, field, value ... of an entry.
+  std::span<const Item> fields(size_t entry) const;
+  StreamId last_id() const { return last_id_; }
+  StreamId max_deleted_id() const { return max_deleted_id_; }
+  uint64_t entries_added() const { return entries_added_; }
+  const std::vector<Group>& groups() const { return groups_; }
+  // Whether the payload is of a version that tells how many entries a group has read.
+  bool counts_reads() const { return counts_reads_; }
+
+  // For those who read it: adds an entry behind the others. kCorruption when it does not belong
+  // there.
+  Status Add(StreamId id, std::span<const Item> fields, std::span<const Item> values);
+
+ private:
+  struct Entry {
+    StreamId id;
+    size_t end;  // in texts_
+  };
+
+  Status ReadState(RdbType type, RdbReader& reader);
+
+  std::vector<Entry> entries_;
+  std::vector<Item> texts_;
+  uint64_t count_ = 0;  // of all that were read, dropped ones too
+  StreamId last_base_;
+  StreamId last_entry_id_;
+  bool at_end_ = false;
+  StreamId last_id_;
+  StreamId max_deleted_id_;
+  uint64_t entries_added_ = 0;
+  std::vector<Group> groups_;
+  bool counts_reads_ = true;
+};
+
+}  // namespace cairn

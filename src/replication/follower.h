@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Follower: the link of a replica to its primary. It connects, asks to go on where it stopped or for
+// everything, and carries out the stream through the ordinary command functions; when the link
+// breaks it tries again, with pauses that grow.
+//
+// Exactly once: how far the stream was carried out is a row of the same batch as what it did
+// (StreamLog::AddApplied), so kill -9 at any moment leaves data and offset in step. What stands
+// between MULTI and EXEC is one batch.
+//
+// The first transfer is loaded beside the present data, which goes on being served, and takes its
+// place in one commit.
+//
+// Thread: Follow, Leave and what is asked any; the work is done on "follow".
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "command/session.h"
+#include "replication/archive_filter.h"
+#include "replication/file_receiver.h"
+#include "replication/history.h"
+#include "replication/primary_link.h"
+#include "replication/stream_ahead.h"
+#include "replication/stream_log.h"
+#include "resp/request_parser.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+
+class Announcer;
+class CommandTable;
+class Config;
+class Dispatcher;
+class Monitors;
+class SlowLog;
+class Stats;
+class Store;
+class Tls;
+struct DatasetParts;
+class WorkerStats;
+
+struct PrimaryAddress {
+  std::string host;
+  int port = 0;
+  bool operator==(const PrimaryAddress&) const = default;
+};
+
+class Follower {
+ public:
+  enum class State : unsigned char { kNone, kConnect, kConnecting, kHandshake, kSync, kConnected };
+
+  struct Parts {
+    Store& store;
+    Config& config;
+    Tls& tls;
+    Dispatcher& dispatcher;
+    const CommandTable& table;
+    Stats& stats;
+    SlowLog& slow_log;
+    Monitors& monitors;
+    const Announcer& announcer;
+    const DatasetParts& dataset;
+  };
+  struct Events {
+    std::function<void(bool up)> on_link;
+    std::function<void()> on_stream_changed;  // those who follow this server must ask anew
+  };
+
+  Follower(const Parts& parts, StreamLog& log, Events events);
+  ~Follower();
+  void Start();
+  void Stop();
+
+  // Follows this primary from now on. `failover` asks it to give its role away to this server first.
+  void Follow(const PrimaryAddress& primary, bool failover = false);
+  // Ends the link and returns when nothing of it is under way any more.
+  void Leave();
+  // Deletes what was received of a transfer. REQUIRES: Leave, or not started.
+  void DropReceived() { receiver_.Drop(); }
+  // Breaks the link; it is taken up again.
+  bool Break();
+
+  State state() const { return state_; }
+  // Whether the primary would not take over when it was asked to.
+  bool failover_refused() const { return failover_refused_; }
+  // Whether it is still to be asked, or has not answered.
+  bool asks_failover() const { return asks_failover_; }
+  // Unix time in ms of the last byte from the primary, of the link's end, of the last byte of a transfer.
+  int64_t last_io_ms() const { return last_io_ms_; }
+  int64_t down_since_ms() const { return down_since_ms_; }
+  // Of the transfer, in bytes; a size of 0 is not known.
+  uint64_t sync_size() const { return sync_size_; }
+  uint64_t sync_received() const { return sync_received_; }
+  // Whether a transfer is being loaded beside the data that is served. Thread: any.
+  bool is_loading() const { return is_loading_; }
+  uint64_t full_syncs() const { return full_syncs_; }
+  uint64_t partial_syncs() const { return partial_syncs_; }
+  uint64_t received_offset() const { return received_offset_; }
+
+ private:
+  void Run();
+  // Until the thread has heard of the epoch. REQUIRES: `lock` holds mutex_, and the thread runs.
+  void AwaitRest(std::unique_lock<std::mutex>& lock);
+  Status FollowOnce(const PrimaryAddress& primary);
+  // An error while the disk is too full for what the link would bring.
+  Status CheckRoom() const;
+  Status LoadEverything(const PrimaryLink::Answer& answer);
+  Status LoadFile(const PrimaryLink::Answer& answer);
+  Status LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& head);
+  // What was loaded is the stream's data at its offset. `adoption` is to be Done once it is committed.
+  Status BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
+                        std::unique_ptr<StreamLog::Adoption>& adoption);
+  Status CarryOut(const PrimaryAddress& primary);
+  Status ReadSome();
+  Status RunBuffered();
+  Status RunRequest(const StreamAhead::Request& request);
+  Status RunCommand(std::span<const std::string_view> argv);
+  Status RunRetried(std::span<const std::string_view> argv);
+  Status CommitApplied();
+  Status Damaged(const std::string& how);
+  void Account(const Command& command, std::span<const std::string_view> argv, int64_t usec, std::string_view error);
+  Status AckWhenDue();
+  Status SendAck();
+  Status KeepAlive();
+  void ShowState(State state);
+  bool wanted() const;
+
+  const Parts parts_;
+  const Events events_;
+  StreamLog& log_;
+  PrimaryLink link_;
+  FileReceiver receiver_;
+  std::unique_ptr<Transaction> txn_;
+  Random random_;
+  WorkerStats& stats_;  // what is carried out counts as called, as in Redis
+  std::vector<uint32_t> positions_;
+  std::vector<uint32_t> stripes_;
+
+  // Of the stream being carried out:
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<RequestParser> parser_;
+  StreamAhead ahead_;
+  std::string stream_;       // bytes of commands that are run and not committed
+  Applied applied_;          // as committed
+  uint64_t in_multi_ = 0;    // bytes of an open MULTI
+  int64_t clock_us_ = 0;     // when the last command ended and the next one begins
+  int64_t acked_ms_ = 0;
+  bool ack_wanted_ = false;
+  std::string reply_;
+  std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet
+  ArchiveFilter archive_filter_;
+  bool awaits_room_ = false;  // it is to be sent everything, for which the disk is too full
+  bool is_damaged_ = false;  // what the primary sent last was no stream: not from here on
+
+  std::mutex mutex_;
+  std::condition_variable wake_;   // of the thread
+  std::condition_variable rest_;   // of those who wait for it
+  PrimaryAddress primary_;         // guarded by mutex_; no host: none
+  uint64_t epoch_ = 0;             // counts changes of primary_
+  uint64_t resting_epoch_ = 0;     // of which the thread has nothing under way
+  bool stopping_ = false;
+  std::atomic<bool> wanted_{false};
+  std::atomic<bool> asks_failover_{false};
+  std::atomic<bool> failover_refused_{false};
+  std::atomic<State> state_{State::kNone};
+  std::atomic<int64_t> last_io_ms_{0};
+  std::atomic<int64_t> down_since_ms_{0};
+  std::atomic<uint64_t> sync_size_{0};
+  std::atomic<uint64_t> sync_received_{0};
+  std::atomic<bool> is_loading_{false};
+  std::atomic<uint64_t> full_syncs_{0};
+  std::atomic<uint64_t> partial_syncs_{0};
+  std::atomic<uint64_t> received_offset_{0};
+  std::thread thread_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/rdb_saves.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "config/config.h"
+#include "rdb/rdb_disk.h"
+#include "replication/saving.h"
+#include "script/library_store.h"
+#include "stats/server_state.h"
+#include "storage/disk_reserve.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kInProgress = "ERR Background save already in progress";
+constexpr std::string_view kFailed = "ERR";  // Redis says no more either
+
+}  // namespace
+
+std::string RdbSaves::Path() const {
+  return config_.Text("dir") + "/" + config_.Text("dbfilename");
+}
+
+bool RdbSaves::Claim() {
+  const std::lock_guard lock(mutex_);
+  if (running_ || stopping_) return false;
+  running_ = true;
+  return true;
+}
+
+void RdbSaves::Release() {
+  const std::lock_guard lock(mutex_);
+  running_ = false;
+  released_.notify_all();
+}
+
+Result<RdbSaves::Moment> RdbSaves::TakeMoment() {
+  Moment moment{.changes_before = store_.counters().changes.load()};
+  moment.snapshot = TRY(StoreSnapshot::Take(store_));
+  return moment;
+}
+
+// What Redis would write under this policy.
+RdbUseHint RdbSaves::UseHint() const {
+  static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
+  const std::string policy = config_.Get(kPolicy).front().second;
+  if (policy.ends_with("-lru")) return RdbUseHint::kIdle;
+  return policy.ends_with("-lfu") ? RdbUseHint::kFrequency : RdbUseHint::kNone;
+}
+
+Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
+  RdbFileOptions options;
+  options.checksum = config_.Flag("rdbchecksum");
+  options.folds = config_.Flag("rdbcompression");
+  options.key_delay_us = config_.Number("rdb-key-save-delay");
+  options.use_hint = UseHint();
+  txn.ReadFrom(&snapshot);
+  options.functions = TRY(ReadLibraryRows(txn));
+  RdbOutputFile file(Path());
+  TRY(file.Open());
+  RdbFileWriter writer(txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
+    TRY(store_.disk_reserve().CheckGrowth());
+    return in_background_ && gives_background_up_ ? Status::Io("the server is ending") : file.Write(bytes);
+  });
+  TRY(writer.Write());
+  return file.Finish();
+}
+
+Status RdbSaves::Write(const Result<Moment>& moment) {
+  ++state_.running;
+  Status status;
+  if (moment.ok()) {
+    const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
+    status = WriteFile(*txn, *moment->snapshot);
+  } else {
+    status = Status::Error(moment.status().code(), std::string(moment.status().text()));
+  }
+  --state_.running;
+  if (status.ok()) {
+    state_.last_ok = true;
+    state_.last_unix_s = WallMs() / 1000;
+    state_.changes_before = moment->changes_before;
+    ++state_.count;
+    Log(LogSeverity::kNotice, "DB saved on disk");
+    return Ok();
+  }
+  state_.last_ok = state_.last_ok && in_background_ && gives_background_up_;  // to be ended is no failure
+  Log(LogSeverity::kWarning, "Saving the RDB file failed: " + std::string(status.text()));
+  return Status::Reply(kFailed);
+}
+
+Status RdbSaves::WriteAndRelease(const Result<Moment>& moment) {
+  Status status = Write(moment);
+  Release();
+  return status;
+}
+
+Status RdbSaves::Save() {
+  if (!Claim()) return Status::Reply(kInProgress);
+  return WriteAndRelease(TakeMoment());
+}
+
+Status RdbSaves::SaveAtEnd() {
+  gives_background_up_ = true;
+  {
+    std::unique_lock lock(mutex_);
+    released_.wait(lock, [this] { return !running_; });
+    running_ = true;
+  }
+  gives_background_up_ = false;
+  return WriteAndRelease(TakeMoment());
+}
+
+// ---- in the background
+
+void RdbSaves::RunInBackground(const std::optional<Moment>& moment) {
+  if (!moment) static_cast<void>(AwaitCommits(store_).ok());  // what is locked by nobody is committed
+  const Result<Moment> taken = moment ? Result<Moment>(*moment) : TakeMoment();
+  LowerPriority();
+  static_cast<void>(Write(taken).ok());  // the log and INFO say
+  last_duration_s_ = (WallMs() - started_ms_) / 1000;
+  in_background_ = false;
+  Release();
+}
+
+void RdbSaves::StartThreadOf(std::optional<Moment> moment) {
+  if (thread_.joinable()) thread_.join();
+  started_ms_ = WallMs();
+  in_background_ = true;
+  Log(LogSeverity::kNotice, "Background saving started");
+  thread_ = StartThread("bgsave", [this, moment = std::move(moment)] { RunInBackground(moment); });
+}
+
+Status RdbSaves::StartInBackground() {
+  if (!Claim()) return Status::Reply(kInProgress);
+  Result<Moment> moment = TakeMoment();
+  if (!moment.ok()) return WriteAndRelease(moment);
+  StartThreadOf(std::move(*moment));
+  return Ok();
+}
+
+Status RdbSaves::Schedule() {
+  const std::lock_guard lock(mutex_);
+  if (running_) return Status::Reply(kInProgress);
+  scheduled_ = true;
+  return Ok();
+}
+
+void RdbSaves::StartScheduled() {
+  if (!scheduled_ || !Claim()) return;
+  scheduled_ = false;
+  StartThreadOf({});
+}
+
+void RdbSaves::Stop() {
+  gives_background_up_ = true;
+  {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    released_.wait(lock, [this] { return !running_; });  // also one that has no thread yet
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace cairn

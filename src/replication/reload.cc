@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/reload.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/remove_file.h"
+#include "client/announcer.h"
+#include "command/conditions.h"
+#include "config/config.h"
+#include "rdb/rdb_disk.h"
+#include "rdb/rdb_file_reader.h"
+#include "replication/rdb_saves.h"
+#include "replication/saving.h"
+#include "storage/format.h"
+
+namespace cairn {
+namespace {
+
+// There while the RDB file of a new directory is still to be read (docs/format.md, section 6).
+constexpr std::string_view kUnreadRow = "rdb/unread";
+
+bool HasAppendOnlyFile(const Config& config) {
+  const std::string dir = config.Text("dir") + "/";
+  for (const std::string_view name : {"appenddirname", "appendfilename"}) {
+    const std::string path = dir + config.Text(name);
+    if (!std::filesystem::exists(path)) continue;
+    Log(LogSeverity::kWarning, "The data directory has " + path +
+                                   ", which Cairn does not read, and may have newer data than the RDB file beside it; "
+                                   "neither was loaded. Let redis-server load it and SAVE, or move it away.");
+    return true;
+  }
+  return false;
+}
+
+// Others are told that the server is loading, for as long as this lives.
+class LoadingMark {
+ public:
+  explicit LoadingMark(Conditions& conditions) : conditions_(conditions) { conditions_.Set(kLoadingData, true); }
+  ~LoadingMark() { conditions_.Set(kLoadingData, false); }
+  LoadingMark(const LoadingMark&) = delete;
+  LoadingMark& operator=(const LoadingMark&) = delete;
+
+ private:
+  Conditions& conditions_;
+};
+
+Result<Reloaded> Load(Transaction& txn, RdbTarget target, RdbSource source) {
+  RdbFileReader reader(txn, std::move(target), std::move(source));
+  TRY(reader.Load());
+  for (const std::string& warning : reader.warnings()) Log(LogSeverity::kWarning, "RDB file: " + warning);
+  return Reloaded{reader.keys(), reader.expired(), reader.aux(), reader.functions()};
+}
+
+RdbTarget TargetOf(const DatasetParts& parts) {
+  RdbTarget target;
+  target.databases = parts.store.databases();
+  target.checksum = parts.config.Flag("rdbchecksum");
+  return target;
+}
+
+// A staging that was begun here: unless it is adopted, it ends with this.
+class OwnStaging {
+ public:
+  explicit OwnStaging(Store& store) : store_(store) {}
+  ~OwnStaging() {
+    if (!is_adopted_) store_.EndStaging();
+  }
+  OwnStaging(const OwnStaging&) = delete;
+  OwnStaging& operator=(const OwnStaging&) = delete;
+  void NoteAdopted() { is_adopted_ = true; }
+
+ private:
+  Store& store_;
+  bool is_adopted_ = false;
+};
+
+// The new data set is visible, whatever becomes of this.
+void SyncAdopted(Store& store) {
+  const Status synced = store.SyncLog();
+  if (synced.ok()) return;
+  Log(LogSeverity::kWarning, "storage: the log could not be synced after a data set was loaded, a loss of power may "
+                             "bring the one before back: " + std::string(synced.text()));
+}
+
+// The copies that clients keep are of a data set that is about to go.
+void AnnounceAllChanged(Transaction& txn) {
+  if (txn.interest() & kInterestInKeys) txn.Announce({AnnouncementKind::kAllChanged, {}, {}});
+}
+
+Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSource source,
+                            const ReloadOptions& options) {
+  Store& store = parts.store;
+  TRY(store.BeginStaging(txn));
+  OwnStaging staging(store);
+  RdbTarget target = TargetOf(parts);
+  // What is not adopted is garbage anyway; what is adopted is flushed first. But a log that is read must have no gaps.
+  const bool is_read = !options.before_adopting && options.log_is_read;
+  target.commit = is_read ? CommitMode::kWait : CommitMode::kNoLog;
+  target.keeps_expired = options.keeps_expired;
+  target.on_progress = options.on_progress;
+  target.keyspace = [&](int db) { return Keyspace::ById(txn, store.staged_keyspace(db), parts.config.limits()); };
+  Reloaded reloaded = TRY(Load(txn, std::move(target), std::move(source)));
+  TRY(store.Flush());
+  TRY(txn.BeginAlone(WallMs()));
+  TRY(RestoreLibraries(parts.scripting, txn, reloaded.functions, RestorePolicy::kFlush));
+  if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
+  txn.NoteExpiry(0);  // rounds have passed over what became due meanwhile
+  txn.AdoptStaged();
+  AnnounceAllChanged(txn);
+  TRY(txn.FinishCommand());
+  TRY(txn.Commit(CommitMode::kWait));
+  staging.NoteAdopted();
+  SyncAdopted(store);
+  parts.announcer.Deliver(txn);
+  return reloaded;
+}
+
+}  // namespace
+
+Result<Reloaded> ReplaceDataset(const DatasetParts& parts, Transaction& txn, RdbSource source,
+                                const ReloadOptions& options) {
+  Result<Reloaded> reloaded = LoadStaged(parts, txn, std::move(source), options);
+  if (!reloaded.ok()) {
+    txn.AbandonCommand();
+    txn.Discard();
+  }
+  return reloaded;
+}
+
+namespace {
+
+// The keyspaces of this server's databases. The sender's may be more, of which those have no keys, or fewer.
+Result<std::vector<KeyspaceId>> KeyspacesFor(Store& store, const RowNumbers& first, const FilesContent& content,
+                                             RowNumbers& next) {
+  const std::vector<RowFilesContent::Db>& sent = content.rows.databases;
+  const auto databases = static_cast<size_t>(store.databases());
+  const size_t keyspaces_end = first.keyspace + std::max(sent.size(), databases);
+  if (keyspaces_end > kKeyspacesEnd) return Status::Io("no numbers are left for the keyspaces that came");
+  next = {static_cast<KeyspaceId>(keyspaces_end), content.rows.collections_end};
+  if (next.collection < first.collection) return Status::Corruption("collections end before they begin");
+  std::vector<KeyspaceId> keyspaces;
+  std::vector<bool> is_taken(sent.size());
+  for (size_t db = 0; db < sent.size(); ++db) {
+    const KeyspaceId place = sent[db].keyspace - first.keyspace;
+    const bool is_known = sent[db].keyspace >= first.keyspace && place < sent.size() && !is_taken[place];
+    if (!is_known) return Status::Corruption("a keyspace that was not given, or given twice");
+    is_taken[place] = true;
+    if (db < databases) keyspaces.push_back(sent[db].keyspace);
+    if (db >= databases && sent[db].keys != 0) return Status::Io("there are keys in databases that are not here");
+  }
+  while (keyspaces.size() < databases) {
+    keyspaces.push_back(first.keyspace + static_cast<KeyspaceId>(keyspaces.size()));
+  }
+  return keyspaces;
+}
+
+Result<uint64_t> AdoptStagedFiles(const DatasetParts& parts, Transaction& txn, std::span<const RowFile> files,
+                                  const RowNumbers& first, const FilesContent& content,
+                                  const std::function<Status(Transaction& txn)>& before_adopting) {
+  Store& store = parts.store;
+  RowNumbers next;
+  const std::vector<KeyspaceId> keyspaces = TRY(KeyspacesFor(store, first, content, next));
+  const RowCache::Departures departures = TRY(store.BeginStaging(txn, keyspaces, first, next));
+  OwnStaging staging(store);
+  TRY(TakeInRowFiles(store, files));
+  const bool all_cached = TRY(store.CacheStaged(first, next));
+  TRY(txn.BeginAlone(WallMs()));
+  TRY(RestoreLibraries(parts.scripting, txn, content.functions, RestorePolicy::kFlush));
+  uint64_t keys = 0;
+  for (size_t db = 0; db < std::min(keyspaces.size(), content.rows.databases.size()); ++db) {
+    txn.AddToKeyCount(keyspaces[db], content.rows.databases[db].keys);
+    keys += static_cast<uint64_t>(content.rows.databases[db].keys);
+  }
+  txn.NoteExpiry(0);  // any of the rows may be due
+  TRY(before_adopting(txn));
+  txn.AdoptStaged();
+  store.cache().NoteUnknownRows();
+  AnnounceAllChanged(txn);
+  TRY(txn.FinishCommand());
+  TRY(txn.Commit(CommitMode::kWait));
+  staging.NoteAdopted();
+  SyncAdopted(store);
+  parts.announcer.Deliver(txn);
+  if (all_cached) store.cache().NoteAllRows(departures);
+  return keys;
+}
+
+}  // namespace
+
+Result<uint64_t> AdoptRowFiles(const DatasetParts& parts, Transaction& txn, std::span<const RowFile> files,
+                               const RowNumbers& first, const FilesContent& content,
+                               const std::function<Status(Transaction& txn)>& before_adopting) {
+  Result<uint64_t> keys = AdoptStagedFiles(parts, txn, files, first, content, before_adopting);
+  if (!keys.ok()) {
+    txn.AbandonCommand();
+    txn.Discard();
+  }
+  return keys;
+}
+
+Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options) {
+  Result<std::unique_ptr<Store>> store = Store::Open(options);
+  if (store.ok()) return store;
+  const std::string_view text = store.status().text();
+  const auto says = [text](int error) { return text.find(std::strerror(error)) != std::string_view::npos; };
+  if (!says(ENOSPC) && !says(EDQUOT)) return store;
+  Log(LogSeverity::kWarning, "storage: " + std::string(text) +
+                                 ". What was received or written for first transfers of replication is removed to make "
+                                 "room; it is sent again.");
+  for (const char* folder : {"/sync-received", "/sync-sent"}) RemoveFolder(options.dir + folder);
+  return Store::Open(options);
+}
+
+Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool is_new) {
+  Store& store = parts.store;
+  const bool was_interrupted = !TRY(store.ReadNote(kUnreadRow)).empty();
+  if (!is_new && !was_interrupted) return Ok();
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts.store);
+  const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(parts.config);
+  txn->PutNote(kUnreadRow, is_wanted ? "1" : "");
+  TRY(txn->Commit(CommitMode::kWait));
+  TRY(store.SyncLog());
+  if (!is_wanted) return Ok();
+  Log(LogSeverity::kNotice, "The data directory is new and has an RDB file: loading " + path);
+  RdbInputFile file;
+  TRY(file.Open(path));
+  ReloadOptions options;
+  options.before_adopting = [](const Reloaded&, Transaction& last) {
+    last.PutNote(kUnreadRow, "");
+    return Ok();
+  };
+  auto loaded = ReplaceDataset(parts, *txn, file.source(), options);
+  if (!loaded.ok()) {
+    return Status::Io(path + ": " + std::string(loaded.status().text()) +
+                      ". Nothing was loaded; move the file away to start without it. "
+                      "Terminating server after rdb file reading failure.");
+  }
+  Log(LogSeverity::kNotice, "DB loaded from disk: " + std::to_string(loaded->keys) + " keys, " +
+                                std::to_string(loaded->expired) + " whose time had passed left out");
+  return Ok();
+}
+
+Status LoadRdbFile(const DatasetParts& parts, const RdbFileLoad& load) {
+  const LoadingMark mark(parts.conditions);
+  RdbInputFile file;
+  TRY(file.Open(load.path));
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts.store);
+  if (!load.merges) {
+    TRY(ReplaceDataset(parts, *txn, file.source(), {.log_is_read = load.log_is_read}));
+    return Ok();
+  }
+  RdbTarget target = TargetOf(parts);
+  target.keyspace = [&](int db) { return Keyspace(*txn, db, parts.config.limits()); };
+  const Reloaded loaded = TRY(Load(*txn, std::move(target), file.source()));
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  TRY(LockLibraries(*txn));
+  TRY(RestoreLibraries(parts.scripting, *txn, loaded.functions, load.functions));
+  TRY(txn->FinishCommand());
+  return txn->Commit(CommitMode::kWait);
+}
+
+Status SaveAndReload(const DatasetParts& parts, RdbSaves& rdb_saves, bool log_is_read) {
+  const LoadingMark mark(parts.conditions);
+  // Whoever was let in before the mark is done once every key could be had.
+  TRY(AwaitCommits(parts.store));
+  TRY(rdb_saves.Save());
+  return LoadRdbFile(parts, {.path = rdb_saves.Path(), .log_is_read = log_is_read});
+}
+
+}  // namespace cairn

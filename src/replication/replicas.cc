@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/replicas.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "client/client_registry.h"
+#include "client/client_session.h"
+#include "config/config.h"
+#include "rdb/rdb_disk.h"
+#include "rdb/rdb_file.h"
+#include "rdb/rdb_file_writer.h"
+#include "replication/stream_log.h"
+#include "script/library_store.h"
+#include "storage/old_logs.h"
+#include "storage/store.h"
+#include "storage/store_snapshot.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMostUnsent = 4 << 20;  // bytes that wait in a connection
+constexpr uint64_t kLeastUnsent = 4096;    // that it may hold, whatever the limits are
+constexpr size_t kPieceBytes = 256 * 1024;
+constexpr int64_t kRoomPauseUs = 1000;
+constexpr int64_t kNewsPauseUs = 10000;
+constexpr int64_t kNewlineMs = 1000;
+
+// Of "host:port"; an IPv6 address stands in brackets there.
+std::string HostOf(const std::string& peer) {
+  const std::string host = peer.substr(0, peer.rfind(':'));
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+}
+
+// Null: it has said nothing of itself as a replica.
+Replica* KnownReplica(const ClientSession& session) { return static_cast<Replica*>(session.replica.get()); }
+
+Status Gone() { return Status::Io("the replica is gone"); }
+
+}  // namespace
+
+std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
+  const std::lock_guard lock(session.mutex());
+  if (session.replica == nullptr) {
+    auto replica = std::make_shared<Replica>();
+    replica->session = std::static_pointer_cast<ClientSession>(clients_.Find(session.id()));
+    replica->id = session.id();
+    replica->acked_ms = WallMs();
+    replica->ip = HostOf(session.peer);
+    session.replica = std::move(replica);
+  }
+  return std::static_pointer_cast<Replica>(session.replica);
+}
+
+void Replicas::Stop() {
+  DisconnectAll();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  for (;;) {
+    Reap();
+    {
+      const std::lock_guard lock(mutex_);
+      if (fed_.empty() && leaving_.empty()) break;
+    }
+    usleep(kRoomPauseUs);
+  }
+  file_sets_.Stop();
+}
+
+void Replicas::Feed(ClientSession& session, std::string id, uint64_t next, bool is_old) {
+  std::shared_ptr<Replica> replica = Of(session);
+  Reap();
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || replica->thread.joinable()) return;
+  session.is_replica = true;
+  replica->acked_ms = WallMs();
+  replica->acknowledges = !is_old;
+  fed_.push_back(replica);
+  ++count_;
+  const auto run = [this, replica, id = std::move(id), next, is_old] { Run(*replica, id, next, is_old); };
+  replica->thread = StartThread("feed-" + std::to_string(replica->id), run);
+}
+
+void Replicas::Forget(ClientSession& session) {
+  if (Replica* const replica = KnownReplica(session)) replica->ended = true;
+}
+
+// Threads that have ended are joined here; one cannot join itself.
+void Replicas::Reap() {
+  std::vector<std::shared_ptr<Replica>> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(leaving_, [&ended](std::shared_ptr<Replica>& replica) {
+      if (!replica->done) return false;
+      ended.push_back(std::move(replica));
+      return true;
+    });
+  }
+  for (const std::shared_ptr<Replica>& replica : ended) replica->thread.join();
+}
+
+void Replicas::DisconnectAll() {
+  file_sets_.RetireAll();
+  for (const std::shared_ptr<Replica>& replica : All()) replica->ended = true;
+}
+
+std::vector<std::shared_ptr<Replica>> Replicas::All() const {
+  const std::lock_guard lock(mutex_);
+  return fed_;
+}
+
+void Replicas::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) {
+  const std::shared_ptr<Replica> replica = Of(session);
+  if (acked > replica->acked) replica->acked = acked;
+  if (synced > replica->synced) replica->synced = synced;
+  replica->acked_ms = WallMs();
+  Replica::State sending = Replica::State::kSending;
+  replica->state.compare_exchange_strong(sending, Replica::State::kOnline);
+}
+
+void Replicas::NoteAlive(ClientSession& session) {
+  if (Replica* const replica = KnownReplica(session)) replica->acked_ms = WallMs();
+}
+
+int Replicas::CountAcked(uint64_t offset, bool synced) const {
+  int count = 0;
+  for (const std::shared_ptr<Replica>& replica : All()) {
+    if (replica->state != Replica::State::kOnline) continue;
+    count += (synced ? replica->synced : replica->acked) >= offset ? 1 : 0;
+  }
+  return count;
+}
+
+bool Replicas::IsWriting() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(fed_.begin(), fed_.end(), [](const auto& replica) { return replica->is_written.load(); });
+}
+
+uint64_t Replicas::FirstNeeded() const {
+  uint64_t first = file_sets_.FirstNeeded();
+  const std::lock_guard lock(mutex_);
+  for (const auto& replica : fed_) first = std::min(first, replica->log_from.load());
+  return first;
+}
+
+int Replicas::CountGood() const {
+  const int64_t most_ms = config_.settings().min_replicas_max_lag_s * 1000;
+  int count = 0;
+  for (const std::shared_ptr<Replica>& replica : All()) {
+    const bool online = replica->state == Replica::State::kOnline;
+    // As Redis does, by whole seconds.
+    count += online && (WallMs() - replica->acked_ms) / 1000 * 1000 <= most_ms ? 1 : 0;
+  }
+  return count;
+}
+
+void Replicas::CheckTimes() {
+  Reap();
+  file_sets_.CheckTimes();
+  const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
+  for (const std::shared_ptr<Replica>& replica : All()) {
+    if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
+    if (WallMs() - replica->acked_ms <= most_ms || replica->ended) continue;
+    Log(LogSeverity::kWarning, "Disconnecting timedout replica (streaming sync): " + replica->ip + ":" +
+                                   std::to_string(replica->port));
+    replica->ended = true;
+  }
+}
+
+// ---- one replica's thread
+
+void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
+  const Status status = RunFeed(replica, id, next, is_old);
+  Log(LogSeverity::kNotice, "Replica " + replica.ip + ":" + std::to_string(replica.port) + " left: " +
+                                std::string(status.text()));
+  if (const std::shared_ptr<ClientSession> session = replica.session.lock()) {
+    session->close = CloseRequest::kNow;
+    session->Wake();
+  }
+  const std::lock_guard lock(mutex_);
+  const auto own = std::find_if(fed_.begin(), fed_.end(), [&](const auto& each) { return each.get() == &replica; });
+  leaving_.push_back(*own);
+  fed_.erase(own);
+  --count_;
+  last_left_ms_ = WallMs();
+  replica.done = true;
+}
+
+// What a replica has not been sent lies in the log and not in memory, as in Redis; the limits hold all the same. One
+// that is still on its way to the stream's end, after a transfer or an absence, may take its time.
+Status Replicas::CheckBehind(Replica& replica) {
+  if (!replica.caught_up) return Ok();
+  const OutputLimit& limit = config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)];
+  const auto behind = static_cast<int64_t>(std::max(log_.offset(), replica.sent.load()) - replica.sent);
+  const bool is_over_soft = limit.soft_bytes > 0 && behind > limit.soft_bytes;
+  if (!is_over_soft) replica.behind_since_us = 0;
+  if (is_over_soft && replica.behind_since_us == 0) replica.behind_since_us = MonotonicUs();
+  const bool too_long = is_over_soft && MonotonicUs() - replica.behind_since_us > limit.soft_seconds * 1000000;
+  const int64_t hard = config_.settings().hard_output_limit(ClientClass::kReplica);
+  if (!too_long && (hard == 0 || behind <= hard)) return Ok();
+  return Status::Io("it is further behind than client-output-buffer-limit allows");
+}
+
+// So little that the limits of output do not cut a replica off for what it was pushed, which is this server's to
+// choose. What is on its way from the one buffer to the other is not counted for a moment, so it is a quarter.
+uint64_t Replicas::MostUnsent() const {
+  const int64_t hard = config_.settings().hard_output_limit(ClientClass::kReplica);
+  const int64_t soft = config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_bytes;
+  uint64_t most = kMostUnsent;
+  for (const int64_t limit : {hard, soft}) {
+    if (limit > 0) most = std::min(most, std::max<uint64_t>(static_cast<uint64_t>(limit) / 4, kLeastUnsent));
+  }
+  return most;
+}
+
+Status Replicas::Push(Replica& replica, std::string_view bytes) {
+  for (int64_t stuck_since_us = MonotonicUs(); !bytes.empty();) {
+    const std::shared_ptr<ClientSession> session = replica.session.lock();
+    if (replica.ended || session == nullptr || session->close == CloseRequest::kNow) return Gone();
+    const uint64_t most = MostUnsent();
+    const size_t piece = std::min<size_t>({bytes.size(), kPieceBytes, most});
+    if (session->unsent_bytes() + piece <= most) {
+      session->Push(bytes.substr(0, piece));
+      bytes.remove_prefix(piece);
+      stuck_since_us = MonotonicUs();
+      continue;
+    }
+    TRY(CheckBehind(replica));
+    if (MonotonicUs() - stuck_since_us > config_.settings().repl_timeout_s * 1000000) {
+      return Status::Io("it takes nothing any more");
+    }
+    usleep(kRoomPauseUs);
+  }
+  return Ok();
+}
+
+Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) {
+  if (id.empty() || !log_.logs() || next == 0) return false;
+  const History history = log_.history();
+  // What the replica has seen may be in the log and not be read here yet.
+  const uint64_t end = TRY(log_.ReadOffset());
+  const Anchor here = log_.position();
+  if (!history.Covers(id, next) || next < log_.FirstByte() || next > end + 1) return false;
+  const Anchor* anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
+  if (anchor == nullptr) return false;
+  start = *anchor;
+  LogStream probe(store_, start);
+  std::string bytes;
+  const Result<LogReader::Outcome> first = probe.Next(bytes, LogReader::Patience::kLong);
+  return first.ok() && *first != LogReader::Outcome::kGone;
+}
+
+Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
+  Anchor start;
+  TRY(log_.BeginLogging());
+  if (TRY(FindStart(id, next, start))) {
+    ++partial_syncs_;
+    replica.state = Replica::State::kOnline;
+    replica.acked = next - 1;
+    Log(LogSeverity::kNotice, "Partial resynchronization request from " + replica.ip + ":" +
+                                  std::to_string(replica.port) + " accepted from offset " + std::to_string(next) + ".");
+    TRY(Push(replica, "+CONTINUE " + log_.history().id + "\r\n"));
+    return SendStream(replica, start, next);
+  }
+  if (!id.empty()) {
+    ++refused_partial_syncs_;
+    Log(LogSeverity::kNotice, "Partial resynchronization not possible: asked for " + id + " from " +
+                                  std::to_string(next) + ", have " + log_.history().id + " from " +
+                                  std::to_string(log_.FirstByte()) + " to " + std::to_string(log_.offset()));
+  }
+  const bool takes_files = !is_old && !replica.is_partial() && replica.files && file_sets_.Suits(*replica.files);
+  const bool may_share = takes_files || TakesMarkedFile(replica, is_old);
+  ++full_syncs_;
+  if (may_share) TRY(AwaitOthers(replica));
+  TRY(takes_files ? SendFiles(replica, start) : SendEverything(replica, is_old, start));
+  if (!replica.wants_stream) return AwaitSent(replica);
+  return SendStream(replica, start, start.offset + 1);
+}
+
+// ---- the first transfer
+
+bool Replicas::TakesMarkedFile(const Replica& replica, bool is_old) const {
+  return replica.takes_marked_file && config_.settings().repl_diskless_sync && !is_old;
+}
+
+// Those who wait for one another begin together: when the first has waited long enough, or when they are enough.
+void Replicas::ReleaseTogether() {
+  const int64_t most_us = config_.settings().repl_diskless_sync_delay_s * 1000000;
+  const int64_t enough = config_.settings().repl_diskless_sync_max_replicas;
+  const std::lock_guard lock(mutex_);
+  int64_t waiting = 0;
+  int64_t longest_us = 0;
+  for (const std::shared_ptr<Replica>& replica : fed_) {
+    if (replica->waits_since_us == 0) continue;
+    ++waiting;
+    longest_us = std::max(longest_us, MonotonicUs() - replica->waits_since_us);
+  }
+  if (longest_us < most_us && (enough == 0 || waiting < enough)) return;
+  for (const std::shared_ptr<Replica>& replica : fed_) replica->waits_since_us = 0;
+}
+
+Status Replicas::AwaitOthers(Replica& replica) {
+  replica.waits_since_us = MonotonicUs();
+  int64_t told_us = replica.waits_since_us;
+  for (ReleaseTogether(); replica.waits_since_us != 0; ReleaseTogether()) {
+    if (replica.ended || replica.session.expired()) return Gone();
+    usleep(kNewsPauseUs);
+    if (MonotonicUs() - told_us < kNewlineMs * 1000) continue;
+    told_us = MonotonicUs();
+    TRY(Push(replica, "\n"));  // so that the replica knows that somebody is there
+  }
+  return Ok();
+}
+
+Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
+  // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
+  txn->AddStream("");
+  TRY(txn->Commit(CommitMode::kWait));
+  const Anchor before = log_.position();
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
+  start = TRY(log_.AnchorOf(*snapshot, before));
+  replica.log_from = start.sequence;
+  const std::string id = log_.history().id;
+  if (!is_old) TRY(Push(replica, "+FULLRESYNC " + id + " " + std::to_string(start.offset) + "\r\n"));
+  replica.is_written = true;
+  replica.state = Replica::State::kSending;
+  Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
+                                ", sending the data set as of offset " + std::to_string(start.offset));
+  const bool is_marked = TakesMarkedFile(replica, is_old);
+  Status sent;
+  RunAtLowPriority("rdb-" + std::to_string(replica.id),
+                   [&] { sent = SendSnapshot(replica, *snapshot, start, is_marked); });
+  TRY(std::move(sent));
+  if (!is_marked || !replica.wants_stream) {
+    replica.state = Replica::State::kOnline;
+    replica.acked_ms = WallMs();
+    return Ok();
+  }
+  // Redis reads the mark to the end of what is there, so nothing may follow it before the first acknowledgement.
+  return AwaitAck(replica);
+}
+
+// Until it has been given all that it is to have.
+Status Replicas::AwaitSent(Replica& replica) {
+  for (const int64_t since_us = MonotonicUs();;) {
+    const std::shared_ptr<ClientSession> session = replica.session.lock();
+    if (replica.ended || session == nullptr) return Gone();
+    if (session->unsent_bytes() == 0) return Status::Io("it has the file, and wanted nothing else");
+    if (MonotonicUs() - since_us > config_.settings().repl_timeout_s * 1000000) {
+      return Status::Io("it takes nothing any more");
+    }
+    usleep(kRoomPauseUs);
+  }
+}
+
+Status Replicas::AwaitAck(Replica& replica) {
+  replica.acked_ms = WallMs();
+  while (replica.state != Replica::State::kOnline) {
+    if (replica.ended || replica.session.expired()) return Gone();
+    if (WallMs() - replica.acked_ms > config_.settings().repl_timeout_s * 1000) {
+      return Status::Io("it has not acknowledged the file");
+    }
+    usleep(kRoomPauseUs);
+  }
+  return Ok();
+}
+
+// A replica that takes the files in says nothing meanwhile; until then it is not one that may be too slow.
+Status Replicas::SendFiles(Replica& replica, Anchor& start) {
+  const std::shared_ptr<FileSet> set = TRY(file_sets_.Take(*replica.files));
+  start = set->start;
+  replica.log_from = start.sequence;
+  replica.state = Replica::State::kSending;
+  const auto push = [this, &replica, &set](std::string_view bytes) {
+    replica.is_written = !set->written;
+    return Push(replica, bytes);
+  };
+  Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
+                                ", sending files of the data set as of offset " + std::to_string(start.offset));
+  Status sent = push("+FULLRESYNC " + set->stream + " " + std::to_string(start.offset) + "\r\n");
+  if (sent.ok()) {
+    RunAtLowPriority("send-" + std::to_string(replica.id),
+                     [&] { sent = file_sets_.Send(*set, *replica.files, push); });
+  }
+  replica.is_written = false;
+  if (sent.ok()) sent = AwaitAck(replica);
+  file_sets_.Release(*set, sent.ok());
+  return sent;
+}
+
+Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked) {
+  RdbFileOptions options;
+  options.folds = config_.Flag("rdbcompression");
+  options.checksum = config_.Flag("rdbchecksum");
+  options.key_delay_us = config_.Number("rdb-key-save-delay");
+  options.aux = {{std::string(kAuxReplicationDb), std::to_string(std::max(start.db, 0))},
+                 {std::string(kAuxReplicationId), log_.history().id},
+                 {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
+  txn->KeepExpired(true);
+  txn->ReadFrom(&snapshot);
+  options.has_keys = replica.wants_keys;
+  if (replica.wants_functions) options.functions = TRY(ReadLibraryRows(*txn));
+  if (is_marked) {
+    const std::string mark = DrawReplicationId();
+    TRY(Push(replica, "$EOF:" + mark + "\r\n"));
+    RdbFileWriter writer(*txn, snapshot, config_.limits(), options,
+                         [&](std::string_view bytes) { return Push(replica, bytes); });
+    TRY(writer.Write());
+    replica.is_written = false;
+    return Push(replica, mark);
+  }
+  // Its size has to be said first, so it is written to the disk.
+  std::error_code error;
+  std::filesystem::create_directories(file_sets_.folder(), error);
+  if (error) return Status::Io(file_sets_.folder() + ": " + error.message());
+  const std::string path = file_sets_.folder() + "/feed-" + std::to_string(replica.id) + ".rdb";
+  RdbOutputFile file(path);
+  TRY(file.Open());
+  int64_t told_ms = WallMs();
+  RdbFileWriter writer(*txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
+    TRY(file.Write(bytes));
+    if (WallMs() - told_ms < kNewlineMs) return Ok();
+    told_ms = WallMs();
+    return Push(replica, "\n");  // so that the replica knows that somebody is there
+  });
+  TRY(writer.Write());
+  TRY(file.Finish());
+  replica.is_written = false;
+  RdbInputFile input;
+  TRY(input.Open(path));
+  unlink(path.c_str());
+  TRY(Push(replica, "$" + std::to_string(input.size()) + "\r\n"));
+  const RdbSource source = input.source();
+  std::string piece(kPieceBytes, '\0');
+  for (size_t got; (got = TRY(source(piece.data(), piece.size()))) > 0;) {
+    TRY(Push(replica, std::string_view(piece).substr(0, got)));
+  }
+  return Ok();
+}
+
+// ---- the stream
+
+Result<LogReader::Outcome> Replicas::ReadPiece(LogStream& stream, std::string& bytes) {
+  for (;;) {
+    Result<LogReader::Outcome> outcome = stream.Next(bytes, LogReader::Patience::kLong);
+    if (outcome.ok() && *outcome == LogReader::Outcome::kBatch && bytes.size() < kPieceBytes) continue;
+    if (outcome.ok() && *outcome != LogReader::Outcome::kGone) return outcome;
+    log_.PassHole(stream.position());
+    return Status::Io("the log cannot be read from where it is" +
+                      (outcome.ok() ? std::string() : ": " + std::string(outcome.status().text())));
+  }
+}
+
+Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next) {
+  if (const auto session = replica.session.lock()) session->takes_stream = true;
+  LogStream stream(store_, from);
+  std::string bytes;
+  replica.sent = next - 1;
+  for (;;) {
+    bytes.clear();
+    const uint64_t begin = stream.offset();
+    const LogReader::Outcome outcome = TRY(ReadPiece(stream, bytes));
+    // What lies before the byte it asked for it has.
+    const uint64_t had = replica.sent > begin ? std::min<uint64_t>(replica.sent - begin, bytes.size()) : 0;
+    if (bytes.size() > had) {
+      TRY(Push(replica, std::string_view(bytes).substr(had)));
+      replica.sent = stream.offset();
+    }
+    replica.log_from = stream.position().sequence;
+    replica.caught_up |= outcome == LogReader::Outcome::kCaughtUp;
+    TRY(CheckBehind(replica));
+    if (replica.ended || replica.session.expired()) return Gone();
+    if (outcome == LogReader::Outcome::kCaughtUp) log_.AwaitNews(stream.position().sequence, kNewsPauseUs);
+  }
+}
+
+}  // namespace cairn

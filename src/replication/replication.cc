@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/replication.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "client/client_pause.h"
+#include "client/client_registry.h"
+#include "client/client_session.h"
+#include "client/own_expiries.h"
+#include "command/conditions.h"
+#include "config/config.h"
+#include "storage/old_logs.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kFailingOver = "ERR REPLICAOF not allowed while failing over.";
+constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at the most; its end unpauses
+
+}  // namespace
+
+Replication::Replication(const Parts& parts)
+    : store_(parts.follower.store), config_(parts.follower.config), conditions_(parts.conditions),
+      clients_(parts.clients), pause_(parts.pause), own_expiries_(parts.own_expiries),
+      log_(store_, config_.settings(),
+           {.has_replicas = [this] { return replicas_.count() > 0; },
+            .on_stream_changed = [this] { OnStreamChanged(); }}),
+      follower_(parts.follower, log_,
+                {.on_link = [this](bool up) { OnPrimaryLink(up); },
+                 .on_stream_changed = [this] { OnStreamChanged(); }}),
+      replicas_(store_, config_, clients_, log_) {}
+
+// ---- start and stop
+
+Status Replication::Start() {
+  TRY(log_.Start());
+  replicas_.Start();
+  follower_.Start();
+  alone_since_ms_ = pinged_ms_ = WallMs();
+  const std::vector<std::string> words = config_.Words("replicaof");
+  if (words.empty()) {
+    TRY(log_.TurnPrimary());
+    follower_.DropReceived();
+    return Ok();
+  }
+  const auto port = words.size() == 2 ? ParseInt64(words[1]) : std::nullopt;
+  if (!port || *port < 0 || *port > 65535) return Status::Io("replicaof: takes a host and a port");
+  return Follow({words[0], static_cast<int>(*port)});
+}
+
+void Replication::StopLinks() {
+  follower_.Stop();
+  replicas_.Stop();
+}
+
+void Replication::Stop() { log_.Stop(); }
+
+// ---- the role
+
+std::optional<PrimaryAddress> Replication::primary() const {
+  const std::lock_guard lock(mutex_);
+  return primary_;
+}
+
+Status Replication::CheckMayChange(const Transaction& txn) {
+  if (!txn.has_stripes()) return Ok();
+  return Status::Reply("ERR a transaction that uses keys can't change the server's role");
+}
+
+Status Replication::Follow(const PrimaryAddress& primary) {
+  const std::lock_guard failing_over(failover_mutex_);
+  if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
+  const std::lock_guard role(role_mutex_);
+  TRY(StepDown(primary, false));
+  BeginFollowing(primary, false);
+  return Ok();
+}
+
+Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
+  const bool was_primary = !this->primary();
+  {
+    const std::lock_guard lock(mutex_);
+    primary_ = primary;
+  }
+  config_.Keep("replicaof", {primary.host, std::to_string(primary.port)});
+  link_is_up_ = false;
+  UpdateConditions();
+  follower_.Leave();
+  if (!was_primary) return Ok();
+  if (Status status = log_.TurnReplica(wants_acks); !status.ok()) {
+    ForgetPrimary();
+    return status;
+  }
+  // Who was under way has parked by now; who parks from here on sees that the server keeps what is past its time.
+  for (const auto& session : clients_.All()) {
+    if (session->is_blocked) session->Unblock(UnblockRequest::kDemoted);
+  }
+  return Ok();
+}
+
+void Replication::ForgetPrimary() {
+  {
+    const std::lock_guard lock(mutex_);
+    primary_.reset();
+  }
+  config_.Keep("replicaof", {});
+  UpdateConditions();
+}
+
+void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
+  replicas_.DisconnectAll();
+  follower_.Follow(primary, failover);
+  Log(LogSeverity::kNotice, "REPLICAOF " + primary.host + ":" + std::to_string(primary.port) + " enabled");
+}
+
+Status Replication::Promote() {
+  const std::lock_guard failing_over(failover_mutex_);
+  if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
+  return BecomePrimary();
+}
+
+Status Replication::BecomePrimary() {
+  const std::lock_guard role(role_mutex_);
+  const auto primary = this->primary();
+  if (!primary) return Ok();
+  follower_.Leave();
+  follower_.DropReceived();
+  // They learn the stream's new name when they come back, which they may when this is a primary: until then nothing is
+  // to reach them that they would take for the old stream's.
+  replicas_.DisconnectAll();
+  if (Status status = log_.TurnPrimary(); !status.ok()) {
+    follower_.Follow(*primary, false);
+    return status;
+  }
+  alone_since_ms_ = WallMs();
+  ForgetPrimary();
+  Log(LogSeverity::kNotice, "MASTER MODE enabled");
+  return Ok();
+}
+
+// ---- FAILOVER
+
+std::string_view Replication::failover_state() const {
+  switch (failover_state_) {
+    case Failover::kNone: return "no-failover";
+    case Failover::kAwaitsSync:
+    case Failover::kAwaitsLast: return "waiting-for-sync";
+    case Failover::kHandsOver: return "failover-in-progress";
+  }
+  return "no-failover";
+}
+
+Status Replication::BeginFailover(const FailoverWish& wish) {
+  const std::lock_guard failing_over(failover_mutex_);
+  if (failover_state_ != Failover::kNone) return Status::Reply("ERR FAILOVER already in progress.");
+  if (primary()) return Status::Reply("ERR FAILOVER is not valid when server is a replica.");
+  if (replicas_.count() == 0) return Status::Reply("ERR FAILOVER requires connected replicas.");
+  if (wish.force && (!wish.target || wish.timeout_ms == 0)) {
+    return Status::Reply("ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
+  }
+  if (wish.target) {
+    const auto all = replicas_.All();
+    const auto found = std::find_if(all.begin(), all.end(), [&wish](const auto& replica) {
+      return replica->ip == wish.target->host && replica->port == wish.target->port;
+    });
+    if (found == all.end()) return Status::Reply("ERR FAILOVER target HOST and PORT is not a replica.");
+    if ((*found)->state != Replica::State::kOnline) {
+      return Status::Reply("ERR FAILOVER target replica is not online.");
+    }
+  }
+  const int64_t now_ms = WallMs();
+  failover_ = wish;
+  failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + wish.timeout_ms : 0;
+  pause_.Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);
+  failover_state_ = Failover::kAwaitsSync;
+  Log(LogSeverity::kNotice, "FAILOVER requested");
+  log_.WantAcks();
+  return Ok();
+}
+
+Status Replication::AbortFailover() {
+  const std::lock_guard failing_over(failover_mutex_);
+  if (failover_state_ == Failover::kNone) return Status::Reply("ERR No failover in progress.");
+  return GiveFailoverUp("Failover manually aborted");
+}
+
+void Replication::EndFailover(std::string_view why) {
+  failover_state_ = Failover::kNone;
+  pause_.End(ClientPause::Purpose::kFailover);
+  Log(LogSeverity::kNotice, why);
+}
+
+Status Replication::GiveFailoverUp(std::string_view why) {
+  TRY(BecomePrimary());
+  EndFailover(why);
+  return Ok();
+}
+
+std::shared_ptr<Replica> Replication::FindSuccessor(bool must_have_all) {
+  const Result<uint64_t> end = log_.ReadOffset();
+  for (const auto& replica : replicas_.All()) {
+    const PrimaryAddress address{replica->ip, replica->port};
+    if (failover_.target && *failover_.target != address) continue;
+    if (must_have_all && (!end.ok() || replica->state != Replica::State::kOnline || replica->acked < *end)) continue;
+    return replica;
+  }
+  return nullptr;
+}
+
+void Replication::TickFailover(int64_t now_ms) {
+  const std::lock_guard failing_over(failover_mutex_);
+  const bool is_late = failover_deadline_ms_ > 0 && now_ms > failover_deadline_ms_;
+  Status status;
+  switch (failover_state_) {
+    case Failover::kNone: return;
+    case Failover::kAwaitsSync: status = TickAwaitsSync(is_late); break;
+    case Failover::kAwaitsLast: status = TickAwaitsLast(is_late); break;
+    case Failover::kHandsOver: status = TickHandsOver(); break;
+  }
+  if (!status.ok()) EndFailover(status.text());
+}
+
+// Nobody begins to write any more, but who has begun goes on. Only when this server is a primary no longer is it known
+// how much the successor has to have.
+Status Replication::TickAwaitsSync(bool is_late) {
+  successor_ = FindSuccessor(!(is_late && failover_.force));
+  if (successor_ == nullptr) {
+    if (is_late) EndFailover("Replica never caught up before timeout");
+    return Ok();
+  }
+  {
+    const std::lock_guard role(role_mutex_);
+    TRY(StepDown({successor_->ip, successor_->port}, true));
+  }
+  failover_state_ = Failover::kAwaitsLast;
+  return TickAwaitsLast(is_late);
+}
+
+Status Replication::TickAwaitsLast(bool is_late) {
+  const bool has_all = successor_->acked >= log_.applied().offset;
+  if (!has_all && !(is_late && failover_.force)) {
+    return is_late || successor_->ended ? GiveFailoverUp("Replica never caught up before timeout") : Ok();
+  }
+  const std::lock_guard role(role_mutex_);
+  failover_state_ = Failover::kHandsOver;
+  BeginFollowing({successor_->ip, successor_->port}, true);
+  successor_.reset();
+  return Ok();
+}
+
+Status Replication::TickHandsOver() {
+  if (follower_.failover_refused()) return GiveFailoverUp("Failover target rejected psync request");
+  if (!follower_.asks_failover()) EndFailover("Failover: this server is a replica now");
+  return Ok();
+}
+
+Status Replication::Fork() {
+  const std::lock_guard role(role_mutex_);
+  TRY(log_.Fork());
+  replicas_.DisconnectAll();
+  return Ok();
+}
+
+void Replication::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) {
+  replicas_.NoteAck(session, acked, synced);
+  if (any_waiting_) WakeWaiting();
+}
+
+void Replication::OnPrimaryLink(bool up) {
+  link_is_up_ = up;
+  UpdateConditions();
+}
+
+void Replication::UpdateConditions() {
+  const std::lock_guard updating(conditions_mutex_);
+  const Settings& settings = config_.settings();
+  const bool follows = primary().has_value();
+  conditions_.Set(kKeepsExpired, follows);
+  conditions_.Set(kReadOnlyReplica, follows && settings.replica_read_only);
+  store_.SetInterest(kInterestInExpiries, follows && !settings.replica_read_only ? kInterestInExpiries : 0);
+  if (!follows) own_expiries_.Clear();
+  conditions_.Set(kStaleReplica, follows && !link_is_up_ && !settings.replica_serve_stale_data);
+  const int64_t wanted = settings.min_replicas_to_write;
+  const bool counts = wanted > 0 && settings.min_replicas_max_lag_s > 0 && !follows;
+  conditions_.Set(kTooFewReplicas, counts && replicas_.CountGood() < wanted);
+}
+
+void Replication::Tick(int64_t now_ms) {
+  constexpr int64_t kCheckMs = 1000;
+  if (failover_state_ != Failover::kNone) TickFailover(now_ms);
+  if (config_.settings().min_replicas_to_write > 0 || conditions_.Has(kTooFewReplicas)) UpdateConditions();
+  if (now_ms - checked_ms_ >= kCheckMs) {
+    checked_ms_ = now_ms;
+    replicas_.CheckTimes();
+    const int64_t ttl_ms = config_.settings().repl_backlog_ttl_s * 1000;
+    const int64_t left_ms = std::max(replicas_.last_left_ms(), alone_since_ms_.load());
+    if (ttl_ms > 0 && log_.logs() && replicas_.count() == 0 && now_ms - left_ms > ttl_ms) log_.EndLogging();
+    DropLogs(now_ms);
+  }
+  if (now_ms - pinged_ms_ < config_.settings().repl_ping_replica_period_s * 1000) return;
+  pinged_ms_ = now_ms;
+  if (replicas_.count() == 0 || primary()) return;
+  constexpr std::string_view kPing[] = {"PING"};
+  const Status pinged = log_.LogCommand(kPing);
+  if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(pinged.text()));
+}
+
+// With replicas it looks at the whole data directory, and so not too often.
+void Replication::DropLogs(int64_t now_ms) {
+  constexpr int64_t kPauseMs = 10000;
+  if (log_.logs() && now_ms - logs_dropped_ms_ < kPauseMs) return;
+  logs_dropped_ms_ = now_ms;
+  const Status dropped = DropOldLogs(
+      store_, [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
+  if (!dropped.ok()) Log(LogSeverity::kWarning, "storage: old logs are left: " + std::string(dropped.text()));
+}
+
+void Replication::Forget(ClientSession& session) {
+  replicas_.Forget(session);
+  if (!any_waiting_) return;
+  const std::lock_guard lock(mutex_);
+  waiting_.erase(session.id());
+  any_waiting_ = !waiting_.empty();
+}
+
+// ---- WAIT
+
+void Replication::WakeWaiting() {
+  std::vector<uint64_t> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, offset] : waiting_) ids.push_back(id);
+  }
+  for (const uint64_t id : ids) {
+    if (const auto session = clients_.Find(id)) session->Wake();
+  }
+}
+
+// Who waits is registered before the replicas are counted: what is acknowledged from then on wakes the client.
+Result<std::optional<int>> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
+  std::unique_lock lock(mutex_);
+  auto found = waiting_.find(session.id());
+  const bool is_new = found == waiting_.end() || session.blocked == nullptr;  // what it gave up waiting for is another
+  if (is_new) {
+    lock.unlock();
+    const uint64_t end = TRY(log_.ReadOffset());
+    lock.lock();
+    found = waiting_.insert_or_assign(session.id(), end).first;
+    any_waiting_ = true;
+  }
+  const uint64_t offset = found->second;
+  lock.unlock();
+  const int count = replicas_.CountAcked(offset, wanted.synced);
+  if (!gives_up && count < wanted.replicas) {
+    if (is_new) log_.WantAcks();
+    return std::optional<int>();
+  }
+  lock.lock();
+  waiting_.erase(session.id());
+  any_waiting_ = !waiting_.empty();
+  return std::optional<int>(count);
+}
+
+}  // namespace cairn

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/stream_log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "config/settings.h"
+#include "storage/old_logs.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kBytesPerAnchor = 1 << 20;
+constexpr size_t kMostAnchors = 4096;
+constexpr auto kPause = std::chrono::milliseconds(2);
+constexpr auto kIdlePause = std::chrono::milliseconds(50);
+constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
+constexpr int kBatchesPerRound = 64;  // read before others have their turn with the mutex
+constexpr int kBusyRounds = 50;  // without news, before the pauses get longer
+constexpr int kMostFailedRounds = 200;  // in a row, some seconds: what cannot be read may be there again
+
+}  // namespace
+
+StreamLog::StreamLog(Store& store, const Settings& settings, Events events)
+    : store_(store), settings_(settings), events_(std::move(events)) {}
+StreamLog::~StreamLog() { Stop(); }
+
+// ---- start and stop
+
+Status StreamLog::Start() {
+  txn_ = std::make_unique<Transaction>(store_);
+  txn_->MuteEffects(true);
+  {
+    const std::lock_guard lock(mutex_);
+    TRY(TakeUp());
+  }
+  thread_ = StartThread("stream", [this] { Run(); });
+  return Ok();
+}
+
+// What comes from here on has a new name: the directory may be a copy, or an older state of one, and the log may lack
+// its end after a loss of power. Then others have told, or were told, other things under the old name.
+Status StreamLog::TakeUp() {
+  const std::string kept = TRY(store_.ReadNote(kHistoryRow));
+  if (kept.empty()) {
+    history_.id = DrawReplicationId();
+    return Save();
+  }
+  history_ = TRY(DecodeHistory(kept));
+  follows_ = history_.follows;
+  if (const std::string applied = TRY(store_.ReadNote(kAppliedRow)); !applied.empty()) {
+    SetApplied(TRY(DecodeApplied(applied)));
+  }
+  logs_ = history_.logs;
+  can_continue_ = history_.logs;
+  if (!history_.logs) {
+    if (!history_.follows) history_.StartAnew();
+    return Save();
+  }
+  if (history_.follows) {
+    history_.anchors.push_back({applied_offset_, store_.LatestSequence() + 1, kNoDb});
+    Restart(history_.anchors.back());
+    return Save();
+  }
+  store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  Restart(history_.anchors.back());
+  const Status read = ReadToEnd(LogReader::Patience::kLong);
+  if (!read.ok()) {
+    Log(LogSeverity::kWarning, "replication: the log does not reach back to where it was read last; replicas "
+                               "will be sent everything: " + std::string(read.text()));
+    history_.StartAnew();
+    const Anchor last = history_.anchors.back();
+    history_.anchors = {{last.offset, store_.LatestSequence() + 1, kNoDb}};
+    Restart(history_.anchors.back());
+  } else {
+    TRY(ForkHere(stream_->offset()));
+  }
+  return Save();
+}
+
+// Who comes to this place from an older anchor has to find what who begins here starts with: no database is selected.
+Status StreamLog::ForkHere(uint64_t offset) {
+  txn_->AddStream("");
+  TRY(txn_->Commit(CommitMode::kWait));
+  history_.Fork(offset);
+  history_.anchors.push_back({offset, store_.LatestSequence() + 1, kNoDb});
+  Restart(history_.anchors.back());
+  return Ok();
+}
+
+void StreamLog::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  news_.notify_all();
+  const bool has_run = thread_.joinable();
+  if (has_run) thread_.join();
+  const std::lock_guard lock(mutex_);
+  const Status saved = has_run ? Save() : Ok();
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  stream_.reset();
+  txn_.reset();
+}
+
+Status StreamLog::Save() {
+  txn_->PutNote(kHistoryRow, EncodeHistory(history_));
+  return txn_->Commit(CommitMode::kWait);
+}
+
+// ---- what is asked
+
+History StreamLog::history() const {
+  const std::lock_guard lock(mutex_);
+  return history_;
+}
+
+uint64_t StreamLog::offset() const {
+  return follows_ || !logs_ ? applied_offset_ : read_offset_;
+}
+
+void StreamLog::SetApplied(const Applied& applied) {
+  applied_db_ = applied.db;
+  applied_offset_ = applied.offset;
+}
+
+Result<uint64_t> StreamLog::ReadOffset() {
+  const std::lock_guard lock(mutex_);
+  if (history_.logs && !history_.follows) TRY(ReadToEnd());
+  return offset();
+}
+
+uint64_t StreamLog::OffsetNow() {
+  const Result<uint64_t> end = ReadOffset();
+  return end.ok() ? *end : offset();
+}
+
+Anchor StreamLog::position() const {
+  const std::lock_guard lock(mutex_);
+  return stream_ == nullptr ? Anchor{applied_offset_, 1, kNoDb} : stream_->position();
+}
+
+Applied StreamLog::applied() const {
+  return {applied_offset_, applied_db_};
+}
+
+uint64_t StreamLog::FirstByte() const {
+  const uint64_t end = offset();
+  const auto kept = static_cast<uint64_t>(settings_.repl_backlog_size.load());
+  const std::lock_guard lock(mutex_);
+  if (history_.anchors.empty()) return end + 1;
+  return std::max(history_.anchors.front().offset, end > kept ? end - kept : 0) + 1;
+}
+
+uint64_t StreamLog::FirstNeeded() const {
+  const std::lock_guard lock(mutex_);
+  return history_.logs ? history_.anchors.front().sequence : kNothingNeeded;
+}
+
+// ---- on the disk
+
+// The offset is read first: what the stream has by then is in the log, and the sync comes after it.
+Status StreamLog::Sync() {
+  std::unique_lock lock(mutex_);
+  const std::string id = history_.id;
+  const bool is_read = !history_.logs || history_.follows || (stream_ != nullptr && ReadToEnd().ok());
+  const uint64_t reached = offset();
+  lock.unlock();
+  const uint64_t latest = store_.LatestSequence();
+  if (latest > synced_sequence_) TRY(store_.SyncLog());
+  lock.lock();
+  synced_sequence_ = std::max(synced_sequence_.load(), latest);
+  // An offset of another stream says nothing of the one there is now.
+  if (is_read && history_.id == id) synced_offset_ = std::max(synced_offset_.load(), reached);
+  return Ok();
+}
+
+bool StreamLog::is_synced() const { return store_.LatestSequence() <= synced_sequence_; }
+
+// Under `appendfsync always` nothing is said before it is on the disk.
+uint64_t StreamLog::synced_offset() const {
+  return settings_.fsync_policy() == AppendFsync::kAlways ? offset() : synced_offset_.load();
+}
+
+// ---- the log on and off
+
+// Every command that began before holds its stripes until it is committed; while what is returned lives, none begins.
+Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
+  std::unique_ptr<Transaction> all = std::make_unique<Transaction>(store_);
+  TRY(all->BeginAlone(WallMs()));
+  return all;
+}
+
+// Whoever calls is counted as a replica already, so from the look at history_ on the log stays (EndLogging). Who waits
+// for a lock meanwhile learns with it that there are effects to tell.
+Status StreamLog::BeginLogging() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (history_.logs) return Ok();
+  }
+  const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
+  const std::lock_guard lock(mutex_);
+  if (history_.logs) return Ok();
+  if (history_.follows) return Status::Io("the server has become a replica");
+  store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  if (!history_.anchors.empty()) history_.StartAnew();  // there was a log once, and then changes without one
+  history_.logs = true;
+  history_.anchors = {{applied_offset_, store_.LatestSequence() + 1, kNoDb}};
+  Restart(history_.anchors.back());
+  TRY(Save());
+  can_continue_ = true;
+  logs_ = true;
+  return Ok();
+}
+
+void StreamLog::EndLogging() {
+  const std::lock_guard lock(mutex_);
+  if (!history_.logs || history_.follows || events_.has_replicas()) return;
+  store_.SetInterest(kInterestInEffects, 0);
+  SetApplied({stream_->offset(), 0});
+  history_.logs = false;
+  logs_ = can_continue_ = false;
+  stream_.reset();
+  store_.log_tail().Turn(false);
+  const Status saved = Save();
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+}
+
+void StreamLog::Restart(const Anchor& anchor) {
+  store_.log_tail().Turn(true);
+  stream_ = std::make_unique<LogStream>(store_, anchor);
+  read_offset_ = anchor.offset;
+}
+
+Status StreamLog::LogLocked(std::span<const std::string_view> argv) {
+  if (!history_.logs || history_.follows) return Ok();
+  const int db = stream_->position().db;
+  txn_->AddEffect(std::max(db, 0), argv);
+  return txn_->Commit(CommitMode::kWait);
+}
+
+Status StreamLog::LogCommand(std::span<const std::string_view> argv) {
+  const std::lock_guard lock(mutex_);
+  return LogLocked(argv);
+}
+
+void StreamLog::WantAcks() {
+  {
+    const std::lock_guard lock(mutex_);
+    wants_acks_ = kicked_ = true;
+  }
+  wake_.notify_one();
+}
+
+// ---- reading
+
+void StreamLog::DropAnchor() {
+  const Anchor here = stream_->position();
+  const auto kept = static_cast<uint64_t>(settings_.repl_backlog_size.load());
+  if (here.offset - history_.anchors.back().offset < std::max(kBytesPerAnchor, kept / (kMostAnchors - 2))) return;
+  history_.anchors.push_back(here);
+  // The oldest that is needed is the last one before what is kept.
+  const uint64_t from = here.offset > kept ? here.offset - kept : 0;
+  while (history_.anchors.size() > 1 &&
+         (history_.anchors[1].offset <= from || history_.anchors.size() > kMostAnchors)) {
+    history_.anchors.erase(history_.anchors.begin());
+  }
+  const Status saved = Save();
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+}
+
+// Reads a batch, if there is one.
+Status StreamLog::ReadOn(bool& progressed, LogReader::Patience patience) {
+  scratch_.clear();
+  const LogReader::Outcome outcome = TRY(stream_->Next(scratch_, patience));
+  if (outcome == LogReader::Outcome::kGone) return Status::Corruption("a part of the log is gone");
+  progressed = outcome == LogReader::Outcome::kBatch;
+  read_offset_ = stream_->offset();
+  if (progressed) DropAnchor();
+  return Ok();
+}
+
+Status StreamLog::ReadToEnd(LogReader::Patience patience) {
+  for (bool progressed = true; progressed;) TRY(ReadOn(progressed, patience));
+  return Ok();
+}
+
+// The end of the stream of a replica, which commits meanwhile: only a snapshot says what belongs together.
+Result<Anchor> StreamLog::AnchorOfNow() {
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
+  const Applied applied = TRY(DecodeApplied(TRY(snapshot->ReadNote(kAppliedRow))));
+  return Anchor{applied.offset, snapshot->sequence() + 1, applied.db};
+}
+
+// The thread cannot read the log on: it goes on at the log's end, and all replicas are sent everything.
+void StreamLog::LeaveGap() {
+  Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
+  Anchor end{stream_->offset(), store_.LatestSequence() + 1, kNoDb};
+  if (history_.follows) {
+    const Result<Anchor> now = AnchorOfNow();
+    if (!now.ok()) return;  // the thread tries again
+    end = *now;
+  } else {
+    history_.StartAnew();
+  }
+  history_.anchors = {end};
+  Restart(end);
+  static_cast<void>(Save().ok());
+  events_.on_stream_changed();  // what they acknowledge is counted otherwise
+}
+
+void StreamLog::PassHole(const Anchor& unread) {
+  const std::lock_guard lock(mutex_);
+  if (stream_ == nullptr) return;
+  if (unread.sequence >= stream_->position().sequence) return LeaveGap();
+  const size_t had = history_.anchors.size();
+  std::erase_if(history_.anchors, [&unread](const Anchor& anchor) { return anchor.sequence <= unread.sequence; });
+  if (history_.anchors.size() == had) return;  // another replica has found the same hole
+  if (history_.anchors.empty()) history_.anchors.push_back(stream_->position());
+  const uint64_t kept = history_.anchors.front().offset;
+  Log(LogSeverity::kWarning, "replication: the log cannot be read at offset " + std::to_string(unread.offset) +
+                                 "; replicas that have less than offset " + std::to_string(kept) +
+                                 " will be sent everything");
+  if (const Status saved = Save(); !saved.ok()) {
+    Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  }
+}
+
+void StreamLog::Run() {
+  int quiet_rounds = 0;
+  int failed_rounds = 0;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (std::exchange(wants_acks_, false)) static_cast<void>(LogLocked(kGetAck).ok());
+    bool any = false;
+    Status status;
+    if (stream_ != nullptr) {
+      int batches = kBatchesPerRound;
+      for (bool progressed = true; progressed && status.ok() && batches > 0; --batches) {
+        status = ReadOn(progressed);
+        any = any || progressed;
+      }
+      kicked_ = kicked_ || batches == 0;
+    }
+    failed_rounds = status.ok() ? 0 : failed_rounds + 1;
+    if (failed_rounds == 1) {
+      Log(LogSeverity::kWarning, "replication: the log could not be read: " + std::string(status.text()));
+    }
+    if (failed_rounds > kMostFailedRounds) {
+      LeaveGap();
+      failed_rounds = 0;
+    }
+    if (any) {
+      quiet_rounds = 0;
+      news_.notify_all();
+    }
+    // Others have their turn with the mutex.
+    const auto pause = ++quiet_rounds < kBusyRounds ? kPause : kIdlePause;
+    wake_.wait_for(lock, pause, [this] { return stopping_ || kicked_; });
+    kicked_ = false;
+  }
+}
+
+bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {
+  if (store_.ReadableSequence() >= sequence) return true;
+  std::unique_lock lock(mutex_);
+  if (!stopping_) news_.wait_for(lock, std::chrono::microseconds(most_us));
+  return store_.ReadableSequence() >= sequence;
+}
+
+// ---- roles
+
+Status StreamLog::TurnReplica(bool wants_acks) {
+  const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
+  const std::lock_guard lock(mutex_);
+  if (history_.follows) return Ok();
+  if (wants_acks) TRY(LogLocked(kGetAck));
+  store_.EndEffects();
+  Status status = ReadUp();
+  if (status.ok()) {
+    history_.follows = follows_ = true;
+    // The new primary knows what this server's stream was called before it was started, or promoted, in vain. Without
+    // a log nobody can say that nothing has changed since.
+    if (history_.logs) history_.TakeForkBack(applied_offset_);
+    txn_->PutNote(kAppliedRow, EncodeApplied(applied()));
+    status = Save();
+  }
+  if (status.ok()) return status;
+  history_.follows = follows_ = false;
+  if (history_.logs) store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  return status;
+}
+
+// What is applied is all that there is. REQUIRES: nobody writes.
+Status StreamLog::ReadUp() {
+  if (!history_.logs) return Ok();
+  TRY(ReadToEnd());
+  SetApplied({stream_->offset(), std::max(stream_->position().db, 0)});
+  return Ok();
+}
+
+Status StreamLog::TurnPrimary() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!history_.follows) return Ok();
+    if (!history_.logs) {
+      history_.follows = follows_ = false;
+      return Save();
+    }
+  }
+  const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
+  const std::lock_guard lock(mutex_);
+  TRY(ForkHere(applied_offset_));
+  history_.follows = follows_ = false;
+  store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  return Save();
+}
+
+void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const {
+  if (!stream.empty()) txn.AddStream(stream);
+  txn.PutNote(kAppliedRow, EncodeApplied(applied));
+}
+
+void StreamLog::NoteApplied(const Applied& applied) {
+  SetApplied(applied);
+}
+
+Status StreamLog::Fork() {
+  const std::lock_guard lock(mutex_);
+  history_.StartAnew();
+  return Save();
+}
+
+Status StreamLog::Rename(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (id.empty() || id == history_.id) return Ok();
+  history_.Fork(applied_offset_, id);
+  return Save();
+}
+
+StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Applied& applied, Transaction& txn)
+    : log_(log), lock_(log.mutex_), history_(log.history_), applied_(applied) {
+  history_.StartAnew(id);
+  history_.follows = history_.logs = true;
+  history_.anchors = {{applied.offset, log.store_.LatestSequence() + 1, kNoDb}};
+  txn.PutNote(kHistoryRow, EncodeHistory(history_));
+  txn.PutNote(kAppliedRow, EncodeApplied(applied));
+}
+
+void StreamLog::Adoption::Done() {
+  log_.history_ = history_;
+  log_.SetApplied(applied_);
+  log_.synced_offset_ = 0;  // it was of another stream
+  log_.follows_ = true;
+  log_.Restart(history_.anchors.back());
+  log_.logs_ = log_.can_continue_ = true;
+}
+
+// ---- a snapshot's place in the stream
+
+Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& before) {
+  const uint64_t next = snapshot.sequence() + 1;
+  bool follows;
+  {
+    const std::lock_guard lock(mutex_);
+    follows = history_.follows;
+  }
+  if (follows) {
+    const Applied applied = TRY(DecodeApplied(TRY(snapshot.ReadNote(kAppliedRow))));
+    return Anchor{applied.offset, next, applied.db};
+  }
+  LogStream stream(store_, before);
+  std::string bytes;
+  while (stream.position().sequence < next) {
+    const Anchor last = stream.position();
+    bytes.clear();
+    const LogReader::Outcome outcome = TRY(stream.Next(bytes, LogReader::Patience::kLong));
+    if (outcome == LogReader::Outcome::kGone) return Status::Io("a part of the log is gone");
+    if (outcome == LogReader::Outcome::kCaughtUp || stream.batch_sequence() >= next) {
+      return Anchor{last.offset, next, last.db};
+    }
+  }
+  return stream.position();
+}
+
+}  // namespace cairn

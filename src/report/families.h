@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The families of commands of this folder, and the parts that they are given (command/parts.h).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "command/table.h"
+
+namespace cairn {
+
+class AccessLog;
+class ClientMemory;
+class ClientRegistry;
+class Conditions;
+class Config;
+class Listener;
+class MemoryPeak;
+class PubSub;
+class RdbSaves;
+class Replication;
+class Scripting;
+class Stats;
+class Tracking;
+class Waiters;
+struct Identity;
+struct SaveState;
+struct Settings;
+
+struct MemoryParts {
+  MemoryPeak& memory_peak;
+  ClientMemory& client_memory;
+  const Scripting& scripting;
+  const Settings& settings;
+};
+
+struct ReportParts {
+  const Identity& identity;
+  const Config& config;
+  const Settings& settings;
+  const Conditions& conditions;
+  Stats& stats;
+  MemoryPeak& memory_peak;
+  std::function<std::vector<Listener*>()> listeners;
+  ClientRegistry& clients;
+  ClientMemory& client_memory;
+  AccessLog& access_log;
+  PubSub& pubsub;
+  Tracking& tracking;
+  Waiters& waiters;
+  Scripting& scripting;
+  SaveState& saves;
+  RdbSaves& rdb_saves;
+  Replication& replication;
+};
+
+std::span<const CommandRow> InfoCommands();
+std::span<const CommandRow> MemoryCommands();
+
+}  // namespace cairn

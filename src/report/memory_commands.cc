@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MEMORY and its subcommands. A key's data is on disk; what USAGE tells is the memory that its rows
+// take when all of them are in the key cache.
+#include <algorithm>
+
+#include "base/number.h"
+#include "client/client_memory.h"
+#include "command/help.h"
+#include "command/parts.h"
+#include "config/settings.h"
+#include "encoding/varint.h"
+#include "report/report.h"
+#include "script/scripting.h"
+#include "report/families.h"
+#include "stats/process_memory.h"
+#include "stats/server_state.h"
+#include "storage/store.h"
+#include "types/fragments.h"
+#include "types/string.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kRowOverheadBytes = 64;  // of a cached row beside its key and value
+constexpr int64_t kDefaultSamples = 5;
+
+uint64_t RowBytes(std::string_view row, std::string_view value) {
+  return kRowOverheadBytes + row.size() + value.size();
+}
+
+// Elements in a row: a chunk of a list holds several (types/list_chunks.h), any other row is one.
+uint64_t ElementsIn(Type type, std::string_view value) {
+  if (type != Type::kList || value.empty()) return 1;
+  std::string_view packed = value.substr(1);
+  uint64_t count = 0;
+  return ReadVarint(packed, count) && count > 0 ? count : 1;
+}
+
+// The bytes of a spread string's rows, were there no zeros in it: how many of them are not there only a walk over
+// all of them would tell.
+Result<uint64_t> FragmentBytes(const KeyEntry& entry) {
+  const uint64_t length = TRY(TextSize(entry));
+  return length + (length / Fragments::kFragmentBytes + 1) * kRowOverheadBytes;
+}
+
+// The bytes of all rows of a spread collection in `space`, from the average of the first `samples`;
+// 0: all.
+Result<uint64_t> EstimateRows(CommandContext& ctx, const Key& key, const SpreadPayload& spread,
+                              Type type, Space space, uint64_t samples) {
+  uint64_t rows = 0;
+  uint64_t bytes = 0;
+  uint64_t elements = 0;
+  Cursor cursor = ctx.txn().Scan(MakeCollectionStart(space, spread.id, key.stripe()),
+                                 MakeCollectionEnd(space, spread.id, key.stripe()));
+  for (; cursor.Valid() && (samples == 0 || rows < samples); cursor.Next(), ++rows) {
+    bytes += RowBytes(cursor.row(), cursor.value());
+    elements += ElementsIn(type, cursor.value());
+  }
+  const bool complete = !cursor.Valid();
+  TRY(cursor.TakeStatus());
+  if (complete || elements == 0) return bytes;
+  return static_cast<uint64_t>(static_cast<double>(bytes) / static_cast<double>(elements) *
+                               static_cast<double>(spread.count));
+}
+
+// MEMORY USAGE key [SAMPLES count]
+Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
+  args.Skip(1);
+  Keyspace keys = ctx.keys();
+  keys.TellMisses(false);
+  const Key key = keys.Name(args.Bytes());
+  int64_t samples = kDefaultSamples;
+  while (args.More()) {
+    if (args.left() < 2 || !args.Keyword("samples")) return Status::Reply(errors::kSyntax);
+    samples = args.Integer();
+    TRY(args.Check());
+    if (samples < 0) return Status::Reply(errors::kSyntax);
+  }
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  if (!entry.exists()) {
+    reply.Null();
+    return Ok();
+  }
+  uint64_t bytes = RowBytes(key.row().row(), entry.payload());
+  if (entry.encoding() == Encoding::kSpread && entry.type() == Type::kString) {
+    bytes += TRY(FragmentBytes(entry));
+  } else if (entry.encoding() == Encoding::kSpread) {
+    const SpreadPayload spread = TRY(DecodeSpreadPayload(entry.payload()));
+    const auto n = static_cast<uint64_t>(samples);
+    bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kElements, n));
+    if (entry.type() == Type::kZset)
+      bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kScores, n));
+  }
+  reply.Integer(static_cast<int64_t>(bytes));
+  return Ok();
+}
+
+double Ratio(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Two sizes of which the first contains the second: their ratio and their difference.
+struct Excess {
+  std::string_view ratio_name;
+  std::string_view bytes_name;
+  uint64_t bytes;
+  uint64_t used_bytes;
+};
+
+void ReplyField(Reply& reply, std::string_view name, uint64_t value) {
+  reply.Bulk(name);
+  reply.Integer(static_cast<int64_t>(value));
+}
+
+void ReplyExcess(Reply& reply, const Excess& excess) {
+  reply.Bulk(excess.ratio_name);
+  reply.Double(Ratio(excess.bytes, excess.used_bytes));
+  reply.Bulk(excess.bytes_name);
+  reply.Integer(static_cast<int64_t>(excess.bytes - excess.used_bytes));
+}
+
+void ReplyAllocator(Reply& reply, const ProcessMemory& memory) {
+  ReplyField(reply, "allocator.allocated", memory.allocated);
+  ReplyField(reply, "allocator.active", memory.active);
+  ReplyField(reply, "allocator.resident", memory.resident);
+  ReplyExcess(reply, {"allocator-fragmentation.ratio", "allocator-fragmentation.bytes", memory.active,
+                      memory.allocated});
+  ReplyExcess(reply, {"allocator-rss.ratio", "allocator-rss.bytes", memory.resident, memory.active});
+  ReplyExcess(reply, {"rss-overhead.ratio", "rss-overhead.bytes", memory.rss, memory.resident});
+  ReplyExcess(reply, {"fragmentation", "fragmentation.bytes", memory.rss, memory.allocated});
+}
+
+// The databases that have keys, with their hash tables: no key of theirs is in one.
+size_t ReplyDatabases(CommandContext& ctx, Reply& reply, uint64_t& keys) {
+  size_t shown = 0;
+  for (int db = 0; db < ctx.txn().store().databases(); ++db) {
+    const auto count = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
+    if (count == 0) continue;
+    keys += count;
+    ++shown;
+    reply.Bulk("db." + std::to_string(db));
+    reply.Map(3);
+    ReplyField(reply, "overhead.hashtable.main", 0);
+    ReplyField(reply, "overhead.hashtable.expires", 0);
+    ReplyField(reply, "overhead.hashtable.slot-to-keys", 0);
+  }
+  return shown;
+}
+
+// MEMORY STATS: of the data set what is in memory counts, that is rows in the key cache and in memtables; all else is
+// overhead.
+Status MemoryStats(const MemoryParts& parts, CommandContext& ctx, Args&, Reply& reply) {
+  constexpr size_t kFields = 27;
+  const ProcessMemory memory = ProcessMemory::Read();
+  const uint64_t peak = parts.memory_peak.Note(memory.allocated);
+  const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
+  const uint64_t rows = std::min<uint64_t>(ctx.txn().store().cache().usage() + ctx.txn().store().MemtableBytes(),
+                                           memory.allocated);
+  const ClientMemory::Totals clients = parts.client_memory.totals();
+  uint64_t keys = 0;
+  const size_t mark = reply.Later();
+  ReplyField(reply, "peak.allocated", peak);
+  ReplyField(reply, "total.allocated", memory.allocated);
+  ReplyField(reply, "startup.allocated", start);
+  ReplyField(reply, "replication.backlog", 0);
+  ReplyField(reply, "clients.slaves", clients.replicas);
+  ReplyField(reply, "clients.normal", clients.normal);
+  ReplyField(reply, "cluster.links", 0);
+  ReplyField(reply, "aof.buffer", 0);
+  ReplyField(reply, "lua.caches", parts.scripting.cache().bytes() + parts.scripting.vm_bytes());
+  ReplyField(reply, "functions.caches", parts.scripting.libraries()->bytes());
+  const size_t databases = ReplyDatabases(ctx, reply, keys);
+  ReplyField(reply, "overhead.total", memory.allocated - rows);
+  ReplyField(reply, "keys.count", keys);
+  ReplyField(reply, "keys.bytes-per-key", keys == 0 ? 0 : (memory.allocated - start) / keys);
+  ReplyField(reply, "dataset.bytes", rows);
+  reply.Bulk("dataset.percentage");
+  reply.Double(100 * std::min(1.0, Ratio(rows, memory.allocated - start)));
+  reply.Bulk("peak.percentage");
+  reply.Double(100 * Ratio(memory.allocated, peak));
+  ReplyAllocator(reply, memory);
+  reply.FinishMap(mark, kFields + databases);
+  return Ok();
+}
+
+// MEMORY MALLOC-STATS
+Status MallocStats(CommandContext&, Args&, Reply& reply) {
+  reply.Verbatim("txt", DescribeAllocator());
+  return Ok();
+}
+
+// MEMORY DOCTOR
+Status Doctor(const MemoryParts& parts, CommandContext&, Args&, Reply& reply) {
+  const uint64_t budget = MemoryBudget(parts.settings);
+  const ProcessMemory memory = ProcessMemory::Read();
+  std::string text = "The process takes " + HumanBytes(memory.rss) + " of memory; the budget is " +
+                     HumanBytes(budget) + ". ";
+  if (memory.rss <= budget) {
+    text += "Nothing needs to be done.\n";
+  } else {
+    text +=
+        "That is " + HumanBytes(memory.rss - budget) +
+        " more than it should. See INFO cairn for who holds it: buffers of clients that do not "
+        "read their replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
+  }
+  reply.Verbatim("txt", text);
+  return Ok();
+}
+
+// MEMORY PURGE
+Status Purge(CommandContext&, Args&, Reply& reply) {
+  PurgeFreeMemory();
+  reply.Ok();
+  return Ok();
+}
+
+constexpr std::string_view kHelp[] = {
+    "DOCTOR",
+    "    Say whether memory is as it should be.",
+    "MALLOC-STATS",
+    "    The report of the memory allocator on itself.",
+    "PURGE",
+    "    Give free pages back to the system.",
+    "STATS",
+    "    What memory is used for.",
+    "USAGE <key> [SAMPLES <count>]",
+    "    The bytes <key> takes when all of it is in the key cache, estimated from <count>",
+    "    of its elements (5 unless told otherwise, 0 for all).",
+};
+
+// MEMORY HELP
+Status MemoryHelp(CommandContext&, Args&, Reply& reply) {
+  ReplyHelp(reply, "MEMORY", kHelp);
+  return Ok();
+}
+
+constexpr auto kGroup = Group::kServer;
+constexpr std::string_view kPerShard =
+    "nondeterministic_output request_policy:all_shards response_policy:special";
+
+constexpr CommandRow kSubcommandRows[] = {
+    {.name = "usage", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = Usage,
+     .group = kGroup, .since = "4.0.0", .summary = "Estimates the memory a key takes.",
+     .complexity = "O(N) with N the number of samples", .syntax = "key [SAMPLES count]"},
+    {.name = "doctor", .arity = 2, .flags = kSlowLane, .run = With<Doctor>, .group = kGroup,
+     .since = "4.0.0", .summary = "Says whether memory is as it should be.", .complexity = "O(1)",
+     .tips = kPerShard},
+    {.name = "purge", .arity = 2, .flags = kSlowLane, .run = Purge, .group = kGroup,
+     .since = "4.0.0", .summary = "Gives free memory back to the system.",
+     .complexity = "Depends on how much is free",
+     .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "stats", .arity = 2, .flags = kSlowLane, .run = With<MemoryStats>, .group = kGroup,
+     .since = "4.0.0", .summary = "Returns what memory is used for.", .complexity = "O(1)",
+     .tips = kPerShard},
+    {.name = "malloc-stats", .arity = 2, .flags = kSlowLane, .run = MallocStats, .group = kGroup,
+     .since = "4.0.0", .summary = "Returns the memory allocator's report.",
+     .complexity = "Depends on how much memory is in use.", .tips = kPerShard},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup,
+     .since = "4.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+};
+
+constexpr CommandRow kRows[] = {
+    {.name = "memory", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "4.0.0",
+     .summary = "Commands about memory.", .complexity = "Depends on the subcommand.",
+     .subcommands = kSubcommandRows},
+};
+
+}  // namespace
+
+std::span<const CommandRow> MemoryCommands() { return kRows; }
+
+}  // namespace cairn

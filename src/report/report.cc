@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "command/parts.h"
+
+namespace cairn {
+
+// ---- the text
+
+void Report::Section(std::string_view title) {
+  if (!text_.empty()) text_.append("\r\n");
+  text_.append("# ").append(title).append("\r\n");
+}
+
+void Report::Field(std::string_view name, std::string_view value) {
+  text_.append(name).append(":").append(value).append("\r\n");
+}
+
+void Report::Field(std::string_view name, int64_t value) {
+  Field(name, std::string_view(std::to_string(value)));
+}
+
+void Report::Field(std::string_view name, uint64_t value) {
+  Field(name, std::string_view(std::to_string(value)));
+}
+
+void Report::Field(std::string_view name, double value, int digits) {
+  char buffer[64];
+  const int size = std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
+  Field(name, std::string_view(buffer, static_cast<size_t>(size)));
+}
+
+void Report::Bytes(std::string_view name, uint64_t bytes) {
+  Field(name, bytes);
+  Field(std::string(name) + "_human", std::string_view(HumanBytes(bytes)));
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + "B";
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  constexpr std::string_view kUnits = "BKMGTPE";
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.2f%c", value, kUnits[unit]);
+  return buffer;
+}
+
+namespace {
+
+// ---- which sections are wanted
+
+std::vector<const ReportSection*> AllSections() {
+  std::vector<const ReportSection*> sections;
+  for (const auto part :
+       {ProcessSections(), ActivitySections(), ReplicationSections(), CommandSections(), StorageSections()}) {
+    for (const ReportSection& section : part) sections.push_back(&section);
+  }
+  return sections;
+}
+
+bool IsWanted(const ReportSection& section, Args& args) {
+  if (args.size() == 1) return section.by_default;
+  for (size_t i = 1; i < args.size(); ++i) {
+    const std::string_view asked = args[i];
+    if (EqualsIgnoreCase(asked, section.name) || EqualsIgnoreCase(asked, "everything")) return true;
+    if (EqualsIgnoreCase(asked, "all") && section.in_all) return true;
+    if (EqualsIgnoreCase(asked, "default") && section.by_default) return true;
+  }
+  return false;
+}
+
+// INFO [section [section ...]]
+Status Info(const ReportParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  Report text;
+  for (const ReportSection* section : AllSections()) {
+    if (!IsWanted(*section, args)) continue;
+    text.Section(section->title);
+    TRY(section->write(parts, ctx, text));
+  }
+  reply.Verbatim("txt", text.Take());
+  return Ok();
+}
+
+constexpr CommandRow kRows[] = {
+    {.name = "info", .arity = -1, .flags = kLoading | kStale | kSlowLane, .run = With<Info>,
+     .group = Group::kServer, .since = "1.0.0",
+     .summary = "Returns what the server tells of itself.", .complexity = "O(1)",
+     .syntax = "[section [section ...]]", .acl = "dangerous",
+     .tips = "nondeterministic_output request_policy:all_shards response_policy:special"},
+};
+
+}  // namespace
+
+std::span<const CommandRow> InfoCommands() { return kRows; }
+
+}  // namespace cairn

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// INFO replication, as Sentinel and clients read it.
+#include <algorithm>
+
+#include "base/clock.h"
+#include "config/settings.h"
+#include "replication/replication.h"
+#include "report/report.h"
+
+namespace cairn {
+namespace {
+
+void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, Report& text) {
+  Replication& replication = parts.replication;
+  const Follower& follower = replication.follower();
+  const Follower::State state = follower.state();
+  const bool up = state == Follower::State::kConnected;
+  const int64_t now_ms = WallMs();
+  const auto offset = static_cast<int64_t>(replication.log().offset());
+  text.Field("master_host", std::string_view(primary.host));
+  text.Field("master_port", primary.port);
+  text.Field("master_link_status", up ? "up" : "down");
+  text.Field("master_last_io_seconds_ago", up ? (now_ms - follower.last_io_ms()) / 1000 : -1);
+  text.Field("master_sync_in_progress", state == Follower::State::kSync);
+  text.Field("slave_read_repl_offset", up ? static_cast<int64_t>(follower.received_offset()) : offset);
+  text.Field("slave_repl_offset", offset);
+  if (state == Follower::State::kSync) {
+    const uint64_t size = follower.sync_size();
+    const uint64_t received = follower.sync_received();
+    text.Field("master_sync_total_bytes", size);
+    text.Field("master_sync_read_bytes", received);
+    text.Field("master_sync_left_bytes", size > received ? size - received : 0);
+    text.Field("master_sync_perc", size > 0 ? 100.0 * static_cast<double>(received) / static_cast<double>(size) : 0, 2);
+    text.Field("master_sync_last_io_seconds_ago", (now_ms - follower.last_io_ms()) / 1000);
+  }
+  if (!up) text.Field("master_link_down_since_seconds", (now_ms - follower.down_since_ms()) / 1000);
+  text.Field("slave_priority", parts.settings.replica_priority.load());
+  text.Field("slave_read_only", parts.settings.replica_read_only.load());
+  text.Field("replica_announced", parts.settings.replica_announced.load());
+}
+
+std::string_view StateName(const Replica& replica) {
+  if (replica.is_written) return "wait_bgsave";
+  switch (replica.state) {
+    case Replica::State::kWaiting: return "wait_bgsave";
+    case Replica::State::kSending: return "send_bulk";
+    case Replica::State::kOnline: return "online";
+  }
+  return "unknown";
+}
+
+Status WriteReplication(const ReportParts& parts, CommandContext&, Report& text) {
+  Replication& replication = parts.replication;
+  const auto primary = replication.primary();
+  text.Field("role", primary ? "slave" : "master");
+  if (primary) WriteLink(parts, *primary, text);
+  const auto replicas = replication.replicas().All();
+  text.Field("connected_slaves", static_cast<uint64_t>(replicas.size()));
+  if (parts.settings.min_replicas_to_write > 0 && parts.settings.min_replicas_max_lag_s > 0) {
+    text.Field("min_slaves_good_slaves", static_cast<int64_t>(replication.replicas().CountGood()));
+  }
+  for (size_t i = 0; i < replicas.size(); ++i) {
+    const Replica& replica = *replicas[i];
+    const int64_t lag_s = replica.state == Replica::State::kOnline ? (WallMs() - replica.acked_ms) / 1000 : 0;
+    text.Field("slave" + std::to_string(i), "ip=" + replica.ip + ",port=" + std::to_string(replica.port) + ",state=" +
+                                                std::string(StateName(replica)) + ",offset=" +
+                                                std::to_string(replica.acked) + ",lag=" + std::to_string(lag_s));
+  }
+  const History history = replication.log().history();
+  const uint64_t offset = replication.log().OffsetNow();
+  const uint64_t first = replication.log().FirstByte();
+  const bool logs = replication.log().logs();
+  text.Field("master_failover_state", replication.failover_state());
+  text.Field("master_replid", std::string_view(history.id));
+  const auto* const former = history.former.empty() ? nullptr : &history.former.front();
+  text.Field("master_replid2", former == nullptr ? kNoReplicationId : std::string_view(former->id));
+  text.Field("master_repl_offset", offset);
+  text.Field("second_repl_offset", former == nullptr ? -1 : static_cast<int64_t>(former->end));
+  text.Field("repl_backlog_active", logs);
+  text.Field("repl_backlog_size", parts.settings.repl_backlog_size.load());
+  text.Field("repl_backlog_first_byte_offset", logs ? first : 0);
+  text.Field("repl_backlog_histlen", logs && offset + 1 > first ? offset + 1 - first : 0);
+  return Ok();
+}
+
+constexpr ReportSection kSections[] = {
+    {"replication", "Replication", true, true, WriteReplication},
+};
+
+}  // namespace
+
+std::span<const ReportSection> ReplicationSections() { return kSections; }
+
+}  // namespace cairn

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The families of commands of this folder, and the parts that they are given (command/parts.h).
+#pragma once
+
+#include <span>
+
+#include "command/table.h"
+
+namespace cairn {
+
+class LatencyMonitor;
+class Stats;
+struct Settings;
+
+struct LatencyParts {
+  LatencyMonitor& latency;
+  Stats& stats;
+  const Settings& settings;
+};
+
+std::span<const CommandRow> SlowLogCommands();
+std::span<const CommandRow> LatencyCommands();
+
+}  // namespace cairn

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/process_memory.h"
+
+#include <jemalloc/jemalloc.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+
+#include "base/thread.h"
+#include "storage/budget.h"
+
+// jemalloc reads it before main: it asks the kernel for huge pages (jemalloc(3), "opt.thp"). Memtables and the key
+// cache are read at random, and with small pages most reads would miss the processor's table of pages as well.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "thp:always";
+
+namespace cairn {
+namespace {
+
+// Below this, what is allocated and not in use would be a good part of the budget.
+constexpr uint64_t kSmallBudget = uint64_t{1} << 30;
+constexpr ssize_t kSmallBudgetDecayMs = 1000;
+
+// A row is often freed by another thread than the one that made it; with an arena for every few threads each arena
+// keeps holes the others cannot fill.
+void UseFirstArena() {
+  unsigned arena = 0;
+  mallctl("thread.arena", nullptr, nullptr, &arena, sizeof arena);
+}
+
+uint64_t ReadStat(const char* name) {
+  size_t value = 0;
+  size_t size = sizeof value;
+  return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
+}
+
+// jemalloc keeps its statistics as of the last time it was told to look.
+void RefreshStats() {
+  uint64_t epoch = 1;
+  size_t size = sizeof epoch;
+  mallctl("epoch", &epoch, &size, &epoch, size);
+}
+
+uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+uint64_t ReadRss() {
+  std::ifstream statm("/proc/self/statm");
+  uint64_t total_pages = 0;
+  uint64_t resident_pages = 0;
+  statm >> total_pages >> resident_pages;
+  return resident_pages * PageBytes();
+}
+
+}  // namespace
+
+ProcessMemory ProcessMemory::Read() {
+  RefreshStats();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {.allocated = ReadStat("stats.allocated"),
+          .active = ReadStat("stats.active"),
+          .resident = ReadStat("stats.resident"),
+          .rss = ReadRss(),
+          .rss_peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024,
+          .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
+}
+
+uint64_t MemoryBudget(const Settings& settings) {
+  const auto set = static_cast<uint64_t>(settings.memory_budget.load());
+  return set == 0 ? DefaultMemoryBudget() : set;
+}
+
+void ArrangeMemory(uint64_t budget_bytes) {
+  if (budget_bytes >= kSmallBudget) return;
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  for (const char* name : {"arenas.dirty_decay_ms", "arena.0.dirty_decay_ms"}) {
+    ssize_t decay_ms = kSmallBudgetDecayMs;
+    mallctl(name, nullptr, nullptr, &decay_ms, sizeof decay_ms);
+  }
+  UseFirstArena();
+  SetThreadSetUp(&UseFirstArena);
+}
+
+std::string DescribeAllocator() {
+  std::string text;
+  const auto append = [](void* to, const char* piece) { static_cast<std::string*>(to)->append(piece); };
+  malloc_stats_print(append, &text, nullptr);
+  return text;
+}
+
+void PurgeFreeMemory() {
+  const std::string all_arenas = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";
+  mallctl(all_arenas.c_str(), nullptr, nullptr, nullptr, 0);
+}
+
+}  // namespace cairn

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/stats.h"
+
+#include <algorithm>
+
+namespace cairn {
+namespace {
+
+// More prefixes than these are not kept apart: somebody is sending garbage through a script.
+constexpr size_t kMaxErrorPrefixes = 128;
+
+// A relaxed addition by a counter's only writer, which needs no locked instruction.
+void Add(std::atomic<uint64_t>& counter, uint64_t n = 1) {
+  counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+uint64_t Load(const std::atomic<uint64_t>& counter) {
+  return counter.load(std::memory_order_relaxed);
+}
+
+// "WRONGTYPE Operation against ..." is counted as WRONGTYPE.
+std::string_view PrefixOf(std::string_view error) { return error.substr(0, error.find(' ')); }
+
+void Subtract(CommandTotals& totals, const CommandTotals& baseline) {
+  totals.calls -= baseline.calls;
+  totals.usec -= baseline.usec;
+  totals.rejected -= baseline.rejected;
+  totals.failed -= baseline.failed;
+  totals.latency_usec -= baseline.latency_usec;
+  for (size_t i = 0; i < baseline.latency.size(); ++i) totals.latency[i] -= baseline.latency[i];
+}
+
+}  // namespace
+
+// ---- WorkerStats
+
+WorkerStats::WorkerStats(uint32_t command_count)
+    : per_command_(std::make_unique<PerCommand[]>(command_count)), command_count_(command_count) {}
+
+WorkerStats::~WorkerStats() {
+  for (uint32_t i = 0; i < command_count_; ++i) delete per_command_[i].latency.load();
+}
+
+void WorkerStats::OnCommand(const Command& command, int64_t usec, bool failed,
+                            std::string_view error) {
+  PerCommand& counters = per_command_[command.index()];
+  const uint64_t duration = usec < 0 ? 0 : static_cast<uint64_t>(usec);
+  Add(commands_);
+  Add(counters.calls);
+  Add(counters.usec, duration);
+  if (tracks_latency_.load(std::memory_order_relaxed)) {
+    LatencyHistogram* histogram = counters.latency.load(std::memory_order_relaxed);
+    if (histogram == nullptr) {
+      histogram = new LatencyHistogram;
+      counters.latency.store(histogram, std::memory_order_release);
+    }
+    histogram->Record(duration);
+  }
+  if (!failed) return;
+  Add(counters.failed);
+  if (!error.empty()) CountError(error);
+}
+
+void WorkerStats::OnScriptCalls(const ScriptCalls& calls) {
+  for (const ScriptCalls::Sum& sum : calls.sums) {
+    if (sum.command == nullptr) continue;
+    PerCommand& counters = per_command_[sum.command->index()];
+    Add(commands_, sum.calls);
+    Add(counters.calls, sum.calls);
+    Add(counters.usec, static_cast<uint64_t>(sum.usec));
+    Add(counters.rejected, sum.rejected);
+    Add(counters.failed, sum.failed);
+  }
+  for (const std::string& error : calls.errors) CountError(error);
+}
+
+void WorkerStats::OnRejected(const Command* command, std::string_view error) {
+  if (command != nullptr) Add(per_command_[command->index()].rejected);
+  CountError(error);
+}
+
+void WorkerStats::OnRead(uint64_t bytes) {
+  Add(input_bytes_, bytes);
+  Add(reads_);
+}
+
+void WorkerStats::OnWritten(uint64_t bytes) {
+  Add(output_bytes_, bytes);
+  Add(writes_);
+}
+
+void WorkerStats::OnSlowLane() { Add(slow_lane_); }
+
+void WorkerStats::CountError(std::string_view error) {
+  Add(errors_);
+  const std::string_view prefix = PrefixOf(error);
+  std::lock_guard lock(error_mutex_);
+  const auto found = errors_by_prefix_.find(prefix);
+  if (found != errors_by_prefix_.end()) {
+    ++found->second;
+  } else if (errors_by_prefix_.size() < kMaxErrorPrefixes) {
+    errors_by_prefix_.emplace(prefix, 1);
+  }
+}
+
+// ---- Stats
+
+// The sums at the last reset.
+struct Stats::Snapshot {
+  StatsTotals totals;
+  std::vector<CommandTotals> commands;
+  std::map<std::string, uint64_t> errors;
+};
+
+Stats::Stats(uint32_t command_count) : command_count_(command_count) {}
+
+Stats::~Stats() = default;
+
+WorkerStats& Stats::AddWorker() {
+  std::lock_guard lock(mutex_);
+  workers_.push_back(std::make_unique<WorkerStats>(command_count_));
+  workers_.back()->set_tracks_latency(tracks_latency_);
+  return *workers_.back();
+}
+
+void Stats::set_tracks_latency(bool on) {
+  std::lock_guard lock(mutex_);
+  tracks_latency_ = on;
+  for (const auto& worker : workers_) worker->set_tracks_latency(on);
+}
+
+StatsTotals Stats::Sum() const {
+  StatsTotals sum;
+  for (const auto& worker : workers_) {
+    sum.commands += Load(worker->commands_);
+    sum.net_input_bytes += Load(worker->input_bytes_);
+    sum.net_output_bytes += Load(worker->output_bytes_);
+    sum.reads_processed += Load(worker->reads_);
+    sum.writes_processed += Load(worker->writes_);
+    sum.error_replies += Load(worker->errors_);
+    sum.slow_lane_commands += Load(worker->slow_lane_);
+  }
+  sum.connections_received = accepted_.load();
+  sum.connections_rejected = refused_.load();
+  if (keyspace_ != nullptr) {
+    sum.lazyfreed_objects = keyspace_->lazyfreed_objects.load();
+    sum.keyspace_hits = keyspace_->keyspace_hits.load();
+    sum.keyspace_misses = keyspace_->keyspace_misses.load();
+    sum.expired_keys = keyspace_->expired_keys.load();
+  }
+  return sum;
+}
+
+std::vector<CommandTotals> Stats::SumCommands() const {
+  std::vector<CommandTotals> sums(command_count_);
+  for (const auto& worker : workers_) {
+    for (uint32_t i = 0; i < command_count_; ++i) {
+      const WorkerStats::PerCommand& counters = worker->per_command_[i];
+      CommandTotals& sum = sums[i];
+      sum.calls += Load(counters.calls);
+      sum.usec += Load(counters.usec);
+      sum.rejected += Load(counters.rejected);
+      sum.failed += Load(counters.failed);
+      const LatencyHistogram* histogram = counters.latency.load(std::memory_order_acquire);
+      if (histogram == nullptr) continue;
+      sum.latency_usec += histogram->sum_usec();
+      sum.latency.resize(LatencyHistogram::kBuckets);
+      for (int bucket = 0; bucket < LatencyHistogram::kBuckets; ++bucket) {
+        sum.latency[bucket] += histogram->count(bucket);
+      }
+    }
+  }
+  return sums;
+}
+
+std::map<std::string, uint64_t> Stats::SumErrors() const {
+  std::map<std::string, uint64_t> sums;
+  for (const auto& worker : workers_) {
+    std::lock_guard lock(worker->error_mutex_);
+    for (const auto& [prefix, count] : worker->errors_by_prefix_) sums[prefix] += count;
+  }
+  return sums;
+}
+
+StatsTotals Stats::Totals() const {
+  std::lock_guard lock(mutex_);
+  StatsTotals totals = Sum();
+  if (baseline_ == nullptr) return totals;
+  const StatsTotals& base = baseline_->totals;
+  for (uint64_t StatsTotals::*field : kStatsTotalsFields) totals.*field -= base.*field;
+  return totals;
+}
+
+std::vector<CommandTotals> Stats::Commands() const {
+  std::lock_guard lock(mutex_);
+  std::vector<CommandTotals> totals = SumCommands();
+  if (baseline_ != nullptr) {
+    for (uint32_t i = 0; i < command_count_; ++i) Subtract(totals[i], baseline_->commands[i]);
+  }
+  return totals;
+}
+
+std::map<std::string, uint64_t> Stats::Errors() const {
+  std::lock_guard lock(mutex_);
+  std::map<std::string, uint64_t> totals = SumErrors();
+  if (baseline_ != nullptr) {
+    for (const auto& [prefix, count] : baseline_->errors) totals[prefix] -= count;
+  }
+  std::erase_if(totals, [](const auto& entry) { return entry.second == 0; });
+  return totals;
+}
+
+void Stats::Reset() {
+  std::lock_guard lock(mutex_);
+  baseline_ = std::make_unique<Snapshot>(Snapshot{Sum(), SumCommands(), SumErrors()});
+  samples_ = {};
+  next_sample_ = 0;
+}
+
+void Stats::Sample(int64_t now_us) {
+  std::lock_guard lock(mutex_);
+  const StatsTotals sum = Sum();
+  samples_[next_sample_++ % kSamples] = {now_us, sum.commands, sum.net_input_bytes,
+                                         sum.net_output_bytes};
+}
+
+Stats::Rates Stats::rates() const {
+  std::lock_guard lock(mutex_);
+  if (next_sample_ < 2) return {};
+  const RatePoint& newest = samples_[(next_sample_ - 1) % kSamples];
+  const RatePoint& oldest = samples_[next_sample_ <= kSamples ? 0 : next_sample_ % kSamples];
+  const double seconds = static_cast<double>(newest.at_us - oldest.at_us) / 1e6;
+  if (seconds <= 0) return {};
+  const auto per_second = [seconds](uint64_t from, uint64_t to) {
+    return static_cast<double>(to - from) / seconds;
+  };
+  return {.commands_per_s = static_cast<uint64_t>(per_second(oldest.commands, newest.commands)),
+          .input_kb_per_s = per_second(oldest.input_bytes, newest.input_bytes) / 1024,
+          .output_kb_per_s = per_second(oldest.output_bytes, newest.output_bytes) / 1024};
+}
+
+}  // namespace cairn

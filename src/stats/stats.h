@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stats: what the server counts about itself. Each worker counts in a WorkerStats of its own, which
+// no other thread writes; INFO adds them up when it is asked.
+//
+// CONFIG RESETSTAT does not set anybody's counters back (two writers would lose counts); it
+// remembers the sums as they are, and from then on the difference is shown.
+//
+// Thread: a WorkerStats has one writer, the worker it was made for; everything else may be called
+// by any.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command/script_calls.h"
+#include "command/table.h"
+#include "stats/latency_histogram.h"
+#include "storage/counters.h"
+
+namespace cairn {
+
+// What one command cost, or many of them together.
+struct CommandTotals {
+  uint64_t calls = 0;
+  uint64_t usec = 0;
+  uint64_t rejected = 0;          // refused by a gate before it ran
+  uint64_t failed = 0;            // ran and answered an error
+  std::vector<uint64_t> latency;  // by LatencyHistogram bucket; empty: never called
+  uint64_t latency_usec = 0;      // of the calls in `latency`, which has none that a script made
+};
+
+// The sums over all workers, since the start or the last RESETSTAT.
+struct StatsTotals {
+  uint64_t commands = 0;
+  uint64_t net_input_bytes = 0;
+  uint64_t net_output_bytes = 0;
+  uint64_t keyspace_hits = 0;
+  uint64_t keyspace_misses = 0;
+  uint64_t expired_keys = 0;
+  uint64_t connections_received = 0;
+  uint64_t connections_rejected = 0;
+  uint64_t error_replies = 0;
+  uint64_t lazyfreed_objects = 0;
+  uint64_t slow_lane_commands = 0;
+  uint64_t reads_processed = 0;
+  uint64_t writes_processed = 0;
+};
+
+// Every field of StatsTotals, for what is done to all of them.
+inline constexpr uint64_t StatsTotals::*kStatsTotalsFields[] = {
+    &StatsTotals::commands,
+    &StatsTotals::net_input_bytes,
+    &StatsTotals::net_output_bytes,
+    &StatsTotals::keyspace_hits,
+    &StatsTotals::keyspace_misses,
+    &StatsTotals::expired_keys,
+    &StatsTotals::connections_received,
+    &StatsTotals::connections_rejected,
+    &StatsTotals::error_replies,
+    &StatsTotals::lazyfreed_objects,
+    &StatsTotals::slow_lane_commands,
+    &StatsTotals::reads_processed,
+    &StatsTotals::writes_processed,
+};
+static_assert(sizeof(StatsTotals) == std::size(kStatsTotalsFields) * sizeof(uint64_t));
+
+class WorkerStats {
+ public:
+  explicit WorkerStats(uint32_t command_count);
+  ~WorkerStats();
+
+  // A command has run: `error` is the error reply without its '-', empty unless `failed`; also when it is one that a
+  // script passed on, which was counted when its command failed.
+  void OnCommand(const Command& command, int64_t usec, bool failed, std::string_view error);
+  // A command was refused before it ran; null for one that does not exist.
+  void OnRejected(const Command* command, std::string_view error);
+  // What scripts called in a command that has run.
+  void OnScriptCalls(const ScriptCalls& calls);
+  void OnRead(uint64_t bytes);
+  void OnWritten(uint64_t bytes);
+  void OnSlowLane();
+
+  // Whether latency histograms are kept (`latency-tracking`).
+  void set_tracks_latency(bool on) { tracks_latency_.store(on, std::memory_order_relaxed); }
+
+ private:
+  friend class Stats;
+  using Counter = std::atomic<uint64_t>;
+  struct PerCommand {
+    Counter calls{0};
+    Counter usec{0};
+    Counter rejected{0};
+    Counter failed{0};
+    std::atomic<LatencyHistogram*> latency{nullptr};  // made on first use
+  };
+
+  void CountError(std::string_view error);
+
+  const std::unique_ptr<PerCommand[]> per_command_;
+  const uint32_t command_count_;
+  std::atomic<bool> tracks_latency_{true};
+  Counter commands_{0};
+  Counter input_bytes_{0};
+  Counter output_bytes_{0};
+  Counter reads_{0};
+  Counter writes_{0};
+  Counter errors_{0};
+  Counter slow_lane_{0};
+  std::mutex error_mutex_;  // errors_by_prefix_; taken by the worker per error and by INFO
+  std::map<std::string, uint64_t, std::less<>> errors_by_prefix_;
+};
+
+class Stats {
+ public:
+  explicit Stats(uint32_t command_count);
+  ~Stats();
+
+  // Where the store counts what commands find; it must outlive the Stats. Called before the server
+  // runs.
+  void set_keyspace(const KeyspaceCounters* keyspace) { keyspace_ = keyspace; }
+
+  // A connection was accepted or refused. Thread: any.
+  void OnConnection(bool accepted) { (accepted ? accepted_ : refused_).Add(); }
+
+  // Lives as long as the Stats, so that what an ended worker counted stays counted.
+  WorkerStats& AddWorker();
+
+  StatsTotals Totals() const;
+  // By Command::index().
+  std::vector<CommandTotals> Commands() const;
+  // By the error's first word.
+  std::map<std::string, uint64_t> Errors() const;
+
+  // CONFIG RESETSTAT.
+  void Reset();
+  void set_tracks_latency(bool on);
+
+  // Takes a sample for the instantaneous rates; called ten times a second by the timer.
+  void Sample(int64_t now_us);
+  struct Rates {
+    uint64_t commands_per_s = 0;
+    double input_kb_per_s = 0;
+    double output_kb_per_s = 0;
+  };
+  Rates rates() const;
+
+ private:
+  struct Snapshot;
+  StatsTotals Sum() const;
+  std::vector<CommandTotals> SumCommands() const;
+  std::map<std::string, uint64_t> SumErrors() const;
+
+  static constexpr int kSamples = 16;
+  struct RatePoint {
+    int64_t at_us = 0;
+    uint64_t commands = 0;
+    uint64_t input_bytes = 0;
+    uint64_t output_bytes = 0;
+  };
+
+  const uint32_t command_count_;
+  const KeyspaceCounters* keyspace_ = nullptr;
+  SpreadCounter accepted_;
+  SpreadCounter refused_;
+  mutable std::mutex mutex_;  // the fields below
+  std::vector<std::unique_ptr<WorkerStats>> workers_;
+  std::unique_ptr<Snapshot> baseline_;
+  std::array<RatePoint, kSamples> samples_{};
+  int next_sample_ = 0;
+  bool tracks_latency_ = true;
+};
+
+}  // namespace cairn

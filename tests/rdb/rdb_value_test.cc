@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Values out of RDB payloads: every encoding is understood, and nothing that is damaged does harm.
+#include "rdb/rdb_value.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "rdb/rdb_writer.h"
+#include "tests/rdb/hex.h"
+#include "tests/rdb/rdb_corpus.h"
+#include "tests/rdb/show_stream.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMostTextBytes = 1 << 20;
+
+using Texts = std::vector<std::string>;
+
+Result<RdbValue> Read(std::string_view payload, size_t* left = nullptr) {
+  RdbReader reader(payload, kMostTextBytes);
+  Result<RdbValue> value = ReadRdbValue(reader);
+  if (left != nullptr) *left = reader.left();
+  return value;
+}
+
+// A value as a line of text: its type, its items, its scores, and when its fields are gone.
+std::string Show(std::string_view payload) {
+  size_t left = 0;
+  const Result<RdbValue> value = Read(payload, &left);
+  if (!value.ok()) return std::string(value.status().text());
+  static constexpr const char* kNames[] = {"none", "string", "list",  "set",
+                                           "zset", "hash",   "stream"};
+  std::string line = kNames[static_cast<int>(value->type)];
+  if (value->was_packed) line += " packed";
+  for (const Item& item : value->items.all()) line += " " + item.ToString();
+  for (const double score : value->scores) line += " " + std::to_string(score);
+  if (!value->deadlines.empty()) line += " until";
+  for (const int64_t when_ms : value->deadlines) line += " " + std::to_string(when_ms);
+  if (value->stream != nullptr) line += " " + ShowStream(*value->stream);
+  return left == 0 ? line : line + " and " + std::to_string(left) + " bytes";
+}
+
+std::string ShowHex(std::string_view hex) { return Show(FromHex(hex)); }
+
+TEST(RdbValue, UnderstandsEveryEncoding) {
+  for (const CorpusPayload& payload : RdbCorpus())
+    EXPECT_EQ(Show(payload.bytes), payload.meaning) << payload.name;
+}
+
+TEST(RdbValue, LengthsHaveFourForms) {
+  EXPECT_EQ(ShowHex("00 01 78"), "string x");
+  EXPECT_EQ(ShowHex("00 4001 78"), "string x");
+  EXPECT_EQ(ShowHex("00 80 00000001 78"), "string x");
+  EXPECT_EQ(ShowHex("00 81 0000000000000001 78"), "string x");
+  EXPECT_EQ(ShowHex("00 82 01 78"), "rdb: a length of unknown kind");
+  EXPECT_EQ(ShowHex("01 c0 01"), "rdb: a text where a length is expected");
+}
+
+TEST(RdbValue, TextsHaveFiveForms) {
+  EXPECT_EQ(ShowHex("00 c0 80"), "string -128");
+  EXPECT_EQ(ShowHex("00 c1 0080"), "string -32768");
+  EXPECT_EQ(ShowHex("00 c2 00000080"), "string -2147483648");
+  EXPECT_EQ(ShowHex("00 c3 04 0a 00 61 e0 00"), "rdb: a compressed text does not unfold");
+  EXPECT_EQ(ShowHex("00 c3 05 0a 00 61 e0 00 00"), "string aaaaaaaaaa");
+  EXPECT_EQ(ShowHex("00 c4 00"), "rdb: a text of unknown kind");
+}
+
+// What a length claims is held against what there is before room is made for it.
+TEST(RdbValue, AllocatesNothingThatIsOnlyClaimed) {
+  EXPECT_EQ(ShowHex("00 81 fffffffffffffff7"), "rdb: a text is too long");
+  EXPECT_EQ(ShowHex("01 81 ffffffffffffffff 00"), "rdb: the payload is cut short");
+  EXPECT_EQ(ShowHex("04 81 8000000000000001 00"), "rdb: the payload is cut short");
+  EXPECT_EQ(ShowHex("00 c3 05 80 7fffffff 00 61 e0 00 00"),
+            "rdb: a compressed text of an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 80 00010000 00 61 e0 00 00"),
+            "rdb: a compressed text of an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 00 00 61 e0 00 00"), "rdb: a compressed text of an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 0b 00 61 e0 00 00"), "rdb: a compressed text does not unfold");
+}
+
+TEST(RdbValue, TextsHaveALimit) {
+  std::string payload;
+  RdbWriter writer(payload);
+  writer.Type(RdbType::kString);
+  writer.Text(std::string(kMostTextBytes, 'x'));
+  EXPECT_TRUE(Read(payload).ok());
+  payload.clear();
+  writer.Type(RdbType::kString);
+  writer.Text(std::string(kMostTextBytes + 1, 'x'));
+  EXPECT_FALSE(Read(payload).ok());
+}
+
+TEST(RdbValue, CollectionsHaveElementsEachOnce) {
+  EXPECT_EQ(ShowHex("01 00"), "rdb: a collection of nothing");
+  EXPECT_EQ(ShowHex("02 00"), "rdb: a collection of nothing");
+  EXPECT_EQ(ShowHex("10 07 07000000 0000 ff"), "rdb: a collection of nothing");
+  EXPECT_EQ(ShowHex("02 02 01 61 01 61"), "rdb: an element is there twice");
+  EXPECT_EQ(ShowHex("02 02 01 31 c0 01"), "rdb: an element is there twice");
+  EXPECT_EQ(ShowHex("04 02 01 61 01 62 01 61 01 63"), "rdb: an element is there twice");
+  EXPECT_EQ(ShowHex("05 02 01 61 000000000000f03f 01 61 0000000000000040"),
+            "rdb: an element is there twice");
+  EXPECT_EQ(ShowHex("10 09 09000000 0100 01 01 ff"),
+            "Hash listpack integrity check failed: rdb: a field without a value");
+  EXPECT_EQ(ShowHex("11 09 09000000 0100 01 01 ff"),
+            "Zset listpack integrity check failed: rdb: a member without a score");
+}
+
+TEST(RdbValue, ScoresAreNumbers) {
+  EXPECT_EQ(ShowHex("05 01 01 61 000000000000f87f"), "rdb: a score that is no number");
+  EXPECT_EQ(ShowHex("03 01 01 61 fd"), "rdb: a score that is no number");
+  EXPECT_EQ(ShowHex("03 01 01 61 01 78"), "rdb: a score that is no number");
+  EXPECT_EQ(ShowHex("03 01 01 61 03 312e35"), "zset a 1.500000");
+  EXPECT_EQ(ShowHex("03 02 01 61 fe 01 62 ff"), "zset a b inf -inf");
+  EXPECT_EQ(ShowHex("11 0d 0d000000 0200 81 61 02 81 78 02 ff"),
+            "Zset listpack integrity check failed: rdb: a score that is no number");
+}
+
+TEST(RdbValue, TypesOfModulesAreUnknown) {
+  for (const char* hex : {"06 00", "07 00", "08 00", "16 00", "fa 00", "ff"}) {
+    EXPECT_EQ(ShowHex(hex), "rdb: unknown type") << hex;
+  }
+  EXPECT_EQ(Show(""), "rdb: the payload is cut short");
+}
+
+// Every prefix of every payload is refused: a value says where it ends.
+TEST(RdbValue, NoPayloadGoesOnWhereItWasCut) {
+  for (const CorpusPayload& payload : RdbCorpus()) {
+    for (size_t size = 0; size < payload.bytes.size(); ++size) {
+      EXPECT_FALSE(Read(std::string_view(payload.bytes).substr(0, size)).ok())
+          << payload.name << " at " << size;
+    }
+  }
+}
+
+// One damaged copy: bytes changed, cut out, doubled or moved from another payload.
+std::string Damage(std::string bytes, const std::vector<CorpusPayload>& corpus, Random& random) {
+  for (uint64_t wounds = 1 + random.Below(3); wounds > 0 && !bytes.empty(); --wounds) {
+    const size_t at = random.Below(bytes.size());
+    const size_t size = 1 + random.Below(8);
+    const std::string& other = corpus[random.Below(corpus.size())].bytes;
+    switch (random.Below(6)) {
+      case 0:
+        bytes[at] = static_cast<char>(random.Next());
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(bytes[at] ^ 1 << random.Below(8));
+        break;
+      case 2:
+        bytes[at] = static_cast<char>(random.Below(2) == 0 ? 0xff : 0x81);
+        break;
+      case 3:
+        bytes.erase(at, size);
+        break;
+      case 4:
+        bytes.insert(at, bytes.substr(at, size));
+        break;
+      default:
+        bytes.replace(at, size, other, random.Below(other.size()), size);
+        break;
+    }
+  }
+  return bytes;
+}
+
+// What comes out of a damaged payload is an error or a value that is sound and no larger than its
+// bytes can be.
+TEST(RdbValue, SurvivesDamage) {
+  const std::vector<CorpusPayload> corpus = RdbCorpus();
+  Random random(20240607);
+  constexpr int kRounds = 250'000;
+  int refused = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string bytes = Damage(corpus[random.Below(corpus.size())].bytes, corpus, random);
+    const Result<RdbValue> value = Read(bytes);
+    if (!value.ok()) {
+      EXPECT_TRUE(value.status().Is(Code::kCorruption));
+      ++refused;
+      continue;
+    }
+    if (value->stream != nullptr) {
+      EXPECT_LE(value->stream->size(), 88 * bytes.size());
+      EXPECT_GT(ShowStream(*value->stream).size(), 0u);
+      continue;
+    }
+    EXPECT_GE(value->items.size(), 1u);
+    EXPECT_LE(value->items.size(), 88 * bytes.size());
+    EXPECT_EQ(value->scores.size(), value->type == Type::kZset ? value->items.size() : 0u);
+    EXPECT_TRUE(value->type != Type::kHash || value->items.size() % 2 == 0);
+    for (const double score : value->scores) EXPECT_FALSE(std::isnan(score));
+    for (const Item& item : value->items.all()) EXPECT_LE(item.ToString().size(), kMostTextBytes);
+  }
+  EXPECT_GT(refused, kRounds / 4);
+}
+
+}  // namespace
+}  // namespace cairn

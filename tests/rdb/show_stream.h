@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A stream out of a payload as a line of text, for comparing: all of it that every version of the
+// encoding has.
+#pragma once
+
+#include <string>
+
+#include "rdb/rdb_stream.h"
+
+namespace cairn {
+
+inline std::string ShowStream(const RdbStream& stream) {
+  std::string line = "last " + stream.last_id().ToString();
+  for (size_t i = 0; i < stream.size(); ++i) {
+    line += " | " + stream.id(i).ToString();
+    for (const Item& text : stream.fields(i)) line += " " + text.ToString();
+  }
+  for (const RdbStream::Group& group : stream.groups()) {
+    line += " | group " + group.name + " " + group.last_id.ToString();
+    for (const RdbStream::Consumer& consumer : group.consumers) {
+      line += " consumer " + consumer.name + " " + std::to_string(consumer.seen_ms);
+      for (const PendingEntry& entry : consumer.pending) {
+        line += " " + entry.id.ToString() + " " + std::to_string(entry.delivered_ms) + " " +
+                std::to_string(entry.deliveries);
+      }
+    }
+  }
+  return line;
+}
+
+}  // namespace cairn
