@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RocksDB's caches and the server's own (storage/row_cache.h) as a cache of rows, for docs/decisions/key-cache.md.
+// RocksDB's caches and the server's own (cache/row_cache.h) as a cache of rows, for docs/decisions/key-cache.md.
 //
 //   g++ -O2 -std=c++20 -Isrc bench/lab/key_cache.cc src/storage/row_{cache,table}.cc src/base/{assert,hash}.cc \
 //       -o build/bench/key_cache -lrocksdb -lxxhash -ljemalloc -lpthread
@@ -27,7 +27,7 @@
 #include <thread>
 #include <vector>
 
-#include "storage/row_cache.h"
+#include "cache/row_cache.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 //
 // RowNames: which rows an import has written, by the hashes of their tagged keys. What it rules out does not exist, so
 // that RocksDB is not asked whether a key or an element is new. That is what a complete key cache says too
-// (storage/row_cache.h), but an import reads nothing twice, and a name takes a tenth of a row's memory and time.
+// (cache/row_cache.h), but an import reads nothing twice, and a name takes a tenth of a row's memory and time.
 //
 // It is complete as long as the store was empty when it began and its memory has sufficed; then it rules out nothing
 // more. A hash that it has says nothing: RocksDB is asked, so two rows of one hash do no harm.

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cache/row_cache.h"
 #include "encoding/row_key.h"
 #include "storage/budget.h"
 #include "storage/counters.h"
@@ -33,7 +34,6 @@
 #include "storage/lazy_free.h"
 #include "storage/log_tail.h"
 #include "storage/rank_index.h"
-#include "storage/row_cache.h"
 #include "storage/row_files.h"
 #include "storage/row_names.h"
 #include "storage/stripes.h"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cache/row_ref.h"
 #include "encoding/row_key.h"
-#include "storage/row_ref.h"
 
 namespace rocksdb {
 class Snapshot;

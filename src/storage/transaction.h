@@ -34,11 +34,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cache/row_ref.h"
 #include "encoding/row_key.h"
 #include "storage/cursor.h"
 #include "storage/interest.h"
 #include "storage/overlay.h"
-#include "storage/row_ref.h"
 
 namespace rocksdb {
 class WriteBatch;

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "storage/cached_row.h"
+#include "cache/cached_row.h"
 
 namespace cairn {
 

@@ -2,7 +2,7 @@
 //
 // What the key cache keeps and what it lets go; when it may be believed that a row does not exist, and when it may not
 // any more.
-#include "storage/row_cache.h"
+#include "cache/row_cache.h"
 
 #include <gtest/gtest.h>
 

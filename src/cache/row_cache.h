@@ -25,11 +25,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/spread_counter.h"
+#include "cache/row_queue.h"
+#include "cache/row_ref.h"
+#include "cache/row_table.h"
 #include "encoding/row_key.h"
-#include "storage/counters.h"
-#include "storage/row_queue.h"
-#include "storage/row_ref.h"
-#include "storage/row_table.h"
 
 namespace cairn {
 

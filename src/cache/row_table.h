@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/cached_row.h"
+#include "cache/cached_row.h"
 
 namespace cairn {
 

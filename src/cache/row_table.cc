@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "storage/row_table.h"
+#include "cache/row_table.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "storage/row_cache.h"
+#include "cache/row_cache.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The key cache's table beside a map, with hashes that crowd.
-#include "storage/row_table.h"
+#include "cache/row_table.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "storage/row_cache.h"
+#include "cache/row_cache.h"
 
 namespace cairn {
 namespace {
