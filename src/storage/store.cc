@@ -69,7 +69,9 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   TRY(store->OpenDb());
   TRY(store->Load());
   store->loaded_ = true;
-  TRY(FromRocksDb(store->db_->EnableAutoCompaction(store->families_)));
+  for (rocksdb::ColumnFamilyHandle* family : store->families_) {
+    TRY(FromRocksDb(store->db_->SetOptions(family, LoadedOptions(store->options_))));
+  }
   return store;
 }
 

@@ -31,6 +31,8 @@ constexpr uint64_t kMostMemtableBytes = 4 * kMegabyte;
 constexpr uint64_t kTypicalKeyRowBytes = 128;
 // An import's are as large as files are to be: what it writes is sorted once, by the flush.
 constexpr uint64_t kMostImportedBytes = 64 * kMegabyte;
+constexpr uint64_t kArenaBlocks = 8;  // of a memtable
+constexpr uint64_t kPageBytes = 4096;
 constexpr int kMemtablesPerFlush = 8;  // merged into one file, so that files are not as small as memtables
 constexpr int kLevel0Trigger = 4;
 constexpr int kImportedLevel0Trigger = 16;  // fewer passes over the same rows; the server that comes is not slowed down
@@ -74,6 +76,7 @@ rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
 void TuneForImport(Space space, const StoreOptions& options, rocksdb::ColumnFamilyOptions& family) {
   const uint64_t memtable = std::clamp<uint64_t>(options.budget.memtables / 8, kMegabyte / 2, kMostImportedBytes);
   family.write_buffer_size = memtable;
+  family.arena_block_size = 0;  // as RocksDB chooses
   family.min_write_buffer_number_to_merge = 1;
   family.level0_file_num_compaction_trigger = kImportedLevel0Trigger;
   if (space == Space::kOwners || space == Space::kMeta) return;
@@ -135,10 +138,10 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   rocksdb::ColumnFamilyOptions family;
   rocksdb::BlockBasedTableOptions table = TableOptions(parts);
   const uint64_t memtable = MemtableBytes(options.budget);
-  family.write_buffer_size = memtable;
+  family.write_buffer_size = TableBytes(options.budget);
+  family.arena_block_size = memtable / kArenaBlocks / kPageBytes * kPageBytes;
   family.max_write_buffer_number = 3 * kMemtablesPerFlush;
   family.min_write_buffer_number_to_merge = kMemtablesPerFlush;
-  // Compaction asks the store what is alive; it is let loose once the store knows (Store::Open).
   family.disable_auto_compactions = true;
   if (space == Space::kKeys) {
     family.memtable_factory = NewHashMemtableFactory(memtable / kTypicalKeyRowBytes);
@@ -177,6 +180,12 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   if (space == Space::kOwners) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return family;
+}
+
+std::unordered_map<std::string, std::string> LoadedOptions(const StoreOptions& options) {
+  std::unordered_map<std::string, std::string> changes = {{"disable_auto_compactions", "false"}};
+  if (!options.imports) changes["write_buffer_size"] = std::to_string(MemtableBytes(options.budget));
+  return changes;
 }
 
 }  // namespace cairn

@@ -12,6 +12,8 @@
 #include <rocksdb/options.h>
 
 #include <memory>
+#include <string>
+#include <unordered_map>
 
 #include "storage/store.h"
 
@@ -33,6 +35,10 @@ uint64_t TableBytes(const Budget& budget);
 
 SharedParts MakeSharedParts(const StoreOptions& options);
 rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& parts);
+// As a family is opened. A start that replays the log writes a table whenever a memtable is full and merges none, so
+// memtables are as large as tables, and nothing is compacted before the store knows what is alive.
 rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options, const SharedParts& parts);
+// What changes once the store is loaded, for DB::SetOptions.
+std::unordered_map<std::string, std::string> LoadedOptions(const StoreOptions& options);
 
 }  // namespace cairn
