@@ -32,6 +32,7 @@ constexpr int64_t kFirstPauseMs = 100;
 constexpr int64_t kLongestPauseMs = 2000;
 constexpr int64_t kAckMs = 1000;
 constexpr int64_t kReadMs = 100;
+constexpr int64_t kNoRoomPauseMs = 60000;
 constexpr size_t kReadBytes = 256 * 1024;
 constexpr size_t kCommitBytes = 512 * 1024;
 constexpr size_t kCommitRows = 512;  // who reads one of them waits for the commit
@@ -124,6 +125,7 @@ void Follower::Follow(const PrimaryAddress& primary, bool failover) {
   {
     const std::lock_guard lock(mutex_);
     asks_failover_ = failover;
+    transfer_.again_ms = 0;
     failover_refused_ = false;
     primary_ = primary;
     ++epoch_;
@@ -196,6 +198,11 @@ void Follower::Run() {
 
 Status Follower::FollowOnce(const PrimaryAddress& primary) {
   TRY(CheckRoom());
+  const bool has_room = parts_.store.disk_reserve().left_bytes() >= transfer_.room_wanted;
+  if (transfer_.is_needed && !has_room && WallMs() < transfer_.again_ms) {
+    return Status::Io("the disk has no room for everything that the primary has; it is asked again when there is more, "
+                      "or in a minute");
+  }
   ShowState(State::kConnecting);
   Config& config = parts_.config;
   LinkOptions options{.host = primary.host, .port = primary.port};
@@ -229,14 +236,14 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   switch (answer.kind) {
     case PrimaryLink::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);
     case PrimaryLink::Answer::Kind::kFull:
-      awaits_room_ = true;
+      transfer_.is_needed = true;
       TRY(CheckRoom());
       TRY(LoadEverything(answer));
-      awaits_room_ = is_damaged_ = false;
+      transfer_.is_needed = is_damaged_ = false;
       ++full_syncs_;
       break;
     case PrimaryLink::Answer::Kind::kContinue:
-      awaits_room_ = false;
+      transfer_.is_needed = false;
       if (!answer.id.empty() && answer.id != history.id) {
         TRY(log_.Rename(answer.id));
         events_.on_stream_changed();
@@ -249,14 +256,14 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   return CarryOut(primary);
 }
 
-// A replica may not refuse a command of its primary's. It applies the stream as long as there is room beside the last
-// part of min-free-disk, and is not sent everything while the disk is low.
+// A replica may not refuse a command of its primary's. It applies the stream as long as compactions have room, because
+// they make more, and is not sent everything while the disk is low.
 Status Follower::CheckRoom() const {
   const DiskReserve& reserve = parts_.store.disk_reserve();
-  if (reserve.level() == DiskReserve::Level::kFull) {
+  if (reserve.level() == DiskReserve::Level::kFull || !reserve.HasRoomForCompaction(0)) {
     return Status::Io("the disk is full, also the most of min-free-disk; the stream waits until there is room");
   }
-  return awaits_room_ ? reserve.CheckGrowth() : Ok();
+  return transfer_.is_needed ? reserve.CheckGrowth() : Ok();
 }
 
 // ---- the first transfer
@@ -268,8 +275,23 @@ Status Follower::KeepAlive() {
   return link_.wire().Send("\n", kAckMs);
 }
 
+void Follower::NoteProgress(uint64_t received, uint64_t total) {
+  sync_size_ = total;
+  sync_received_ = received;
+  last_io_ms_ = WallMs();
+  static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
+  const DiskReserve& reserve = parts_.store.disk_reserve();
+  const uint64_t rest = total > received ? total - received : 0;
+  if (CheckRoom().ok() && reserve.left_bytes() >= reserve.size() + rest) return;
+  transfer_.lacks_room = true;
+  transfer_.room_wanted = reserve.size() + std::max(total, 2 * received);
+  transfer_.again_ms = last_io_ms_ + kNoRoomPauseMs;
+  link_.wire().Interrupt();
+}
+
 Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
   sync_size_ = sync_received_ = 0;
+  transfer_.lacks_room = false;
   ShowState(State::kSync);
   Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
   TRY(link_.AwaitFile());
@@ -277,6 +299,10 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
   RunAtLowPriority("load", [&] {
     loaded = link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer);
   });
+  if (!loaded.ok() && transfer_.lacks_room) {
+    receiver_.Drop();
+    return Status::Io("the disk has no room for everything that the primary has");
+  }
   TRY(std::move(loaded));
   receiver_.Drop();
   events_.on_stream_changed();
@@ -296,12 +322,7 @@ Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
   sync_size_ = link_.file_size();
   ReloadOptions options;
   options.keeps_expired = true;
-  options.on_progress = [this](uint64_t position) {
-    sync_received_ = position;
-    last_io_ms_ = WallMs();
-    static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
-    if (!CheckRoom().ok()) link_.wire().Interrupt();
-  };
+  options.on_progress = [this](uint64_t position) { NoteProgress(position, link_.file_size()); };
   std::unique_ptr<StreamLog::Adoption> adoption;
   options.before_adopting = [&](const Reloaded& reloaded, Transaction& txn) {
     const auto db = reloaded.aux.find(kAuxReplicationDb);
@@ -318,20 +339,9 @@ Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
 
 // What has come is kept when the link breaks. Once the files are being taken in they are not in their place any more.
 Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& head) {
-  const auto on_progress = [this](uint64_t received, uint64_t total) {
-    sync_size_ = total;
-    sync_received_ = received;
-    last_io_ms_ = WallMs();
-    static_cast<void>(KeepAlive().ok());
-    if (!CheckRoom().ok()) link_.wire().Interrupt();
-  };
+  const auto on_progress = [this](uint64_t received, uint64_t total) { NoteProgress(received, total); };
   const LoadingFlag loading(is_loading_);
-  Status received = receiver_.Receive(link_.wire(), head, parts_.config.settings().repl_timeout_s * 1000, on_progress);
-  if (Status room = CheckRoom(); !room.ok()) {
-    receiver_.Drop();
-    return room;
-  }
-  TRY(std::move(received));
+  TRY(receiver_.Receive(link_.wire(), head, parts_.config.settings().repl_timeout_s * 1000, on_progress));
   Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received " + std::to_string(receiver_.files().size()) +
                                 " files of " + std::to_string(sync_received_) + " bytes, of which " +
                                 std::to_string(receiver_.spared()) + " were there already");

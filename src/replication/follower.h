@@ -49,6 +49,15 @@ class Tls;
 struct DatasetParts;
 class WorkerStats;
 
+// A replica's first transfer and the room that it needs on the disk.
+struct FirstTransfer {
+  bool is_needed = false;
+  bool lacks_room = false;  // the last one was ended because it does not fit
+  // It begins again when so much room is left, or at this time: the primary may have less data by then.
+  uint64_t room_wanted = 0;
+  std::atomic<int64_t> again_ms{0};
+};
+
 struct PrimaryAddress {
   std::string host;
   int port = 0;
@@ -115,6 +124,8 @@ class Follower {
   // An error while the disk is too full for what the link would bring.
   Status CheckRoom() const;
   Status LoadEverything(const PrimaryLink::Answer& answer);
+  // Ends a first transfer that does not fit. `total` 0: unknown.
+  void NoteProgress(uint64_t received, uint64_t total);
   Status LoadFile(const PrimaryLink::Answer& answer);
   Status LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& head);
   // What was loaded is the stream's data at its offset. `adoption` is to be Done once it is committed.
@@ -159,7 +170,7 @@ class Follower {
   std::string reply_;
   std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet
   ArchiveFilter archive_filter_;
-  bool awaits_room_ = false;  // it is to be sent everything, for which the disk is too full
+  FirstTransfer transfer_;
   bool is_damaged_ = false;  // what the primary sent last was no stream: not from here on
 
   std::mutex mutex_;

@@ -12,6 +12,7 @@
 #include "client/own_expiries.h"
 #include "command/conditions.h"
 #include "config/config.h"
+#include "storage/disk_reserve.h"
 #include "storage/old_logs.h"
 #include "storage/store.h"
 
@@ -309,11 +310,14 @@ void Replication::Tick(int64_t now_ms) {
   if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(pinged.text()));
 }
 
-// With replicas it looks at the whole data directory, and so not too often.
+// With replicas it looks at the whole data directory, and so not too often. A disk that is nearly full is an exception:
+// there the old logs go that only replicas which are away could ask for.
 void Replication::DropLogs(int64_t now_ms) {
   constexpr int64_t kPauseMs = 10000;
-  if (log_.logs() && now_ms - logs_dropped_ms_ < kPauseMs) return;
+  const bool is_short = store_.disk_reserve().IsNearlyLow();
+  if (!is_short && log_.logs() && now_ms - logs_dropped_ms_ < kPauseMs) return;
   logs_dropped_ms_ = now_ms;
+  if (is_short) log_.ShortenTo(replicas_.FirstNeeded());
   const Status dropped = DropOldLogs(
       store_, [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
   if (!dropped.ok()) Log(LogSeverity::kWarning, "storage: old logs are left: " + std::string(dropped.text()));

@@ -165,6 +165,22 @@ uint64_t StreamLog::FirstNeeded() const {
   return history_.logs ? history_.anchors.front().sequence : kNothingNeeded;
 }
 
+void StreamLog::ShortenTo(uint64_t first) {
+  const std::lock_guard lock(mutex_);
+  if (stream_ == nullptr) return;
+  std::vector<Anchor>& anchors = history_.anchors;
+  if (stream_->offset() - anchors.back().offset >= kBytesPerAnchor) anchors.push_back(stream_->position());
+  const auto later = std::find_if(anchors.begin() + 1, anchors.end(),
+                                  [first](const Anchor& anchor) { return anchor.sequence > first; });
+  if (later == anchors.begin() + 1) return;
+  anchors.erase(anchors.begin(), later - 1);
+  Log(LogSeverity::kNotice, "replication: the disk is nearly full; replicas that have less than offset " +
+                                std::to_string(anchors.front().offset) + " will be sent everything");
+  if (const Status saved = Save(); !saved.ok()) {
+    Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  }
+}
+
 // ---- on the disk
 
 // The offset is read first: what the stream has by then is in the log, and the sync comes after it.

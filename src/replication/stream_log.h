@@ -68,6 +68,8 @@ class StreamLog {
 
   // The sequence from which on the log tells what a replica that was away can be sent; kNothingNeeded while it is off.
   uint64_t FirstNeeded() const;
+  // Gives up what only replicas that are away could ask for: `first` is the first sequence that others are sent still.
+  void ShortenTo(uint64_t first);
 
   // Sees to it that the log is on and complete from here on.
   Status BeginLogging();

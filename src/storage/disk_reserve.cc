@@ -129,7 +129,9 @@ void DiskReserve::NoteWritten(uint64_t bytes) {
   UpdateLevel();
 }
 
-bool DiskReserve::HasRoomForCompaction(uint64_t bytes) const { return left_bytes() >= kept_ + 2 * slack() + bytes; }
+bool DiskReserve::HasRoomForCompaction(uint64_t bytes) const {
+  return left_bytes() >= kept_ + 4 * slack() + unflushed_ + bytes;
+}
 
 uint64_t DiskReserve::LevelEnd(Level level) const {
   if (level == Level::kPlenty) return all_ + pending_;

@@ -9,7 +9,10 @@
 //   level    what is left of the reserve      what is refused
 //   kPlenty  all of it                        nothing
 //   kLow     less                             commands that may grow (denyoom), RDB files, first transfers
-//   kFull    the file and little more         all writes but FLUSHALL and FLUSHDB; a replica pauses its stream
+//   kFull    the file and little more         all writes but FLUSHALL and FLUSHDB
+//
+// Data alone does not lead to kFull: growth stops at kLow, and compactions leave room for deletes. A replica pauses its
+// stream when compactions have no room.
 //
 // The last part of the reserve is a file, `reserve`, that is allocated and never written, so that no other program can
 // take it. It is made when less than four times the reserve is left. It is removed when its room is needed and there is
@@ -70,15 +73,20 @@ class DiskReserve {
   // Gives RocksDB the file's room if there is next to no other.
   void LetGo();
 
-  // Compactions have so much before them, and need room for it: growth is refused so much earlier, by as much as the
-  // reserve at most.
-  void SetPending(uint64_t bytes) { pending_ = std::min(bytes, size()); }
+  // `compactions` bytes wait to be compacted and `memtables` bytes to be flushed. Growth is refused so much earlier, by
+  // as much as the reserve at most, and compactions leave room for the flushes.
+  void SetPending(uint64_t compactions, uint64_t memtables) {
+    pending_ = std::min(compactions + memtables, size());
+    unflushed_ = memtables;
+  }
 
   // RocksDB has written so much since.
   void NoteWritten(uint64_t bytes);
-  // Whether the output of a compaction may take so much. It leaves room for flushes.
+  // Whether the output of a compaction may take so much. It leaves room for flushes and for deletes.
   bool HasRoomForCompaction(uint64_t bytes) const;
 
+  // What is kept only in case it is of use is given up: kLow is near.
+  bool IsNearlyLow() const { return left_bytes() < LevelEnd(Level::kPlenty) + size() / 2; }
   Level level() const { return level_.load(std::memory_order_relaxed); }
   // "plenty", "low", "full".
   std::string_view level_name() const;
@@ -90,7 +98,8 @@ class DiskReserve {
 
  private:
   std::string FilePath() const { return dir_ + "/reserve"; }
-  // Beside the file, deletes leave one of these alone, and compactions two.
+  // Beside the file, deletes leave one of these alone, and compactions four: RocksDB keeps the output of a refused
+  // compaction for a second, and deletes go on meanwhile.
   uint64_t slack() const { return (all_ - kept_) / 8; }
   // What is left when it is over.
   uint64_t LevelEnd(Level level) const;
@@ -107,6 +116,7 @@ class DiskReserve {
   std::atomic<uint64_t> kept_{0};
   std::atomic<uint64_t> held_{0};
   std::atomic<uint64_t> pending_{0};
+  std::atomic<uint64_t> unflushed_{0};
   std::atomic<int64_t> free_{INT64_MAX};
   std::atomic<Level> level_{Level::kPlenty};
 };

@@ -12,10 +12,11 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kMemtableShare = 16;  // of the disk: a sixteenth
-constexpr uint64_t kLogShare = 8;
+constexpr uint64_t kMemtableShare = 32;  // of the disk: a 32nd
+constexpr uint64_t kLogShare = 16;
 constexpr uint64_t kLeastLogBytes = 1 << 20;
 constexpr int64_t kFlushPauseUs = 1000000;
+constexpr uint64_t kManyRows = 1 << 14;  // of deletes: a megabyte or two of log
 // Of a compaction by COMPACT where the disk has no room for a copy of the data.
 constexpr uint64_t kTablesPerStep = 4;
 constexpr char kMostCompacted[] = "max_compaction_bytes";
@@ -71,15 +72,16 @@ void Store::SetDiskReserve(uint64_t wanted) {
 // A delete frees nothing while it waits in a memtable.
 void Store::WatchDisk() {
   const uint64_t pending = Property(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
-  disk_reserve_->SetPending(pending);
+  disk_reserve_->SetPending(pending, MemtableBytes());
   disk_reserve_->Look();
   if (!writable()) disk_reserve_->LetGo();  // RocksDB needs room to recover
   if (disk_reserve_->level() == DiskReserve::Level::kPlenty || !writable()) return;
-  // Tables wait for a compaction already, or there is no room for one more.
-  if (pending > 0 || disk_reserve_->free_bytes() < MemtableBytes()) return;
+  if (disk_reserve_->free_bytes() < MemtableBytes()) return;
+  // Where tables wait for a compaction already, one more is worth the log that it frees.
   const uint64_t latest = LatestSequence();
+  const uint64_t least = pending > 0 ? kManyRows : 1;
   const int64_t now_us = MonotonicUs();
-  if (latest == flushed_sequence_ || now_us - flushed_us_ < kFlushPauseUs) return;
+  if (latest - flushed_sequence_ < least || now_us - flushed_us_ < kFlushPauseUs) return;
   flushed_sequence_ = latest;
   flushed_us_ = now_us;
   rocksdb::FlushOptions options;

@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-// The same with memtables and logs that are a small share of the disk. Disks of 8 GB and more change nothing.
+// The same with memtables and logs that are a small share of the disk. Disks of 16 GB and more change nothing.
 StoreOptions FitToDisk(StoreOptions options);
 // What memtables may take together.
 uint64_t MostMemtables(const std::string& dir);

@@ -7,6 +7,7 @@ It is an ext4 of 300 MB in a file, so that blocks, allocation and the journal ar
 
 import os
 import random
+import shutil
 import subprocess
 import time
 
@@ -19,6 +20,8 @@ SEED = int(os.environ.get("CAIRN_CRASH_SEED") or random.SystemRandom().randrange
 LOW = "MISCONF The disk is full up to min-free-disk"
 VALUE_BYTES = 4000
 DEPTH = 200
+SLOW_DEPTH = 20
+BRIM_S = 1  # nothing is accepted for so long: the disk is filled
 
 
 @pytest.fixture(name="disk", scope="module")
@@ -34,6 +37,22 @@ def fixture_disk(tmp_path_factory):
         pytest.skip("mounting a file system in a file needs root and a loop device")
     yield mounted
     subprocess.run(["umount", str(mounted)], check=True)
+
+
+@pytest.fixture(name="data")
+def fixture_data(disk):
+    """A data directory on it."""
+    folder = disk / "data"
+    folder.mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(name="ballast")
+def fixture_ballast(disk):
+    """The name of a file on it that takes room."""
+    yield disk / "ballast"
+    (disk / "ballast").unlink(missing_ok=True)
 
 
 def wait_for(condition, server, what, timeout_s=60):
@@ -66,21 +85,28 @@ class Filler:
         return random.Random(number).randbytes(VALUE_BYTES)
 
     def fill(self, client):
-        """Answers the refusal."""
-        while True:
+        """Sets until the server has refused everything for a second; answers the last refusal.
+
+        Half of the times it is slow once it was refused: compactions keep pace with it, so it comes nearer to the brim.
+        """
+        near_depth = self.rng.choice([DEPTH, SLOW_DEPTH])
+        depth, refused = DEPTH, None
+        accepted_s = time.monotonic()
+        while time.monotonic() - accepted_s < BRIM_S:
+            numbers = range(self.made, self.made + depth)
+            self.made += depth
             pipe = client.pipeline(transaction=False)
-            numbers = range(self.made, self.made + DEPTH)
-            self.made += DEPTH
             for number in numbers:
                 pipe.set(f"k:{number}", self.value(number))
-            refused = None
             for number, reply in zip(numbers, pipe.execute(raise_on_error=False)):
                 if reply is True:
                     self.keys[f"k:{number}"] = number
+                    accepted_s = time.monotonic()
                 else:
-                    refused = reply
-            if refused is not None:
-                return str(refused)
+                    refused, depth = reply, near_depth
+            if depth == SLOW_DEPTH:
+                time.sleep(0.01)
+        return str(refused)
 
     def check(self, client):
         """Every acknowledged key is there, and nothing else; some values are looked at."""
@@ -118,12 +144,11 @@ def make_room(filler, client, rng):
     return way
 
 
-def test_fill_kill_open_delete_and_write_again(disk):
+def test_fill_kill_open_delete_and_write_again(data):
     rng = random.Random(SEED)
     print(f"CAIRN_CRASH_SEED={SEED}")
     filler = Filler(rng)
-    (disk / "data").mkdir(exist_ok=True)
-    with Server(data_dir=disk / "data") as server:
+    with Server(data_dir=data) as server:
         for number in range(FILLS):
             began = time.monotonic()
             refusal = filler.fill(server.client())
@@ -147,6 +172,18 @@ def test_fill_kill_open_delete_and_write_again(disk):
         client.flushall()
 
 
+def free_bytes(path):
+    """Of the file system."""
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize
+
+
+def allocate(path, size):
+    """A file that takes so much room."""
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, size)
+
+
 def fill_from_outside(path):
     """As another program would: whatever is free."""
     with open(path, "wb", buffering=0) as file:
@@ -157,12 +194,11 @@ def fill_from_outside(path):
             pass
 
 
-def test_a_disk_filled_by_another_program_opens_and_takes_flushall(disk):
-    (disk / "other").mkdir(exist_ok=True)
-    with Server(data_dir=disk / "other") as server:
+def test_a_disk_filled_by_another_program_opens_and_takes_flushall(data, ballast):
+    with Server(data_dir=data) as server:
         client = server.client()
         client.mset({f"k:{number}": random.randbytes(VALUE_BYTES) for number in range(2000)})
-        fill_from_outside(disk / "ballast")
+        fill_from_outside(ballast)
         wait_for(lambda: client.info("cairn")["min_free_disk_held_bytes"] > 0, server, "the reserve's file")
         server.kill9()
         server.start()
@@ -171,7 +207,78 @@ def test_a_disk_filled_by_another_program_opens_and_takes_flushall(disk):
         with pytest.raises(redis.ResponseError, match="MISCONF"):
             client.set("refused", "v")
         assert client.flushall()
-        (disk / "ballast").unlink()
+        ballast.unlink()
         wait_for(lambda: client.info("cairn")["disk_level"] == "plenty", server, "room")
         assert client.set("again", "v")
         assert client.keys() == [b"again"]
+
+
+def set_random(client, prefix, count):
+    """Keys whose values do not compress."""
+    pipe = client.pipeline(transaction=False)
+    for number in range(count):
+        pipe.set(f"{prefix}:{number}", random.randbytes(VALUE_BYTES))
+    pipe.execute()
+
+
+def follow(replica, primary):
+    """Makes it a replica; it is one when the first transfer is over."""
+    client = replica.client()
+    client.replicaof(primary.host, primary.port)
+    return client
+
+
+def test_a_replica_whose_disk_is_full_waits_and_goes_on(data, ballast):
+    with Server() as primary, Server(data_dir=data) as replica:
+        source = primary.client()
+        set_random(source, "before", 2000)
+        client = follow(replica, primary)
+        wait_for(lambda: client.dbsize() == 2000, replica, "the first transfer")
+        fill_from_outside(ballast)
+        wait_for(lambda: client.info("cairn")["disk_level"] == "full", replica, "a full disk")
+        wait_for(lambda: client.info("replication")["master_link_status"] == "down", replica, "a pause")
+        set_random(source, "after", 1000)
+        time.sleep(1)
+        assert client.dbsize() == 2000
+        ballast.unlink()
+        wait_for(lambda: client.dbsize() == 3000, replica, "the rest of the stream")
+        counts = source.info("stats")
+        assert (counts["sync_full"], counts["sync_partial_ok"]) == (1, 1)
+
+
+def test_a_replica_is_not_sent_again_and_again_what_does_not_fit(data, ballast):
+    with Server() as primary, Server(data_dir=data) as replica:
+        source, client = primary.client(), replica.client()
+        client.set("own", "v")
+        set_random(source, "k", 20000)
+        reserve = client.info("cairn")["min_free_disk_bytes"]
+        room = free_bytes(data)
+        allocate(ballast, room - reserve - (40 << 20))
+        follow(replica, primary)
+        wait_for(lambda: "no room for everything" in replica.log_tail(), replica, "a transfer that does not fit")
+        time.sleep(3)
+        assert client.get("own") == b"v"
+        assert source.info("stats")["sync_full"] == 1
+        ballast.unlink()
+        wait_for(lambda: client.dbsize() == 20000, replica, "the first transfer")
+        assert source.info("stats")["sync_full"] == 2
+
+
+def test_the_log_that_is_kept_for_absent_replicas_goes_when_the_disk_is_nearly_full(data, ballast):
+    archive = data / "archive"
+    with Server(data_dir=data) as primary:
+        client = primary.client()
+        with Server() as replica:
+            client.set("k", "v")
+            other = follow(replica, primary)
+            wait_for(lambda: other.dbsize() == 1, replica, "the first transfer")
+        for _ in range(5):  # the same keys, so that the log is longer than the data
+            set_random(client, "k", 2000)
+        begin = client.info("replication")["repl_backlog_first_byte_offset"]
+        wait_for(lambda: any(archive.glob("*.log")), primary, "an old log")
+        room = free_bytes(data)
+        allocate(ballast, room - client.info("cairn")["min_free_disk_bytes"])
+        wait_for(lambda: not any(archive.glob("*.log")), primary, "room")
+        assert client.info("replication")["repl_backlog_first_byte_offset"] > begin
+        ballast.unlink()
+        wait_for(lambda: set_one(client, "again"), primary, "a write")

@@ -62,6 +62,17 @@ TEST_F(DiskReserveTest, WhatIsWrittenCountsBeforeTheDiskIsAskedAgain) {
   EXPECT_TRUE(reserve.HasRoomForCompaction(kMegabyte));
 }
 
+TEST_F(DiskReserveTest, CompactionsLeaveRoomForFlushesAndDeletes) {
+  DiskReserve reserve(dir_);
+  reserve.SetSize({.all = 10 * kMegabyte, .kept = 2 * kMegabyte});
+  reserve.NoteWritten(reserve.free_bytes() - 9 * kMegabyte);
+  EXPECT_TRUE(reserve.HasRoomForCompaction(3 * kMegabyte));
+  EXPECT_FALSE(reserve.HasRoomForCompaction(4 * kMegabyte));
+  reserve.SetPending(0, 2 * kMegabyte);
+  EXPECT_TRUE(reserve.HasRoomForCompaction(kMegabyte));
+  EXPECT_FALSE(reserve.HasRoomForCompaction(2 * kMegabyte));
+}
+
 TEST_F(DiskReserveTest, TheFileIsOfTheSizeThatIsWanted) {
   DiskReserve reserve(dir_);
   for (const uint64_t kept : {2 * kMegabyte, 3 * kMegabyte, kMegabyte, uint64_t{0}}) {
