@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TlsHello: a connection whose TLS handshake has not begun. OpenSSL takes tens of kilobytes for one, so it is not asked
-// before the client's first record is here whole: until then its bytes stay in the kernel, which is told by SO_RCVLOWAT
-// when to say that the socket is readable.
+// TlsHello: a connection whose TLS handshake has not begun. OpenSSL allocates tens of kilobytes for a handshake, so it
+// is called only when the client's first record is complete. Until then the record's bytes stay in the kernel;
+// SO_RCVLOWAT makes the socket readable when enough of them have arrived.
 //
 // Thread: its connection's.
 #pragma once
@@ -20,7 +20,7 @@ class TlsHello {
  public:
   TlsHello(const Tls& tls, int fd, std::string peer) : tls_(tls), fd_(fd), peer_(std::move(peer)) {}
 
-  // To be asked when the socket is readable. Null: more has to come first.
+  // Called when the socket is readable. Returns null while the record is incomplete.
   std::unique_ptr<TlsStream> Begin();
 
  private:

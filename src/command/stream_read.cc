@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reading on: XREAD from an id, XREADGROUP as a consumer of a group. Both may wait for entries.
+// XREAD reads entries behind an id, XREADGROUP reads as a consumer of a group. Both may block until there are entries.
 //
-// A command that waits is run again from the start when one of its keys has changed; what `$` meant
-// when it was said is put in its place before. XREAD writes nothing, so it holds no stripes; it
-// takes them before it parks, so that no commit falls between its look and its registration.
+// A blocked command runs again from the start when one of its keys changes; before it blocks, `$` is replaced by the
+// stream's last id. XREAD writes nothing, so it holds no stripes while it reads; it locks them before it parks, so that
+// no commit falls between its read and its registration.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -128,7 +128,7 @@ class StreamsReply {
 
 // ---- XREAD
 
-// What comes behind the ids; none for a stream that is not there and was asked for its end.
+// The ids after which to read, one for each stream; none for a missing stream with `$`.
 Result<std::vector<StreamId>> ReadIds(CommandContext& ctx, const Args& args,
                                       const ReadRequest& request, bool again) {
   Keyspace keys = ctx.keys();
@@ -182,7 +182,7 @@ Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
     const StreamRange range{*from, kLastStreamId};
     reply.FinishArray(mark, TRY(ReplyStreamEntries(reply, stream, range, request.count, false)));
   }
-  // A client that waits is not told of a key that has become something else, until another has entries for it.
+  // A blocked client gets WRONGTYPE only when another of its keys has entries.
   if (streams.Finish()) return has_other_type ? Status::Reply(errors::kWrongType) : Ok();
   if (!request.blocks) {
     reply.NullArray();
@@ -194,8 +194,8 @@ Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
 
 // ---- XREADGROUP
 
-// Checks that every stream has the group, and the ids. A client that waits is told the same when a key or the group is
-// gone.
+// Checks the ids, and that every stream has the group. A blocked client gets the same error when the key or the group
+// is deleted.
 Status CheckGroups(CommandContext& ctx, const Args& args, const ReadRequest& request) {
   Keyspace keys = ctx.keys();
   for (size_t i = 0; i < request.streams; ++i) {
@@ -213,7 +213,7 @@ Status CheckGroups(CommandContext& ctx, const Args& args, const ReadRequest& req
   return Ok();
 }
 
-// Entries nobody of the group got yet.
+// Entries that no consumer of the group has read yet.
 Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& stream,
                 StreamGroup& group, StreamConsumer& consumer, Reply& reply) {
   const auto from = NextStreamId(group.last_id());
@@ -236,7 +236,7 @@ Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& s
   return Ok();
 }
 
-// What is pending for the consumer behind `id`; an entry that was deleted has no fields.
+// The consumer's pending entries behind `id`; a deleted entry has no fields.
 Status ReplyHistory(CommandContext& ctx, const ReadRequest& request, const Stream& stream,
                     StreamGroup& group, StreamConsumer& consumer, StreamId id, Reply& reply) {
   const size_t mark = reply.Later();

@@ -22,52 +22,50 @@ constexpr std::string_view kPolicies[] = {"volatile-lru",   "volatile-lfu", "vol
 const Directive kRows[] = {
     {.name = "appendfsync", .section = kDur, .kind = Kind::kChoice, .fallback = "everysec",
      .choices = kFsync, .target = &S::appendfsync,
-     .help = "When a write is safe from a power loss: before its reply (always), within a second "
-             "(everysec), when the kernel gets to it (no). A crash of the process alone loses "
-             "nothing in any of them. With always, nobody sees a write before it is synced, and the "
-             "server ends when a sync fails."},
+     .help = "When a write survives a power loss: before its reply (always), within a second (everysec), when the "
+             "kernel writes it (no). A crash of the process alone loses nothing in any of the three. With always, no "
+             "client sees a write before it is synced, and the server ends when a sync fails."},
     {.name = "appendonly", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 
     {.name = "min-free-disk", .section = kDur, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::min_free_disk,
-     .help = "Bytes of the file system that the data may not grow into. When so little is left, commands that may need "
-             "more are refused (MISCONF); those that delete, and COMPACT, have the rest to work with. The last part is "
-             "held by a file in the data directory, so that a start always has room. 0 takes what these need by "
-             "`memory-budget` and `rocksdb-max-wal-size`, 60 to 650 MB, and a fifth of the file system at most; 1 is "
-             "no reserve."},
+     .help = "Bytes of the file system that the data may not grow into. At this limit, commands that may need more "
+             "space are refused (MISCONF), while commands that delete, and COMPACT, may use the rest. A file in the "
+             "data directory holds the last part of it, so that a start always has room. 0 computes the size from "
+             "`memory-budget` and `rocksdb-max-wal-size` (60 to 650 MB, at most a fifth of the file system); 1 is no "
+             "reserve."},
     {.name = "dbfilename", .section = kDur, .kind = Kind::kText, .fallback = "dump.rdb",
      .flags = kGuarded, .syntax = "<file name>",
-     .help = "The RDB file that SAVE and BGSAVE write in the data directory. A start reads it "
-             "only where there is no database yet; cairn-import reads it at any time."},
+     .help = "The RDB file that SAVE and BGSAVE write into the data directory. The server reads it at a start only "
+             "if there is no database yet; cairn-import reads it at any time."},
     {.name = "rdbcompression", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
-     .help = "Compress long texts in RDB files, and in what a replica is sent at first."},
+     .help = "Compress long strings in RDB files and in first transfers to replicas."},
     {.name = "rdbchecksum", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
-     .help = "Put a checksum at the end of RDB files, and look at it where one is loaded."},
+     .help = "Write a checksum at the end of RDB files, and check it when one is loaded."},
     {.name = "rdb-key-save-delay", .section = kDur, .kind = Kind::kNumber, .fallback = "0",
      .min = INT32_MIN, .max = INT32_MAX, .syntax = "<microseconds>",
-     .help = "Sleep so long after each key that is written to an RDB file. For tests."},
+     .help = "Sleep this long after each key that is written to an RDB file. For tests."},
 
     {.name = "memory-budget", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::memory_budget,
-     .help = "All the memory the server may use: key cache, blocks, memtables, indexes, buffers. 0 "
-             "takes 40 percent of the machine's memory, or of the cgroup's limit where that is "
-             "lower."},
+     .help = "Memory that the server may use: key cache, blocks, memtables, indexes, buffers. 0 is 40 percent of the "
+             "machine's memory, or of the cgroup's limit if that is lower."},
     {.name = "maxmemory", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::maxmemory,
      .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
              "it. `memory-budget` is the bound on memory."},
     {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "16%",
      .special = &kClientMemorySyntax, .target = PublishClientMemory, .syntax = "<bytes> | <percent>%",
-     .help = "What all clients may take together for their requests, replies, transactions and subscriptions, in bytes "
-             "or in percent of `maxmemory` or `memory-budget`, the lower of those that are set. Beyond it the clients "
-             "that take the most are disconnected; never replicas, nor who has said CLIENT NO-EVICT ON. So a value "
-             "that is larger cannot be sent or fetched. 0 is no limit. Clients that have not authenticated, or whose "
-             "TLS handshake is not over, have a 32nd of `memory-budget` of it together."},
+     .help = "Memory that all clients may take together for their requests, replies, transactions and subscriptions, "
+             "in bytes or in percent of `maxmemory` or `memory-budget`, whichever is set and lower. Beyond it the "
+             "server disconnects the clients that take the most, except replicas and clients with CLIENT NO-EVICT "
+             "ON. A value that is larger cannot be sent or fetched. 0 is no limit. Clients that have not "
+             "authenticated or not completed their TLS handshake share a 32nd of `memory-budget` of it."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
      .choices = kPolicies,
-     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the uses of keys are counted, for "
-             "OBJECT FREQ."},
+     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the server counts the uses of "
+             "keys for OBJECT FREQ."},
     {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1,
      .max = 64, .help = "Accepted and shown, without effect; see `maxmemory`."},
 
@@ -82,21 +80,20 @@ const Directive kRows[] = {
      .target = &S::rocksdb_max_subcompactions, .help = "Threads that share one large compaction."},
     {.name = "rocksdb-max-wal-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "256mb",
      .min = 1 << 20, .flags = kStartOnly, .target = &S::rocksdb_max_wal_size,
-     .help = "Size of the log at which memtables are written out so that its oldest part can go. "
-             "It bounds how long a start after a crash takes."},
+     .help = "Size of the log at which memtables are flushed so that its oldest part can be deleted. It bounds the "
+             "time of a start after a crash."},
     {.name = "rocksdb-blob-min-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "64kb",
      .min = 0, .flags = kStartOnly, .target = &S::rocksdb_blob_min_size,
-     .help = "Values of this many bytes or more live in blob files, where compactions do not copy "
-             "them; 0 keeps all values with their keys."},
+     .help = "Values of this many bytes or more are stored in blob files, which compactions do not copy; 0 stores "
+             "all values with their keys."},
     {.name = "rocksdb-bottom-compression", .section = kRocks, .kind = Kind::kChoice,
      .fallback = "zstd", .choices = kBottom, .flags = kStartOnly,
      .target = &S::rocksdb_bottom_compression,
-     .help = "Compression of the last level, which holds most of the data; the levels above use "
-             "Snappy."},
+     .help = "Compression of the last level, which holds most of the data; the other levels use Snappy."},
     {.name = "rocksdb-direct-io", .section = kRocks, .kind = Kind::kBool, .fallback = "no",
      .flags = kStartOnly, .target = &S::rocksdb_direct_io,
-     .help = "Read and write table files past the kernel's page cache, which then leaves more "
-             "memory to others."},
+     .help = "Read and write table files with direct I/O. The kernel's page cache then leaves more memory to other "
+             "programs."},
 };
 
 }  // namespace

@@ -4,17 +4,17 @@
 #include <atomic>
 #include <utility>
 
+#include "storage/checked_file.h"
+
 namespace cairn {
 
 using rocksdb::IODebugContext;
-using rocksdb::IOOptions;
 using rocksdb::IOStatus;
-using rocksdb::Slice;
 
-class LogFile : public rocksdb::FSWritableFileOwnerWrapper {
+class LogFile : public CheckedFile {
  public:
   LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogFiles& files)
-      : FSWritableFileOwnerWrapper(std::move(file)), files_(files) {
+      : CheckedFile(std::move(file)), files_(files) {
     const std::lock_guard lock(files_.mutex_);
     files_.open_.push_back(this);
   }
@@ -24,25 +24,8 @@ class LogFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
   bool has_failed() const { return has_failed_; }
 
-  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    return Note(FSWritableFileOwnerWrapper::Append(data, options, debug));
-  }
-  IOStatus Append(const Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo& checksum,
-                  IODebugContext* debug) override {
-    return Note(FSWritableFileOwnerWrapper::Append(data, options, checksum, debug));
-  }
-  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    return Note(FSWritableFileOwnerWrapper::Sync(options, debug));
-  }
-  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-    return Note(FSWritableFileOwnerWrapper::Fsync(options, debug));
-  }
-  IOStatus RangeSync(uint64_t offset, uint64_t size, const IOOptions& options, IODebugContext* debug) override {
-    return Note(FSWritableFileOwnerWrapper::RangeSync(offset, size, options, debug));
-  }
-
  private:
-  IOStatus Note(IOStatus status) {
+  IOStatus Check(IOStatus status) override {
     if (!status.ok()) has_failed_ = true;
     return status;
   }

@@ -30,7 +30,7 @@ class LogFiles : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override;
 
-  // A write or a sync of the newest log that is open has failed.
+  // A call on the newest log that is open has failed.
   bool has_failed_log() const;
 
  private:

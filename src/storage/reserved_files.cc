@@ -4,54 +4,37 @@
 #include <string>
 #include <utility>
 
+#include "storage/checked_file.h"
+
 namespace cairn {
 namespace {
 
-using rocksdb::DataVerificationInfo;
 using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
-using rocksdb::Slice;
 
 thread_local bool writes_compaction_output = false;
 
-class ReservedFile : public rocksdb::FSWritableFileOwnerWrapper {
+class ReservedFile : public CheckedFile {
  public:
   ReservedFile(std::unique_ptr<rocksdb::FSWritableFile> file, DiskReserve& reserve, bool is_output)
-      : FSWritableFileOwnerWrapper(std::move(file)), reserve_(reserve), is_output_(is_output) {}
+      : CheckedFile(std::move(file)), reserve_(reserve), is_output_(is_output) {}
 
-  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    return Take(data) ? FSWritableFileOwnerWrapper::Append(data, options, debug) : Refused();
-  }
-  IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo& checksum,
-                  IODebugContext* debug) override {
-    return Take(data) ? FSWritableFileOwnerWrapper::Append(data, options, checksum, debug) : Refused();
-  }
-  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
-                            IODebugContext* debug) override {
-    return Take(data) ? FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, debug) : Refused();
-  }
-  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
-                            const DataVerificationInfo& checksum, IODebugContext* debug) override {
-    return Take(data) ? FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, checksum, debug)
-                      : Refused();
-  }
   // What is allocated ahead is taken from the others at once, and where there is little, mostly in vain.
   void PrepareWrite(size_t offset, size_t size, const IOOptions& options, IODebugContext* debug) override {
     if (is_output_ && reserve_.level() != DiskReserve::Level::kPlenty) return;
-    FSWritableFileOwnerWrapper::PrepareWrite(offset, size, options, debug);
+    CheckedFile::PrepareWrite(offset, size, options, debug);
   }
 
  private:
-  bool Take(const Slice& data) {
-    if (is_output_ && !reserve_.HasRoomForCompaction(data.size())) {
+  IOStatus CheckAppend(size_t size) override {
+    if (is_output_ && !reserve_.HasRoomForCompaction(size)) {
       reserve_.Look();  // files may have gone
-      if (!reserve_.HasRoomForCompaction(data.size())) return false;
+      if (!reserve_.HasRoomForCompaction(size)) return IOStatus::NoSpace("min-free-disk", "kept from compactions");
     }
-    reserve_.NoteWritten(data.size());
-    return true;
+    reserve_.NoteWritten(size);
+    return IOStatus::OK();
   }
-  static IOStatus Refused() { return IOStatus::NoSpace("min-free-disk", "kept from compactions"); }
 
   DiskReserve& reserve_;
   const bool is_output_;

@@ -4,15 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "storage/checked_file.h"
+
 namespace cairn {
 namespace {
 
-using rocksdb::DataVerificationInfo;
 using rocksdb::FileOptions;
 using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
-using rocksdb::Slice;
 
 // The text of a full disk's error has its reason, so it can do without its subcode.
 IOStatus Retryable(IOStatus status) {
@@ -22,47 +22,12 @@ IOStatus Retryable(IOStatus status) {
   return status;
 }
 
-class RetryableFile : public rocksdb::FSWritableFileOwnerWrapper {
+class RetryableFile : public CheckedFile {
  public:
-  using Base = FSWritableFileOwnerWrapper;
-  using Base::Base;
+  using CheckedFile::CheckedFile;
 
-  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::Append(data, options, debug));
-  }
-  IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo& checksum,
-                  IODebugContext* debug) override {
-    return Retryable(Base::Append(data, options, checksum, debug));
-  }
-  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
-                            IODebugContext* debug) override {
-    return Retryable(Base::PositionedAppend(data, offset, options, debug));
-  }
-  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
-                            const DataVerificationInfo& checksum, IODebugContext* debug) override {
-    return Retryable(Base::PositionedAppend(data, offset, options, checksum, debug));
-  }
-  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::Truncate(size, options, debug));
-  }
-  IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::Close(options, debug));
-  }
-  IOStatus Flush(const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::Flush(options, debug));
-  }
-  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::Sync(options, debug));
-  }
-  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::Fsync(options, debug));
-  }
-  IOStatus RangeSync(uint64_t offset, uint64_t size, const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::RangeSync(offset, size, options, debug));
-  }
-  IOStatus Allocate(uint64_t offset, uint64_t size, const IOOptions& options, IODebugContext* debug) override {
-    return Retryable(Base::Allocate(offset, size, options, debug));
-  }
+ private:
+  IOStatus Check(IOStatus status) override { return Retryable(std::move(status)); }
 };
 
 class RetryableDirectory : public rocksdb::FSDirectoryWrapper {
