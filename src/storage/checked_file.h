@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CheckedFile: a file that RocksDB writes, with a check before each append and a look at the status of each call.
+//
+// Thread: as the file that it wraps.
+#pragma once
+
+#include <rocksdb/file_system.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace cairn {
+
+class CheckedFile : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  using Base = FSWritableFileOwnerWrapper;
+  using Checksum = rocksdb::DataVerificationInfo;
+  using Debug = rocksdb::IODebugContext;
+  using IOOptions = rocksdb::IOOptions;
+  using IOStatus = rocksdb::IOStatus;
+  using Slice = rocksdb::Slice;
+  using Base::Base;
+
+  IOStatus Append(const Slice& data, const IOOptions& options, Debug* debug) override {
+    return IfMayAppend(data, [&] { return Base::Append(data, options, debug); });
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options, const Checksum& checksum, Debug* debug) override {
+    return IfMayAppend(data, [&] { return Base::Append(data, options, checksum, debug); });
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options, Debug* debug) override {
+    return IfMayAppend(data, [&] { return Base::PositionedAppend(data, offset, options, debug); });
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options, const Checksum& checksum,
+                            Debug* debug) override {
+    return IfMayAppend(data, [&] { return Base::PositionedAppend(data, offset, options, checksum, debug); });
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions& options, Debug* debug) override {
+    return Check(Base::Truncate(size, options, debug));
+  }
+  IOStatus Close(const IOOptions& options, Debug* debug) override { return Check(Base::Close(options, debug)); }
+  IOStatus Flush(const IOOptions& options, Debug* debug) override { return Check(Base::Flush(options, debug)); }
+  IOStatus Sync(const IOOptions& options, Debug* debug) override { return Check(Base::Sync(options, debug)); }
+  IOStatus Fsync(const IOOptions& options, Debug* debug) override { return Check(Base::Fsync(options, debug)); }
+  IOStatus RangeSync(uint64_t offset, uint64_t size, const IOOptions& options, Debug* debug) override {
+    return Check(Base::RangeSync(offset, size, options, debug));
+  }
+  IOStatus Allocate(uint64_t offset, uint64_t size, const IOOptions& options, Debug* debug) override {
+    return Check(Base::Allocate(offset, size, options, debug));
+  }
+
+ protected:
+  // An error refuses the append.
+  virtual IOStatus CheckAppend(size_t) { return IOStatus::OK(); }
+  // Returns the status that RocksDB gets.
+  virtual IOStatus Check(IOStatus status) { return status; }
+
+ private:
+  template <typename Call>
+  IOStatus IfMayAppend(const Slice& data, Call call) {
+    IOStatus refused = CheckAppend(data.size());
+    return Check(refused.ok() ? call() : std::move(refused));
+  }
+};
+
+}  // namespace cairn
