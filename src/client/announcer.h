@@ -21,8 +21,8 @@ class Announcer {
 
   // REQUIRES: what the transaction has announced is committed.
   void Deliver(Transaction& txn) const {
-    if (!txn.has_announcements()) return;
-    const auto announcements = txn.TakeAnnouncements();
+    if (txn.announcements().empty()) return;
+    const auto announcements = txn.announcements().Take();
     pubsub_.Deliver(announcements);
     const InterestMask interest = txn.store().interest();
     if (interest & kInterestInKeys) tracking_.Deliver(announcements);

@@ -39,7 +39,7 @@ void Confirm(CommandContext& ctx, Reply& reply, ChannelKind kind, const std::str
 
 // A message the client published earlier in this tick is still to come; it belongs before the change.
 Status AwaitOwnMessages(CommandContext& ctx) {
-  const bool waits = ctx.txn().lane() == Lane::kFast && ctx.txn().has_announcements();
+  const bool waits = ctx.txn().lane() == Lane::kFast && !ctx.txn().announcements().empty();
   return waits ? Status::WouldWait() : Ok();
 }
 
@@ -83,7 +83,7 @@ Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) 
   const int64_t receivers = pubsub.CountReceivers(kind, channel);
   if (receivers > 0) {
     const bool is_shard = kind == ChannelKind::kShard;
-    ctx.txn().Announce({is_shard ? AnnouncementKind::kShardMessage : AnnouncementKind::kMessage,
+    ctx.txn().announcements().Add({is_shard ? AnnouncementKind::kShardMessage : AnnouncementKind::kMessage,
                         std::string(channel), std::string(message)});
   }
   ctx.Effect(args.all());

@@ -94,7 +94,7 @@ class CommandContext {
   // What a replica is to do for it. Without any, a command that counts changes is told of in its own words.
   void Effect(std::span<const std::string_view> argv) {
     has_own_effects_ = true;
-    if (wants_effects()) txn_.AddEffect(session_.db, argv);
+    if (wants_effects()) txn_.effects().Add(session_.db, argv);
   }
   void Effect(std::initializer_list<std::string_view> argv) { Effect(std::span(argv.begin(), argv.size())); }
   // Changes that a replica comes to by itself.

@@ -38,7 +38,7 @@ Status ParseFlushMode(Args& args) {
 
 Status Empty(CommandContext& ctx, int db) {
   ctx.CountChanges(static_cast<uint64_t>(ctx.keys(db).Count()));
-  return ctx.txn().ReplaceKeyspace(db);
+  return ctx.txn().databases().Replace(db);
 }
 
 // FLUSHDB [ASYNC | SYNC]
@@ -54,7 +54,7 @@ Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
 // FLUSHALL [ASYNC | SYNC]
 Status FlushAll(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
-  for (int db = 0; db < ctx.txn().store().databases(); ++db) TRY(Empty(ctx, db));
+  for (int db = 0; db < ctx.txn().store().databases().size(); ++db) TRY(Empty(ctx, db));
   ctx.TellFlushed();
   ctx.Effect(args.all());
   reply.Ok();
@@ -66,11 +66,11 @@ Status SwapDb(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t db1 = args.IntegerIn(INT32_MIN, INT32_MAX, "ERR invalid first DB index");
   const int64_t db2 = args.IntegerIn(INT32_MIN, INT32_MAX, "ERR invalid second DB index");
   TRY(args.Done());
-  const int databases = ctx.txn().store().databases();
+  const int databases = ctx.txn().store().databases().size();
   if (db1 < 0 || db1 >= databases || db2 < 0 || db2 >= databases) {
     return Status::Reply(errors::kDbIndexRange);
   }
-  if (db1 != db2) ctx.txn().SwapKeyspaces(static_cast<int>(db1), static_cast<int>(db2));
+  if (db1 != db2) ctx.txn().databases().Swap(static_cast<int>(db1), static_cast<int>(db2));
   ctx.CountChanges(1);
   reply.Ok();
   return Ok();

@@ -23,7 +23,7 @@ inline Result<int> ParseDatabase(CommandContext& ctx, Args& args) {
     return Status::Reply(
         "ERR value is out of range, value must between -2147483648 and 2147483647");
   }
-  if (db < 0 || db >= ctx.txn().store().databases()) return Status::Reply(errors::kDbIndexRange);
+  if (db < 0 || db >= ctx.txn().store().databases().size()) return Status::Reply(errors::kDbIndexRange);
   return static_cast<int>(db);
 }
 

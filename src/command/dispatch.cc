@@ -242,7 +242,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 // writes. Where they stay, that they were missed is all there is to tell. False when it would have to wait: someone
 // else, most likely active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
-  const std::vector<StaleKey> found = worker.txn.TakeStaleKeys();
+  const std::vector<StaleKey> found = worker.txn.effects().TakeStaleKeys();
   if (found.empty()) return true;
   const bool keeps = conditions_.Has(kPausesExpiry) || !worker.txn.store().writable() ||
                      (conditions_.Has(kKeepsExpired) && !command.Has(kWrite));
@@ -295,7 +295,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
     // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
-    outcome.is_uncommitted = worker.txn.saw_uncommitted() || worker.txn.announced();
+    outcome.is_uncommitted = worker.txn.saw_uncommitted() || worker.txn.announcements().has_commands();
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
     if (reads_only && !ExpireFound(worker, *call.command)) {
       reply.Rewind();
@@ -326,7 +326,7 @@ Status Dispatcher::Apply(CommandWorker& worker, Session& session, const Command*
     session.db = db;
     return status;
   }
-  (void)worker.txn.TakeStaleKeys();
+  (void)worker.txn.effects().TakeStaleKeys();
   if (call.command->Has(kRunsQueue)) {
     if (session.multi.ran) ran = std::move(session.multi.queue);
     session.multi = MultiState();

@@ -148,8 +148,10 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
       const KeyEntry loaded = TRY(keys.Find(key, Access::kPeek));
       TRY(keys.SetExpiry(key, loaded, expire_ms));
     }
-    if (options.idle_s) ctx.txn().SetIdle(key.row(), *options.idle_s);
-    if (options.frequency) ctx.txn().SetFrequency(key.row(), static_cast<uint8_t>(*options.frequency));
+    if (options.idle_s) ctx.txn().uses().SetIdle(key.row(), *options.idle_s, ctx.txn().now_s());
+    if (options.frequency) {
+      ctx.txn().uses().SetFrequency(key.row(), static_cast<uint8_t>(*options.frequency), ctx.txn().now_s());
+    }
     ctx.Changed(kGenericEvent, "restore", key.bytes());
     if (expire_ms != kNoExpiry && !options.absolute) TellMoment(ctx, args, expire_ms);
   }

@@ -150,8 +150,8 @@ Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& 
     exists = loaded.exists();
     if (exists && ahead_.expire_ms != kNoExpiry) TRY(keys.SetExpiry(key, loaded, ahead_.expire_ms));
   }
-  if (ahead_.idle_s >= 0) txn_.SetIdle(key.row(), ahead_.idle_s);
-  if (ahead_.frequency) txn_.SetFrequency(key.row(), *ahead_.frequency);
+  if (ahead_.idle_s >= 0) txn_.uses().SetIdle(key.row(), ahead_.idle_s, txn_.now_s());
+  if (ahead_.frequency) txn_.uses().SetFrequency(key.row(), *ahead_.frequency, txn_.now_s());
   TRY(CommitIfLarge());
   return exists;
 }

@@ -124,8 +124,8 @@ void FileSets::Reap() {
 bool FileSets::Suits(const FilesOffer& offer) const {
   if (!config_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
   if (failed_ms_ != 0 && WallMs() - failed_ms_ < kFailurePauseMs) return false;
-  for (int db = static_cast<int>(offer.databases); db < store_.databases(); ++db) {
-    if (store_.database(db).keys != 0) return false;
+  for (int db = static_cast<int>(offer.databases); db < store_.databases().size(); ++db) {
+    if (store_.databases()[db].keys != 0) return false;
   }
   return true;
 }
@@ -177,7 +177,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
-  txn->AddStream("");
+  txn->effects().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
   std::shared_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));

@@ -103,7 +103,7 @@ Follower::~Follower() { Stop(); }
 
 void Follower::Start() {
   txn_ = std::make_unique<Transaction>(parts_.store);
-  txn_->MuteEffects(true);
+  txn_->effects().Mute(true);
   txn_->KeepExpired(true);
   thread_ = StartThread("follow", [this] { Run(); });
 }
@@ -181,7 +181,7 @@ void Follower::Run() {
     link_.Close();
     txn_->AbandonCommand();
     txn_->Discard();
-    static_cast<void>(txn_->TakeAnnouncements());  // they come again with what is not committed
+    static_cast<void>(txn_->announcements().Take());  // they come again with what is not committed
     events_.on_link(false);
     lock.lock();
     if (epoch != epoch_ || stopping_) continue;
@@ -218,7 +218,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   options.timeout_ms = settings.repl_timeout_s * 1000;
   if (settings.repl_sync_files) {
     const Store& store = parts_.store;
-    options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases()),
+    options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases().size()),
                                             store.FreeNumbers(), receiver_.Find()});
   }
   if (!wanted_) return Status::Io("not wanted any more");
@@ -226,7 +226,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   ShowState(State::kHandshake);
   TRY(link_.Introduce(options));
   if (!wanted_) return Status::Io("not wanted any more");
-  const bool has_database = log_.applied().db < parts_.store.databases();  // `databases` may be fewer now
+  const bool has_database = log_.applied().db < parts_.store.databases().size();  // `databases` may be fewer now
   const bool goes_on = log_.can_continue() && !is_damaged_ && has_database;
   const History history = log_.history();
   const PrimaryLink::Answer answer =
@@ -312,7 +312,7 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
 Status Follower::BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selected_db, Transaction& txn,
                                 std::unique_ptr<StreamLog::Adoption>& adoption) {
   if (!wanted_) return Status::Io("not wanted any more");
-  const bool is_one = selected_db >= 0 && selected_db < parts_.store.databases();
+  const bool is_one = selected_db >= 0 && selected_db < parts_.store.databases().size();
   const Applied applied{.offset = answer.offset, .db = is_one ? static_cast<int>(selected_db) : 0};
   adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
   return Ok();

@@ -58,7 +58,7 @@ Result<Reloaded> Load(Transaction& txn, RdbTarget target, RdbSource source) {
 
 RdbTarget TargetOf(const DatasetParts& parts) {
   RdbTarget target;
-  target.databases = parts.store.databases();
+  target.databases = parts.store.databases().size();
   target.checksum = parts.config.Flag("rdbchecksum");
   return target;
 }
@@ -89,7 +89,7 @@ void SyncAdopted(Store& store) {
 
 // The copies that clients keep are of a data set that is about to go.
 void AnnounceAllChanged(Transaction& txn) {
-  if (txn.interest() & kInterestInKeys) txn.Announce({AnnouncementKind::kAllChanged, {}, {}});
+  if (txn.interest() & kInterestInKeys) txn.announcements().Add({AnnouncementKind::kAllChanged, {}, {}});
 }
 
 Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSource source,
@@ -103,14 +103,14 @@ Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSour
   target.commit = is_read ? CommitMode::kWait : CommitMode::kNoLog;
   target.keeps_expired = options.keeps_expired;
   target.on_progress = options.on_progress;
-  target.keyspace = [&](int db) { return Keyspace::ById(txn, store.staged_keyspace(db), parts.config.limits()); };
+  target.keyspace = [&](int db) { return Keyspace::ById(txn, store.databases().staged(db), parts.config.limits()); };
   Reloaded reloaded = TRY(Load(txn, std::move(target), std::move(source)));
   TRY(store.Flush());
   TRY(txn.BeginAlone(WallMs()));
   TRY(RestoreLibraries(parts.scripting, txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.NoteExpiry(0);  // rounds have passed over what became due meanwhile
-  txn.AdoptStaged();
+  txn.databases().AdoptStaged();
   AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kWait));
@@ -138,7 +138,7 @@ namespace {
 Result<std::vector<KeyspaceId>> KeyspacesFor(Store& store, const RowNumbers& first, const FilesContent& content,
                                              RowNumbers& next) {
   const std::vector<RowFilesContent::Db>& sent = content.rows.databases;
-  const auto databases = static_cast<size_t>(store.databases());
+  const auto databases = static_cast<size_t>(store.databases().size());
   const size_t keyspaces_end = first.keyspace + std::max(sent.size(), databases);
   if (keyspaces_end > kKeyspacesEnd) return Status::Io("no numbers are left for the keyspaces that came");
   next = {static_cast<KeyspaceId>(keyspaces_end), content.rows.collections_end};
@@ -173,12 +173,12 @@ Result<uint64_t> AdoptStagedFiles(const DatasetParts& parts, Transaction& txn, s
   TRY(RestoreLibraries(parts.scripting, txn, content.functions, RestorePolicy::kFlush));
   uint64_t keys = 0;
   for (size_t db = 0; db < std::min(keyspaces.size(), content.rows.databases.size()); ++db) {
-    txn.AddToKeyCount(keyspaces[db], content.rows.databases[db].keys);
+    txn.databases().AddKeys(keyspaces[db], content.rows.databases[db].keys);
     keys += static_cast<uint64_t>(content.rows.databases[db].keys);
   }
   txn.NoteExpiry(0);  // any of the rows may be due
   TRY(before_adopting(txn));
-  txn.AdoptStaged();
+  txn.databases().AdoptStaged();
   store.cache().NoteUnknownRows();
   AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());

@@ -323,7 +323,7 @@ Status Replicas::AwaitOthers(Replica& replica) {
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
-  txn->AddStream("");
+  txn->effects().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));

@@ -35,7 +35,7 @@ StreamLog::~StreamLog() { Stop(); }
 
 Status StreamLog::Start() {
   txn_ = std::make_unique<Transaction>(store_);
-  txn_->MuteEffects(true);
+  txn_->effects().Mute(true);
   {
     const std::lock_guard lock(mutex_);
     TRY(TakeUp());
@@ -86,7 +86,7 @@ Status StreamLog::TakeUp() {
 
 // Who comes to this place from an older anchor has to find what who begins here starts with: no database is selected.
 Status StreamLog::ForkHere(uint64_t offset) {
-  txn_->AddStream("");
+  txn_->effects().AddStream("");
   TRY(txn_->Commit(CommitMode::kWait));
   history_.Fork(offset);
   history_.anchors.push_back({offset, store_.LatestSequence() + 1, kNoDb});
@@ -259,7 +259,7 @@ void StreamLog::Restart(const Anchor& anchor) {
 Status StreamLog::LogLocked(std::span<const std::string_view> argv) {
   if (!history_.logs || history_.follows) return Ok();
   const int db = stream_->position().db;
-  txn_->AddEffect(std::max(db, 0), argv);
+  txn_->effects().Add(std::max(db, 0), argv);
   return txn_->Commit(CommitMode::kWait);
 }
 
@@ -441,7 +441,7 @@ Status StreamLog::TurnPrimary() {
 }
 
 void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const {
-  if (!stream.empty()) txn.AddStream(stream);
+  if (!stream.empty()) txn.effects().AddStream(stream);
   txn.PutNote(kAppliedRow, EncodeApplied(applied));
 }
 

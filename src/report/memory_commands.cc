@@ -134,7 +134,7 @@ void ReplyAllocator(Reply& reply, const ProcessMemory& memory) {
 // The databases that have keys, with their hash tables: no key of theirs is in one.
 size_t ReplyDatabases(CommandContext& ctx, Reply& reply, uint64_t& keys) {
   size_t shown = 0;
-  for (int db = 0; db < ctx.txn().store().databases(); ++db) {
+  for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
     const auto count = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
     if (count == 0) continue;
     keys += count;

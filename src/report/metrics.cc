@@ -136,8 +136,8 @@ void WriteMemory(const MetricsParts& parts, MetricsText& text) {
 
 void WriteKeys(Store& store, MetricsText& text) {
   text.Family("db_keys", kGauge, "Keys of each database.");
-  for (int db = 0; db < store.databases(); ++db) {
-    const int64_t keys = std::max<int64_t>(0, store.database(db).keys.load());
+  for (int db = 0; db < store.databases().size(); ++db) {
+    const int64_t keys = std::max<int64_t>(0, store.databases()[db].keys.load());
     text.Sample(static_cast<uint64_t>(keys), MetricsText::Label("db", "db" + std::to_string(db)));
   }
   const DiskReserve& reserve = store.disk_reserve();

@@ -57,7 +57,7 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
 
 Status WriteKeyspace(const ReportParts&, CommandContext& ctx, Report& text) {
   std::map<KeyspaceId, Expiring> expiring = TRY(CountExpiring(ctx));
-  for (int db = 0; db < ctx.txn().store().databases(); ++db) {
+  for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
     if (keys == 0) continue;
     const Expiring& some = expiring[ctx.txn().keyspace(db)];

@@ -50,7 +50,7 @@ BaseWorker::BaseWorker(const Parts& parts, Lane lane)
       txn_(std::make_unique<Transaction>(parts.store)) {}
 
 void BaseWorker::Fetch(std::string_view missing) { parts_.store.Fetch(missing); }
-bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes() || txn_->has_announcements(); }
+bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes() || !txn_->announcements().empty(); }
 bool BaseWorker::is_full() const {
   return txn_->pending_bytes() > kFullTickBytes || txn_->pending_rows() > kFullTickRows;
 }
@@ -143,7 +143,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   const bool was_replica = session.is_replica.load(std::memory_order_relaxed);
   Outcome outcome = parts_.dispatcher.Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
-  const bool is_uncommitted = outcome.is_uncommitted || txn_->saw_uncommitted() || txn_->announced();
+  const bool is_uncommitted = outcome.is_uncommitted || txn_->saw_uncommitted() || txn_->announcements().has_commands();
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && is_uncommitted);
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
@@ -282,7 +282,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
   wakes_ = false;  // of the tick that ends here; the next one starts afresh
   if (is_lost_) {
     is_lost_ = false;
-    (void)txn_->TakeAnnouncements();
+    (void)txn_->announcements().Take();
     txn_->Discard();
     return CommitResult::kFailed;
   }
@@ -299,7 +299,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     }
     if (!status.Is(Code::kWouldWait)) {
       LogFailure(status);
-      (void)txn_->TakeAnnouncements();
+      (void)txn_->announcements().Take();
       return CommitResult::kFailed;
     }
   }
@@ -316,7 +316,7 @@ void FastWorker::HandOver(std::function<void(bool ok)> done) {
       Tell(*other_);
     } else {
       LogFailure(status);
-      (void)other_->TakeAnnouncements();
+      (void)other_->announcements().Take();
     }
     is_written_ = status.ok();
     done(status.ok());
@@ -345,7 +345,7 @@ void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) 
     return;
   }
   LogFailure(status);
-  (void)txn_->TakeAnnouncements();
+  (void)txn_->announcements().Take();
   out.resize(start);
   out.append(commit_error());
   outcome.failed = true;

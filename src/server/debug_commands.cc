@@ -182,7 +182,7 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
-  const int64_t idle_s = ctx.txn().IdleSeconds(key.row());
+  const int64_t idle_s = ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().now_s());
   const bool is_string = entry.type() == Type::kString;
   const uint64_t bytes = is_string ? TRY(TextSize(entry)) : entry.payload().size();
   // There is no address to show; a key has the same number for life, which is what comparisons are
@@ -203,7 +203,7 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
 // DEBUG DIGEST
 Status DatasetDigest(CommandContext& ctx, Args&, Reply& reply) {
   const Digest digest =
-      TRY(DigestOfDataset(ctx.txn(), ctx.txn().store().databases(), ctx.limits()));
+      TRY(DigestOfDataset(ctx.txn(), ctx.txn().store().databases().size(), ctx.limits()));
   reply.Simple(digest.Hex());
   return Ok();
 }

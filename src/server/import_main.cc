@@ -66,7 +66,7 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   TRY(txn.BeginAlone(0));
   TRY(PutFunctions(txn, scripting, functions));
   TRY(ForgetHistory(store, txn));
-  if (store.is_staging()) txn.AdoptStaged();
+  if (store.databases().is_staging()) txn.databases().AdoptStaged();
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kWait));
   return store.SyncLog();
@@ -81,13 +81,13 @@ Status Import(const std::string& path) {
   ProgressBar bar("importing", file.size(), "B");
   Transaction txn(*store, 1);
   if (store->was_empty()) TRY(store->BeginStaging(txn));
-  const bool is_staged = store->is_staging();
+  const bool is_staged = store->databases().is_staging();
   RdbTarget target;
-  target.databases = store->databases();
+  target.databases = store->databases().size();
   target.commit = is_staged ? CommitMode::kNoLog : CommitMode::kWait;
   target.checksum = FLAGS_checksum;
   target.keyspace = [&](int db) {
-    return is_staged ? Keyspace::ById(txn, store->staged_keyspace(db), limits) : Keyspace(txn, db, limits);
+    return is_staged ? Keyspace::ById(txn, store->databases().staged(db), limits) : Keyspace(txn, db, limits);
   };
   const RdbFileReader* shown = nullptr;
   target.on_progress = [&](uint64_t position) {

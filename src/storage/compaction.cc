@@ -60,7 +60,7 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
     Store& store = store_;
     // What a hold protects is asked second: what was dead before it began may go.
     const auto is_live_keyspace = [&store](KeyspaceId id) {
-      return store.IsLiveKeyspace(id) || store.holds_dead();
+      return store.databases().IsLive(id) || store.holds_dead();
     };
     if (space_ == Space::kElements || space_ == Space::kScores) {
       return MakeFilter<CollectionId>(

@@ -1,75 +1,92 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// What a Transaction's commands tell those who follow this server.
-#include <string>
+#include "storage/effects.h"
+
+#include <algorithm>
 #include <unordered_set>
 
 #include "encoding/log_entry.h"
+#include "encoding/row_key.h"
 #include "storage/batch.h"
-#include "storage/store.h"
-#include "storage/transaction.h"
 
 namespace cairn {
 namespace {
 
 constexpr size_t kArgumentBytes = 24;  // at most, of an argument's own: its length, written out, and line ends
+constexpr size_t kKeptBytes = 1 << 20;  // of memory, from one transaction to the next
 
 }  // namespace
 
-void Transaction::AddEffect(int db, std::span<const std::string_view> argv) {
-  size_t bytes = effects_.size() + kArgumentBytes;
-  for (const std::string_view arg : argv) bytes += arg.size() + kArgumentBytes;
-  if (bytes > kMostLogDataBytes) [[unlikely]] {
-    refusal_ = kEffectsTooLarge;
-    return;
-  }
-  AppendLogCommand(effects_, db, argv);
-  ++command_effects_;
+void Effects::BeginCommand() {
+  is_silenced_ = is_apart_ = tells_stale_keys_ = too_large_ = false;
+  command_begin_ = bytes_.size();
+  count_ = 0;
+  stale_keys_.clear();
 }
 
-void Transaction::AddStream(std::string_view bytes) { AppendLogStream(effects_, bytes); }
+void Effects::Add(int db, std::span<const std::string_view> argv) {
+  size_t bytes = bytes_.size() + kArgumentBytes;
+  for (const std::string_view arg : argv) bytes += arg.size() + kArgumentBytes;
+  if (bytes > kMostLogDataBytes) [[unlikely]] {
+    too_large_ = true;
+    return;
+  }
+  AppendLogCommand(bytes_, db, argv);
+  ++count_;
+}
 
-void Transaction::NoteStaleKey(std::string_view key_row, KeyspaceId keyspace, bool missed) {
-  stale_keys_.push_back({std::string(key_row), missed, effects_.size(), DatabaseOf(keyspace)});
+void Effects::AddStream(std::string_view bytes) { AppendLogStream(bytes_, bytes); }
+
+void Effects::RollbackTo(const Mark& mark) {
+  bytes_.resize(std::min(bytes_.size(), mark.bytes));
+  count_ = mark.count;
+  too_large_ = false;
+  for (auto stale = stale_keys_.rbegin(); stale != stale_keys_.rend() && stale->place > bytes_.size(); ++stale) {
+    stale->place = bytes_.size();
+  }
+}
+
+void Effects::Clear() {
+  bytes_.clear();
+  if (bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
 }
 
 // A key past its time is there until this server says otherwise, for those who carry the effects out. So who follows
 // is told of all such keys that the command has met, be it only as a source (SUNIONSTORE), where it met them: what a
 // transaction did before may have been of a key that it has itself given a time long past. Not of those whose stripe it
 // does not hold, which SORT's patterns and scripts lead to: somebody may be setting them, who tells it then.
-void Transaction::PutStaleKeys() {
+void Effects::PutStaleKeys(InterestMask interest) {
   std::string told;
-  size_t copied = effects_before_;
+  size_t copied = command_begin_;
   std::unordered_set<std::string_view> here;
   for (const StaleKey& stale : stale_keys_) {
     KeyRowParts parts;
-    if (stale.db < 0 || !ParseKeyRow(stale.row, parts) || !Holds(StripeOf(parts.key))) continue;
+    if (stale.db < 0 || !ParseKeyRow(stale.row, parts) || !stripes_.Has(StripeOf(parts.key))) continue;
     if (stale.place > copied) {
-      told.append(effects_, copied, stale.place - copied);
+      told.append(bytes_, copied, stale.place - copied);
       copied = stale.place;
       here.clear();
     }
     if (!here.insert(stale.row).second) continue;
-    const std::string_view words[] = {interest_ & kUnlinksExpired ? "UNLINK" : "DEL", parts.key};
+    const std::string_view words[] = {interest & kUnlinksExpired ? "UNLINK" : "DEL", parts.key};
     AppendLogCommand(told, stale.db, words);
-    ++command_effects_;
+    ++count_;
   }
-  told.append(effects_, copied);
-  effects_.replace(effects_before_, std::string::npos, told);
+  told.append(bytes_, copied);
+  bytes_.replace(command_begin_, std::string::npos, told);
 }
 
-void Transaction::GroupEffects() {
+void Effects::Group() {
   std::string begin;
   AppendLogMark(begin, LogEntryKind::kBegin);
-  effects_.insert(effects_before_, begin);
-  AppendLogMark(effects_, LogEntryKind::kEnd);
+  bytes_.insert(command_begin_, begin);
+  AppendLogMark(bytes_, LogEntryKind::kEnd);
 }
 
-void Transaction::FinishEffects() {
-  const bool tells = (command_effects_ > 0 || tells_stale_keys_) && interest_ & kInterestInEffects;
-  if (tells && !stale_keys_.empty()) PutStaleKeys();
-  if (command_effects_ > 1 && !effects_apart_) GroupEffects();
-  if (effects_.size() > kMostLogDataBytes) [[unlikely]] refusal_ = kEffectsTooLarge;
+void Effects::FinishCommand(InterestMask interest) {
+  const bool tells = (count_ > 0 || tells_stale_keys_) && !is_muted_ && interest & kInterestInEffects;
+  if (tells && !stale_keys_.empty()) PutStaleKeys(interest);
+  if (count_ > 1 && !is_apart_) Group();
+  if (bytes_.size() > kMostLogDataBytes) [[unlikely]] too_large_ = true;
 }
 
 }  // namespace cairn

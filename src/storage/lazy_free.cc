@@ -27,7 +27,7 @@ bool IsDead(const Store& store, std::string_view tagged, CollectionId empty_belo
   std::string_view row = tagged.substr(1);
   if (static_cast<Space>(tagged[0]) == Space::kKeys) {
     KeyRowParts parts;
-    return ParseKeyRow(row, parts) && !store.IsLiveKeyspace(parts.keyspace);
+    return ParseKeyRow(row, parts) && !store.databases().IsLive(parts.keyspace);
   }
   uint64_t id = 0;
   return ReadU64(row, id) && id < empty_below;
@@ -147,7 +147,7 @@ Status LazyFree::FreeKeyspaces(Store& store, CollectionId empty_below) {
       TRY(DropFiles(store, MakeCollectionStart(space, 0, 0), MakeCollectionStart(space, empty_below, 0)));
     }
   }
-  return DropFiles(store, MakeKeyBound(0, 0), MakeKeyBound(store.OldestKeyspace(), 0));
+  return DropFiles(store, MakeKeyBound(0, 0), MakeKeyBound(store.databases().Oldest(), 0));
 }
 
 }  // namespace cairn

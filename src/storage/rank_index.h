@@ -13,8 +13,8 @@
 // A leaf that was emptied stays, resident: it says that nothing is left to be read between its bounds, where
 // RocksDB would have to step over every deleted row. Thus a queue's ends cost nothing to look at.
 //
-// It is an aid, not data: it can be dropped at any time. RankIndexes keeps them by lock stripe; the holder of the
-// stripe may use and change them, nobody else.
+// It can be dropped at any time. RankIndexes keeps them by lock stripe; only the holder of the stripe uses and changes
+// them.
 #pragma once
 
 #include <algorithm>

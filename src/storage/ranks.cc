@@ -195,7 +195,7 @@ Result<RankIndex*> Open(Transaction& txn, Space space, CollectionId id, uint64_t
     index = nullptr;
   }
   if (index != nullptr) return index;
-  txn.NoteAidMade(id, stripe);
+  txn.ranks().NoteMade(id, stripe);
   return &indexes.Create(stripe, space, id, total);
 }
 

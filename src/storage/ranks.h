@@ -10,7 +10,7 @@
 //
 // The index shows the holder's own uncommitted rows too, so every use needs the stripe's lock: the functions
 // take it themselves (kWouldWait when it is taken and this is the fast lane). Whoever puts a row that was not
-// there or deletes one that was tells the transaction (Transaction::RowAdded, RowRemoved); forgetting
+// there or deletes one that was tells the transaction (RankChanges::RowAdded, RowRemoved); forgetting
 // to would make ranks wrong. When the rows are taken back, what the index was told is too, or the index goes.
 //
 // A row is named by its suffix, the row key without the collection id: hash:u32 member in elements, score:u64

@@ -27,21 +27,16 @@ constexpr char kStagesAlready[] = "another data set is being loaded";
 
 Status Store::BeginStaging(Transaction& txn) {
   TRY(txn.BeginAlone(0));
-  if (is_staging()) return Status::Io(kStagesAlready);
+  if (databases_.is_staging()) return Status::Io(kStagesAlready);
   std::vector<KeyspaceId> keyspaces;
-  while (keyspaces.size() < staged_.size()) keyspaces.push_back(TRY(NewKeyspaceId()));
+  for (int db = 0; db < databases_.size(); ++db) keyspaces.push_back(TRY(databases_.NewKeyspace()));
   return Stage(txn, keyspaces);
 }
 
 // The numbers are written down before a row is filed under one of them: after a crash they must not be given out again.
 Status Store::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces) {
-  for (size_t db = 0; db < staged_.size(); ++db) {
-    staged_[db].keyspace = keyspaces[db];
-    staged_[db].keys = 0;
-    AddLiveKeyspace(keyspaces[db]);
-  }
-  staging_.store(true, std::memory_order_release);
-  txn.RecordKeyspaces();
+  databases_.Stage(keyspaces);
+  txn.databases().Record();
   Status status = txn.FinishCommand();
   if (status.ok()) status = txn.Commit(CommitMode::kWait);
   if (status.ok()) status = SyncLog();
@@ -50,17 +45,17 @@ Status Store::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces) 
 }
 
 // With every stripe held nobody draws a number. A FLUSHALL before this gives up collections below `first` at most, one
-// after it none as long as something is staged (Transaction::ReplaceKeyspace).
+// after it none as long as something is staged (DatabaseChanges::Replace).
 Result<RowCache::Departures> Store::BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces,
                                                  const RowNumbers& first, const RowNumbers& next) {
-  ASSERT(keyspaces.size() == staged_.size(), "a keyspace for each database");
+  ASSERT(keyspaces.size() == static_cast<size_t>(databases_.size()), "a keyspace for each database");
   TRY(txn.BeginAlone(0));
-  if (is_staging()) return Status::Io(kStagesAlready);
-  if (next_keyspace_ > first.keyspace || next_collection_ > first.collection) {
+  if (databases_.is_staging()) return Status::Io(kStagesAlready);
+  if (databases_.next_keyspace() > first.keyspace || next_collection_ > first.collection) {
     return Status::Io("the numbers of the rows that came are in use by now");
   }
   if (next.collection > kCollectionsEnd) return Status::Io("the rows that came have numbers that are too large");
-  next_keyspace_ = next.keyspace;
+  databases_.SkipTo(next.keyspace);
   next_collection_ = next.collection;
   TRY(ReserveCollectionIds(next.collection, true));
   RowCache::Departures departures = cache_.Mark();
@@ -96,21 +91,9 @@ Result<bool> Store::CacheStaged(const RowNumbers& first, const RowNumbers& next)
   return true;
 }
 
-void Store::ForgetStaged() {
-  staging_.store(false, std::memory_order_release);
-  for (Database& database : staged_) database.keyspace = 0;
-}
-
 void Store::EndStaging() {
-  if (!is_staging()) return;
-  {
-    const std::unique_lock lock(keyspaces_mutex_);
-    std::erase_if(live_keyspaces_, [this](KeyspaceId keyspace) {
-      return std::any_of(staged_.begin(), staged_.end(),
-                         [keyspace](const Database& database) { return database.keyspace == keyspace; });
-    });
-    ForgetStaged();
-  }
+  if (!databases_.is_staging()) return;
+  databases_.EndStaging();
   lazy_free_.AddFlush(0);
 }
 

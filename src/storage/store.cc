@@ -27,9 +27,6 @@ namespace cairn {
 namespace {
 
 constexpr CollectionId kIdReservation = 1 << 20;
-constexpr std::string_view kNoKeyspacesLeft =
-    "ERR all numbers that this data directory has for keyspaces are used up; move the data to a new one with "
-    "cairn-export and cairn-import";
 
 // Of what the budget leaves to the process itself. What is sent at full speed between two looks at the log, and then
 // some; more would be memory that is written once and has left the processor's cache when it is read.
@@ -53,7 +50,7 @@ Store::Store(const StoreOptions& options)
       cache_(options.imports ? 0 : options.budget.key_cache), names_(options.budget.key_cache),
       rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
       log_tail_(LogTailBytes(options.budget)), budget_(options.budget),
-      databases_(options.databases), staged_(options.databases) {}
+      databases_(options.databases) {}
 
 Store::~Store() {
   if (db_ == nullptr) return;
@@ -92,8 +89,7 @@ Status Store::Load() {
   }
   TRY(LoadDatabases());
   TRY(LoadCounts());
-  const auto has_keys = [](const Database& database) { return database.keys != 0; };
-  was_empty_ = hidden_keyspaces_.empty() && std::none_of(databases_.begin(), databases_.end(), has_keys);
+  was_empty_ = !databases_.hides_any() && !databases_.has_keys();
   if (was_empty_) {
     cache_.NoteEmptyStore();
     names_.NoteEmptyStore();
@@ -121,22 +117,10 @@ Status Store::LoadDatabases() {
   std::vector<KeyspaceId> keyspaces;
   KeyspaceId next = 1;
   if (found.ok()) TRY(DecodeDatabases(value, keyspaces, next));
-  const bool grew = keyspaces.size() < databases_.size();
-  next_keyspace_ = next;
-  while (keyspaces.size() < databases_.size()) keyspaces.push_back(TRY(NewKeyspaceId()));
-  live_keyspaces_ = keyspaces;  // those of databases that this run does not offer included
-  std::sort(live_keyspaces_.begin(), live_keyspaces_.end());
-  hidden_keyspaces_.assign(keyspaces.begin() + databases(), keyspaces.end());
-  keyspaces.resize(databases_.size());
-  for (size_t db = 0; db < databases_.size(); ++db) databases_[db].keyspace = keyspaces[db];
+  const bool grew = TRY(databases_.Load(std::move(keyspaces), next));
   if (!grew) return Ok();
-  return FromRocksDb(
-      db_->Put(rocksdb::WriteOptions(), family(Space::kMeta), key, EncodeDatabaseRow(keyspaces)));
-}
-
-std::string Store::EncodeDatabaseRow(std::vector<KeyspaceId> keyspaces) const {
-  keyspaces.insert(keyspaces.end(), hidden_keyspaces_.begin(), hidden_keyspaces_.end());
-  return EncodeDatabases(keyspaces, next_keyspace_);
+  return FromRocksDb(db_->Put(rocksdb::WriteOptions(), family(Space::kMeta), key,
+                              databases_.EncodeRow(databases_.keyspaces())));
 }
 
 // Sums the workers' count rows and folds them into one of worker 0.
@@ -151,13 +135,13 @@ Status Store::LoadCounts() {
     if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
     const int64_t count = TRY(DecodeCount({rows->value().data(), rows->value().size()}));
     TRY(DeleteRow(batch, family(Space::kMeta), {rows->key().data(), rows->key().size()}));
-    if (IsLiveKeyspace(keyspace)) sums[keyspace] += count;
+    if (databases_.IsLive(keyspace)) sums[keyspace] += count;
   }
   TRY(FromRocksDb(rows->status()));
   for (const auto& [keyspace, count] : sums) {
     const RowKey row = MakeCountRow(0, keyspace);
     TRY(PutRow(batch, family(Space::kMeta), row.row(), EncodeCount(count)));
-    if (Database* database = FindDatabase(keyspace)) database->keys = count;
+    if (Database* database = databases_.Find(keyspace)) database->keys = count;
   }
   return FromRocksDb(db_->Write(rocksdb::WriteOptions(), &batch));
 }
@@ -192,63 +176,6 @@ Status Store::WriteReservation(CollectionId end, bool may_wait) {
   return status;
 }
 
-Result<KeyspaceId> Store::NewKeyspaceId() {
-  KeyspaceId id = next_keyspace_;
-  do {
-    if (id >= kKeyspacesEnd) return Status::Reply(kNoKeyspacesLeft);
-  } while (!next_keyspace_.compare_exchange_weak(id, id + 1));
-  return id;
-}
-
-void Store::AddLiveKeyspace(KeyspaceId keyspace) {
-  const std::unique_lock lock(keyspaces_mutex_);
-  live_keyspaces_.insert(std::upper_bound(live_keyspaces_.begin(), live_keyspaces_.end(), keyspace), keyspace);
-}
-
-void Store::AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces) {
-  std::map<KeyspaceId, int64_t> counts;
-  for (const Database& database : databases_) counts[database.keyspace] = database.keys;
-  const bool adopts = is_staging() && keyspaces[0] == staged_[0].keyspace;
-  if (is_staging()) {
-    for (const Database& database : staged_) counts[database.keyspace] = database.keys;
-  }
-  for (size_t db = 0; db < databases_.size(); ++db) {
-    databases_[db].keyspace = keyspaces[db];
-    databases_[db].keys = counts.contains(keyspaces[db]) ? counts[keyspaces[db]] : 0;
-  }
-  const std::unique_lock lock(keyspaces_mutex_);
-  live_keyspaces_ = keyspaces;
-  live_keyspaces_.insert(live_keyspaces_.end(), hidden_keyspaces_.begin(), hidden_keyspaces_.end());
-  if (adopts) {
-    ForgetStaged();
-  } else if (is_staging()) {
-    for (const Database& database : staged_) live_keyspaces_.push_back(database.keyspace);
-  }
-  std::sort(live_keyspaces_.begin(), live_keyspaces_.end());
-  keyspaces_epoch_.fetch_add(1);
-}
-
-Database* Store::FindDatabase(KeyspaceId keyspace) {
-  for (Database& database : databases_) {
-    if (database.keyspace.load(std::memory_order_relaxed) == keyspace) return &database;
-  }
-  if (!is_staging()) return nullptr;
-  for (Database& database : staged_) {
-    if (database.keyspace.load(std::memory_order_relaxed) == keyspace) return &database;
-  }
-  return nullptr;
-}
-
-bool Store::IsLiveKeyspace(KeyspaceId keyspace) const {
-  const std::shared_lock lock(keyspaces_mutex_);
-  return std::binary_search(live_keyspaces_.begin(), live_keyspaces_.end(), keyspace);
-}
-
-KeyspaceId Store::OldestKeyspace() const {
-  const std::shared_lock lock(keyspaces_mutex_);
-  return live_keyspaces_.front();
-}
-
 bool Store::IsLiveCollection(CollectionId id) {
   const RowKey row = MakeOwnerRow(id, 0);
   rocksdb::PinnableSlice owner;
@@ -258,7 +185,7 @@ bool Store::IsLiveCollection(CollectionId id) {
   if (found.IsNotFound()) return false;
   KeyRowParts parts;
   if (!found.ok() || !ParseKeyRow({owner.data(), owner.size()}, parts)) return true;  // when in doubt, keep
-  return IsLiveKeyspace(parts.keyspace);
+  return databases_.IsLive(parts.keyspace);
 }
 
 // ---- maintenance

@@ -29,6 +29,7 @@
 #include "encoding/row_key.h"
 #include "storage/budget.h"
 #include "storage/counters.h"
+#include "storage/database_table.h"
 #include "storage/expiry_start.h"
 #include "storage/interest.h"
 #include "storage/lazy_free.h"
@@ -83,12 +84,6 @@ class CommitListener {
                                   const std::function<bool(std::string_view)>& is_live) = 0;
 };
 
-// One database's share of the rows.
-struct Database {
-  std::atomic<KeyspaceId> keyspace{0};
-  std::atomic<int64_t> keys{0};
-};
-
 struct KeyCountDelta;
 class OpenTables;
 
@@ -100,8 +95,8 @@ class Store {
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options);
   ~Store();
 
-  int databases() const { return static_cast<int>(databases_.size()); }
-  const Database& database(int db) const { return databases_[db]; }
+  DatabaseTable& databases() { return databases_; }
+  const DatabaseTable& databases() const { return databases_; }
   // Whether no database had a key when the store was opened, those included that `databases` hides. Thread: any.
   bool was_empty() const { return was_empty_; }
   // StoreOptions::imports. Thread: any.
@@ -136,7 +131,7 @@ class Store {
   void WatchDisk();
 
   // ---- a second set of keyspaces (storage/staging.cc), filled while the databases serve and then put in their
-  // place by Transaction::AdoptStaged. One at a time: kIo when another is under way. Who began one ends it.
+  // place by DatabaseChanges::AdoptStaged. One at a time: kIo when another is under way. Who began one ends it.
   Status BeginStaging(Transaction& txn);
   // The same with keyspaces, one for each database, whose rows have numbers that another server gave them
   // (storage/row_files.h). `next` is above all of them, `first` the lowest number of theirs. kIo when numbers from
@@ -148,11 +143,9 @@ class Store {
   // REQUIRES: they are staged, and nobody writes one.
   Result<bool> CacheStaged(const RowNumbers& first, const RowNumbers& next);
   // The numbers from which on none was ever used. Thread: any.
-  RowNumbers FreeNumbers() const { return {next_keyspace_, next_collection_}; }
+  RowNumbers FreeNumbers() const { return {databases_.next_keyspace(), next_collection_}; }
   // Drops what was staged and not adopted. No-op when nothing is.
   void EndStaging();
-  bool is_staging() const { return staging_.load(std::memory_order_acquire); }
-  KeyspaceId staged_keyspace(int db) const { return staged_[db].keyspace; }
 
   // While somebody holds the dead, nothing that was alive when the hold began leaves the disk (StoreSnapshot).
   void HoldDead();
@@ -222,9 +215,6 @@ class Store {
   // ---- of compaction filters
   // False while opening, when nothing is known to be alive or dead.
   bool is_loaded() const { return loaded_.load(std::memory_order_acquire); }
-  bool IsLiveKeyspace(KeyspaceId keyspace) const;
-  // The lowest number of a keyspace that is alive; rows below it are all dead.
-  KeyspaceId OldestKeyspace() const;
   // Whether collection `id` still belongs to a key: one point read.
   bool IsLiveCollection(CollectionId id);
 
@@ -246,19 +236,11 @@ class Store {
 
   uint32_t NewCommitter() { return next_committer_.fetch_add(1); }
   CollectionId NewCollectionId() { return next_collection_.fetch_add(1, std::memory_order_relaxed); }
-  // An error when there are none left; they are never used twice.
-  Result<KeyspaceId> NewKeyspaceId();
-  std::string EncodeDatabaseRow(std::vector<KeyspaceId> keyspaces) const;
-  // The mapping, the counts and the live set follow a commit that changed keyspaces.
-  void AdoptKeyspaces(const std::vector<KeyspaceId>& keyspaces);
   // Takes keyspaces that are gone out of a committer's sums, and their rows with them, once there are more sums than
   // keyspaces. Does not wait: what cannot be done now is done after the next commit. Thread: the committer's.
   void DropDeadCounts(uint32_t committer, std::vector<KeyCountDelta>& counts);
-  void AddLiveKeyspace(KeyspaceId keyspace);
   // The rest of BeginStaging, under all stripes: these keyspaces are alive from now on.
   Status Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces);
-  void ForgetStaged();
-  Database* FindDatabase(KeyspaceId keyspace);
   // Every write after Open comes this way.
   rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch);
   // A batch that has been written into the log may be read there; `entries` is its log data.
@@ -291,16 +273,8 @@ class Store {
   std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
-  std::vector<Database> databases_;
-  std::vector<Database> staged_;  // by database; keyspace 0: none
-  std::atomic<bool> staging_{false};
+  DatabaseTable databases_;
   std::atomic<int> dead_holds_{0};
-
-  mutable std::shared_mutex keyspaces_mutex_;
-  std::vector<KeyspaceId> live_keyspaces_;    // guarded by keyspaces_mutex_, ascending
-  std::vector<KeyspaceId> hidden_keyspaces_;  // of databases beyond `databases`; fixed after Open
-  std::atomic<KeyspaceId> next_keyspace_{1};
-  std::atomic<uint64_t> keyspaces_epoch_{0};  // counts changes of the databases' mapping
 
   std::mutex sync_mutex_;
   std::condition_variable sync_done_;

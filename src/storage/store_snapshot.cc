@@ -73,7 +73,7 @@ Status StoreSnapshot::Load(SnapshotDatabases databases) {
   for (const KeyspaceId keyspace : keyspaces_) keys_.push_back(sums[keyspace]);
   if (databases == SnapshotDatabases::kAll) return Ok();
   const int64_t all_keys = AllKeys();
-  keyspaces_.resize(static_cast<size_t>(store_.databases()));
+  keyspaces_.resize(static_cast<size_t>(store_.databases().size()));
   keys_.resize(keyspaces_.size());
   if (all_keys > AllKeys()) WarnOfRest(all_keys - AllKeys());
   return Ok();
@@ -81,7 +81,7 @@ Status StoreSnapshot::Load(SnapshotDatabases databases) {
 
 void StoreSnapshot::WarnOfRest(int64_t keys) const {
   Log(LogSeverity::kWarning, "storage: " + std::to_string(keys) + " keys are left out of a copy of the data, because " +
-                                 "their databases are not among the " + std::to_string(store_.databases()) +
+                                 "their databases are not among the " + std::to_string(store_.databases().size()) +
                                  " that `databases` offers. Start with more, or use cairn-export, which takes all.");
 }
 

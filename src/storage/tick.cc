@@ -28,7 +28,6 @@ constexpr size_t kRowsAhead = 16;
 // Memory a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
 constexpr size_t kKeptRows = 1 << 13;
-constexpr size_t kKeptRankChanges = 1 << 9;
 // What rows that are written together mostly share: the keyspace, the collection id.
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
@@ -36,7 +35,7 @@ constexpr size_t kCollectionRowHead = 8;
 }  // namespace
 
 bool Transaction::dirty() const {
-  return !overlay_.empty() || !keyspaces_.empty() || !effects_.empty() || !notes_.empty() || changes_ != 0;
+  return !overlay_.empty() || !databases_.keyspaces().empty() || !effects_.empty() || !notes_.empty() || changes_ != 0;
 }
 
 // Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
@@ -70,32 +69,27 @@ Status Transaction::BuildBatch() {
       TRY(DeleteRow(*batch_, store_.family(entry.space()), entry.row()));
     }
   }
-  for (const KeyCountDelta& count : counts_) {
+  for (const KeyCountDelta& count : databases_.counts()) {
     if (count.delta == 0) continue;
     const RowKey row = MakeCountRow(committer_, count.keyspace);
-    const int64_t sum = DeltaOf(committed_counts_, count.keyspace) + count.delta;
-    TRY(PutRow(*batch_, meta, row.row(), EncodeCount(sum)));
+    TRY(PutRow(*batch_, meta, row.row(), EncodeCount(databases_.SumOf(count.keyspace))));
   }
-  if (!keyspaces_.empty()) TRY(PutKeyspaces());
+  if (!databases_.keyspaces().empty()) TRY(PutKeyspaces());
   for (const auto& [name, value] : notes_) TRY(PutRow(*batch_, meta, name, value));
   if (effects_.empty()) return Ok();
   // Those who read the log go by sequence numbers, and a batch without rows takes none. The log data comes last: where
   // RocksDB writes several batches as one record, the rows before it tell whose it is (storage/log_reader.cc).
   if (batch_->Count() == 0) TRY(PutRow(*batch_, meta, MakeMetaRow(kLogRow).row(), {}));
-  return PutLogData(*batch_, effects_);
+  return PutLogData(*batch_, effects_.bytes());
 }
 
 Status Transaction::PutKeyspaces() {
-  for (const KeyspaceId keyspace : keyspaces_) {
-    if (!store_.IsLiveKeyspace(keyspace)) store_.AddLiveKeyspace(keyspace);
+  DatabaseTable& table = store_.databases_;
+  for (const KeyspaceId keyspace : databases_.keyspaces()) {
+    if (!table.IsLive(keyspace)) table.AddLive(keyspace);
   }
   const RowKey row = MakeMetaRow(kDatabasesRow);
-  return PutRow(*batch_, store_.family(Space::kMeta), row.row(), store_.EncodeDatabaseRow(keyspaces_));
-}
-
-void Transaction::AdvanceStripes() {
-  for (const uint32_t stripe : locked_) store_.stripes_.Advance(stripe);
-  for (const uint32_t stripe : taken_over_) store_.stripes_.Advance(stripe);
+  return PutRow(*batch_, store_.family(Space::kMeta), row.row(), table.EncodeRow(databases_.keyspaces()));
 }
 
 void Transaction::FetchAhead(size_t entry) const {
@@ -116,42 +110,21 @@ void Transaction::ApplyToCache() {
     if (store_.imports()) {
       store_.names_.Add(entry.hash);
     } else if (entry.state == Overlay::State::kPut) {
-      store_.cache_.Insert(entry.tagged, entry.hash, entry.value, now_ms_ / 1000);
+      store_.cache_.Insert(entry.tagged, entry.hash, entry.value, now_s());
     } else if (entry.state == Overlay::State::kDeleted) {
       store_.cache_.Erase(entry.tagged, entry.hash);
     }
   }
-  for (const UseMark& mark : use_marks_) {
-    store_.cache_.SetUsed(mark.row.tagged(), mark.used_s);
-    if (mark.frequency) store_.cache_.SetFrequency(mark.row.tagged(), *mark.frequency);
-  }
-}
-
-void Transaction::ApplyCounts() {
-  if (!keyspaces_.empty()) {
-    store_.AdoptKeyspaces(keyspaces_);
-    store_.lazy_free_.AddFlush(empty_below_);
-  }
-  for (const KeyCountDelta& count : counts_) {
-    AddDelta(committed_counts_, count.keyspace, count.delta);
-    if (Database* database = store_.FindDatabase(count.keyspace)) {
-      database->keys.fetch_add(count.delta, std::memory_order_relaxed);
-    }
-  }
-  if (!counts_.empty()) store_.DropDeadCounts(committer_, committed_counts_);
-  if (changes_ != 0) store_.counters_.changes.Add(changes_);
+  uses_.Apply();
 }
 
 // Every FLUSHDB leaves a sum behind, and each commit looks through them.
 void Store::DropDeadCounts(uint32_t committer, std::vector<KeyCountDelta>& counts) {
-  {
-    const std::shared_lock lock(keyspaces_mutex_);
-    if (counts.size() <= live_keyspaces_.size()) return;
-  }
+  if (counts.size() <= databases_.live_count()) return;
   rocksdb::WriteBatch batch;
   std::vector<KeyCountDelta> alive;
   for (const KeyCountDelta& count : counts) {
-    if (IsLiveKeyspace(count.keyspace)) {
+    if (databases_.IsLive(count.keyspace)) {
       alive.push_back(count);
     } else {
       if (!DeleteRow(batch, family(Space::kMeta), MakeCountRow(committer, count.keyspace).row()).ok()) return;
@@ -179,11 +152,11 @@ Status Transaction::Write(CommitMode mode) {
 
 Status Transaction::Append(CommitMode mode) {
   if (!dirty()) return Ok();
-  if (effects_.empty() || muted_effects_) return AppendBatch(mode);
+  if (effects_.empty() || effects_.is_muted()) return AppendBatch(mode);
   // There may be effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for
   // its stripes.
   const std::shared_lock gate(store_.effects_mutex_);
-  if (!(store_.interest() & kInterestInEffects)) effects_.clear();
+  if (!(store_.interest() & kInterestInEffects)) effects_.Clear();
   return AppendBatch(mode);
 }
 
@@ -191,14 +164,14 @@ Status Transaction::AppendBatch(CommitMode mode) {
   // A collection's id is on the disk as given out before anything is filed under it.
   if (ids_end_ != 0) TRY(store_.ReserveCollectionIds(ids_end_, mode != CommitMode::kNoWait));
   TRY(BuildBatch());
-  AdvanceStripes();
+  stripes_.Advance();
   rocksdb::WriteOptions options;
   options.no_slowdown = mode == CommitMode::kNoWait;
   options.disableWAL = mode == CommitMode::kNoLog;
   const bool has_rows = batch_->Count() != 0;
   const rocksdb::Status written = has_rows ? store_.Write(options, *batch_) : rocksdb::Status::OK();
   if (!written.ok()) {
-    AdvanceStripes();
+    stripes_.Advance();
     return FromRocksDb(written);
   }
   is_appended_ = true;
@@ -208,24 +181,26 @@ Status Transaction::AppendBatch(CommitMode mode) {
 
 void Transaction::Publish() {
   if (!std::exchange(is_appended_, false)) return;
-  if (std::exchange(unsynced_sequence_, 0) != 0) store_.NoteReadable(*batch_, effects_);
-  if (empty_below_ != 0) store_.cache_.NoteEmptyStore();
+  if (std::exchange(unsynced_sequence_, 0) != 0) store_.NoteReadable(*batch_, effects_.bytes());
+  if (databases_.empty_below() != 0) store_.cache_.NoteEmptyStore();
   ApplyToCache();
-  ApplyCounts();
+  databases_.Apply();
+  if (!databases_.counts().empty()) store_.DropDeadCounts(committer_, databases_.committed());
+  if (changes_ != 0) store_.counters_.changes.Add(changes_);
   if (adopt_) adopt_();
   store_.expiry_start_.Note(earliest_expiry_ms_);
   for (const CollectionId id : dead_collections_) store_.lazy_free_.AddCollection(id);
-  AdvanceStripes();
+  stripes_.Advance();
   NotifyListener();
-  ReleaseStripes();
+  stripes_.Release();
 }
 
 // Tells who waits for keys of the stripes that changed. An element names its key through the owner row.
 void Transaction::NotifyListener() {
   CommitListener* listener = store_.listener_;
   if (listener == nullptr) return;
-  if (!keyspaces_.empty()) {
-    listener->OnKeyspacesChanged(keyspaces_, [this](std::string_view row) { return store_.IsLive(row); });
+  if (!databases_.keyspaces().empty()) {
+    listener->OnKeyspacesChanged(databases_.keyspaces(), [this](std::string_view row) { return store_.IsLive(row); });
   }
   CollectionId last_id = 0;
   for (const Overlay::Entry& entry : overlay_.entries()) {
@@ -249,36 +224,21 @@ void Transaction::NotifyListener() {
 void Transaction::Discard() { EndTick(false); }
 
 void Transaction::EndTick(bool written) {
-  // What the indexes were told of is not going to happen.
-  if (!written && dirty()) {
-    for (const uint32_t stripe : locked_) store_.rank_indexes_.DropAll(stripe);
-    for (const uint32_t stripe : taken_over_) store_.rank_indexes_.DropAll(stripe);
-  }
-  ReleaseStripes();
+  if (!written && dirty()) ranks_.DropAll(stripes_);
+  stripes_.Release();
   Reset();
-}
-
-void Transaction::ReleaseStripes() {
-  for (const uint32_t stripe : locked_) store_.stripes_.Unlock(stripe, this);
-  for (const uint32_t stripe : taken_over_) store_.stripes_.Unlock(stripe, this);
-  locked_.clear();
-  taken_over_.clear();
 }
 
 void Transaction::Reset() {
   overlay_.Clear();
-  counts_.clear();
-  keyspaces_.clear();
+  databases_.Clear();
   dead_collections_.clear();
-  use_marks_.clear();
-  rank_changes_.clear();
-  if (rank_changes_.capacity() > kKeptRankChanges) std::vector<RankChange>().swap(rank_changes_);
-  new_aids_.clear();
-  effects_.clear();
-  if (effects_.capacity() > kKeptBatchBytes) std::string().swap(effects_);
+  uses_.Clear();
+  ranks_.Clear();
+  effects_.Clear();
   changes_ = 0;
   notes_.clear();
-  empty_below_ = ids_end_ = 0;
+  ids_end_ = 0;
   if (pending_ != nullptr) SetPending(nullptr, nullptr);
   earliest_expiry_ms_ = INT64_MAX;
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);

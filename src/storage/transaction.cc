@@ -8,9 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "encoding/varint.h"
 #include "storage/batch.h"
-#include "storage/rank_index.h"
 #include "storage/ready_reads.h"
 #include "storage/slice.h"
 #include "storage/store.h"
@@ -25,15 +23,15 @@ constexpr uint64_t kFastLaneSteps = 2048;
 constexpr auto kCommitPause = std::chrono::microseconds(20);
 // What is out of a table and in the page cache is copied, checked and unpacked: some five microseconds.
 constexpr uint64_t kStepsOfRead = 32;
-// So many changes of rank indexes a command can take back, of some 130 bytes each: more than the fast lane lets it
-// make. Of one that makes more and is abandoned the indexes go.
-constexpr size_t kMostRankChanges = 1 << 12;
-static_assert(kMostRankChanges >= 2 * kFastLaneSteps);  // a row that gets another place leaves one and comes to one
+// A row that gets another place leaves one and comes to one.
+static_assert(RankChanges::kMostChanges >= 2 * kFastLaneSteps);
 
 }  // namespace
 
 Transaction::Transaction(Store& store, uint32_t committer)
-    : store_(store), committer_(committer), batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+    : store_(store), committer_(committer), stripes_(store.stripes_, this), databases_(store),
+      ranks_(store.rank_indexes_, overlay_, this), uses_(store.cache_, overlay_),
+      batch_(std::make_unique<rocksdb::WriteBatch>()) {}
 
 Transaction::Transaction(Store& store) : Transaction(store, store.NewCommitter()) {}
 
@@ -42,92 +40,40 @@ Transaction::~Transaction() { Discard(); }
 // ---- the life of a command
 
 void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
-  lane_ = lane;
-  reads_ = reads;
-  now_ms_ = now_ms;
-  steps_left_ = kFastLaneSteps;
-  keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
-  command_hits_ = command_misses_ = command_expired_ = 0;
-  saw_uncommitted_ = met_lock_ = false;
-  stop_ = nullptr;
+  command_ = {.lane = lane,
+              .reads = reads,
+              .now_ms = now_ms,
+              .steps_left = kFastLaneSteps,
+              .interest = store_.interest(),
+              .uses_before = uses_.size()};
   missing_row_.clear();
   observed_.clear();
-  stale_keys_.clear();
-  tells_stale_keys_ = false;
-  command_counts_.clear();
-  rank_changes_.clear();
-  new_aids_.clear();
-  use_marks_before_ = use_marks_.size();
-  announcements_before_ = announcements_.size();
-  is_silenced_ = asked_keyspaces_ = false;
-  ReadInterest();
-  effects_before_ = effects_.size();
-  command_effects_ = 0;
-  effects_apart_ = false;
-  command_changes_ = 0;
-  changed_keyspaces_ = false;
-  refusal_ = {};
+  databases_.BeginCommand();
+  ranks_.BeginCommand();
+  announcements_.BeginCommand();
+  effects_.BeginCommand();
   overlay_.ForgetMarks();
 }
 
-void Transaction::ReadInterest() {
-  interest_ = store_.interest();
-  if (muted_effects_) interest_ &= ~kInterestInEffects;
-}
-
-// Who holds a stripe keeps the databases as they are: what became of them while it waited was before the command.
 void Transaction::OnLocked() {
-  ReadInterest();
-  if (!asked_keyspaces_) keyspaces_epoch_ = store_.keyspaces_epoch_.load(std::memory_order_acquire);
-}
-
-bool Transaction::Holds(uint32_t stripe) const { return store_.stripes_.IsHeldBy(stripe, this); }
-
-bool Transaction::TryLockAll(std::span<const uint32_t> stripes) {
-  const size_t held_before = locked_.size();
-  for (const uint32_t stripe : stripes) {
-    if (Holds(stripe)) continue;
-    if (store_.stripes_.TryLock(stripe, this)) {
-      locked_.push_back(stripe);
-      continue;
-    }
-    if (TryTakeOver(stripe)) continue;
-    met_lock_ = true;
-    while (locked_.size() > held_before) {
-      store_.stripes_.Unlock(locked_.back(), this);
-      locked_.pop_back();
-    }
-    return false;
-  }
-  return true;
-}
-
-// The stripe stays taken until the end of the tick: it cannot be given back, the other one may be done meanwhile.
-bool Transaction::TryTakeOver(uint32_t stripe) {
-  if (first_ == nullptr || !store_.stripes_.IsHeldBy(stripe, first_)) return false;
-  if (!store_.stripes_.TryTakeOver(stripe, first_, this)) return false;
-  taken_over_.push_back(stripe);
-  return true;
+  command_.interest = store_.interest();
+  databases_.OnLocked();
 }
 
 void Transaction::Follow(const Transaction* first) {
-  ASSERT(first == nullptr || (overlay_.empty() && locked_.empty()), "a tick follows from its beginning");
+  ASSERT(first == nullptr || (overlay_.empty() && !stripes_.has_locked()), "a tick follows from its beginning");
   first_ = first;
 }
 
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
   if (snapshot_ != nullptr) return Status::Io("a reader of a snapshot asked for a lock");
-  if (lane_ == Lane::kFast || !locked_.empty()) {
-    if (!TryLockAll(stripes)) return Status::WouldWait();
-    OnLocked();
-    return Ok();
-  }
-  std::vector<uint32_t> sorted(stripes.begin(), stripes.end());
-  if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  for (const uint32_t stripe : sorted) {
-    store_.stripes_.Lock(stripe, this);
-    locked_.push_back(stripe);
+  if (lane() == Lane::kFast || stripes_.has_locked()) {
+    if (!stripes_.TryLock(stripes, first_)) {
+      command_.met_lock = true;
+      return Status::WouldWait();
+    }
+  } else {
+    stripes_.Lock(stripes);
   }
   OnLocked();
   return Ok();
@@ -150,7 +96,8 @@ Status Transaction::BeginAlone(int64_t now_ms) {
 
 bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
   const std::vector<Overlay::Entry>& entries = overlay_.entries();
-  return !keyspaces_.empty() || std::any_of(entries.begin(), entries.end(), [&](const Overlay::Entry& entry) {
+  if (!databases_.keyspaces().empty()) return true;
+  return std::any_of(entries.begin(), entries.end(), [&](const Overlay::Entry& entry) {
     return entry.state != Overlay::State::kNothing &&
            std::find(stripes.begin(), stripes.end(), entry.stripe) != stripes.end();
   });
@@ -158,31 +105,33 @@ bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
 
 Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
   if (stripes.empty() || !(HasChanged(stripes) || (first_ != nullptr && first_->HasChanged(stripes)))) return Ok();
-  met_lock_ = true;
+  command_.met_lock = true;
   return Status::WouldWait();
 }
 
 Status Transaction::Spend(uint64_t steps) {
-  if (stop_ != nullptr && *stop_) return Status::Reply("ERR stopped");
-  if (lane_ == Lane::kSlow) return Ok();
-  if (steps > steps_left_) return Status::WouldWait();
-  steps_left_ -= steps;
+  if (command_.stop != nullptr && *command_.stop) return Status::Reply("ERR stopped");
+  if (lane() == Lane::kSlow) return Ok();
+  if (steps > command_.steps_left) return Status::WouldWait();
+  command_.steps_left -= steps;
   return Ok();
 }
 
-void Transaction::SpendReads(uint64_t reads) { steps_left_ -= std::min(steps_left_, reads * kStepsOfRead); }
+void Transaction::SpendReads(uint64_t reads) {
+  command_.steps_left -= std::min(command_.steps_left, reads * kStepsOfRead);
+}
 
 Status Transaction::Observe(uint32_t stripe) {
   // Still the one's before this one, and not to be taken over because somebody waits for it: what is committed there is
   // older than what the command sees of that tick's other keys.
   if (first_ != nullptr && store_.stripes_.IsHeldBy(stripe, first_)) {
-    met_lock_ = true;
+    command_.met_lock = true;
     return Status::WouldWait();
   }
   uint64_t version = store_.stripes_.Version(stripe);
   while (Stripes::IsCommitting(version)) {
-    met_lock_ = true;
-    if (lane_ == Lane::kFast) return Status::WouldWait();
+    command_.met_lock = true;
+    if (lane() == Lane::kFast) return Status::WouldWait();
     std::this_thread::sleep_for(kCommitPause);
     version = store_.stripes_.Version(stripe);
   }
@@ -194,82 +143,54 @@ bool Transaction::ReadsHold() const {
   for (const Observed& observed : observed_) {
     if (store_.stripes_.Version(observed.stripe) != observed.version) return false;
   }
-  return !asked_keyspaces_ || store_.keyspaces_epoch_.load(std::memory_order_acquire) == keyspaces_epoch_;
+  return databases_.StillHold();
 }
 
 Status Transaction::FinishCommand() {
   if (!ReadsHold()) return Status::WouldWait();
   TRY(TakeRefusal());
-  FinishEffects();
+  effects_.FinishCommand(command_.interest);
   TRY(TakeRefusal());
-  for (const KeyCountDelta& count : command_counts_) AddDelta(counts_, count.keyspace, count.delta);
-  if (reads_) {
-    if (command_hits_ != 0) store_.counters_.keyspace_hits.Add(command_hits_);
-    if (command_misses_ != 0) store_.counters_.keyspace_misses.Add(command_misses_);
+  databases_.FinishCommand();
+  if (command_.reads) {
+    if (command_.hits != 0) store_.counters_.keyspace_hits.Add(command_.hits);
+    if (command_.misses != 0) store_.counters_.keyspace_misses.Add(command_.misses);
   }
-  if (command_expired_ != 0) store_.counters_.expired_keys.Add(command_expired_);
-  changes_ += command_changes_;
+  if (command_.expired != 0) store_.counters_.expired_keys.Add(command_.expired);
+  changes_ += command_.changes;
   return Ok();
 }
 
 Status Transaction::TakeRefusal() {
-  return refusal_.empty() ? Ok() : Status::Reply(std::exchange(refusal_, {}));
+  if (effects_.too_large()) return Status::Reply(kEffectsTooLarge);
+  return command_.refusal.empty() ? Ok() : Status::Reply(std::exchange(command_.refusal, {}));
 }
 
 void Transaction::AbandonCommand() {
-  refusal_ = {};
-  RollBackAids(0, 0);
+  command_.refusal = {};
+  command_.changes = 0;
+  ranks_.RollbackTo(0, 0);
   overlay_.RollbackTo(0);
-  use_marks_.resize(std::min(use_marks_.size(), use_marks_before_));
-  announcements_.resize(std::min(announcements_.size(), announcements_before_));
-  effects_.resize(std::min(effects_.size(), effects_before_));
-  command_effects_ = 0;
-  command_changes_ = 0;
-  command_counts_.clear();
-  if (changed_keyspaces_) {
-    keyspaces_ = keyspaces_before_;
-    empty_below_ = empty_below_before_;
-  }
-  changed_keyspaces_ = false;
+  uses_.RollbackTo(command_.uses_before);
+  announcements_.DropCommands();
+  effects_.DropCommand();
+  databases_.DropCommand();
   if (pending_ != nullptr) SetPending(nullptr, nullptr);
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
-  return {overlay_.Mark(),  rank_changes_.size(), command_counts_, announcements_.size(),
-          effects_.size(), command_effects_,     command_changes_};
+  return {overlay_.Mark(), ranks_.size(),   databases_.command_counts(), announcements_.size(),
+          effects_.mark(), command_.changes};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
-  refusal_ = {};
-  RollBackAids(savepoint.overlay, savepoint.rank_changes);
+  command_.refusal = {};
+  command_.changes = savepoint.changes;
+  ranks_.RollbackTo(savepoint.overlay, savepoint.rank_changes);
   overlay_.RollbackTo(savepoint.overlay);
-  command_counts_ = savepoint.counts;
-  announcements_.resize(savepoint.announcements);
-  effects_.resize(savepoint.effects_bytes);
-  command_effects_ = savepoint.effects;
-  command_changes_ = savepoint.changes;
-  for (auto stale = stale_keys_.rbegin(); stale != stale_keys_.rend() && stale->place > effects_.size(); ++stale) {
-    stale->place = effects_.size();
-  }
-}
-
-std::vector<Announcement> Transaction::TakeAnnouncements() {
-  announcements_before_ = 0;
-  return std::exchange(announcements_, {});
-}
-
-// An index that goes does so first: what is noted to be taken back may be of one that it has replaced.
-void Transaction::RollBackAids(size_t overlay, size_t rank_changes) {
-  std::erase_if(new_aids_, [&](const auto& aid) {
-    if (aid.second.since <= overlay) return false;
-    DropRanks(aid.first, aid.second.stripe);
-    return true;
-  });
-  while (rank_changes_.size() > rank_changes) {
-    const RankChange& last = rank_changes_.back();
-    if (RankIndex* index = IndexOf(last.row)) Apply(*index, last.row, -last.change);
-    rank_changes_.pop_back();
-  }
+  databases_.RollbackTo(savepoint.counts);
+  announcements_.RollbackTo(savepoint.announcements);
+  effects_.RollbackTo(savepoint.effects);
 }
 
 // ---- rows
@@ -278,8 +199,10 @@ void Transaction::RollBackAids(size_t overlay, size_t rank_changes) {
 bool Transaction::SharesWithFirst(uint32_t stripe) {
   if (first_ == nullptr) return false;
   // One that was locked afresh may have been changed by others since the first one let go of it.
-  if (!(Holds(stripe) ? store_.stripes_.TakenFrom(stripe) == first_ : TryTakeOver(stripe))) return false;
-  saw_uncommitted_ = true;
+  if (!(Holds(stripe) ? store_.stripes_.TakenFrom(stripe) == first_ : stripes_.TryTakeOver(stripe, first_))) {
+    return false;
+  }
+  command_.saw_uncommitted = true;
   return true;
 }
 
@@ -287,7 +210,7 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
   TRY(Spend(1));  // a command of a hundred thousand members belongs on the slow lane
   const uint64_t hash = Overlay::HashOf(row.tagged());
   if (const Overlay::Entry* entry = overlay_.Find(row.tagged(), hash)) {
-    saw_uncommitted_ = true;
+    command_.saw_uncommitted = true;
     if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
     if (entry->state == Overlay::State::kDeleted) return RowRef();
   }
@@ -309,42 +232,17 @@ uint64_t Transaction::Prefetch(const RowKey& row) const {
 
 void Transaction::PrefetchRow(uint64_t hash) { store_.cache_.PrefetchRow(hash); }
 
-void Transaction::SetIdle(const RowKey& row, int64_t seconds) {
-  const int64_t now_s = now_ms_ / 1000;
-  use_marks_.push_back({row, std::max<int64_t>(now_s - std::min(seconds, now_s), RowCache::kUnknownUse + 1), {}});
-}
-
-void Transaction::SetFrequency(const RowKey& row, uint8_t frequency) {
-  use_marks_.push_back({row, now_ms_ / 1000, frequency});
-}
-
-std::optional<uint8_t> Transaction::Frequency(const RowKey& row) {
-  if (!store_.cache_.counts_uses()) return std::nullopt;
-  for (const UseMark& mark : use_marks_) {
-    if (mark.frequency && mark.row.tagged() == row.tagged()) return mark.frequency;
-  }
-  return store_.cache_.Frequency(row.tagged(), now_ms_ / 1000);
-}
-
-int64_t Transaction::IdleSeconds(const RowKey& row) {
-  for (const UseMark& mark : use_marks_) {
-    if (mark.row.tagged() == row.tagged()) return now_ms_ / 1000 - mark.used_s;
-  }
-  if (overlay_.Find(row.tagged(), Overlay::HashOf(row.tagged())) != nullptr) return 0;
-  return store_.cache_.IdleSeconds(row.tagged(), now_ms_ / 1000);
-}
-
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
   if (snapshot_ != nullptr) return snapshot_->Get(row);
   if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
   const bool cached = RowCache::Keeps(row.space()) && !store_.imports();
   if (store_.imports() && RowCache::Keeps(row.space()) && store_.names_.RulesOut(hash)) return RowRef();
   if (cached) {
-    RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_ms_ / 1000);
+    RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_s());
     if (found) return found;
     if (store_.cache_.IsComplete(hash)) return RowRef();
   }
-  const ReadyOnly ready(lane_ == Lane::kFast);
+  const ReadyOnly ready(lane() == Lane::kFast);
   rocksdb::PinnableSlice value;
   const rocksdb::Status status =
       store_.db_->Get(rocksdb::ReadOptions(), store_.family(row.space()), ToSlice(row.row()), &value);
@@ -370,7 +268,7 @@ void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value
   const auto first = std::find_if(observed_.begin(), observed_.end(),
                                   [stripe](const Observed& observed) { return observed.stripe == stripe; });
   if (first == observed_.end() || store_.stripes_.Version(stripe) == first->version) {
-    const int64_t used_s = access == Access::kUse ? now_ms_ / 1000 : RowCache::kUnknownUse;
+    const int64_t used_s = access == Access::kUse ? now_s() : RowCache::kUnknownUse;
     store_.cache_.Insert(row.tagged(), hash, value, used_s);
   }
   if (!holds) store_.stripes_.Unlock(stripe, this);
@@ -379,66 +277,18 @@ void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value
 void Transaction::Put(const RowKey& row, std::string_view value) {
   ASSERT(Holds(row.stripe()), "a writer holds the stripe");
   if (row.row().size() > kMostRowBytes || value.size() > kMostRowBytes - row.row().size()) [[unlikely]] {
-    refusal_ = kRowTooLarge;
+    command_.refusal = kRowTooLarge;
     return;
   }
-  if (!use_marks_.empty()) {
-    std::erase_if(use_marks_, [&row](const UseMark& mark) { return mark.row.tagged() == row.tagged(); });
-  }
+  uses_.Forget(row);
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kPut, value);
 }
 
 void Transaction::Delete(const RowKey& row) {
   ASSERT(Holds(row.stripe()), "a writer holds the stripe");
-  if (row.row().size() > kMostRowBytes) [[unlikely]] refusal_ = kRowTooLarge;
+  if (row.row().size() > kMostRowBytes) [[unlikely]] command_.refusal = kRowTooLarge;
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {});
 }
-
-CollectionId Transaction::CollectionOf(const RowKey& row) {
-  std::string_view id_bytes = row.row();
-  CollectionId id = 0;
-  ReadU64(id_bytes, id);
-  return id;
-}
-
-RankIndex* Transaction::IndexOf(const RowKey& row) {
-  return store_.rank_indexes_.Find(row.stripe(), row.space(), CollectionOf(row));
-}
-
-void Transaction::Apply(RankIndex& index, const RowKey& row, int64_t change) {
-  const std::string_view suffix = row.row().substr(8);
-  if (change > 0) {
-    index.Add(suffix, static_cast<uint64_t>(change));
-  } else {
-    index.Remove(suffix, static_cast<uint64_t>(-change));
-  }
-}
-
-void Transaction::NoteRankChange(const RowKey& row, int64_t change) {
-  RankIndex* index = IndexOf(row);
-  if (index == nullptr) return;
-  if (rank_changes_.size() < kMostRankChanges) {
-    rank_changes_.push_back({row, change});
-  } else {
-    NoteNewAid(CollectionOf(row), row.stripe(), overlay_.Mark() + 1);  // the row may be yet to be written
-  }
-  const size_t bytes = index->bytes();
-  Apply(*index, row, change);
-  const auto grown = static_cast<int64_t>(index->bytes()) - static_cast<int64_t>(bytes);
-  store_.rank_indexes_.Charge(grown, *index, this);
-}
-
-void Transaction::NoteAidMade(CollectionId id, uint32_t stripe) {
-  if (const size_t mark = overlay_.Mark(); mark > 0) NoteNewAid(id, stripe, mark);
-}
-
-// Those of another stripe, which the collection's key has left, Keyspace::Move has dropped.
-void Transaction::NoteNewAid(CollectionId id, uint32_t stripe, size_t since) {
-  NewAid& aid = new_aids_[id];
-  aid = {stripe, std::max(aid.since, since)};
-}
-
-void Transaction::DropRanks(CollectionId id, uint32_t stripe) { store_.rank_indexes_.Drop(stripe, id); }
 
 void Transaction::NoteDeadCollection(CollectionId id) { dead_collections_.push_back(id); }
 
@@ -454,82 +304,9 @@ CollectionId Transaction::NewCollectionId() {
   return id;
 }
 
-KeyspaceId Transaction::keyspace(int db) const {
-  if (snapshot_ != nullptr) return snapshot_->keyspace(db);
-  asked_keyspaces_ = true;
-  return keyspaces_.empty() ? store_.databases_[db].keyspace.load(std::memory_order_acquire)
-                            : keyspaces_[db];
-}
-
-int Transaction::DatabaseOf(KeyspaceId id) const {
-  for (int db = 0; db < store_.databases(); ++db) {
-    if (keyspace(db) == id) return db;
-  }
-  return -1;
-}
-
-bool Transaction::HasKeyspace(KeyspaceId keyspace) const {
-  asked_keyspaces_ = true;
-  return keyspaces_.empty() ? store_.IsLiveKeyspace(keyspace)
-                            : std::find(keyspaces_.begin(), keyspaces_.end(), keyspace) != keyspaces_.end();
-}
-
-void Transaction::AddDelta(std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace, int64_t delta) {
-  for (KeyCountDelta& count : deltas) {
-    if (count.keyspace == keyspace) {
-      count.delta += delta;
-      return;
-    }
-  }
-  deltas.push_back({keyspace, delta});
-}
-
-int64_t Transaction::DeltaOf(const std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace) {
-  for (const KeyCountDelta& count : deltas) {
-    if (count.keyspace == keyspace) return count.delta;
-  }
-  return 0;
-}
-
-int64_t Transaction::KeyCount(KeyspaceId keyspace) const {
-  const Database* database = store_.FindDatabase(keyspace);
-  const int64_t committed = database != nullptr ? database->keys.load(std::memory_order_relaxed) : 0;
-  return committed + DeltaOf(counts_, keyspace) + DeltaOf(command_counts_, keyspace);
-}
-
-void Transaction::AddToKeyCount(KeyspaceId keyspace, int64_t delta) {
-  AddDelta(command_counts_, keyspace, delta);
-}
-
-void Transaction::BeginKeyspaceChange() {
-  if (!changed_keyspaces_) {
-    keyspaces_before_ = keyspaces_;
-    empty_below_before_ = empty_below_;
-  }
-  changed_keyspaces_ = true;
-  if (!keyspaces_.empty()) return;
-  for (const Database& database : store_.databases_) keyspaces_.push_back(database.keyspace);
-}
-
-Status Transaction::ReplaceKeyspace(int db) {
-  const KeyspaceId fresh = TRY(store_.NewKeyspaceId());
-  BeginKeyspaceChange();
-  keyspaces_[db] = fresh;
-  // With every stripe held and no key anywhere, whatever collections there have been are dead.
-  bool all_empty = store_.hidden_keyspaces_.empty() && !store_.is_staging();
-  for (const KeyspaceId keyspace : keyspaces_) all_empty = all_empty && KeyCount(keyspace) == 0;
-  if (all_empty) empty_below_ = store_.next_collection_.load();
-  return Ok();
-}
-
-void Transaction::SwapKeyspaces(int db1, int db2) {
-  BeginKeyspaceChange();
-  std::swap(keyspaces_[db1], keyspaces_[db2]);
-}
-
-void Transaction::AdoptStaged() {
-  BeginKeyspaceChange();
-  for (size_t db = 0; db < keyspaces_.size(); ++db) keyspaces_[db] = store_.staged_[db].keyspace;
+void Transaction::ReadFrom(const StoreSnapshot* snapshot) {
+  snapshot_ = snapshot;
+  databases_.ReadFrom(snapshot);
 }
 
 }  // namespace cairn

@@ -16,10 +16,10 @@ std::string ChannelName(std::string_view kind, int db, std::string_view about) {
 
 void AnnounceEvent(Transaction& txn, int db, std::string_view event, std::string_view key) {
   if (txn.interest() & kToKeyspace) {
-    txn.Announce({AnnouncementKind::kMessage, ChannelName("keyspace", db, key), std::string(event)});
+    txn.announcements().Add({AnnouncementKind::kMessage, ChannelName("keyspace", db, key), std::string(event)});
   }
   if (txn.interest() & kToKeyevent) {
-    txn.Announce({AnnouncementKind::kMessage, ChannelName("keyevent", db, event), std::string(key)});
+    txn.announcements().Add({AnnouncementKind::kMessage, ChannelName("keyevent", db, event), std::string(key)});
   }
 }
 

@@ -18,9 +18,9 @@ constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is don
 
 // What is being loaded expires once it has been adopted: until then the loader alone writes there.
 bool IsStaged(const Store& store, KeyspaceId keyspace) {
-  if (!store.is_staging()) return false;
-  for (int db = 0; db < store.databases(); ++db) {
-    if (store.staged_keyspace(db) == keyspace) return true;
+  if (!store.databases().is_staging()) return false;
+  for (int db = 0; db < store.databases().size(); ++db) {
+    if (store.databases().staged(db) == keyspace) return true;
   }
   return false;
 }
@@ -62,7 +62,7 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
     txn.NoteExpiry(hash.next_deadline_ms());
     keyspace.AnnounceExpiry(key, hash.next_deadline_ms(), AnnouncementKind::kFieldsExpire);
   }
-  const int db = txn.DatabaseOf(keyspace.id());  // -1: this run does not offer it
+  const int db = txn.databases().DatabaseOf(keyspace.id());  // -1: this run does not offer it
   if (is_gone && db >= 0 && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
   return Ok();
 }
@@ -72,7 +72,7 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
 // as any other.)
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
-  txn.SetEffectsApart();
+  txn.effects().SetApart();
   std::vector<uint32_t> stripes;
   for (const DueRow& row : due) {
     KeyRowParts parts;
@@ -85,7 +85,7 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
     const Key key = keyspace.Name(parts.key);
     KeyEntry entry;
-    if (txn.store().IsLiveKeyspace(parts.keyspace)) entry = TRY(keyspace.Find(key, Access::kPeek));
+    if (txn.store().databases().IsLive(parts.keyspace)) entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) {
       TRY(keyspace.Remove(key, entry));
     } else if (entry.fields_expire_ms() != kNoExpiry && entry.fields_expire_ms() <= now_ms) {
@@ -103,7 +103,7 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
 namespace {
 
 void AnnounceMiss(Transaction& txn, const KeyRowParts& parts) {
-  AnnounceEvent(txn, txn.DatabaseOf(parts.keyspace), "keymiss", parts.key);
+  AnnounceEvent(txn, txn.databases().DatabaseOf(parts.keyspace), "keymiss", parts.key);
 }
 
 }  // namespace
@@ -111,15 +111,15 @@ void AnnounceMiss(Transaction& txn, const KeyRowParts& parts) {
 void AnnounceMisses(Transaction& txn, std::span<const StaleKey> found) {
   for (const StaleKey& stale : found) {
     KeyRowParts parts;
-    if (stale.missed && ParseKeyRow(stale.row, parts) && txn.HasKeyspace(parts.keyspace)) AnnounceMiss(txn, parts);
+    if (stale.missed && ParseKeyRow(stale.row, parts) && txn.databases().Has(parts.keyspace)) AnnounceMiss(txn, parts);
   }
 }
 
 Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found) {
-  txn.SetEffectsApart();
+  txn.effects().SetApart();
   for (const StaleKey& stale : found) {
     KeyRowParts parts;
-    if (!ParseKeyRow(stale.row, parts) || !txn.HasKeyspace(parts.keyspace)) continue;
+    if (!ParseKeyRow(stale.row, parts) || !txn.databases().Has(parts.keyspace)) continue;
     Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
     const Key key = keyspace.Name(parts.key);
     const uint32_t stripes[] = {key.stripe()};

@@ -112,14 +112,16 @@ Result<bool> Hash::IsDue(std::string_view field) const {
 void Hash::TellExpired(std::span<const std::string> fields) {
   Transaction& txn = keyspace_->txn();
   if (fields.empty() || txn.interest() == 0) return;
-  const int db = keyspace_->db() >= 0 ? keyspace_->db() : txn.DatabaseOf(keyspace_->id());
+  const int db = keyspace_->db() >= 0 ? keyspace_->db() : txn.databases().DatabaseOf(keyspace_->id());
   if (db < 0) return;
   if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key_->bytes());
-  if (txn.interest() & kInterestInKeys) txn.Announce({AnnouncementKind::kKeyChanged, std::string(key_->bytes()), {}});
+  if (txn.interest() & kInterestInKeys) {
+    txn.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key_->bytes()), {}});
+  }
   if (!(txn.interest() & kInterestInEffects)) return;
   std::vector<std::string_view> words = {"HDEL", key_->bytes()};
   words.insert(words.end(), fields.begin(), fields.end());
-  txn.AddEffect(db, words);
+  txn.effects().Add(db, words);
 }
 
 // For who is about to change a field: whether it is there only because nobody has deleted it in time, which is told.

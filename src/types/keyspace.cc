@@ -32,7 +32,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   if (entry.exists_) {
     entry.record_ = record;
   } else {
-    txn_.NoteStaleKey(key.row().row(), id_, tells_miss);
+    txn_.effects().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), tells_miss);
   }
   txn_.CountLookup(entry.exists_);
   return entry;
@@ -68,7 +68,7 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
   }
   if (entry.stored_collection_ != 0 && entry.stored_collection_ != kept) {
     txn_.Delete(MakeOwnerRow(entry.stored_collection_, key.stripe()));
-    txn_.DropRanks(entry.stored_collection_, key.stripe());
+    txn_.ranks().Drop(entry.stored_collection_, key.stripe());
     txn_.NoteDeadCollection(entry.stored_collection_);
   }
 }
@@ -88,7 +88,7 @@ void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const Record
 
 void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind kind) {
   if (!(txn_.interest() & kInterestInExpiries) || txn_.keeps_expired()) return;
-  txn_.Announce({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
+  txn_.announcements().Add({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
 }
 
 // The key is on its way out because its time has passed. Of one in a database that this run does not offer, or in one
@@ -96,11 +96,13 @@ void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind 
 void Keyspace::TellExpired(const Key& key) {
   txn_.CountExpired();
   if (txn_.interest() == 0) return;
-  const int db = db_ >= 0 ? db_ : txn_.DatabaseOf(id_);
+  const int db = db_ >= 0 ? db_ : txn_.databases().DatabaseOf(id_);
   if (db < 0) return;
   if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
-  if (txn_.interest() & kInterestInKeys) txn_.Announce({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
-  txn_.TellStaleKeys();
+  if (txn_.interest() & kInterestInKeys) {
+    txn_.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
+  }
+  txn_.effects().TellStaleKeys();
 }
 
 void Keyspace::TellNew(const Key& key) {
@@ -116,7 +118,7 @@ Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader
   if (collection != 0 && (!entry.stored_ || entry.stored_collection_ != collection)) {
     txn_.Put(MakeOwnerRow(collection, key.stripe()), key.row().row());
   }
-  if (!entry.stored_) txn_.AddToKeyCount(id_, 1);
+  if (!entry.stored_) txn_.databases().AddKeys(id_, 1);
   if (entry.stored_ && !entry.exists_) TellExpired(key);
   if (!entry.exists_) TellNew(key);
   scratch_.clear();
@@ -130,7 +132,7 @@ Status Keyspace::Remove(const Key& key, const KeyEntry& entry) {
   if (!entry.stored_) return Ok();
   DropOld(key, entry, 0, RecordHeader());
   txn_.Delete(key.row());
-  txn_.AddToKeyCount(id_, -1);
+  txn_.databases().AddKeys(id_, -1);
   if (!entry.exists_) TellExpired(key);
   return Ok();
 }
@@ -146,7 +148,7 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
   const KeyEntry old = TRY(to.Find(target, Access::kPeek));
   Transaction& txn = from.txn_;
   if (entry.stored_collection_ != 0) {
-    for (const Key* key : {&source, &target}) txn.DropRanks(entry.stored_collection_, key->stripe());
+    for (const Key* key : {&source, &target}) txn.ranks().Drop(entry.stored_collection_, key->stripe());
   }
   if (old.exists()) to.TellNew(target);
   TRY(to.Write(target, old, entry.header(), entry.payload()));
@@ -154,7 +156,7 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
     if (when_ms != kNoExpiry) txn.Delete(MakeExpiryRow(when_ms, source.row().row(), source.stripe()));
   }
   txn.Delete(source.row());
-  txn.AddToKeyCount(from.id_, -1);
+  txn.databases().AddKeys(from.id_, -1);
   return Ok();
 }
 

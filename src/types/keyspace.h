@@ -120,7 +120,7 @@ class Keyspace {
   void AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind kind);
 
   // Exact count of keys, those past their expiry and not yet deleted included (as Redis counts).
-  int64_t Count() const { return txn_.KeyCount(id_); }
+  int64_t Count() const { return txn_.databases().KeyCount(id_); }
 
   // Calls visit(key, record) for live keys in position order from `position` on until it answers false.
   // Returns the position after the last key visited, or 0 when the keyspace's end was reached. Keys that share

@@ -122,7 +122,7 @@ Status ListChunks::Push(ListEnd end, const EncodedItems& items, bool is_empty) {
 
 Status ListChunks::Drop(ListEnd end, uint64_t n, const ItemVisitor* visit) {
   const bool from_tail = end == ListEnd::kTail;
-  if (n > kMostCounted) txn_->DropRanks(rows_.id, rows_.stripe);
+  if (n > kMostCounted) txn_->ranks().Drop(rows_.id, rows_.stripe);
   ChunkWalk walk = WalkFrom(end);
   while (walk.Valid()) {
     const ListChunk& chunk = walk.chunk();
@@ -235,7 +235,7 @@ Result<bool> ListChunks::Insert(const Item& pivot, bool before, std::string_view
 
 Result<uint64_t> ListChunks::Remove(const Item& wanted, ListEnd end, uint64_t limit) {
   const bool from_tail = end == ListEnd::kTail;
-  txn_->DropRanks(rows_.id, rows_.stripe);  // chunks may go anywhere
+  txn_->ranks().Drop(rows_.id, rows_.stripe);  // chunks may go anywhere
   std::vector<uint64_t> positions;
   uint64_t removed = 0;
   std::optional<int64_t> nearest;  // of the chunks passed and kept, to `end`
@@ -312,7 +312,7 @@ Result<std::vector<int64_t>> ListChunks::Renumber(int64_t seq, size_t extra, int
     int64_t seq;
     std::string items;
   };
-  txn_->DropRanks(rows_.id, rows_.stripe);
+  txn_->ranks().Drop(rows_.id, rows_.stripe);
   std::vector<Moved> moved;
   int64_t bound = kNoNext;  // the first chunk that stays where it is
   ChunkWalk walk = Walk(seq, Direction::kForward);

@@ -79,7 +79,7 @@ Result<std::optional<IndexedChunk>> FindIndexed(Transaction& txn, const ListRows
     counted = nullptr;
   }
   if (counted == nullptr) {
-    txn.NoteAidMade(rows.id, rows.stripe);
+    txn.ranks().NoteMade(rows.id, rows.stripe);
     counted = &indexes.Create(rows.stripe, Space::kElements, rows.id, total, RankIndex::Weights::kMany);
   }
   const std::optional<IndexedChunk> found = TRY(Ask(txn, rows, *counted, index));
@@ -90,7 +90,7 @@ Result<std::optional<IndexedChunk>> FindIndexed(Transaction& txn, const ListRows
 void CountItems(Transaction& txn, const ListRows& rows, int64_t seq, int64_t change) {
   if (change == 0) return;
   if (txn.store().rank_indexes().Find(rows.stripe, Space::kElements, rows.id) == nullptr) return;
-  txn.RowCountChanged(rows.Row(seq), change);
+  txn.ranks().RowCountChanged(rows.Row(seq), change);
 }
 
 }  // namespace cairn

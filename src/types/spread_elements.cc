@@ -49,7 +49,7 @@ Result<bool> SpreadElements::Add(std::string_view member) {
   const RowKey row = MakeElementRow(id_, member, stripe_);
   if (TRY(IsThere(row))) return false;
   txn_->Put(row, {});
-  txn_->RowAdded(row);
+  txn_->ranks().RowAdded(row);
   ++count_;
   return true;
 }
@@ -59,7 +59,7 @@ Result<bool> SpreadElements::Put(std::string_view member, std::string_view value
   const bool was_there = TRY(IsThere(row));
   txn_->Put(row, value);
   if (was_there) return false;
-  txn_->RowAdded(row);
+  txn_->ranks().RowAdded(row);
   ++count_;
   return true;
 }
@@ -100,7 +100,7 @@ Result<RowRef> SpreadElements::GetBySuffix(std::string_view suffix) const {
 
 void SpreadElements::Drop(const RowKey& row) {
   txn_->Delete(row);
-  txn_->RowRemoved(row);
+  txn_->ranks().RowRemoved(row);
   --count_;
 }
 

@@ -62,7 +62,7 @@ void SpreadZset::Insert(std::string_view member, double score) {
   PutElement(member, score);
   const RowKey row = MakeScoreRow(id_, score, member, stripe_);
   txn_->Put(row, {});
-  if (ranked_) txn_->RowAdded(row);
+  if (ranked_) txn_->ranks().RowAdded(row);
   ++count_;
 }
 
@@ -70,7 +70,7 @@ void SpreadZset::Erase(std::string_view member, double score) {
   txn_->Delete(MakeElementRow(id_, member, stripe_));
   const RowKey row = MakeScoreRow(id_, score, member, stripe_);
   txn_->Delete(row);
-  if (ranked_) txn_->RowRemoved(row);
+  if (ranked_) txn_->ranks().RowRemoved(row);
   --count_;
 }
 
@@ -79,10 +79,10 @@ void SpreadZset::Rescore(std::string_view member, double old_score, double score
   if (old_score == score) return;  // 0.0 and -0.0 share a row
   const RowKey old_row = MakeScoreRow(id_, old_score, member, stripe_);
   txn_->Delete(old_row);
-  if (ranked_) txn_->RowRemoved(old_row);
+  if (ranked_) txn_->ranks().RowRemoved(old_row);
   const RowKey row = MakeScoreRow(id_, score, member, stripe_);
   txn_->Put(row, {});
-  if (ranked_) txn_->RowAdded(row);
+  if (ranked_) txn_->ranks().RowAdded(row);
 }
 
 Result<uint64_t> SpreadZset::RankOf(std::string_view member, double score) {

@@ -78,7 +78,7 @@ class Loader {
     RdbInputFile file;
     TRY(file.Open(path));
     RdbTarget target;
-    target.databases = store_->databases();
+    target.databases = store_->databases().size();
     target.commit = CommitMode::kNoLog;
     target.checksum = checksum;
     target.keyspace = [&](int db) { return Keyspace(*txn_, db, limits_); };
@@ -104,7 +104,7 @@ class Loader {
   Status Empty() {
     txn_->BeginCommand(Lane::kSlow, WallMs(), false);
     TRY(txn_->LockAll());
-    for (int db = 0; db < store_->databases(); ++db) TRY(txn_->ReplaceKeyspace(db));
+    for (int db = 0; db < store_->databases().size(); ++db) TRY(txn_->databases().Replace(db));
     TRY(txn_->FinishCommand());
     return txn_->Commit(CommitMode::kNoLog);
   }

@@ -19,7 +19,7 @@ class LogStreamTest : public StoreFixture {
   void Tell(int db, std::string_view name, int effects = 1) {
     Begin();
     const std::string_view argv[] = {"DEL", name};
-    for (int i = 0; i < effects; ++i) txn().AddEffect(db, argv);
+    for (int i = 0; i < effects; ++i) txn().effects().Add(db, argv);
     Finish();
     Commit();
   Commit();
@@ -57,7 +57,7 @@ TEST_F(LogStreamTest, SelectsAndGroups) {
 TEST_F(LogStreamTest, PassesAStreamOn) {
   Tell(0, "a");
   Begin();
-  txn().AddStream("bytes of a primary");
+  txn().effects().AddStream("bytes of a primary");
   Finish();
   Commit();
   Tell(0, "a");

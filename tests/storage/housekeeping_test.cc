@@ -20,13 +20,13 @@ class HousekeepingTest : public StoreFixture {
     const Key key(txn().keyspace(0), name);
     Lock(key);
     txn().Put(key.row(), std::string("\x01\x00v", 3));
-    txn().AddToKeyCount(txn().keyspace(0), 1);
+    txn().databases().AddKeys(txn().keyspace(0), 1);
     Finish();
     Commit();
   }
   void Flush() {
     ASSERT_TRUE(txn().BeginAlone(now_ms()).ok());
-    ASSERT_TRUE(txn().ReplaceKeyspace(0).ok());
+    ASSERT_TRUE(txn().databases().Replace(0).ok());
     Finish();
     Commit();
   }
@@ -48,22 +48,22 @@ TEST_F(HousekeepingTest, CountsOfFlushedDatabasesGo) {
   }
   AddKey("a");
   AddKey("b");
-  EXPECT_LE(CountRows(), store().databases());
-  EXPECT_EQ(store().database(0).keys, 2);
+  EXPECT_LE(CountRows(), store().databases().size());
+  EXPECT_EQ(store().databases()[0].keys, 2);
   Reopen();
-  EXPECT_EQ(store().database(0).keys, 2);
+  EXPECT_EQ(store().databases()[0].keys, 2);
 }
 
 TEST_F(HousekeepingTest, TwoStagingsAtATimeAreRefused) {
   ASSERT_TRUE(store().BeginStaging(txn()).ok());
-  const KeyspaceId staged = store().staged_keyspace(0);
+  const KeyspaceId staged = store().databases().staged(0);
   Transaction other(store(), 1);
   EXPECT_TRUE(store().BeginStaging(other).Is(Code::kIo));
   other.AbandonCommand();
   other.Discard();
-  EXPECT_TRUE(store().is_staging());
-  EXPECT_EQ(store().staged_keyspace(0), staged);
-  EXPECT_TRUE(store().IsLiveKeyspace(staged));
+  EXPECT_TRUE(store().databases().is_staging());
+  EXPECT_EQ(store().databases().staged(0), staged);
+  EXPECT_TRUE(store().databases().IsLive(staged));
   store().EndStaging();
   EXPECT_TRUE(store().BeginStaging(other).ok());
 }

@@ -28,7 +28,7 @@ class LogReaderTest : public StoreFixture {
   }
   void Tell(std::string_view name) {
     const std::string_view argv[] = {"DEL", name};
-    txn().AddEffect(0, argv);
+    txn().effects().Add(0, argv);
   }
 
   // The keys that the entries name, marks as "(" and ")".
@@ -109,7 +109,7 @@ TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
   Commit();
   EXPECT_EQ(ReadAll(reader), "[(aa)b]");
   Begin();
-  txn().SetEffectsApart();
+  txn().effects().SetApart();
   Tell("x");
   Tell("y");
   Finish();
@@ -202,13 +202,13 @@ TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
 TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
   store().SetInterest(kInterestInEffects, 0);
   for (const bool muted : {false, true}) {
-    txn().MuteEffects(muted);
+    txn().effects().Mute(muted);
     Begin();
     store().SetInterest(kInterestInEffects, kInterestInEffects);
-    txn().SilenceEffects(true);
+    txn().effects().Silence(true);
     Lock(Key(txn().keyspace(0), "a"));
     EXPECT_FALSE(txn().interest() & kInterestInEffects);
-    txn().SilenceEffects(false);
+    txn().effects().Silence(false);
     EXPECT_EQ((txn().interest() & kInterestInEffects) != 0, !muted);
     Finish();
     Commit();
@@ -222,7 +222,7 @@ TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreTold) {
   Begin();
   const KeyspaceId keyspace = txn().keyspace(0);
   Lock(Key(keyspace, "h"));
-  for (const char* name : {"f", "h", "h"}) txn().NoteStaleKey(Key(keyspace, name).row().row(), keyspace, false);
+  for (const char* name : {"f", "h", "h"}) txn().effects().NoteStaleKey(Key(keyspace, name).row().row(), 0, false);
   Tell("a");
   Finish();
   Commit();
@@ -235,7 +235,7 @@ TEST_F(LogReaderTest, OfKeysPastTheirTimeIsToldWhereTheyWereMet) {
   Begin();
   const KeyspaceId keyspace = txn().keyspace(0);
   Lock(Key(keyspace, "k"));
-  const auto meet = [&] { txn().NoteStaleKey(Key(keyspace, "k").row().row(), keyspace, false); };
+  const auto meet = [&] { txn().effects().NoteStaleKey(Key(keyspace, "k").row().row(), 0, false); };
   Tell("a");
   meet();
   Tell("b");

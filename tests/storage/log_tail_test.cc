@@ -115,7 +115,7 @@ class LogTailReaderTest : public StoreFixture {
       ASSERT_TRUE(txn.Lock({&stripe, 1}).ok());
       txn.Put(key.row(), "value");
       const std::string_view argv[] = {"DEL", name};
-      txn.AddEffect(0, argv);
+      txn.effects().Add(0, argv);
       ASSERT_TRUE(txn.FinishCommand().ok());
       ASSERT_TRUE(txn.Commit(CommitMode::kWait).ok());
     }

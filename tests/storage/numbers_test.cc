@@ -20,12 +20,12 @@ class NumbersTest : public StoreFixture {
   // As if so many keyspaces had been used.
   void SetNextKeyspace(KeyspaceId next) {
     std::vector<KeyspaceId> keyspaces;
-    for (int db = 0; db < store().databases(); ++db) keyspaces.push_back(store().database(db).keyspace);
+    for (int db = 0; db < store().databases().size(); ++db) keyspaces.push_back(store().databases()[db].keyspace);
     PutMeta(kDatabasesRow, EncodeDatabases(keyspaces, next));
   }
   Status Flush() {
     EXPECT_TRUE(txn().BeginAlone(now_ms()).ok());
-    Status status = txn().ReplaceKeyspace(0);
+    Status status = txn().databases().Replace(0);
     if (!status.ok()) {
       txn().AbandonCommand();
       txn().Discard();
@@ -88,7 +88,7 @@ TEST_F(NumbersTest, WhereKeyspacesEndAFlushIsRefused) {
     EXPECT_TRUE(Flush().Is(Code::kReply));
     EXPECT_EQ(txn().keyspace(0), last);
     EXPECT_FALSE(store().BeginStaging(txn()).ok());
-    EXPECT_FALSE(store().is_staging());
+    EXPECT_FALSE(store().databases().is_staging());
     txn().Discard();
     Reopen();
   }
@@ -111,12 +111,12 @@ TEST_F(NumbersTest, ANumberThatIsTooLargeOnTheDiskIsNotCutOff) {
 
 TEST_F(NumbersTest, CollectionsOfAnotherServerThatAreTooLargeAreRefused) {
   std::vector<KeyspaceId> keyspaces;
-  for (int db = 0; db < store().databases(); ++db) keyspaces.push_back(1000 + static_cast<KeyspaceId>(db));
+  for (int db = 0; db < store().databases().size(); ++db) keyspaces.push_back(1000 + static_cast<KeyspaceId>(db));
   const RowNumbers first{1000, 1000};
   const RowNumbers next{2000, UINT64_MAX - 5};
   const auto staged = store().BeginStaging(txn(), keyspaces, first, next);
   ASSERT_FALSE(staged.ok());
-  EXPECT_FALSE(store().is_staging());
+  EXPECT_FALSE(store().databases().is_staging());
   txn().Discard();
   EXPECT_LT(MakeCollection(), 1000u);
 }

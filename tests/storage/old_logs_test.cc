@@ -29,7 +29,7 @@ class OldLogsTest : public StoreFixture {
     Lock(key);
     txn().Put(key.row(), "value");
     const std::string_view argv[] = {"DEL", name};
-    txn().AddEffect(0, argv);
+    txn().effects().Add(0, argv);
     Finish();
     Commit();
     EXPECT_TRUE(store().Flush().ok());

@@ -42,7 +42,7 @@ class RowFilesTest : public StoreFixture {
     const Key key(txn().keyspace(db), name);
     Lock(key);
     txn().Put(key.row(), record);
-    txn().AddToKeyCount(txn().keyspace(db), 1);
+    txn().databases().AddKeys(txn().keyspace(db), 1);
     Finish();
     Commit();
   }
@@ -59,7 +59,7 @@ class RowFilesTest : public StoreFixture {
     if (is_owned) {
       txn().Put(key.row(), record);
       txn().Put(MakeOwnerRow(id, key.stripe()), key.row().row());
-      txn().AddToKeyCount(txn().keyspace(db), 1);
+      txn().databases().AddKeys(txn().keyspace(db), 1);
     }
     txn().Put(MakeElementRow(id, member, key.stripe()), "");
     txn().Put(MakeScoreRow(id, 1.5, member, key.stripe()), "");
@@ -88,7 +88,7 @@ class RowFilesTest : public StoreFixture {
     const bool all_cached = TRY(other_->CacheStaged(kFirst, next));
     other_txn_->BeginCommand(Lane::kSlow, now_ms(), false);
     TRY(other_txn_->LockAll());
-    other_txn_->AdoptStaged();
+    other_txn_->databases().AdoptStaged();
     other_->cache().NoteUnknownRows();
     TRY(other_txn_->FinishCommand());
     TRY(other_txn_->Commit(CommitMode::kWait));
@@ -128,9 +128,9 @@ TEST_F(RowFilesTest, RowsArriveUnderOtherNumbers) {
     EXPECT_EQ(std::filesystem::file_size(file.path), file.size);
   }
   ASSERT_TRUE(Adopt(*content).ok());
-  EXPECT_EQ(OtherRow(Key(other_->database(0).keyspace, "one").row()), std::string("\x01\x00x", 3));
-  EXPECT_EQ(OtherRow(Key(other_->database(3).keyspace, "one").row()), std::string("\x01\x00y", 3));
-  const Key key(other_->database(3).keyspace, "set");
+  EXPECT_EQ(OtherRow(Key(other_->databases()[0].keyspace, "one").row()), std::string("\x01\x00x", 3));
+  EXPECT_EQ(OtherRow(Key(other_->databases()[3].keyspace, "one").row()), std::string("\x01\x00y", 3));
+  const Key key(other_->databases()[3].keyspace, "set");
   const std::string record = OtherRow(key.row());
   const auto decoded = DecodeRecord(record);
   ASSERT_TRUE(decoded.ok());
@@ -149,7 +149,7 @@ TEST_F(RowFilesTest, RowsArriveUnderOtherNumbers) {
 // The key cache has the rows that came, as far as there is room, and knows whether it has them all.
 TEST_F(RowFilesTest, RowsThatCameAreAtHand) {
   const auto looks_for = [this](std::string_view name) {
-    const RowKey row = Key(other_->database(0).keyspace, name).row();
+    const RowKey row = Key(other_->databases()[0].keyspace, name).row();
     const uint64_t misses = other_->cache().misses();
     const bool found = OtherRow(row) != "(none)";
     const bool is_complete = other_->cache().IsComplete(Overlay::HashOf(row.tagged()));
@@ -178,7 +178,7 @@ TEST_F(RowFilesTest, MoreRowsThanThereIsRoomForAreFoundAllTheSame) {
   ASSERT_TRUE(Adopt(*content).ok());
   EXPECT_GT(other_->cache().usage(), 32u << 10);
   for (int i = 0; i < 4000; ++i) {
-    const RowKey row = Key(other_->database(0).keyspace, "key:" + std::to_string(i)).row();
+    const RowKey row = Key(other_->databases()[0].keyspace, "key:" + std::to_string(i)).row();
     ASSERT_EQ(OtherRow(row), record(i));
   }
 }
@@ -222,11 +222,11 @@ TEST_F(RowFilesTest, NumbersThatAreUsedByNowAreRefused) {
   ASSERT_TRUE(content.ok());
   other_txn_->BeginCommand(Lane::kSlow, now_ms(), false);
   ASSERT_TRUE(other_txn_->LockAll().ok());
-  for (int i = 0; i < 300; ++i) ASSERT_TRUE(other_txn_->ReplaceKeyspace(0).ok());
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(other_txn_->databases().Replace(0).ok());
   ASSERT_TRUE(other_txn_->FinishCommand().ok());
   ASSERT_TRUE(other_txn_->Commit(CommitMode::kWait).ok());
   EXPECT_FALSE(Adopt(*content).ok());
-  EXPECT_FALSE(other_->is_staging());
+  EXPECT_FALSE(other_->databases().is_staging());
 }
 
 TEST_F(RowFilesTest, ANewSnapshotOfWhatWasTakenInHasTheSameRows) {
@@ -237,7 +237,7 @@ TEST_F(RowFilesTest, ANewSnapshotOfWhatWasTakenInHasTheSameRows) {
   EXPECT_EQ(content->collections_end, kFirst.collection + 1000);
   std::set<CollectionId> ids;
   for (int i = 0; i < 1000; ++i) {
-    const std::string record = OtherRow(Key(other_->database(i % 4).keyspace, "set:" + std::to_string(i)).row());
+    const std::string record = OtherRow(Key(other_->databases()[i % 4].keyspace, "set:" + std::to_string(i)).row());
     const auto decoded = DecodeRecord(record);
     ASSERT_TRUE(decoded.ok());
     const auto payload = DecodeSpreadPayload(decoded->payload);

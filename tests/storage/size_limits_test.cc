@@ -88,12 +88,12 @@ TEST_F(SizeLimitsTest, EffectsThatAreTooLargeRefuseTheirCommandAndNoOther) {
   store().SetInterest(kInterestInEffects, kInterestInEffects);
   Put("large", "x");
   const std::string_view words[] = {"SET", "large", Zeros(kFourGigabytes - 100)};
-  txn().AddEffect(0, words);
+  txn().effects().Add(0, words);
   EXPECT_EQ(txn().FinishCommand().text(), kEffectsTooLarge);
   txn().AbandonCommand();
   Put("small", "y");
   const std::string_view small[] = {"SET", "small", "y"};
-  txn().AddEffect(0, small);
+  txn().effects().Add(0, small);
   Finish();
   Commit();
   EXPECT_EQ(Stored("large"), "none");

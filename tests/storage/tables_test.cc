@@ -34,7 +34,7 @@ class TablesTest : public StoreFixture {
       const Key key(txn().keyspace(0), NameOf(i));
       Lock(key);
       txn().Put(key.row(), value);
-      txn().AddToKeyCount(txn().keyspace(0), 1);
+      txn().databases().AddKeys(txn().keyspace(0), 1);
       Finish();
       if (i % 64 == 0) Commit();
     }

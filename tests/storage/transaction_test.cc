@@ -19,7 +19,7 @@ class TransactionTest : public StoreFixture {
   template <typename Begin>
   Status EndOfOneThatWaited(Begin begin) {
     EXPECT_TRUE(txn().BeginAlone(now_ms()).ok());
-    txn().SwapKeyspaces(0, 1);
+    txn().databases().Swap(0, 1);
     Finish();
     Transaction other(store(), 1);
     std::atomic<bool> begun = false;
@@ -70,7 +70,7 @@ TEST_F(TransactionTest, WhatAnOvertakenReaderReadsDoesNotEnterTheCache) {
     Begin();
     ASSERT_TRUE(txn().Lock({&kStripe, 1}).ok());
     txn().Put(MakeElementRow(kCollection, member, kStripe), "old");
-    txn().AddToKeyCount(txn().keyspace(0), 1);  // a store without keys knows that it has no rows
+    txn().databases().AddKeys(txn().keyspace(0), 1);  // a store without keys knows that it has no rows
     Finish();
     Commit();
   };

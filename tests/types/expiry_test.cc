@@ -43,7 +43,7 @@ class ExpiryTest : public StoreFixture {
   }
   int64_t CountOf(KeyspaceId keyspace) {
     Begin();
-    return txn().KeyCount(keyspace);
+    return txn().databases().KeyCount(keyspace);
   }
 
   const Limits limits_;
@@ -56,7 +56,7 @@ TEST_F(ExpiryTest, RowsOfAFlushedDatabaseHoldNothingUp) {
     PutKey(txn(), Keyspace(txn(), 0, limits_), "dead" + std::to_string(i), kFirstMs);
   }
   ASSERT_TRUE(txn().BeginAlone(0).ok());
-  ASSERT_TRUE(txn().ReplaceKeyspace(0).ok());
+  ASSERT_TRUE(txn().databases().Replace(0).ok());
   Finish();
   Commit();
   PutKey(txn(), Keyspace(txn(), 0, limits_), "live", kLaterMs);
@@ -133,7 +133,7 @@ TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
   (*store)->SetInterest(all, all);
   Transaction other(**store, 0);
   EXPECT_EQ(Expire(other, 10), 2u);
-  const std::vector<Announcement> told = other.TakeAnnouncements();
+  const std::vector<Announcement> told = other.announcements().Take();
   ASSERT_EQ(told.size(), 2u);  // both of database 0
   EXPECT_EQ(told[0].channel, "__keyevent@0__:expired");
   EXPECT_EQ(told[1].channel, "k");
@@ -146,14 +146,14 @@ TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
 // The loader may be in the midst of a value.
 TEST_F(ExpiryTest, WhatIsBeingLoadedExpiresAfterwards) {
   ASSERT_TRUE(store().BeginStaging(txn()).ok());
-  const KeyspaceId staged = store().staged_keyspace(0);
+  const KeyspaceId staged = store().databases().staged(0);
   for (const std::string name : {"a", "b", "c"}) PutKey(txn(), Keyspace::ById(txn(), staged, limits_), name, kFirstMs);
   PutKey(txn(), Keyspace(txn(), 0, limits_), "old", kLaterMs);
   EXPECT_EQ(Expire(txn(), 2), 1u);
   EXPECT_EQ(CountOf(staged), 3);
   ASSERT_TRUE(txn().BeginAlone(0).ok());
   txn().NoteExpiry(0);
-  txn().AdoptStaged();
+  txn().databases().AdoptStaged();
   Finish();
   Commit();
   EXPECT_EQ(Expire(txn(), 10), 3u);

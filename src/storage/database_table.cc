@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/database_table.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "storage/format.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kNoKeyspacesLeft =
+    "ERR all numbers that this data directory has for keyspaces are used up; move the data to a new one with "
+    "cairn-export and cairn-import";
+
+}  // namespace
+
+Result<bool> DatabaseTable::Load(std::vector<KeyspaceId> keyspaces, KeyspaceId next) {
+  const bool grew = keyspaces.size() < databases_.size();
+  next_keyspace_ = next;
+  while (keyspaces.size() < databases_.size()) keyspaces.push_back(TRY(NewKeyspace()));
+  live_ = keyspaces;  // those of databases that this run does not offer included
+  std::sort(live_.begin(), live_.end());
+  hidden_.assign(keyspaces.begin() + size(), keyspaces.end());
+  for (size_t db = 0; db < databases_.size(); ++db) databases_[db].keyspace = keyspaces[db];
+  return grew;
+}
+
+std::string DatabaseTable::EncodeRow(std::vector<KeyspaceId> keyspaces) const {
+  keyspaces.insert(keyspaces.end(), hidden_.begin(), hidden_.end());
+  return EncodeDatabases(keyspaces, next_keyspace_);
+}
+
+std::vector<KeyspaceId> DatabaseTable::keyspaces() const {
+  std::vector<KeyspaceId> keyspaces;
+  for (const Database& database : databases_) keyspaces.push_back(database.keyspace);
+  return keyspaces;
+}
+
+Database* DatabaseTable::Find(KeyspaceId keyspace) {
+  for (Database& database : databases_) {
+    if (database.keyspace.load(std::memory_order_relaxed) == keyspace) return &database;
+  }
+  if (!is_staging()) return nullptr;
+  for (Database& database : staged_) {
+    if (database.keyspace.load(std::memory_order_relaxed) == keyspace) return &database;
+  }
+  return nullptr;
+}
+
+bool DatabaseTable::has_keys() const {
+  return std::any_of(databases_.begin(), databases_.end(), [](const Database& database) { return database.keys != 0; });
+}
+
+Result<KeyspaceId> DatabaseTable::NewKeyspace() {
+  KeyspaceId id = next_keyspace_;
+  do {
+    if (id >= kKeyspacesEnd) return Status::Reply(kNoKeyspacesLeft);
+  } while (!next_keyspace_.compare_exchange_weak(id, id + 1));
+  return id;
+}
+
+void DatabaseTable::AddLive(KeyspaceId keyspace) {
+  const std::unique_lock lock(live_mutex_);
+  live_.insert(std::upper_bound(live_.begin(), live_.end(), keyspace), keyspace);
+}
+
+bool DatabaseTable::IsLive(KeyspaceId keyspace) const {
+  const std::shared_lock lock(live_mutex_);
+  return std::binary_search(live_.begin(), live_.end(), keyspace);
+}
+
+size_t DatabaseTable::live_count() const {
+  const std::shared_lock lock(live_mutex_);
+  return live_.size();
+}
+
+KeyspaceId DatabaseTable::Oldest() const {
+  const std::shared_lock lock(live_mutex_);
+  return live_.front();
+}
+
+void DatabaseTable::Adopt(const std::vector<KeyspaceId>& keyspaces) {
+  std::map<KeyspaceId, int64_t> counts;
+  for (const Database& database : databases_) counts[database.keyspace] = database.keys;
+  const bool adopts = is_staging() && keyspaces[0] == staged_[0].keyspace;
+  if (is_staging()) {
+    for (const Database& database : staged_) counts[database.keyspace] = database.keys;
+  }
+  for (size_t db = 0; db < databases_.size(); ++db) {
+    databases_[db].keyspace = keyspaces[db];
+    databases_[db].keys = counts.contains(keyspaces[db]) ? counts[keyspaces[db]] : 0;
+  }
+  const std::unique_lock lock(live_mutex_);
+  live_ = keyspaces;
+  live_.insert(live_.end(), hidden_.begin(), hidden_.end());
+  if (adopts) {
+    ForgetStaged();
+  } else if (is_staging()) {
+    for (const Database& database : staged_) live_.push_back(database.keyspace);
+  }
+  std::sort(live_.begin(), live_.end());
+  epoch_.fetch_add(1);
+}
+
+void DatabaseTable::Stage(const std::vector<KeyspaceId>& keyspaces) {
+  for (size_t db = 0; db < staged_.size(); ++db) {
+    staged_[db].keyspace = keyspaces[db];
+    staged_[db].keys = 0;
+    AddLive(keyspaces[db]);
+  }
+  staging_.store(true, std::memory_order_release);
+}
+
+void DatabaseTable::EndStaging() {
+  const std::unique_lock lock(live_mutex_);
+  std::erase_if(live_, [this](KeyspaceId keyspace) {
+    return std::any_of(staged_.begin(), staged_.end(),
+                       [keyspace](const Database& database) { return database.keyspace == keyspace; });
+  });
+  ForgetStaged();
+}
+
+void DatabaseTable::ForgetStaged() {
+  staging_.store(false, std::memory_order_release);
+  for (Database& database : staged_) database.keyspace = 0;
+}
+
+}  // namespace cairn

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RowUses: when and how often a row was used, as the key cache remembers it, and what a transaction says of the rows
+// that it has written (RESTORE's IDLETIME and FREQ).
+//
+// Thread: its transaction's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cache/row_cache.h"
+#include "encoding/row_key.h"
+#include "storage/overlay.h"
+
+namespace cairn {
+
+class RowUses {
+ public:
+  // `rows` are what the transaction has written. Both outlive it.
+  RowUses(RowCache& cache, const Overlay& rows) : cache_(cache), rows_(rows) {}
+
+  // Seconds since the row was last used, as far as the key cache remembers. `now_s` is Unix time in seconds.
+  int64_t IdleSeconds(const RowKey& row, int64_t now_s) const;
+  // Lets a row that the command has written count as last used so long ago.
+  void SetIdle(const RowKey& row, int64_t seconds, int64_t now_s);
+  // How often the row was used lately (RowCache::Frequency); nothing when uses are not counted.
+  std::optional<uint8_t> Frequency(const RowKey& row, int64_t now_s) const;
+  // Lets a row that the command has written count as used so often.
+  void SetFrequency(const RowKey& row, uint8_t frequency, int64_t now_s);
+
+  // ---- storage/ calls these
+  // The row is written: what was said of it is of what it was.
+  void Forget(const RowKey& row);
+  size_t size() const { return marks_.size(); }
+  void RollbackTo(size_t size) { marks_.resize(marks_.size() < size ? marks_.size() : size); }
+  // The rows are committed and in the cache: tells it.
+  void Apply() const;
+  void Clear() { marks_.clear(); }
+
+ private:
+  struct Mark {
+    RowKey row;
+    int64_t used_s;
+    std::optional<uint8_t> frequency;
+  };
+
+  RowCache& cache_;
+  const Overlay& rows_;
+  std::vector<Mark> marks_;
+};
+
+}  // namespace cairn
