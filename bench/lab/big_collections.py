@@ -118,7 +118,7 @@ def measure_server(start, options, is_redis: bool) -> dict:
         with Connection(server.port) as connection:
             for size in options.sizes:
                 load(connection, size)
-            measure(connection, options.sizes, 20)  # what is asked for first is built then
+            measure(connection, options.sizes, 20)  # the first ones build the index
             figures = {"warm": measure(connection, options.sizes, options.rounds)}
         if not is_redis:
             server.restart("shutdown")

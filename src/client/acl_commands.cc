@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ACL and its subcommands: users, their rules, and what was refused (acl/, client/accounts.h).
+// ACL and its subcommands: users, their rules, and the log of refusals (acl/, client/accounts.h).
 //
 // None touches a row. A change is in force for every client's next call.
 #include <sys/random.h>

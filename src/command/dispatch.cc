@@ -295,7 +295,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
     // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
-    outcome.is_uncommitted = worker.txn.saw_uncommitted() || worker.txn.announcements().has_commands();
+    outcome.is_uncommitted = worker.txn.saw_uncommitted() || worker.txn.announcements().has_new();
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
     if (reads_only && !ExpireFound(worker, *call.command)) {
       reply.Rewind();

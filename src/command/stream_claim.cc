@@ -116,7 +116,7 @@ Result<ClaimRules> ReadClaimOptions(const Args& args, size_t at, int64_t now_ms)
                            "'");
     }
   }
-  // A time that makes no sense is taken for now rather than refused.
+  // An invalid time counts as the current time, as in Redis.
   if (rules.delivered_ms && (*rules.delivered_ms < 0 || *rules.delivered_ms > now_ms)) {
     rules.delivered_ms = now_ms;
   }

@@ -117,7 +117,7 @@ Status RdbSaves::SaveAtEnd() {
 // ---- in the background
 
 void RdbSaves::RunInBackground(const std::optional<Moment>& moment) {
-  if (!moment) static_cast<void>(AwaitCommits(store_).ok());  // what is locked by nobody is committed
+  if (!moment) static_cast<void>(AwaitCommits(store_).ok());  // unlocked keys are committed then
   const Result<Moment> taken = moment ? Result<Moment>(*moment) : TakeMoment();
   LowerPriority();
   static_cast<void>(Write(taken).ok());  // the log and INFO say

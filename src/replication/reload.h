@@ -48,7 +48,7 @@ struct Reloaded {
 
 struct ReloadOptions {
   bool keeps_expired = false;
-  // The replication log is on, so what is loaded may leave no gap in it.
+  // Whether the replication log is on: the log must then have the loaded data, without a gap.
   bool log_is_read = false;
   // Called with the whole file read and before the commit that shows it: adds what is to be in the
   // same commit.

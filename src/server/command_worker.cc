@@ -143,7 +143,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   const bool was_replica = session.is_replica.load(std::memory_order_relaxed);
   Outcome outcome = parts_.dispatcher.Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
-  const bool is_uncommitted = outcome.is_uncommitted || txn_->saw_uncommitted() || txn_->announcements().has_commands();
+  const bool is_uncommitted = outcome.is_uncommitted || txn_->saw_uncommitted() || txn_->announcements().has_new();
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && is_uncommitted);
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {

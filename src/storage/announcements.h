@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Announcements: what others are to be told once a transaction is committed, in this order: messages for channels, keys
-// that changed. They mean nothing to storage, which only sees to it that no more is told than has happened.
+// Announcements: messages for channels and names of changed keys. They are delivered in this order, once the
+// transaction is committed. Storage does not look into them. It drops those of commands that fail.
 //
 // Thread: its transaction's.
 #pragma once
@@ -37,16 +37,17 @@ class Announcements {
   void Add(Announcement announcement) { all_.push_back(std::move(announcement)); }
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
-  // All of them, once they are committed or given up.
+  // Removes all and returns them, after the commit or when the transaction was discarded.
   std::vector<Announcement> Take() {
     before_command_ = 0;
     return std::exchange(all_, {});
   }
 
-  // ---- the command under way
+  // ---- the current command
   void BeginCommand() { before_command_ = all_.size(); }
-  bool has_commands() const { return all_.size() > before_command_; }
-  void DropCommands() { RollbackTo(before_command_); }
+  // Whether the command has announced something.
+  bool has_new() const { return all_.size() > before_command_; }
+  void DropCommand() { RollbackTo(before_command_); }
   // Drops all but the first `size`.
   void RollbackTo(size_t size) { all_.resize(std::min(all_.size(), size)); }
 

@@ -52,9 +52,10 @@ class DatabaseChanges {
   // ---- storage/ calls these
   void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
   void BeginCommand();
-  // The command has got its stripes. What became of the databases while it waited was before it, if it had not asked.
+  // The command has got its stripes. If it has not asked for a keyspace yet, changes of the mapping up to now came
+  // before it.
   void OnLocked();
-  // Whether what the command was told of the databases is still so.
+  // Whether the mapping that the command has seen is still the current one.
   bool StillHold() const;
   void FinishCommand();
   void DropCommand();

@@ -65,7 +65,7 @@ class DatabaseTable {
   bool is_staging() const { return staging_.load(std::memory_order_acquire); }
   KeyspaceId staged(int db) const { return staged_[db].keyspace; }
   void Stage(const std::vector<KeyspaceId>& keyspaces);
-  // Drops what was staged and not adopted.
+  // Drops the staged keyspaces, which were not adopted.
   void EndStaging();
 
  private:

@@ -50,10 +50,11 @@ void Effects::Clear() {
   if (bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
 }
 
-// A key past its time is there until this server says otherwise, for those who carry the effects out. So who follows
-// is told of all such keys that the command has met, be it only as a source (SUNIONSTORE), where it met them: what a
-// transaction did before may have been of a key that it has itself given a time long past. Not of those whose stripe it
-// does not hold, which SORT's patterns and scripts lead to: somebody may be setting them, who tells it then.
+// A replica keeps an expired key until its primary deletes it. So the effects delete every expired key that the command
+// has met, even one that it only read (a source of SUNIONSTORE). The deletion stands at the place where the command met
+// the key: earlier commands of the same EXEC may have given the key a time in the past. Keys whose stripe the
+// transaction does not hold (SORT's patterns and scripts read such) are left out: another transaction may be setting
+// them, and its own effects delete them then.
 void Effects::PutStaleKeys(InterestMask interest) {
   std::string told;
   size_t copied = command_begin_;

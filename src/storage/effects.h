@@ -18,12 +18,12 @@
 
 namespace cairn {
 
-// A key that is there although its time has passed. `row` is its row without the tag.
+// An expired key that is not deleted yet. `row` is its row without the tag.
 struct StaleKey {
   std::string row;
   bool missed;
-  size_t place = 0;  // the bytes of effects before it was met
-  int db = -1;       // then; -1: none has it
+  size_t place = 0;  // the size of the effects when the command met it
+  int db = -1;       // the database that had it then; -1: none
 };
 
 class Effects {
@@ -32,29 +32,30 @@ class Effects {
   explicit Effects(const HeldStripes& stripes) : stripes_(stripes) {}
 
   // ---- of the command
-  // What the command has done in database `db`. What is too large for the log is left out, and too_large() says so.
+  // The command has done this in database `db`. An effect that is too large for the log is left out, and too_large()
+  // is true then.
   // REQUIRES: somebody is interested (kInterestInEffects).
   void Add(int db, std::span<const std::string_view> argv);
-  // For a part of the command: what it does has no effects to tell (redis.set_repl).
+  // A part of the command has no effects (redis.set_repl): interest() leaves them out.
   void Silence(bool on) { is_silenced_ = on; }
-  // The effects of the command are told each by itself.
+  // Replicas carry out each effect of the command by itself, not all as one.
   void SetApart() { is_apart_ = true; }
-  // A look-up met a key past its time in database `db`. `missed` says that it is told of as one that a read did not
-  // find.
+  // A look-up met an expired key in database `db`. `missed`: subscribers get a keymiss event for it.
   void NoteStaleKey(std::string_view key_row, int db, bool missed) {
     stale_keys_.push_back({std::string(key_row), missed, bytes_.size(), db});
   }
-  // The command has deleted or replaced such a key: that is told even if it has no effects of its own to tell.
+  // The command has deleted or replaced an expired key: replicas get the deletion even if the command has no other
+  // effects.
   void TellStaleKeys() { tells_stale_keys_ = true; }
   std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
 
   // ---- of the transaction
-  // A piece of the stream that this server follows, which the transaction has carried out.
+  // A piece of the primary's stream, which the transaction has carried out.
   void AddStream(std::string_view bytes);
-  // While muted, commands have no effects of their own to tell: the stream that they are of is told.
+  // While muted, commands have no effects: the primary's stream, which they come from, is logged instead (AddStream).
   void Mute(bool on) { is_muted_ = on; }
   bool is_muted() const { return is_muted_; }
-  // `interest` without that in effects while none are to be told.
+  // `interest`, without kInterestInEffects while effects are muted or silenced.
   InterestMask Of(InterestMask interest) const {
     return is_muted_ || is_silenced_ ? interest & ~kInterestInEffects : interest;
   }
@@ -64,7 +65,7 @@ class Effects {
 
   // ---- storage/transaction.cc calls these
   void BeginCommand();
-  // Puts the command's effects in their final form. `interest` is what was wanted when it got its stripes.
+  // Adds the deletions of expired keys and groups the command's effects. `interest` is that of the command.
   void FinishCommand(InterestMask interest);
   void DropCommand() { RollbackTo({command_begin_, 0}); }
   struct Mark {

@@ -46,7 +46,7 @@ class RankChanges {
   size_t size() const { return changes_.size(); }
   // Makes the indexes what they were at a mark of the overlay, with so many changes.
   void RollbackTo(size_t mark, size_t size);
-  // What the indexes were told of is not going to happen.
+  // Drops all indexes of these stripes: they have changes that will not be committed.
   void DropAll(const HeldStripes& stripes);
   void Clear();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowUses: when and how often a row was used, as the key cache remembers it, and what a transaction says of the rows
-// that it has written (RESTORE's IDLETIME and FREQ).
+// RowUses: when and how often a row was used: by the key cache, and for rows that the transaction has written with
+// RESTORE's IDLETIME or FREQ, by those.
 //
 // Thread: its transaction's.
 #pragma once
@@ -31,11 +31,11 @@ class RowUses {
   void SetFrequency(const RowKey& row, uint8_t frequency, int64_t now_s);
 
   // ---- storage/ calls these
-  // The row is written: what was said of it is of what it was.
+  // The row is written anew: drops the idle time and the frequency that were set for it.
   void Forget(const RowKey& row);
   size_t size() const { return marks_.size(); }
   void RollbackTo(size_t size) { marks_.resize(marks_.size() < size ? marks_.size() : size); }
-  // The rows are committed and in the cache: tells it.
+  // Sets idle times and frequencies in the key cache. REQUIRES: the rows are in it.
   void Apply() const;
   void Clear() { marks_.clear(); }
 

@@ -144,7 +144,7 @@ class Store {
   Result<bool> CacheStaged(const RowNumbers& first, const RowNumbers& next);
   // The numbers from which on none was ever used. Thread: any.
   RowNumbers FreeNumbers() const { return {databases_.next_keyspace(), next_collection_}; }
-  // Drops what was staged and not adopted. No-op when nothing is.
+  // Drops the staged keyspaces if they were not adopted. No-op when none are staged.
   void EndStaging();
 
   // While somebody holds the dead, nothing that was alive when the hold began leaves the disk (StoreSnapshot).

@@ -172,7 +172,7 @@ void Transaction::AbandonCommand() {
   ranks_.RollbackTo(0, 0);
   overlay_.RollbackTo(0);
   uses_.RollbackTo(command_.uses_before);
-  announcements_.DropCommands();
+  announcements_.DropCommand();
   effects_.DropCommand();
   databases_.DropCommand();
   if (pending_ != nullptr) SetPending(nullptr, nullptr);

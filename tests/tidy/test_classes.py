@@ -16,8 +16,8 @@ LARGER = {
     "Server": (30, 39),       # the composition root: its fields are the parts
     "Session": (30, 52),
     "Settings": (30, 29),     # a field for each directive that is read on the way of a command
-    "Store": (63, 54),
-    "Transaction": (87, 58),
+    "Store": (59, 47),
+    "Transaction": (67, 26),
 }
 
 
