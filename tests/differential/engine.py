@@ -201,7 +201,8 @@ class Engine:
             self._iterate(connection, iteration) for connection in self.pair.by_protocol[protocol]
         ]
         self.sent += 1
-        if found[0] != found[1]:
+        whole = rules.Step(iteration.head + [b"0"] + iteration.options)
+        if not self.pair.oracle.agrees(whole, *map(self._as_reply, found)):
             only = (
                 [sorted(a - b) for a, b in (found, found[::-1])]
                 if all(isinstance(f, set) for f in found)
@@ -212,6 +213,13 @@ class Engine:
                 f"{words!r} of database {iteration.database}:\n"
                 f"only on the reference: {only[0]}\nonly on the candidate: {only[1]}"
             )
+
+    @staticmethod
+    def _as_reply(found):
+        """What an iteration has found, ordered, as one reply; an error as it is."""
+        if not isinstance(found, set):
+            return found
+        return b"*", [item for items in sorted(found) for item in items]
 
     @staticmethod
     def _iterate(connection, iteration):
