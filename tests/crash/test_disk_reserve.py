@@ -195,8 +195,8 @@ def allocate(path, size):
 
 
 def fill_from_outside(path):
-    """As another program would: whatever is free."""
-    with open(path, "wb", buffering=0) as file:
+    """As another program would: whatever is free. The file may be there."""
+    with open(path, "ab", buffering=0) as file:
         try:
             while True:
                 file.write(bytes(1 << 20))
@@ -208,8 +208,10 @@ def test_a_disk_filled_by_another_program_opens_and_takes_flushall(data, ballast
     with Server(data_dir=data) as server:
         client = server.client()
         client.mset({f"k:{number}": random.randbytes(VALUE_BYTES) for number in range(2000)})
-        fill_from_outside(ballast)
+        # What is free goes faster than the server looks, so the reserve's file is there before.
+        allocate(ballast, free_bytes(data) - 2 * client.info("cairn")["min_free_disk_bytes"])
         wait_for(lambda: client.info("cairn")["min_free_disk_held_bytes"] > 0, server, "the reserve's file")
+        fill_from_outside(ballast)
         server.kill9()
         server.start()
         client = server.client()
