@@ -6,11 +6,13 @@ redis-benchmark's SET is run against a server alone, against one whose stream a 
 replica of its kind, in turns. CPU per operation is counted until the replica has everything.
 
 Then clients write small values at a fixed rate, and a probe beside them writes the time into a key
-and looks for it in the replica: the lag is how old the newest time found there is.
+and looks for it in the replica: the lag is how old the newest time found there is. Last, single writes are sent
+to an idle pair, and the time until the replica shows each of them is taken.
 
-Checked are the throughput with a replica, at least half of that without, for each depth of pipelines
-by itself, and the lag, below a second. Where the load and both servers share two processors the part
-with a replica is 0.55 to 0.85 (docs/decisions/replica-cost.md); on machines of their own it is more.
+Checked are the throughput with a replica, at least half of that without, for each depth of pipelines by
+itself; the lag, below a second; and the median delay of a single write, below a millisecond. Where the load
+and both servers share two processors the part with a replica is 0.55 to 0.85 of that without
+(docs/decisions/replica-cost.md); on machines of their own it is more.
 """
 
 import argparse
@@ -34,6 +36,8 @@ WRITERS = 4
 COMMANDS_PER_CHUNK = 50
 CHUNKS = 500
 PROBE_S = 0.005
+MOST_DELAY_MS = 1.0
+SINGLE_WRITES = 200
 
 
 @dataclasses.dataclass(frozen=True)
@@ -207,6 +211,24 @@ def measure_lag(kind: Kind, options) -> dict:
             "primary_cores": used[0], "replica_cores": used[1]}
 
 
+def measure_single_writes(kind: Kind) -> dict:
+    """The time until an idle replica, which is asked for it again and again, shows a single write."""
+    taken = []
+    with kind.start() as primary, Follower(kind, primary) as follower:
+        wait_until_quiet([primary.process.pid, follower.pid])
+        with Connection(primary.port) as here, Connection(follower.server.port) as there:
+            for number in range(SINGLE_WRITES):
+                value = b"%d" % number
+                started = time.perf_counter()
+                here.pipeline([(b"SET", b"probe", value)])
+                while there.pipeline([(b"GET", b"probe")]) != [value]:
+                    pass
+                taken.append(time.perf_counter() - started)
+                time.sleep(0.01)
+    taken.sort()
+    return {"p50_ms": taken[len(taken) // 2] * 1e3, "p99_ms": taken[len(taken) * 99 // 100] * 1e3}
+
+
 def show_throughput(name: str, depth: int, rounds: dict) -> float:
     """Prints the medians of the cases; returns the ratio with a replica to without."""
     medians = {case: {what: statistics.median(one[what] for one in figures) for what in figures[0]}
@@ -263,7 +285,14 @@ def main() -> int:
               f"cores used: {lag['primary_cores']:.2f} and {lag['replica_cores']:.2f}")
         if kind.name == "cairn":
             claims.append((lag["max_ms"] < MOST_LAG_S * 1e3, f"less than {MOST_LAG_S:g} s behind"))
+        delay = measure_single_writes(kind)
+        print(f"{kind.name}: a single write is seen in the replica after {delay['p50_ms']:.2f} ms, "
+              f"p99 {delay['p99_ms']:.2f}")
+        if kind.name == "cairn":
+            claims.append((delay["p50_ms"] < MOST_DELAY_MS,
+                           f"a single write is in the replica in less than {MOST_DELAY_MS:g} ms"))
         result[f"{kind.name} lag"] = lag
+        result[f"{kind.name} single writes"] = delay
     for holds, claim in claims:
         print("yes" if holds else "NO", claim)
     if options.json:

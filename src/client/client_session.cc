@@ -96,6 +96,7 @@ void ClientSession::TakePushed(std::string& out) {
   if (!has_pushed_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(pushed_mutex_);
   out.append(pushed_);
+  output_bytes.fetch_add(pushed_.size(), std::memory_order_relaxed);  // unsent_bytes() misses none meanwhile
   std::string().swap(pushed_);
   pushed_capacity.store(0, std::memory_order_relaxed);
   has_pushed_.store(false, std::memory_order_relaxed);
@@ -166,6 +167,7 @@ void ClientSession::NoteBuffers(const BufferUse& use) {
   argument_bytes.store(use.argument_bytes, std::memory_order_relaxed);
   query_buffer_capacity.store(use.query_capacity, std::memory_order_relaxed);
   output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
+  if (is_replica.load(std::memory_order_acquire)) replica->changed.Notify();  // `replica` was set before
   output_capacity.store(use.output_capacity, std::memory_order_relaxed);
   tls_bytes.store(use.tls_bytes, std::memory_order_relaxed);
   parts_.memory.Count(*this);

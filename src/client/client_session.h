@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/event.h"
 #include "command/session.h"
 #include "config/settings.h"
 #include "net/service.h"
@@ -26,6 +27,11 @@ class PubSub;
 class Tracking;
 class Users;
 struct Limits;
+
+// The part of a replica's state that its connection changes; replication/replicas.h adds the rest.
+struct ReplicaClient {
+  Event changed;  // bytes were sent, or another part of the state changed; wakes the thread that sends to it
+};
 
 class ClientSession : public Session, public Client {
  public:
@@ -76,7 +82,7 @@ class ClientSession : public Session, public Client {
   // A replica's, once its first transfer is over or it has needed none. Written by its feed.
   std::atomic<bool> takes_stream{false};
   // What it said of itself by REPLCONF, a Replica (replication/replicas.h); null: it is none. Guarded by mutex().
-  std::shared_ptr<void> replica;
+  std::shared_ptr<ReplicaClient> replica;
 
  private:
   ClientClass output_class() const;

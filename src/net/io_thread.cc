@@ -63,7 +63,6 @@ IoThread::IoThread(std::string name, Service& service, RateLimit& limit, Homes h
   wake_event_ = event_new(base_, wake_fd_, EV_READ | EV_PERSIST, on_wake, this);
   timer_event_ = event_new(base_, -1, EV_PERSIST, on_timer, this);
   event_add(wake_event_, nullptr);
-  event_add(timer_event_, &kTimerPeriod);
 }
 
 IoThread::~IoThread() {
@@ -243,9 +242,15 @@ void IoThread::Adopt(int fd, const ConnectionOrigin& origin) {
   Post([this, fd, waker, client = std::move(client), tls = origin.tls, peer = origin.peer] {
     auto hello = tls == nullptr ? nullptr : std::make_unique<TlsHello>(*tls, fd, peer);
     auto connection = std::make_shared<Connection>(*this, waker, fd, std::move(hello));
-    connections_.emplace(connection->id(), connection);
+    Keep(connection);
     connection->Start(client);
   });
+}
+
+// Only connections need the timer; without one the thread sleeps.
+void IoThread::Keep(const std::shared_ptr<Connection>& connection) {
+  if (connections_.empty()) event_add(timer_event_, &kTimerPeriod);
+  connections_.emplace(connection->id(), connection);
 }
 
 std::unique_ptr<char[]> IoThread::TakeReadBuffer() {
@@ -278,7 +283,7 @@ void IoThread::MoveOut(const std::shared_ptr<Connection>& connection, IoThread& 
   connections_.erase(connection->id());
   connection->LeaveFor(home);
   home.Post([&home, connection] {
-    home.connections_.emplace(connection->id(), connection);
+    home.Keep(connection);
     connection->Arrive();
   });
 }
@@ -304,6 +309,7 @@ void IoThread::EverySoOften() {
   for (const auto& [id, connection] : connections_) all.push_back(connection);
   for (const auto& connection : all) connection->OnTimer(now_us);
   RunWaiting();
+  if (connections_.empty()) event_del(timer_event_);
 }
 
 }  // namespace cairn

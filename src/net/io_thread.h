@@ -106,6 +106,8 @@ class IoThread {
   void OnCommitted(const std::vector<std::shared_ptr<Connection>>& connections, bool ok);
   void FinishTick(const std::vector<std::shared_ptr<Connection>>& connections, bool ok);
   void EverySoOften();
+  // Takes the connection over. The timer runs while there are connections.
+  void Keep(const std::shared_ptr<Connection>& connection);
   void RunWaiting();
   void MoveOut(const std::shared_ptr<Connection>& connection, IoThread& home);
 

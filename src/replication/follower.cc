@@ -31,7 +31,6 @@ namespace {
 constexpr int64_t kFirstPauseMs = 100;
 constexpr int64_t kLongestPauseMs = 2000;
 constexpr int64_t kAckMs = 1000;
-constexpr int64_t kReadMs = 100;
 constexpr int64_t kNoRoomPauseMs = 60000;
 constexpr size_t kReadBytes = 256 * 1024;
 constexpr size_t kCommitBytes = 512 * 1024;
@@ -390,8 +389,9 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
 Status Follower::ReadSome() {
   // What is announced has not come yet: no more is taken than has come before.
   const size_t most = std::max(kReadBytes, parser_->pending_bytes());
+  const int64_t until_ack_ms = std::clamp<int64_t>(acked_ms_ + kAckMs - WallMs(), 0, kAckMs);
   char* const place = parser_->Reserve(std::clamp(parser_->missing_bytes(), kReadBytes, most));
-  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), kReadMs));
+  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), until_ack_ms));
   if (got == 0) return Ok();
   parser_->Filled(got);
   received_offset_ += got;

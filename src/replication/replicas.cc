@@ -28,9 +28,13 @@ namespace {
 constexpr uint64_t kMostUnsent = 4 << 20;  // bytes that wait in a connection
 constexpr uint64_t kLeastUnsent = 4096;    // that it may hold, whatever the limits are
 constexpr size_t kPieceBytes = 256 * 1024;
-constexpr int64_t kRoomPauseUs = 1000;
-constexpr int64_t kNewsPauseUs = 10000;
 constexpr int64_t kNewlineMs = 1000;
+// Events end the waits. These limits are for timeouts and changed settings, which notify nobody.
+constexpr int64_t kLongestWaitUs = 1000000;
+constexpr int64_t kLongestRoomWaitUs = 100000;
+// The shortest time between two pieces of the stream. A piece wakes three threads and costs two system calls, so under
+// load it should hold several commits.
+constexpr int64_t kPieceUs = 1000;
 
 // Of "host:port"; an IPv6 address stands in brackets there.
 std::string HostOf(const std::string& peer) {
@@ -59,19 +63,14 @@ std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
 }
 
 void Replicas::Stop() {
-  DisconnectAll();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  for (;;) {
-    Reap();
-    {
-      const std::lock_guard lock(mutex_);
-      if (fed_.empty() && leaving_.empty()) break;
-    }
-    usleep(kRoomPauseUs);
+  DisconnectAll();
+  while (!changed_.Await(kLongestWaitUs, [this] { return count_ == 0; })) {
   }
+  Reap();
   file_sets_.Stop();
 }
 
@@ -90,7 +89,13 @@ void Replicas::Feed(ClientSession& session, std::string id, uint64_t next, bool 
 }
 
 void Replicas::Forget(ClientSession& session) {
-  if (Replica* const replica = KnownReplica(session)) replica->ended = true;
+  if (Replica* const replica = KnownReplica(session)) End(*replica);
+}
+
+void Replicas::End(Replica& replica) {
+  replica.ended = true;
+  replica.changed.Notify();
+  store_.log_tail().news().Notify();
 }
 
 // Threads that have ended are joined here; one cannot join itself.
@@ -109,7 +114,7 @@ void Replicas::Reap() {
 
 void Replicas::DisconnectAll() {
   file_sets_.RetireAll();
-  for (const std::shared_ptr<Replica>& replica : All()) replica->ended = true;
+  for (const std::shared_ptr<Replica>& replica : All()) End(*replica);
 }
 
 std::vector<std::shared_ptr<Replica>> Replicas::All() const {
@@ -124,6 +129,18 @@ void Replicas::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) 
   replica->acked_ms = WallMs();
   Replica::State sending = Replica::State::kSending;
   replica->state.compare_exchange_strong(sending, Replica::State::kOnline);
+  replica->changed.Notify();
+  changed_.Notify();
+}
+
+void Replicas::AwaitAcked(uint64_t offset, int64_t until_ms) {
+  const auto has_all = [this, offset] {
+    const std::vector<std::shared_ptr<Replica>> all = All();
+    return std::none_of(all.begin(), all.end(), [offset](const std::shared_ptr<Replica>& replica) {
+      return replica->state == Replica::State::kOnline && replica->acked < offset;
+    });
+  };
+  changed_.Await(std::max<int64_t>(until_ms - WallMs(), 0) * 1000, has_all);
 }
 
 void Replicas::NoteAlive(ClientSession& session) {
@@ -171,7 +188,7 @@ void Replicas::CheckTimes() {
     if (WallMs() - replica->acked_ms <= most_ms || replica->ended) continue;
     Log(LogSeverity::kWarning, "Disconnecting timedout replica (streaming sync): " + replica->ip + ":" +
                                    std::to_string(replica->port));
-    replica->ended = true;
+    End(*replica);
   }
 }
 
@@ -185,13 +202,16 @@ void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool 
     session->close = CloseRequest::kNow;
     session->Wake();
   }
-  const std::lock_guard lock(mutex_);
-  const auto own = std::find_if(fed_.begin(), fed_.end(), [&](const auto& each) { return each.get() == &replica; });
-  leaving_.push_back(*own);
-  fed_.erase(own);
-  --count_;
-  last_left_ms_ = WallMs();
-  replica.done = true;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto own = std::find_if(fed_.begin(), fed_.end(), [&](const auto& each) { return each.get() == &replica; });
+    leaving_.push_back(*own);
+    fed_.erase(own);
+    --count_;
+    last_left_ms_ = WallMs();
+    replica.done = true;
+  }
+  changed_.Notify();
 }
 
 // What a replica has not been sent lies in the log and not in memory, as in Redis; the limits hold all the same. One
@@ -237,7 +257,9 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
     if (MonotonicUs() - stuck_since_us > config_.settings().repl_timeout_s * 1000000) {
       return Status::Io("it takes nothing any more");
     }
-    usleep(kRoomPauseUs);
+    replica.changed.Await(kLongestRoomWaitUs, [this, &replica, &session, piece] {
+      return replica.ended || session->unsent_bytes() + piece <= MostUnsent();
+    });
   }
   return Ok();
 }
@@ -304,7 +326,10 @@ void Replicas::ReleaseTogether() {
     longest_us = std::max(longest_us, MonotonicUs() - replica->waits_since_us);
   }
   if (longest_us < most_us && (enough == 0 || waiting < enough)) return;
-  for (const std::shared_ptr<Replica>& replica : fed_) replica->waits_since_us = 0;
+  for (const std::shared_ptr<Replica>& replica : fed_) {
+    replica->waits_since_us = 0;
+    replica->changed.Notify();
+  }
 }
 
 Status Replicas::AwaitOthers(Replica& replica) {
@@ -312,7 +337,10 @@ Status Replicas::AwaitOthers(Replica& replica) {
   int64_t told_us = replica.waits_since_us;
   for (ReleaseTogether(); replica.waits_since_us != 0; ReleaseTogether()) {
     if (replica.ended || replica.session.expired()) return Gone();
-    usleep(kNewsPauseUs);
+    const int64_t delay_us = config_.settings().repl_diskless_sync_delay_s * 1000000;
+    const int64_t left_us = replica.waits_since_us + delay_us - MonotonicUs();
+    replica.changed.Await(std::clamp<int64_t>(left_us, 1000, kNewlineMs * 1000),
+                          [&replica] { return replica.ended || replica.waits_since_us == 0; });
     if (MonotonicUs() - told_us < kNewlineMs * 1000) continue;
     told_us = MonotonicUs();
     TRY(Push(replica, "\n"));  // so that the replica knows that somebody is there
@@ -358,7 +386,7 @@ Status Replicas::AwaitSent(Replica& replica) {
     if (MonotonicUs() - since_us > config_.settings().repl_timeout_s * 1000000) {
       return Status::Io("it takes nothing any more");
     }
-    usleep(kRoomPauseUs);
+    replica.changed.Await(kLongestWaitUs, [&] { return replica.ended || session->unsent_bytes() == 0; });
   }
 }
 
@@ -369,7 +397,8 @@ Status Replicas::AwaitAck(Replica& replica) {
     if (WallMs() - replica.acked_ms > config_.settings().repl_timeout_s * 1000) {
       return Status::Io("it has not acknowledged the file");
     }
-    usleep(kRoomPauseUs);
+    replica.changed.Await(kLongestWaitUs,
+                          [&replica] { return replica.ended || replica.state == Replica::State::kOnline; });
   }
   return Ok();
 }
@@ -461,6 +490,14 @@ Result<LogReader::Outcome> Replicas::ReadPiece(LogStream& stream, std::string& b
   }
 }
 
+// The pause is not a wait for a commit: commits would wake the thread all through it.
+void Replicas::AwaitCommit(const Replica& replica, uint64_t next, int64_t read_us, uint64_t acks_asked) {
+  LogTail& tail = store_.log_tail();
+  tail.news().Await(kLongestWaitUs, [&] { return replica.ended || tail.newest() > next; });
+  const int64_t left_us = read_us + kPieceUs - MonotonicUs();
+  if (left_us > 0) log_.AwaitAckRequest(acks_asked, left_us);
+}
+
 Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next) {
   if (const auto session = replica.session.lock()) session->takes_stream = true;
   LogStream stream(store_, from);
@@ -468,6 +505,8 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
   replica.sent = next - 1;
   for (;;) {
     bytes.clear();
+    const uint64_t acks_asked = log_.acks_asked();
+    const int64_t read_us = MonotonicUs();
     const uint64_t begin = stream.offset();
     const LogReader::Outcome outcome = TRY(ReadPiece(stream, bytes));
     // What lies before the byte it asked for it has.
@@ -480,7 +519,8 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
     replica.caught_up |= outcome == LogReader::Outcome::kCaughtUp;
     TRY(CheckBehind(replica));
     if (replica.ended || replica.session.expired()) return Gone();
-    if (outcome == LogReader::Outcome::kCaughtUp) log_.AwaitNews(stream.position().sequence, kNewsPauseUs);
+    if (outcome != LogReader::Outcome::kCaughtUp) continue;
+    AwaitCommit(replica, stream.position().sequence, read_us, acks_asked);
   }
 }
 

@@ -21,7 +21,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/event.h"
 #include "base/result.h"
+#include "client/client_session.h"
 #include "replication/file_sets.h"
 #include "replication/file_transfer.h"
 #include "replication/history.h"
@@ -31,13 +33,12 @@
 namespace cairn {
 
 class ClientRegistry;
-class ClientSession;
 class Config;
 class Store;
 class StreamLog;
 
 // What a client has said about itself by REPLCONF, and what it is told.
-struct Replica {
+struct Replica : ReplicaClient {
   enum class State : unsigned char { kWaiting, kSending, kOnline };
 
   std::weak_ptr<ClientSession> session;
@@ -88,6 +89,8 @@ class Replicas {
   void NoteAlive(ClientSession& session);
   // The client is gone.
   void Forget(ClientSession& session);
+  // Waits until every online replica has acknowledged the byte `offset`, at most until `until_ms`.
+  void AwaitAcked(uint64_t offset, int64_t until_ms);
   // All links are cut, and replicas come again; no first transfer goes on where it was.
   void DisconnectAll();
 
@@ -115,6 +118,11 @@ class Replicas {
   Status RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old);
   // Where the stream is to be read from for the byte `next`; false: it cannot be.
   Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start);
+  // Makes its thread end.
+  void End(Replica& replica);
+  // Waits for a commit at the sequence `next` or later, and at least until kPieceUs after the last read of the log,
+  // which began at `read_us`. A GETACK ends that pause: `acks_asked` is StreamLog::acks_asked() from before the read.
+  void AwaitCommit(const Replica& replica, uint64_t next, int64_t read_us, uint64_t acks_asked);
   // Holds a first transfer back for repl-diskless-sync-delay.
   Status AwaitOthers(Replica& replica);
   void ReleaseTogether();
@@ -145,6 +153,7 @@ class Replicas {
   std::vector<std::shared_ptr<Replica>> fed_;     // guarded by mutex_
   std::vector<std::shared_ptr<Replica>> leaving_; // whose threads are to be joined; guarded by mutex_
   bool stopping_ = false;
+  Event changed_;                                 // a replica has acknowledged bytes, or its thread has ended
   std::atomic<size_t> count_{0};
   std::atomic<uint64_t> full_syncs_{0};
   std::atomic<uint64_t> partial_syncs_{0};

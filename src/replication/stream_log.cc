@@ -2,7 +2,6 @@
 #include "replication/stream_log.h"
 
 #include <algorithm>
-#include <chrono>
 #include <span>
 #include <utility>
 
@@ -18,12 +17,13 @@ namespace {
 
 constexpr uint64_t kBytesPerAnchor = 1 << 20;
 constexpr size_t kMostAnchors = 4096;
-constexpr auto kPause = std::chrono::milliseconds(2);
-constexpr auto kIdlePause = std::chrono::milliseconds(50);
+// No client waits for the thread, so it reads the commits of some time at once.
+constexpr int64_t kGatherUs = 2000;
+constexpr int64_t kLongestWaitUs = 1000000;
+constexpr int64_t kRetryUs = 50000;
 constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
 constexpr int kBatchesPerRound = 64;  // read before others have their turn with the mutex
-constexpr int kBusyRounds = 50;  // without news, before the pauses get longer
-constexpr int kMostFailedRounds = 200;  // in a row, some seconds: what cannot be read may be there again
+constexpr int kMostFailedRounds = 200;  // in a row, 10 seconds; a read may succeed again
 
 }  // namespace
 
@@ -100,8 +100,7 @@ void StreamLog::Stop() {
     if (stopping_) return;
     stopping_ = true;
   }
-  wake_.notify_all();
-  news_.notify_all();
+  Kick();
   const bool has_run = thread_.joinable();
   if (has_run) thread_.join();
   const std::lock_guard lock(mutex_);
@@ -254,6 +253,7 @@ void StreamLog::Restart(const Anchor& anchor) {
   store_.log_tail().Turn(true);
   stream_ = std::make_unique<LogStream>(store_, anchor);
   read_offset_ = anchor.offset;
+  Kick();
 }
 
 Status StreamLog::LogLocked(std::span<const std::string_view> argv) {
@@ -271,9 +271,9 @@ Status StreamLog::LogCommand(std::span<const std::string_view> argv) {
 void StreamLog::WantAcks() {
   {
     const std::lock_guard lock(mutex_);
-    wants_acks_ = kicked_ = true;
+    wants_acks_ = true;
   }
-  wake_.notify_one();
+  Kick();
 }
 
 // ---- reading
@@ -350,22 +350,37 @@ void StreamLog::PassHole(const Anchor& unread) {
   }
 }
 
+void StreamLog::Kick() {
+  kicked_ = true;
+  store_.log_tail().news().Notify();
+  called_.Notify();
+}
+
+// Reads a limited number of batches, so that other threads get the mutex.
+Status StreamLog::ReadSome(bool& has_more) {
+  has_more = stream_ != nullptr;
+  for (int batches = kBatchesPerRound; has_more && batches > 0; --batches) TRY(ReadOn(has_more));
+  return Ok();
+}
+
+void StreamLog::AskForAcks() {
+  static_cast<void>(LogLocked(kGetAck).ok());
+  ++acks_asked_;
+  called_.Notify();
+}
+
+void StreamLog::AwaitAckRequest(uint64_t asked, int64_t most_us) {
+  called_.Await(most_us, [this, asked] { return acks_asked_ != asked; });
+}
+
 void StreamLog::Run() {
-  int quiet_rounds = 0;
   int failed_rounds = 0;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (std::exchange(wants_acks_, false)) static_cast<void>(LogLocked(kGetAck).ok());
-    bool any = false;
-    Status status;
-    if (stream_ != nullptr) {
-      int batches = kBatchesPerRound;
-      for (bool progressed = true; progressed && status.ok() && batches > 0; --batches) {
-        status = ReadOn(progressed);
-        any = any || progressed;
-      }
-      kicked_ = kicked_ || batches == 0;
-    }
+    kicked_ = false;
+    if (std::exchange(wants_acks_, false)) AskForAcks();
+    bool has_more = false;
+    const Status status = ReadSome(has_more);
     failed_rounds = status.ok() ? 0 : failed_rounds + 1;
     if (failed_rounds == 1) {
       Log(LogSeverity::kWarning, "replication: the log could not be read: " + std::string(status.text()));
@@ -374,22 +389,21 @@ void StreamLog::Run() {
       LeaveGap();
       failed_rounds = 0;
     }
-    if (any) {
-      quiet_rounds = 0;
-      news_.notify_all();
+    const uint64_t next = stream_ == nullptr ? kNothingNeeded : stream_->position().sequence;
+    lock.unlock();
+    if (failed_rounds > 0) {
+      called_.Await(kRetryUs, [this] { return kicked_.load(); });
+    } else if (!has_more) {
+      AwaitCommits(next);
     }
-    // Others have their turn with the mutex.
-    const auto pause = ++quiet_rounds < kBusyRounds ? kPause : kIdlePause;
-    wake_.wait_for(lock, pause, [this] { return stopping_ || kicked_; });
-    kicked_ = false;
+    lock.lock();
   }
 }
 
-bool StreamLog::AwaitNews(uint64_t sequence, int64_t most_us) {
-  if (store_.ReadableSequence() >= sequence) return true;
-  std::unique_lock lock(mutex_);
-  if (!stopping_) news_.wait_for(lock, std::chrono::microseconds(most_us));
-  return store_.ReadableSequence() >= sequence;
+void StreamLog::AwaitCommits(uint64_t next) {
+  LogTail& tail = store_.log_tail();
+  const bool has_come = tail.news().Await(kLongestWaitUs, [&] { return kicked_ || tail.newest() > next; });
+  if (has_come) called_.Await(kGatherUs, [this] { return kicked_.load(); });
 }
 
 // ---- roles

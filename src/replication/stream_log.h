@@ -16,8 +16,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +25,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/event.h"
 #include "base/result.h"
 #include "replication/history.h"
 #include "replication/log_stream.h"
@@ -84,6 +83,10 @@ class StreamLog {
   uint64_t synced_offset() const;
   // Asks for a REPLCONF GETACK soon; many asking at once get one.
   void WantAcks();
+  // The number of GETACKs added to the stream.
+  uint64_t acks_asked() const { return acks_asked_; }
+  // Waits until acks_asked() is not `asked` any more, at most `most_us`.
+  void AwaitAckRequest(uint64_t asked, int64_t most_us);
 
   // ---- a change of role
   // No more effects of this server's own. Afterwards applied() is where the primary is to go on. `wants_acks`: the last
@@ -124,13 +127,16 @@ class StreamLog {
   // would need it is sent everything instead.
   void PassHole(const Anchor& unread);
 
-  // Waits until something may have been logged, at most `most_us`. True: there is something after `sequence`.
-  bool AwaitNews(uint64_t sequence, int64_t most_us);
-
  private:
   void Run();
+  // Waits for a commit at the sequence `next` or later, and then kGatherUs for more of them.
+  void AwaitCommits(uint64_t next);
+  // Ends the thread's wait.
+  void Kick();
   // With mutex_ held:
   Status Save();
+  void AskForAcks();
+  Status ReadSome(bool& has_more);
   Status ReadOn(bool& progressed, LogReader::Patience patience = LogReader::Patience::kNone);
   Status ReadToEnd(LogReader::Patience patience = LogReader::Patience::kNone);
   Status ReadUp();
@@ -149,15 +155,15 @@ class StreamLog {
   const Settings& settings_;
   const Events events_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;   // of the thread
-  std::condition_variable news_;   // of those who send
   History history_;                // guarded by mutex_, like what follows
   std::unique_ptr<LogStream> stream_;
   std::unique_ptr<Transaction> txn_;
   std::string scratch_;
   bool stopping_ = false;
-  bool kicked_ = false;
   bool wants_acks_ = false;
+  std::atomic<bool> kicked_{false};
+  std::atomic<uint64_t> acks_asked_{0};
+  Event called_;                   // kicked_ was set, or acks_asked_ has grown
   std::atomic<bool> logs_{false};
   std::atomic<bool> follows_{false};
   std::atomic<uint64_t> applied_offset_{0};

@@ -357,13 +357,7 @@ void Server::AwaitReplicas() {
   const Result<uint64_t> end = replication.log().ReadOffset();
   if (!end.ok()) return;
   replication.log().WantAcks();
-  const auto lag_behind = [&replication, &end] {
-    const std::vector<std::shared_ptr<Replica>> replicas = replication.replicas().All();
-    return std::any_of(replicas.begin(), replicas.end(), [&end](const std::shared_ptr<Replica>& replica) {
-      return replica->state == Replica::State::kOnline && replica->acked < *end;
-    });
-  };
-  while (lag_behind() && WallMs() < until_ms) usleep(1000);
+  replication.replicas().AwaitAcked(*end, until_ms);
 }
 
 // ---- Service

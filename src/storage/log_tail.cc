@@ -39,20 +39,27 @@ void LogTail::Note(uint64_t sequence, uint64_t count, std::string_view entries) 
   bool tells;
   {
     const std::lock_guard lock(mutex_);
-    if (!is_on() || sequence < next_) return;
-    if (next_ == 0) next_ = sequence;
-    if (sequence == next_) {
-      Append(std::move(batch));
-      TakeWaiting();
-    } else {
-      if (waiting_.empty()) gap_since_us_ = MonotonicUs();
-      waiting_bytes_ += SizeOf(batch);
-      waiting_.emplace(sequence, std::move(batch));
-      if (waiting_bytes_ > most_bytes_ || MonotonicUs() - gap_since_us_ > kLongestGapUs) SkipGap();
-    }
+    if (!is_on()) return;
+    if (batch.next > newest_) newest_.store(batch.next, std::memory_order_release);
+    Take(std::move(batch));
     tells = awaiting_ > 0;
   }
   if (tells) arrived_.notify_all();
+  news_.Notify();
+}
+
+void LogTail::Take(Batch batch) {
+  if (batch.sequence < next_) return;
+  if (next_ == 0) next_ = batch.sequence;
+  if (batch.sequence == next_) {
+    Append(std::move(batch));
+    TakeWaiting();
+    return;
+  }
+  if (waiting_.empty()) gap_since_us_ = MonotonicUs();
+  waiting_bytes_ += SizeOf(batch);
+  waiting_.emplace(batch.sequence, std::move(batch));
+  if (waiting_bytes_ > most_bytes_ || MonotonicUs() - gap_since_us_ > kLongestGapUs) SkipGap();
 }
 
 void LogTail::Append(Batch batch) {

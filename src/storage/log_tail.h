@@ -8,6 +8,8 @@
 // still to come reads the log itself (storage/log_reader.h). A batch that never comes, for its write failed half-way or
 // left the log out, is waited for `kLongestGapUs`; then the tail begins anew after it, and the log says what was there.
 //
+// A reader at the log's end waits for news() until newest() is beyond its place, so a commit wakes it at once.
+//
 // Bounded by bytes; the oldest go. Not here: what a batch means, which is encoding/log_entry.h's.
 //
 // Thread: any; guarded by mutex_, a leaf.
@@ -22,6 +24,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/event.h"
 
 namespace cairn {
 
@@ -53,11 +57,17 @@ class LogTail {
   Place Find(uint64_t sequence, bool enters, Batch& batch) const;
   // Waits until the batch that begins at `sequence` is here; false: it did not come in time.
   bool Await(uint64_t sequence, int64_t most_us);
+  // The sequence after the newest batch that was noted.
+  uint64_t newest() const { return newest_.load(std::memory_order_acquire); }
+  // Notified when newest() grows, and by other threads that want to end a reader's wait.
+  Event& news() { return news_; }
   uint64_t most_bytes() const { return most_bytes_; }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   static uint64_t SizeOf(const Batch& batch);
+  // REQUIRES, all: mutex_ is held.
+  void Take(Batch batch);
   void Append(Batch batch);
   void TakeWaiting();
   void SkipGap();
@@ -65,6 +75,8 @@ class LogTail {
 
   const uint64_t most_bytes_;
   std::atomic<bool> on_{false};
+  std::atomic<uint64_t> newest_{0};    // written with mutex_ held
+  Event news_;
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Batch> batches_;          // without gaps; guarded by mutex_, like what follows

@@ -55,6 +55,22 @@ TEST(LogTailTest, BatchesWithoutLogDataArePassedOver) {
   EXPECT_EQ(batch.sequence, 7u);
 }
 
+// Also while a batch before it is missing: the reader handles that.
+TEST(LogTailTest, ABatchWakesAReaderThatWaits) {
+  constexpr int64_t kLongUs = 60'000'000;
+  LogTail tail(kBytes);
+  tail.Turn(true);
+  tail.Note(10, 2, "a");
+  EXPECT_EQ(tail.newest(), 12u);
+  for (const uint64_t sequence : {12u, 20u}) {
+    std::thread writer([&tail, sequence] { tail.Note(sequence, 1, "b"); });
+    EXPECT_TRUE(tail.news().Await(kLongUs, [&] { return tail.newest() > sequence; }));
+    writer.join();
+  }
+  tail.Note(12, 1, "late");
+  EXPECT_EQ(tail.newest(), 21u);
+}
+
 TEST(LogTailTest, TheOldestGoWhenThereAreTooManyBytes) {
   LogTail tail(1000);
   tail.Turn(true);
