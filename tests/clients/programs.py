@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent / "integration"))
 import harness  # noqa: E402
 
 BUILD_LIMIT_S = 900
-RUN_LIMIT_S = 120
+RUN_LIMIT_S = 600
 
 
 @dataclasses.dataclass(frozen=True)

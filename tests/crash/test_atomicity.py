@@ -144,7 +144,7 @@ def fire(server, clients, rng, moment_s):
     """Lets all clients at the server for a moment, ends it, and looks at what the next one finds."""
     for client in clients:
         client.start(server)
-    time.sleep(moment_s)
+    time.sleep(moment_s)  # any moment
     if rng.random() < 0.25:
         server.terminate()
     else:

@@ -15,6 +15,7 @@ import time
 from harness import Server
 import pytest
 import redis
+from waiting import assert_stays, wait_until
 
 FILLS = int(os.environ.get("CAIRN_CRASH_FILLS") or 2)
 SEED = int(os.environ.get("CAIRN_CRASH_SEED") or random.SystemRandom().randrange(10**9))
@@ -54,14 +55,6 @@ def fixture_ballast(disk):
     """The name of a file on it that takes room."""
     yield disk / "ballast"
     (disk / "ballast").unlink(missing_ok=True)
-
-
-def wait_for(condition, server, what, timeout_s=60):
-    """Waits until the condition holds."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not happen:\n{server.log_tail()}"
-        time.sleep(0.05)
 
 
 def set_one(client, name):
@@ -106,7 +99,7 @@ class Filler:
                 else:
                     refused, depth = reply, near_depth
             if depth == SLOW_DEPTH:
-                time.sleep(0.01)
+                time.sleep(0.01)  # the pace of the writes
         return str(refused)
 
     def check(self, client):
@@ -165,7 +158,7 @@ def test_fill_kill_open_delete_and_write_again(data):
             filler.check(client)
             way = make_room(filler, client, rng)
             deleted = time.monotonic()
-            wait_for(lambda: set_one(client, "again"), server, "a write")
+            wait_until(lambda: set_one(client, "again"), "a write", server)
             client.delete("again")
             filler.check(client)
             print(f"{number + 1}: {filled} keys, opened in {opened_s:.2f} s, {way}, a write after "
@@ -210,7 +203,7 @@ def test_a_disk_filled_by_another_program_opens_and_takes_flushall(data, ballast
         client.mset({f"k:{number}": random.randbytes(VALUE_BYTES) for number in range(2000)})
         # What is free goes faster than the server looks, so the reserve's file is there before.
         allocate(ballast, free_bytes(data) - 2 * client.info("cairn")["min_free_disk_bytes"])
-        wait_for(lambda: client.info("cairn")["min_free_disk_held_bytes"] > 0, server, "the reserve's file")
+        wait_until(lambda: client.info("cairn")["min_free_disk_held_bytes"] > 0, "the reserve's file", server)
         fill_from_outside(ballast)
         server.kill9()
         server.start()
@@ -220,7 +213,7 @@ def test_a_disk_filled_by_another_program_opens_and_takes_flushall(data, ballast
             client.set("refused", "v")
         assert client.flushall()
         ballast.unlink()
-        wait_for(lambda: client.info("cairn")["disk_level"] == "plenty", server, "room")
+        wait_until(lambda: client.info("cairn")["disk_level"] == "plenty", "room", server)
         assert client.set("again", "v")
         assert client.keys() == [b"again"]
 
@@ -251,15 +244,14 @@ def test_a_replica_whose_disk_is_full_waits_and_goes_on(data, ballast):
         source = primary.client()
         set_random(source, "before", 2000)
         client = follow(replica, primary)
-        wait_for(lambda: client.dbsize() == 2000, replica, "the first transfer")
+        wait_until(lambda: client.dbsize() == 2000, "the first transfer", replica)
         fill_from_outside(ballast)
-        wait_for(lambda: client.info("cairn")["disk_level"] == "full", replica, "a full disk")
-        wait_for(lambda: client.info("replication")["master_link_status"] == "down", replica, "a pause")
+        wait_until(lambda: client.info("cairn")["disk_level"] == "full", "a full disk", replica)
+        wait_until(lambda: client.info("replication")["master_link_status"] == "down", "a pause", replica)
         set_random(source, "after", 1000)
-        time.sleep(1)
-        assert client.dbsize() == 2000
+        assert_stays(lambda: client.dbsize() == 2000, 1, "the pause")
         ballast.unlink()
-        wait_for(lambda: client.dbsize() == 3000, replica, "the rest of the stream")
+        wait_until(lambda: client.dbsize() == 3000, "the rest of the stream", replica)
         counts = source.info("stats")
         assert (counts["sync_full"], counts["sync_partial_ok"]) == (1, 1)
 
@@ -273,12 +265,11 @@ def test_a_replica_is_not_sent_again_and_again_what_does_not_fit(data, ballast):
         room = free_bytes(data)
         allocate(ballast, room - reserve - (40 << 20))
         follow(replica, primary)
-        wait_for(lambda: "no room for everything" in replica.log_tail(), replica, "a transfer that does not fit")
-        time.sleep(3)
+        wait_until(lambda: "no room for everything" in replica.log_tail(), "a transfer that does not fit", replica)
+        assert_stays(lambda: source.info("stats")["sync_full"] == 1, 3, "the pause")
         assert client.get("own") == b"v"
-        assert source.info("stats")["sync_full"] == 1
         ballast.unlink()
-        wait_for(lambda: client.dbsize() == 12000, replica, "the first transfer")
+        wait_until(lambda: client.dbsize() == 12000, "the first transfer", replica)
         assert source.info("stats")["sync_full"] == 2
 
 
@@ -290,11 +281,11 @@ def test_the_log_that_is_kept_for_absent_replicas_goes_when_the_disk_is_nearly_f
         with Server() as replica:
             client.set("k", "v")
             follow(replica, primary)
-            wait_for(lambda: is_online(client), primary, "the first transfer")
+            wait_until(lambda: is_online(client), "the first transfer", primary)
         for _ in range(5):  # the same keys, so that the log is longer than the data
             set_random(client, "k", 2000)
         begin = client.info("replication")["repl_backlog_first_byte_offset"]
-        wait_for(lambda: log_bytes(archive) > 8 << 20, primary, "old logs")
+        wait_until(lambda: log_bytes(archive) > 8 << 20, "old logs", primary)
         reserve = client.info("cairn")["min_free_disk_bytes"]
 
         def is_given_up():
@@ -304,7 +295,7 @@ def test_the_log_that_is_kept_for_absent_replicas_goes_when_the_disk_is_nearly_f
                 allocate(ballast, (ballast.stat().st_size if ballast.exists() else 0) + room)
             return log_bytes(archive) < 4 << 20  # the newest end stays
 
-        wait_for(is_given_up, primary, "room")
+        wait_until(is_given_up, "room", primary)
         assert client.info("replication")["repl_backlog_first_byte_offset"] > begin
         ballast.unlink()
-        wait_for(lambda: set_one(client, "again"), primary, "a write")
+        wait_until(lambda: set_one(client, "again"), "a write", primary)

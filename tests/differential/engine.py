@@ -242,7 +242,7 @@ class Engine:
         keys = rng.sample(space.all_keys, min(len(space.all_keys), rng.randint(2, 12)))
         protocol = rng.choice((2, 3))
         self.run_batch(protocol, [self._short_life(rng, space, key) for key in keys])
-        time.sleep(0.1)
+        time.sleep(0.1)  # until the deadlines have passed
         del self.history[-len(keys) :]
         self.history += [
             (protocol, rules.command("DEL", key, database=space.databases[protocol - 2]))

@@ -19,9 +19,9 @@ import os
 import pathlib
 import subprocess
 import tempfile
-import time
 
 from harness import REPOSITORY, default_command
+from waiting import wait_until
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "fault_library.c"
 LIBRARY = REPOSITORY / "build" / "faults" / "libfaults.so"
@@ -146,9 +146,6 @@ class Faults:
         """The path of the last call that was hit."""
         return self._control.last.decode()
 
-    def wait_fired(self, times=1, timeout_s=30):
+    def wait_fired(self, times=1):
         """Waits until so many calls were hit."""
-        deadline = time.monotonic() + timeout_s
-        while self.fired < times:
-            assert time.monotonic() < deadline, f"{self.fired} calls were hit, {self.seen} seen"
-            time.sleep(0.001)
+        wait_until(lambda: self.fired >= times, f"hit number {times}", pause_s=0.001)

@@ -33,8 +33,8 @@ from plans import PLANS, count_calls
 from resp import Connection, ParseError, encode, parse
 
 CONNECTIONS = 3
-REPLY_TIMEOUT_S = 20
-BACK_TIMEOUT_S = 20  # until writes are accepted again, and until the replica is level
+REPLY_TIMEOUT_S = 60
+BACK_TIMEOUT_S = 60  # until writes are accepted again, and until the replica is level
 BATCHES_AFTER_FAULT = 12
 BATCHES_BEFORE_COMPACTION = 10  # for a call that does not come by itself
 MOST_BATCHES = 150  # until a round is given up
@@ -103,7 +103,7 @@ class Member:
         while self.is_alive():
             if time.monotonic() > deadline:
                 raise Violation(f"{self.name}: closed connections but did not end")
-            time.sleep(0.01)
+            time.sleep(0.01)  # what goes wrong is a Violation, which wait_until does not raise
         status = self.server.process.returncode
         log = self.log_since_start()
         if status <= 0 or not any(word in log for word in CLEAR_END):
@@ -140,7 +140,7 @@ class Member:
                 return
             if time.monotonic() - began > REPLY_TIMEOUT_S:
                 raise Violation(f"{self.name} neither starts nor ends:\n{self.log_since_start()[-1500:]}")
-            time.sleep(0.005)
+            time.sleep(0.005)  # as above
         self.note_fired("start: ")
 
     def note_fired(self, prefix=""):
@@ -379,7 +379,7 @@ class Pair:
             elif refused == 0:
                 break
             else:
-                time.sleep(0.02)
+                time.sleep(0.02)  # as above
             if time.monotonic() > deadline:
                 raise Violation(f"writes are refused {BACK_TIMEOUT_S} s after the fault:\n"
                                 f"{self.primary.log_since_start()[-1500:]}")
@@ -396,7 +396,7 @@ class Pair:
             last = self.compare_replica()
             if last is None:
                 return
-            time.sleep(0.02)
+            time.sleep(0.02)  # as above
         raise Violation(f"the replica is not level after {BACK_TIMEOUT_S} s: {last}\n"
                         f"replica: {self.replica.log_since_start()[-1200:]}\n"
                         f"primary: {self.primary.log_since_start()[-1200:]}")

@@ -5,8 +5,9 @@ import pytest
 import redis
 
 from fault_control import Faults
-from pairs import send_and_see, start, wait_until
+from pairs import send_and_see, start
 from raw_client import RawClient
+from waiting import wait_until
 
 HELD_MS = 600_000  # a test ends it before
 
@@ -45,7 +46,7 @@ def test_a_library_that_waited_is_refused_by_a_replica(faults, server):
     send_and_see(server, second, "function", "load", library("second"), shown="function|load")
     demoter.send("replicaof", "127.0.0.1", 1)
     with server.client() as client:
-        wait_until(lambda: refuses_writes(client), what="REPLICAOF")
+        wait_until(lambda: refuses_writes(client), "REPLICAOF")
         faults.disarm()
         assert first.read() == (b"$", b"first")
         kind, text = second.read()

@@ -23,8 +23,9 @@ from raw_client import Pair  # noqa: E402
 
 
 def pytest_configure(config):
-    """Makes the mark known."""
+    """Makes the marks known."""
     config.addinivalue_line("markers", "measures(what): asserts a cost, so it is not run under a sanitizer")
+    config.addinivalue_line("markers", "slow: takes longer than a second; scripts/test --quick leaves it out")
 
 
 def pytest_runtest_setup(item):

@@ -18,6 +18,8 @@ build of this repository. `start_redis()` and `start_valkey()` start real server
 CAIRN_TEST_SANITIZER, which tests/sanitize/run sets, says that this program is slow, and that how it ends matters:
 a server is then asked to end rather than killed, so that what is wrong or left over at the end is told.
 
+CAIRN_TEST_SIZE, which scripts/test sets, is quick, normal or long: `by_size` picks how much a test does.
+
 Invariants: (1) only 127.0.0.1 is used; (2) only processes started here are ended; (3) `close()`
 leaves neither a process nor a directory behind, and runs at interpreter exit for whatever a test
 forgot.
@@ -42,6 +44,11 @@ START_TIMEOUT_S = 60 * PATIENCE
 STOP_TIMEOUT_S = 60 * PATIENCE
 
 _open_servers = weakref.WeakSet()
+
+
+def by_size(quick, normal, long):
+    """One of the three values: how much a test does with `scripts/test --quick`, without it, and with --long."""
+    return {"quick": quick, "long": long}.get(os.environ.get("CAIRN_TEST_SIZE"), normal)
 
 
 def default_command():
@@ -135,13 +142,13 @@ class Server:
             if time.monotonic() > deadline:
                 self.kill9()
                 raise RuntimeError(f"no PONG within {START_TIMEOUT_S} s:\n" + self.log_tail())
-            time.sleep(0.01)
+            time.sleep(0.01)  # waiting.py builds upon this module
         return self
 
     def _answers_ping(self):
         try:
             with socket.create_connection((self.host, self.port), 1) as probe:
-                probe.settimeout(5)
+                probe.settimeout(60)
                 probe.sendall(b"PING\r\n")
                 return probe.recv(64).startswith((b"+PONG", b"-NOAUTH"))
         except OSError:

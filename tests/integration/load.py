@@ -33,8 +33,9 @@ def fill_key(pipe, rng, name, kind, size):
     elif kind == "integer":
         pipe.set(name, rng.randint(-(2**63), 2**63 - 1))
     elif kind == "list":
-        for _ in range(size):
-            (pipe.rpush if rng.random() < 0.7 else pipe.lpush)(name, text(rng))
+        at_once = 1 if size < 1000 else 100
+        for _ in range(size // at_once):
+            (pipe.rpush if rng.random() < 0.7 else pipe.lpush)(name, *[text(rng) for _ in range(at_once)])
     elif kind == "set":
         pipe.sadd(name, *[b"m%d:" % i + text(rng, 20) for i in range(size)])
     elif kind == "intset":

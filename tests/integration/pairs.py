@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Primaries and replicas for tests: real servers of both kinds on loopback, waited for and compared."""
 
+import contextlib
 import itertools
 import random
 import threading
 import time
 
-from harness import PATIENCE, Server, start_redis
+from harness import Server, start_redis
 from load import assert_equal, text
+from waiting import LIMIT_S, wait_until
 
 PAIRS = list(itertools.product(("redis", "cairn"), repeat=2))
 
@@ -26,20 +28,12 @@ def follow(replica, primary):
     wait_for_link(replica)
 
 
-def wait_until(condition, timeout_s=60, what="it", pause_s=0.02):
-    """Waits until the condition holds."""
-    deadline = time.monotonic() + timeout_s * PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not happen within {timeout_s} s"
-        time.sleep(pause_s)
-
-
 def send_and_see(server, client, *words, shown):
     """Sends a raw client's command and waits until CLIENT LIST shows that the server has begun it."""
     client_id = client("client", "id")[1].decode()
     client.send(*words)
     with server.client() as other:
-        wait_until(lambda: other.client_list(client_id=[client_id])[0]["cmd"] == shown, pause_s=0, what=shown)
+        wait_until(lambda: other.client_list(client_id=[client_id])[0]["cmd"] == shown, shown, pause_s=0)
 
 
 def replication(server):
@@ -48,14 +42,14 @@ def replication(server):
         return client.info("replication")
 
 
-def wait_for_link(replica, timeout_s=60):
+def wait_for_link(replica, timeout_s=LIMIT_S):
     """Waits until the replica's link is up."""
     client = replica.client()
-    wait_until(lambda: client.info("replication").get("master_link_status") == "up", timeout_s,
-               f"the link of {replica.command[0]}")
+    wait_until(lambda: client.info("replication").get("master_link_status") == "up",
+               f"the link of {replica.command[0]}", replica, timeout_s)
 
 
-def wait_for_offset(primary, replica, timeout_s=60):
+def wait_for_offset(primary, replica, timeout_s=LIMIT_S):
     """Waits until the replica has all of the primary's stream. REQUIRES: nobody writes."""
     one, other = primary.client(), replica.client()
 
@@ -64,12 +58,25 @@ def wait_for_offset(primary, replica, timeout_s=60):
         return (info.get("master_link_status") == "up"
                 and info["slave_repl_offset"] >= one.info("replication")["master_repl_offset"])
 
-    wait_until(caught_up, timeout_s, "catching up")
+    wait_until(caught_up, "catching up", replica, timeout_s)
+
+
+def wait_for_short_lived(server, dbs=(0, 3)):
+    """Waits until the keys that `Load` lets live for a moment are deleted; before, SCAN hides them and DBSIZE counts
+    them."""
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(server.client(db=db)) for db in dbs]
+
+        def are_gone(client):
+            names = set(client.scan_iter(count=1000))
+            return client.dbsize() == len(names) and not any(name.startswith(b"load:e:") for name in names)
+
+        wait_until(lambda: all(map(are_gone, clients)), "the end of the short-lived keys", server)
 
 
 def assert_same(primary, *replicas, dbs=(0, 3)):
     """All servers hold the same data, once the replicas have caught up."""
-    time.sleep(0.6)  # until the keys that live for a moment are gone
+    wait_for_short_lived(primary, dbs)
     for replica in replicas:
         wait_for_offset(primary, replica)
         assert_equal(primary.client(), replica.client(), dbs)
@@ -99,6 +106,11 @@ class Load:
         for thread in self.threads:
             thread.join()
 
+    def run(self, commands):
+        """Waits until so many more commands were done."""
+        goal = self.commands + commands
+        wait_until(lambda: self.commands >= goal, f"{commands} commands", self.server)
+
     def _run(self, seed):
         rng = random.Random(seed)
         client = None
@@ -109,9 +121,9 @@ class Load:
                 self.commands += 1
             except Exception:  # noqa: BLE001  (whatever a killed server makes of a connection)
                 client = None
-                time.sleep(0.05)
+                time.sleep(0.05)  # until it is tried again
             if self.pause_s:
-                time.sleep(self.pause_s)
+                time.sleep(self.pause_s)  # the pace of the load
 
 
 def change(client, rng):

@@ -7,6 +7,7 @@ import time
 import pytest
 import redis
 from raw_client import RawClient
+from waiting import assert_stays, let_pass, wait_until
 
 FIELDS_7_2 = """id addr laddr fd name age idle flags db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
 rbp obl oll omem tot-mem events cmd user redir resp lib-name lib-ver""".split()
@@ -148,14 +149,6 @@ def test_flags_show_what_a_client_is_about(server):
     assert client.read() == (b"*", None)
 
 
-def wait_until(condition, seconds=5):
-    """Returns once the condition holds; fails when it does not in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "did not come true in time"
-        time.sleep(0.01)
-
-
 def is_closed(client):
     """Whether the server has closed this connection."""
     try:
@@ -208,11 +201,10 @@ def test_reply_modes(server):
 def test_pause_holds_back_writes_and_lets_reads_through(server):
     admin, client = RawClient(server.port), RawClient(server.port)
     assert admin("client", "pause", "60000", "write") == (b"+", b"OK")
-    client.socket.settimeout(10)
+    client.socket.settimeout(60)
     assert client("get", "x") == (b"$", b"-1")
     client.send("set", "x", "1")
-    time.sleep(0.2)
-    assert admin("get", "x") == (b"$", b"-1")
+    assert_stays(lambda: admin("get", "x") == (b"$", b"-1"), 0.2, "the pause")
     assert admin("client", "unpause") == (b"+", b"OK")
     assert client.read() == (b"+", b"OK")
 
@@ -250,8 +242,8 @@ def test_nothing_expires_during_a_pause(server):
     admin("config", "resetstat")
     admin("set", "brief", 1, "px", 30)
     admin("client", "pause", "60000", "write")
-    time.sleep(0.15)
-    assert admin("get", "brief") == (b"$", b"-1")
+    wait_until(lambda: admin("get", "brief") == (b"$", b"-1"), "the deadline")
+    let_pass(100)  # some turns of the thread that expires keys
     assert b"expired_keys:0\r" in admin("info", "stats")[1]
     admin("client", "unpause")
     wait_until(lambda: b"expired_keys:1\r" in admin("info", "stats")[1])
@@ -269,7 +261,7 @@ def test_a_large_query_buffer_goes_when_nobody_needs_it(server):
     client("set", "x", "v" * 400000)
     assert buffer_bytes() > 400000
     wait_until(lambda: client("set", "x", "v") and buffer_bytes() < 65536)
-    wait_until(lambda: buffer_bytes() == 0, 10)
+    wait_until(lambda: buffer_bytes() == 0)
 
 
 def test_pause_ends_by_itself(server):
@@ -277,7 +269,7 @@ def test_pause_ends_by_itself(server):
     start = time.monotonic()
     admin("client", "pause", "300")
     assert client("ping") == (b"+", b"PONG")
-    assert 0.25 < time.monotonic() - start < 5
+    assert time.monotonic() - start > 0.25
 
 
 def test_the_help_of_every_container_lists_its_subcommands(r):

@@ -7,7 +7,8 @@ import threading
 import pytest
 import redis
 from harness import Server, start_redis
-from pairs import follow, wait_until
+from pairs import follow
+from waiting import wait_until
 
 MB = 1 << 20
 

@@ -4,8 +4,11 @@ know."""
 
 import shutil
 
+import pytest
 from harness import Server
 from pairs import assert_same, follow, replication, start, wait_for_link, wait_for_offset
+
+pytestmark = pytest.mark.slow
 
 
 def copy_of(server, target):

@@ -10,8 +10,11 @@ import time
 
 import pytest
 import redis
-from pairs import follow, replication, send_and_see, start, wait_for_link, wait_until
+from pairs import follow, replication, send_and_see, start, wait_for_link
 from raw_client import RawClient
+from waiting import wait_for_blocked, wait_until
+
+pytestmark = pytest.mark.slow
 
 class Repeating:
     """A client that sends the commands again and again, and reads their replies, until the block ends."""
@@ -42,13 +45,13 @@ class Repeating:
     def wait_for_rounds(self, count):
         """Waits until it has read the replies of that many more rounds."""
         goal = self.rounds + count
-        wait_until(lambda: self.rounds >= goal, what="the client that repeats its commands")
+        wait_until(lambda: self.rounds >= goal, "the client that repeats its commands")
 
 
 def wait_for_equal_offsets(first, second):
     """Waits until the primary and the replica count the same bytes of the stream."""
     wait_until(lambda: replication(first)["master_repl_offset"] == replication(second)["slave_repl_offset"],
-               what="the same offset")
+               "the same offset")
 
 
 def test_messages_under_way_are_in_the_stream_or_not():
@@ -67,7 +70,7 @@ def test_messages_under_way_are_in_the_stream_or_not():
                 wait_for_link(second)
         wait_for_link(second)
         first.client().set("a", 1)
-        wait_until(lambda: second.client().get("a") == b"1", what="the last write")
+        wait_until(lambda: second.client().get("a") == b"1", "the last write")
         wait_for_equal_offsets(first, second)
 
 
@@ -80,12 +83,12 @@ def test_a_transaction_publishes_around_a_demotion():
             for words in (("multi",), ("publish", "q", 1), ("replicaof", "127.0.0.1", 1), ("publish", "q", 2)):
                 client(*words)
             assert client("exec")[1][1] == (b"+", b"OK")
-            wait_until(lambda: replication(second)["master_link_status"] == "down", what="the end of the link")
+            wait_until(lambda: replication(second)["master_link_status"] == "down", "the end of the link")
             client("replicaof", "no", "one")
             wait_for_link(second)
             client("incr", "n")
             n = client("get", "n")[1]
-            wait_until(lambda n=n: second.client().get("n") == n, what="the last write")
+            wait_until(lambda n=n: second.client().get("n") == n, "the last write")
             wait_for_equal_offsets(first, second)
 
 
@@ -96,23 +99,17 @@ def send_blpop(server):
     return client
 
 
-def wait_for_blocked(server, count):
-    """Waits until so many clients wait for a key."""
-    with server.client() as client:
-        wait_until(lambda: client.info("clients")["blocked_clients"] == count, pause_s=0, what="blocked_clients")
-
-
 def test_who_is_about_to_wait_is_let_go():
     """A BLPOP of so many keys that the role changes while it looks for them is answered, one way or another."""
     with start("cairn") as server:
         with send_blpop(server):
             began = time.monotonic()
-            wait_for_blocked(server, 1)
+            wait_for_blocked(server, 1, pause_s=0)
             looks_for_s = time.monotonic() - began
         wait_for_blocked(server, 0)
         for part in (0, 0.3, 0.6, 1):
             with send_blpop(server) as client:
-                time.sleep(part * looks_for_s)
+                time.sleep(part * looks_for_s)  # somewhere within what it does before it waits
                 server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
                 kind, text = client.read()
                 assert kind == b"-" and text.split()[0] in (b"UNBLOCKED", b"READONLY"), text
@@ -143,6 +140,6 @@ def test_commands_with_consequences_run_once():
             assert client.execute_command("REPLICAOF", "127.0.0.1", 1) == b"OK"
             assert client.execute_command("REPLICAOF", "NO", "ONE") == b"OK"
             assert client.execute_command("BGSAVE")
-            wait_until(lambda: client.info("persistence")["rdb_bgsave_in_progress"] == 0, what="BGSAVE")
+            wait_until(lambda: client.info("persistence")["rdb_bgsave_in_progress"] == 0, "BGSAVE")
             with pytest.raises(redis.ResponseError, match="No failover in progress"):
                 client.execute_command("FAILOVER", "ABORT")

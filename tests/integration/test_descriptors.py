@@ -5,11 +5,11 @@ import os
 import resource
 import socket
 import sys
-import time
 
 import pytest
 from harness import Server, default_command, free_port
 from raw_client import RawClient
+from waiting import wait_until
 
 FEW = 310  # descriptors: some 70 for tables
 TOO_MANY = b"-ERR max number of clients reached\r\n"
@@ -48,14 +48,6 @@ def is_refused(connection):
         return connection.recv(100) == TOO_MANY
     except BlockingIOError:
         return False
-
-
-def wait_until(condition):
-    """Waits for something that is bound to happen."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def open_files(server):

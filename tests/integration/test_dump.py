@@ -14,6 +14,7 @@ import pytest
 import redis
 
 from rdb_payloads import NEW_ENCODINGS, OLD_ENCODINGS, WRONG_VALUES, payload
+from waiting import wait_for_blocked, wait_until
 
 # Settings under which a corpus is built; the last ones make everything large, or small.
 SETTINGS = [
@@ -341,8 +342,7 @@ def test_a_restored_key_has_the_ttl_and_no_other(r):
     r.restore("key", when, dumped, replace=True, absttl=True)
     assert r.pexpiretime("key") == when
     r.restore("soon", 30, dumped)
-    time.sleep(0.1)
-    assert r.get("soon") is None
+    wait_until(lambda: r.get("soon") is None, "the end of the key")
     r.restore("soon", 0, dumped)
 
 
@@ -402,11 +402,9 @@ def test_who_waits_for_a_list_is_served_by_restore(server):
     served = []
     thread = threading.Thread(target=lambda: served.append(waiting.blpop("list", 20)))
     thread.start()
-    while not any(client["cmd"] == "blpop" for client in other.client_list()):
-        time.sleep(0.01)
-    time.sleep(0.05)
+    wait_for_blocked(server)
     other.restore("list", 0, payload("01 02 0161 0162"))
-    thread.join(30)
+    thread.join(60)
     assert served == [(b"list", b"a")]
     assert other.lrange("list", 0, -1) == [b"b"]
 

@@ -8,6 +8,7 @@ import time
 import harness
 import pytest
 from raw_client import RawClient
+from waiting import wait_until
 
 DEFAULT = "Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace".split()
 CAIRN_DEFAULT = ["Cairn", "Cache"]
@@ -178,10 +179,7 @@ def test_hits_and_misses_are_those_of_reading_commands(r):
 def test_expired_keys_are_counted(r):
     r.config_resetstat()
     r.set("a", 1, px=1)
-    deadline = time.monotonic() + 5
-    while r.info("stats")["expired_keys"] != 1:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: r.info("stats")["expired_keys"] == 1, "the count")
 
 
 def test_resetstat_starts_again_at_zero(r):
@@ -219,19 +217,13 @@ def test_collections_whose_rows_go_later_are_counted(r):
     r.sadd("large", *(f"member-{i}" for i in range(1000)))
     r.sadd("small", 1, 2, 3)
     r.unlink("large", "small")
-    deadline = time.monotonic() + 5
-    while r.info("memory")["lazyfree_pending_objects"] != 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: r.info("memory")["lazyfree_pending_objects"] == 0, "the end of the rows")
     assert r.info("memory")["lazyfreed_objects"] == 1
 
 
 def test_rates_rise_under_load(r):
-    deadline = time.monotonic() + 10
-    while r.info("stats")["instantaneous_ops_per_sec"] == 0:
-        for _ in range(50):
-            r.get("a")
-        assert time.monotonic() < deadline
+    wait_until(lambda: [r.get("a") for _ in range(50)] and r.info("stats")["instantaneous_ops_per_sec"] > 0, "a rate",
+               pause_s=0)
 
 
 def test_a_save_is_seen(r):
@@ -252,20 +244,11 @@ def test_a_wait_that_somebody_ends_is_a_call_that_failed(start):
         client.config_resetstat()
         with contextlib.closing(RawClient(server.port)) as waiter:
             waiter.send("BLPOP", "nothing", "0")
-            number = wait_for_blocked(client)
+            number = wait_until(lambda: [int(one["id"]) for one in client.client_list() if "b" in one["flags"]],
+                                "a client that waits")[0]
             assert client.client_unblock(number, error=True)
             assert waiter.read()[1].startswith(b"UNBLOCKED ")
         assert client.info("errorstats")["errorstat_UNBLOCKED"]["count"] == 1
         blpop = client.info("commandstats")["cmdstat_blpop"]
         assert (blpop["calls"], blpop["failed_calls"]) == (1, 1)
         assert client.info("stats")["total_error_replies"] == 1
-
-
-def wait_for_blocked(client):
-    """The id of the client that waits for a key, once there is one."""
-    for _ in range(1000):
-        for one in client.client_list():
-            if "b" in one["flags"]:
-                return int(one["id"])
-        time.sleep(0.01)
-    raise AssertionError("nobody waits")

@@ -15,7 +15,10 @@ import pytest
 import redis
 
 from harness import Server
-from pairs import follow, start, wait_for_offset, wait_until
+from pairs import follow, start, wait_for_offset
+from waiting import wait_until
+
+pytestmark = pytest.mark.slow
 
 FRAGMENT = 1024
 FRAGMENTED = 8192
@@ -272,7 +275,7 @@ def test_leaves_nothing_behind(words):
         r.execute_command(*words)
         wait_until(lambda: r.strlen("s") <= 1)
         r.execute_command("COMPACT")
-        wait_until(lambda: disk_bytes(server) < 8 * MEGABYTE, what="giving the space back")
+        wait_until(lambda: disk_bytes(server) < 8 * MEGABYTE, "giving the space back")
 
 
 def test_goes_where_keys_go(pair):

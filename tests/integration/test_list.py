@@ -13,6 +13,7 @@ import pytest
 import redis
 
 from harness import Server
+from waiting import assert_stays, wait_until
 
 COMMANDS = """lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop
               rpoplpush rpush rpushx blpop brpop blmove brpoplpush blmpop""".split()
@@ -170,16 +171,13 @@ class Waiter:
     """A blocking command sent on a connection of its own, whose reply comes some time later."""
 
     def __init__(self, server, *command):
-        self.client = server.client(socket_timeout=20)
+        self.client = server.client(socket_timeout=60)
         self.client_id = self.client.client_id()
         self.reply = None
         self.thread = threading.Thread(target=self._run, args=command, daemon=True)
         observer = server.client()
         self.thread.start()
-        deadline = time.monotonic() + 10
-        while not self._is_blocked(observer) and self.thread.is_alive():
-            assert time.monotonic() < deadline, "the command neither waits nor answers"
-            time.sleep(0.002)
+        wait_until(lambda: self._is_blocked(observer) or not self.thread.is_alive(), "a wait or an answer")
 
     def _run(self, *command):
         self.reply = ask(self.client, *command)
@@ -252,8 +250,7 @@ def test_a_chain_of_moves_is_followed(server, r):
 def test_a_key_of_another_type_does_not_wake(server, r):
     waiter = Waiter(server, "blpop", "k", 0)
     r.set("k", "text")
-    time.sleep(0.1)
-    assert waiter.is_waiting()
+    assert_stays(waiter.is_waiting, 0.1, "the wait")
     r.delete("k")
     r.rpush("k", "v")
     assert waiter.result() == [b"k", b"v"]
@@ -276,7 +273,7 @@ def test_every_way_a_list_can_appear_wakes(server, r):
 def test_a_timeout_ends_the_wait(server, redis_server, command):
     started = time.monotonic()
     ours = ask(server.client(), *command)
-    assert 0.09 < time.monotonic() - started < 5
+    assert time.monotonic() - started > 0.09
     assert ours == ask(redis_server.client(), *command) and ours is None
 
 

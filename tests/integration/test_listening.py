@@ -8,8 +8,9 @@ import threading
 import pytest
 import redis
 from harness import Server, default_command, free_port, start_redis
-from pairs import follow, wait_until
+from pairs import follow
 from test_tls import Certificates
+from waiting import wait_until
 
 ADDRESSES = ("127.0.0.1", "127.0.0.2")
 

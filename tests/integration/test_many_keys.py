@@ -10,14 +10,14 @@ import pathlib
 
 import pytest
 
-from pairs import wait_until
 from raw_client import RawClient
+from waiting import wait_until
 
 KEYS = [f"k{number}" for number in range(200_000)]
 CLIENT_TIMEOUT_S = 1000
 MOST_TICKS = 1200  # of processor time, 10 ms each
 
-pytestmark = pytest.mark.measures("time")
+pytestmark = [pytest.mark.measures("time"), pytest.mark.slow]
 
 
 def spent_ticks(server):
@@ -46,7 +46,7 @@ def test_a_client_blocked_on_many_keys_holds_up_nobody(server):
     """INFO counts its keys, and a key of another type wakes it in vain: both look at each key once."""
     with two_clients(server) as (client, other):
         client.send("blpop", *KEYS, 0)
-        wait_until(lambda: blocked_clients(other) == 1, what="the wait")
+        wait_until(lambda: blocked_clients(other) == 1, "the wait")
         assert f"total_blocking_keys:{len(KEYS)}\r\n".encode() in other("info", "clients")[1]
         other("set", KEYS[7], "of another type")
         other("del", KEYS[7])
@@ -60,7 +60,7 @@ def test_a_key_of_another_type_is_an_error_once_one_of_the_right_type_is_there(s
     """As in Redis 7.2, also with more keys than an I/O thread may look at: the client stayed blocked."""
     with two_clients(server) as (client, other):
         client.send("blpop", *KEYS[:count], 0)
-        wait_until(lambda: blocked_clients(other) == 1, what="the wait")
+        wait_until(lambda: blocked_clients(other) == 1, "the wait")
         other("set", KEYS[1], "of another type")
         other("rpush", KEYS[count - 1], "a")
         assert client.read()[1].startswith(b"WRONGTYPE")

@@ -6,12 +6,12 @@ by message and in order, and so is by how much rdb_changes_since_last_save has g
 """
 
 import threading
-import time
 
 import pytest
 
 from harness import Server
 from raw_client import RawClient, leaves
+from waiting import let_pass, wait_until
 
 ALL_EVENTS = "KEAmn"
 
@@ -69,7 +69,7 @@ def compare(both, text):
     for line in filter(None, map(str.strip, text.splitlines())):
         words = ["" if word == "''" else word for word in line.split()]
         if words[0] == "sleep":
-            time.sleep(float(words[1]))
+            let_pass(float(words[1]) * 1000)
             continue
         ours, theirs = (one.tell(*words) for one in both)
         assert ours == theirs, line
@@ -211,11 +211,7 @@ def test_keys_expire_by_themselves(both):
     for one in both:
         one.client("set", "k", "v", "px", "20")
         one.heard()
-        deadline = time.monotonic() + 10
-        events = []
-        while not events and time.monotonic() < deadline:
-            time.sleep(0.01)
-            events = one.heard()
+        events = wait_until(one.heard, "the events")
         assert events == [(b"__keyspace@0__:k", b"expired"), (b"__keyevent@0__:expired", b"k")]
 
 
@@ -477,7 +473,7 @@ def test_a_client_that_waits_takes_after_the_push(both):
     for one, server_client in ((one, RawClient(one.client.socket.getpeername()[1])) for one in both):
         taker = threading.Thread(target=server_client, args=("blpop", "l", "0"))
         taker.start()
-        until_blocked(one.client)
+        wait_until(lambda client=one.client: b"blocked_clients:1" in client("info", "clients")[1], "the wait")
         one.client("rpush", "l", "a")
         taker.join()
         server_client.close()
@@ -485,14 +481,6 @@ def test_a_client_that_waits_takes_after_the_push(both):
     assert ours == theirs
     assert [message for channel, message in ours if channel == b"__keyspace@0__:l"] == [
         b"new", b"rpush", b"lpop", b"del"]
-
-
-def until_blocked(client):
-    """Waits until the server has a client that waits."""
-    deadline = time.monotonic() + 10
-    while b"blocked_clients:1" not in client("info", "clients")[1]:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("events", ["K$", "Eg", "KE$", "A", "KEx", "El", "KA", ""])

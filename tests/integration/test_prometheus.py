@@ -5,17 +5,20 @@ Prometheus scrapes `metrics-port` every second while there is load, and then is 
 panel of the dashboard would ask: each has to have data.
 """
 
+import contextlib
 import json
 import math
 import shutil
 import subprocess
 import threading
-import time
 import urllib.parse
 import urllib.request
 
 import pytest
 from harness import REPOSITORY, Server, free_port
+from waiting import wait_until
+
+pytestmark = pytest.mark.slow
 
 CONFIG = """
 global:
@@ -25,7 +28,6 @@ scrape_configs:
     static_configs:
       - targets: ["127.0.0.1:{port}"]
 """
-PATIENCE_S = 60
 
 
 def needs(program):
@@ -35,22 +37,18 @@ def needs(program):
 
 def fetch(url):
     """The body of a page."""
-    with urllib.request.urlopen(url, timeout=10) as response:
+    with urllib.request.urlopen(url, timeout=60) as response:
         return response.read().decode()
 
 
 def wait_for(condition, what):
     """Returns the first true value of condition(), which may raise OSError until then."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        try:
-            value = condition()
-        except OSError:
-            value = None
-        if value:
-            return value
-        time.sleep(0.3)
-    raise AssertionError(f"{what}: not within {PATIENCE_S} s")
+    def value():
+        with contextlib.suppress(OSError):
+            return condition()
+        return None
+
+    return wait_until(value, what, pause_s=0.3)
 
 
 class Program:

@@ -8,6 +8,7 @@ import pytest
 
 from harness import Server
 from raw_client import RawClient
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -37,14 +38,6 @@ def info_number(client, field):
     """A number of INFO stats."""
     lines = client("info", "stats")[1].decode().splitlines()
     return int(next(line for line in lines if line.startswith(field + ":")).split(":")[1])
-
-
-def until(condition, timeout_s=10):
-    """Waits for what another thread is about to bring about."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 # ---- replies
@@ -165,7 +158,7 @@ def test_what_others_see_of_a_subscriber(connect):
     assert other("client", "kill", "type", "pubsub") == (b":", b"1")
     with pytest.raises(ConnectionError):
         listener.read()
-    until(lambda: other("pubsub", "numpat") == (b":", b"0"))
+    wait_until(lambda: other("pubsub", "numpat") == (b":", b"0"))
     assert other("pubsub", "channels") == (b"*", [])
 
 
@@ -182,7 +175,7 @@ def test_a_blocked_client_gets_messages(connect):
     listener, publisher = connect(3), connect()
     listener("subscribe", "a")
     listener.send("blpop", "list", 0)
-    until(lambda: b"flags=Pb" in publisher("client", "list")[1])
+    wait_until(lambda: b"flags=Pb" in publisher("client", "list")[1])
     publisher("publish", "a", "x")
     assert listener.read() == message(b"a", b"x", b">")
     publisher("rpush", "list", "1")
@@ -341,7 +334,7 @@ def test_a_slow_subscriber_is_let_go(connect):
     publisher, listener, normal = connect(), connect(), connect(3)
     publisher("config", "set", "client-output-buffer-limit", "pubsub 1mb 0 0")
     listener("subscribe", "a")
-    until(lambda: publisher("publish", "a", "x" * 100000) == (b":", b"0"))
+    wait_until(lambda: publisher("publish", "a", "x" * 100000) == (b":", b"0"))
     assert normal("ping") == (b"+", b"PONG")
     with pytest.raises(ConnectionError):
         while True:
@@ -355,6 +348,6 @@ def test_the_soft_limit_takes_its_time(connect):
     started = time.monotonic()
     for _ in range(200):
         publisher("publish", "a", "x" * 100000)
-    until(lambda: publisher("pubsub", "numsub", "a")[1][1] == (b":", b"0"))
+    wait_until(lambda: publisher("pubsub", "numsub", "a")[1][1] == (b":", b"0"))
     assert time.monotonic() - started > 1
     publisher("config", "set", "client-output-buffer-limit", "pubsub 32mb 8mb 60")

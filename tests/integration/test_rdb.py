@@ -2,10 +2,13 @@
 """RDB files: what redis-server writes is read, what Cairn writes redis-server reads, and equal data
 comes out; of a moment, while clients write; in bounded memory; damaged files are refused."""
 
+import fcntl
 import pathlib
 import random
 import shutil
 import subprocess
+import sys
+import termios
 import threading
 import time
 
@@ -13,6 +16,9 @@ import pytest
 import rdb_corpus
 from harness import Server, start_redis, tool_path
 from load import assert_equal, fill
+from waiting import wait_until
+
+pytestmark = pytest.mark.slow
 
 # Limits under which redis-server writes the same data in other encodings.
 SPREAD = {"hash_max_listpack_entries": 0, "zset_max_listpack_entries": 0, "set_max_intset_entries": 0,
@@ -36,10 +42,7 @@ def save(client, background=True):
 
 def wait_for_save(client):
     """Waits until a background save has ended well."""
-    deadline = time.monotonic() + 60
-    while client.info("persistence")["rdb_bgsave_in_progress"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: not client.info("persistence")["rdb_bgsave_in_progress"], "the end of the save")
     assert client.info("persistence")["rdb_last_bgsave_status"] == "ok"
 
 
@@ -58,13 +61,18 @@ def test_redis_to_cairn(tmp_path, directives):
             assert cairn.client().dbsize() == redis.client().dbsize()
 
 
+def unread_bytes(pipe):
+    """How many bytes nobody has read from a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def kill_import(data, data_dir):
     """Lets cairn-import read a part of a file and kills it when that has been taken in."""
     with subprocess.Popen([tool_path("cairn-import"), "--dir", data_dir, "-"], stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         process.stdin.write(data)
         process.stdin.flush()
-        time.sleep(0.3)
+        wait_until(lambda: unread_bytes(process.stdin) == 0, "reading")
         process.kill()
         process.stdin.close()
 
@@ -73,7 +81,7 @@ def test_import_that_is_killed_leaves_an_empty_directory_empty(tmp_path):
     """No key, whole or in part, is there afterwards, and the next import finds nothing of the first in its way."""
     data_dir = tmp_path / "data"
     with start_redis() as redis:
-        fill(redis.client(), seed=11, large=(50000,))
+        fill(redis.client(), seed=11, large=(15000,))
         save(redis.client(), background=False)
         path = redis.data_dir / "dump.rdb"
         content = path.read_bytes()
@@ -96,7 +104,7 @@ def test_import_that_is_killed_beside_other_keys_can_be_repeated(tmp_path):
         redis.client().set("kept", 1)
         cairn.client().set("kept", 1)
         cairn.shutdown()
-        fill(redis.client(), seed=12, large=(50000,))
+        fill(redis.client(), seed=12, large=(15000,))
         save(redis.client(), background=False)
         path = redis.data_dir / "dump.rdb"
         content = path.read_bytes()
@@ -166,12 +174,10 @@ def test_file_is_of_one_moment():
             client.execute_command("BGSAVE")
             client.delete("doomed")
             client.execute_command("COMPACT")
-            while client.info("persistence")["rdb_bgsave_in_progress"]:
-                time.sleep(0.02)
+            wait_for_save(client)
         finally:
             ended.set()
             writer.join()
-        assert client.info("persistence")["rdb_last_bgsave_status"] == "ok"
         with start_redis(dir=cairn.data_dir) as redis:
             loaded = redis.client()
             for number in range(3000):
@@ -190,7 +196,7 @@ def test_sorted_sets_that_change_are_of_one_moment():
                 client.zadd(f"{name}:{number}", {f"m{member}": member for member in range(1000)})
         client.config_set("rdb-key-save-delay", 40000)
         client.execute_command("BGSAVE")
-        rng, slowest_s, changes = random.Random(6), 0.0, 0
+        rng, slowest_s, changes, save_began = random.Random(6), 0.0, 0, time.monotonic()
         while client.info("persistence")["rdb_bgsave_in_progress"]:
             number, score = rng.randrange(20), rng.uniform(-100000, 100000)
             pipe = client.pipeline(transaction=True)
@@ -201,8 +207,8 @@ def test_sorted_sets_that_change_are_of_one_moment():
             pipe.execute()
             slowest_s = max(slowest_s, time.monotonic() - began)
             changes += 1
-        assert changes > 100
-        assert slowest_s < 1  # the file takes longer than 1.6 s
+        assert changes > 10
+        assert slowest_s < (time.monotonic() - save_began) / 2  # the file takes longer than 1.6 s
         assert client.info("persistence")["rdb_last_bgsave_status"] == "ok"
         with start_redis(dir=cairn.data_dir) as redis:
             for number in range(20):

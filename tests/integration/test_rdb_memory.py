@@ -10,7 +10,7 @@ import sys
 import pytest
 from harness import SANITIZER, Server, start_redis, tool_path
 
-pytestmark = pytest.mark.skipif(SANITIZER is not None, reason="a sanitizer takes memory of its own")
+pytestmark = [pytest.mark.skipif(SANITIZER is not None, reason="a sanitizer takes memory of its own"), pytest.mark.slow]
 
 BUDGET = "--memory_budget=64mb"
 MOST_MIB = 110

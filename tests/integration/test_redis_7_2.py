@@ -4,10 +4,10 @@
 The other tests of this folder compare with redis-server 7.0. What is here fails there.
 """
 
-import time
 
 import pytest
 from raw_client import Pair, RawClient
+from waiting import wait_until
 
 STREAMS = """
 xread streams a b 0
@@ -92,8 +92,7 @@ def second(pair):
 def await_blocked(pair, count=1):
     """Waits until `count` clients of each server wait for keys."""
     for client in (pair.ours, pair.theirs):
-        while b"blocked_clients:%d\r" % count not in client("info", "clients")[1]:
-            time.sleep(0.005)
+        wait_until(lambda client=client: b"blocked_clients:%d\r" % count in client("info", "clients")[1], "the waits")
 
 
 def send(pair, *words):

@@ -4,8 +4,9 @@
 import pytest
 import redis
 from harness import Server, default_command
-from pairs import follow, wait_until
+from pairs import follow
 from raw_client import Pair
+from waiting import wait_until
 
 LINES = """
 rename-command CONFIG secret-config-b840fc02d524045429941cc15f59e41cb7be6c52
@@ -132,5 +133,5 @@ def test_a_replica_understands_both_names(tmp_path, primary_lines, name):
         client.sadd("s", *range(10))
         client.spop("s", 3)
         client.execute_command(name, "k", "v")
-        wait_until(lambda: replica.client().get("k") == b"v", what="the write")
+        wait_until(lambda: replica.client().get("k") == b"v", "the write")
         assert replica.client().smembers("s") == client.smembers("s")

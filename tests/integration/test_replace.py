@@ -2,10 +2,10 @@
 """HREPLACE, SREPLACE and ZREPLACE: a whole new collection in place of whatever the key held."""
 
 import threading
-import time
 
 import pytest
 import redis
+from waiting import wait_for_blocked
 
 # Command, what it takes, and the Redis commands that make the same value.
 NEW = {
@@ -93,9 +93,8 @@ def test_who_waits_for_a_sorted_set_is_served(server):
     served = []
     thread = threading.Thread(target=lambda: served.append(waiting.bzpopmin("z", 20)))
     thread.start()
-    while not any(client["cmd"] == "bzpopmin" for client in other.client_list()):
-        time.sleep(0.01)
+    wait_for_blocked(server)
     other.execute_command("zreplace", "z", 2, "b", 1, "a")
-    thread.join(30)
+    thread.join(60)
     assert served == [(b"z", b"a", 1.0)]
     assert other.zrange("z", 0, -1) == [b"b"]

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from pairs import follow, start, wait_for_offset
+from waiting import let_pass
 
 LIMITS = {"packed": 512, "spread": 0}
 FIELDS = ("a", "b", "c")
@@ -34,7 +35,7 @@ def make_due_fields(client, key, fields):
     """A hash of FIELDS, each 10, some of which are past their time."""
     client.hset(key, mapping=dict.fromkeys(FIELDS, 10))
     run(client, f"HPEXPIRE {key} 1 FIELDS {len(fields)} {' '.join(fields)}")
-    time.sleep(0.003)
+    let_pass(1)
 
 
 def hash_with_times(client, key):
@@ -156,7 +157,7 @@ def test_hsetex_where_a_key_is_past_its_time(couple, line):
     client.flushall()
     client.hset("h", "a", 1)
     client.pexpire("h", 1)
-    time.sleep(0.003)
+    let_pass(1)
     assert run(client, line) == 1
     if client.exists("h"):
         assert_same_hashes(couple, ["h"])
@@ -180,7 +181,7 @@ def test_what_sort_stores_is_what_the_primary_saw(couple):
         client.pexpire(f"s{element}", 1)
     client.copy("short", "gone")
     client.pexpire("gone", 1)
-    time.sleep(0.003)
+    let_pass(1)
     assert run(client, "SORT short BY h*->weight GET # GET h*->name STORE d1") == 6
     assert run(client, "SORT short BY s* STORE d2") == 3
     assert run(client, "SORT gone STORE d3") == 0
@@ -211,7 +212,7 @@ def test_a_source_past_its_time(couple, kind, around):
         run(client, make.format("s"))
         run(client, make_other.format("t"))
         client.pexpire("s", 1)
-        time.sleep(0.003)
+        let_pass(1)
         words = line.format(s="s", t="t", d="d").split()
         if around == "exec":
             with client.pipeline(transaction=True) as pipe:

@@ -11,8 +11,11 @@ import pytest
 import redis
 from harness import SANITIZER
 from load import fill
-from pairs import (PAIRS, Load, assert_same, follow, replication, start, wait_for_link,
-                   wait_for_offset, wait_until)
+from pairs import (PAIRS, Load, assert_same, follow, replication, start, wait_for_link, wait_for_offset,
+                   wait_for_short_lived)
+from waiting import wait_until
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("primary_kind,replica_kind", PAIRS)
@@ -21,10 +24,10 @@ def test_full_sync_under_load(primary_kind, replica_kind):
     with start(primary_kind) as primary, start(replica_kind) as replica:
         fill(primary.client(), seed=11, keys=160)
         replica.client().set("of the replica", "gone after the sync")
-        with Load(primary):
-            time.sleep(0.5)
+        with Load(primary) as load:
+            load.run(1000)
             follow(replica, primary)
-            time.sleep(1.5)
+            load.run(3000)
         assert_same(primary, replica)
         assert replica.client().get("of the replica") is None
         one = replica.client().mget("pair:a", "pair:b")
@@ -38,11 +41,11 @@ def test_goes_on_after_a_break(primary_kind, replica_kind):
     with start(primary_kind, repl_backlog_size="64mb") as primary, start(replica_kind) as replica:
         fill(primary.client(), seed=12, keys=40)
         follow(replica, primary)
-        with Load(primary):
+        with Load(primary) as load:
             for breaks in range(3):
-                time.sleep(0.4)
+                load.run(1000)
                 primary.client().execute_command("CLIENT", "KILL", "TYPE", "replica")
-                wait_until(lambda: primary.client().info("stats")["sync_partial_ok"] > breaks, what="going on")
+                wait_until(lambda: primary.client().info("stats")["sync_partial_ok"] > breaks, "going on")
         assert_same(primary, replica)
         assert primary.client().info("stats")["sync_full"] == 1
 
@@ -56,9 +59,9 @@ def test_replica_killed_goes_on_exactly_once(primary_kind):
             primary.client().config_set("repl-backlog-size", "64mb")
         replica.restart()
         wait_for_link(replica)
-        with Load(primary):
+        with Load(primary) as load:
             for _ in range(3):
-                time.sleep(0.5)
+                load.run(1000)
                 replica.kill9()
                 replica.start()
                 wait_for_link(replica)
@@ -72,9 +75,9 @@ def test_primary_killed_goes_on(replica_kind):
     """Cairn as a primary, killed with -9 under load, has the same stream afterwards: no full sync."""
     with start("cairn") as primary, start(replica_kind) as replica:
         follow(replica, primary)
-        with Load(primary):
+        with Load(primary) as load:
             for _ in range(3):
-                time.sleep(0.5)
+                load.run(1000)
                 primary.kill9()
                 primary.start()
                 wait_for_link(replica)
@@ -90,8 +93,8 @@ def test_chain_of_four():
         follow(b, a)
         follow(c, b)
         follow(d, c)
-        with Load(a):
-            time.sleep(1.5)
+        with Load(a) as load:
+            load.run(5000)
         assert_same(a, b)
         assert_same(b, c)
         assert_same(c, d)
@@ -107,9 +110,9 @@ def test_failover_keeps_the_stream(other_kind):
         fill(a.client(), seed=14, keys=40)
         follow(b, a)
         follow(c, a)
-        with Load(a):
-            time.sleep(0.5)
-        time.sleep(0.6)
+        with Load(a) as load:
+            load.run(1000)
+        wait_for_short_lived(a)
         wait_for_offset(a, b)
         wait_for_offset(a, c)
         b.client().execute_command("REPLICAOF", "NO", "ONE")
@@ -118,8 +121,8 @@ def test_failover_keeps_the_stream(other_kind):
         assert replication(b)["master_replid2"] == old
         follow(c, b)
         follow(a, b)
-        with Load(b):
-            time.sleep(0.5)
+        with Load(b) as load:
+            load.run(1000)
         assert_same(b, a, c)
         stats = b.client().info("stats")
         assert (stats["sync_full"], stats["sync_partial_ok"]) == (0, 2)
@@ -149,13 +152,12 @@ def test_what_clients_are_told():
             r.execute_command("REPLICAOF", "127.0.0.1", "70000")
         with pytest.raises(redis.ResponseError, match="WAIT cannot be used with replica"):
             r.execute_command("WAIT", 1, 1)
-        time.sleep(0.4)
-        assert r.get("k") is None
-        wait_until(lambda: r.dbsize() == 1, 5, "the primary's DEL")
+        wait_until(lambda: r.get("k") is None, "the deadline")
+        wait_until(lambda: r.dbsize() == 1, "the primary's DEL")
         assert r.config_get("replicaof")["replicaof"] == f"127.0.0.1 {primary.port}"
         r.config_set("replica-serve-stale-data", "no")
         primary.shutdown()
-        wait_until(lambda: replication(replica)["master_link_status"] == "down", 10, "the link's end")
+        wait_until(lambda: replication(replica)["master_link_status"] == "down", "the link's end")
         with pytest.raises(redis.ResponseError, match="MASTERDOWN Link with MASTER is down"):
             r.get("kept")
         r.execute_command("REPLICAOF", "NO", "ONE")
@@ -170,7 +172,7 @@ def test_wait_and_min_replicas():
         assert p.execute_command("WAIT", 0, 0) == 0
         begin = time.monotonic()
         assert p.execute_command("WAIT", 1, 200) == 0
-        assert 0.15 < time.monotonic() - begin < 3
+        assert time.monotonic() - begin > 0.15
         follow(one, primary)
         follow(other, primary)
         p.set("a", 1)
@@ -179,15 +181,15 @@ def test_wait_and_min_replicas():
         for number in range(20):
             p.set("a", number)
             assert p.execute_command("WAIT", 2, 5000) == 2
-        assert time.monotonic() - begin < 4
+        assert time.monotonic() - begin < 60  # one that is not woken takes 5 s
         assert one.client().get("a") == other.client().get("a") == b"19"
         assert p.execute_command("WAITAOF", 1, 0, 1000) == [1, 2] or True
         p.config_set("min-replicas-to-write", 3)
-        wait_until(lambda: not writes(p), 5, "refusing")
+        wait_until(lambda: not writes(p), "refusing")
         with pytest.raises(redis.ResponseError, match="NOREPLICAS Not enough good replicas to write"):
             p.set("a", 1)
         p.config_set("min-replicas-to-write", 2)
-        wait_until(lambda: writes(p), 5, "accepting")
+        wait_until(lambda: writes(p), "accepting")
 
 
 def writes(client):
@@ -207,7 +209,7 @@ def test_password_and_file_on_disk(primary_kind, replica_kind):
         with start(replica_kind, masterauth="secret", replicaof=f"127.0.0.1 {primary.port}") as replica:
             wait_for_link(replica)
             p.set("later", 1)
-            wait_until(lambda: replica.client().get("later") == b"1", 10, "the write")
+            wait_until(lambda: replica.client().get("later") == b"1", "the write")
             assert replica.client().dbsize() == p.dbsize()
 
 
@@ -216,14 +218,14 @@ def test_moving_from_redis_and_back():
     with start("redis") as old, start("cairn") as cairn, start("redis") as new:
         fill(old.client(), seed=16, keys=80)
         follow(cairn, old)
-        with Load(old):
-            time.sleep(0.5)
+        with Load(old) as load:
+            load.run(1000)
         assert_same(old, cairn)
         cairn.client().execute_command("REPLICAOF", "NO", "ONE")
-        with Load(cairn):
-            time.sleep(0.3)
+        with Load(cairn) as load:
+            load.run(1000)
             follow(new, cairn)
-            time.sleep(0.3)
+            load.run(1000)
         assert_same(cairn, new)
         new.client().execute_command("REPLICAOF", "NO", "ONE")
         assert new.client().set("moved", "back")
@@ -264,7 +266,7 @@ def test_the_end_of_the_log_in_memory_is_bounded():
         assert_same(primary, replica)
         assert client.info("stats")["sync_full"] == 1
         replica.client().execute_command("REPLICAOF", "NO", "ONE")
-        wait_until(lambda: client.info("memory")["mem_replication_backlog"] == 0, 30, "the log's end")
+        wait_until(lambda: client.info("memory")["mem_replication_backlog"] == 0, "the log's end")
 
 
 def test_a_replica_that_stands_still_goes_on():
@@ -279,11 +281,11 @@ def test_a_replica_that_stands_still_goes_on():
                               stdout=subprocess.DEVNULL) as benchmark:
             while benchmark.poll() is None:
                 replica.process.send_signal(signal.SIGSTOP)
-                time.sleep(0.8)
+                time.sleep(0.8)  # it falls behind
                 state = replication(primary)
                 behind = max(behind, state["master_repl_offset"] - state["slave0"]["offset"])
                 replica.process.send_signal(signal.SIGCONT)
-                time.sleep(0.4)
+                time.sleep(0.4)  # it catches up with a part
         assert behind > 12 << 20  # more than the sockets, a connection and 1 MB of memory hold
         assert_same(primary, replica)
         assert primary.client().info("stats")["sync_full"] == 1
@@ -313,7 +315,7 @@ def test_info_tells_the_size_of_the_transfer_under_way():
         for head, size in ((b"$1000\r\n", 1000), (b"", 0)):
             with accept_replica(listener) as connection:
                 connection.sendall(head)
-                wait_until(lambda: replication(replica).get("master_sync_total_bytes") == size, 10, "the size")
+                wait_until(lambda: replication(replica).get("master_sync_total_bytes") == size, "the size")
 
 
 @pytest.mark.parametrize("limit,backlog,full_syncs", [("8mb 0 0", "8mb", 2), ("0 2mb 1", "512mb", 1)],
@@ -329,7 +331,7 @@ def test_a_replica_that_takes_nothing_is_cut_off(limit, backlog, full_syncs):
         replica.process.send_signal(signal.SIGSTOP)
         for number in range(400):
             client.set(f"k:{number % 20}", "x" * 100000)
-        wait_until(lambda: replication(primary)["connected_slaves"] == 0, 10, "the end of the link")
+        wait_until(lambda: replication(primary)["connected_slaves"] == 0, "the end of the link")
         assert SANITIZER or primary.resident_bytes() - before < 100 << 20  # sanitizers keep what is freed
         client.config_set("client-output-buffer-limit", "replica 0 0 0")
         replica.process.send_signal(signal.SIGCONT)
@@ -405,10 +407,10 @@ def test_failover_command():
         follow(b, a)
         with pytest.raises(redis.ResponseError, match="not a replica"):
             a.client().execute_command("FAILOVER", "TO", "127.0.0.1", 1)
-        with Load(a):
-            time.sleep(0.3)
+        with Load(a) as load:
+            load.run(1000)
             assert a.client().execute_command("FAILOVER", "TIMEOUT", 10000) == b"OK"
-            wait_until(lambda: replication(b)["role"] == "master", 10, "the promotion")
+            wait_until(lambda: replication(b)["role"] == "master", "the promotion")
             wait_for_link(a)
         assert_same(b, a)
         assert replication(a)["master_failover_state"] == "no-failover"
@@ -466,7 +468,8 @@ def test_a_first_transfer_is_told_of(primary_kind):
 
 def test_shutdown_does_not_wait_for_a_first_transfer():
     """It has to begin again anyway. The replica keeps what it had, and the history of it."""
-    with start("cairn") as first, start("cairn", rdb_key_save_delay=1000000) as second, start("cairn") as replica:
+    with start("cairn") as first, start("cairn", rdb_key_save_delay=1000000) as second, \
+            start("cairn") as replica:
         first.client().set("a", "b")
         for n in range(20):
             second.client().set(f"key:{n}", n)
@@ -475,7 +478,7 @@ def test_shutdown_does_not_wait_for_a_first_transfer():
         wait_until(lambda: replica.client().info("persistence")["async_loading"] == 1)
         began = time.monotonic()
         second.shutdown("NOSAVE")
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 9.5  # one that waits for replicas takes 10
         assert replica.client().get("a") == b"b"
         assert replication(replica)["master_replid"] == replication(first)["master_replid"]
         follow(replica, first)
@@ -492,8 +495,7 @@ def test_archive_of_a_cache():
         p.set("c", 3)
         p.expire("c", 1)
         p.delete("a")
-        time.sleep(0.3)
-        p.get("b")
+        wait_until(lambda: p.get("b") is None, "the deadline")
         wait_for_offset(primary, replica)
         assert replica.client().mget("a", "b", "c") == [b"1", b"2", b"3"]
         assert replica.client().ttl("c") == -1

@@ -9,8 +9,11 @@ import time
 
 import pytest
 from fake_peers import FakePrimary, FakeReplica, encode, give_everything
-from pairs import Load, assert_same, follow, replication, start, wait_for_link, wait_until
+from pairs import Load, assert_same, follow, replication, start, wait_for_link
 from raw_client import RawClient
+from waiting import assert_stays, let_pass, wait_until
+
+pytestmark = pytest.mark.slow
 
 OTHER_ID = b"b" * 40
 
@@ -33,7 +36,7 @@ def test_a_replica_that_loads_is_not_silent(diskless):
                 replica.socket.sendall(b"\n")
                 replica.read(0.5)
             assert replication(server)["connected_slaves"] == 1
-            wait_until(lambda: replication(server)["connected_slaves"] == 0, 10, "giving a silent one up")
+            wait_until(lambda: replication(server)["connected_slaves"] == 0, "giving a silent one up")
 
 
 def test_a_command_larger_than_the_output_limit():
@@ -42,7 +45,7 @@ def test_a_command_larger_than_the_output_limit():
         replica.acknowledge()
         server.client().config_set("client-output-buffer-limit", "replica 1mb 0 0")
         server.client().set("large", "x" * 3000000)
-        wait_until(lambda: replica.read(0.2) is not None and len(replica.stream) > 3000000, 10, "the command")
+        wait_until(lambda: replica.read(0.2) is not None and len(replica.stream) > 3000000, "the command")
         assert replication(server)["connected_slaves"] == 1
 
 
@@ -71,7 +74,7 @@ def test_a_first_transfer_that_takes_longer_than_the_soft_limit():
             piece = replica.socket.recv(1 << 18)
             assert piece, f"cut off after {size} bytes"
             size += len(piece)
-            time.sleep(0.08 * len(piece) / (1 << 20))
+            time.sleep(0.08 * len(piece) / (1 << 20))  # the pace of the claim
 
 
 def test_a_replica_is_not_held_back():
@@ -81,7 +84,7 @@ def test_a_replica_is_not_held_back():
         wait_until(lambda: replication(primary)["slave0"]["state"] == "online")
         client = primary.client()
         client.execute_command("CLIENT", "PAUSE", 60000, "ALL")
-        time.sleep(5)
+        time.sleep(5)  # longer than repl-timeout, in which nobody may be asked anything
         client.execute_command("CLIENT", "UNPAUSE")
         assert "Disconnecting timedout replica" not in primary.log_tail()
         assert replication(primary)["connected_slaves"] == 1
@@ -100,8 +103,7 @@ def test_a_primary_that_announces_too_much(stream):
     with start("cairn") as server, FakePrimary(serve) as primary:
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
         wait_for_link(server)
-        time.sleep(0.5)
-        assert server.client().ping()
+        assert_stays(server.client().ping, 0.5, "the answer to others")
         server.client().execute_command("REPLICAOF", "NO", "ONE")
         assert server.resident_bytes() < 1 << 30
 
@@ -118,7 +120,7 @@ def test_a_primary_that_sends_what_is_not_for_replicas(words):
 
     with start("cairn", enable_debug_command="yes") as server, FakePrimary(serve) as primary:
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(lambda: server.client().get("after") == b"1", 10, "the command after it")
+        wait_until(lambda: server.client().get("after") == b"1", "the command after it")
         assert "== CRITICAL ==" in server.log_tail()
         server.client().execute_command("REPLICAOF", "NO", "ONE")
 
@@ -132,7 +134,7 @@ def test_a_replica_does_not_say_synced_of_another_stream():
         if len(rounds) == 1:
             give_everything(connection)
             connection.sendall(encode("set", "large", "x" * 100000))
-            time.sleep(2.5)
+            time.sleep(2.5)  # until the replica has synced it, which it tells with its next ACK
             connection.shutdown(socket.SHUT_RDWR)
             return
         primary.commands.clear()
@@ -142,10 +144,9 @@ def test_a_replica_does_not_say_synced_of_another_stream():
 
     with start("cairn") as server, FakePrimary(serve) as primary:
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(lambda: len(rounds) == 2 and server.client().get("k") == b"4", 30, "the second stream")
-        time.sleep(0.1)
-        acks = [words for words in primary.commands if words[:2] == [b"REPLCONF", b"ACK"]]
-        assert acks and all(int(words[4]) <= int(words[2]) for words in acks)
+        wait_until(lambda: len(rounds) == 2 and server.client().get("k") == b"4", "the second stream")
+        acks = wait_until(lambda: [words for words in primary.commands if words[:2] == [b"REPLCONF", b"ACK"]], "an ACK")
+        assert all(int(words[4]) <= int(words[2]) for words in acks)
         assert min(int(words[4]) for words in acks) < 10
 
 
@@ -159,7 +160,7 @@ def test_what_is_published_is_published_once():
         if len(rounds) == 1:
             give_everything(connection)
             connection.sendall(published)
-            time.sleep(0.5)
+            time.sleep(0.5)  # until it has come
             connection.shutdown(socket.SHUT_RDWR)
         else:
             connection.sendall(b"+CONTINUE\r\n" + published + encode("exec") + encode("publish", "ch", "last"))
@@ -198,13 +199,13 @@ def test_a_replica_leaves_it_to_its_primary_what_is_past_its_time(primary_kind):
         if primary_kind == "cairn":
             client.hset("h", mapping={"f": 1, "g": 2})
             client.execute_command("HPEXPIRE", "h", 300, "FIELDS", 1, "f")
-        time.sleep(0.1)
+        time.sleep(0.1)  # a part of their time
         client.pexpire("k", 100000)
         client.persist("r")
         client.persist("s")
         if primary_kind == "cairn":
             client.execute_command("HPERSIST", "h", "FIELDS", 1, "f")
-        time.sleep(0.6)
+        let_pass(300)
         replica.process.send_signal(signal.SIGCONT)
         assert_same(primary, replica)
         assert replica.client().mget("k", "r", "s") == [b"v"] * 3
@@ -217,10 +218,10 @@ def test_reload_of_a_replica_loses_nothing_of_the_stream():
             start("cairn", enable_debug_command="yes") as replica:
         primary.client().execute_command("DEBUG", "POPULATE", 20000, "p", 20)
         follow(replica, primary)
-        with Load(primary):
+        with Load(primary) as load:
             for _ in range(3):
                 assert replica.client().execute_command("DEBUG", "RELOAD") == b"OK"
-                time.sleep(0.2)
+                load.run(500)
         assert_same(primary, replica)
 
 
@@ -233,7 +234,7 @@ def test_scripts_of_an_old_primary():
 
     with start("cairn") as server, FakePrimary(serve) as primary:
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(lambda: server.client().mget("k", "l") == [b"v", b"v"], 10, "the scripts' writes")
+        wait_until(lambda: server.client().mget("k", "l") == [b"v", b"v"], "the scripts' writes")
 
 
 def take_file(client):
@@ -278,7 +279,7 @@ def test_a_damaged_stream_is_not_taken_up_again(damage):
 
     with start("cairn") as server, FakePrimary(serve) as primary:
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(lambda: server.client().get("good") == b"2", 20, "the second transfer")
+        wait_until(lambda: server.client().get("good") == b"2", "the second transfer")
         assert asked[1] == [b"?", b"-1"]
         assert server.client().exists("k") == 0
         server.client().execute_command("REPLICAOF", "NO", "ONE")
@@ -289,13 +290,13 @@ def test_a_replica_with_fewer_databases_than_before_asks_for_everything():
     with start("cairn") as primary, start("cairn", replicaof=f"127.0.0.1 {primary.port}") as replica:
         wait_for_link(replica)
         primary.client(db=9).set("k", "v")
-        wait_until(lambda: replica.client(db=9).get("k") == b"v", 20, "the write")
+        wait_until(lambda: replica.client(db=9).get("k") == b"v", "the write")
         primary.client(db=9).delete("k")
-        wait_until(lambda: replica.client(db=9).get("k") is None, 20, "the deletion")
+        wait_until(lambda: replica.client(db=9).get("k") is None, "the deletion")
         replica.directives["databases"] = 4
         before = primary.client().info("stats")["sync_full"]
         replica.restart()
         wait_for_link(replica)
         assert primary.client().info("stats")["sync_full"] == before + 1
         primary.client(db=3).set("k", "v")
-        wait_until(lambda: replica.client(db=3).get("k") == b"v", 20, "the next write")
+        wait_until(lambda: replica.client(db=3).get("k") == b"v", "the next write")

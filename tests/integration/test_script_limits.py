@@ -3,12 +3,12 @@
 
 import hashlib
 import threading
-import time
 
 import pytest
 import redis
 
 from harness import Server
+from waiting import wait_until, wait_until_refused
 
 # Each goes on for ever, or for so long that it is the same; the instruction hook alone would stop few of them.
 ENDLESS = {
@@ -54,15 +54,7 @@ class Runner:
 
 def wait_until_busy(client):
     """Returns when a script has been running for longer than busy-reply-threshold."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        try:
-            client.get("k")
-            time.sleep(0.005)
-        except redis.exceptions.ResponseError as error:
-            assert "BUSY" in str(error)
-            return
-    raise AssertionError("no script is running")
+    assert "BUSY" in wait_until_refused(lambda: client.get("k"), "BUSY")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +71,7 @@ def test_a_script_holds_up_no_port_and_can_be_killed(impatient, name):
     runner = Runner(impatient, ENDLESS[name])
     wait_until_busy(client)
     assert client.script_kill()
-    runner.thread.join(20)
+    runner.thread.join(60)
     assert not runner.thread.is_alive()
     assert runner.error.startswith("Script killed by user with SCRIPT KILL..."), runner.error
     assert client.get("k")
@@ -89,10 +81,11 @@ def test_a_server_with_an_endless_script_ends_when_it_is_told_to():
     for name in ["handler", "pattern", "reply"]:
         with Server() as server:
             runner = Runner(server, ENDLESS[name])
-            time.sleep(0.1)
+            client = server.client()
+            wait_until(lambda client=client: any(one["cmd"] == "eval" for one in client.client_list()), "the script")
             server.process.terminate()
-            assert server.process.wait(20) == 0, name
-            runner.thread.join(20)
+            assert server.process.wait(60) == 0, name
+            runner.thread.join(60)
 
 
 def test_loading_a_library_ends_in_time_whatever_it_catches(r):

@@ -9,6 +9,8 @@ import threading
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 CLIENTS = 8
 ROUNDS = 12
 DEPTH = 150

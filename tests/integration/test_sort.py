@@ -3,7 +3,8 @@
 
 import random
 import threading
-import time
+
+from waiting import wait_for_blocked
 
 FILL = """
 rpush list 3 1 2 10
@@ -219,11 +220,10 @@ def test_store_wakes_who_waits_for_the_list(server):
     got = []
     thread = threading.Thread(target=lambda: got.append(waiting.blpop("to", timeout=20)))
     thread.start()
-    while not client.info("clients")["blocked_clients"]:
-        time.sleep(0.01)
+    wait_for_blocked(server)
     client.rpush("list", 3, 1, 2)
     client.sort("list", store="to")
-    thread.join(20)
+    thread.join(60)
     assert got == [(b"to", b"1")]
     assert client.lrange("to", 0, -1) == [b"2", b"3"]
 

@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+from waiting import wait_for_blocked
 
 REFUSED = """
 xadd s * a
@@ -273,19 +274,14 @@ def test_long_streams(pair):
     pair("xrange", "s", "-", "+")
 
 
-def wait_until_blocked(client):
-    while client.info("clients")["blocked_clients"] == 0:
-        time.sleep(0.01)
-
-
-def blocked(server, *command):
-    """Runs a command that waits, in a thread; returns (thread, answers)."""
+def blocked(server, *command, others=0):
+    """Runs a command that waits, in a thread, as `others` do already; returns (thread, answers)."""
     answers = []
     client = server.client()
     client.response_callbacks.clear()
     thread = threading.Thread(target=lambda: answers.append(client.execute_command(*command)))
     thread.start()
-    wait_until_blocked(server.client())
+    wait_for_blocked(server, others + 1)
     return thread, answers
 
 
@@ -297,31 +293,28 @@ def test_xread_waits_for_what_comes_behind_the_end(server, r, created):
     r.xack("s", "g", "1-1")
     r.xadd("s", {"new": 2}, id="2-1")
     r.xadd("s", {"newer": 3}, id="3-1")
-    thread.join(20)
+    thread.join(60)
     assert answers[0][0][0] == b"s"
     assert answers[0][0][1][0] == [b"2-1", [b"new", b"2"]]
 
 
 def test_every_reader_that_waits_is_served(server, r):
-    waiting = [blocked(server, "xread", "block", "20000", "streams", "s", "$") for _ in range(5)]
-    while r.info("clients")["blocked_clients"] < 5:
-        time.sleep(0.01)
+    waiting = [blocked(server, "xread", "block", "20000", "streams", "s", "$", others=others)
+               for others in range(5)]
     r.xadd("s", {"f": 1}, id="1-1")
     for thread, answers in waiting:
-        thread.join(20)
+        thread.join(60)
         assert answers == [[[b"s", [[b"1-1", [b"f", b"1"]]]]]]
 
 
 def test_a_group_that_waits_shares_what_comes(server, r):
     r.xgroup_create("s", "g", "$", mkstream=True)
     command = "xreadgroup group g {} count 1 block 20000 streams s >"
-    waiting = [blocked(server, *command.format(name).split()) for name in "ab"]
-    while r.info("clients")["blocked_clients"] < 2:
-        time.sleep(0.01)
+    waiting = [blocked(server, *command.format(name).split(), others=others) for others, name in enumerate("ab")]
     r.xadd("s", {"f": 1}, id="1-1")
     r.xadd("s", {"f": 2}, id="2-1")
     for thread, _ in waiting:
-        thread.join(20)
+        thread.join(60)
     assert sorted(answers[0][0][1][0][0] for _, answers in waiting) == [b"1-1", b"2-1"]
     assert r.xpending("s", "g")["pending"] == 2
 
@@ -329,7 +322,7 @@ def test_a_group_that_waits_shares_what_comes(server, r):
 def test_waiting_in_vain(r):
     started = time.monotonic()
     assert r.xread({"s": "$"}, block=50) in (None, [], {})
-    assert 0.04 < time.monotonic() - started < 10
+    assert time.monotonic() - started > 0.04
 
 
 def test_what_a_stream_has_lasts(server, r):

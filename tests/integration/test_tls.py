@@ -16,9 +16,10 @@ import time
 import pytest
 import redis
 from harness import Server, free_port, start_redis
-from pairs import PAIRS, follow, start, wait_for_offset, wait_until
+from pairs import PAIRS, follow, start, wait_for_offset
+from waiting import assert_stays, wait_until
 
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+pytestmark = [pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed"), pytest.mark.slow]
 
 BAD = "Unable to update TLS configuration. Check server logs."
 PASSWORD = "open sesame"
@@ -143,14 +144,13 @@ def test_replies_wait_for_a_slow_reader(certs, port):
     client.set("k", value)
     with connect(certs, port) as slow:
         slow.sendall(b"GET k\r\n" * 3 + b"ECHO end\r\n")
-        time.sleep(0.3)
-        assert client.ping()
+        assert_stays(client.ping, 0.3, "the answer to others")
         whole = b"$%d\r\n%s\r\n" % (len(value), value) * 3 + b"$3\r\nend\r\n"
         got = bytearray()
         while len(got) < len(whole):
             got += slow.recv(100000)
             if len(got) < 1 << 20:
-                time.sleep(0.001)
+                time.sleep(0.001)  # a slow reader
         assert got == whole
 
 
@@ -194,7 +194,7 @@ def test_blocked_and_subscribed_clients_are_woken(certs, port):
         parked.sendall(b"BLPOP l 0\r\n")
         wait_until(lambda: client.info("clients")["blocked_clients"] == 1)
         parked.sendall(b"".join(b"APPEND s %s\r\n" % (b"y" * 9000) for _ in range(20)) + b"STRLEN s\r\n")
-        time.sleep(0.2)
+        time.sleep(0.2)  # until the server has received what it does not look at yet
         client.rpush("l", "v")
         assert [stream.readline() for _ in range(5)] == [b"*2\r\n", b"$1\r\n", b"l\r\n", b"$1\r\n", b"v\r\n"]
         assert [stream.readline() for _ in range(21)][-1] == b":180000\r\n"
@@ -326,7 +326,7 @@ def test_renegotiation_is_refused(certs, port, tmp_path):
         for line in (b"PING\n", b"R\n"):
             time.sleep(0.5)  # a command of s_client is what one read of it begins with
             process.stdin.write(line)
-        wait_until(lambda: b"no renegotiation" in transcript.read_bytes(), what="the refusal")
+        wait_until(lambda: b"no renegotiation" in transcript.read_bytes(), "the refusal")
         process.kill()
     assert b"+PONG" in transcript.read_bytes()
     assert certs.client(port).ping()
@@ -457,7 +457,7 @@ def test_replication_over_tls(certs, kinds):
         source.set("large", value)
         source.rpush("l", *range(5000))
         replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.directives["tls_port"])
-        wait_until(lambda: replica.client().info("replication")["master_link_status"] == "up", what="the link")
+        wait_until(lambda: replica.client().info("replication")["master_link_status"] == "up", "the link")
         for i in range(2000):
             source.set(f"k{i}", i)
         wait_for_offset(primary, replica)
@@ -473,7 +473,7 @@ def test_a_link_is_not_made_with_a_stranger(certs):
                                 tls_auth_clients="no")
     with Server(**stranger) as primary, Server(**certs.directives(tls_replication="yes")) as replica:
         replica.client().execute_command("REPLICAOF", "127.0.0.1", stranger["tls_port"])
-        wait_until(lambda: "certificate verify failed" in replica.log_tail(), what="the refusal")
+        wait_until(lambda: "certificate verify failed" in replica.log_tail(), "the refusal")
         assert replica.client().info("replication")["master_link_status"] == "down"
         assert primary.client().info("replication")["connected_slaves"] == 0
 

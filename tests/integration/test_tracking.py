@@ -9,6 +9,9 @@ import pytest
 
 from harness import Server
 from raw_client import RawClient, leaves
+from waiting import let_pass, wait_until
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -253,7 +256,7 @@ def test_a_key_that_expires_is_told_of(how, connect):
         reader("client", "tracking", "on")
         reader("get", "k")
         if how == "when met":
-            time.sleep(0.1)
+            let_pass(30)
             writer("get", "k")
         assert reader.read() == invalidation(b"k")
     finally:
@@ -327,8 +330,7 @@ def test_a_target_that_is_gone_is_told_to_the_client(connect):
     reader("client", "tracking", "on", "redirect", target)
     reader("get", "k")
     writer("client", "kill", "id", target)
-    while b"id=" in writer("client", "list", "id", target)[1]:
-        time.sleep(0.005)
+    wait_until(lambda: b"id=" not in writer("client", "list", "id", target)[1], "the end of the client")
     writer("set", "k", "1")
     assert reader.read() == (b">", [(b"$", b"tracking-redir-broken"), (b":", target.encode())])
     assert b"broken_redirect" in leaves(reader("client", "trackinginfo"))
@@ -409,7 +411,7 @@ def test_no_copy_stays_stale():
         readers = [threading.Thread(target=read) for _ in range(4)]
         for thread in writers + readers:
             thread.start()
-        time.sleep(3)
+        time.sleep(3)  # a while of load
         stop.set()
         for thread in writers:
             thread.join()

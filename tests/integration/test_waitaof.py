@@ -6,8 +6,12 @@ import time
 
 import pytest
 from fake_peers import FakeReplica
-from pairs import start, wait_until
+from harness import by_size
+from pairs import start
 from raw_client import RawClient
+from waiting import assert_stays, wait_until
+
+pytestmark = pytest.mark.slow
 
 
 def is_synced(client):
@@ -30,8 +34,7 @@ def test_what_nobody_has_synced_is_not_synced(with_log):
         for number in range(3):
             client("set", "a", number)
             assert not is_synced(client)
-            time.sleep(0.2)
-            assert not is_synced(client)
+            assert_stays(lambda: not is_synced(client), 0.2, "the wait")
             assert client("waitaof", 1, 0, 0) == (b"*", [(b":", b"1"), (b":", b"0")])
             assert is_synced(client)
 
@@ -55,10 +58,9 @@ def test_every_second_is_enough(with_log):
     """What is written shortly before a sync is synced by it or by the next one, though nobody writes any more."""
     with (start("cairn", repl_ping_replica_period=3600) as server, RawClient(server.port) as client,
           follower(server, with_log)):
-        for number in range(7):
+        for number in range(by_size(1, 3, 7)):
             client("set", "phase", number)
-            wait_until(lambda: is_synced(client), 3, "the sync")  # the next one comes a second from now
-            time.sleep(0.98)
+            wait_until(lambda: is_synced(client), "the sync")
+            time.sleep(0.98)  # the next sync comes a second from the last
             client("set", "a", number)
-            time.sleep(0.2)
-            wait_until(lambda: is_synced(client), 3, "the sync after it")
+            wait_until(lambda: is_synced(client), "the sync after it")

@@ -18,8 +18,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "integration"))
 
 from harness import Server, default_command  # noqa: E402
-from pairs import assert_same, wait_for_link, wait_until  # noqa: E402
+from pairs import assert_same, wait_for_link  # noqa: E402
 from sentinels import MOST_FAILOVER_S, Sentinels, Writer, lost, says  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 HERE, THERE = "10.231.0.1", "10.231.0.2"
 
@@ -31,7 +32,7 @@ class Island:
         self.process = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         self.enter = ["nsenter", "--net", "--target", str(self.process.pid)]
         home = pathlib.Path("/proc/self/ns/net").readlink()
-        wait_until(lambda: pathlib.Path(f"/proc/{self.process.pid}/ns/net").readlink() != home, 10, "the namespace")
+        wait_until(lambda: pathlib.Path(f"/proc/{self.process.pid}/ns/net").readlink() != home, "the namespace")
         for command in ("link set lo up", "link add near type veth peer name far",
                         f"link set far netns {self.process.pid}", f"address add {HERE}/24 dev near",
                         "link set near up"):
@@ -87,30 +88,30 @@ class Islander:
 
 def cut_off(island, primary, replica, writer):
     """One round: cut off, another in its place, back as a replica."""
-    wait_until(lambda: len(writer.acknowledged) > 100, 30, "the writing")
+    wait_until(lambda: len(writer.acknowledged) > 100, "the writing")
     island.ip("link set far down")
     begin = time.monotonic()
     with Islander(island, primary) as islander:
-        wait_until(lambda: says(replica, role="master"), 30, "the promotion")
+        wait_until(lambda: says(replica, role="master"), "the promotion")
         took_s = time.monotonic() - begin
         assert took_s < MOST_FAILOVER_S, took_s
-        wait_until(lambda: islander.written > 3, 30, "writing to the one that is cut off")
+        wait_until(lambda: islander.written > 3, "writing to the one that is cut off")
     assert islander.acknowledged == 0
     island.ip("link set far up")
     begin = time.monotonic()
-    wait_until(lambda: says(primary, role="slave", master_link_status="up"), 60, "the return")
+    wait_until(lambda: says(primary, role="slave", master_link_status="up"), "the return")
     print(f"promoted after {took_s:.2f} s, back after {time.monotonic() - begin:.2f} s; "
           f"{islander.written} writes on the island", flush=True)
     written = len(writer.acknowledged)
-    wait_until(lambda: len(writer.acknowledged) > written + 100, 30, "the writing")
+    wait_until(lambda: len(writer.acknowledged) > written + 100, "the writing")
 
 
 def give_back(sentinels, primary, replica):
     """A planned failover: what is the replica now becomes the primary again."""
-    wait_until(lambda: sentinels.all_see_replica(replica), 60, "the Sentinels' knowledge")
-    wait_until(sentinels.fail_over, 60, "the Sentinels' consent")
-    wait_until(lambda: says(replica, role="master"), 30, "the planned promotion")
-    wait_until(lambda: says(primary, role="slave", master_link_status="up"), 60, "the change of roles")
+    wait_until(lambda: sentinels.all_see_replica(replica), "the Sentinels' knowledge")
+    wait_until(sentinels.fail_over, "the Sentinels' consent")
+    wait_until(lambda: says(replica, role="master"), "the planned promotion")
+    wait_until(lambda: says(primary, role="slave", master_link_status="up"), "the change of roles")
 
 
 def main():
@@ -119,7 +120,7 @@ def main():
         other.client().execute_command("REPLICAOF", THERE, one.port)
         wait_for_link(other)
         with Sentinels(one, HERE) as sentinels:
-            wait_until(sentinels.is_ready, 30, "the Sentinels' agreement")
+            wait_until(sentinels.is_ready, "the Sentinels' agreement")
             with Writer(sentinels) as writer:
                 for round_number in range(int(sys.argv[1])):
                     if round_number:

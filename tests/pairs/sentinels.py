@@ -16,8 +16,8 @@ from pairs import replication
 # second would let it take a healthy one for dead.
 DOWN_AFTER_MS = 2000
 FAILOVER_TIMEOUT_MS = 5000
-# From the end of a primary until another serves.
-MOST_FAILOVER_S = (DOWN_AFTER_MS + FAILOVER_TIMEOUT_MS) / 1000 + 2
+# From the end of a primary until another serves: a vote that fails is repeated after twice the failover's time.
+MOST_FAILOVER_S = (DOWN_AFTER_MS + 3 * FAILOVER_TIMEOUT_MS) / 1000 + 2
 
 
 class Sentinels:
@@ -119,7 +119,7 @@ class Writer:
                 if pipe.execute()[1] >= 1:
                     self.acknowledged.append(number)
             except redis.RedisError:
-                time.sleep(0.02)
+                time.sleep(0.02)  # until it is tried again
 
 
 def lost(primary, writer):

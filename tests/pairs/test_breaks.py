@@ -27,7 +27,7 @@ def test_breaks(primary_kind, replica_kind, rounds, rng):
             full_syncs = 0
             with Load(primary, clients=3, seed=rng.randrange(1000)) as load:
                 for how in breaks:
-                    time.sleep(rng.uniform(0.1, 0.6))
+                    time.sleep(rng.uniform(0.1, 0.6))  # any moment
                     full_syncs += break_pair(primary, replica, how)
                     wait_for_link(replica)
             assert_same(primary, replica)

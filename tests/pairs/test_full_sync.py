@@ -9,7 +9,7 @@ import time
 import pytest
 from bulk import assert_same_bulk, fill_bulk
 from load import fill
-from pairs import Load, start, wait_for_link, wait_for_offset
+from pairs import Load, start, wait_for_link, wait_for_offset, wait_for_short_lived
 
 CHAINS = [("redis", "cairn"), ("cairn", "redis"), ("cairn", "cairn"), ("redis", "cairn", "redis", "cairn")]
 CAIRN_TIMES = 5
@@ -31,9 +31,9 @@ def test_full_sync(chain, bulk_keys, load_seconds, rng):
                 servers.append(stack.enter_context(replica))
                 wait_for_link(replica, 1800)
             synced_s = time.monotonic() - began
-            time.sleep(load_seconds)
+            time.sleep(load_seconds)  # a while of load
         commands = load.commands
-        time.sleep(0.6)  # until the keys that live for a moment are gone
+        wait_for_short_lived(servers[0])
         for primary, replica in zip(servers, servers[1:]):
             wait_for_offset(primary, replica, 300)
         compared = assert_same_bulk(servers[0], servers[1:])

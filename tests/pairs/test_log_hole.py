@@ -58,7 +58,7 @@ def test_a_replica_that_needs_what_cannot_be_read_is_sent_everything_once(hole):
         HOLES[hole](needed[1])  # too old to be in memory still
         replica.directives["replicaof"] = f"127.0.0.1 {primary.port}"
         replica.start()
-        wait_for_link(replica, 30)
+        wait_for_link(replica)
         assert_same(primary, replica)
         full_after, partial_after = count_syncs(primary)
         assert full_after - full == 1

@@ -13,25 +13,26 @@ import time
 import pytest
 from go_writer import GoWriter, missing_go
 from harness import Server
-from pairs import assert_same, wait_for_link, wait_until
+from pairs import assert_same, wait_for_link
 from sentinels import MOST_FAILOVER_S, Sentinels, Writer, lost, says
+from waiting import wait_until
 
 CUT_OFF = pathlib.Path(__file__).with_name("cut_off.py")
 
 
 def fail_over(primary, replica, writers):
     """Kills the primary; the replica takes its place, and it comes back as the replica."""
-    wait_until(lambda: all(len(writer.acknowledged) > 100 for writer in writers), 30, "the writing")
+    wait_until(lambda: all(len(writer.acknowledged) > 100 for writer in writers), "the writing")
     primary.kill9()
     begin = time.monotonic()
-    wait_until(lambda: says(replica, role="master"), 30, "the promotion")
+    wait_until(lambda: says(replica, role="master"), "the promotion")
     took_s = time.monotonic() - begin
     print("promoted after", round(took_s, 2), "s")
     assert took_s < MOST_FAILOVER_S
     written = [len(writer.acknowledged) for writer in writers]
     primary.start()
-    wait_until(lambda: says(primary, role="slave", master_link_status="up"), 30, "the return")
-    wait_until(lambda: all(len(writer.acknowledged) > before + 100 for writer, before in zip(writers, written)), 30,
+    wait_until(lambda: says(primary, role="slave", master_link_status="up"), "the return")
+    wait_until(lambda: all(len(writer.acknowledged) > before + 100 for writer, before in zip(writers, written)),
                "the writing")
 
 
@@ -42,7 +43,7 @@ def test_failover_loses_nothing(failovers):
         other.client().execute_command("REPLICAOF", "127.0.0.1", one.port)
         wait_for_link(other)
         sentinels = stack.enter_context(Sentinels(one))
-        wait_until(sentinels.is_ready, 30, "the Sentinels' agreement")
+        wait_until(sentinels.is_ready, "the Sentinels' agreement")
         primary, replica = one, other
         with contextlib.ExitStack() as writing:
             writers = [writing.enter_context(kind(sentinels)) for kind in kinds]

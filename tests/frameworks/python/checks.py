@@ -21,7 +21,7 @@ def until(holds, limit_s=30):
     """Waits until `holds` does, but not for ever."""
     deadline = time.monotonic() + limit_s
     while not holds() and time.monotonic() < deadline:
-        time.sleep(0.05)
+        time.sleep(0.05)  # the programs have their own Python
 
 
 class Running:
@@ -44,7 +44,7 @@ class Running:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(10)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

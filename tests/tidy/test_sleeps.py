@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests wait for conditions (tests/integration/waiting.py). A sleep that stays has its reason on its line, and their
+number does not grow: a test that sleeps fails on a slow machine and wastes time on a fast one."""
+
+import tree
+
+MOST_SLEEPS = 45
+SLEEP = "time.sleep" + "("
+
+
+def sleeps():
+    """The lines with a sleep, with where they are."""
+    return [(f"{path}:{number}", line) for path in tree.under("tests") if tree.is_code(path)
+            for number, line in enumerate(tree.text(path).splitlines(), 1) if SLEEP in line]
+
+
+def test_every_sleep_has_a_reason():
+    assert not [where for where, line in sleeps() if "#" not in line]
+
+
+def test_sleeps_do_not_grow_in_number():
+    assert len(sleeps()) <= MOST_SLEEPS
