@@ -110,9 +110,9 @@ class SuiteProcess:
         self.connection.sendall(b"%d\n%s" % (len(packet), packet))
 
     def events(self, silence_s):
-        """Yields events until the file is done or the process ends; raises Silence."""
-        self.connection.settimeout(silence_s)
+        """Yields events until the file is done or the process ends; raises Silence when none came for `silence_s()`."""
         while True:
+            self.connection.settimeout(silence_s())
             try:
                 line = self.lines.readline()
             except TimeoutError as error:

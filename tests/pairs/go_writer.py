@@ -19,7 +19,7 @@ def missing_go():
     reason = None
     if not shutil.which("go"):
         reason = "go is not installed"
-    elif os.environ.get("CAIRN_TEST_QUICK") and not (TARGET / "writer").exists():
+    elif os.environ.get("CAIRN_TEST_SIZE") == "quick" and not (TARGET / "writer").exists():
         reason = "not built yet, and --quick builds nothing"
     else:
         TARGET.mkdir(parents=True, exist_ok=True)
