@@ -15,6 +15,8 @@ from harness import PATIENCE
 from pairs import follow, start
 from raw_client import RawClient
 
+pytestmark = pytest.mark.slow
+
 WRITES = 200
 IDLE_S = 5
 LOAD_S = 3
@@ -38,7 +40,7 @@ def median_ms(measure):
         began = time.perf_counter()
         measure(number)
         taken.append(time.perf_counter() - began)
-        time.sleep(0.005)
+        time.sleep(0.005)  # so that the next call finds an idle pair
     return statistics.median(taken) * 1000
 
 
@@ -100,7 +102,7 @@ def test_an_idle_pair_sleeps(pair):
     pids = [server.process.pid for server in pair]
     time.sleep(1)  # lets the work of the other tests end
     before = [threads(pid) for pid in pids]
-    time.sleep(IDLE_S)
+    time.sleep(IDLE_S)  # what is measured
     seen = set()
     for pid, earlier in zip(pids, before):
         for name, (wakes, ticks) in difference(earlier, threads(pid)).items():
