@@ -34,6 +34,7 @@ HANG_S = 1800  # of silence: no part is silent for more than a few minutes, on a
 # The files of Redis's suite for --quick: those that take less than 10 seconds each.
 QUICK_UNITS = ("protocol", "keyspace", "scan", "info-command", "type/string", "type/incr",
                "type/hash", "other", "quit", "lazyfree")
+QUICK_FRAMEWORKS = ["--only", "connect-redis,rq"]
 MOST_REPEATED = 6000  # characters of a failed part's output that are shown again at the end
 
 
@@ -90,9 +91,9 @@ def list_parts(size: str) -> list[Part]:
         Part("redis_own_servers", ["tests/compat/redis_suite", "--own-servers"], by_name=True),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + flags),
         Part("clients", ["tests/clients/run"] + (flags if quick else [])),
-        Part("frameworks", ["tests/frameworks/run"] + (flags if quick else [])),
+        Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else [])),
         Part("crash", ["tests/crash/run"] + flags),
-        Part("faults", ["tests/faults/run"]),
+        Part("faults", ["tests/faults/run"] + slow),
         Part("flood", ["tests/flood/run"]),
         Part("pairs", ["tests/pairs/run"] + flags),
         Part("sanitize_thread", ["tests/sanitize/run", "thread"], by_name=True),

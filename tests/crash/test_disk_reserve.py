@@ -138,6 +138,7 @@ def make_room(filler, client, rng):
     return way
 
 
+@pytest.mark.slow
 def test_fill_kill_open_delete_and_write_again(data):
     rng = random.Random(SEED)
     print(f"CAIRN_CRASH_SEED={SEED}")
@@ -239,6 +240,7 @@ def is_online(client):
     return info["connected_slaves"] == 1 and info["slave0"]["state"] == "online"
 
 
+@pytest.mark.slow
 def test_a_replica_whose_disk_is_full_waits_and_goes_on(data, ballast):
     with Server() as primary, Server(data_dir=data) as replica:
         source = primary.client()
@@ -256,6 +258,7 @@ def test_a_replica_whose_disk_is_full_waits_and_goes_on(data, ballast):
         assert (counts["sync_full"], counts["sync_partial_ok"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_replica_is_not_sent_again_and_again_what_does_not_fit(data, ballast):
     with Server() as primary, Server(data_dir=data) as replica:
         source, client = primary.client(), replica.client()

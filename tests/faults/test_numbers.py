@@ -6,6 +6,7 @@ Two collections under one id show each other's members, and DEL of one takes the
 
 import errno
 
+import pytest
 import redis
 
 from fault_control import Faults
@@ -39,6 +40,7 @@ def make_set(client, name, turns=0):
         return False
 
 
+@pytest.mark.slow
 def test_a_refused_reservation_of_ids_does_not_lead_to_one_that_is_used_twice():
     with Faults() as faults, Server(command=faults.command()) as server:
         client = server.client()

@@ -22,12 +22,6 @@ from harness import SANITIZER, Server, start_redis, start_valkey  # noqa: E402  
 from raw_client import Pair  # noqa: E402
 
 
-def pytest_configure(config):
-    """Makes the marks known."""
-    config.addinivalue_line("markers", "measures(what): asserts a cost, so it is not run under a sanitizer")
-    config.addinivalue_line("markers", "slow: takes longer than a second; scripts/test --quick leaves it out")
-
-
 def pytest_runtest_setup(item):
     """Leaves out what measures."""
     mark = item.get_closest_marker("measures")

@@ -148,7 +148,7 @@ class Server:
     def _answers_ping(self):
         try:
             with socket.create_connection((self.host, self.port), 1) as probe:
-                probe.settimeout(60)
+                probe.settimeout(5)
                 probe.sendall(b"PING\r\n")
                 return probe.recv(64).startswith((b"+PONG", b"-NOAUTH"))
         except OSError:

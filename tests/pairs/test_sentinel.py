@@ -56,6 +56,7 @@ def test_failover_loses_nothing(failovers):
             assert not lost(primary, writer)[:10]
 
 
+@pytest.mark.slow
 def test_cut_off_primary(failovers):
     """The primary is cut off in a network namespace of its own and goes on serving a client there."""
     needed = [tool for tool in ("ip", "nsenter", "unshare") if not shutil.which(tool)]
