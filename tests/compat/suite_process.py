@@ -36,7 +36,7 @@ proc test {args} {
 }
 """
 
-CONNECT_TIMEOUT_S = 30
+CONNECT_TIMEOUT_S = 120
 
 
 def tcl_word(text):

@@ -146,6 +146,7 @@ def test_requests_may_arrive_in_any_pieces(server):
             assert got == expected
 
 
+@pytest.mark.slow
 def test_who_does_not_authenticate_in_time_is_disconnected():
     """auth-timeout; not those that have, nor those that need not."""
     with Server(requirepass=PASSWORD, auth_timeout=1) as server:
@@ -179,6 +180,7 @@ def test_tracked_names_are_bounded_by_their_bytes():
             assert own.info("memory")["mem_clients_normal"] < 2 * MB
 
 
+@pytest.mark.slow
 def test_keys_that_a_client_waits_for_count(server):
     """A blocked client's names are kept twice."""
     own = server.client()
@@ -199,6 +201,7 @@ def test_logs_keep_no_long_texts(locked):
     assert entry["username"].endswith("u...")
 
 
+@pytest.mark.slow
 def test_half_a_tls_hello_takes_no_memory(tmp_path):
     """OpenSSL is not asked before the hello is here; then it is, whatever pieces it came in."""
     import ssl

@@ -63,6 +63,7 @@ def scrape(port):
         return connection.makefile("rb").readline().strip()
 
 
+@pytest.mark.slow
 def test_a_flood_of_connections_leaves_the_log_its_descriptors():
     """RocksDB could not begin its next log, and writes were refused until a restart."""
     metrics_port = free_port()
@@ -128,6 +129,7 @@ def test_without_descriptors_clients_are_refused_and_come_in_later():
         assert server.log_tail().count("Accepting a client failed: Too many open files") in (1, 2)
 
 
+@pytest.mark.slow
 def test_more_tables_than_descriptors_are_read_all_the_same():
     """All tables were kept open, whatever the limit."""
     keys = 0

@@ -235,6 +235,7 @@ def test_debug_lets_wrong_checksums_pass(pair):
 
 # Damage behind a checksum that is right: an error or a value, and the server goes on. What it
 # takes, redis-server takes too, and makes the same of it.
+@pytest.mark.slow
 def test_damage_behind_a_right_checksum_does_no_harm(servers):
     ours, theirs = servers
     theirs.config_set("sanitize-dump-payload", "yes")

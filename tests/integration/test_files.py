@@ -70,6 +70,7 @@ def modes(folder):
     return {path: stat.S_IMODE(path.lstat().st_mode) for path in [folder, *folder.rglob("*")]}
 
 
+@pytest.mark.slow
 def test_others_cannot_read_what_the_server_writes(tmp_path):
     """The usual umask, 022, made everything readable by everybody."""
     command = ["sh", "-c", 'umask 022; exec "$@"', "sh", *default_command()]

@@ -124,6 +124,7 @@ def test_a_dump_goes_from_cairn_to_redis_and_back(server, redis_server):
         cairn.function_restore(b"garbage")
 
 
+@pytest.mark.slow
 def test_functions_survive_a_restart_a_crash_and_flushall():
     with Server(appendfsync="always") as server:
         client = server.client()

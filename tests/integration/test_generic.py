@@ -250,6 +250,7 @@ def test_randomkey_can_return_every_key(r):
     assert seen == names
 
 
+@pytest.mark.slow
 def test_idle_time_counts_from_the_last_use(r):
     r.mset({"used": 1, "left": 1})
     wait_until(lambda: r.get("used") and r.object("idletime", "left") >= 2, "the idle time")

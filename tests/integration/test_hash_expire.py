@@ -304,6 +304,7 @@ def test_payloads_of_redis_7_4(r):
         assert run(r, "hpexpiretime key fields 2 a b") == [when, -1]
 
 
+@pytest.mark.slow
 def test_a_large_hash_loses_its_fields_and_survives_a_restart():
     with Server() as server:
         r = server.client()

@@ -122,6 +122,7 @@ def test_the_rewritten_file_has_what_was_set(tmp_path):
         assert 'bind ""' in path.read_text("utf-8").splitlines()
 
 
+@pytest.mark.slow
 def test_the_tls_port_comes_and_goes(tmp_path):
     """With certificates that make sense; the listener of before stays otherwise."""
     certs = Certificates(tmp_path)

@@ -223,6 +223,7 @@ def publish_numbers(port, name):
     client.close()
 
 
+@pytest.mark.slow
 def test_every_message_comes_once_and_in_order():
     with Server(io_threads=4) as server:
         listeners = [RawClient(server.port, 2 + n % 2) for n in range(LISTENERS)]

@@ -128,6 +128,7 @@ def test_what_is_carried_out_is_shown(couple):
     replica.client().config_set("slowlog-log-slower-than", 10000)
 
 
+@pytest.mark.slow
 def test_a_writable_replica_ends_its_own_fields():
     """However many are due at one moment, and however often they were prolonged."""
     with start("cairn") as primary, start("cairn", replica_read_only=False) as replica:

@@ -56,6 +56,7 @@ def receive(connection, size):
         received += piece
     return bytes(received)
 
+@pytest.mark.slow
 def test_a_pipeline_that_nobody_reads_waits_for_its_reader(server):
     """A few kilobytes of requests for large values do not make gigabytes of replies; the reader gets all of them."""
     count = 600

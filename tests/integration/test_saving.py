@@ -63,6 +63,7 @@ def test_shutdown_save_takes_the_place_of_a_background_save():
             assert other.client().get("later") == b"1"
 
 
+@pytest.mark.slow
 def test_shutdown_save_waits_for_a_save_that_a_client_waits_for():
     """SAVE is answered, and then the server saves once more and ends."""
     with Server() as cairn:
@@ -132,6 +133,7 @@ def test_shutdown_save_that_fails_is_refused(blocked):
         assert other.client().get("written") == b"2"
 
 
+@pytest.mark.slow
 def test_writes_held_back_by_a_shutdown_that_fails_are_carried_out(blocked):
     """A client that wrote meanwhile has its answer when the shutdown is refused."""
     blocked_path = blocked.data_dir / "dump.rdb"
@@ -195,6 +197,7 @@ def test_bgsave_in_a_transaction_is_refused_while_a_save_runs():
                 pipe.execute()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy, hint, value, most", [("allkeys-lfu", "FREQ", 77, 77),
                                                        ("volatile-lru", "IDLETIME", 5000, 5060)])
 def test_use_of_keys_goes_with_the_file(tmp_path, policy, hint, value, most):
@@ -224,6 +227,7 @@ def test_no_hints_without_a_policy(tmp_path):
     assert b"\xfb\x01\x00\x00" + text(b"k") + text(b"v") + b"\xff" in (tmp_path / "dump.rdb").read_bytes()
 
 
+@pytest.mark.slow
 def test_export_takes_all_databases_and_a_save_says_which_it_has_not(tmp_path):
     """A server with fewer databases than its directory saves those it offers, and says that there are more."""
     with Server(databases=32) as cairn:
@@ -247,6 +251,7 @@ def test_export_takes_all_databases_and_a_save_says_which_it_has_not(tmp_path):
         assert "3 keys exported" in run_tool("export", cairn.data_dir, tmp_path / "again.rdb").stdout
 
 
+@pytest.mark.slow
 def test_export_warns_of_fields_that_expire(tmp_path):
     """The file says version 10, and Redis before 7.4 refuses it at the first such hash."""
     with Server() as cairn:

@@ -125,6 +125,7 @@ def small():
         yield server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", HUNGRY)
 def test_the_memory_of_scripts_is_bounded_and_given_back(small, script):
     client = small.client()
@@ -136,6 +137,7 @@ def test_the_memory_of_scripts_is_bounded_and_given_back(small, script):
     assert lua_bytes(client) < 6 << 20
 
 
+@pytest.mark.slow
 def test_a_reply_is_bounded(small):
     client = small.client()
     for script in [ENDLESS["reply"], ENDLESS["reply_of_map"],
@@ -177,6 +179,7 @@ def sha_of(script):
     return hashlib.sha1(script.encode()).hexdigest()
 
 
+@pytest.mark.slow
 def test_the_memory_of_scripts_and_libraries_that_are_kept_is_bounded(small):
     client = small.client()
     client.script_flush()

@@ -8,6 +8,8 @@ import random
 import pytest
 from pairs import assert_same, follow, start, wait_for_offset
 
+pytestmark = pytest.mark.slow
+
 KEYS, VALUE_BYTES = 400, 100_000
 
 

@@ -304,6 +304,7 @@ def test_a_scan_sees_all_that_stays(server):
     assert all(b"m%d" % i in seen for i in range(4000))
 
 
+@pytest.mark.slow
 def test_sorted_sets_survive_a_kill():
     with Server(appendfsync="always") as server:
         client = server.client()
@@ -363,6 +364,7 @@ def test_a_waiter_gives_up_in_time(server, r):
     assert waiter.result() is None
 
 
+@pytest.mark.slow
 def test_pops_do_not_slow_down():
     """Pops leave deleted rows behind at both ends; none of them may be stepped over later."""
     with Server() as server:
