@@ -12,6 +12,7 @@ import time
 
 import pytest
 from fake_peers import Listener
+from harness import by_size
 from load import fill
 from pairs import Load, assert_same, follow, replication, start, wait_for_link
 from waiting import assert_stays, wait_until
@@ -419,7 +420,7 @@ def test_killed_at_any_moment_it_is_old_or_new():
         add_large(primary.client())
         expected = primary.client().dbsize()
         seen = set()
-        for _ in range(8):
+        for _ in range(by_size(3, 5, 8)):
             replica.client().flushall()
             add_large(replica.client())
             replica.client().set("old", "data")
