@@ -139,7 +139,7 @@ Status GeoPos(CommandContext& ctx, Args& args, Reply& reply) {
 // A coordinate in INCRBYFLOAT's notation: a string, from RESP3 on a double.
 void ReplyCoordinate(Reply& reply, double coordinate) {
   if (reply.protocol() == 2) {
-    reply.LongDouble(coordinate);
+    reply.Bulk(FormatLongDouble(coordinate));
   } else {
     reply.Raw("," + FormatLongDouble(coordinate) + "\r\n");
   }

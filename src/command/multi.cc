@@ -48,7 +48,7 @@ Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   if (status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo)) return status;
   // A command that would block keeps what it has written: XREADGROUP has made its consumer.
   if (!status.Is(Code::kMustBlock)) ctx.txn().RollbackTo(savepoint);
-  reply.RewindTo(mark);
+  reply.Rewind(mark);
   if (status.Is(Code::kReply)) {
     queued.error = status.text();
     reply.Error(queued.error);

@@ -86,8 +86,6 @@ void Reply::Double(double value) {
   out_.append("\r\n");
 }
 
-void Reply::LongDouble(long double value) { Bulk(FormatLongDouble(value)); }
-
 void Reply::Bool(bool value) {
   if (protocol_ == 2) {
     Integer(value ? 1 : 0);

@@ -47,7 +47,6 @@ class Reply {
   void Null();                                      // RESP2: null bulk string
   void NullArray();                                 // RESP2: null array
   void Double(double value);                        // RESP2: bulk string
-  void LongDouble(long double value);               // a bulk string in both, as INCRBYFLOAT replies
   void Bool(bool value);                            // RESP2: 1 or 0
   void BigNumber(std::string_view digits);          // RESP2: bulk string
   void Verbatim(std::string_view format, std::string_view text);  // format: three characters, "txt"
@@ -62,10 +61,8 @@ class Reply {
   void FinishMap(size_t mark, size_t pairs);
   void FinishSet(size_t mark, size_t count);
 
-  // Drops what was written since construction; the command's outcome is something else.
-  void Rewind() { out_.resize(start_); }
-  // Drops what was written after the first `size` bytes. REQUIRES: size <= size()
-  void RewindTo(size_t size) { out_.resize(start_ + size); }
+  // Drops everything that was written after the first `size` bytes since construction. REQUIRES: size <= size()
+  void Rewind(size_t size = 0) { out_.resize(start_ + size); }
   // Bytes written since construction.
   size_t size() const { return out_.size() - start_; }
   std::string_view written() const { return std::string_view(out_).substr(start_); }

@@ -171,7 +171,7 @@ void ReplyFromLua(lua_State* L, LuaVm& vm, size_t most_bytes, Reply& reply) {
   writer.Write();
   if (!writer.is_over()) return;
   const bool is_too_large = writer.is_too_large();
-  reply.RewindTo(start);
+  reply.Rewind(start);
   if (is_too_large) reply.Error("ERR the reply of the script takes more memory than scripts may have");
 }
 

@@ -12,7 +12,6 @@ LARGER = {
     "Connection": (30, 32),
     "Follower": (30, 44),
     "LuaVm": (30, 32),
-    "Reply": (32, 25),        # a method for each kind of reply
     "Server": (30, 39),       # the composition root: its fields are the parts
     "Session": (30, 52),
     "Settings": (30, 29),     # a field for each directive that is read on the way of a command
