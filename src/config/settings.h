@@ -30,7 +30,29 @@ struct OutputLimit {
 };
 enum class ClientClass : unsigned char { kNormal, kReplica, kPubsub };
 
-struct Settings {
+// The slow log and latency monitoring.
+struct ObservationSettings {
+  using Flag = std::atomic<bool>;
+  using Number = std::atomic<int64_t>;
+
+  Number slowlog_log_slower_than_us, slowlog_max_len;
+  Number latency_monitor_threshold_ms;  // 0: off
+  Flag latency_tracking;
+};
+
+// What RocksDB is opened with; only compaction_rate_limit changes later.
+struct RocksDbSettings {
+  using Flag = std::atomic<bool>;
+  using Number = std::atomic<int64_t>;
+
+  Number compaction_rate_limit;  // bytes a second; 0: none
+  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size,
+      rocksdb_blob_min_size;
+  Number rocksdb_bottom_compression;  // BottomCompression
+  Flag rocksdb_direct_io;
+};
+
+struct Settings : ObservationSettings, RocksDbSettings {
   using Flag = std::atomic<bool>;
   using Number = std::atomic<int64_t>;
 
@@ -81,18 +103,6 @@ struct Settings {
 
   // expiry
   Number active_expire_effort;
-
-  // observation
-  Number slowlog_log_slower_than_us, slowlog_max_len;
-  Number latency_monitor_threshold_ms;  // 0: off
-  Flag latency_tracking;
-
-  // RocksDB
-  Number compaction_rate_limit;  // bytes a second; 0: none
-  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size,
-      rocksdb_blob_min_size;
-  Number rocksdb_bottom_compression;  // BottomCompression
-  Flag rocksdb_direct_io;
 
   AppendFsync fsync_policy() const {
     return static_cast<AppendFsync>(appendfsync.load(std::memory_order_relaxed));

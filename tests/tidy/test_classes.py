@@ -14,7 +14,6 @@ LARGER = {
     "LuaVm": (30, 32),
     "Server": (30, 39),       # the composition root: its fields are the parts
     "Session": (30, 52),
-    "Settings": (30, 29),     # a field for each directive that is read on the way of a command
     "Store": (59, 47),
     "Transaction": (67, 26),
 }
