@@ -26,7 +26,7 @@ Status RunScript(Scripting& scripting, CommandContext& ctx, const Args& args, Lu
 
 // Compiles the script here and adds it to the cache, where it is not yet.
 Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view body) {
-  if (const Script* known = vm.FindBody(body)) return known;
+  if (const Script* known = vm.compiled().FindBody(body)) return known;
   std::string sha = Sha1Hex(body);
   std::shared_ptr<const Script> script = scripting.cache().Find(sha);
   if (script == nullptr) {
@@ -36,7 +36,7 @@ Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view b
   TRY(vm.Compile(script));
   script->used_us.store(MonotonicUs(), std::memory_order_relaxed);
   scripting.cache().AddEvaluated(script);
-  return vm.Find(*script);
+  return vm.compiled().Find(*script);
 }
 
 Status EvalBody(Scripting& scripting, CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
@@ -53,12 +53,12 @@ Status EvalSha(Scripting& scripting, CommandContext& ctx, Args& args, bool read_
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
   const std::string sha = LowerCase(args[1]);
   Scripting::Lease vm = scripting.Borrow();
-  const Script* script = vm->FindSha(sha);
+  const Script* script = vm->compiled().FindSha(sha);
   if (script == nullptr) {
     std::shared_ptr<const Script> cached = scripting.cache().Find(sha);
     if (cached == nullptr) return Status::Reply(kNoSuchScript);
     TRY(vm->Compile(cached));
-    script = vm->Find(*cached);
+    script = vm->compiled().Find(*cached);
   }
   return RunScript(scripting, ctx, args, *vm, *script, arguments, read_only, reply);
 }

@@ -7,16 +7,19 @@
 #include "base/clock.h"
 #include "script/flags.h"
 #include "script/lua_state.h"
-#include "script/redis_api.h"
 #include "script/reply_from_lua.h"
-#include "script/sandbox.h"
 #include "script/scripting.h"
 
 namespace cairn {
 namespace {
 
 constexpr uint32_t kRunsPerCollection = 50;
-constexpr size_t kFewScripts = 600;
+
+lua_State* NewState(lua_Alloc allocate, LuaVm* vm) {
+  lua_State* const state = lua_newstate(allocate, vm);
+  ASSERT(state != nullptr, "a Lua state can be made");
+  return state;
+}
 
 }  // namespace
 
@@ -36,79 +39,17 @@ int RaiseError(lua_State* L, const char* text) {
 // ---- the state
 
 LuaVm::LuaVm(uint64_t generation, uint64_t seed, ScriptMemory& memory)
-    : generation_(generation), memory_(memory), forget_at_(kFewScripts) {
-  state_ = lua_newstate(&Allocate, this);
-  ASSERT(state_ != nullptr, "a Lua state can be made");
+    : generation_(generation), memory_(memory), state_(NewState(&Allocate, this)), globals_(state_), compiled_(state_) {
   SeedRandom(static_cast<int32_t>(seed));
-  BuildGlobals();
   kept_bytes_ = bytes();
 }
 
-LuaVm::~LuaVm() {
-  lua_close(state_);
-  memory_.GiveBack(taken_);
-}
+LuaVm::~LuaVm() { lua_close(state_); }
 
 LuaVm& LuaVm::Of(lua_State* L) {
   void* vm = nullptr;
   lua_getallocf(L, &vm);
   return *static_cast<LuaVm*>(vm);
-}
-
-// Leaves what scripts or functions see: a copy of the libraries with a `redis` of its own.
-void LuaVm::PushGlobals(void (*push_redis)(lua_State*)) {
-  lua_State* L = state_;
-  lua_newtable(L);
-  lua_pushnil(L);
-  while (lua_next(L, LUA_GLOBALSINDEX) != 0) {
-    lua_pushvalue(L, -2);
-    lua_insert(L, -2);
-    lua_rawset(L, -4);
-  }
-  push_redis(L);
-  Protect(L);
-  lua_setfield(L, -2, "redis");
-}
-
-void LuaVm::BuildGlobals() {
-  lua_State* L = state_;
-  OpenLibraries(L);
-  const auto finish = [L](int& table, int& globals) {
-    lua_pushvalue(L, -1);
-    table = luaL_ref(L, LUA_REGISTRYINDEX);
-    MakeGlobals(L);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, table);
-    lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "_G");
-    lua_pop(L, 1);
-    globals = luaL_ref(L, LUA_REGISTRYINDEX);
-  };
-  PushGlobals(PushScriptApi);
-  finish(script_table_, script_globals_);
-  PushGlobals(PushFunctionApi);
-  finish(function_table_, function_globals_);
-  lua_newtable(L);
-  PushLoadApi(L);
-  RefuseUnknownFields(L);
-  Protect(L);
-  lua_setfield(L, -2, "redis");
-  RefuseUnknownFields(L);
-  load_table_ = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_settop(L, 0);
-}
-
-// What code made from text by loadstring sees.
-void LuaVm::UseGlobals(int globals) {
-  lua_rawgeti(state_, LUA_REGISTRYINDEX, globals);
-  lua_replace(state_, LUA_GLOBALSINDEX);
-}
-
-void LuaVm::ReadFunctionGlobalsFrom(int table) {
-  lua_rawgeti(state_, LUA_REGISTRYINDEX, function_globals_);
-  lua_getmetatable(state_, -1);
-  lua_rawgeti(state_, LUA_REGISTRYINDEX, table);
-  lua_setfield(state_, -2, "__index");
-  lua_pop(state_, 2);
 }
 
 // lrand48's generator.
@@ -126,65 +67,25 @@ void LuaVm::SeedRandom(int32_t seed) {
 
 // ---- scripts
 
-namespace {
-
-template <typename Map>
-const Script* FindCached(const Map& map, std::string_view key) {
-  const auto found = map.find(key);
-  if (found == map.end() || found->second.script->is_evicted.load(std::memory_order_relaxed)) return nullptr;
-  return found->second.script.get();
-}
-
-}  // namespace
-
-const Script* LuaVm::FindBody(std::string_view body) const { return FindCached(by_body_, body); }
-const Script* LuaVm::FindSha(std::string_view sha) const { return FindCached(by_sha_, sha); }
-
-const Script* LuaVm::Find(const Script& script) const {
-  const auto found = by_sha_.find(std::string_view(script.sha));
-  return found == by_sha_.end() ? nullptr : found->second.script.get();
-}
-
-void LuaVm::ForgetScript(const Script& script) {
-  const auto found = by_sha_.find(std::string_view(script.sha));
-  if (found == by_sha_.end()) return;
-  const Compiled compiled = found->second;  // the keys are its own
-  luaL_unref(state_, LUA_REGISTRYINDEX, compiled.function);
-  by_body_.erase(compiled.script->body);
-  by_sha_.erase(found);
-}
-
-void LuaVm::ForgetEvicted() {
-  std::vector<std::shared_ptr<const Script>> evicted;
-  for (const auto& [sha, compiled] : by_sha_) {
-    if (compiled.script->is_evicted.load(std::memory_order_relaxed)) evicted.push_back(compiled.script);
-  }
-  for (const auto& script : evicted) ForgetScript(*script);
-  forget_at_ = std::max(kFewScripts, 2 * by_sha_.size());
-}
-
 Status LuaVm::Compile(std::shared_ptr<const Script> script) {
-  if (FindSha(script->sha) != nullptr) return Ok();
-  ForgetScript(*script);
-  if (by_sha_.size() >= forget_at_) ForgetEvicted();
+  if (compiled_.FindSha(script->sha) != nullptr) return Ok();
+  compiled_.MakeRoomFor(*script);
   lua_State* L = state_;
-  UseGlobals(script_globals_);
+  globals_.UseForScripts();
   if (!LoadCodeInTime(script->code(), "@user_script")) {
     std::string error(TextAt(L, -1));
     lua_pop(L, 1);
     return Status::Reply("ERR Error compiling script (new function): " + error);
   }
-  const Compiled compiled{script, luaL_ref(L, LUA_REGISTRYINDEX)};
-  by_sha_.emplace(script->sha, compiled);
-  by_body_.emplace(script->body, compiled);
+  compiled_.Add(std::move(script), luaL_ref(L, LUA_REGISTRYINDEX));
   return Ok();
 }
 
 Status LuaVm::RunScript(ScriptRun& run, const Script& script, std::span<const std::string_view> keys,
                         std::span<const std::string_view> args, Reply& reply) {
-  UseGlobals(script_globals_);
+  globals_.UseForScripts();
   script.used_us.store(MonotonicUs(), std::memory_order_relaxed);
-  return Call(run, by_sha_.find(std::string_view(script.sha))->second.function, keys, args, reply);
+  return Call(run, compiled_.FunctionOf(script), keys, args, reply);
 }
 
 // ---- running
@@ -228,7 +129,7 @@ Status LuaVm::Call(ScriptRun& run, int function, std::span<const std::string_vie
     PushArray(L, args);
     passed = 2;
   } else {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, script_table_);
+    globals_.PushScriptTable();
     PushArray(L, keys);
     lua_setfield(L, -2, "KEYS");
     PushArray(L, args);
@@ -343,7 +244,7 @@ void LuaVm::ForgetAllBut(const Libraries& known) {
 Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
   lua_State* L = state_;
   lua_settop(L, 0);
-  UseGlobals(function_globals_);
+  globals_.UseForFunctions();
   const std::string_view code = std::string_view(library.code).substr(library.head_size);
   if (!LoadCodeInTime(code, "@user_function")) {
     std::string error(TextAt(L, -1));
@@ -353,14 +254,14 @@ Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
   LoadedLibrary loaded;
   loaded_ = &loaded;
   deadline_us_ = timeout_ms == 0 ? 0 : MonotonicUs() + timeout_ms * 1000;
-  ReadFunctionGlobalsFrom(load_table_);
+  globals_.ShowLoading();
   SetHook();
   BeginLimits();
   const int failed = lua_pcall(L, 0, 0, 0);
   lua_sethook(L, nullptr, 0, 0);
   EndLimits();
   deadline_us_ = 0;
-  ReadFunctionGlobalsFrom(function_table_);
+  globals_.ShowFunctions();
   loaded_ = nullptr;
   std::string error;
   if (failed != 0) {
@@ -393,7 +294,7 @@ Status LuaVm::RunFunction(ScriptRun& run, const Library& library, const Function
   }
   const auto found = loaded->second.functions.find(function.name);
   if (found == loaded->second.functions.end()) return Status::Reply("ERR Function not found");
-  UseGlobals(function_globals_);
+  globals_.UseForFunctions();
   return Call(run, found->second, keys, args, reply);
 }
 

@@ -3,14 +3,8 @@
 // LuaVm: a Lua state with the sandbox, redis.* and what it has compiled. One run at a time; `Scripting` keeps as many
 // of them as there are runs side by side.
 //
-// Scripts and functions see different globals, both protected (script/sandbox.h):
-//   scripts              the libraries, redis with everything, KEYS, ARGV
-//   functions            the libraries, redis without what is for scripts only
-//   a library's loading  no libraries, redis.register_function and the log
-// A library's code sees the third while it is loaded and the second afterwards, as in Redis: its table of globals is
-// one, and what that reads from is exchanged.
-//
-// What a run may use, and how it is stopped, is in lua_vm_limits.cc.
+// What scripts, functions and libraries see is in script/lua_globals.h. What a run may use, and how it is stopped, is
+// in lua_vm_limits.cc.
 //
 // Thread: whoever has borrowed it; bytes() any.
 #pragma once
@@ -27,8 +21,10 @@
 
 #include "base/result.h"
 #include "resp/reply.h"
+#include "script/compiled_scripts.h"
 #include "script/lib_json.h"
 #include "script/libraries.h"
+#include "script/lua_globals.h"
 #include "script/script_cache.h"
 #include "script/script_memory.h"
 #include "script/script_run.h"
@@ -49,11 +45,7 @@ class LuaVm {
   static LuaVm& Of(lua_State* L);
 
   // ---- scripts
-  // Compiled here already: by its text, by its SHA-1. Null when it is not, or not of the cache any more.
-  const Script* FindBody(std::string_view body) const;
-  const Script* FindSha(std::string_view sha) const;
-  // What Compile has compiled it as, of the cache or not. Null: it has not.
-  const Script* Find(const Script& script) const;
+  const CompiledScripts& compiled() const { return compiled_; }
   // The error is the client's reply.
   Status Compile(std::shared_ptr<const Script> script);
   // The script's reply, or why it was stopped. REQUIRES: compiled here.
@@ -111,15 +103,6 @@ class LuaVm {
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-  struct Compiled {
-    std::shared_ptr<const Script> script;
-    int function = 0;  // reference in Lua's registry
-  };
-  using ScriptMap = std::unordered_map<std::string_view, Compiled, TextHash, std::equal_to<>>;
   struct LoadedLibrary {
     uint64_t id = 0;
     std::unordered_map<std::string, int> functions;  // references, by name
@@ -129,7 +112,6 @@ class LuaVm {
   static void OnSteps(lua_State* L, lua_Debug*);
   static int OnError(lua_State* L);
   bool MayGrow(size_t more);
-  void SettleMemory();
   void BeginLimits();
   void EndLimits();
   void SetHook();
@@ -137,13 +119,7 @@ class LuaVm {
   void BeginRun(ScriptRun& run);
   void EndRun(ScriptRun& run);
   bool LoadCodeInTime(std::string_view code, const char* name);
-  void PushGlobals(void (*push_redis)(lua_State*));
-  void BuildGlobals();
-  void UseGlobals(int globals);
-  void ReadFunctionGlobalsFrom(int table);
   Status RunLibrary(const Library& library, int64_t timeout_ms);
-  void ForgetScript(const Script& script);
-  void ForgetEvicted();
   void Forget(const LoadedLibrary& library);
   void ForgetAllBut(const Libraries& known);
   Status Call(ScriptRun& run, int function, std::span<const std::string_view> keys,
@@ -151,9 +127,8 @@ class LuaVm {
   void ReplyError(const ScriptRun& run, std::string_view instead, Reply& reply);
 
   const uint64_t generation_;
-  ScriptMemory& memory_;
+  ScriptMemoryShare memory_;
   std::atomic<size_t> bytes_{0};
-  size_t taken_ = 0;            // of memory_
   bool is_limited_ = false;     // within a protected call, where an allocation may fail
   size_t grown_ = 0;            // bytes since the last look
   uint64_t charged_ = 0;        // steps since the last look
@@ -163,7 +138,6 @@ class LuaVm {
   bool is_worn_out_ = false;
   bool has_timed_out_ = false;
   const char* stack_base_ = nullptr;
-  lua_State* state_ = nullptr;
   ScriptRun* run_ = nullptr;
   Library* loading_ = nullptr;
   LoadedLibrary* loaded_ = nullptr;  // of `loading_`
@@ -173,17 +147,9 @@ class LuaVm {
   std::vector<std::string_view> arguments_;
   std::string reply_buffer_;
   JsonSettings json_settings_;  // a run's
-
-  // References in Lua's registry.
-  int script_globals_ = 0;       // what scripts see
-  int script_table_ = 0;         // the table behind it, where KEYS and ARGV are set
-  int function_globals_ = 0;     // what a library sees
-  int function_table_ = 0;       // what it reads from when a function runs
-  int load_table_ = 0;           // and while it is loaded
-
-  ScriptMap by_body_;  // the keys are the scripts' own
-  ScriptMap by_sha_;
-  size_t forget_at_;  // with so many of them, those that the cache has evicted go
+  lua_State* const state_;  // made after all that Allocate uses
+  const LuaGlobals globals_;
+  CompiledScripts compiled_;
   std::unordered_map<std::string, LoadedLibrary> libraries_;  // by name; `id` says which one of this name
 };
 

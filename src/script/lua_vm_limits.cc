@@ -21,7 +21,6 @@ constexpr uint64_t kFastLaneSteps = 80000;
 constexpr int64_t kFastLaneUs = 4000;
 constexpr size_t kBytesPerLook = 256 << 10;
 constexpr uint64_t kBytesPerStep = 16;
-constexpr size_t kPiece = 64 << 10;         // of what a state takes of the memory of all
 constexpr size_t kKeptGarbage = 4 << 20;    // that a run may leave to the next one's collector
 constexpr ptrdiff_t kMostStack = 512 << 10;  // that coroutines may take of the thread's stack
 constexpr int64_t kCompileUs = 5 * 1000 * 1000;
@@ -82,24 +81,11 @@ bool LuaVm::MayGrow(size_t more) {
     grown_ = 0;
     if (is_ending()) return false;
   }
-  const size_t wanted = bytes() + more;
-  if (wanted <= taken_) return true;
-  const size_t pieces = (wanted - taken_ + kPiece - 1) / kPiece * kPiece;
-  if (!memory_.Take(pieces)) return false;
-  taken_ += pieces;
-  return true;
-}
-
-// What the state holds is what it has taken, rounded up.
-void LuaVm::SettleMemory() {
-  const size_t holds = (bytes() + kPiece - 1) / kPiece * kPiece;
-  if (holds > taken_) memory_.TakeAlways(holds - taken_);
-  if (holds < taken_) memory_.GiveBack(taken_ - holds);
-  taken_ = holds;
+  return memory_.Cover(bytes() + more);
 }
 
 void LuaVm::BeginLimits() {
-  SettleMemory();
+  memory_.Settle(bytes());
   stack_base_ = StackPlace();
   is_limited_ = true;
   collect_at_ = std::max<size_t>(memory_.limit() / 2, bytes() + kKeptGarbage);
@@ -120,7 +106,7 @@ void LuaVm::EndLimits() {
     lua_gc(state_, LUA_GCRESTART, 0);
     collector_changed_ = false;
   }
-  SettleMemory();
+  memory_.Settle(bytes());
 }
 
 // ---- steps

@@ -3,7 +3,7 @@
 // ScriptMemory: the bytes that all Lua states together may hold. A state takes them in pieces, so that an allocation is
 // a comparison; a state that gets no more answers the script with "not enough memory".
 //
-// Thread: any.
+// Thread: of ScriptMemory any, of ScriptMemoryShare its state's.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +33,39 @@ class ScriptMemory {
  private:
   const uint64_t limit_;
   std::atomic<uint64_t> taken_{0};
+};
+
+// What one Lua state has taken: whole pieces, and after Settle just enough for what the state holds.
+class ScriptMemoryShare {
+ public:
+  explicit ScriptMemoryShare(ScriptMemory& memory) : memory_(memory) {}
+  ~ScriptMemoryShare() { memory_.GiveBack(taken_); }
+  ScriptMemoryShare(const ScriptMemoryShare&) = delete;
+  ScriptMemoryShare& operator=(const ScriptMemoryShare&) = delete;
+
+  uint64_t limit() const { return memory_.limit(); }
+  // Takes what is missing for a state of `bytes`. False: there is not enough left, and nothing was taken.
+  bool Cover(uint64_t bytes) {
+    if (bytes <= taken_) return true;
+    const uint64_t missing = InPieces(bytes - taken_);
+    if (!memory_.Take(missing)) return false;
+    taken_ += missing;
+    return true;
+  }
+  // The state holds `bytes`, whatever the limit is.
+  void Settle(uint64_t bytes) {
+    const uint64_t holds = InPieces(bytes);
+    if (holds > taken_) memory_.TakeAlways(holds - taken_);
+    if (holds < taken_) memory_.GiveBack(taken_ - holds);
+    taken_ = holds;
+  }
+
+ private:
+  static constexpr uint64_t kPiece = 64 << 10;
+  static uint64_t InPieces(uint64_t bytes) { return (bytes + kPiece - 1) / kPiece * kPiece; }
+
+  ScriptMemory& memory_;
+  uint64_t taken_ = 0;
 };
 
 }  // namespace cairn

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CompiledScripts: the scripts that a Lua state has compiled, found by text and by SHA-1. Each is in both maps, and
+// Lua's registry keeps its function until it is forgotten. Scripts that the cache has evicted go when there are many.
+//
+// Thread: the state's.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "script/script_cache.h"
+
+struct lua_State;
+
+namespace cairn {
+
+class CompiledScripts {
+ public:
+  explicit CompiledScripts(lua_State* L) : state_(L) {}
+
+  // Null: it is not here, or was evicted from the cache.
+  const Script* FindBody(std::string_view body) const { return FindCached(by_body_, body); }
+  const Script* FindSha(std::string_view sha) const { return FindCached(by_sha_, sha); }
+  // What the script was compiled as, evicted or not; null: it is not here.
+  const Script* Find(const Script& script) const;
+  // The reference to its function. REQUIRES: it is here.
+  int FunctionOf(const Script& script) const { return by_sha_.find(std::string_view(script.sha))->second.function; }
+
+  // Makes room for the script, which is about to be compiled.
+  void MakeRoomFor(const Script& script);
+  void Add(std::shared_ptr<const Script> script, int function);
+
+ private:
+  struct Compiled {
+    std::shared_ptr<const Script> script;
+    int function = 0;  // reference in Lua's registry
+  };
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using ScriptMap = std::unordered_map<std::string_view, Compiled, TextHash, std::equal_to<>>;
+  static constexpr size_t kFewScripts = 600;
+
+  static const Script* FindCached(const ScriptMap& map, std::string_view key);
+  void Forget(const Script& script);
+  void ForgetEvicted();
+
+  lua_State* const state_;
+  ScriptMap by_body_;  // the keys are the scripts' own
+  ScriptMap by_sha_;
+  size_t forget_at_ = kFewScripts;  // with so many of them, those that the cache has evicted go
+};
+
+}  // namespace cairn
