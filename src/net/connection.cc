@@ -2,7 +2,6 @@
 #include "net/connection.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,11 +17,7 @@ constexpr size_t kReadBytes = IoThread::kReadBytes;
 constexpr size_t kMostFittedBytes = 4 * 1024;  // that are pending are kept in a buffer of their size
 constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
 constexpr size_t kMostSentBytes = 128 * 1024;  // in a turn: a peer that takes gigabytes at once is not alone
-// A query buffer of up to kKeptBytes goes when its client has been idle for kIdleTicks of the timer, a larger one when
-// nothing has needed it since the timer came by last, and one of more than kMostKeptBytes at once.
-constexpr size_t kKeptBytes = 64 * 1024;
-constexpr size_t kMostKeptBytes = 1024 * 1024;
-constexpr int kIdleTicks = 20;
+constexpr size_t kMostKeptBytes = 1024 * 1024;  // of a query buffer; a larger one goes at once
 constexpr size_t kHandshakeBytes = 64 * 1024;  // what OpenSSL takes for one, and for a connection at rest
 constexpr size_t kTlsBytes = 16 * 1024;
 constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies, which output limits do not count
@@ -44,7 +39,7 @@ Connection::Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, s
   MakeEvents();
 }
 
-Connection::~Connection() { ASSERT(read_event_ == nullptr, "a connection is shut before it is destroyed"); }
+Connection::~Connection() { ASSERT(!events_.exist(), "a connection is shut before it is destroyed"); }
 
 void Connection::Start(std::shared_ptr<Client> client) {
   client_ = std::move(client);
@@ -52,7 +47,7 @@ void Connection::Start(std::shared_ptr<Client> client) {
 }
 
 void Connection::LeaveFor(IoThread& thread) {
-  FreeEvents();
+  events_.Free();
   thread_ = &thread;
   waker_->MoveTo(thread);
 }
@@ -61,26 +56,16 @@ void Connection::LeaveFor(IoThread& thread) {
 void Connection::Arrive() {
   MakeEvents();
   WatchRead(true);
-  WatchWrite(AwaitsWritable());
+  events_.WatchWrite(AwaitsWritable());
   OnWake();
 }
 
 void Connection::MakeEvents() {
-  read_event_ = event_new(thread_->base(), fd_, EV_READ | EV_PERSIST, &OnReadable, this);
-  write_event_ = event_new(thread_->base(), fd_, EV_WRITE | EV_PERSIST, &OnWritable, this);
-  deadline_event_ = event_new(thread_->base(), -1, 0, &OnDeadline, this);
-}
-
-void Connection::FreeEvents() {
-  for (event** e : {&read_event_, &write_event_, &deadline_event_}) {
-    if (*e != nullptr) event_free(*e);
-    *e = nullptr;
-  }
-  watches_read_ = watches_write_ = false;
+  events_.Make(thread_->base(), fd_, {&OnReadable, &OnWritable, &OnDeadline, this});
 }
 
 void Connection::Shut() {
-  FreeEvents();
+  events_.Free();
   tls_.reset();
   close(fd_);
   if (client_ != nullptr) client_->OnClosed();
@@ -91,28 +76,8 @@ void Connection::Close() { thread_->Close(this); }
 // ---- events
 
 void Connection::WatchRead(bool on) {
-  if (on != watches_read_) {
-    watches_read_ = on;
-    on ? event_add(read_event_, nullptr) : event_del(read_event_);
-  }
-  // After the event was added: one that is active cannot be.
-  if (on && tls_ != nullptr && tls_->has_more()) event_active(read_event_, EV_READ, 0);
-}
-
-void Connection::WatchWrite(bool on) {
-  if (on == watches_write_) return;
-  watches_write_ = on;
-  if (on) {
-    event_add(write_event_, nullptr);
-  } else {
-    event_del(write_event_);
-  }
-}
-
-void Connection::Schedule(int64_t delay_us) {
-  delay_us = std::max<int64_t>(delay_us, 1);
-  const timeval delay{delay_us / 1000000, delay_us % 1000000};
-  event_add(deadline_event_, &delay);
+  events_.WatchRead(on);
+  if (on && tls_ != nullptr && tls_->has_more()) events_.ReadSoon();
 }
 
 void Connection::OnReadable(int, short, void* self) {
@@ -129,25 +94,25 @@ void Connection::OnReadable(int, short, void* self) {
     connection->ReturnReadBuffer();
     connection->NoteBuffers();
     connection->WatchRead(true);
-    connection->WatchWrite(connection->AwaitsWritable());
+    connection->events_.WatchWrite(connection->AwaitsWritable());
   }
 }
 
 void Connection::OnWritable(int fd, short what, void* self) {
   auto* connection = static_cast<Connection*>(self);
   const std::shared_ptr<Connection> keep = connection->shared_from_this();
-  if (!connection->uncommitted_.empty()) {
-    connection->WatchWrite(false);  // FinishTick sends
+  if (connection->has_uncommitted()) {
+    connection->events_.WatchWrite(false);  // FinishTick sends
     return;
   }
   if (!connection->Flush()) return;
   if (connection->unsent() == 0 && connection->close_after_reply_ && connection->state_ == State::kReading) {
     connection->Close();
   } else if (connection->tls_ != nullptr && connection->tls_->read_wants_write()) {
-    if (connection->is_at_rest() && connection->watches_read_) {
+    if (connection->is_at_rest() && connection->events_.watches_read()) {
       OnReadable(fd, what, self);
     } else {
-      connection->WatchWrite(false);  // the next Flush looks again
+      connection->events_.WatchWrite(false);  // the next Flush looks again
     }
   }
   connection->GoOnAfterReader();
@@ -167,7 +132,7 @@ char* Connection::MakeRoom() {
     return parser_.Reserve(1);
   }
   const size_t missing = parser_.missing_bytes();
-  const bool fills_large = missing > 0 && parser_.capacity() > kKeptBytes;
+  const bool fills_large = missing > 0 && parser_.capacity() > QueryBufferUse::kKeptBytes;
   return parser_.Reserve(std::clamp(missing, fills_large ? 1 : kReadBytes, kMostReadBytes));
 }
 
@@ -194,8 +159,7 @@ bool Connection::ReadSocket() {
       tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
   if (size > 0) {
     parser_.Filled(static_cast<size_t>(size));
-    idle_ticks_ = 0;
-    largest_query_ = std::max(largest_query_, parser_.pending_bytes());
+    query_use_.NoteRead(parser_.pending_bytes());
     NoteBuffers();
     thread_->worker().NoteRead(*client_, static_cast<uint64_t>(size));
     if (!client_->ExceedsQueryLimit(parser_.pending_bytes())) return true;
@@ -211,7 +175,7 @@ bool Connection::ReadSocket() {
 void Connection::RunRequests(bool resume) {
   state_ = State::kInTick;
   wake_pending_ = false;
-  if (out_.empty()) out_ = thread_->TakeOutput();
+  if (out_.size() == 0) out_.Adopt(thread_->TakeOutput());
   const size_t unsent_before = unsent();
   next_ = RunBatch(thread_->worker(), false, resume);
   if (next_ == Next::kRead && parser_.missing_bytes() > kReadBytes) {  // a large argument counts once it is announced
@@ -261,7 +225,7 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
     if (throttle_us_ > 0) return Next::kPark;
     const RequestParser::Outcome outcome = parser_.Next(limits);
     if (outcome == RequestParser::Outcome::kError) {
-      out_.append("-ERR ").append(parser_.error()).append("\r\n");
+      out_.bytes().append("-ERR ").append(parser_.error()).append("\r\n");
       close_after_reply_ = true;
       return Next::kClose;
     }
@@ -277,9 +241,10 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
 }
 
 Connection::Next Connection::RunOne(Worker& worker, bool resume) {
-  client_->TakePushed(out_);  // what was pushed before the request comes before its reply
+  client_->TakePushed(out_.bytes());  // what was pushed before the request comes before its reply
   const size_t start = out_.size();
-  const RunResult result = resume ? worker.Resume(*client_, out_) : worker.Run(*client_, parser_.argv(), out_);
+  const RunResult result = resume ? worker.Resume(*client_, out_.bytes())
+                                  : worker.Run(*client_, parser_.argv(), out_.bytes());
   has_request_ = !resume && (result == RunResult::kWouldWait || result == RunResult::kPaused);
   resumes_ = resume && result == RunResult::kWouldWait;
   is_parked_on_client_ = result == RunResult::kParked;
@@ -294,7 +259,7 @@ Connection::Next Connection::RunOne(Worker& worker, bool resume) {
   retries_ = 0;
   if (missing_.empty()) fetches_ = 0;
   missing_.clear();
-  if ((worker.wrote() || !uncommitted_.empty()) && out_.size() > start) uncommitted_.push_back({start, out_.size()});
+  if ((worker.wrote() || has_uncommitted()) && out_.size() > start) out_.AwaitCommit(start);
   return close_after_reply_ ? Next::kClose : Next::kRunMore;
 }
 
@@ -310,19 +275,6 @@ Connection::Next Connection::WayToWait(Worker& worker) {
 
 // ---- the end of the tick
 
-// Each reply that was to tell of a change becomes the error that says it did not happen.
-void Connection::ReplaceReplies() {
-  if (uncommitted_.empty()) return;
-  const std::string error = thread_->worker().commit_error();
-  std::string kept;
-  size_t end = 0;
-  for (const Range& reply : uncommitted_) {
-    kept.append(out_, end, reply.begin - end).append(error);
-    end = reply.end;
-  }
-  out_ = kept.append(out_, end);
-}
-
 // One that ran nothing because the tick should end would otherwise come back at once, and again.
 bool Connection::NeedsCommit() const {
   if (has_uncommitted()) return true;
@@ -331,13 +283,13 @@ bool Connection::NeedsCommit() const {
 }
 
 void Connection::FinishTick(bool committed) {
-  if (!committed) ReplaceReplies();
-  uncommitted_.clear();
+  if (!committed && has_uncommitted()) out_.Replace(thread_->worker().commit_error());
+  out_.NoteCommitted();
   if (close_now_) {
     Close();
     return;
   }
-  if (!close_after_reply_) client_->TakePushed(out_);
+  if (!close_after_reply_) client_->TakePushed(out_.bytes());
   if (Flush()) Proceed();
 }
 
@@ -355,12 +307,12 @@ void Connection::Proceed() {
       break;
     case Next::kRunMore:
       WatchRead(true);
-      event_active(read_event_, EV_READ, 0);
+      events_.ReadSoon();
       break;
     case Next::kAwaitReader:
       awaits_reader_ = unsent() > client_->most_unsent_bytes() / 2;
       WatchRead(!awaits_reader_ || client_->request_limits().authenticated);
-      if (!awaits_reader_) event_active(read_event_, EV_READ, 0);
+      if (!awaits_reader_) events_.ReadSoon();
       break;
     case Next::kFetch: Fetch(); break;
     // On the slow lane it would queue up for the key and keep the fast lane off it, and so would whoever comes next.
@@ -386,9 +338,9 @@ void Connection::Park() {
   // A client that waits for a key may still hang up; one that is held back must not fill our memory.
   WatchRead(is_parked_on_client_);
   if (throttle_us_ > 0) {
-    Schedule(throttle_us_);
+    events_.Schedule(throttle_us_);
   } else if (client_->deadline_us() > 0) {
-    Schedule(client_->deadline_us() - MonotonicUs());
+    events_.Schedule(client_->deadline_us() - MonotonicUs());
   }
   throttle_us_ = 0;
 }
@@ -406,7 +358,7 @@ void Connection::Fetch() {
 void Connection::GoSlow() {
   state_ = State::kSlow;
   WatchRead(false);
-  WatchWrite(false);
+  events_.WatchWrite(false);
   const auto run = [self = shared_from_this()](Worker& worker) {
     self->next_ = self->RunBatch(worker, true, self->resumes_);
     if (self->next_ == Next::kGoSlow) self->next_ = Next::kRunMore;
@@ -426,12 +378,12 @@ bool Connection::Flush() {
     Close();
     return false;
   }
-  for (size_t left = kMostSentBytes; sent_ < out_.size() && left > 0;) {
-    const size_t most = std::min(out_.size() - sent_, left);
-    const ssize_t size = tls_ == nullptr ? send(fd_, out_.data() + sent_, most, MSG_NOSIGNAL)
-                                         : tls_->Write(out_.data() + sent_, most);
+  for (size_t left = kMostSentBytes; unsent() > 0 && left > 0;) {
+    const std::string_view bytes = out_.unsent().substr(0, left);
+    const ssize_t size = tls_ == nullptr ? send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL)
+                                         : tls_->Write(bytes.data(), bytes.size());
     if (size > 0) {
-      sent_ += static_cast<size_t>(size);
+      out_.NoteSent(static_cast<size_t>(size));
       left -= static_cast<size_t>(size);
       thread_->worker().NoteWritten(static_cast<uint64_t>(size));
     } else if (errno == EAGAIN) {
@@ -441,15 +393,9 @@ bool Connection::Flush() {
       return false;
     }
   }
-  if (sent_ == out_.size()) {
-    sent_ = 0;
-    if (out_.capacity() > std::string().capacity()) thread_->ReturnOutput(std::move(out_));
-    out_ = std::string();
-  } else if (sent_ > out_.size() / 2) {
-    out_.erase(0, sent_);
-    sent_ = 0;
-  }
-  WatchWrite(AwaitsWritable());
+  std::string unused = out_.DropSent();
+  if (unused.capacity() > std::string().capacity()) thread_->ReturnOutput(std::move(unused));
+  events_.WatchWrite(AwaitsWritable());
   NoteBuffers();
   return true;
 }
@@ -498,7 +444,7 @@ void Connection::OnWake() {
 
 // Not at rest, the end of the tick sees to it.
 void Connection::SendPushed() {
-  client_->TakePushed(out_);
+  client_->TakePushed(out_.bytes());
   if (unsent() > 0 && !Flush()) return;
   MoveHome();
   GoOnAfterReader();
@@ -511,10 +457,8 @@ void Connection::MoveHome() {
 
 void Connection::OnTimer(int64_t now_us) {
   if (state_ == State::kSlow || state_ == State::kCommitting) return;
-  if (state_ == State::kReading && !has_request_ && largest_query_ <= kKeptBytes) {
-    parser_.Shrink(idle_ticks_++ < kIdleTicks ? kKeptBytes : 0);
-  }
-  largest_query_ = 0;
+  const size_t kept_bytes = query_use_.EndTick();
+  if (state_ == State::kReading && !has_request_) parser_.Shrink(kept_bytes);
   NoteBuffers();
   const bool too_idle = (state_ == State::kReading && client_->IsIdleTooLong(now_us)) ||
                         (is_at_rest() && client_->IsLoginOverdue(now_us, in_handshake()));

@@ -11,20 +11,44 @@
 // Thread: its I/O thread, except while it is kSlow.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "base/tls_hello.h"
 #include "base/tls_stream.h"
 #include "net/io_thread.h"
+#include "net/output_buffer.h"
 #include "net/service.h"
+#include "net/socket_events.h"
 #include "resp/request_parser.h"
 
-struct event;
-
 namespace cairn {
+
+// How long the query buffer of a connection has had no need of its size.
+class QueryBufferUse {
+ public:
+  void NoteRead(size_t pending_bytes) {
+    idle_ticks_ = 0;
+    largest_ = std::max(largest_, pending_bytes);
+  }
+  // The timer came by. Returns the bytes that the buffer may keep.
+  size_t EndTick() {
+    if (std::exchange(largest_, 0) > kKeptBytes) return SIZE_MAX;
+    return idle_ticks_++ < kIdleTicks ? kKeptBytes : 0;
+  }
+  // A buffer of up to kKeptBytes goes when its client has been idle for kIdleTicks, a larger one after a tick in which
+  // nothing needed it.
+  static constexpr size_t kKeptBytes = 64 * 1024;
+
+ private:
+  static constexpr int kIdleTicks = 20;
+
+  int idle_ticks_ = 0;
+  size_t largest_ = 0;  // bytes that were pending at once since the last tick
+};
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -40,7 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The end of the tick in which it ran something: sends, and goes where its last request left it.
   void FinishTick(bool committed);
   // A reply of its waits for the commit of the tick.
-  bool has_uncommitted() const { return !uncommitted_.empty(); }
+  bool has_uncommitted() const { return out_.has_uncommitted(); }
   // Whether it has to wait for the end of the tick.
   bool NeedsCommit() const;
   // The tick's commit was handed over.
@@ -50,7 +74,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Somebody wants something of it.
   void OnWake();
   // Bytes of replies that wait for the end of the tick or to be taken.
-  size_t unsent() const { return out_.size() - sent_; }
+  size_t unsent() const { return out_.unsent_size(); }
   // Ten times a second.
   void OnTimer(int64_t now_us);
   // It has nothing in hand on its thread, so it may go to another: LeaveFor there, then Arrive on that one.
@@ -59,7 +83,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Arrive();
   // Closes the socket and lets the client go. REQUIRES: not kSlow.
   void Shut();
-  bool is_shut() const { return read_event_ == nullptr; }
+  bool is_shut() const { return !events_.exist(); }
 
  private:
   enum class State : unsigned char { kReading, kInTick, kCommitting, kSlow, kParked };
@@ -69,7 +93,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static void OnWritable(int fd, short what, void* self);
   static void OnDeadline(int fd, short what, void* self);
   void MakeEvents();
-  void FreeEvents();
   char* MakeRoom();
   void ReturnReadBuffer();
   bool BeginTls();
@@ -86,14 +109,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool Flush();
   bool ExceedsOutputLimit();
   void WatchRead(bool on);
-  void WatchWrite(bool on);
-  void Schedule(int64_t delay_us);
   void Park();
   void NoteBuffers();
   bool is_at_rest() const { return state_ == State::kReading || state_ == State::kParked; }
   void SendPushed();
   void MoveHome();
-  void ReplaceReplies();
   void GoOnAfterReader();
   void Close();
 
@@ -107,17 +127,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Client> client_;
   RequestParser parser_;
   bool is_buffer_lent_ = false;     // the parser's is the thread's, for the time of a read and its requests
-  std::string out_;
-  size_t sent_ = 0;                 // of out_
-  struct Range {
-    size_t begin, end;
-  };
-  std::vector<Range> uncommitted_;  // of out_: the replies from the tick's first write on
-  event* read_event_ = nullptr;
-  event* write_event_ = nullptr;
-  event* deadline_event_ = nullptr;
-  bool watches_read_ = false;
-  bool watches_write_ = false;
+  OutputBuffer out_;
+  SocketEvents events_;
   bool awaits_reader_ = false;      // runs nothing until its client has read some of its replies
   bool has_request_ = false;        // parser_.argv() is yet to be run
   bool resumes_ = false;            // the parked request is to be run again
@@ -128,8 +139,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string missing_;             // what its request waits for to be in memory
   int fetches_ = 0;                 // in a row
   int retries_ = 0;                 // of its request
-  int idle_ticks_ = 0;              // of the timer, since something was read
-  size_t largest_query_ = 0;        // that was pending since the timer came by
+  QueryBufferUse query_use_;
   unsigned char requests_before_login_ = 0;  // since it had to pause
   int64_t throttle_us_ = 0;         // how long the qps limit holds it back
 };

@@ -9,7 +9,6 @@ MOST_FIELDS = 25
 
 # (public methods, fields) of those that are larger; each number is never raised, and goes with the class's split.
 LARGER = {
-    "Connection": (30, 32),
     "Follower": (30, 44),
     "Server": (30, 39),       # the composition root: its fields are the parts
     "Session": (30, 52),
