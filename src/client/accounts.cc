@@ -84,7 +84,7 @@ void CloseClientsOf(const ClientRegistry& clients, const UserList& users, const 
   for (const auto& session : clients.All()) {
     {
       std::lock_guard lock(session->mutex());
-      if (std::find(users.begin(), users.end(), session->account) == users.end()) continue;
+      if (std::find(users.begin(), users.end(), session->login.account) == users.end()) continue;
     }
     Close(*session, caller);
   }
@@ -95,7 +95,7 @@ void CloseSubscribersBeyondRules(PubSub& pubsub, const UserList& users, const Se
     std::shared_ptr<AclUser> user;
     {
       std::lock_guard lock(session.mutex());
-      user = session.account;
+      user = session.login.account;
     }
     if (std::find(users.begin(), users.end(), user) == users.end()) return;
     const auto rules = user->rules();
@@ -111,7 +111,7 @@ void LogDenial(AccessLog& log, const CommandTable& table, Session& session, Deni
                std::string_view object, std::string_view username) {
   AccessLogEntry entry{.reason = reason,
                        .in_multi = session.multi.active,
-                       .in_script = session.in_script,
+                       .in_script = session.script.runs,
                        .object = std::string(object),
                        .username = std::string(username),
                        .client = ClientLine(session, table, MonotonicUs())};

@@ -43,7 +43,7 @@ Status WithPrefix(std::string_view text) { return Status::Reply("ERR " + std::st
 
 // ACL WHOAMI
 Status AclWhoAmI(CommandContext& ctx, Args&, Reply& reply) {
-  reply.Bulk(ctx.session().user_name());
+  reply.Bulk(ctx.session().login.user_name());
   return Ok();
 }
 

@@ -31,10 +31,10 @@ Status ClientId(CommandContext& ctx, Args&, Reply& reply) {
 Status ClientGetName(CommandContext& ctx, Args&, Reply& reply) {
   Session& session = ctx.session();
   std::lock_guard lock(session.mutex());
-  if (session.name.empty()) {
+  if (session.names.name.empty()) {
     reply.Null();
   } else {
-    reply.Bulk(session.name);
+    reply.Bulk(session.names.name);
   }
   return Ok();
 }
@@ -63,8 +63,8 @@ Status ClientSetInfo(CommandContext& ctx, Args& args, Reply& reply) {
         "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
   }
   std::lock_guard lock(session.mutex());
-  std::string& text = is_name ? session.lib_name : session.lib_version;
-  session.listed_bytes += value.size() - text.size();
+  std::string& text = is_name ? session.names.lib_name : session.names.lib_version;
+  session.memory.listed_bytes += value.size() - text.size();
   text = value;
   reply.Ok();
   return Ok();
@@ -176,7 +176,7 @@ Status ClientUnblock(const ClientParts& parts, CommandContext&, Args& args, Repl
   const auto id = ParseInt64(id_text);
   if (!id) return Status::Reply(errors::kNotAnInteger);
   const auto session = parts.clients.Find(static_cast<uint64_t>(*id));
-  const bool blocked = session != nullptr && session->is_blocked;
+  const bool blocked = session != nullptr && session->blocking.is_blocked;
   if (blocked) session->Unblock(request);
   reply.Integer(blocked ? 1 : 0);
   return Ok();

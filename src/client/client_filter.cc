@@ -55,8 +55,8 @@ bool ClientFilter::Matches(Session& session, uint64_t my_id) const {
   if (type && *type != own) return false;
   if (skip_me && session.id() == my_id) return false;
   std::lock_guard lock(session.mutex());
-  return (!peer || *peer == session.peer) && (!local || *local == session.local) &&
-         (!user || *user == session.user_name());
+  return (!peer || *peer == session.socket.peer) && (!local || *local == session.socket.local) &&
+         (!user || *user == session.login.user_name());
 }
 
 Result<ClientFilter> ParseKillFilter(Args& args, const Users& users) {

@@ -34,58 +34,58 @@ std::string Flags(const Session& session) {
   if (session.is_monitor) flags.push_back('O');
   if (session.is_replica) flags.push_back('S');
   if (session.is_subscriber()) flags.push_back('P');
-  if (session.is_blocked || session.paused_until_us != 0) flags.push_back('b');
-  if (session.shown_queued >= 0) flags.push_back('x');
-  if (session.shown_tracking & kShowsTracking) flags.push_back('t');
-  if (session.shown_tracking & kShowsBrokenRedirect) flags.push_back('R');
-  if (session.shown_tracking & kShowsBroadcast) flags.push_back('B');
-  if (session.watch_broken) flags.push_back('d');
+  if (session.blocking.is_blocked || session.paused_until_us != 0) flags.push_back('b');
+  if (session.shown.queued >= 0) flags.push_back('x');
+  if (session.shown.tracking & kShowsTracking) flags.push_back('t');
+  if (session.shown.tracking & kShowsBrokenRedirect) flags.push_back('R');
+  if (session.shown.tracking & kShowsBroadcast) flags.push_back('B');
+  if (session.watch.broken) flags.push_back('d');
   if (session.close == CloseRequest::kAfterReply) flags.push_back('c');
   if (session.close == CloseRequest::kNow) flags.push_back('A');
-  if (IsUnixPeer(session.peer)) flags.push_back('U');
+  if (IsUnixPeer(session.socket.peer)) flags.push_back('U');
   if (session.no_evict) flags.push_back('e');
   if (session.no_touch) flags.push_back('T');
   return flags.empty() ? "N" : flags;
 }
 
 std::string_view LastCommand(const Session& session, const CommandTable& table) {
-  const Command* command = table.ByIndex(session.last_command);
+  const Command* command = table.ByIndex(session.activity.last_command);
   return command == nullptr ? std::string_view("NULL") : std::string_view(command->full_name());
 }
 
 }  // namespace
 
 std::string ClientLine(Session& session, const CommandTable& table, int64_t now_us) {
-  const uint64_t query_bytes = session.query_buffer_bytes;
-  const uint64_t used_bytes = query_bytes + session.argument_bytes;
-  const uint64_t query_capacity = session.query_buffer_capacity;
-  const uint64_t output_bytes = session.output_bytes;
-  const uint64_t output_capacity = session.output_capacity;
+  const uint64_t query_bytes = session.memory.query_buffer_bytes;
+  const uint64_t used_bytes = query_bytes + session.memory.argument_bytes;
+  const uint64_t query_capacity = session.memory.query_buffer_capacity;
+  const uint64_t output_bytes = session.memory.output_bytes;
+  const uint64_t output_capacity = session.memory.output_capacity;
   const uint64_t listed_bytes = output_bytes - std::min(output_bytes, kReplyBlockBytes);
   const bool closing = session.close != CloseRequest::kNone;
   const auto subscriptions = [&session](ChannelKind kind) {
-    return static_cast<int64_t>(session.shown_subscriptions[static_cast<size_t>(kind)]);
+    return static_cast<int64_t>(session.shown.subscriptions[static_cast<size_t>(kind)]);
   };
   std::lock_guard lock(session.mutex());
   FieldWriter line;
   line.Add("id", static_cast<int64_t>(session.id()))
-      .Add("addr", session.peer)
-      .Add("laddr", session.local)
-      .Add("fd", session.fd)
-      .Add("name", session.name)
-      .Add("age", (now_us - session.created_us) / 1000000)
-      .Add("idle", (now_us - session.last_active_us) / 1000000)
+      .Add("addr", session.socket.peer)
+      .Add("laddr", session.socket.local)
+      .Add("fd", session.socket.fd)
+      .Add("name", session.names.name)
+      .Add("age", (now_us - session.activity.created_us) / 1000000)
+      .Add("idle", (now_us - session.activity.last_active_us) / 1000000)
       .Add("flags", Flags(session))
       .Add("db", session.db)
       .Add("sub", subscriptions(ChannelKind::kChannel))
       .Add("psub", subscriptions(ChannelKind::kPattern))
       .Add("ssub", subscriptions(ChannelKind::kShard))
-      .Add("multi", session.shown_queued)
+      .Add("multi", session.shown.queued)
       .Add("qbuf", static_cast<int64_t>(query_bytes))
       .Add("qbuf-free",
            static_cast<int64_t>(query_capacity - std::min(used_bytes, query_capacity)))
-      .Add("argv-mem", static_cast<int64_t>(session.argument_bytes))
-      .Add("multi-mem", static_cast<int64_t>(session.queued_bytes))
+      .Add("argv-mem", static_cast<int64_t>(session.memory.argument_bytes))
+      .Add("multi-mem", static_cast<int64_t>(session.memory.queued_bytes))
       .Add("rbs", static_cast<int64_t>(output_capacity))
       .Add("rbp", static_cast<int64_t>(output_capacity))
       .Add("obl", static_cast<int64_t>(output_bytes - listed_bytes))
@@ -96,11 +96,11 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
                      : output_bytes > 0 ? "rw"
                                         : "r")
       .Add("cmd", LastCommand(session, table))
-      .Add("user", session.user_name())
-      .Add("redir", session.shown_redirect)
-      .Add("resp", session.shown_protocol)
-      .Add("lib-name", session.lib_name)
-      .Add("lib-ver", session.lib_version);
+      .Add("user", session.login.user_name())
+      .Add("redir", session.shown.redirect)
+      .Add("resp", session.shown.protocol)
+      .Add("lib-name", session.names.lib_name)
+      .Add("lib-ver", session.names.lib_version);
   return line.Take();
 }
 

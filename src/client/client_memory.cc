@@ -36,7 +36,7 @@ bool IsSpared(const std::shared_ptr<Session>& session) {
 void ClientMemory::Count(Session& session) {
   const bool counts = !session.is_replica && session.close.load(std::memory_order_relaxed) != CloseRequest::kNow;
   const uint64_t now = counts ? session.memory_bytes() : 0;
-  const uint64_t before = session.counted_bytes.exchange(now, std::memory_order_relaxed);
+  const uint64_t before = session.memory.counted_bytes.exchange(now, std::memory_order_relaxed);
   if (now == before) return;
   counted_.fetch_add(now - before, std::memory_order_relaxed);
   if (now > before && is_too_much()) Evict();
@@ -44,15 +44,15 @@ void ClientMemory::Count(Session& session) {
 
 void ClientMemory::CountStranger(Session& session, uint64_t bytes) {
   if (session.close.load(std::memory_order_relaxed) == CloseRequest::kNow) bytes = 0;
-  const uint64_t before = session.stranger_bytes.exchange(bytes, std::memory_order_relaxed);
+  const uint64_t before = session.memory.stranger_bytes.exchange(bytes, std::memory_order_relaxed);
   if (bytes == before) return;
   strangers_.fetch_add(bytes - before, std::memory_order_relaxed);
   if (bytes > before && strangers_.load(std::memory_order_relaxed) > most_of_strangers_) EvictStrangers();
 }
 
 void ClientMemory::Forget(Session& session) {
-  strangers_.fetch_sub(session.stranger_bytes.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
-  counted_.fetch_sub(session.counted_bytes.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
+  strangers_.fetch_sub(session.memory.stranger_bytes.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
+  counted_.fetch_sub(session.memory.counted_bytes.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 void ClientMemory::Reconsider() {
@@ -77,12 +77,12 @@ void ClientMemory::Evict() {
   std::vector<std::shared_ptr<Session>> sessions = clients_.All();
   std::erase_if(sessions, IsSpared);
   std::vector<std::pair<uint64_t, Session*>> by_size;
-  for (const auto& session : sessions) by_size.emplace_back(session->counted_bytes, session.get());
+  for (const auto& session : sessions) by_size.emplace_back(session->memory.counted_bytes, session.get());
   std::sort(by_size.begin(), by_size.end(), std::greater<>());
   const uint64_t spare = sessions.size() < kManyClients ? 0 : limit_ / 16;
   for (const auto& [bytes, session] : by_size) {
     if (counted_.load(std::memory_order_relaxed) + spare <= limit_) return;
-    Log(LogSeverity::kNotice, "Evicting client: id=" + std::to_string(session->id()) + " addr=" + session->peer +
+    Log(LogSeverity::kNotice, "Evicting client: id=" + std::to_string(session->id()) + " addr=" + session->socket.peer +
                                   " tot-mem=" + std::to_string(bytes));
     Disconnect(*session);
   }
@@ -107,7 +107,7 @@ void ClientMemory::EvictStrangers() {
   const std::vector<std::shared_ptr<Session>> sessions = clients_.All();
   std::vector<Stranger> strangers;
   for (const auto& session : sessions) {
-    if (session->stranger_bytes > 0) strangers.push_back({session->stranger_bytes, session.get()});
+    if (session->memory.stranger_bytes > 0) strangers.push_back({session->memory.stranger_bytes, session.get()});
   }
   std::stable_sort(strangers.begin(), strangers.end(),
                    [](const Stranger& a, const Stranger& b) { return a.bytes > b.bytes; });

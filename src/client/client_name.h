@@ -23,8 +23,8 @@ inline Status SetClientName(Session& session, std::string_view name) {
     return Status::Reply("ERR Client names cannot contain spaces, newlines or special characters.");
   }
   std::lock_guard lock(session.mutex());
-  session.listed_bytes += name.size() - session.name.size();
-  session.name = name;
+  session.memory.listed_bytes += name.size() - session.names.name.size();
+  session.names.name = name;
   return Ok();
 }
 

@@ -28,13 +28,13 @@ constexpr uint64_t kUnsentBound = 16 << 20;
 ClientSession::ClientSession(uint64_t id, const Parts& parts, const ConnectionOrigin& origin,
                              std::shared_ptr<ConnectionWaker> waker)
     : Session(id), parts_(parts), waker_(std::move(waker)) {
-  peer = origin.peer;
-  local = origin.local;
-  fd = origin.fd;
-  read_only_port = origin.read_only;
-  account = parts.users.default_user();
-  authenticated = account->is_open();
-  created_us = last_active_us = MonotonicUs();
+  socket.peer = origin.peer;
+  socket.local = origin.local;
+  socket.fd = origin.fd;
+  socket.read_only = origin.read_only;
+  login.account = parts.users.default_user();
+  login.authenticated = login.account->is_open();
+  activity.created_us = activity.last_active_us = MonotonicUs();
 }
 
 void ClientSession::Wake() {
@@ -47,11 +47,11 @@ void ClientSession::RememberReads(std::span<const std::string_view> keys) {
 }
 
 RequestLimits ClientSession::request_limits() const {
-  return {parts_.limits.proto_max_bulk_len.load(std::memory_order_relaxed), is_let_in()};
+  return {parts_.limits.proto_max_bulk_len.load(std::memory_order_relaxed), login.is_let_in()};
 }
 
 int64_t ClientSession::deadline_us() const {
-  return blocked != nullptr ? blocked->deadline_us : paused_until_us.load(std::memory_order_relaxed);
+  return blocking.command != nullptr ? blocking.command->deadline_us : paused_until_us.load(std::memory_order_relaxed);
 }
 
 Client::Wish ClientSession::TakeWish() {
@@ -75,13 +75,13 @@ void ClientSession::Push(std::string_view messages) {
     const bool was_empty = pushed_.empty();
     pushed_.append(messages);
     const int64_t hard = parts_.settings.hard_output_limit(output_class());
-    const uint64_t waiting = pushed_.size() + output_bytes.load(std::memory_order_relaxed);
+    const uint64_t waiting = pushed_.size() + memory.output_bytes.load(std::memory_order_relaxed);
     if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
       close = CloseRequest::kNow;
       std::string().swap(pushed_);
     }
     has_pushed_.store(!pushed_.empty(), std::memory_order_release);
-    pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
+    memory.pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
     if (was_empty || pushed_.empty()) waker_->Wake();
   }
   parts_.memory.Count(*this);
@@ -89,28 +89,28 @@ void ClientSession::Push(std::string_view messages) {
 
 uint64_t ClientSession::unsent_bytes() {
   const std::lock_guard lock(pushed_mutex_);
-  return pushed_.size() + output_bytes.load(std::memory_order_relaxed);
+  return pushed_.size() + memory.output_bytes.load(std::memory_order_relaxed);
 }
 
 void ClientSession::TakePushed(std::string& out) {
   if (!has_pushed_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(pushed_mutex_);
   out.append(pushed_);
-  output_bytes.fetch_add(pushed_.size(), std::memory_order_relaxed);  // unsent_bytes() misses none meanwhile
+  memory.output_bytes.fetch_add(pushed_.size(), std::memory_order_relaxed);  // unsent_bytes() misses none meanwhile
   std::string().swap(pushed_);
-  pushed_capacity.store(0, std::memory_order_relaxed);
+  memory.pushed_capacity.store(0, std::memory_order_relaxed);
   has_pushed_.store(false, std::memory_order_relaxed);
 }
 
 uint64_t ClientSession::most_unsent_bytes() const {
-  if (!is_let_in()) return static_cast<uint64_t>(kMostUnsentBeforeLogin);
+  if (!login.is_let_in()) return static_cast<uint64_t>(kMostUnsentBeforeLogin);
   const uint64_t all_clients = no_evict ? 0 : parts_.memory.limit();
   return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 8, kLeastUnsentBound, kUnsentBound);
 }
 
 // The hard limit is for unsent bytes, and of the buffer up to a half may have been sent.
 bool ClientSession::MayHold(uint64_t bytes) {
-  output_capacity.store(bytes, std::memory_order_relaxed);
+  memory.output_capacity.store(bytes, std::memory_order_relaxed);
   parts_.memory.Count(*this);
   const int64_t hard = parts_.settings.hard_output_limit(output_class());
   if (hard > 0 && static_cast<int64_t>(bytes / 2) > hard && close.load() != CloseRequest::kNow) {
@@ -121,14 +121,14 @@ bool ClientSession::MayHold(uint64_t bytes) {
 }
 
 void ClientSession::LogOutputLimit(uint64_t bytes) {
-  Log(LogSeverity::kWarning, "Client id=" + std::to_string(id()) + " addr=" + peer + " is disconnected: " +
+  Log(LogSeverity::kWarning, "Client id=" + std::to_string(id()) + " addr=" + socket.peer + " is disconnected: " +
                                  std::to_string(bytes) + " bytes of replies exceed client-output-buffer-limit");
 }
 
 bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
   const OutputLimit& limit = parts_.settings.output_limits[static_cast<int>(output_class())];
   const auto bytes = static_cast<int64_t>(unsent_bytes);
-  if (bytes > kMostUnsentBeforeLogin && !is_let_in()) return true;
+  if (bytes > kMostUnsentBeforeLogin && !login.is_let_in()) return true;
   const int64_t hard = parts_.settings.hard_output_limit(output_class());
   if (hard > 0 && bytes >= hard) {
     LogOutputLimit(unsent_bytes);
@@ -153,26 +153,26 @@ bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
 bool ClientSession::IsIdleTooLong(int64_t now_us) const {
   const int64_t timeout_s = parts_.settings.timeout_s.load(std::memory_order_relaxed);
   if (is_subscriber() || is_monitor || is_replica) return false;
-  return timeout_s > 0 && now_us - last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
+  return timeout_s > 0 && now_us - activity.last_active_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
 bool ClientSession::IsLoginOverdue(int64_t now_us, bool in_handshake) const {
-  if (is_let_in() && !in_handshake) return false;
+  if (login.is_let_in() && !in_handshake) return false;
   const int64_t timeout_s = parts_.settings.auth_timeout_s.load(std::memory_order_relaxed);
-  return timeout_s > 0 && now_us - created_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
+  return timeout_s > 0 && now_us - activity.created_us.load(std::memory_order_relaxed) > timeout_s * 1000000;
 }
 
 void ClientSession::NoteBuffers(const BufferUse& use) {
-  query_buffer_bytes.store(use.unread_bytes, std::memory_order_relaxed);
-  argument_bytes.store(use.argument_bytes, std::memory_order_relaxed);
-  query_buffer_capacity.store(use.query_capacity, std::memory_order_relaxed);
-  output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
+  memory.query_buffer_bytes.store(use.unread_bytes, std::memory_order_relaxed);
+  memory.argument_bytes.store(use.argument_bytes, std::memory_order_relaxed);
+  memory.query_buffer_capacity.store(use.query_capacity, std::memory_order_relaxed);
+  memory.output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
   if (is_replica.load(std::memory_order_acquire)) replica->changed.Notify();  // `replica` was set before
-  output_capacity.store(use.output_capacity, std::memory_order_relaxed);
-  tls_bytes.store(use.tls_bytes, std::memory_order_relaxed);
+  memory.output_capacity.store(use.output_capacity, std::memory_order_relaxed);
+  memory.tls_bytes.store(use.tls_bytes, std::memory_order_relaxed);
   parts_.memory.Count(*this);
-  const bool is_stranger = use.in_handshake || !is_let_in();
-  if (is_stranger || stranger_bytes.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+  const bool is_stranger = use.in_handshake || !login.is_let_in();
+  if (is_stranger || memory.stranger_bytes.load(std::memory_order_relaxed) != 0) [[unlikely]] {
     const uint64_t bytes = use.query_capacity + use.output_capacity + use.tls_bytes;
     parts_.memory.CountStranger(*this, is_stranger ? bytes : 0);
   }

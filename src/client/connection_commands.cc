@@ -61,7 +61,7 @@ Status Authenticate(const ConnectionParts& parts, CommandContext& ctx, std::stri
     return Status::Reply(kWrongPassword);
   }
   ctx.session().set_account(std::move(user));
-  ctx.session().authenticated = true;
+  ctx.session().login.authenticated = true;
   return Ok();
 }
 
@@ -115,7 +115,7 @@ Status Hello(const ConnectionParts& parts, CommandContext& ctx, Args& args, Repl
                            "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
     }
   }
-  if (!session.authenticated) return Status::Reply(kHelloNeedsAuth);
+  if (!session.login.authenticated) return Status::Reply(kHelloNeedsAuth);
   session.protocol = static_cast<int>(version);
   reply.set_protocol(session.protocol);
   ReplyHello(ctx, reply);
@@ -152,7 +152,7 @@ Status Reset(const ConnectionParts& parts, CommandContext& ctx, Args&, Reply& re
   session.no_touch = false;
   session.no_evict = false;
   session.set_account(parts.users.default_user());
-  session.authenticated = session.account->is_open();
+  session.login.authenticated = session.login.account->is_open();
   TRY(SetClientName(session, ""));
   reply.Simple("RESET");
   return Ok();

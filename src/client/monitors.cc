@@ -73,7 +73,7 @@ void Monitors::Remove(Session& session) {
 void Monitors::Feed(const Session& session, const Command& command, std::span<const std::string_view> argv) {
   // Scripts are shown, before what they call.
   if ((command.Has(kSkipMonitor) && !command.Has(kRunsScript)) || command.Has(kAdmin)) return;
-  Show(session.db, session.peer, command, argv);
+  Show(session.db, session.socket.peer, command, argv);
 }
 
 void Monitors::FeedCall(int db, const Command& command, std::span<const std::string_view> argv) {

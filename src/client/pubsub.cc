@@ -38,7 +38,7 @@ class Message {
 
 void PushToAll(const std::unordered_set<ClientSession*>& sessions, Message message) {
   for (ClientSession* session : sessions) {
-    session->Push(message.In(session->shown_protocol.load(std::memory_order_relaxed)));
+    session->Push(message.In(session->shown.protocol.load(std::memory_order_relaxed)));
   }
 }
 
@@ -60,17 +60,17 @@ void PubSub::Settle(ClientSession& session, std::string& pushed) {
   for (const Subscriptions::Change& change : subscriptions.changes()) {
     if (change.added) {
       indexes_[static_cast<size_t>(change.kind)][change.name].insert(&session);
-      session.listed_bytes += Session::ListedBytes(change.name);
+      session.memory.listed_bytes += Session::ListedBytes(change.name);
     } else {
       Remove(change.kind, change.name, session);
-      session.listed_bytes -= Session::ListedBytes(change.name);
+      session.memory.listed_bytes -= Session::ListedBytes(change.name);
     }
   }
   subscriptions.Settled();
   for (const ChannelKind kind : {ChannelKind::kChannel, ChannelKind::kPattern, ChannelKind::kShard}) {
-    session.shown_subscriptions[static_cast<size_t>(kind)] = static_cast<uint32_t>(subscriptions.count(kind));
+    session.shown.subscriptions[static_cast<size_t>(kind)] = static_cast<uint32_t>(subscriptions.count(kind));
   }
-  session.shown_protocol = session.protocol;
+  session.shown.protocol = session.protocol;
   session.TakePushed(pushed);
 }
 

@@ -49,7 +49,7 @@ void Tracking::TurnOn(ClientSession& session, const Options& options) {
   tracker.no_loop = options.no_loop;
   for (const std::string& prefix : options.prefixes) {
     if (!tracker.prefixes.insert(prefix).second) continue;
-    session.listed_bytes += Session::ListedBytes(prefix);
+    session.memory.listed_bytes += Session::ListedBytes(prefix);
     prefixes_[prefix].insert(session.id());
   }
 }
@@ -62,7 +62,7 @@ void Tracking::TurnOff(ClientSession& session) {
     const auto clients = prefixes_.find(prefix);
     clients->second.erase(session.id());
     if (clients->second.empty()) prefixes_.erase(clients);
-    session.listed_bytes -= Session::ListedBytes(prefix);
+    session.memory.listed_bytes -= Session::ListedBytes(prefix);
   }
   trackers_.erase(found);
   if (!trackers_.empty()) return;  // what it has read is forgotten when it changes
@@ -168,7 +168,7 @@ void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span
 void Tracking::TellAll() {
   for (const auto& [id, tracker] : trackers_) {
     if (tracker.session == nullptr) continue;
-    Send(tracker, tracker.session->shown_protocol.load() == 3 ? "_\r\n" : "$-1\r\n");
+    Send(tracker, tracker.session->shown.protocol.load() == 3 ? "_\r\n" : "$-1\r\n");
   }
   Readers().swap(readers_);
   items_ = bytes_ = 0;
@@ -206,8 +206,8 @@ void Tracking::Send(const Tracker& tracker, std::string_view what) {
     target = is_leaving ? nullptr : static_cast<ClientSession*>(other.get());
   }
   if (target == nullptr) {
-    tracker.session->shown_tracking |= kShowsBrokenRedirect;
-    if (tracker.session->shown_protocol.load() != 3) return;
+    tracker.session->shown.tracking |= kShowsBrokenRedirect;
+    if (tracker.session->shown.protocol.load() != 3) return;
     Reply reply(message, 3);
     reply.Push(2);
     reply.Bulk("tracking-redir-broken");
@@ -215,7 +215,7 @@ void Tracking::Send(const Tracker& tracker, std::string_view what) {
     tracker.session->Push(message);
     return;
   }
-  if (target->shown_protocol.load() == 3) {
+  if (target->shown.protocol.load() == 3) {
     Reply reply(message, 3);
     reply.Push(2);
     reply.Bulk("invalidate");

@@ -106,8 +106,8 @@ Status TurnOn(const ClientParts& parts, CommandContext& ctx, Request request) {
   if (!ctx.txn().ReadsHold()) return Status::WouldWait();  // from here on it cannot be run again
   tracking.TurnOn(session, request.options);
   session.tracking = request.mode;
-  session.shown_redirect = static_cast<int64_t>(request.options.redirect);
-  session.shown_tracking = request.mode.broadcast ? kShowsTracking | kShowsBroadcast : kShowsTracking;
+  session.shown.redirect = static_cast<int64_t>(request.options.redirect);
+  session.shown.tracking = request.mode.broadcast ? kShowsTracking | kShowsBroadcast : kShowsTracking;
   return Ok();
 }
 
@@ -117,8 +117,8 @@ void EndTracking(Tracking& tracking, Session& session) {
   if (!session.tracking.on) return;
   tracking.TurnOff(static_cast<ClientSession&>(session));
   session.tracking = {};
-  session.shown_redirect = -1;
-  session.shown_tracking = 0;
+  session.shown.redirect = -1;
+  session.shown.tracking = 0;
 }
 
 // CLIENT TRACKING <ON | OFF> [REDIRECT client-id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]
@@ -156,7 +156,7 @@ Status ClientCaching(CommandContext& ctx, Args& args, Reply& reply) {
 
 // CLIENT GETREDIR
 Status ClientGetRedir(CommandContext& ctx, Args&, Reply& reply) {
-  reply.Integer(ctx.session().shown_redirect);
+  reply.Integer(ctx.session().shown.redirect);
   return Ok();
 }
 
@@ -171,13 +171,13 @@ Status ClientTrackingInfo(const ClientParts& parts, CommandContext& ctx, Args&, 
   if (mode.opt_out) flags.push_back("optout");
   if (mode.opt_out && mode.caching) flags.push_back("caching-no");
   if (mode.no_loop) flags.push_back("noloop");
-  if (session.shown_tracking & kShowsBrokenRedirect) flags.push_back("broken_redirect");
+  if (session.shown.tracking & kShowsBrokenRedirect) flags.push_back("broken_redirect");
   reply.Map(3);
   reply.Bulk("flags");
   reply.Set(flags.size());
   for (const std::string_view flag : flags) reply.Bulk(flag);
   reply.Bulk("redirect");
-  reply.Integer(session.shown_redirect);
+  reply.Integer(session.shown.redirect);
   reply.Bulk("prefixes");
   const std::set<std::string> prefixes = parts.tracking.PrefixesOf(session);
   reply.Array(prefixes.size());

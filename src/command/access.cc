@@ -115,8 +115,8 @@ Denial CheckAccess(const AclUser& user, const Command& command,
 }
 
 Denial CheckAccess(Session& session, const Command& command, std::span<const std::string_view> argv) {
-  if (session.account == nullptr || session.account->is_unrestricted()) return {};
-  return CheckRules(session.account_rules(), command, argv);
+  if (session.login.account == nullptr || session.login.account->is_unrestricted()) return {};
+  return CheckRules(session.login.rules(), command, argv);
 }
 
 bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv) {

@@ -63,7 +63,7 @@ Status Dispatcher::CheckGates(const Call& call) {
     return Status::Reply(errors::UnknownSubcommand(call.argv[1], container));
   }
   if (!command->AcceptsArity(call.argv.size())) return Status::Reply(errors::WrongArity(command->full_name()));
-  if (!command->Has(kNoAuth) && !session.is_let_in()) {
+  if (!command->Has(kNoAuth) && !session.login.is_let_in()) {
     return Status::Reply("NOAUTH Authentication required.");
   }
   if (session.multi.active && command->Has(kNoMulti)) {
@@ -72,7 +72,7 @@ Status Dispatcher::CheckGates(const Call& call) {
   if (session.is_replica && command->flags() & (kWrite | kReadonly)) {
     return Status::Reply("ERR Replica can't interact with the keyspace");
   }
-  if (session.account != nullptr && !session.account->is_unrestricted()) TRY(CheckUser(call));
+  if (session.login.account != nullptr && !session.login.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
   if (conditions_.any()) TRY(CheckConditions(call));
   if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store()));
@@ -108,7 +108,7 @@ Status Dispatcher::CheckUser(const Call& call) {
   if (denial_listener_) {
     denial_listener_(call.session, denial.reason, DeniedObject(denial, *call.command, call.argv));
   }
-  return Status::Reply("NOPERM " + DenialText(denial, call.session.user_name(), *call.command));
+  return Status::Reply("NOPERM " + DenialText(denial, call.session.login.user_name(), *call.command));
 }
 
 // What EXEC answered with an error in a command's place.
@@ -124,11 +124,11 @@ void Dispatcher::TellLateDenials(const Call& call) {
 // What scripts were refused; only the run that counts is told of.
 void Dispatcher::TellScriptDenials(const Call& call) {
   if (!denial_listener_ || call.called == nullptr) return;
-  call.session.in_script = true;
+  call.session.script.runs = true;
   for (const ScriptCalls::Refused& refused : call.called->denials) {
     denial_listener_(call.session, refused.reason, refused.object);
   }
-  call.session.in_script = false;
+  call.session.script.runs = false;
 }
 
 // A command that is refused spoils the transaction it was to be queued for; EXEC ends it.
@@ -184,7 +184,7 @@ Status Dispatcher::LockFor(Call& call, bool everything) {
   worker.stripes.clear();
   bool by_key = !everything;
   if (by_key && call.command->Has(kRunsQueue)) {
-    for (const WatchedKey& key : call.session.watched) worker.stripes.push_back(key.stripe);
+    for (const WatchedKey& key : call.session.watch.keys) worker.stripes.push_back(key.stripe);
     TRY(worker.txn.AwaitListener(worker.stripes));
     std::vector<std::string_view> argv;
     for (const QueuedCommand& queued : call.session.multi.queue) {
@@ -258,7 +258,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
                             Reply& reply, bool rerun) {
   Call call{worker, session, argv, table_.Resolve(argv), rerun, true, conditions_.Has(kKeepsExpired)};
   Outcome outcome{.command = call.command};
-  if (call.command != nullptr) session.last_command.store(call.command->index(), std::memory_order_relaxed);
+  if (call.command != nullptr) session.activity.last_command.store(call.command->index(), std::memory_order_relaxed);
   if (Status refused = CheckGates(call); !refused.ok()) {
     Refuse(call, refused.text(), reply);
     outcome.rejected = true;
@@ -363,7 +363,7 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
     call.session.ShowQueued();
     waiters_.Unwatch(call.session);
   }
-  if (call.rerun || call.session.blocked != nullptr) {
+  if (call.rerun || call.session.blocking.command != nullptr) {
     waiters_.Leave(call.session);
     call.session.EndBlock();
   }
@@ -412,13 +412,13 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
     }
     keys.push_back({std::string(row.row()), row.stripe(), exists});
   }
-  if (call.session.blocked == nullptr) {
+  if (call.session.blocking.command == nullptr) {
     auto blocked = std::make_unique<BlockedCommand>();
     for (const std::string_view arg : call.argv) blocked->argv.emplace_back(arg);
     for (auto& [position, text] : call.replaced) blocked->argv[position] = std::move(text);
     blocked->command = call.command;
     if (timeout_ms > 0) blocked->deadline_us = MonotonicUs() + timeout_ms * 1000;
-    call.session.unblock = UnblockRequest::kNone;
+    call.session.blocking.unblock = UnblockRequest::kNone;
     call.session.Block(std::move(blocked));
   }
   waiters_.Park(call.session, keys, UnblocksOnNoKey(*call.command));

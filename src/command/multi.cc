@@ -13,7 +13,7 @@ namespace {
 
 // A watched key whose time has come since WATCH has changed, although nobody committed anything.
 bool AnyExpired(CommandContext& ctx) {
-  for (const WatchedKey& key : ctx.session().watched) {
+  for (const WatchedKey& key : ctx.session().watch.keys) {
     if (key.expire_ms >= 0 && key.expire_ms <= ctx.now_ms()) return true;
   }
   return false;
@@ -66,7 +66,7 @@ Status Exec(CommandContext& ctx, Args&, Reply& reply) {
   multi.ran = false;
   if (!multi.active) return Status::Reply("ERR EXEC without MULTI");
   if (multi.aborted) return Status::Reply("EXECABORT Transaction discarded because of previous errors.");
-  if (ctx.session().watch_broken || AnyExpired(ctx)) {
+  if (ctx.session().watch.broken || AnyExpired(ctx)) {
     reply.NullArray();
     return Ok();
   }
@@ -104,7 +104,7 @@ Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
     existed.push_back(entry.exists());
   }
   for (size_t i = 0; i < watched.size(); ++i) {
-    const auto [key, is_new] = session.watched.insert(std::move(watched[i]));
+    const auto [key, is_new] = session.watch.keys.insert(std::move(watched[i]));
     if (!is_new) continue;
     ctx.waiters().Watch(session, key->db, MakeKeyRow(ctx.txn().keyspace(key->db), key->key), existed[i]);
   }

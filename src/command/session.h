@@ -88,6 +88,94 @@ struct BlockedCommand {
   uint64_t bytes() const;   // that it takes, with its places in the queues of its keys
 };
 
+// The command that the client waits in. The worker has it while it is blocked; other threads see that, and may ask for
+// its end.
+struct Blocking {
+  std::unique_ptr<BlockedCommand> command;
+  std::atomic<bool> is_blocked{false};
+  std::atomic<UnblockRequest> unblock{UnblockRequest::kNone};
+};
+
+// The keys under WATCH. Any thread that changes one of them sets `broken`, and EXEC then refuses.
+struct Watch {
+  std::set<WatchedKey> keys;
+  std::atomic<bool> broken{false};
+};
+
+// A script that is running the session's commands, and the Unix time that it sees for its whole run.
+struct RunningScript {
+  bool runs = false;
+  int64_t time_us = 0;  // 0: none runs
+};
+
+// Where the client came from; not changed after Accept.
+struct ClientSocket {
+  std::string peer;  // "127.0.0.1:50000" or "/path/sock:0"
+  std::string local;
+  int fd = -1;
+  bool read_only = false;  // the port refuses writes
+};
+
+// What a client has said of itself, by CLIENT SETNAME and CLIENT SETINFO. Guarded by Session::mutex().
+struct ClientNames {
+  std::string name;
+  std::string lib_name;
+  std::string lib_version;
+};
+
+// Who the client is. Changed by the session's worker, which also reads it without a lock; other threads read `account`
+// under Session::mutex().
+class Login {
+ public:
+  bool authenticated = true;
+  std::shared_ptr<AclUser> account;  // null where nobody is asked
+
+  std::string_view user_name() const { return account == nullptr ? kDefaultUser : account->name(); }
+  // The account's rules, valid until the next call. REQUIRES: there is an account; the session's worker.
+  const UserRules& rules() { return held_rules_.Of(*account); }
+  // May be served: it has authenticated, or the default user needs no password.
+  bool is_let_in() const { return authenticated || (account != nullptr && account->is_open()); }
+
+ private:
+  HeldRules held_rules_;
+};
+
+// Copies, for other threads, of what only the session's worker may read; the worker keeps them up to date.
+struct ShownState {
+  std::atomic<int> protocol{2};                         // in which others push messages to it
+  std::atomic<uint32_t> subscriptions[kChannelKinds]{};  // by ChannelKind
+  std::atomic<int> queued{-1};                          // commands put aside by MULTI; -1: none is open
+  std::atomic<uint32_t> tracking{0};                    // ShownTracking
+  std::atomic<int64_t> redirect{-1};                    // whom invalidations go to; 0: itself, -1: it does not track
+};
+
+// When the client came and what it last did.
+struct ClientActivity {
+  std::atomic<int64_t> created_us{0};       // monotonic
+  std::atomic<int64_t> last_active_us{0};   // monotonic
+  std::atomic<uint32_t> last_command{~0u};  // Command::index()
+  std::atomic<uint64_t> commands{0};
+};
+
+// The memory that a client takes, by its parts (client/client_memory.h). Each part has one writer at a time.
+struct ClientBytes {
+  std::atomic<uint64_t> query_buffer_bytes{0};
+  std::atomic<uint64_t> argument_bytes{0};  // of the request that is being read
+  std::atomic<uint64_t> query_buffer_capacity{0};
+  std::atomic<uint64_t> output_bytes{0};
+  std::atomic<uint64_t> output_capacity{0};
+  std::atomic<uint64_t> pushed_capacity{0};  // of what others have sent it
+  std::atomic<uint64_t> queued_bytes{0};     // of MultiState
+  std::atomic<uint64_t> listed_bytes{0};     // keys under WATCH, subscriptions, prefixes: ListedBytes of each
+  std::atomic<uint64_t> tls_bytes{0};
+  std::atomic<uint64_t> stranger_bytes{0};   // of those, while it has not authenticated
+  std::atomic<uint64_t> counted_bytes{0};    // Session::memory_bytes() as of the last look
+
+  uint64_t allocated() const {
+    return query_buffer_capacity + output_capacity + pushed_capacity + queued_bytes + listed_bytes + tls_bytes;
+  }
+};
+
 class Session : public ReplyRoom {
  public:
   explicit Session(uint64_t id) : id_(id) {}
@@ -98,97 +186,64 @@ class Session : public ReplyRoom {
 
   // ---- of the worker that runs the session's commands
   int protocol = 2;
-  bool authenticated = true;
   ReplyMode reply_mode = ReplyMode::kOn;
-  bool read_only_port = false;
   MultiState multi;
   // To be called after `multi` has changed.
   void ShowQueued() {
-    shown_queued = multi.active ? static_cast<int>(multi.queue.size()) : -1;
-    queued_bytes.store(multi.bytes, std::memory_order_relaxed);
+    shown.queued = multi.active ? static_cast<int>(multi.queue.size()) : -1;
+    memory.queued_bytes.store(multi.bytes, std::memory_order_relaxed);
   }
-  std::set<WatchedKey> watched;
-  std::unique_ptr<BlockedCommand> blocked;
   Subscriptions subscriptions;
   TrackingMode tracking;
-  bool in_script = false;  // a script is running its commands
-  int64_t script_time_us = 0;  // Unix time, for which it takes now; 0: none runs
+  RunningScript script;
   bool is_primary = false; // a primary's stream: carried out whatever state the server is in
   // In RESP2 a subscriber may say little else, for a reply could not be told from a message.
   bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }
 
   // ---- read by anybody
   std::atomic<int> db{0};
-  std::atomic<int> shown_protocol{2};          // in which others push messages to it
-  std::atomic<uint32_t> shown_subscriptions[kChannelKinds]{};  // by ChannelKind
+  ShownState shown;
   bool is_subscriber() const;
   std::atomic<bool> is_monitor{false};         // MONITOR
   std::atomic<bool> is_replica{false};         // PSYNC
-  std::atomic<int> shown_queued{-1};           // commands put aside by MULTI; -1: none is open
-  std::atomic<uint32_t> shown_tracking{0};     // ShownTracking
-  std::atomic<int64_t> shown_redirect{-1};     // whom invalidations go to; 0: itself, -1: it does not track
   std::atomic<bool> no_touch{false};           // CLIENT NO-TOUCH, NO-EVICT
   std::atomic<bool> no_evict{false};
-  std::atomic<int64_t> created_us{0};          // monotonic
-  std::atomic<int64_t> last_active_us{0};      // monotonic
-  std::atomic<uint32_t> last_command{~0u};     // Command::index()
-  std::atomic<uint64_t> commands{0};
-  std::atomic<uint64_t> query_buffer_bytes{0};
-  std::atomic<uint64_t> argument_bytes{0};     // of the request that is being read
-  std::atomic<uint64_t> query_buffer_capacity{0};
-  std::atomic<uint64_t> output_bytes{0};
-  std::atomic<uint64_t> output_capacity{0};
-  std::atomic<uint64_t> pushed_capacity{0};    // of what others have sent it
-  std::atomic<uint64_t> queued_bytes{0};       // of MultiState
-  std::atomic<uint64_t> listed_bytes{0};       // keys under WATCH, subscriptions, prefixes: ListedBytes of each
-  std::atomic<uint64_t> tls_bytes{0};
-  std::atomic<uint64_t> stranger_bytes{0};     // of those, while it has not authenticated (client/client_memory.h)
-  std::atomic<uint64_t> counted_bytes{0};      // memory_bytes() as of the last look (client/client_memory.h)
+  ClientActivity activity;
+  ClientBytes memory;
   // All the memory it takes.
   uint64_t memory_bytes() const;
   // What is kept under a name for a client, here and where it is looked up by the name.
   static uint64_t ListedBytes(std::string_view name) { return 2 * name.size() + 192; }
+  Blocking blocking;
+  Watch watch;
   void Block(std::unique_ptr<BlockedCommand> command) {
-    blocked = std::move(command);
-    listed_bytes += blocked->bytes();
+    blocking.command = std::move(command);
+    memory.listed_bytes += blocking.command->bytes();
   }
   void EndBlock() {
-    if (blocked != nullptr) listed_bytes -= blocked->bytes();
-    blocked.reset();
+    if (blocking.command != nullptr) memory.listed_bytes -= blocking.command->bytes();
+    blocking.command.reset();
   }
   std::atomic<CloseRequest> close{CloseRequest::kNone};
   std::atomic<int64_t> paused_until_us{0};     // CLIENT PAUSE holds its request back, monotonic; 0: not at all
-  std::atomic<bool> watch_broken{false};       // a watched key was changed by somebody
-  std::atomic<bool> is_blocked{false};
-  std::atomic<UnblockRequest> unblock{UnblockRequest::kNone};
 
   // Guards the strings.
   std::mutex& mutex() { return mutex_; }
-  std::string name;
-  std::string lib_name;
-  std::string lib_version;
-  // Who the client is; null where nobody is asked. Changed by the session's worker, which also reads it unlocked.
-  std::shared_ptr<AclUser> account;
-  std::string_view user_name() const { return account == nullptr ? kDefaultUser : account->name(); }
-  std::string peer;   // "127.0.0.1:50000" or "/path/sock:0"
-  std::string local;
-  int fd = -1;
+  ClientNames names;
+  Login login;
+  ClientSocket socket;
 
   void set_account(std::shared_ptr<AclUser> user) {
     std::lock_guard lock(mutex_);
-    account.swap(user);
+    login.account.swap(user);
   }
-  // The account's rules, valid until the next call. REQUIRES: there is an account; the session's worker.
-  const UserRules& account_rules() { return held_rules_.Of(*account); }
-  // May be served: it has authenticated, or the default user needs no password.
-  bool is_let_in() const { return authenticated || (account != nullptr && account->is_open()); }
 
-  // Wakes the thread that owns the connection, so that it looks at `close` and `unblock` and runs a blocked
+  // Wakes the thread that owns the connection, so that it looks at `close` and `blocking.unblock` and runs a blocked
   // command again. Any thread; must not wait.
   virtual void Wake() {}
   // Lets go of a command that is blocked. Any thread.
   void Unblock(UnblockRequest why) {
-    unblock = why;
+    blocking.unblock = why;
     Wake();
   }
   // The client is about to read these keys and may keep what it gets (CLIENT TRACKING).
@@ -197,7 +252,6 @@ class Session : public ReplyRoom {
  private:
   const uint64_t id_;
   std::mutex mutex_;
-  HeldRules held_rules_;
 };
 
 inline uint64_t BlockedCommand::bytes() const {
@@ -209,12 +263,11 @@ inline uint64_t BlockedCommand::bytes() const {
 
 inline uint64_t Session::memory_bytes() const {
   constexpr uint64_t kOwnBytes = sizeof(Session) + 1024;  // with the connection's
-  return kOwnBytes + query_buffer_capacity + output_capacity + pushed_capacity + queued_bytes + listed_bytes +
-         tls_bytes;
+  return kOwnBytes + memory.allocated();
 }
 
 inline bool Session::is_subscriber() const {
-  for (const std::atomic<uint32_t>& count : shown_subscriptions) {
+  for (const std::atomic<uint32_t>& count : shown.subscriptions) {
     if (count.load(std::memory_order_relaxed) > 0) return true;
   }
   return false;

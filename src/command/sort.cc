@@ -225,7 +225,7 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   Keyspace keys = ctx.keys();
   keys.TellMisses(true);
   const Key key = keys.Name(args.Bytes());
-  const AclUser* account = ctx.session().account.get();
+  const AclUser* account = ctx.session().login.account.get();
   const bool may_read_all = account == nullptr || MayReadAllKeys(*account, ctx.command(), args.all());
   SortOptions options = ReadSortOptions(args, may_store, may_read_all);
   TRY(args.Done());
@@ -235,7 +235,7 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   const bool sortable = type == Type::kList || type == Type::kSet || type == Type::kZset;
   if (entry.exists() && !sortable) return Status::Reply(errors::kWrongType);
   // A set has no order to keep; what is stored, or what a script goes by, must not depend on how it happens to lie.
-  if (options.keeps_order && type == Type::kSet && (options.store || ctx.session().in_script)) {
+  if (options.keeps_order && type == Type::kSet && (options.store || ctx.session().script.runs)) {
     options.keeps_order = false;
     options.alpha = true;
     options.by.reset();

@@ -160,7 +160,7 @@ Status LockKeys(CommandContext& ctx, const Args& args, const ReadRequest& reques
 
 // XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]
 Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
-  const bool again = ctx.session().blocked != nullptr;
+  const bool again = ctx.session().blocking.command != nullptr;
   ReadRequest request = TRY(ReadOptions(ctx, args, /*as_group=*/false));
   const std::vector<StreamId> ids = TRY(ReadIds(ctx, args, request, again));
   Keyspace keys = ctx.keys();
@@ -267,7 +267,7 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckGroups(ctx, args, request));
   Keyspace keys = ctx.keys();
   StreamsReply streams(reply);
-  const bool again = ctx.session().blocked != nullptr;
+  const bool again = ctx.session().blocking.command != nullptr;
   for (size_t i = 0; i < request.streams; ++i) {
     const Key key = keys.Name(request.KeyName(args, i));
     const Stream stream = TRY(Stream::Find(keys, key));

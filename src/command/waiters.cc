@@ -59,7 +59,7 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys, bool u
     parked->keys.push_back(key);
     interest_[key.stripe].fetch_add(1);
   }
-  session.is_blocked.store(true);
+  session.blocking.is_blocked.store(true);
   parked_.emplace(&session, std::move(parked));
 }
 
@@ -74,7 +74,7 @@ void Waiters::Leave(Session& session) {
   }
   WakeThoseInTurn(*parked);
   RemoveParked(*parked);
-  session.is_blocked.store(false);
+  session.blocking.is_blocked.store(false);
   parked_.erase(known);
 }
 
@@ -139,7 +139,7 @@ void Waiters::Watch(Session& session, int db, const RowKey& row, bool existed) {
   auto watched = std::make_unique<Watched>(Watched{&session, db, std::string(row.row()), row.stripe(), existed});
   queues_[watched->row].watching.push_back(watched.get());
   interest_[watched->stripe].fetch_add(1);
-  session.listed_bytes += Session::ListedBytes(watched->row);
+  session.memory.listed_bytes += Session::ListedBytes(watched->row);
   watched_[&session].push_back(std::move(watched));
 }
 
@@ -150,12 +150,12 @@ void Waiters::Unwatch(Session& session) {
       std::erase(queues_[watched->row].watching, watched.get());
       interest_[watched->stripe].fetch_sub(1);
       EraseIfEmpty(watched->row);
-      session.listed_bytes -= Session::ListedBytes(watched->row);
+      session.memory.listed_bytes -= Session::ListedBytes(watched->row);
     }
     watched_.erase(known);
   }
-  session.watched.clear();
-  session.watch_broken.store(false);
+  session.watch.keys.clear();
+  session.watch.broken.store(false);
 }
 
 void Waiters::OnKeyChanged(uint32_t, std::string_view key_row, bool exists) {
@@ -163,7 +163,7 @@ void Waiters::OnKeyChanged(uint32_t, std::string_view key_row, bool exists) {
   const auto queue = queues_.find(key_row);
   if (queue == queues_.end()) return;
   for (const Watched* watched : queue->second.watching) {
-    if (watched->existed || exists) watched->session->watch_broken.store(true);
+    if (watched->existed || exists) watched->session->watch.broken.store(true);
   }
   WakeFirst(queue->second.parked, nullptr);
 }
@@ -183,7 +183,7 @@ void Waiters::OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
       KeyRowParts parts;
       if (!ParseKeyRow(watched->row, parts) || parts.keyspace == keyspaces[watched->db]) continue;
       std::string row(MakeKeyRow(keyspaces[watched->db], parts.key).row());
-      if (watched->existed || is_live(row)) watched->session->watch_broken.store(true);
+      if (watched->existed || is_live(row)) watched->session->watch.broken.store(true);
       MoveWatched(*watched, std::move(row));
     }
   }

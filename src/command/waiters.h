@@ -63,7 +63,7 @@ class Waiters : public CommitListener {
   size_t parked() const;
   Totals totals() const;
 
-  // Sets session.watch_broken when the key changes. A key that did not exist, or whose time had passed, changes when
+  // Sets session.watch.broken when the key changes. A key that did not exist, or whose time had passed, changes when
   // it exists after a commit: that it is deleted is no change. REQUIRES: the stripe is held.
   void Watch(Session& session, int db, const RowKey& row, bool existed);
   void Unwatch(Session& session);

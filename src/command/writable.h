@@ -24,7 +24,7 @@ inline constexpr std::string_view kFullDiskText =
 
 // For this client, on this store. The error is the client's reply.
 inline Status CheckWritable(const Session& session, const Store& store) {
-  if (session.read_only_port) return Status::Reply(kReadOnlyText);
+  if (session.socket.read_only) return Status::Reply(kReadOnlyText);
   if (!store.writable()) return Status::Reply("MISCONF Errors writing to the AOF file: " + store.write_error());
   return Ok();
 }

@@ -20,7 +20,7 @@ bool IsAllowed(const std::atomic<int64_t>& setting, Session& session) {
     case Allowed::kLocal: break;
   }
   std::lock_guard lock(session.mutex());
-  return IsLocalPeer(session.peer);
+  return IsLocalPeer(session.socket.peer);
 }
 
 }  // namespace cairn

@@ -365,7 +365,7 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   received_offset_ = applied_.offset;
   session_ = std::make_unique<PrimarySession>(0);
   session_->db = applied_.db;
-  session_->peer = primary.host + ":" + std::to_string(primary.port);
+  session_->socket.peer = primary.host + ":" + std::to_string(primary.port);
   parser_ = std::make_unique<RequestParser>();
   stream_.clear();
   in_multi_ = 0;
@@ -465,7 +465,7 @@ void Follower::Account(const Command& command, std::span<const std::string_view>
   stats_.OnCommand(command, usec, !error.empty(), error);
   if (parts_.monitors.any()) parts_.monitors.Feed(*session_, command, argv);
   if (!parts_.slow_log.IsSlow(usec) || command.Has(kSkipSlowlog)) return;
-  parts_.slow_log.Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->peer, {});
+  parts_.slow_log.Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->socket.peer, {});
 }
 
 // What has to wait for a stripe lets go of its own first.

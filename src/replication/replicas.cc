@@ -56,7 +56,7 @@ std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
     replica->session = std::static_pointer_cast<ClientSession>(clients_.Find(session.id()));
     replica->id = session.id();
     replica->acked_ms = WallMs();
-    replica->ip = HostOf(session.peer);
+    replica->ip = HostOf(session.socket.peer);
     session.replica = std::move(replica);
   }
   return std::static_pointer_cast<Replica>(session.replica);

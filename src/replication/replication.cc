@@ -98,7 +98,7 @@ Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
   }
   // Who was under way has parked by now; who parks from here on sees that the server keeps what is past its time.
   for (const auto& session : clients_.All()) {
-    if (session->is_blocked) session->Unblock(UnblockRequest::kDemoted);
+    if (session->blocking.is_blocked) session->Unblock(UnblockRequest::kDemoted);
   }
   return Ok();
 }
@@ -348,7 +348,8 @@ void Replication::WakeWaiting() {
 Result<std::optional<int>> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
   std::unique_lock lock(mutex_);
   auto found = waiting_.find(session.id());
-  const bool is_new = found == waiting_.end() || session.blocked == nullptr;  // what it gave up waiting for is another
+  // A wait that the client gave up is another one.
+  const bool is_new = found == waiting_.end() || session.blocking.command == nullptr;
   if (is_new) {
     lock.unlock();
     const uint64_t end = TRY(log_.ReadOffset());

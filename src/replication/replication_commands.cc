@@ -198,7 +198,8 @@ Status Psync(const ReplicationParts& parts, CommandContext& ctx, Args& args, Rep
   const std::string_view id = args.Bytes();
   const auto next = ParseInt64(args.Bytes());
   if (!next) {
-    Log(LogSeverity::kWarning, "Replica " + ClientOf(ctx).peer + " asks for synchronization but with a wrong offset");
+    Log(LogSeverity::kWarning,
+        "Replica " + ClientOf(ctx).socket.peer + " asks for synchronization but with a wrong offset");
     return Status::Reply(errors::kNotAnInteger);
   }
   if (args.More() && args.Keyword("failover")) {
@@ -232,7 +233,8 @@ Result<int64_t> ReadTimeout(std::string_view text) {
 
 // Whether the client must not be kept waiting, or has waited long enough.
 bool GivesUp(const Session& session) {
-  return session.multi.active || session.in_script || (session.blocked != nullptr && session.blocked->timed_out);
+  const BlockedCommand* const blocked = session.blocking.command.get();
+  return session.multi.active || session.script.runs || (blocked != nullptr && blocked->timed_out);
 }
 
 // WAIT numreplicas timeout
@@ -259,7 +261,7 @@ Status WaitAof(const ReplicationParts& parts, CommandContext& ctx, Args& args, R
   if (!wanted || *wanted < 0) return Status::Reply("ERR value is out of range, must be positive");
   ctx.set_block_timeout_ms(TRY(ReadTimeout(args.Bytes())));
   if (replication.primary()) return Status::Reply(kWaitAofOnReplica);
-  const bool is_first = ctx.session().blocked == nullptr;
+  const bool is_first = ctx.session().blocking.command == nullptr;
   StreamLog& log = replication.log();
   if (*local > 0 && is_first) TRY(log.Sync());
   const Replication::Wanted what{.replicas = static_cast<int>(std::min<int64_t>(*wanted, INT32_MAX)), .synced = true};

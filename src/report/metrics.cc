@@ -35,7 +35,7 @@ void WriteProcess(const MetricsParts& parts, MetricsText& text) {
               static_cast<double>(MonotonicUs() - parts.identity.started_us) / 1e6);
   uint64_t blocked = 0;
   const auto sessions = parts.clients.All();
-  for (const auto& session : sessions) blocked += session->is_blocked ? 1 : 0;
+  for (const auto& session : sessions) blocked += session->blocking.is_blocked ? 1 : 0;
   text.Single("connected_clients", kGauge, "Clients that are connected.", static_cast<uint64_t>(sessions.size()));
   text.Single("blocked_clients", kGauge, "Clients that wait in a blocking command.", blocked);
   text.Single("max_clients", kGauge, "maxclients.", static_cast<uint64_t>(parts.settings.maxclients.load()));

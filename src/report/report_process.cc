@@ -87,9 +87,9 @@ Status WriteClients(const ReportParts& parts, CommandContext&, Report& text) {
   uint64_t largest_output = 0;
   const auto sessions = parts.clients.All();
   for (const auto& session : sessions) {
-    blocked += session->is_blocked || session->paused_until_us != 0 ? 1 : 0;
-    largest_input = std::max(largest_input, session->query_buffer_capacity.load());
-    largest_output = std::max(largest_output, session->output_capacity.load());
+    blocked += session->blocking.is_blocked || session->paused_until_us != 0 ? 1 : 0;
+    largest_input = std::max(largest_input, session->memory.query_buffer_capacity.load());
+    largest_output = std::max(largest_output, session->memory.output_capacity.load());
   }
   text.Field("connected_clients", static_cast<uint64_t>(sessions.size()));
   text.Field("cluster_connections", 0);

@@ -65,11 +65,11 @@ Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
 Status RunAsScript(ScriptRun& run, const std::function<Status()>& body) {
   Session& session = run.ctx.session();
   const int db = session.db;
-  session.in_script = true;
-  session.script_time_us = WallUs();
+  session.script.runs = true;
+  session.script.time_us = WallUs();
   Status status = body();
-  session.script_time_us = 0;
-  session.in_script = false;
+  session.script.time_us = 0;
+  session.script.runs = false;
   session.db = db;
   if (status.ok()) {
     for (const auto& [severity, line] : run.log) Log(severity, line);

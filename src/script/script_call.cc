@@ -31,7 +31,7 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
   Session& session = run.ctx.session();
   if (const Denial denial = CheckAccess(session, *command, argv)) {
     run.ctx.script_calls().denials.push_back({denial.reason, std::string(DeniedObject(denial, *command, argv))});
-    return "ERR ACL failure in script: " + DenialText(denial, session.user_name(), *command);
+    return "ERR ACL failure in script: " + DenialText(denial, session.login.user_name(), *command);
   }
   if (run.read_only && (command->flags() & (kWrite | kMayReplicate))) {
     return "ERR Write commands are not allowed from read-only scripts.";

@@ -110,16 +110,16 @@ bool BaseWorker::RequestMayChangeData(const ClientSession& session, const Comman
 RunResult BaseWorker::Resume(Client& client, std::string& out) {
   auto& session = static_cast<ClientSession&>(client);
   wrote_ = wakes_ = false;
-  if (session.blocked == nullptr) return RunResult::kDone;
-  UnblockRequest why = session.unblock.exchange(UnblockRequest::kNone);
-  const int64_t deadline_us = session.blocked->deadline_us;
+  if (session.blocking.command == nullptr) return RunResult::kDone;
+  UnblockRequest why = session.blocking.unblock.exchange(UnblockRequest::kNone);
+  const int64_t deadline_us = session.blocking.command->deadline_us;
   if (why == UnblockRequest::kNone && deadline_us > 0 && MonotonicUs() >= deadline_us) {
     why = UnblockRequest::kTimeout;
   }
-  if (why == UnblockRequest::kTimeout && session.blocked->command->Has(kAnswersTimeout)) {
-    session.blocked->timed_out = true;
+  if (why == UnblockRequest::kTimeout && session.blocking.command->command->Has(kAnswersTimeout)) {
+    session.blocking.command->timed_out = true;
   } else if (why != UnblockRequest::kNone) {
-    const Command& command = *session.blocked->command;
+    const Command& command = *session.blocking.command->command;
     const size_t start = out.size();
     Reply reply(out, session.protocol);
     parts_.dispatcher.GiveUp(session, why, reply);
@@ -127,8 +127,8 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
     stats_.OnCommand(command, 0, !error.empty(), error);
     return why == UnblockRequest::kDemoted ? RunResult::kClose : RunResult::kDone;
   }
-  // The command's end frees session.blocked, and its arguments with it.
-  const std::vector<std::string> owned = session.blocked->argv;
+  // The command's end frees session.blocking.command, and its arguments with it.
+  const std::vector<std::string> owned = session.blocking.command->argv;
   const std::vector<std::string_view> argv(owned.begin(), owned.end());
   return RunRequest(session, argv, out, true);
 }
@@ -151,12 +151,12 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     return RunResult::kWouldWait;
   }
   if (outcome.command == nullptr && CrossProtocolAlarm::IsHttp(argv[0])) {
-    parts_.cross_protocol.Sound(session.peer);
+    parts_.cross_protocol.Sound(session.socket.peer);
     return RunResult::kAbort;
   }
   AfterRequest(outcome, out, start);
   const int64_t ended_us = MonotonicUs();
-  session.last_active_us.store(ended_us, std::memory_order_relaxed);
+  session.activity.last_active_us.store(ended_us, std::memory_order_relaxed);
   if (parts_.monitors.any() && !outcome.rejected && !rerun) Feed(session, outcome, argv);
   if (outcome.verdict == Verdict::kParked) return RunResult::kParked;
   const int64_t usec = ended_us - started_us;
@@ -212,7 +212,7 @@ void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome,
 // What was pushed to the client until the request changed its subscriptions or its protocol comes before the reply
 // that says so, at `start`.
 void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start) {
-  const bool new_protocol = session.protocol != session.shown_protocol.load(std::memory_order_relaxed);
+  const bool new_protocol = session.protocol != session.shown.protocol.load(std::memory_order_relaxed);
   const bool leaves_monitor = was_monitor && !session.is_monitor.load(std::memory_order_relaxed);
   if (!new_protocol && !leaves_monitor && !session.subscriptions.changed()) return;
   std::string before;
@@ -242,7 +242,7 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
     return;
   }
   if (outcome.queued) return;
-  session.commands.fetch_add(1, std::memory_order_relaxed);
+  session.activity.commands.fetch_add(1, std::memory_order_relaxed);
   if (outcome.called != nullptr) stats_.OnScriptCalls(*outcome.called);
   const std::string_view error = ErrorOf(reply);
   const bool passed_on = outcome.called != nullptr && outcome.called->HasError(error);
@@ -260,7 +260,7 @@ void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const 
                           int64_t usec) {
   if (command.Has(kSkipSlowlog)) return;
   const std::lock_guard lock(session.mutex());
-  parts_.slow_log.Add(RedactSecrets(command, argv), usec, session.peer, session.name);
+  parts_.slow_log.Add(RedactSecrets(command, argv), usec, session.socket.peer, session.names.name);
 }
 
 // ---- fast lane

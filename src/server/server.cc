@@ -61,7 +61,7 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
       session_parts_{settings(), config_->limits(), users_, clients_, client_memory_, dispatcher_, pubsub_, tracking_,
                      monitors_, [this](ClientSession& session) { replication_->Forget(session); }} {
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
-    LogDenial(access_log_, table_, session, reason, object, session.user_name());
+    LogDenial(access_log_, table_, session, reason, object, session.login.user_name());
   });
 }
 

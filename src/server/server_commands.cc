@@ -21,7 +21,7 @@ namespace {
 
 // TIME
 Status Time(CommandContext& ctx, Args&, Reply& reply) {
-  const int64_t script_us = ctx.session().script_time_us;
+  const int64_t script_us = ctx.session().script.time_us;
   const int64_t now_us = script_us != 0 ? script_us : WallUs();
   reply.Array(2);
   reply.BulkInteger(now_us / 1000000);
