@@ -10,17 +10,10 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/thread.h"
-#include "client/announcer.h"
-#include "client/monitors.h"
-#include "client/redact.h"
-#include "command/dispatch.h"
 #include "config/config.h"
 #include "rdb/rdb_file.h"
 #include "replication/reload.h"
 #include "replication/stream_log.h"
-#include "stats/slow_log.h"
-#include "stats/stats.h"
-#include "storage/batch.h"
 #include "storage/disk_reserve.h"
 #include "storage/format.h"
 #include "storage/store.h"
@@ -33,22 +26,6 @@ constexpr int64_t kLongestPauseMs = 2000;
 constexpr int64_t kAckMs = 1000;
 constexpr int64_t kNoRoomPauseMs = 60000;
 constexpr size_t kReadBytes = 256 * 1024;
-constexpr size_t kCommitBytes = 512 * 1024;
-constexpr size_t kCommitRows = 512;  // who reads one of them waits for the commit
-constexpr int kMostTries = 8;
-
-// What the primary says is run in the name of a client that no gate applies to.
-class PrimarySession : public Session {
- public:
-  explicit PrimarySession(uint64_t id) : Session(id) { is_primary = true; }
-};
-
-// A primary says nothing else: what is told of a change, and what frames it.
-bool IsForReplicas(const Command& command) {
-  if (command.flags() & (kWrite | kMayReplicate | kRunsQueue | kRunsScript)) return true;
-  const std::string_view name = command.top().row().name;
-  return name == "select" || name == "multi" || name == "script";
-}
 
 // Whether something is being loaded: for as long as this lives.
 class LoadingFlag {
@@ -96,14 +73,12 @@ class LifeSigns {
 
 Follower::Follower(const Parts& parts, StreamLog& log, Events events)
     : parts_(parts), events_(std::move(events)), log_(log), receiver_(parts.config.Text("dir") + "/sync-received"),
-      random_(static_cast<uint64_t>(WallUs())), stats_(parts.stats.AddWorker()) {}
+      applier_(parts.applier, log) {}
 
 Follower::~Follower() { Stop(); }
 
 void Follower::Start() {
-  txn_ = std::make_unique<Transaction>(parts_.store);
-  txn_->effects().Mute(true);
-  txn_->KeepExpired(true);
+  applier_.Start();
   thread_ = StartThread("follow", [this] { Run(); });
 }
 
@@ -117,7 +92,7 @@ void Follower::Stop() {
     if (thread_.joinable()) AwaitRest(lock);
   }
   if (thread_.joinable()) thread_.join();
-  txn_.reset();
+  applier_.Stop();
 }
 
 void Follower::Follow(const PrimaryAddress& primary, bool failover) {
@@ -178,9 +153,7 @@ void Follower::Run() {
     const Status status = FollowOnce(primary);
     const bool was_up = state_ == State::kConnected;
     link_.Close();
-    txn_->AbandonCommand();
-    txn_->Discard();
-    static_cast<void>(txn_->announcements().Take());  // they come again with what is not committed
+    applier_.Abandon();
     events_.on_link(false);
     lock.lock();
     if (epoch != epoch_ || stopping_) continue;
@@ -226,7 +199,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   TRY(link_.Introduce(options));
   if (!wanted_) return Status::Io("not wanted any more");
   const bool has_database = log_.applied().db < parts_.store.databases().size();  // `databases` may be fewer now
-  const bool goes_on = log_.can_continue() && !is_damaged_ && has_database;
+  const bool goes_on = log_.can_continue() && !applier_.is_damaged() && has_database;
   const History history = log_.history();
   const PrimaryLink::Answer answer =
       TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1, asks_failover_));
@@ -238,7 +211,8 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
       transfer_.is_needed = true;
       TRY(CheckRoom());
       TRY(LoadEverything(answer));
-      transfer_.is_needed = is_damaged_ = false;
+      transfer_.is_needed = false;
+      applier_.NoteAdopted();
       ++full_syncs_;
       break;
     case PrimaryLink::Answer::Kind::kContinue:
@@ -275,8 +249,8 @@ Status Follower::KeepAlive() {
 }
 
 void Follower::NoteProgress(uint64_t received, uint64_t total) {
-  sync_size_ = total;
-  sync_received_ = received;
+  transfer_.size = total;
+  transfer_.received = received;
   last_io_ms_ = WallMs();
   static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
   const DiskReserve& reserve = parts_.store.disk_reserve();
@@ -289,7 +263,7 @@ void Follower::NoteProgress(uint64_t received, uint64_t total) {
 }
 
 Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
-  sync_size_ = sync_received_ = 0;
+  transfer_.size = transfer_.received = 0;
   transfer_.lacks_room = false;
   ShowState(State::kSync);
   Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
@@ -318,7 +292,7 @@ Status Follower::BeforeAdopting(const PrimaryLink::Answer& answer, int64_t selec
 }
 
 Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
-  sync_size_ = link_.file_size();
+  transfer_.size = link_.file_size();
   ReloadOptions options;
   options.keeps_expired = true;
   options.on_progress = [this](uint64_t position) { NoteProgress(position, link_.file_size()); };
@@ -328,8 +302,8 @@ Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
     const int64_t selected = db == reloaded.aux.end() ? 0 : ParseInt64(db->second).value_or(0);
     return BeforeAdopting(answer, selected, txn, adoption);
   };
-  const LoadingFlag loading(is_loading_);
-  const Reloaded reloaded = TRY(ReplaceDataset(parts_.dataset, *txn_, link_.Source(), options));
+  const LoadingFlag loading(transfer_.is_loading);
+  const Reloaded reloaded = TRY(ReplaceDataset(parts_.dataset, applier_.txn(), link_.Source(), options));
   adoption->Done();
   Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) +
                                 " keys loaded");
@@ -339,16 +313,16 @@ Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
 // What has come is kept when the link breaks. Once the files are being taken in they are not in their place any more.
 Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& head) {
   const auto on_progress = [this](uint64_t received, uint64_t total) { NoteProgress(received, total); };
-  const LoadingFlag loading(is_loading_);
+  const LoadingFlag loading(transfer_.is_loading);
   TRY(receiver_.Receive(link_.wire(), head, parts_.config.settings().repl_timeout_s * 1000, on_progress));
   Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received " + std::to_string(receiver_.files().size()) +
-                                " files of " + std::to_string(sync_received_) + " bytes, of which " +
+                                " files of " + std::to_string(transfer_.received) + " bytes, of which " +
                                 std::to_string(receiver_.spared()) + " were there already");
   std::unique_ptr<StreamLog::Adoption> adoption;
   const int64_t selected = receiver_.content().selected_db;
   const LifeSigns life_signs(link_.wire());
   Result<uint64_t> keys =
-      AdoptRowFiles(parts_.dataset, *txn_, receiver_.files(), head.first, receiver_.content(),
+      AdoptRowFiles(parts_.dataset, applier_.txn(), receiver_.files(), head.first, receiver_.content(),
                     [&](Transaction& txn) { return BeforeAdopting(answer, selected, txn, adoption); });
   if (!keys.ok()) receiver_.Drop();
   const uint64_t loaded = TRY(std::move(keys));
@@ -361,14 +335,8 @@ Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& h
 // ---- the stream
 
 Status Follower::CarryOut(const PrimaryAddress& primary) {
-  applied_ = log_.applied();
-  received_offset_ = applied_.offset;
-  session_ = std::make_unique<PrimarySession>(0);
-  session_->db = applied_.db;
-  session_->socket.peer = primary.host + ":" + std::to_string(primary.port);
-  parser_ = std::make_unique<RequestParser>();
-  stream_.clear();
-  in_multi_ = 0;
+  applier_.Begin(primary.host + ":" + std::to_string(primary.port));
+  received_offset_ = applier_.applied_offset();
   last_io_ms_ = WallMs();
   ShowState(State::kConnected);
   events_.on_link(true);
@@ -376,8 +344,8 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
   while (wanted_) {
     TRY(CheckRoom());
     TRY(ReadSome());
-    TRY(RunBuffered());
-    parser_->Shrink(2 * kReadBytes);
+    TRY(applier_.RunBuffered());
+    applier_.parser().Shrink(2 * kReadBytes);
     TRY(AckWhenDue());
     if (WallMs() - last_io_ms_ > parts_.config.settings().repl_timeout_s * 1000) {
       return Status::Io("no data nor PING received...");
@@ -388,128 +356,27 @@ Status Follower::CarryOut(const PrimaryAddress& primary) {
 
 Status Follower::ReadSome() {
   // What is announced has not come yet: no more is taken than has come before.
-  const size_t most = std::max(kReadBytes, parser_->pending_bytes());
+  RequestParser& parser = applier_.parser();
+  const size_t most = std::max(kReadBytes, parser.pending_bytes());
   const int64_t until_ack_ms = std::clamp<int64_t>(acked_ms_ + kAckMs - WallMs(), 0, kAckMs);
-  char* const place = parser_->Reserve(std::clamp(parser_->missing_bytes(), kReadBytes, most));
-  const size_t got = TRY(link_.wire().Read(place, parser_->reserved(), until_ack_ms));
+  char* const place = parser.Reserve(std::clamp(parser.missing_bytes(), kReadBytes, most));
+  const size_t got = TRY(link_.wire().Read(place, parser.reserved(), until_ack_ms));
   if (got == 0) return Ok();
-  parser_->Filled(got);
+  parser.Filled(got);
   received_offset_ += got;
   last_io_ms_ = WallMs();
   return Ok();
 }
 
-// Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
-Status Follower::RunBuffered() {
-  auto outcome = RequestParser::Outcome::kRequest;
-  while (outcome == RequestParser::Outcome::kRequest) {
-    outcome = ahead_.Read(*parser_, *txn_, session_->db);
-    clock_us_ = MonotonicUs();
-    for (const StreamAhead::Request& request : ahead_.requests()) TRY(RunRequest(request));
-  }
-  if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
-  return session_->multi.active ? Ok() : CommitApplied();
+Status Follower::AckWhenDue() {
+  return applier_.TakeAckRequest() || WallMs() - acked_ms_ >= kAckMs ? SendAck() : Ok();
 }
-
-Status Follower::RunRequest(const StreamAhead::Request& request) {
-  if (!request.argv.empty() && request.raw.front() != '*') return Damaged("a command as people type them");
-  if (!request.argv.empty()) TRY(RunCommand(request.argv));
-  if (request.raw.size() > kMostLogDataBytes - stream_.size()) return Damaged("a transaction of more than 4 GB");
-  stream_.append(request.raw);
-  in_multi_ = session_->multi.active ? in_multi_ + request.raw.size() : 0;
-  const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||
-                        stream_.size() > kCommitBytes;
-  if (!is_large || session_->multi.active) return Ok();
-  TRY(CommitApplied());
-  clock_us_ = MonotonicUs();
-  return Ok();
-}
-
-// To go on from where it is would be to meet the same bytes again, or to take more of what was not meant.
-Status Follower::Damaged(const std::string& how) {
-  is_damaged_ = true;
-  return Status::Io("the stream is damaged, everything is asked for again: " + how);
-}
-
-Status Follower::CommitApplied() {
-  if (stream_.empty()) return Ok();
-  const Applied applied{applied_.offset + stream_.size(), session_->db};
-  log_.AddApplied(*txn_, applied, stream_);
-  TRY(txn_->Commit(CommitMode::kWait));
-  parts_.announcer.Deliver(*txn_);
-  applied_ = applied;
-  log_.NoteApplied(applied);
-  stream_.clear();
-  return Ok();
-}
-
-Status Follower::RunCommand(std::span<const std::string_view> argv) {
-  if (IsCommand(argv, "ping")) return Ok();
-  if (IsCommand(argv, "replconf")) {
-    ack_wanted_ = ack_wanted_ || (argv.size() > 1 && EqualsIgnoreCase(argv[1], "getack"));
-    return Ok();
-  }
-  const Settings& settings = parts_.config.settings();
-  const auto kept = archive_filter_.Apply(argv, settings.replica_ignore_del, settings.replica_ignore_expire);
-  return kept.empty() ? Ok() : RunRetried(kept);
-}
-
-// As of a client's command, which counts when it is run and not when EXEC is still to come.
-void Follower::Account(const Command& command, std::span<const std::string_view> argv, int64_t usec,
-                       std::string_view error) {
-  if (session_->multi.active && !command.Has(kNotQueued)) return;
-  for (const QueuedCommand& queued : std::exchange(ran_, {})) {
-    Account(*queued.command, std::vector<std::string_view>(queued.argv.begin(), queued.argv.end()), queued.usec,
-            queued.error);
-  }
-  stats_.OnCommand(command, usec, !error.empty(), error);
-  if (parts_.monitors.any()) parts_.monitors.Feed(*session_, command, argv);
-  if (!parts_.slow_log.IsSlow(usec) || command.Has(kSkipSlowlog)) return;
-  parts_.slow_log.Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->socket.peer, {});
-}
-
-// What has to wait for a stripe lets go of its own first.
-Status Follower::RunRetried(std::span<const std::string_view> argv) {
-  CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
-  const Command* const command = parts_.table.ResolveAny(argv);
-  if (command != nullptr && !IsForReplicas(*command)) {
-    Log(LogSeverity::kWarning, "== CRITICAL == The primary sends '" + std::string(command->full_name()) +
-                                   "', which is no command for replicas; it is passed over");
-    return Ok();
-  }
-  const int64_t begin_us = clock_us_;
-  for (int tries = 0;; ++tries) {
-    reply_.clear();
-    Reply reply(reply_, 2);
-    const Status status = parts_.dispatcher.Apply(worker, *session_, command, argv, reply, tries > 1, ran_);
-    if (!status.Is(Code::kWouldWait)) {
-      clock_us_ = MonotonicUs();
-      if (command != nullptr) Account(*command, argv, clock_us_ - begin_us, status.text());
-      if (!status.ok()) {
-        Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +
-                                       std::string(status.text()) + "' after processing the command '" +
-                                       std::string(argv[0]) + "'");
-      }
-      return status.Is(Code::kIo) || status.Is(Code::kCorruption) ? Status::Io(status.text()) : Ok();
-    }
-    if (tries == kMostTries) return Status::Io("a command could not be run");
-    // The bytes of a MULTI that is being run are not carried out yet.
-    std::string open = stream_.substr(stream_.size() - in_multi_);
-    stream_.resize(stream_.size() - in_multi_);
-    Status committed = CommitApplied();
-    stream_.append(open);
-    TRY(std::move(committed));
-    txn_->Discard();
-  }
-}
-
-Status Follower::AckWhenDue() { return ack_wanted_ || WallMs() - acked_ms_ >= kAckMs ? SendAck() : Ok(); }
 
 Status Follower::SendAck() {
-  ack_wanted_ = false;
   acked_ms_ = WallMs();
-  const std::string offset = std::to_string(applied_.offset);
-  const std::string synced = std::to_string(std::min(applied_.offset, log_.synced_offset()));
+  const uint64_t applied = applier_.applied_offset();
+  const std::string offset = std::to_string(applied);
+  const std::string synced = std::to_string(std::min(applied, log_.synced_offset()));
   return link_.wire().SendCommand({"REPLCONF", "ACK", offset, "FACK", synced}, kAckMs);
 }
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Follower: the link of a replica to its primary. It connects, asks to go on where it stopped or for
-// everything, and carries out the stream through the ordinary command functions; when the link
-// breaks it tries again, with pauses that grow.
-//
-// Exactly once: how far the stream was carried out is a row of the same batch as what it did
-// (StreamLog::AddApplied), so kill -9 at any moment leaves data and offset in step. What stands
-// between MULTI and EXEC is one batch.
+// everything, and has the stream carried out (replication/stream_applier.h); when the link breaks it
+// tries again, with pauses that grow.
 //
 // The first transfer is loaded beside the present data, which goes on being served, and takes its
 // place in one commit.
@@ -23,31 +19,18 @@
 #include <thread>
 #include <vector>
 
-#include "base/random.h"
 #include "base/result.h"
-#include "command/session.h"
-#include "replication/archive_filter.h"
 #include "replication/file_receiver.h"
-#include "replication/history.h"
 #include "replication/primary_link.h"
-#include "replication/stream_ahead.h"
+#include "replication/stream_applier.h"
 #include "replication/stream_log.h"
-#include "resp/request_parser.h"
-#include "storage/transaction.h"
 
 namespace cairn {
 
-class Announcer;
-class CommandTable;
 class Config;
-class Dispatcher;
-class Monitors;
-class SlowLog;
-class Stats;
 class Store;
 class Tls;
 struct DatasetParts;
-class WorkerStats;
 
 // A replica's first transfer and the room that it needs on the disk.
 struct FirstTransfer {
@@ -56,6 +39,10 @@ struct FirstTransfer {
   // It begins again when so much room is left, or at this time: the primary may have less data by then.
   uint64_t room_wanted = 0;
   std::atomic<int64_t> again_ms{0};
+  // Bytes; a size of 0 is not known.
+  std::atomic<uint64_t> size{0};
+  std::atomic<uint64_t> received{0};
+  std::atomic<bool> is_loading{false};  // it is being loaded beside the data that is served
 };
 
 struct PrimaryAddress {
@@ -72,13 +59,8 @@ class Follower {
     Store& store;
     Config& config;
     Tls& tls;
-    Dispatcher& dispatcher;
-    const CommandTable& table;
-    Stats& stats;
-    SlowLog& slow_log;
-    Monitors& monitors;
-    const Announcer& announcer;
     const DatasetParts& dataset;
+    StreamApplier::Parts applier;
   };
   struct Events {
     std::function<void(bool up)> on_link;
@@ -107,11 +89,8 @@ class Follower {
   // Unix time in ms of the last byte from the primary, of the link's end, of the last byte of a transfer.
   int64_t last_io_ms() const { return last_io_ms_; }
   int64_t down_since_ms() const { return down_since_ms_; }
-  // Of the transfer, in bytes; a size of 0 is not known.
-  uint64_t sync_size() const { return sync_size_; }
-  uint64_t sync_received() const { return sync_received_; }
-  // Whether a transfer is being loaded beside the data that is served. Thread: any.
-  bool is_loading() const { return is_loading_; }
+  // Its atomics may be read by any thread.
+  const FirstTransfer& transfer() const { return transfer_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
   uint64_t received_offset() const { return received_offset_; }
@@ -133,13 +112,6 @@ class Follower {
                         std::unique_ptr<StreamLog::Adoption>& adoption);
   Status CarryOut(const PrimaryAddress& primary);
   Status ReadSome();
-  Status RunBuffered();
-  Status RunRequest(const StreamAhead::Request& request);
-  Status RunCommand(std::span<const std::string_view> argv);
-  Status RunRetried(std::span<const std::string_view> argv);
-  Status CommitApplied();
-  Status Damaged(const std::string& how);
-  void Account(const Command& command, std::span<const std::string_view> argv, int64_t usec, std::string_view error);
   Status AckWhenDue();
   Status SendAck();
   Status KeepAlive();
@@ -151,27 +123,9 @@ class Follower {
   StreamLog& log_;
   PrimaryLink link_;
   FileReceiver receiver_;
-  std::unique_ptr<Transaction> txn_;
-  Random random_;
-  WorkerStats& stats_;  // what is carried out counts as called, as in Redis
-  std::vector<uint32_t> positions_;
-  std::vector<uint32_t> stripes_;
-
-  // Of the stream being carried out:
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<RequestParser> parser_;
-  StreamAhead ahead_;
-  std::string stream_;       // bytes of commands that are run and not committed
-  Applied applied_;          // as committed
-  uint64_t in_multi_ = 0;    // bytes of an open MULTI
-  int64_t clock_us_ = 0;     // when the last command ended and the next one begins
+  StreamApplier applier_;
   int64_t acked_ms_ = 0;
-  bool ack_wanted_ = false;
-  std::string reply_;
-  std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet
-  ArchiveFilter archive_filter_;
   FirstTransfer transfer_;
-  bool is_damaged_ = false;  // what the primary sent last was no stream: not from here on
 
   std::mutex mutex_;
   std::condition_variable wake_;   // of the thread
@@ -186,9 +140,6 @@ class Follower {
   std::atomic<State> state_{State::kNone};
   std::atomic<int64_t> last_io_ms_{0};
   std::atomic<int64_t> down_since_ms_{0};
-  std::atomic<uint64_t> sync_size_{0};
-  std::atomic<uint64_t> sync_received_{0};
-  std::atomic<bool> is_loading_{false};
   std::atomic<uint64_t> full_syncs_{0};
   std::atomic<uint64_t> partial_syncs_{0};
   std::atomic<uint64_t> received_offset_{0};

@@ -28,7 +28,7 @@ Status WritePersistence(const ReportParts& parts, CommandContext& ctx, Report& t
   const RdbSaves& files = parts.rdb_saves;
   const int64_t running_s = files.in_background() ? (WallMs() - files.started_ms()) / 1000 : -1;
   text.Field("loading", parts.conditions.Has(kLoadingData));
-  text.Field("async_loading", parts.replication.follower().is_loading());
+  text.Field("async_loading", parts.replication.follower().transfer().is_loading.load());
   text.Field("rdb_changes_since_last_save", ctx.txn().store().counters().changes.load() - saves.changes_before);
   const bool is_sending = parts.replication.replicas().IsWriting();
   text.Field("rdb_bgsave_in_progress", files.in_background() || is_sending);

@@ -26,8 +26,8 @@ void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, Report& 
   text.Field("slave_read_repl_offset", up ? static_cast<int64_t>(follower.received_offset()) : offset);
   text.Field("slave_repl_offset", offset);
   if (state == Follower::State::kSync) {
-    const uint64_t size = follower.sync_size();
-    const uint64_t received = follower.sync_received();
+    const uint64_t size = follower.transfer().size;
+    const uint64_t received = follower.transfer().received;
     text.Field("master_sync_total_bytes", size);
     text.Field("master_sync_read_bytes", received);
     text.Field("master_sync_left_bytes", size > received ? size - received : 0);

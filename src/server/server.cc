@@ -71,7 +71,8 @@ Server::~Server() = default;
 
 Replication::Parts Server::PartsOfReplication() {
   return {conditions(), clients_, pause_, own_expiries_,
-          {*store_, *config_, tls_, dispatcher_, table_, stats_, slow_log_, monitors_, announcer_, *dataset_}};
+          {*store_, *config_, tls_, *dataset_,
+           {*store_, *config_, dispatcher_, table_, stats_, slow_log_, monitors_, announcer_}}};
 }
 
 Ticker::Parts Server::PartsOfTicker() {

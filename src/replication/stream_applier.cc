@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replication/stream_applier.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "client/announcer.h"
+#include "client/monitors.h"
+#include "client/redact.h"
+#include "command/dispatch.h"
+#include "config/config.h"
+#include "replication/stream_log.h"
+#include "stats/slow_log.h"
+#include "stats/stats.h"
+#include "storage/batch.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+constexpr size_t kCommitBytes = 512 * 1024;
+constexpr size_t kCommitRows = 512;  // who reads one of them waits for the commit
+constexpr int kMostTries = 8;
+
+// What the primary says is run in the name of a client that no gate applies to.
+class PrimarySession : public Session {
+ public:
+  explicit PrimarySession(uint64_t id) : Session(id) { is_primary = true; }
+};
+
+// A primary says nothing else: what is told of a change, and what frames it.
+bool IsForReplicas(const Command& command) {
+  if (command.flags() & (kWrite | kMayReplicate | kRunsQueue | kRunsScript)) return true;
+  const std::string_view name = command.top().row().name;
+  return name == "select" || name == "multi" || name == "script";
+}
+
+}  // namespace
+
+StreamApplier::StreamApplier(const Parts& parts, StreamLog& log)
+    : parts_(parts), log_(log), random_(static_cast<uint64_t>(WallUs())), stats_(parts.stats.AddWorker()) {}
+
+StreamApplier::~StreamApplier() = default;
+
+void StreamApplier::Start() {
+  txn_ = std::make_unique<Transaction>(parts_.store);
+  txn_->effects().Mute(true);
+  txn_->KeepExpired(true);
+}
+
+void StreamApplier::Stop() { txn_.reset(); }
+
+void StreamApplier::Begin(const std::string& peer) {
+  applied_ = log_.applied();
+  session_ = std::make_unique<PrimarySession>(0);
+  session_->db = applied_.db;
+  session_->socket.peer = peer;
+  parser_ = std::make_unique<RequestParser>();
+  stream_.clear();
+  in_multi_ = 0;
+}
+
+void StreamApplier::Abandon() {
+  txn_->AbandonCommand();
+  txn_->Discard();
+  static_cast<void>(txn_->announcements().Take());  // they come again with what is not committed
+}
+
+// Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
+Status StreamApplier::RunBuffered() {
+  auto outcome = RequestParser::Outcome::kRequest;
+  while (outcome == RequestParser::Outcome::kRequest) {
+    outcome = ahead_.Read(*parser_, *txn_, session_->db);
+    clock_us_ = MonotonicUs();
+    for (const StreamAhead::Request& request : ahead_.requests()) TRY(RunRequest(request));
+  }
+  if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
+  return session_->multi.active ? Ok() : CommitApplied();
+}
+
+Status StreamApplier::RunRequest(const StreamAhead::Request& request) {
+  if (!request.argv.empty() && request.raw.front() != '*') return Damaged("a command as people type them");
+  if (!request.argv.empty()) TRY(RunCommand(request.argv));
+  if (request.raw.size() > kMostLogDataBytes - stream_.size()) return Damaged("a transaction of more than 4 GB");
+  stream_.append(request.raw);
+  in_multi_ = session_->multi.active ? in_multi_ + request.raw.size() : 0;
+  const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||
+                        stream_.size() > kCommitBytes;
+  if (!is_large || session_->multi.active) return Ok();
+  TRY(CommitApplied());
+  clock_us_ = MonotonicUs();
+  return Ok();
+}
+
+// To go on from where it is would be to meet the same bytes again, or to take more of what was not meant.
+Status StreamApplier::Damaged(const std::string& how) {
+  is_damaged_ = true;
+  return Status::Io("the stream is damaged, everything is asked for again: " + how);
+}
+
+Status StreamApplier::CommitApplied() {
+  if (stream_.empty()) return Ok();
+  const Applied applied{applied_.offset + stream_.size(), session_->db};
+  log_.AddApplied(*txn_, applied, stream_);
+  TRY(txn_->Commit(CommitMode::kWait));
+  parts_.announcer.Deliver(*txn_);
+  applied_ = applied;
+  log_.NoteApplied(applied);
+  stream_.clear();
+  return Ok();
+}
+
+Status StreamApplier::RunCommand(std::span<const std::string_view> argv) {
+  if (IsCommand(argv, "ping")) return Ok();
+  if (IsCommand(argv, "replconf")) {
+    ack_wanted_ = ack_wanted_ || (argv.size() > 1 && EqualsIgnoreCase(argv[1], "getack"));
+    return Ok();
+  }
+  const Settings& settings = parts_.config.settings();
+  const auto kept = archive_filter_.Apply(argv, settings.replica_ignore_del, settings.replica_ignore_expire);
+  return kept.empty() ? Ok() : RunRetried(kept);
+}
+
+// As of a client's command, which counts when it is run and not when EXEC is still to come.
+void StreamApplier::Account(const Command& command, std::span<const std::string_view> argv, int64_t usec,
+                       std::string_view error) {
+  if (session_->multi.active && !command.Has(kNotQueued)) return;
+  for (const QueuedCommand& queued : std::exchange(ran_, {})) {
+    Account(*queued.command, std::vector<std::string_view>(queued.argv.begin(), queued.argv.end()), queued.usec,
+            queued.error);
+  }
+  stats_.OnCommand(command, usec, !error.empty(), error);
+  if (parts_.monitors.any()) parts_.monitors.Feed(*session_, command, argv);
+  if (!parts_.slow_log.IsSlow(usec) || command.Has(kSkipSlowlog)) return;
+  parts_.slow_log.Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->socket.peer, {});
+}
+
+// What has to wait for a stripe lets go of its own first.
+Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
+  CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
+  const Command* const command = parts_.table.ResolveAny(argv);
+  if (command != nullptr && !IsForReplicas(*command)) {
+    Log(LogSeverity::kWarning, "== CRITICAL == The primary sends '" + std::string(command->full_name()) +
+                                   "', which is no command for replicas; it is passed over");
+    return Ok();
+  }
+  const int64_t begin_us = clock_us_;
+  for (int tries = 0;; ++tries) {
+    reply_.clear();
+    Reply reply(reply_, 2);
+    const Status status = parts_.dispatcher.Apply(worker, *session_, command, argv, reply, tries > 1, ran_);
+    if (!status.Is(Code::kWouldWait)) {
+      clock_us_ = MonotonicUs();
+      if (command != nullptr) Account(*command, argv, clock_us_ - begin_us, status.text());
+      if (!status.ok()) {
+        Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +
+                                       std::string(status.text()) + "' after processing the command '" +
+                                       std::string(argv[0]) + "'");
+      }
+      return status.Is(Code::kIo) || status.Is(Code::kCorruption) ? Status::Io(status.text()) : Ok();
+    }
+    if (tries == kMostTries) return Status::Io("a command could not be run");
+    // The bytes of a MULTI that is being run are not carried out yet.
+    std::string open = stream_.substr(stream_.size() - in_multi_);
+    stream_.resize(stream_.size() - in_multi_);
+    Status committed = CommitApplied();
+    stream_.append(open);
+    TRY(std::move(committed));
+    txn_->Discard();
+  }
+}
+
+}  // namespace cairn
