@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "rdb/rdb_file_writer.h"
+#include "stats/server_state.h"
 #include "storage/store_snapshot.h"
 #include "storage/transaction.h"
 
@@ -27,11 +28,10 @@ namespace cairn {
 
 class Config;
 class Store;
-struct SaveState;
 
 class RdbSaves {
  public:
-  RdbSaves(Store& store, Config& config, SaveState& state) : store_(store), config_(config), state_(state) {}
+  RdbSaves(Store& store, Config& config) : store_(store), config_(config) {}
   ~RdbSaves() { Stop(); }
 
   // Saves before it returns. The error is the reply, here and below; the log says why.
@@ -47,6 +47,9 @@ class RdbSaves {
   void Stop();
 
   std::string Path() const;
+
+  // When saves were made, also by other commands (replication/saving.h).
+  SaveState& state() { return state_; }
 
   bool in_background() const { return in_background_; }
   int64_t started_ms() const { return started_ms_; }        // of the background save under way
@@ -74,7 +77,7 @@ class RdbSaves {
 
   Store& store_;
   Config& config_;
-  SaveState& state_;
+  SaveState state_;
   std::mutex mutex_;  // running_, stopping_
   std::condition_variable released_;
   bool running_ = false;

@@ -50,18 +50,16 @@ constexpr int64_t kShutdownTimeoutMs = 10000;
 
 Server::Server(std::unique_ptr<Config> config, Identity identity)
     : config_(std::move(config)), identity_(std::move(identity)), table_(AllFamilies()),
-      users_(MakeCatalogue(table_), settings().acl_pubsub_default),
-      access_log_(settings().acllog_max_len),
-      slow_log_(settings().slowlog_log_slower_than_us, settings().slowlog_max_len),
-      latency_(settings().latency_monitor_threshold_ms), stats_(table_.index_count()),
+      clients_(MakeCatalogue(table_), settings()), stats_(settings(), table_.index_count()),
       dispatcher_(table_, config_->limits(), waiters_),
       scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
-                                             dispatcher_.conditions(), [this] { return monitors_.any(); },
+                                             dispatcher_.conditions(), [this] { return clients_.monitors.any(); },
                                              ScriptMemory::ShareOf(MemoryBudget(settings())))),
-      session_parts_{settings(), config_->limits(), users_, clients_, client_memory_, dispatcher_, pubsub_, tracking_,
-                     monitors_, [this](ClientSession& session) { replication_->Forget(session); }} {
+      session_parts_{settings(), config_->limits(), clients_.users, clients_.registry, clients_.memory, dispatcher_,
+                     clients_.pubsub, clients_.tracking, clients_.monitors,
+                     [this](ClientSession& session) { replication_->Forget(session); }} {
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
-    LogDenial(access_log_, table_, session, reason, object, session.login.user_name());
+    LogDenial(clients_.access_log, table_, session, reason, object, session.login.user_name());
   });
 }
 
@@ -70,24 +68,25 @@ Server::~Server() = default;
 // ---- start and stop
 
 Replication::Parts Server::PartsOfReplication() {
-  return {conditions(), clients_, pause_, own_expiries_,
+  return {conditions(), clients_.registry, pause_, clients_.own_expiries,
           {*store_, *config_, tls_, *dataset_,
-           {*store_, *config_, dispatcher_, table_, stats_, slow_log_, monitors_, announcer_}}};
+           {*store_, *config_, dispatcher_, table_, stats_.counters, stats_.slow_log, clients_.monitors,
+            clients_.announcer}}};
 }
 
 Ticker::Parts Server::PartsOfTicker() {
-  return {*store_, *config_, conditions(), debug_, client_memory_, pause_, *rdb_saves_, *replication_, own_expiries_,
-          announcer_, stats_, latency_};
+  return {*store_, *config_, conditions(), debug_, clients_.memory, pause_, *rdb_saves_, *replication_,
+          clients_.own_expiries, clients_.announcer, stats_.counters, stats_.latency};
 }
 
 // The parts that need the store. REQUIRES: it is open.
 void Server::MakeParts() {
-  dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, announcer_);
-  rdb_saves_ = std::make_unique<RdbSaves>(*store_, *config_, saves_);
+  dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, clients_.announcer);
+  rdb_saves_ = std::make_unique<RdbSaves>(*store_, *config_);
   replication_ = std::make_unique<Replication>(PartsOfReplication());
   worker_parts_ = std::make_unique<const BaseWorker::Parts>(
-      *store_, dispatcher_, table_, *scripting_, announcer_, pubsub_, monitors_, replication_->replicas(), pause_,
-      stats_, slow_log_, latency_, cross_protocol_);
+      *store_, dispatcher_, table_, *scripting_, clients_.announcer, clients_.pubsub, clients_.monitors,
+      replication_->replicas(), pause_, stats_.counters, stats_.slow_log, stats_.latency, clients_.cross_protocol);
 }
 
 // What the families of commands are given, those that take more than one part.
@@ -107,24 +106,25 @@ struct Server::CommandParts {
 };
 
 Server::CommandParts::CommandParts(Server& s)
-    : acl{*s.config_, s.users_, s.access_log_, s.clients_, s.pubsub_},
-      connection{s.users_, s.access_log_, s.monitors_, s.tracking_},
-      client{s.clients_, s.client_memory_, s.pause_, s.users_, s.tracking_,
+    : acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
+      connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
+      client{s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
              [&follower = s.replication_->follower()] { return follower.Break(); }},
-      server{s.dispatcher_.busy_scripts(), s.pause_, s.saves_, *s.rdb_saves_, s.shutdown_},
-      config{*s.config_, s.users_, s.identity_.config_file,
+      server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
+      config{*s.config_, s.clients_.users, s.identity_.config_file,
              [&s] {
-               s.stats_.Reset();
-               s.client_memory_.ResetStats();
+               s.stats_.counters.Reset();
+               s.clients_.memory.ResetStats();
              }},
-      latency{s.latency_, s.stats_, s.settings()},
-      memory{s.memory_peak_, s.client_memory_, *s.scripting_, s.settings()},
+      latency{s.stats_.latency, s.stats_.counters, s.settings()},
+      memory{s.stats_.memory_peak, s.clients_.memory, *s.scripting_, s.settings()},
       replication{*s.replication_, s.settings()},
-      debug{*s.config_, s.users_, s.identity_.config_file, s.debug_, *s.scripting_, s.saves_, *s.rdb_saves_,
-            *s.replication_, *s.dataset_},
-      report{s.identity_, *s.config_, s.settings(), s.conditions(), s.stats_, s.memory_peak_,
-             [&ports = s.ports_] { return ports.All(); }, s.clients_, s.client_memory_, s.access_log_, s.pubsub_,
-             s.tracking_, s.waiters_, *s.scripting_, s.saves_, *s.rdb_saves_, *s.replication_} {}
+      debug{*s.config_, s.clients_.users, s.identity_.config_file, s.debug_, *s.scripting_, s.rdb_saves_->state(),
+            *s.rdb_saves_, *s.replication_, *s.dataset_},
+      report{s.identity_, *s.config_, s.settings(), s.conditions(), s.stats_.counters, s.stats_.memory_peak,
+             [&ports = s.ports_] { return ports.All(); }, s.clients_.registry, s.clients_.memory,
+             s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
+             s.rdb_saves_->state(), *s.rdb_saves_, *s.replication_} {}
 
 void Server::BindCommands() {
   command_parts_ = std::make_unique<const CommandParts>(*this);
@@ -139,9 +139,9 @@ void Server::BindCommands() {
   Bind(table_, ReplicationCommands(), parts.replication);
   Bind(table_, DebugCommands(), parts.debug);
   Bind(table_, InfoCommands(), parts.report);
-  Bind(table_, PubSubCommands(), pubsub_);
-  Bind(table_, MonitorCommands(), monitors_);
-  Bind(table_, SlowLogCommands(), slow_log_);
+  Bind(table_, PubSubCommands(), clients_.pubsub);
+  Bind(table_, MonitorCommands(), clients_.monitors);
+  Bind(table_, SlowLogCommands(), stats_.slow_log);
   for (const auto& family : {EvalCommands(), ScriptCommands(), FunctionCommands()}) {
     Bind(table_, family, *scripting_);
   }
@@ -183,8 +183,8 @@ Status Server::OpenStore() {
     conditions().Set(kFullDisk, level == DiskReserve::Level::kFull);
   });
   store_->SetDiskReserve(static_cast<uint64_t>(settings().min_free_disk.load()));
-  tracking_.set_store(*store_);
-  stats_.set_keyspace(&store_->counters());
+  clients_.tracking.set_store(*store_);
+  stats_.counters.set_keyspace(&store_->counters());
   return Ok();
 }
 
@@ -197,7 +197,11 @@ Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
   HttpPage page{.path = "/metrics", .content_type = std::string(kMetricsContentType),
-                .make = [this] { return DescribeMetrics({identity_, settings(), table_, clients_, stats_, *store_}); },
+                .make =
+                    [this] {
+                      return DescribeMetrics(
+                          {identity_, settings(), table_, clients_.registry, stats_.counters, *store_});
+                    },
                 .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
   metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
   return Ok();
@@ -213,26 +217,26 @@ void Server::WatchSettings() {
   }
   config_->Watch("dbfilename", [this] { return CheckDbFilename(*config_); });
   config_->Watch("requirepass", [this] {
-    users_.SetDefaultPassword(config_->Text("requirepass"));
+    clients_.users.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
   });
   config_->Watch("maxclients", [this] { return descriptors_.Follow(*store_); });
   config_->Watch("memory-budget", [this] {
     store_->SetBudget(Budget::Of(MemoryBudget(settings())));
-    client_memory_.FollowSettings();
+    clients_.memory.FollowSettings();
     BoundTracking();
     return Ok();
   });
   BoundTracking();
   for (const std::string_view name : {"maxmemory", "maxmemory-clients"}) {
     config_->Watch(name, [this] {
-      client_memory_.FollowSettings();
+      clients_.memory.FollowSettings();
       return Ok();
     });
   }
-  client_memory_.FollowSettings();
+  clients_.memory.FollowSettings();
   const auto track_latency = [this] {
-    stats_.set_tracks_latency(settings().latency_tracking);
+    stats_.counters.set_tracks_latency(settings().latency_tracking);
     return Ok();
   };
   static_cast<void>(track_latency().ok());
@@ -263,7 +267,7 @@ Status Server::FollowFsyncPolicy() {
 
 void Server::BoundTracking() {
   constexpr uint64_t kPart = 16;  // of memory-budget
-  tracking_.SetMostBytes(MemoryBudget(settings()) / kPart);
+  clients_.tracking.SetMostBytes(MemoryBudget(settings()) / kPart);
 }
 
 // What settings say about who wants to hear of changes.
@@ -283,7 +287,7 @@ void Server::WatchInterest() {
     config_->Watch(name, take);
   };
   const auto limit_keys = [this] {
-    tracking_.SetMostKeys(static_cast<uint64_t>(config_->Number("tracking-table-max-keys")));
+    clients_.tracking.SetMostKeys(static_cast<uint64_t>(config_->Number("tracking-table-max-keys")));
     return Ok();
   };
   static_cast<void>(limit_keys().ok());
@@ -304,20 +308,19 @@ Status Server::Start() {
   BindCommands();
   TRY(FollowFsyncPolicy());
   TRY(LoadFunctions());
-  TRY(LoadUsers(users_, *config_));
+  TRY(LoadUsers(clients_.users, *config_));
   WatchSettings();
   TRY(ReadFirstRdbFile(*dataset_, rdb_saves_->Path(), is_new));
-  saves_.last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
-  committer_ = std::make_unique<Committer>(*store_, latency_);
+  rdb_saves_->state().last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
+  committer_ = std::make_unique<Committer>(*store_, stats_.latency);
   const auto threads = static_cast<int>(settings().slow_threads);
-  for (int i = 0; i < threads; ++i) slow_workers_.push_back(std::make_unique<SlowWorker>(*worker_parts_));
-  slow_lane_ = std::make_unique<ThreadPool>("slow", threads);
+  slow_lane_ = std::make_unique<SlowLane>(threads, *worker_parts_);
   TRY(replication_->Start());
   ticker_ = std::make_unique<Ticker>(PartsOfTicker());
   TRY(ports_.Open());
   TRY(OpenMetrics());
   ports_.Start();
-  memory_peak_.NoteStart(ProcessMemory::Read().allocated);
+  stats_.memory_peak.NoteStart(ProcessMemory::Read().allocated);
   Log(LogSeverity::kNotice, "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) +
                                 " ms. Ready to accept connections.");
   return Ok();
@@ -330,16 +333,16 @@ void Server::Stop(const ShutdownOptions& options) {
   if (!options.now && committer_ != nullptr) AwaitReplicas();
   if (replication_ != nullptr) replication_->StopLinks();
   ports_.Stop();
-  slow_lane_.reset();
+  if (slow_lane_ != nullptr) slow_lane_->Stop();
   // SHUTDOWN SAVE has saved, but what was past the gates when it held writes back may have changed something since.
-  const bool has_changed = store_ != nullptr && store_->counters().changes.load() != saves_.changes_before;
+  const bool has_changed = store_ != nullptr && store_->counters().changes.load() != rdb_saves_->state().changes_before;
   if (options.save && has_changed && !replication_->primary()) static_cast<void>(rdb_saves_->SaveAtEnd().ok());
   if (rdb_saves_ != nullptr) rdb_saves_->Stop();
   if (committer_ != nullptr) committer_->Stop();
   ticker_.reset();
   ports_.Clear();
   if (replication_ != nullptr) replication_->Stop();
-  slow_workers_.clear();
+  slow_lane_.reset();
   committer_.reset();
   if (store_ == nullptr) return;
   const Status synced = options.save ? store_->Flush() : store_->SyncLog();
@@ -367,28 +370,28 @@ std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorke
 
 // protected-mode: without a password only this machine is served.
 bool Server::IsProtectedFrom(bool is_loopback) {
-  return settings().protected_mode && users_.default_user()->rules()->nopass() && !is_loopback;
+  return settings().protected_mode && clients_.users.default_user()->rules()->nopass() && !is_loopback;
 }
 
 std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
                                        std::string& refusal) {
   if (IsProtectedFrom(origin.is_loopback)) {
     refusal = kProtected;
-    stats_.OnConnection(false);
+    stats_.counters.OnConnection(false);
     return nullptr;
   }
-  auto session = std::make_shared<ClientSession>(clients_.NextId(), session_parts_, origin, std::move(waker));
-  if (!clients_.Add(session, static_cast<size_t>(settings().maxclients.load()))) {
+  auto session = std::make_shared<ClientSession>(clients_.registry.NextId(), session_parts_, origin, std::move(waker));
+  if (!clients_.registry.Add(session, static_cast<size_t>(settings().maxclients.load()))) {
     refusal = kTooManyClients;
-    stats_.OnConnection(false);
+    stats_.counters.OnConnection(false);
     return nullptr;
   }
-  stats_.OnConnection(true);
+  stats_.counters.OnConnection(true);
   return session;
 }
 
 void Server::RunSlow(std::function<void(Worker&)> job) {
-  slow_lane_->Post([this, job = std::move(job)](int thread) { job(*slow_workers_[static_cast<size_t>(thread)]); });
+  slow_lane_->Run(std::move(job));
 }
 
 }  // namespace cairn

@@ -11,20 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "acl/access_log.h"
-#include "acl/users.h"
-#include "base/thread.h"
 #include "base/tls.h"
-#include "client/announcer.h"
-#include "client/client_memory.h"
 #include "client/client_pause.h"
-#include "client/client_registry.h"
 #include "client/client_session.h"
-#include "client/cross_protocol.h"
-#include "client/monitors.h"
-#include "client/own_expiries.h"
-#include "client/pubsub.h"
-#include "client/tracking.h"
 #include "command/dispatch.h"
 #include "command/table.h"
 #include "command/waiters.h"
@@ -34,15 +23,15 @@
 #include "replication/rdb_saves.h"
 #include "replication/reload.h"
 #include "replication/replication.h"
+#include "server/client_services.h"
+#include "server/command_statistics.h"
 #include "server/command_worker.h"
 #include "server/committer.h"
 #include "server/descriptors.h"
 #include "server/ports.h"
+#include "server/slow_lane.h"
 #include "server/ticker.h"
-#include "stats/latency_monitor.h"
 #include "stats/server_state.h"
-#include "stats/slow_log.h"
-#include "stats/stats.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -78,27 +67,14 @@ class Server : public Service {
   CommandTable table_;
   Descriptors descriptors_{*config_};
   std::unique_ptr<Store> store_;
-  ClientRegistry clients_;
-  ClientMemory client_memory_{clients_, config_->settings()};
-  Users users_;
-  AccessLog access_log_;
-  PubSub pubsub_;
-  Tracking tracking_{clients_};
-  OwnExpiries own_expiries_;
-  const Announcer announcer_{pubsub_, tracking_, own_expiries_};
-  Monitors monitors_;
-  SlowLog slow_log_;
-  LatencyMonitor latency_;
-  Stats stats_;
+  ClientServices clients_;
+  CommandStatistics stats_;
   DebugSwitches debug_;
-  SaveState saves_;
-  MemoryPeak memory_peak_;
   ShutdownRequest shutdown_;
   Tls tls_;
-  CrossProtocolAlarm cross_protocol_;
   Waiters waiters_;
   Dispatcher dispatcher_;
-  ClientPause pause_{dispatcher_.conditions(), clients_};
+  ClientPause pause_{dispatcher_.conditions(), clients_.registry};
   const std::unique_ptr<Scripting> scripting_;
 
   // What Start makes.
@@ -123,9 +99,8 @@ class Server : public Service {
   std::unique_ptr<const CommandParts> command_parts_;
   std::unique_ptr<const BaseWorker::Parts> worker_parts_;
   const ClientSession::Parts session_parts_;
-  std::vector<std::unique_ptr<Worker>> slow_workers_;  // by slow lane thread
   std::unique_ptr<Committer> committer_;
-  std::unique_ptr<ThreadPool> slow_lane_;
+  std::unique_ptr<SlowLane> slow_lane_;
   std::unique_ptr<Ticker> ticker_;
   Ports ports_{*this, *config_, tls_};
   std::unique_ptr<HttpEndpoint> metrics_;

@@ -9,7 +9,6 @@ MOST_FIELDS = 25
 
 # (public methods, fields) of those that are larger; each number is never raised, and goes with the class's split.
 LARGER = {
-    "Server": (30, 39),       # the composition root: its fields are the parts
     "Store": (59, 47),
     "Transaction": (67, 26),
 }

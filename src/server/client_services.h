@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ClientServices: what all clients share and what needs no store: who they are, what they hear of one another, and what
+// they take together. It is made before the first client and outlives the last one.
+//
+// Thread: any, as each part allows.
+#pragma once
+
+#include "acl/access_log.h"
+#include "acl/users.h"
+#include "client/announcer.h"
+#include "client/client_memory.h"
+#include "client/client_registry.h"
+#include "client/cross_protocol.h"
+#include "client/monitors.h"
+#include "client/own_expiries.h"
+#include "client/pubsub.h"
+#include "client/tracking.h"
+#include "config/settings.h"
+
+namespace cairn {
+
+struct ClientServices {
+  ClientServices(Catalogue catalogue, const Settings& settings)
+      : memory(registry, settings), users(std::move(catalogue), settings.acl_pubsub_default),
+        access_log(settings.acllog_max_len) {}
+
+  ClientRegistry registry;
+  ClientMemory memory;
+  Users users;
+  AccessLog access_log;
+  PubSub pubsub;
+  Tracking tracking{registry};
+  OwnExpiries own_expiries;
+  const Announcer announcer{pubsub, tracking, own_expiries};
+  Monitors monitors;
+  CrossProtocolAlarm cross_protocol;
+};
+
+}  // namespace cairn

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// CommandStatistics: what is counted and kept of all commands since the start, for INFO, SLOWLOG, LATENCY and metrics.
+//
+// Thread: any, as each part allows.
+#pragma once
+
+#include "config/settings.h"
+#include "stats/latency_monitor.h"
+#include "stats/server_state.h"
+#include "stats/slow_log.h"
+#include "stats/stats.h"
+
+namespace cairn {
+
+struct CommandStatistics {
+  CommandStatistics(const Settings& settings, size_t commands)
+      : slow_log(settings.slowlog_log_slower_than_us, settings.slowlog_max_len),
+        latency(settings.latency_monitor_threshold_ms), counters(commands) {}
+
+  SlowLog slow_log;
+  LatencyMonitor latency;
+  Stats counters;
+  MemoryPeak memory_peak;
+};
+
+}  // namespace cairn
