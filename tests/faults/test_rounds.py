@@ -14,7 +14,7 @@ from harness import by_size
 from rounds import run_pass
 
 SEED = os.environ.get("CAIRN_FAULTS_SEED") or str(random.SystemRandom().randrange(10**9))
-SECONDS = float(os.environ.get("CAIRN_FAULTS_SECONDS") or by_size(4, 10, 10))
+SECONDS = float(os.environ.get("CAIRN_FAULTS_SECONDS") or by_size(2, 10, 10))
 
 
 @pytest.mark.parametrize("appendfsync", ["always", "everysec", "no"])
