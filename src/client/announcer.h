@@ -24,7 +24,7 @@ class Announcer {
     if (txn.announcements().empty()) return;
     const auto announcements = txn.announcements().Take();
     pubsub_.Deliver(announcements);
-    const InterestMask interest = txn.store().interest();
+    const InterestMask interest = txn.store().interests().wanted();
     if (interest & kInterestInKeys) tracking_.Deliver(announcements);
     if (interest & kInterestInExpiries) own_expiries_.Note(announcements);
   }

@@ -39,7 +39,7 @@ void Confirm(CommandContext& ctx, Reply& reply, ChannelKind kind, const std::str
 
 // A message the client published earlier in this tick is still to come; it belongs before the change.
 Status AwaitOwnMessages(CommandContext& ctx) {
-  const bool waits = ctx.txn().lane() == Lane::kFast && !ctx.txn().announcements().empty();
+  const bool waits = ctx.txn().command().lane() == Lane::kFast && !ctx.txn().announcements().empty();
   return waits ? Status::WouldWait() : Ok();
 }
 

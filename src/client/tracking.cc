@@ -34,9 +34,9 @@ Status Tracking::Prepare(const ClientSession& session, Transaction& txn) {
     const std::lock_guard lock(mutex_);
     trackers_.try_emplace(session.id());
   }
-  if (store_->interest() & kInterestInKeys) return Ok();
+  if (store_->interests().wanted() & kInterestInKeys) return Ok();
   TRY(txn.LockAll());
-  store_->SetInterest(kInterestInKeys, kInterestInKeys);
+  store_->interests().Set(kInterestInKeys, kInterestInKeys);
   return Ok();
 }
 
@@ -66,7 +66,7 @@ void Tracking::TurnOff(ClientSession& session) {
   }
   trackers_.erase(found);
   if (!trackers_.empty()) return;  // what it has read is forgotten when it changes
-  store_->SetInterest(kInterestInKeys, 0);
+  store_->interests().Set(kInterestInKeys, 0);
   Readers().swap(readers_);
   items_ = bytes_ = 0;
 }

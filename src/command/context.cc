@@ -5,12 +5,12 @@ namespace cairn {
 
 void CommandContext::TellOthers(int db, EventClass of, std::string_view event, std::string_view key) {
   if (WantsEvent(txn_, of)) AnnounceEvent(txn_, db, event, key);
-  if (!(txn_.interest() & kInterestInKeys)) return;
+  if (!(txn_.effects().interest() & kInterestInKeys)) return;
   txn_.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key), {}, session_.id()});
 }
 
 void CommandContext::TellFlushed() {
-  if (txn_.interest() & kInterestInKeys) txn_.announcements().Add({AnnouncementKind::kAllChanged, {}, {}});
+  if (txn_.effects().interest() & kInterestInKeys) txn_.announcements().Add({AnnouncementKind::kAllChanged, {}, {}});
 }
 
 // Before the command looks at its keys, so that no change falls between the look and this.
@@ -33,10 +33,10 @@ Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, R
   Args args(argv);
   TRY(ctx.command_.row().run(ctx, args, reply));
   if (ctx.changes_ > 0) {
-    ctx.txn_.CountChanges(ctx.changes_);
+    ctx.txn_.command().CountChanges(ctx.changes_);
     if (ctx.wants_effects() && !ctx.has_own_effects_) ctx.txn_.effects().Add(ctx.session_.db, argv);
   }
-  return ctx.txn_.TakeRefusal();
+  return ctx.txn_.command().TakeRefusal();
 }
 
 }  // namespace cairn

@@ -39,7 +39,7 @@ class CommandContext {
   Random& random() { return random_; }
 
   // Unix time in ms, the same for the whole command and in every rerun of it.
-  int64_t now_ms() const { return txn_.now_ms(); }
+  int64_t now_ms() const { return txn_.command().now_ms(); }
 
   // How long a command that answers MustBlock waits at most; 0: for ever. To be set before it does.
   int64_t block_timeout_ms() const { return block_timeout_ms_; }
@@ -73,7 +73,7 @@ class CommandContext {
   // The event alone, in the selected database or in database `db`.
   void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
   void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
-    if (txn_.interest() & (of | kInterestInKeys)) [[unlikely]] TellOthers(db, of, event, key);
+    if (txn_.effects().interest() & (of | kInterestInKeys)) [[unlikely]] TellOthers(db, of, event, key);
   }
   // Databases were emptied.
   void TellFlushed();
@@ -100,8 +100,10 @@ class CommandContext {
   // Changes that a replica comes to by itself.
   void TellNoEffect() { has_own_effects_ = true; }
   // "DEL", or "UNLINK" where the configuration has it so: kUnlinksDeleted, kUnlinksExpired.
-  std::string_view DeletionFor(InterestMask unlinks) const { return txn_.interest() & unlinks ? "UNLINK" : "DEL"; }
-  bool wants_effects() const { return txn_.interest() & kInterestInEffects; }
+  std::string_view DeletionFor(InterestMask unlinks) const {
+    return txn_.effects().interest() & unlinks ? "UNLINK" : "DEL";
+  }
+  bool wants_effects() const { return txn_.effects().interest() & kInterestInEffects; }
 
   // The same surroundings for another command: EXEC running its queue.
   CommandContext For(const Command& command) {

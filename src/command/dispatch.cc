@@ -211,7 +211,7 @@ bool Dispatcher::StartsOnSlowLane(const Call& call) const {
 Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   CommandWorker& worker = call.worker;
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
-  if (call.command->Has(kReadonly)) worker.txn.StopAt(reply.cut_flag());
+  if (call.command->Has(kReadonly)) worker.txn.command().StopAt(reply.cut_flag());
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
   // The state may have changed while it waited. Whoever changes it has waited for those who hold stripes.
@@ -244,7 +244,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
   const std::vector<StaleKey> found = worker.txn.effects().TakeStaleKeys();
   if (found.empty()) return true;
-  const bool keeps = conditions_.Has(kPausesExpiry) || !worker.txn.store().writable() ||
+  const bool keeps = conditions_.Has(kPausesExpiry) || !worker.txn.store().recovery().writable() ||
                      (conditions_.Has(kKeepsExpired) && !command.Has(kWrite));
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
   if (keeps) AnnounceMisses(worker.txn, found);
@@ -295,7 +295,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
     // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
-    outcome.is_uncommitted = worker.txn.saw_uncommitted() || worker.txn.announcements().has_new();
+    outcome.is_uncommitted = worker.txn.command().saw_uncommitted() || worker.txn.announcements().has_new();
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
     if (reads_only && !ExpireFound(worker, *call.command)) {
       reply.Rewind();
@@ -399,7 +399,7 @@ Result<bool> Dispatcher::HasAwaitedKey(Call& call) {
 void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   CommandWorker& worker = call.worker;
   FindAwaitedKeys(call);
-  const KeyspaceId keyspace = worker.txn.keyspace(call.session.db);
+  const KeyspaceId keyspace = worker.txn.databases().keyspace(call.session.db);
   Keyspace found(worker.txn, call.session.db, limits_);
   std::vector<Waiters::AwaitedKey> keys;
   for (const uint32_t position : worker.positions) {

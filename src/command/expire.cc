@@ -93,7 +93,7 @@ Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Ori
     reply.Integer(0);
     return Ok();
   }
-  if (ctx.txn().HasPassed(when)) {
+  if (ctx.txn().command().HasPassed(when)) {
     TRY(keys.Remove(key, entry));
     ctx.Changed(kGenericEvent, "del", key.bytes());
     ctx.Effect({ctx.DeletionFor(kUnlinksExpired), key.bytes()});

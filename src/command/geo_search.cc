@@ -256,7 +256,7 @@ Status StoreHits(CommandContext& ctx, std::vector<Hit> hits, const Search& searc
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(*search.target);
   // The key specs find one STORE of several; the next run, which locks everything, can go on.
-  if (!keys.txn().Holds(target.stripe())) return Status::WouldWait();
+  if (!keys.txn().stripes().Has(target.stripe())) return Status::WouldWait();
   std::vector<ScoredMember> elements;
   elements.reserve(hits.size());
   for (Hit& hit : hits) {

@@ -139,7 +139,7 @@ Result<int64_t> ExpireField(CommandContext& ctx, Hash& hash, std::string_view fi
                             Condition condition, Expired& expired) {
   if (!TRY(hash.Get(field))) return kNoField;
   if (!Allows(condition, TRY(hash.DeadlineOf(field)), when_ms)) return kConditionFailed;
-  if (ctx.txn().HasPassed(when_ms)) {
+  if (ctx.txn().command().HasPassed(when_ms)) {
     TRY(hash.Remove(field));
     expired.deleted.push_back(field);
     return kDeleted;

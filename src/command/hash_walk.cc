@@ -140,7 +140,7 @@ Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& c
   const uint64_t size = reads_all ? pairs.size() : hash.size();
   replies.Begin(size > 0 ? sample.count : 0);
   for (uint64_t i = 0; i < sample.count && size > 0; ++i) {
-    TRY(ctx.txn().Spend(1));
+    TRY(ctx.txn().command().Spend(1));
     TRY(CheckDraws(replies.reply()));
     const uint64_t rank = ctx.random().Below(size);
     if (reads_all) {

@@ -93,7 +93,7 @@ Status CountOne(CommandContext& ctx, Args& args, Reply& reply) {
     count = found.value->Count();
     if (!count) return Status::Reply(kCorrupt);
     found.value->CacheCount(*count);
-    const bool may_write = !ctx.session().socket.read_only && ctx.txn().store().writable();
+    const bool may_write = !ctx.session().socket.read_only && ctx.txn().store().recovery().writable();
     if (may_write) {
       TRY(Write(keys, found, *found.value));
       ctx.CountChanges(1);

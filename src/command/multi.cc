@@ -106,7 +106,7 @@ Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
   for (size_t i = 0; i < watched.size(); ++i) {
     const auto [key, is_new] = session.watch.keys.insert(std::move(watched[i]));
     if (!is_new) continue;
-    ctx.waiters().Watch(session, key->db, MakeKeyRow(ctx.txn().keyspace(key->db), key->key), existed[i]);
+    ctx.waiters().Watch(session, key->db, MakeKeyRow(ctx.txn().databases().keyspace(key->db), key->key), existed[i]);
   }
   reply.Ok();
   return Ok();

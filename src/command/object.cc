@@ -56,7 +56,7 @@ Status ObjectFreq(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  const auto frequency = ctx.txn().uses().Frequency(ctx.keys().Name(args[2]).row(), ctx.txn().now_s());
+  const auto frequency = ctx.txn().uses().Frequency(ctx.keys().Name(args[2]).row(), ctx.txn().command().now_s());
   if (!frequency) return Status::Reply(kNoFrequency);
   reply.Integer(*frequency);
   return Ok();
@@ -69,8 +69,8 @@ Status ObjectIdleTime(CommandContext& ctx, Args& args, Reply& reply) {
     return Ok();
   }
   const Key key = ctx.keys().Name(args[2]);
-  if (ctx.txn().uses().Frequency(key.row(), ctx.txn().now_s())) return Status::Reply(kNoIdleTime);
-  reply.Integer(ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().now_s()));
+  if (ctx.txn().uses().Frequency(key.row(), ctx.txn().command().now_s())) return Status::Reply(kNoIdleTime);
+  reply.Integer(ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().command().now_s()));
   return Ok();
 }
 

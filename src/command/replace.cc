@@ -52,7 +52,7 @@ Status HReplace(CommandContext& ctx, Args& args, Reply& reply) {
       pairs[known->second] = value;
     }
   }
-  TRY(ctx.txn().Spend(pairs.size() / 2));
+  TRY(ctx.txn().command().Spend(pairs.size() / 2));
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   TRY(Hash::Replace(keys, key, entry, pairs));
   TellReplaced(ctx, args, entry, kHashEvent, "hreplace", "HSET");
@@ -84,7 +84,7 @@ Status ZReplace(CommandContext& ctx, Args& args, Reply& reply) {
     scores.insert_or_assign(args.Bytes(), score);
   }
   TRY(args.Check());
-  TRY(ctx.txn().Spend(scores.size()));
+  TRY(ctx.txn().command().Spend(scores.size()));
   std::vector<ScoredMember> elements;
   elements.reserve(scores.size());
   for (const auto& [member, score] : scores) elements.push_back({std::string(member), score});

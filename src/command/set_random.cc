@@ -113,7 +113,7 @@ Status ReplyDraws(const Set& set, const SampleCount& sample, CommandContext& ctx
     }));
   }
   for (uint64_t i = 0; i < sample.count; ++i) {
-    TRY(ctx.txn().Spend(1));
+    TRY(ctx.txn().command().Spend(1));
     TRY(CheckDraws(reply));
     const uint64_t rank = ctx.random().Below(set.size());
     if (!members.empty()) {

@@ -85,18 +85,18 @@ Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry,
     List list(keys, key);
     TRY(list.Open(std::move(entry)));
     const SortOptions::Part part = part_of(list.size());
-    TRY(keys.txn().Spend(part.n));
+    TRY(keys.txn().command().Spend(part.n));
     if (part.n > 0) TRY(ReadList(list, options, part, elements));
   } else if (entry.type() == Type::kSet) {
     Set set(keys, key);
     TRY(set.Open(std::move(entry)));
     const SortOptions::Part part = part_of(set.size());
-    TRY(keys.txn().Spend(part.n));
+    TRY(keys.txn().command().Spend(part.n));
     if (part.n > 0) TRY(ReadSet(set, part, elements));
   } else {
     Zset zset = TRY(Zset::Open(keys, key, std::move(entry)));
     const SortOptions::Part part = part_of(zset.size());
-    TRY(keys.txn().Spend(part.n));
+    TRY(keys.txn().command().Spend(part.n));
     if (part.n > 0) TRY(ReadZset(zset, options, part, elements));
   }
   return elements;

@@ -178,7 +178,7 @@ Status GetDel(CommandContext& ctx, Args& args, Reply& reply) {
 
 // Gives the key another deadline, or none; one that has passed deletes it.
 Status ChangeDeadline(CommandContext& ctx, Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t expire_ms) {
-  if (expire_ms != kNoExpiry && ctx.txn().HasPassed(expire_ms)) {
+  if (expire_ms != kNoExpiry && ctx.txn().command().HasPassed(expire_ms)) {
     TRY(keys.Remove(key, entry));
     ctx.Changed(kGenericEvent, "del", key.bytes());
     ctx.Effect({ctx.DeletionFor(kUnlinksExpired), key.bytes()});

@@ -208,7 +208,7 @@ Status PayForTable(CommandContext& ctx, std::string_view a, std::string_view b) 
     return Status::Reply(
         "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
   }
-  return ctx.txn().Spend(cells / kCellsPerStep);
+  return ctx.txn().command().Spend(cells / kCellsPerStep);
 }
 
 void ReplyRuns(const CommonSubsequence& common, const LcsOptions& options, Reply& reply) {

@@ -23,9 +23,11 @@ inline constexpr std::string_view kFullDiskText =
     "MISCONF The disk is full, also the most of min-free-disk. Only FLUSHALL, FLUSHDB and COMPACT are accepted.";
 
 // For this client, on this store. The error is the client's reply.
-inline Status CheckWritable(const Session& session, const Store& store) {
+inline Status CheckWritable(const Session& session, Store& store) {
   if (session.socket.read_only) return Status::Reply(kReadOnlyText);
-  if (!store.writable()) return Status::Reply("MISCONF Errors writing to the AOF file: " + store.write_error());
+  if (!store.recovery().writable()) {
+    return Status::Reply("MISCONF Errors writing to the AOF file: " + store.recovery().write_error());
+  }
   return Ok();
 }
 
@@ -39,7 +41,7 @@ inline Status CheckWritable(const Conditions& conditions) {
 // By the room that is left on the disk. `empties`: the command may do no more than empty databases.
 inline Status CheckRoom(const Conditions& conditions, Store& store, bool grows, bool empties) {
   const bool is_full = conditions.Has(kFullDisk);
-  if (is_full && empties) store.disk_reserve().LetGo();
+  if (is_full && empties) store.engine().disk_reserve().LetGo();
   if (is_full ? empties : !grows) return Ok();
   store.counters().refused_for_room.Add();
   return Status::Reply(is_full ? kFullDiskText : kLowOnDiskText);

@@ -47,7 +47,7 @@ Status Dump(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const bool is_string = entry.type() == Type::kString;
   const uint64_t bytes = is_string ? TRY(TextSize(entry)) : entry.payload().size();
-  TRY(ctx.txn().Spend(bytes / kBytesPerStep));
+  TRY(ctx.txn().command().Spend(bytes / kBytesPerStep));
   std::string payload;
   RdbWriter writer(payload);
   TRY(SaveRdbValue(keys, key, std::move(entry), writer));
@@ -130,9 +130,9 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   if (entry.exists() && !options.replace) return Status::Reply(kBusyKey);
   const int64_t expire_ms = TRY(ParseExpiry(ttl, options.absolute, ctx.now_ms()));
-  TRY(ctx.txn().Spend(payload.size() / kBytesPerStep));
+  TRY(ctx.txn().command().Spend(payload.size() / kBytesPerStep));
   const RdbValue value = TRY(ReadPayload(payload, ctx.limits()));
-  if (expire_ms != kNoExpiry && ctx.txn().HasPassed(expire_ms)) {
+  if (expire_ms != kNoExpiry && ctx.txn().command().HasPassed(expire_ms)) {
     if (entry.exists()) {
       ctx.Changed(kGenericEvent, "del", key.bytes());
       ctx.Effect({"DEL", key.bytes()});
@@ -148,9 +148,9 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
       const KeyEntry loaded = TRY(keys.Find(key, Access::kPeek));
       TRY(keys.SetExpiry(key, loaded, expire_ms));
     }
-    if (options.idle_s) ctx.txn().uses().SetIdle(key.row(), *options.idle_s, ctx.txn().now_s());
+    if (options.idle_s) ctx.txn().uses().SetIdle(key.row(), *options.idle_s, ctx.txn().command().now_s());
     if (options.frequency) {
-      ctx.txn().uses().SetFrequency(key.row(), static_cast<uint8_t>(*options.frequency), ctx.txn().now_s());
+      ctx.txn().uses().SetFrequency(key.row(), static_cast<uint8_t>(*options.frequency), ctx.txn().command().now_s());
     }
     ctx.Changed(kGenericEvent, "restore", key.bytes());
     if (expire_ms != kNoExpiry && !options.absolute) TellMoment(ctx, args, expire_ms);

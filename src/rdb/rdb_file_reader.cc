@@ -113,7 +113,7 @@ Status RdbFileReader::LockFor(const Key& key) {
 
 Status RdbFileReader::CommitIfLarge() {
   TRY(txn_.FinishCommand());
-  if (txn_.pending_rows() < kCommitRows && txn_.pending_bytes() < kCommitBytes) return Ok();
+  if (txn_.batch().rows() < kCommitRows && txn_.batch().bytes() < kCommitBytes) return Ok();
   TRY(txn_.Commit(target_.commit));
   if (target_.on_progress) target_.on_progress(reader_.position());
   return Ok();
@@ -150,8 +150,8 @@ Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& 
     exists = loaded.exists();
     if (exists && ahead_.expire_ms != kNoExpiry) TRY(keys.SetExpiry(key, loaded, ahead_.expire_ms));
   }
-  if (ahead_.idle_s >= 0) txn_.uses().SetIdle(key.row(), ahead_.idle_s, txn_.now_s());
-  if (ahead_.frequency) txn_.uses().SetFrequency(key.row(), *ahead_.frequency, txn_.now_s());
+  if (ahead_.idle_s >= 0) txn_.uses().SetIdle(key.row(), ahead_.idle_s, txn_.command().now_s());
+  if (ahead_.frequency) txn_.uses().SetFrequency(key.row(), *ahead_.frequency, txn_.command().now_s());
   TRY(CommitIfLarge());
   return exists;
 }

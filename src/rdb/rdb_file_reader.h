@@ -4,7 +4,7 @@
 //
 // Keys go in by the hundred to a commit. A collection of many elements goes in piece by piece, so
 // that no more than a piece of it is in memory; it is incomplete until the last one. Therefore a
-// file is loaded where nobody looks: into staged keyspaces (Store::BeginStaging), or before there
+// file is loaded where nobody looks: into staged keyspaces (Staging::Begin), or before there
 // are clients.
 //
 // A key that the target has is replaced. An error leaves what was loaded before it. Every error

@@ -60,9 +60,9 @@ void RdbFileWriter::WriteHead() {
 void RdbFileWriter::WriteUse(const Key& key) {
   if (options_.use_hint == RdbUseHint::kIdle) {
     out_.push_back(static_cast<char>(RdbOpcode::kIdle));
-    writer_.Length(static_cast<uint64_t>(txn_.uses().IdleSeconds(key.row(), txn_.now_s())));
+    writer_.Length(static_cast<uint64_t>(txn_.uses().IdleSeconds(key.row(), txn_.command().now_s())));
   } else if (options_.use_hint == RdbUseHint::kFrequency) {
-    const std::optional<uint8_t> frequency = txn_.uses().Frequency(key.row(), txn_.now_s());
+    const std::optional<uint8_t> frequency = txn_.uses().Frequency(key.row(), txn_.command().now_s());
     if (!frequency) return;  // the policy has changed
     out_.push_back(static_cast<char>(RdbOpcode::kFrequency));
     out_.push_back(static_cast<char>(*frequency));

@@ -168,7 +168,7 @@ Status AddNodes(Keyspace& keys, const Key& key, const RdbValue& value) {
 
 Status LoadStream(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) {
   if (entry.exists()) TRY(keys.Remove(key, entry));
-  TRY(keys.txn().Spend(value.stream->size()));
+  TRY(keys.txn().command().Spend(value.stream->size()));
   return AddNodes(keys, key, value);
 }
 
@@ -193,7 +193,7 @@ const LoadRow& RowOf(Type type) {
 }  // namespace
 
 Status LoadRdbValue(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) {
-  TRY(keys.txn().Spend(value.items.size()));
+  TRY(keys.txn().command().Spend(value.items.size()));
   return RowOf(value.type).load(keys, key, entry, value);
 }
 

@@ -183,7 +183,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   std::shared_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
   set->start = TRY(log_.AnchorOf(*snapshot, before));
   set->stream = log_.history().id;
-  txn->KeepExpired(true);
+  txn->command().KeepExpired(true);
   txn->ReadFrom(snapshot.get());
   std::vector<std::string> functions = TRY(ReadLibraryRows(*txn));
   set->users = 1;
@@ -242,7 +242,7 @@ Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
 
 Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& snapshot) {
   const auto check = [this, &set] {
-    return set.ending ? Status::Io("nobody wants the files any more") : store_.disk_reserve().CheckGrowth();
+    return set.ending ? Status::Io("nobody wants the files any more") : store_.engine().disk_reserve().CheckGrowth();
   };
   RowFilesWriter::BeforeKey before_key;
   const int64_t delay_us = config_.Number("rdb-key-save-delay");

@@ -170,7 +170,7 @@ void Follower::Run() {
 
 Status Follower::FollowOnce(const PrimaryAddress& primary) {
   TRY(CheckRoom());
-  const bool has_room = parts_.store.disk_reserve().left_bytes() >= transfer_.room_wanted;
+  const bool has_room = parts_.store.engine().disk_reserve().left_bytes() >= transfer_.room_wanted;
   if (transfer_.is_needed && !has_room && WallMs() < transfer_.again_ms) {
     return Status::Io("the disk has no room for everything that the primary has; it is asked again when there is more, "
                       "or in a minute");
@@ -189,9 +189,9 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   options.announced_ip = config.Text("replica-announce-ip");
   options.timeout_ms = settings.repl_timeout_s * 1000;
   if (settings.repl_sync_files) {
-    const Store& store = parts_.store;
+    Store& store = parts_.store;
     options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases().size()),
-                                            store.FreeNumbers(), receiver_.Find()});
+                                            store.staging().FreeNumbers(), receiver_.Find()});
   }
   if (!wanted_) return Status::Io("not wanted any more");
   TRY(link_.Connect(options));
@@ -232,7 +232,7 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
 // A replica may not refuse a command of its primary's. It applies the stream as long as compactions have room, because
 // they make more, and is not sent everything while the disk is low.
 Status Follower::CheckRoom() const {
-  const DiskReserve& reserve = parts_.store.disk_reserve();
+  const DiskReserve& reserve = parts_.store.engine().disk_reserve();
   if (reserve.level() == DiskReserve::Level::kFull || !reserve.HasRoomForCompaction(0)) {
     return Status::Io("the disk is full, also the most of min-free-disk; the stream waits until there is room");
   }
@@ -253,7 +253,7 @@ void Follower::NoteProgress(uint64_t received, uint64_t total) {
   transfer_.received = received;
   last_io_ms_ = WallMs();
   static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
-  const DiskReserve& reserve = parts_.store.disk_reserve();
+  const DiskReserve& reserve = parts_.store.engine().disk_reserve();
   const uint64_t rest = total > received ? total - received : 0;
   if (CheckRoom().ok() && reserve.left_bytes() >= reserve.size() + rest) return;
   transfer_.lacks_room = true;

@@ -62,7 +62,7 @@ Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
   RdbOutputFile file(Path());
   TRY(file.Open());
   RdbFileWriter writer(txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
-    TRY(store_.disk_reserve().CheckGrowth());
+    TRY(store_.engine().disk_reserve().CheckGrowth());
     return in_background_ && gives_background_up_ ? Status::Io("the server is ending") : file.Write(bytes);
   });
   TRY(writer.Write());

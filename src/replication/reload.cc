@@ -68,7 +68,7 @@ class OwnStaging {
  public:
   explicit OwnStaging(Store& store) : store_(store) {}
   ~OwnStaging() {
-    if (!is_adopted_) store_.EndStaging();
+    if (!is_adopted_) store_.staging().End();
   }
   OwnStaging(const OwnStaging&) = delete;
   OwnStaging& operator=(const OwnStaging&) = delete;
@@ -81,7 +81,7 @@ class OwnStaging {
 
 // The new data set is visible, whatever becomes of this.
 void SyncAdopted(Store& store) {
-  const Status synced = store.SyncLog();
+  const Status synced = store.log().Sync();
   if (synced.ok()) return;
   Log(LogSeverity::kWarning, "storage: the log could not be synced after a data set was loaded, a loss of power may "
                              "bring the one before back: " + std::string(synced.text()));
@@ -89,13 +89,13 @@ void SyncAdopted(Store& store) {
 
 // The copies that clients keep are of a data set that is about to go.
 void AnnounceAllChanged(Transaction& txn) {
-  if (txn.interest() & kInterestInKeys) txn.announcements().Add({AnnouncementKind::kAllChanged, {}, {}});
+  if (txn.effects().interest() & kInterestInKeys) txn.announcements().Add({AnnouncementKind::kAllChanged, {}, {}});
 }
 
 Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSource source,
                             const ReloadOptions& options) {
   Store& store = parts.store;
-  TRY(store.BeginStaging(txn));
+  TRY(store.staging().Begin(txn));
   OwnStaging staging(store);
   RdbTarget target = TargetOf(parts);
   // What is not adopted is garbage anyway; what is adopted is flushed first. But a log that is read must have no gaps.
@@ -106,10 +106,10 @@ Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSour
   target.keyspace = [&](int db) { return Keyspace::ById(txn, store.databases().staged(db), parts.config.limits()); };
   Reloaded reloaded = TRY(Load(txn, std::move(target), std::move(source)));
   TRY(store.Flush());
-  TRY(txn.BeginAlone(WallMs()));
+  TRY(BeginAlone(txn, WallMs()));
   TRY(RestoreLibraries(parts.scripting, txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
-  txn.NoteExpiry(0);  // rounds have passed over what became due meanwhile
+  txn.on_commit().NoteExpiry(0);  // rounds have passed over what became due meanwhile
   txn.databases().AdoptStaged();
   AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());
@@ -165,18 +165,18 @@ Result<uint64_t> AdoptStagedFiles(const DatasetParts& parts, Transaction& txn, s
   Store& store = parts.store;
   RowNumbers next;
   const std::vector<KeyspaceId> keyspaces = TRY(KeyspacesFor(store, first, content, next));
-  const RowCache::Departures departures = TRY(store.BeginStaging(txn, keyspaces, first, next));
+  const RowCache::Departures departures = TRY(store.staging().Begin(txn, keyspaces, first, next));
   OwnStaging staging(store);
   TRY(TakeInRowFiles(store, files));
-  const bool all_cached = TRY(store.CacheStaged(first, next));
-  TRY(txn.BeginAlone(WallMs()));
+  const bool all_cached = TRY(store.staging().Cache(first, next));
+  TRY(BeginAlone(txn, WallMs()));
   TRY(RestoreLibraries(parts.scripting, txn, content.functions, RestorePolicy::kFlush));
   uint64_t keys = 0;
   for (size_t db = 0; db < std::min(keyspaces.size(), content.rows.databases.size()); ++db) {
     txn.databases().AddKeys(keyspaces[db], content.rows.databases[db].keys);
     keys += static_cast<uint64_t>(content.rows.databases[db].keys);
   }
-  txn.NoteExpiry(0);  // any of the rows may be due
+  txn.on_commit().NoteExpiry(0);  // any of the rows may be due
   TRY(before_adopting(txn));
   txn.databases().AdoptStaged();
   store.cache().NoteUnknownRows();
@@ -222,16 +222,16 @@ Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool
   if (!is_new && !was_interrupted) return Ok();
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts.store);
   const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(parts.config);
-  txn->PutNote(kUnreadRow, is_wanted ? "1" : "");
+  txn->on_commit().PutNote(kUnreadRow, is_wanted ? "1" : "");
   TRY(txn->Commit(CommitMode::kWait));
-  TRY(store.SyncLog());
+  TRY(store.log().Sync());
   if (!is_wanted) return Ok();
   Log(LogSeverity::kNotice, "The data directory is new and has an RDB file: loading " + path);
   RdbInputFile file;
   TRY(file.Open(path));
   ReloadOptions options;
   options.before_adopting = [](const Reloaded&, Transaction& last) {
-    last.PutNote(kUnreadRow, "");
+    last.on_commit().PutNote(kUnreadRow, "");
     return Ok();
   };
   auto loaded = ReplaceDataset(parts, *txn, file.source(), options);

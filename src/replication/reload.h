@@ -3,7 +3,7 @@
 // Reload: the data set is replaced by what is in an RDB file (DEBUG RELOAD, the first start in a directory that was
 // Redis's), or by what a primary sends.
 //
-// It is loaded beside the present one (Store::BeginStaging) and takes its place in one commit, so
+// It is loaded beside the present one (Staging::Begin) and takes its place in one commit, so
 // that neither a crash nor a damaged file leaves half of anything.
 //
 // Thread: one that may wait. The transaction is a spare one, with nothing in it.

@@ -95,7 +95,7 @@ void Replicas::Forget(ClientSession& session) {
 void Replicas::End(Replica& replica) {
   replica.ended = true;
   replica.changed.Notify();
-  store_.log_tail().news().Notify();
+  store_.log().tail().news().Notify();
 }
 
 // Threads that have ended are joined here; one cannot join itself.
@@ -435,7 +435,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
                  {std::string(kAuxReplicationId), log_.history().id},
                  {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
-  txn->KeepExpired(true);
+  txn->command().KeepExpired(true);
   txn->ReadFrom(&snapshot);
   options.has_keys = replica.wants_keys;
   if (replica.wants_functions) options.functions = TRY(ReadLibraryRows(*txn));
@@ -492,7 +492,7 @@ Result<LogReader::Outcome> Replicas::ReadPiece(LogStream& stream, std::string& b
 
 // The pause is not a wait for a commit: commits would wake the thread all through it.
 void Replicas::AwaitCommit(const Replica& replica, uint64_t next, int64_t read_us, uint64_t acks_asked) {
-  LogTail& tail = store_.log_tail();
+  LogTail& tail = store_.log().tail();
   tail.news().Await(kLongestWaitUs, [&] { return replica.ended || tail.newest() > next; });
   const int64_t left_us = read_us + kPieceUs - MonotonicUs();
   if (left_us > 0) log_.AwaitAckRequest(acks_asked, left_us);

@@ -67,8 +67,8 @@ std::optional<PrimaryAddress> Replication::primary() const {
   return primary_;
 }
 
-Status Replication::CheckMayChange(const Transaction& txn) {
-  if (!txn.has_stripes()) return Ok();
+Status Replication::CheckMayChange(Transaction& txn) {
+  if (txn.stripes().empty()) return Ok();
   return Status::Reply("ERR a transaction that uses keys can't change the server's role");
 }
 
@@ -282,7 +282,7 @@ void Replication::UpdateConditions() {
   const bool follows = primary().has_value();
   conditions_.Set(kKeepsExpired, follows);
   conditions_.Set(kReadOnlyReplica, follows && settings.replica_read_only);
-  store_.SetInterest(kInterestInExpiries, follows && !settings.replica_read_only ? kInterestInExpiries : 0);
+  store_.interests().Set(kInterestInExpiries, follows && !settings.replica_read_only ? kInterestInExpiries : 0);
   if (!follows) own_expiries_.Clear();
   conditions_.Set(kStaleReplica, follows && !link_is_up_ && !settings.replica_serve_stale_data);
   const int64_t wanted = settings.min_replicas_to_write;
@@ -314,7 +314,7 @@ void Replication::Tick(int64_t now_ms) {
 // there the old logs go that only replicas which are away could ask for.
 void Replication::DropLogs(int64_t now_ms) {
   constexpr int64_t kPauseMs = 10000;
-  const bool is_short = store_.disk_reserve().IsNearlyLow();
+  const bool is_short = store_.engine().disk_reserve().IsNearlyLow();
   if (!is_short && log_.logs() && now_ms - logs_dropped_ms_ < kPauseMs) return;
   logs_dropped_ms_ = now_ms;
   if (is_short) log_.ShortenTo(replicas_.FirstNeeded());

@@ -54,7 +54,7 @@ class Replication {
   // None: this server is a primary.
   std::optional<PrimaryAddress> primary() const;
   // Who changes the role waits for all who use keys: a transaction that does so itself is refused.
-  static Status CheckMayChange(const Transaction& txn);
+  static Status CheckMayChange(Transaction& txn);
   Status Follow(const PrimaryAddress& primary);
   Status Promote();
 

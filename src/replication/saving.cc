@@ -17,7 +17,7 @@ constexpr int64_t kLongestSaveMs = int64_t{24} * 60 * 60 * 1000;  // writes are 
 Status SaveEverything(Store& store, SaveState& saves) {
   const uint64_t changes_before = store.counters().changes.load();
   ++saves.running;
-  Status status = store.SyncLog();
+  Status status = store.log().Sync();
   if (status.ok()) status = store.Flush();
   --saves.running;
   saves.last_ok = status.ok();
@@ -31,7 +31,7 @@ Status SaveEverything(Store& store, SaveState& saves) {
 
 Status AwaitCommits(Store& store) {
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store);
-  TRY(txn->BeginAlone(WallMs()));
+  TRY(BeginAlone(*txn, WallMs()));
   txn->Discard();
   return Ok();
 }

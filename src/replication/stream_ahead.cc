@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/stream_ahead.h"
 
+#include "storage/store.h"
 #include "types/keyspace.h"
 
 namespace cairn {
@@ -13,7 +14,7 @@ constexpr size_t kMostKept = 1024;
 
 RequestParser::Outcome StreamAhead::Read(RequestParser& parser, Transaction& txn, int db) {
   const RequestLimits limits{.max_bulk_bytes = INT64_MAX};
-  const KeyspaceId keyspace = txn.keyspace(db);
+  const KeyspaceId keyspace = txn.databases().keyspace(db);
   auto outcome = RequestParser::Outcome::kRequest;
   size_t row_count = 0;
   for (count_ = 0; count_ < kMost; ++count_) {
@@ -24,9 +25,9 @@ RequestParser::Outcome StreamAhead::Read(RequestParser& parser, Transaction& txn
     request.argv.assign(parser.argv().begin(), parser.argv().end());
     request.raw = parser.request_bytes();
     // Nearly all commands that write have their key, or the first of them, there. A wrong guess costs a little time.
-    if (request.argv.size() > 1) rows_[row_count++] = txn.Prefetch(Key(keyspace, request.argv[1]).row());
+    if (request.argv.size() > 1) rows_[row_count++] = txn.store().Prefetch(Key(keyspace, request.argv[1]).row());
   }
-  for (size_t i = 0; i < row_count; ++i) txn.PrefetchRow(rows_[i]);
+  for (size_t i = 0; i < row_count; ++i) txn.store().cache().PrefetchRow(rows_[i]);
   return outcome;
 }
 

@@ -46,7 +46,7 @@ StreamApplier::~StreamApplier() = default;
 void StreamApplier::Start() {
   txn_ = std::make_unique<Transaction>(parts_.store);
   txn_->effects().Mute(true);
-  txn_->KeepExpired(true);
+  txn_->command().KeepExpired(true);
 }
 
 void StreamApplier::Stop() { txn_.reset(); }
@@ -85,7 +85,7 @@ Status StreamApplier::RunRequest(const StreamAhead::Request& request) {
   if (request.raw.size() > kMostLogDataBytes - stream_.size()) return Damaged("a transaction of more than 4 GB");
   stream_.append(request.raw);
   in_multi_ = session_->multi.active ? in_multi_ + request.raw.size() : 0;
-  const bool is_large = txn_->pending_rows() > kCommitRows || txn_->pending_bytes() > kCommitBytes ||
+  const bool is_large = txn_->batch().rows() > kCommitRows || txn_->batch().bytes() > kCommitBytes ||
                         stream_.size() > kCommitBytes;
   if (!is_large || session_->multi.active) return Ok();
   TRY(CommitApplied());

@@ -64,11 +64,11 @@ Status StreamLog::TakeUp() {
     return Save();
   }
   if (history_.follows) {
-    history_.anchors.push_back({applied_offset_, store_.LatestSequence() + 1, kNoDb});
+    history_.anchors.push_back({applied_offset_, store_.log().LatestSequence() + 1, kNoDb});
     Restart(history_.anchors.back());
     return Save();
   }
-  store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  store_.interests().Set(kInterestInEffects, kInterestInEffects);
   Restart(history_.anchors.back());
   const Status read = ReadToEnd(LogReader::Patience::kLong);
   if (!read.ok()) {
@@ -76,7 +76,7 @@ Status StreamLog::TakeUp() {
                                "will be sent everything: " + std::string(read.text()));
     history_.StartAnew();
     const Anchor last = history_.anchors.back();
-    history_.anchors = {{last.offset, store_.LatestSequence() + 1, kNoDb}};
+    history_.anchors = {{last.offset, store_.log().LatestSequence() + 1, kNoDb}};
     Restart(history_.anchors.back());
   } else {
     TRY(ForkHere(stream_->offset()));
@@ -89,7 +89,7 @@ Status StreamLog::ForkHere(uint64_t offset) {
   txn_->effects().AddStream("");
   TRY(txn_->Commit(CommitMode::kWait));
   history_.Fork(offset);
-  history_.anchors.push_back({offset, store_.LatestSequence() + 1, kNoDb});
+  history_.anchors.push_back({offset, store_.log().LatestSequence() + 1, kNoDb});
   Restart(history_.anchors.back());
   return Ok();
 }
@@ -111,7 +111,7 @@ void StreamLog::Stop() {
 }
 
 Status StreamLog::Save() {
-  txn_->PutNote(kHistoryRow, EncodeHistory(history_));
+  txn_->on_commit().PutNote(kHistoryRow, EncodeHistory(history_));
   return txn_->Commit(CommitMode::kWait);
 }
 
@@ -189,8 +189,8 @@ Status StreamLog::Sync() {
   const bool is_read = !history_.logs || history_.follows || (stream_ != nullptr && ReadToEnd().ok());
   const uint64_t reached = offset();
   lock.unlock();
-  const uint64_t latest = store_.LatestSequence();
-  if (latest > synced_sequence_) TRY(store_.SyncLog());
+  const uint64_t latest = store_.log().LatestSequence();
+  if (latest > synced_sequence_) TRY(store_.log().Sync());
   lock.lock();
   synced_sequence_ = std::max(synced_sequence_.load(), latest);
   // An offset of another stream says nothing of the one there is now.
@@ -198,7 +198,7 @@ Status StreamLog::Sync() {
   return Ok();
 }
 
-bool StreamLog::is_synced() const { return store_.LatestSequence() <= synced_sequence_; }
+bool StreamLog::is_synced() const { return store_.log().LatestSequence() <= synced_sequence_; }
 
 // Under `appendfsync always` nothing is said before it is on the disk.
 uint64_t StreamLog::synced_offset() const {
@@ -210,7 +210,7 @@ uint64_t StreamLog::synced_offset() const {
 // Every command that began before holds its stripes until it is committed; while what is returned lives, none begins.
 Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
   std::unique_ptr<Transaction> all = std::make_unique<Transaction>(store_);
-  TRY(all->BeginAlone(WallMs()));
+  TRY(BeginAlone(*all, WallMs()));
   return all;
 }
 
@@ -225,10 +225,10 @@ Status StreamLog::BeginLogging() {
   const std::lock_guard lock(mutex_);
   if (history_.logs) return Ok();
   if (history_.follows) return Status::Io("the server has become a replica");
-  store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  store_.interests().Set(kInterestInEffects, kInterestInEffects);
   if (!history_.anchors.empty()) history_.StartAnew();  // there was a log once, and then changes without one
   history_.logs = true;
-  history_.anchors = {{applied_offset_, store_.LatestSequence() + 1, kNoDb}};
+  history_.anchors = {{applied_offset_, store_.log().LatestSequence() + 1, kNoDb}};
   Restart(history_.anchors.back());
   TRY(Save());
   can_continue_ = true;
@@ -239,18 +239,18 @@ Status StreamLog::BeginLogging() {
 void StreamLog::EndLogging() {
   const std::lock_guard lock(mutex_);
   if (!history_.logs || history_.follows || events_.has_replicas()) return;
-  store_.SetInterest(kInterestInEffects, 0);
+  store_.interests().Set(kInterestInEffects, 0);
   SetApplied({stream_->offset(), 0});
   history_.logs = false;
   logs_ = can_continue_ = false;
   stream_.reset();
-  store_.log_tail().Turn(false);
+  store_.log().tail().Turn(false);
   const Status saved = Save();
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
 }
 
 void StreamLog::Restart(const Anchor& anchor) {
-  store_.log_tail().Turn(true);
+  store_.log().tail().Turn(true);
   stream_ = std::make_unique<LogStream>(store_, anchor);
   read_offset_ = anchor.offset;
   Kick();
@@ -319,7 +319,7 @@ Result<Anchor> StreamLog::AnchorOfNow() {
 // The thread cannot read the log on: it goes on at the log's end, and all replicas are sent everything.
 void StreamLog::LeaveGap() {
   Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
-  Anchor end{stream_->offset(), store_.LatestSequence() + 1, kNoDb};
+  Anchor end{stream_->offset(), store_.log().LatestSequence() + 1, kNoDb};
   if (history_.follows) {
     const Result<Anchor> now = AnchorOfNow();
     if (!now.ok()) return;  // the thread tries again
@@ -352,7 +352,7 @@ void StreamLog::PassHole(const Anchor& unread) {
 
 void StreamLog::Kick() {
   kicked_ = true;
-  store_.log_tail().news().Notify();
+  store_.log().tail().news().Notify();
   called_.Notify();
 }
 
@@ -401,7 +401,7 @@ void StreamLog::Run() {
 }
 
 void StreamLog::AwaitCommits(uint64_t next) {
-  LogTail& tail = store_.log_tail();
+  LogTail& tail = store_.log().tail();
   const bool has_come = tail.news().Await(kLongestWaitUs, [&] { return kicked_ || tail.newest() > next; });
   if (has_come) called_.Await(kGatherUs, [this] { return kicked_.load(); });
 }
@@ -413,19 +413,20 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   const std::lock_guard lock(mutex_);
   if (history_.follows) return Ok();
   if (wants_acks) TRY(LogLocked(kGetAck));
-  store_.EndEffects();
+  store_.interests().EndEffects();
+  store_.log().MakeReadable();
   Status status = ReadUp();
   if (status.ok()) {
     history_.follows = follows_ = true;
     // The new primary knows what this server's stream was called before it was started, or promoted, in vain. Without
     // a log nobody can say that nothing has changed since.
     if (history_.logs) history_.TakeForkBack(applied_offset_);
-    txn_->PutNote(kAppliedRow, EncodeApplied(applied()));
+    txn_->on_commit().PutNote(kAppliedRow, EncodeApplied(applied()));
     status = Save();
   }
   if (status.ok()) return status;
   history_.follows = follows_ = false;
-  if (history_.logs) store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  if (history_.logs) store_.interests().Set(kInterestInEffects, kInterestInEffects);
   return status;
 }
 
@@ -450,13 +451,13 @@ Status StreamLog::TurnPrimary() {
   const std::lock_guard lock(mutex_);
   TRY(ForkHere(applied_offset_));
   history_.follows = follows_ = false;
-  store_.SetInterest(kInterestInEffects, kInterestInEffects);
+  store_.interests().Set(kInterestInEffects, kInterestInEffects);
   return Save();
 }
 
 void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const {
   if (!stream.empty()) txn.effects().AddStream(stream);
-  txn.PutNote(kAppliedRow, EncodeApplied(applied));
+  txn.on_commit().PutNote(kAppliedRow, EncodeApplied(applied));
 }
 
 void StreamLog::NoteApplied(const Applied& applied) {
@@ -480,9 +481,9 @@ StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Appli
     : log_(log), lock_(log.mutex_), history_(log.history_), applied_(applied) {
   history_.StartAnew(id);
   history_.follows = history_.logs = true;
-  history_.anchors = {{applied.offset, log.store_.LatestSequence() + 1, kNoDb}};
-  txn.PutNote(kHistoryRow, EncodeHistory(history_));
-  txn.PutNote(kAppliedRow, EncodeApplied(applied));
+  history_.anchors = {{applied.offset, log.store_.log().LatestSequence() + 1, kNoDb}};
+  txn.on_commit().PutNote(kHistoryRow, EncodeHistory(history_));
+  txn.on_commit().PutNote(kAppliedRow, EncodeApplied(applied));
 }
 
 void StreamLog::Adoption::Done() {

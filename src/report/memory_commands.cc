@@ -155,7 +155,8 @@ Status MemoryStats(const MemoryParts& parts, CommandContext& ctx, Args&, Reply& 
   const ProcessMemory memory = ProcessMemory::Read();
   const uint64_t peak = parts.memory_peak.Note(memory.allocated);
   const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
-  const uint64_t rows = std::min<uint64_t>(ctx.txn().store().cache().usage() + ctx.txn().store().MemtableBytes(),
+  Store& store = ctx.txn().store();
+  const uint64_t rows = std::min<uint64_t>(store.cache().usage() + store.engine().MemtableBytes(),
                                            memory.allocated);
   const ClientMemory::Totals clients = parts.client_memory.totals();
   uint64_t keys = 0;

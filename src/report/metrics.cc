@@ -123,8 +123,8 @@ void WriteMemory(const MetricsParts& parts, MetricsText& text) {
   text.Family("memory_used_bytes", kGauge, "What is used of each share; the total is the process's resident memory.");
   text.Sample(memory.rss, of("total"));
   text.Sample(static_cast<uint64_t>(store.cache().usage()), of("key_cache"));
-  text.Sample(store.BlockCacheBytes(), of("block_cache"));
-  text.Sample(store.MemtableBytes(), of("memtables"));
+  text.Sample(store.engine().BlockCacheBytes(), of("block_cache"));
+  text.Sample(store.engine().MemtableBytes(), of("memtables"));
   text.Sample(static_cast<uint64_t>(store.rank_indexes().bytes()), of("rank_indexes"));
   text.Single("memory_allocated_bytes", kGauge, "Bytes allocated.", memory.allocated);
   text.Single("key_cache_hits_total", kCounter, "Rows found in the key cache.", store.cache().hits());
@@ -140,14 +140,14 @@ void WriteKeys(Store& store, MetricsText& text) {
     const int64_t keys = std::max<int64_t>(0, store.databases()[db].keys.load());
     text.Sample(static_cast<uint64_t>(keys), MetricsText::Label("db", "db" + std::to_string(db)));
   }
-  const DiskReserve& reserve = store.disk_reserve();
+  const DiskReserve& reserve = store.engine().disk_reserve();
   text.Single("disk_free_bytes", kGauge, "Free on the file system of the data.", reserve.free_bytes());
   text.Single("min_free_disk_bytes", kGauge, "What the data may not grow into.", reserve.size());
   text.Single("min_free_disk_held_bytes", kGauge, "Of it, held by a file.", reserve.held_bytes());
   text.Single("commands_refused_for_room_total", kCounter, "Commands refused for min-free-disk.",
               store.counters().refused_for_room.load());
   text.Single("storage_writable", kGauge, "0 while writes are refused because the disk fails.",
-              static_cast<uint64_t>(store.writable()));
+              static_cast<uint64_t>(store.recovery().writable()));
 }
 
 void WriteRocksDb(Store& store, MetricsText& text) {
@@ -167,7 +167,8 @@ void WriteRocksDb(Store& store, MetricsText& text) {
   for (const std::string_view property : kProperties) {
     std::string name = "rocksdb_" + std::string(property);
     std::replace(name.begin(), name.end(), '-', '_');
-    text.Single(name, kGauge, "RocksDB's property of that name.", store.Property("rocksdb." + std::string(property)));
+    text.Single(name, kGauge, "RocksDB's property of that name.",
+                store.engine().Property("rocksdb." + std::string(property)));
   }
   const std::vector<EngineLevel> levels = EngineLevels(store);
   text.Family("rocksdb_level_files", kGauge, "Files of each level.");

@@ -42,7 +42,7 @@ Status WritePersistence(const ReportParts& parts, CommandContext& ctx, Report& t
   text.Field("aof_rewrite_in_progress", saving && !files.in_background());
   text.Field("aof_rewrite_scheduled", 0);
   text.Field("aof_last_bgrewrite_status", outcome);
-  text.Field("aof_last_write_status", ctx.txn().store().writable() ? "ok" : "err");
+  text.Field("aof_last_write_status", ctx.txn().store().recovery().writable() ? "ok" : "err");
   return Ok();
 }
 

@@ -167,7 +167,8 @@ Status WriteMemory(const ReportParts& parts, CommandContext& ctx, Report& text) 
   text.Bytes("used_memory_rss_peak", memory.rss_peak);
   text.Bytes("total_system_memory", memory.machine);
   const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
-  const uint64_t rows = std::min<uint64_t>(ctx.txn().store().cache().usage() + ctx.txn().store().MemtableBytes(),
+  Store& store = ctx.txn().store();
+  const uint64_t rows = std::min<uint64_t>(store.cache().usage() + store.engine().MemtableBytes(),
                                            memory.allocated);
   text.Field("used_memory_overhead", memory.allocated - rows);
   text.Field("used_memory_startup", start);
@@ -178,7 +179,7 @@ Status WriteMemory(const ReportParts& parts, CommandContext& ctx, Report& text) 
   text.Bytes("maxmemory", static_cast<uint64_t>(parts.settings.maxmemory.load()));
   text.Field("maxmemory_policy", std::string_view(parts.config.Get(kPolicyName).front().second));
   WriteAllocator(memory, text);
-  text.Field("mem_replication_backlog", ctx.txn().store().log_tail().bytes());
+  text.Field("mem_replication_backlog", ctx.txn().store().log().tail().bytes());
   text.Field("mem_clients_slaves", clients.replicas);
   text.Field("mem_clients_normal", clients.normal);
   text.Field("active_defrag_running", 0);

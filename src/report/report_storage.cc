@@ -45,7 +45,7 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   TRY(cursor.TakeStatus());
   if (complete) return counts;
   const auto estimate =
-      ParseUint64(ctx.txn().store().TextProperty(kEstimatedRows, Space::kExpiries));
+      ParseUint64(ctx.txn().store().engine().TextProperty(kEstimatedRows, Space::kExpiries));
   const double scale = static_cast<double>(estimate.value_or(seen)) / static_cast<double>(seen);
   for (auto& [keyspace, expiring] : counts) {
     expiring.keys =
@@ -60,7 +60,7 @@ Status WriteKeyspace(const ReportParts&, CommandContext& ctx, Report& text) {
   for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
     if (keys == 0) continue;
-    const Expiring& some = expiring[ctx.txn().keyspace(db)];
+    const Expiring& some = expiring[ctx.txn().databases().keyspace(db)];
     const uint64_t expires = std::min(some.keys, keys);
     const auto ttl_ms =
         some.keys == 0 ? 0 : static_cast<int64_t>(some.ttl_sum_ms / static_cast<double>(some.keys));
@@ -81,14 +81,14 @@ Status WriteCairn(const ReportParts& parts, CommandContext& ctx, Report& text) {
   text.Field("budget_memtable_bytes", budget.memtables);
   text.Field("budget_rank_index_bytes", budget.rank_indexes);
   text.Field("used_key_cache_bytes", static_cast<uint64_t>(store.cache().usage()));
-  text.Field("used_block_cache_bytes", store.BlockCacheBytes());
-  text.Field("used_memtable_bytes", store.MemtableBytes());
+  text.Field("used_block_cache_bytes", store.engine().BlockCacheBytes());
+  text.Field("used_memtable_bytes", store.engine().MemtableBytes());
   text.Field("used_rank_index_bytes", static_cast<uint64_t>(store.rank_indexes().bytes()));
   text.Field("used_rss_bytes", ProcessMemory::Read().rss);
   text.Field("slow_lane_threads", parts.settings.slow_threads.load());
   text.Field("slow_lane_commands", parts.stats.Totals().slow_lane_commands);
-  text.Field("storage_writable", store.writable());
-  const DiskReserve& reserve = store.disk_reserve();
+  text.Field("storage_writable", store.recovery().writable());
+  const DiskReserve& reserve = store.engine().disk_reserve();
   text.Field("disk_level", reserve.level_name());
   text.Field("disk_free_bytes", reserve.free_bytes());
   text.Field("min_free_disk_bytes", reserve.size());
@@ -122,11 +122,11 @@ Status WriteRocksDb(const ReportParts&, CommandContext& ctx, Report& text) {
     text.Field(counter.name, counter.value);
   // Looks that asked only memory and were not answered there; number_keys_read has them, no disk
   // has.
-  text.Field("incomplete_probes", store.IncompleteProbes());
+  text.Field("incomplete_probes", store.counters().incomplete_probes.load());
   for (const std::string_view property : kProperties) {
     std::string name(property);
     for (char& c : name) c = c == '-' ? '_' : c;
-    text.Field(name, store.Property("rocksdb." + std::string(property)));
+    text.Field(name, store.engine().Property("rocksdb." + std::string(property)));
   }
   return Ok();
 }

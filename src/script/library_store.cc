@@ -38,7 +38,7 @@ Status LockLibraries(Transaction& txn) {
 }
 
 std::shared_ptr<const Libraries> LibrariesOf(Scripting& scripting, Transaction& txn) {
-  if (const auto& pending = txn.pending()) return std::static_pointer_cast<const Libraries>(pending);
+  if (const auto& pending = txn.on_commit().pending()) return std::static_pointer_cast<const Libraries>(pending);
   return scripting.libraries();
 }
 
@@ -51,7 +51,7 @@ void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& be
     const auto* old = before.Find(name);
     if (old == nullptr || *old != library) txn.Put(MakeLibraryRow(name), library->code);
   }
-  txn.SetPending(next, [&scripting, next] { scripting.Adopt(next); });
+  txn.on_commit().SetPending(next, [&scripting, next] { scripting.Adopt(next); });
 }
 
 Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code,

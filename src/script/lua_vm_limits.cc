@@ -134,7 +134,7 @@ void LuaVm::Look(uint64_t steps) {
   }
   ScriptRun& run = *run_;
   if (!run.stop.ok()) return;
-  if (run.ctx.txn().lane() == Lane::kSlow) {
+  if (run.ctx.txn().command().lane() == Lane::kSlow) {
     run.scripting.LookAfter(run);
     return;
   }

@@ -27,7 +27,7 @@ Status CheckSize(CommandContext& ctx, const Args& args, std::string_view code) {
   constexpr size_t kMostCodeBytes = 64 << 10;
   constexpr size_t kMostBytes = 1 << 20;
   constexpr size_t kBytesPerArgument = 64;
-  if (ctx.txn().lane() == Lane::kSlow) return Ok();
+  if (ctx.txn().command().lane() == Lane::kSlow) return Ok();
   size_t bytes = args.size() * kBytesPerArgument;
   for (const std::string_view arg : args.all()) bytes += arg.size();
   return code.size() > kMostCodeBytes || bytes > kMostBytes ? Status::WouldWait() : Ok();

@@ -49,7 +49,7 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
 
 Status LockKeys(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
   Transaction& txn = run.ctx.txn();
-  if (command.Has(kSlowLane) && txn.lane() == Lane::kFast) return Status::WouldWait();
+  if (command.Has(kSlowLane) && txn.command().lane() == Lane::kFast) return Status::WouldWait();
   if (command.Has(kLockAll)) return txn.LockAll();
   if (!command.has_keys() || !(command.flags() & (kWrite | kKeepsAnswer))) return Ok();
   std::vector<uint32_t>& scratch = run.scratch;
@@ -58,7 +58,7 @@ Status LockKeys(ScriptRun& run, const Command& command, std::span<const std::str
   bool holds_all = true;
   for (uint32_t& position : scratch) {
     position = StripeOf(argv[position]);
-    holds_all = holds_all && txn.Holds(position);
+    holds_all = holds_all && txn.stripes().Has(position);
   }
   return holds_all ? Ok() : txn.Lock(scratch);
 }

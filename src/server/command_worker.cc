@@ -50,9 +50,11 @@ BaseWorker::BaseWorker(const Parts& parts, Lane lane)
       txn_(std::make_unique<Transaction>(parts.store)) {}
 
 void BaseWorker::Fetch(std::string_view missing) { parts_.store.Fetch(missing); }
-bool BaseWorker::has_tick() const { return txn_->dirty() || txn_->has_stripes() || !txn_->announcements().empty(); }
+bool BaseWorker::has_tick() const {
+  return txn_->batch().dirty() || !txn_->stripes().empty() || !txn_->announcements().empty();
+}
 bool BaseWorker::is_full() const {
-  return txn_->pending_bytes() > kFullTickBytes || txn_->pending_rows() > kFullTickRows;
+  return txn_->batch().bytes() > kFullTickBytes || txn_->batch().rows() > kFullTickRows;
 }
 
 void BaseWorker::NoteRead(Client& client, uint64_t bytes) {
@@ -63,7 +65,7 @@ void BaseWorker::NoteRead(Client& client, uint64_t bytes) {
 void BaseWorker::NoteWritten(uint64_t bytes) { stats_.OnWritten(bytes); }
 
 std::string BaseWorker::commit_error() const {
-  return "-MISCONF Errors writing to the AOF file: " + parts_.store.write_error() + "\r\n";
+  return "-MISCONF Errors writing to the AOF file: " + parts_.store.recovery().write_error() + "\r\n";
 }
 
 void BaseWorker::LogFailure(const Status& status) {
@@ -143,7 +145,8 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   const bool was_replica = session.is_replica.load(std::memory_order_relaxed);
   Outcome outcome = parts_.dispatcher.Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
-  const bool is_uncommitted = outcome.is_uncommitted || txn_->saw_uncommitted() || txn_->announcements().has_new();
+  const bool is_uncommitted =
+      outcome.is_uncommitted || txn_->command().saw_uncommitted() || txn_->announcements().has_new();
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && is_uncommitted);
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
@@ -227,7 +230,7 @@ void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
 }
 
 Status BaseWorker::CommitNow(CommitMode mode) {
-  const LatencyTimer timer(parts_.latency, parts_.store.syncs_commits() ? "aof-fsync-always" : "commit");
+  const LatencyTimer timer(parts_.latency, parts_.store.log().syncs_commits() ? "aof-fsync-always" : "commit");
   return txn_->Commit(mode);
 }
 
@@ -270,13 +273,13 @@ FastWorker::FastWorker(const Parts& parts, Committer& committer)
 
 // A read goes to the slow lane whole. A write that went there would hold up all others of its key, and what it needs to
 // know is mostly whether something exists that does not.
-std::string FastWorker::TakeMissing() { return is_write_ ? txn_->TakeMissingRow() : std::string(); }
+std::string FastWorker::TakeMissing() { return is_write_ ? txn_->command().TakeMissingRow() : std::string(); }
 
 bool FastWorker::is_full() const {
-  return BaseWorker::is_full() || (is_handed_over_ && txn_->pending_rows() > kFollowingTickRows);
+  return BaseWorker::is_full() || (is_handed_over_ && txn_->batch().rows() > kFollowingTickRows);
 }
 
-bool FastWorker::is_worth_commit() const { return txn_->pending_rows() >= kRowsWorthCommit; }
+bool FastWorker::is_worth_commit() const { return txn_->batch().rows() >= kRowsWorthCommit; }
 
 CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
   wakes_ = false;  // of the tick that ends here; the next one starts afresh
@@ -286,12 +289,12 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     txn_->Discard();
     return CommitResult::kFailed;
   }
-  if (!txn_->dirty()) {
+  if (!txn_->batch().dirty()) {
     txn_->Discard();
     Tell(*txn_);
     return CommitResult::kDone;
   }
-  if (!is_worth_commit() && !parts_.store.syncs_commits()) {
+  if (!is_worth_commit() && !parts_.store.log().syncs_commits()) {
     Status status = CommitNow(CommitMode::kNoWait);
     if (status.ok()) {
       Tell(*txn_);
@@ -310,7 +313,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
 void FastWorker::HandOver(std::function<void(bool ok)> done) {
   std::swap(txn_, other_);
   is_handed_over_ = true;
-  if (other_->can_be_followed()) txn_->Follow(other_.get());
+  if (other_->databases().keyspaces().empty()) txn_->Follow(other_.get());
   committer_.HandOver(*other_, [this, done = std::move(done)](Status status) {
     if (status.ok()) {
       Tell(*other_);
@@ -325,7 +328,7 @@ void FastWorker::HandOver(std::function<void(bool ok)> done) {
 
 void FastWorker::OnCommitted() {
   is_handed_over_ = false;
-  is_lost_ = !is_written_ && txn_->has_taken_over();
+  is_lost_ = !is_written_ && txn_->stripes().has_taken_over();
   txn_->Follow(nullptr);
   other_->EndTick(is_written_);
 }
@@ -333,7 +336,7 @@ void FastWorker::OnCommitted() {
 // ---- slow lane
 
 void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) {
-  if (!txn_->dirty()) {
+  if (!txn_->batch().dirty()) {
     txn_->Discard();
     Tell(*txn_);
     return;

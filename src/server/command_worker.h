@@ -55,7 +55,7 @@ class BaseWorker : public Worker {
   RunResult Resume(Client& client, std::string& out) override;
   std::string TakeMissing() override { return {}; }
   void Fetch(std::string_view missing) override;
-  bool met_lock() const override { return txn_->met_lock(); }
+  bool met_lock() const override { return txn_->command().met_lock(); }
   bool is_write() const override { return is_write_; }
   bool wrote() const override { return wrote_; }
   bool wakes_others() const override { return wakes_; }

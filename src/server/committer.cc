@@ -38,18 +38,18 @@ void Committer::Run() {
 }
 
 void Committer::WriteAll(std::vector<Job>& jobs) {
-  const bool syncs = store_.syncs_commits();
+  const bool syncs = store_.log().syncs_commits();
   uint64_t last = 0;
   for (Job& job : jobs) {
     const LatencyTimer timer(latency_, "commit");
-    job.status = syncs ? job.txn->Append(CommitMode::kWait) : job.txn->Write(CommitMode::kWait);
-    last = std::max(last, job.txn->unsynced_sequence());
+    job.status = syncs ? job.txn->batch().Append(CommitMode::kWait) : job.txn->batch().Write(CommitMode::kWait);
+    last = std::max(last, job.txn->batch().unsynced_sequence());
   }
   if (last != 0) {
     const LatencyTimer timer(latency_, "aof-fsync-always");
-    store_.MakeDurable(last);
+    store_.log().MakeDurable(last);
   }
-  for (const Job& job : jobs) job.txn->Publish();
+  for (const Job& job : jobs) job.txn->batch().Publish();
 }
 
 void Committer::Stop() {

@@ -64,7 +64,7 @@ Status PutNewText(Transaction& txn, Keyspace& keys, const Key& key, std::string_
   const KeyEntry entry = TRY(keys.Find(key));
   if (!entry.exists()) TRY(WriteText(keys, key, entry, text, kNoExpiry));
   TRY(txn.FinishCommand());
-  const bool is_large = txn.pending_rows() > kCommitRows || txn.pending_bytes() > kCommitBytes;
+  const bool is_large = txn.batch().rows() > kCommitRows || txn.batch().bytes() > kCommitBytes;
   return is_large ? txn.Commit(CommitMode::kWait) : Ok();
 }
 
@@ -154,7 +154,7 @@ Status Reload(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& r
     }
   }
   // In a MULTI whose changes are no file's yet, and where a primary's stream goes on meanwhile.
-  if (ctx.txn().has_stripes() || parts.replication.primary()) return ReadAnew(parts, ctx, reply);
+  if (!ctx.txn().stripes().empty() || parts.replication.primary()) return ReadAnew(parts, ctx, reply);
   if (saves && merges) TRY(parts.rdb_saves.Save());
   const bool log_is_read = parts.replication.log().logs();
   const RdbFileLoad load{parts.rdb_saves.Path(), merges, functions, log_is_read};
@@ -182,7 +182,7 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
-  const int64_t idle_s = ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().now_s());
+  const int64_t idle_s = ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().command().now_s());
   const bool is_string = entry.type() == Type::kString;
   const uint64_t bytes = is_string ? TRY(TextSize(entry)) : entry.payload().size();
   // There is no address to show; a key has the same number for life, which is what comparisons are

@@ -64,13 +64,13 @@ Status Descriptors::Follow(Store& store) {
   const uint64_t limit = RaiseFileLimit(wanted + kWantedTables + reserve);
   const uint64_t available = limit - std::min(limit, reserve);
   const DescriptorShares shares = DivideDescriptors(available, wanted);
-  const uint64_t open_tables = std::min(store.open_tables(), available - 1);
+  const uint64_t open_tables = std::min(store.engine().open_tables(), available - 1);
   const uint64_t most = std::min(shares.clients, available - open_tables);
   if (most < wanted) {
     return Status::Reply("The operating system is not able to handle the specified number of clients, try with " +
                          std::to_string(most));
   }
-  return store.SetMostOpenTables(shares.tables);
+  return store.engine().SetMostOpenTables(shares.tables);
 }
 
 }  // namespace cairn

@@ -44,7 +44,7 @@ Status ForgetHistory(Store& store, Transaction& txn) {
   if (TRY(store.ReadNote(kHistoryRow)).empty()) return Ok();
   History history;
   history.id = DrawReplicationId();
-  txn.PutNote(kHistoryRow, EncodeHistory(history));
+  txn.on_commit().PutNote(kHistoryRow, EncodeHistory(history));
   return Ok();
 }
 
@@ -63,13 +63,13 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   Scripting scripting(never_busy, busy, conditions, [] { return false; },
                       ScriptMemory::ShareOf(DefaultMemoryBudget()));
   TRY(scripting.Load(TRY(ReadLibraryRows(txn))));
-  TRY(txn.BeginAlone(0));
+  TRY(BeginAlone(txn, 0));
   TRY(PutFunctions(txn, scripting, functions));
   TRY(ForgetHistory(store, txn));
   if (store.databases().is_staging()) txn.databases().AdoptStaged();
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kWait));
-  return store.SyncLog();
+  return store.log().Sync();
 }
 
 Status Import(const std::string& path) {
@@ -80,7 +80,7 @@ Status Import(const std::string& path) {
   const Limits limits;
   ProgressBar bar("importing", file.size(), "B");
   Transaction txn(*store, 1);
-  if (store->was_empty()) TRY(store->BeginStaging(txn));
+  if (store->was_empty()) TRY(store->staging().Begin(txn));
   const bool is_staged = store->databases().is_staging();
   RdbTarget target;
   target.databases = store->databases().size();

@@ -178,11 +178,11 @@ Status Server::OpenStore() {
   }
   store_ = TRY(OpenWithRoom(options));
   store_->set_listener(&waiters_);
-  store_->disk_reserve().set_listener([this](DiskReserve::Level level) {
+  store_->engine().disk_reserve().set_listener([this](DiskReserve::Level level) {
     conditions().Set(kLowOnDisk, level != DiskReserve::Level::kPlenty);
     conditions().Set(kFullDisk, level == DiskReserve::Level::kFull);
   });
-  store_->SetDiskReserve(static_cast<uint64_t>(settings().min_free_disk.load()));
+  store_->disk_room().SetReserve(static_cast<uint64_t>(settings().min_free_disk.load()));
   clients_.tracking.set_store(*store_);
   stats_.counters.set_keyspace(&store_->counters());
   return Ok();
@@ -222,7 +222,7 @@ void Server::WatchSettings() {
   });
   config_->Watch("maxclients", [this] { return descriptors_.Follow(*store_); });
   config_->Watch("memory-budget", [this] {
-    store_->SetBudget(Budget::Of(MemoryBudget(settings())));
+    store_->memory().Set(Budget::Of(MemoryBudget(settings())));
     clients_.memory.FollowSettings();
     BoundTracking();
     return Ok();
@@ -252,17 +252,17 @@ void Server::WatchSettings() {
   WatchInterest();
   WatchTls(*config_, tls_);
   config_->Watch("min-free-disk", [this] {
-    store_->SetDiskReserve(static_cast<uint64_t>(settings().min_free_disk.load()));
+    store_->disk_room().SetReserve(static_cast<uint64_t>(settings().min_free_disk.load()));
     return Ok();
   });
   config_->Watch("compaction-rate-limit", [this] {
-    store_->SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
+    store_->engine().SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
   });
 }
 
 Status Server::FollowFsyncPolicy() {
-  return store_->SetSyncsCommits(settings().fsync_policy() == AppendFsync::kAlways);
+  return store_->log().SetSyncsCommits(settings().fsync_policy() == AppendFsync::kAlways);
 }
 
 void Server::BoundTracking() {
@@ -273,14 +273,14 @@ void Server::BoundTracking() {
 // What settings say about who wants to hear of changes.
 void Server::WatchInterest() {
   const auto events = [this] {
-    store_->SetInterest(kEventClasses, EventInterest(config_->Words("notify-keyspace-events")));
+    store_->interests().Set(kEventClasses, EventInterest(config_->Words("notify-keyspace-events")));
     return Ok();
   };
   static_cast<void>(events().ok());
   config_->Watch("notify-keyspace-events", events);
   const auto follow = [this](std::string_view name, InterestMask bit) {
     const auto take = [this, name, bit] {
-      store_->SetInterest(bit, config_->Flag(name) ? bit : 0);
+      store_->interests().Set(bit, config_->Flag(name) ? bit : 0);
       return Ok();
     };
     static_cast<void>(take().ok());
@@ -345,7 +345,7 @@ void Server::Stop(const ShutdownOptions& options) {
   slow_lane_.reset();
   committer_.reset();
   if (store_ == nullptr) return;
-  const Status synced = options.save ? store_->Flush() : store_->SyncLog();
+  const Status synced = options.save ? store_->Flush() : store_->log().Sync();
   if (!synced.ok()) Log(LogSeverity::kWarning, "storage: the last sync failed: " + std::string(synced.text()));
   store_->EndsWithProcess();
   store_.reset();

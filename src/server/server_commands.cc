@@ -55,7 +55,7 @@ Status Shutdown(const ServerParts& parts, CommandContext& ctx, Args& args, Reply
   if (abort) return Status::Reply("ERR No shutdown in progress.");
   const BusyScripts& busy = parts.busy_scripts;
   if (!options.no_save && busy.any()) return Status::Reply(busy.refusal());
-  if (options.save && ctx.txn().lane() == Lane::kFast) return Status::WouldWait();
+  if (options.save && ctx.txn().command().lane() == Lane::kFast) return Status::WouldWait();
   if (options.save) TRY(SaveBeforeShutdown(ctx.txn().store(), parts.pause, parts.rdb_saves, options));
   parts.shutdown.Ask(options);
   return Ok();
@@ -93,7 +93,7 @@ Status BgRewriteAof(const ServerParts& parts, CommandContext& ctx, Args&, Reply&
 
 // COMPACT: answers when it is done.
 Status Compact(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(ctx.txn().store().Compact());
+  TRY(ctx.txn().store().disk_room().Compact());
   reply.Ok();
   return Ok();
 }

@@ -60,20 +60,20 @@ void Ticker::RunTick() {
     if (now_us - sampled_us >= kSampleMs * 1000) {
       parts_.replication.Tick(WallMs());
       parts_.stats.Sample(now_us);
-      parts_.store.Lend(parts_.client_memory.counted());
-      parts_.store.WatchOpenTables();
-      parts_.store.WatchRecovery();
+      parts_.store.memory().Lend(parts_.client_memory.counted());
+      parts_.store.engine().WatchOpenTables();
+      parts_.store.recovery().Watch();
       NoteStalls();
       sampled_us = now_us;
     }
-    parts_.store.WatchDisk();
+    parts_.store.disk_room().Watch();
     const Status freed = parts_.store.lazy_free().Run(parts_.store);
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
     }
     parts_.pause.EndIfOver(WallMs());
     parts_.rdb_saves.StartScheduled();
-    if (!parts_.debug.active_expire || !parts_.store.writable()) continue;
+    if (!parts_.debug.active_expire || !parts_.store.recovery().writable()) continue;
     if (!parts_.conditions.Has(kPausesExpiry)) ExpireKeys(*txn);
   }
 }
@@ -110,7 +110,8 @@ void Ticker::NoteStalls() {
 
 void Ticker::RunSync() {
   while (Sleep(kSyncMs)) {
-    if (parts_.config.settings().fsync_policy() != AppendFsync::kEverySec || !parts_.store.writable()) continue;
+    if (parts_.config.settings().fsync_policy() != AppendFsync::kEverySec) continue;
+    if (!parts_.store.recovery().writable()) continue;
     const Status status = SyncLog();
     if (!status.ok()) {
       Log(LogSeverity::kWarning, "storage: the log could not be synced: " + std::string(status.text()));

@@ -60,12 +60,12 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
     Store& store = store_;
     // What a hold protects is asked second: what was dead before it began may go.
     const auto is_live_keyspace = [&store](KeyspaceId id) {
-      return store.databases().IsLive(id) || store.holds_dead();
+      return store.databases().IsLive(id) || store.lazy_free().is_held();
     };
     if (space_ == Space::kElements || space_ == Space::kScores) {
       return MakeFilter<CollectionId>(
           [](std::string_view row, std::string_view, CollectionId& id) { return ReadU64(row, id); },
-          [&store](CollectionId id) { return store.IsLiveCollection(id) || store.holds_dead(); });
+          [&store](CollectionId id) { return store.IsLiveCollection(id) || store.lazy_free().is_held(); });
     }
     if (space_ == Space::kOwners) {
       return MakeFilter<KeyspaceId>(

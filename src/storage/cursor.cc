@@ -43,7 +43,7 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
   options.fill_cache = lower.space() != Space::kKeys && txn.snapshot_ == nullptr;
   if (txn.snapshot_ != nullptr) options.snapshot = txn.snapshot_->rocksdb();
   Read([&] {
-    committed_.reset(txn.store().db().NewIterator(options, txn.store().family(lower.space())));
+    committed_.reset(txn.store().engine().db().NewIterator(options, txn.store().engine().family(lower.space())));
     if (direction == Direction::kForward) {
       committed_->SeekToFirst();
     } else {
@@ -57,22 +57,22 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
 // A walk over keys looks at no stripe, so it would meet what is appended to the log and not synced yet.
 void Cursor::AwaitDurable() {
   Store& store = txn_->store();
-  if (txn_->snapshot_ != nullptr || !store.syncs_commits()) return;
-  const uint64_t latest = store.LatestSequence();
-  if (store.ReadableSequence() >= latest) return;
-  if (txn_->lane() == Lane::kFast) {
+  if (txn_->snapshot_ != nullptr || !store.log().syncs_commits()) return;
+  const uint64_t latest = store.log().LatestSequence();
+  if (store.log().ReadableSequence() >= latest) return;
+  if (txn_->command().lane() == Lane::kFast) {
     refused_ = true;
   } else {
-    store.MakeDurable(latest);
+    store.log().MakeDurable(latest);
   }
 }
 
 template <typename Step>
 void Cursor::Read(Step step) {
-  const ReadyOnly ready(txn_->lane() == Lane::kFast);
+  const ReadyOnly ready(txn_->command().lane() == Lane::kFast);
   step();
   refused_ |= ready.refused();
-  txn_->SpendReads(ready.served());
+  txn_->command().SpendReads(ready.served());
 }
 
 void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
@@ -91,7 +91,7 @@ void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
   };
   collect(txn_->overlay_, false);
   if (txn_->SharesWithFirst(lower.stripe())) collect(txn_->first_->overlay_, true);
-  if (!own_.empty()) txn_->command_.saw_uncommitted = true;
+  if (!own_.empty()) txn_->command().NoteUncommitted();
   std::sort(own_.begin(), own_.end(),
             [this](const OwnRow& a, const OwnRow& b) { return Before(a.row, b.row); });
 }
@@ -145,7 +145,7 @@ void Cursor::Settle() {
 }
 
 void Cursor::Next() {
-  Status spent = txn_->Spend(1);
+  Status spent = txn_->command().Spend(1);
   if (!spent.ok()) {
     status_ = std::move(spent);
     valid_ = false;

@@ -72,7 +72,7 @@ Status DatabaseChanges::Replace(int db) {
   const bool all_empty =
       !table_.hides_any() && !table_.is_staging() &&
       std::all_of(keyspaces_.begin(), keyspaces_.end(), [this](KeyspaceId id) { return KeyCount(id) == 0; });
-  if (all_empty) empty_below_ = store_.FreeNumbers().collection;
+  if (all_empty) empty_below_ = store_.staging().FreeNumbers().collection;
   return Ok();
 }
 

@@ -46,7 +46,7 @@ class DatabaseChanges {
   void Swap(int db1, int db2);
   // Writes the mapping down, so that the numbers given out to staged keyspaces are not given out again.
   void Record() { BeginChange(); }
-  // Puts the staged keyspaces in the place of the databases' own (Store::BeginStaging).
+  // Puts the staged keyspaces in the place of the databases' own (Staging::Begin).
   void AdoptStaged();
 
   // ---- storage/ calls these

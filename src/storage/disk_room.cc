@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "storage/disk_reserve.h"
+#include "storage/flush_nudge.h"
 #include "storage/tuning.h"
 
 namespace cairn {
@@ -63,22 +64,22 @@ StoreOptions FitToDisk(StoreOptions options) {
   return options;
 }
 
-void Store::SetDiskReserve(uint64_t wanted) {
-  const uint64_t unflushed = std::min(options_.budget.memtables, options_.wal_bytes);
-  disk_reserve_->SetSize(
-      SizeOfReserve(wanted, unflushed, TableBytes(options_.budget), DiskSpaceOf(options_.dir).total));
+void DiskRoom::SetReserve(uint64_t wanted) {
+  const uint64_t unflushed = std::min(engine_.options().budget.memtables, engine_.options().wal_bytes);
+  engine_.disk_reserve().SetSize(
+      SizeOfReserve(wanted, unflushed, TableBytes(engine_.options().budget), DiskSpaceOf(engine_.options().dir).total));
 }
 
 // A delete frees nothing while it waits in a memtable.
-void Store::WatchDisk() {
-  const uint64_t pending = Property(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
-  disk_reserve_->SetPending(pending, MemtableBytes());
-  disk_reserve_->Look();
-  if (!writable()) disk_reserve_->LetGo();  // RocksDB needs room to recover
-  if (disk_reserve_->level() == DiskReserve::Level::kPlenty || !writable()) return;
-  if (disk_reserve_->free_bytes() < MemtableBytes()) return;
+void DiskRoom::Watch() {
+  const uint64_t pending = engine_.Property(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
+  engine_.disk_reserve().SetPending(pending, engine_.MemtableBytes());
+  engine_.disk_reserve().Look();
+  if (!recovery_.writable()) engine_.disk_reserve().LetGo();  // RocksDB needs room to recover
+  if (engine_.disk_reserve().level() == DiskReserve::Level::kPlenty || !recovery_.writable()) return;
+  if (engine_.disk_reserve().free_bytes() < engine_.MemtableBytes()) return;
   // Where tables wait for a compaction already, one more is worth the log that it frees.
-  const uint64_t latest = LatestSequence();
+  const uint64_t latest = log_.LatestSequence();
   const uint64_t least = pending > 0 ? kManyRows : 1;
   const int64_t now_us = MonotonicUs();
   if (latest - flushed_sequence_ < least || now_us - flushed_us_ < kFlushPauseUs) return;
@@ -87,14 +88,28 @@ void Store::WatchDisk() {
   rocksdb::FlushOptions options;
   options.wait = false;
   options.allow_write_stall = true;
-  static_cast<void>(db_->Flush(options, families_).ok());  // an error of the disk is told to the listener
+  // An error of the disk is told to the listener.
+  static_cast<void>(engine_.db().Flush(options, engine_.families()).ok());
 }
 
-Status Store::Compact() {
-  const uint64_t data = Property(rocksdb::DB::Properties::kTotalSstFilesSize);
-  if (DiskSpaceOf(options_.dir).free > data + disk_reserve_->size()) return CompactAll();
+Status DiskRoom::CompactAll() {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  options.exclusive_manual_compaction = false;
+  const FlushNudge nudge(engine_.db(), engine_.families());
+  // Owners go first: what they no longer name, the other families drop.
+  for (const Space space : {Space::kOwners, Space::kKeys, Space::kElements, Space::kScores,
+                            Space::kExpiries, Space::kMeta}) {
+    TRY(FromRocksDb(engine_.db().CompactRange(options, engine_.family(space), nullptr, nullptr)));
+  }
+  return Ok();
+}
+
+Status DiskRoom::Compact() {
+  const uint64_t data = engine_.Property(rocksdb::DB::Properties::kTotalSstFilesSize);
+  if (DiskSpaceOf(engine_.options().dir).free > data + engine_.disk_reserve().size()) return CompactAll();
   const std::lock_guard lock(small_steps_mutex_);
-  const SmallSteps steps(*db_, families_, kTablesPerStep * TableBytes(options_.budget));
+  const SmallSteps steps(engine_.db(), engine_.families(), kTablesPerStep * TableBytes(engine_.options().budget));
   return CompactAll();
 }
 

@@ -16,8 +16,9 @@ constexpr size_t kKeptBytes = 1 << 20;  // of memory, from one transaction to th
 
 }  // namespace
 
-void Effects::BeginCommand() {
-  is_silenced_ = is_apart_ = tells_stale_keys_ = too_large_ = false;
+void Effects::BeginCommand(InterestMask interest) {
+  interest_ = interest;
+  is_silenced_ = is_apart_ = tells_stale_keys_ = false;
   command_begin_ = bytes_.size();
   count_ = 0;
   stale_keys_.clear();
@@ -27,7 +28,7 @@ void Effects::Add(int db, std::span<const std::string_view> argv) {
   size_t bytes = bytes_.size() + kArgumentBytes;
   for (const std::string_view arg : argv) bytes += arg.size() + kArgumentBytes;
   if (bytes > kMostLogDataBytes) [[unlikely]] {
-    too_large_ = true;
+    command_.Refuse(kEffectsTooLarge);
     return;
   }
   AppendLogCommand(bytes_, db, argv);
@@ -39,7 +40,6 @@ void Effects::AddStream(std::string_view bytes) { AppendLogStream(bytes_, bytes)
 void Effects::RollbackTo(const Mark& mark) {
   bytes_.resize(std::min(bytes_.size(), mark.bytes));
   count_ = mark.count;
-  too_large_ = false;
   for (auto stale = stale_keys_.rbegin(); stale != stale_keys_.rend() && stale->place > bytes_.size(); ++stale) {
     stale->place = bytes_.size();
   }
@@ -55,7 +55,7 @@ void Effects::Clear() {
 // the key: earlier commands of the same EXEC may have given the key a time in the past. Keys whose stripe the
 // transaction does not hold (SORT's patterns and scripts read such) are left out: another transaction may be setting
 // them, and its own effects delete them then.
-void Effects::PutStaleKeys(InterestMask interest) {
+void Effects::PutStaleKeys() {
   std::string told;
   size_t copied = command_begin_;
   std::unordered_set<std::string_view> here;
@@ -68,7 +68,7 @@ void Effects::PutStaleKeys(InterestMask interest) {
       here.clear();
     }
     if (!here.insert(stale.row).second) continue;
-    const std::string_view words[] = {interest & kUnlinksExpired ? "UNLINK" : "DEL", parts.key};
+    const std::string_view words[] = {interest_ & kUnlinksExpired ? "UNLINK" : "DEL", parts.key};
     AppendLogCommand(told, stale.db, words);
     ++count_;
   }
@@ -83,11 +83,11 @@ void Effects::Group() {
   AppendLogMark(bytes_, LogEntryKind::kEnd);
 }
 
-void Effects::FinishCommand(InterestMask interest) {
-  const bool tells = (count_ > 0 || tells_stale_keys_) && !is_muted_ && interest & kInterestInEffects;
-  if (tells && !stale_keys_.empty()) PutStaleKeys(interest);
+void Effects::FinishCommand() {
+  const bool tells = (count_ > 0 || tells_stale_keys_) && !is_muted_ && interest_ & kInterestInEffects;
+  if (tells && !stale_keys_.empty()) PutStaleKeys();
   if (count_ > 1 && !is_apart_) Group();
-  if (bytes_.size() > kMostLogDataBytes) [[unlikely]] too_large_ = true;
+  if (bytes_.size() > kMostLogDataBytes) [[unlikely]] command_.Refuse(kEffectsTooLarge);
 }
 
 }  // namespace cairn

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/command_state.h"
 #include "storage/held_stripes.h"
 #include "storage/interest.h"
 
@@ -28,13 +29,18 @@ struct StaleKey {
 
 class Effects {
  public:
-  // `stripes` are those of the transaction.
-  explicit Effects(const HeldStripes& stripes) : stripes_(stripes) {}
+  // `stripes` and `command` are those of the transaction.
+  Effects(const HeldStripes& stripes, CommandState& command) : stripes_(stripes), command_(command) {}
 
   // ---- of the command
-  // The command has done this in database `db`. An effect that is too large for the log is left out, and too_large()
-  // is true then.
-  // REQUIRES: somebody is interested (kInterestInEffects).
+  // What others want to hear of it (storage/interest.h), as it was when the command got its stripes; without
+  // kInterestInEffects while effects are muted or silenced.
+  InterestMask interest() const {
+    return is_muted_ || is_silenced_ ? interest_ & ~kInterestInEffects : interest_;
+  }
+  // The command has done this in database `db`. An effect that is too large for the log is left out, and the command is
+  // refused (CommandState::TakeRefusal).
+  // REQUIRES: interest() has kInterestInEffects.
   void Add(int db, std::span<const std::string_view> argv);
   // A part of the command has no effects (redis.set_repl): interest() leaves them out.
   void Silence(bool on) { is_silenced_ = on; }
@@ -55,18 +61,15 @@ class Effects {
   // While muted, commands have no effects: the primary's stream, which they come from, is logged instead (AddStream).
   void Mute(bool on) { is_muted_ = on; }
   bool is_muted() const { return is_muted_; }
-  // `interest`, without kInterestInEffects while effects are muted or silenced.
-  InterestMask Of(InterestMask interest) const {
-    return is_muted_ || is_silenced_ ? interest & ~kInterestInEffects : interest;
-  }
   bool empty() const { return bytes_.empty(); }
   std::string_view bytes() const { return bytes_; }
   void Clear();
 
   // ---- storage/transaction.cc calls these
-  void BeginCommand();
-  // Adds the deletions of expired keys and groups the command's effects. `interest` is that of the command.
-  void FinishCommand(InterestMask interest);
+  void BeginCommand(InterestMask interest);
+  void SetInterest(InterestMask interest) { interest_ = interest; }
+  // Adds the deletions of expired keys and groups the command's effects.
+  void FinishCommand();
   void DropCommand() { RollbackTo({command_begin_, 0}); }
   struct Mark {
     size_t bytes;
@@ -74,20 +77,20 @@ class Effects {
   };
   Mark mark() const { return {bytes_.size(), count_}; }
   void RollbackTo(const Mark& mark);
-  bool too_large() const { return too_large_; }
 
  private:
-  void PutStaleKeys(InterestMask interest);
+  void PutStaleKeys();
   void Group();
 
   const HeldStripes& stripes_;
+  CommandState& command_;
   std::string bytes_;  // log entries
   bool is_muted_ = false;
   // Of the command:
+  InterestMask interest_ = 0;
   bool is_silenced_ = false;
   bool is_apart_ = false;
   bool tells_stale_keys_ = false;
-  bool too_large_ = false;
   size_t command_begin_ = 0;  // in bytes_
   size_t count_ = 0;
   std::vector<StaleKey> stale_keys_;

@@ -44,9 +44,9 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::vector<EngineCounter> EngineCounters(const Store& store) {
+std::vector<EngineCounter> EngineCounters(Store& store) {
   std::vector<EngineCounter> counters;
-  for (const Row& row : kRows) counters.push_back({row.name, store.Ticker(row.ticker)});
+  for (const Row& row : kRows) counters.push_back({row.name, store.engine().Ticker(row.ticker)});
   return counters;
 }
 
@@ -54,7 +54,7 @@ std::vector<EngineLevel> EngineLevels(Store& store) {
   std::vector<EngineLevel> levels;
   for (int space = 0; space < kSpaceCount; ++space) {
     rocksdb::ColumnFamilyMetaData family;
-    store.db().GetColumnFamilyMetaData(store.family(static_cast<Space>(space)), &family);
+    store.engine().db().GetColumnFamilyMetaData(store.engine().family(static_cast<Space>(space)), &family);
     if (levels.size() < family.levels.size()) levels.resize(family.levels.size());
     for (size_t i = 0; i < family.levels.size(); ++i) {
       levels[i].files += family.levels[i].files.size();
@@ -64,6 +64,6 @@ std::vector<EngineLevel> EngineLevels(Store& store) {
   return levels;
 }
 
-uint64_t WriteStallMicros(const Store& store) { return store.Ticker(rocksdb::STALL_MICROS); }
+uint64_t WriteStallMicros(Store& store) { return store.engine().Ticker(rocksdb::STALL_MICROS); }
 
 }  // namespace cairn

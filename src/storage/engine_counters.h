@@ -19,7 +19,7 @@ struct EngineCounter {
   uint64_t value;
 };
 
-std::vector<EngineCounter> EngineCounters(const Store& store);
+std::vector<EngineCounter> EngineCounters(Store& store);
 
 // What a level of the trees holds, all column families together.
 struct EngineLevel {
@@ -31,6 +31,6 @@ struct EngineLevel {
 std::vector<EngineLevel> EngineLevels(Store& store);
 
 // For how long writers were held up because flushes or compactions do not keep up, all of them together.
-uint64_t WriteStallMicros(const Store& store);
+uint64_t WriteStallMicros(Store& store);
 
 }  // namespace cairn

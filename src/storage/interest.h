@@ -8,7 +8,10 @@
 // for those commands hold theirs until they are committed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <shared_mutex>
 
 namespace cairn {
 
@@ -25,5 +28,30 @@ inline constexpr InterestMask kUnlinksDeleted = 1u << 26;
 inline constexpr InterestMask kInterestInKeys = 1u << 27;
 // Which keys get a time to live is announced, for a replica that clients write to (client/own_expiries.h).
 inline constexpr InterestMask kInterestInExpiries = 1u << 28;
+
+// All that is wanted now. Thread: any.
+class Interests {
+ public:
+  InterestMask wanted() const { return wanted_.load(std::memory_order_acquire); }
+  // Sets the bits of `which` to those of `wanted`.
+  void Set(InterestMask which, InterestMask wanted) {
+    InterestMask current = wanted_.load();
+    while (!wanted_.compare_exchange_weak(current, (current & ~which) | (wanted & which))) {
+    }
+  }
+
+  // Held while effects of commands are written.
+  std::shared_lock<std::shared_mutex> AllowEffects() { return std::shared_lock(effects_mutex_); }
+  // No effects of commands are logged any more once it returns, until they are wanted again. Those that were logged may
+  // not be synced yet. REQUIRES: all stripes are locked.
+  void EndEffects() {
+    Set(kInterestInEffects, 0);
+    const std::lock_guard wait(effects_mutex_);
+  }
+
+ private:
+  std::shared_mutex effects_mutex_;
+  std::atomic<InterestMask> wanted_{0};
+};
 
 }  // namespace cairn

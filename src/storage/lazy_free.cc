@@ -22,7 +22,7 @@ constexpr uint64_t kRowsPerRun = 16384;
 constexpr uint64_t kRowsOfLook = 4;
 
 // Whether a row of the key cache is one of a keyspace that is gone or of a collection below `empty_below`.
-bool IsDead(const Store& store, std::string_view tagged, CollectionId empty_below) {
+bool IsDead(Store& store, std::string_view tagged, CollectionId empty_below) {
   if (tagged.empty()) return false;
   std::string_view row = tagged.substr(1);
   if (static_cast<Space>(tagged[0]) == Space::kKeys) {
@@ -37,8 +37,9 @@ bool IsDead(const Store& store, std::string_view tagged, CollectionId empty_belo
 Result<bool> IsAlive(Store& store, CollectionId id) {
   const RowKey owner = MakeOwnerRow(id, 0);
   std::string value;
+  const Engine& engine = store.engine();
   const rocksdb::Status found =
-      store.db().Get(rocksdb::ReadOptions(), store.family(Space::kOwners), ToSlice(owner.row()), &value);
+      engine.db().Get(rocksdb::ReadOptions(), engine.family(Space::kOwners), ToSlice(owner.row()), &value);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   return found.ok();
 }
@@ -48,7 +49,7 @@ Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
   const rocksdb::Slice begin = ToSlice(lower.row());
   const rocksdb::Slice end = ToSlice(upper.row());
   return FromRocksDb(
-      rocksdb::DeleteFilesInRange(&store.db(), store.family(lower.space()), &begin, &end, false));
+      rocksdb::DeleteFilesInRange(&store.engine().db(), store.engine().family(lower.space()), &begin, &end, false));
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ void LazyFree::AddFlush(CollectionId empty_below) {
 
 Status LazyFree::Run(Store& store) {
   const std::lock_guard work(work_mutex_);
-  if (store.holds_dead()) return Ok();  // files go past snapshots
+  if (is_held()) return Ok();  // files go past snapshots
   bool flushed;
   CollectionId empty_below;
   {
@@ -108,7 +109,7 @@ Status LazyFree::FreeRows(Store& store, uint64_t& rows_left, bool& is_done) {
   const rocksdb::Slice end = ToSlice(upper.row());
   options.iterate_upper_bound = &end;
   std::unique_ptr<rocksdb::Iterator> rows(
-      store.db().NewIterator(options, store.family(Space::kElements)));
+      store.engine().db().NewIterator(options, store.engine().family(Space::kElements)));
   std::string tagged(1, static_cast<char>(Space::kElements));
   for (rows->Seek(walk_->next); rows->Valid() && rows_left > 0; rows->Next(), --rows_left, ++walk_->rows) {
     tagged.resize(1);
@@ -129,13 +130,14 @@ Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {
   rocksdb::FlushOptions flush;
   flush.wait = false;
   flush.allow_write_stall = true;
-  TRY(FromRocksDb(store.db().Flush(flush, {store.family(Space::kElements), store.family(Space::kScores)})));
+  const Engine& engine = store.engine();
+  TRY(FromRocksDb(engine.db().Flush(flush, {engine.family(Space::kElements), engine.family(Space::kScores)})));
   for (const Space space : {Space::kElements, Space::kScores}) {
     const RowKey from = MakeCollectionStart(space, id, 0);
     const RowKey to = MakeCollectionEnd(space, id, 0);
     const rocksdb::Slice begin = ToSlice(from.row());
     const rocksdb::Slice limit = ToSlice(to.row());
-    TRY(FromRocksDb(rocksdb::experimental::SuggestCompactRange(&store.db(), store.family(space), &begin, &limit)));
+    TRY(FromRocksDb(rocksdb::experimental::SuggestCompactRange(&engine.db(), engine.family(space), &begin, &limit)));
   }
   return Ok();
 }

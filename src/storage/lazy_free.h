@@ -33,8 +33,14 @@ class LazyFree {
   // Works off what was added so far, up to some ten thousand rows of collections.
   Status Run(Store& store);
 
-  // Waits until no work is under way: what is begun afterwards sees what was done before the call.
-  void Pass() { const std::lock_guard lock(work_mutex_); }
+  // While somebody holds it, nothing that was alive when the hold began leaves the disk (StoreSnapshot). Files that are
+  // being dropped when a hold begins go first.
+  void Hold() {
+    holds_.fetch_add(1);
+    const std::lock_guard wait(work_mutex_);
+  }
+  void Release() { holds_.fetch_sub(1); }
+  bool is_held() const { return holds_.load() > 0; }
 
   uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
 
@@ -59,6 +65,7 @@ class LazyFree {
   CollectionId empty_below_ = 0;           // guarded by mutex_
   bool flushed_ = false;                   // guarded by mutex_
   std::atomic<uint64_t> pending_{0};
+  std::atomic<int> holds_{0};
 };
 
 }  // namespace cairn

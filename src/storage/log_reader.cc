@@ -56,8 +56,8 @@ LogReader::~LogReader() = default;
 Result<LogReader::Outcome> LogReader::Open() {
   log_.reset();
   advance_ = false;
-  const std::shared_lock lock(store_.old_logs_mutex());
-  const rocksdb::Status opened = store_.db().GetUpdatesSince(sequence_, &log_);
+  const std::shared_lock lock(store_.log().old_logs_mutex());
+  const rocksdb::Status opened = store_.engine().db().GetUpdatesSince(sequence_, &log_);
   if (opened.IsNotFound()) return Outcome::kGone;
   TRY(FromRocksDb(opened));
   return Outcome::kBatch;
@@ -73,7 +73,7 @@ Result<LogReader::Outcome> LogReader::Next(Batch& batch, Patience patience) {
 }
 
 Result<LogReader::Outcome> LogReader::TryNext(Batch& batch) {
-  LogTail& tail = store_.log_tail();
+  LogTail& tail = store_.log().tail();
   LogTail::Batch found;
   for (bool has_waited = false;;) {
     const LogTail::Place place = tail.Find(sequence_, log_ != nullptr, found);
@@ -86,7 +86,7 @@ Result<LogReader::Outcome> LogReader::TryNext(Batch& batch) {
     }
     if (place == LogTail::Place::kGone || log_ != nullptr || has_waited) return ReadFiles(batch);
     // Whoever has written it, or one before it, is about to leave it here.
-    if (sequence_ > store_.ReadableSequence()) return Outcome::kCaughtUp;
+    if (sequence_ > store_.log().ReadableSequence()) return Outcome::kCaughtUp;
     tail.Await(sequence_, LogTail::kLongestGapUs);
     has_waited = true;
   }
@@ -95,7 +95,7 @@ Result<LogReader::Outcome> LogReader::TryNext(Batch& batch) {
 Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
   for (bool made_anew = false;;) {
     // Records end where what is readable ends: one that begins before it is readable as a whole.
-    if (sequence_ > store_.ReadableSequence()) return Outcome::kCaughtUp;
+    if (sequence_ > store_.log().ReadableSequence()) return Outcome::kCaughtUp;
     if (log_ == nullptr) {
       const Outcome opened = TRY(Open());
       if (opened != Outcome::kBatch) return opened;

@@ -22,8 +22,8 @@ constexpr std::string_view kDroppedSuffix = ".dropped";  // RocksDB takes it for
 // RocksDB looks at every log there is when it is asked for one of them, and takes one that has just gone for an error.
 // So they go at once, by another name, which takes no time.
 Status SetAside(Store& store, std::span<const std::string> paths) {
-  rocksdb::Env& env = *store.db().GetEnv();
-  const std::lock_guard lock(store.old_logs_mutex());
+  rocksdb::Env& env = *store.engine().db().GetEnv();
+  const std::lock_guard lock(store.log().old_logs_mutex());
   for (const std::string& path : paths) {
     const rocksdb::Status renamed = env.RenameFile(path, path + std::string(kDroppedSuffix));
     if (!renamed.IsNotFound()) TRY(FromRocksDb(renamed));
@@ -46,7 +46,7 @@ Result<std::vector<std::string>> FindUnneeded(rocksdb::DB& db, uint64_t first) {
 }  // namespace
 
 Status DropOldLogs(Store& store, const FirstNeeded& first_needed) {
-  rocksdb::DB& db = store.db();
+  rocksdb::DB& db = store.engine().db();
   rocksdb::Env& env = *db.GetEnv();
   const std::string folder = db.GetName() + "/archive";
   std::vector<std::string> names;

@@ -28,7 +28,7 @@ class Refiner {
  public:
   Refiner(Transaction& txn, RankIndex& index, Space space, CollectionId id, uint32_t stripe)
       : txn_(txn), index_(index), space_(space), id_(id), stripe_(stripe),
-        end_rows_(txn.lane() == Lane::kSlow ? kSlowEndRows : kFastEndRows),
+        end_rows_(txn.command().lane() == Lane::kSlow ? kSlowEndRows : kFastEndRows),
         bytes_before_(index.bytes()) {}
 
   // Whatever was read is charged, also when reading ended early.
@@ -212,7 +212,7 @@ Result<std::vector<std::string>> Ranks::Take(uint64_t rank, uint64_t n) {
   RankIndex* index = TRY(Open(txn_, space_, id_, total_, stripe_));
   std::vector<std::string> taken;
   while (taken.size() < n && rank < total_) {
-    TRY(txn_.Spend(1));
+    TRY(txn_.command().Spend(1));
     Refiner refiner(txn_, *index, space_, id_, stripe_);
     const Place place = TRY(refiner.LoadRank(rank));
     index->At(place).rows.VisitFrom(rank - place.before, [&](std::string_view row) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// What the store does about I/O errors. RocksDB recovers by itself (storage/retryable_files.h). Here is what the server
-// sees of it, and what happens where RocksDB cannot.
+#include "storage/recovery.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/listener.h>
 
 #include <algorithm>
 #include <string>
@@ -11,8 +11,9 @@
 #include "base/clock.h"
 #include "base/end_process.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "storage/log_files.h"
-#include "storage/store.h"
+#include "storage/reserved_files.h"
 
 namespace cairn {
 namespace {
@@ -28,29 +29,63 @@ constexpr const char* kStartAgain = ". What was acknowledged is in the data dire
 
 }  // namespace
 
-std::string Store::write_error() const {
-  const std::lock_guard lock(error_mutex_);
+// Hears of errors in RocksDB's background work and of jobs that begin.
+//
+// A compaction that failed is no error of the database: it has changed nothing, and RocksDB runs it again. Corruption
+// stays: reads are served, writes are refused.
+//
+// Thread: RocksDB's background threads, and those that write.
+class Recovery::Listener : public rocksdb::EventListener {
+ public:
+  explicit Listener(Recovery& recovery) : recovery_(recovery) {}
+
+  void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { LengthenOwnTurns(); }
+  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { LengthenOwnTurns(); }
+  void OnSubcompactionBegin(const rocksdb::SubcompactionJobInfo&) override { MarkCompactionOutput(true); }
+  void OnSubcompactionCompleted(const rocksdb::SubcompactionJobInfo&) override { MarkCompactionOutput(false); }
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
+    if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
+    recovery_.NoteError(*error);
+  }
+  void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
+    if (info.new_bg_error.ok()) recovery_.NoteRecovered();
+  }
+
+ private:
+  static void LengthenOwnTurns() {
+    thread_local const bool once = (LengthenTurns(), true);
+    static_cast<void>(once);
+  }
+
+  Recovery& recovery_;
+};
+
+std::shared_ptr<rocksdb::EventListener> Recovery::MakeListener() { return std::make_shared<Listener>(*this); }
+
+std::string Recovery::write_error() const {
+  const std::lock_guard lock(mutex_);
   return write_error_;
 }
 
-void Store::NoteWriteError(const rocksdb::Status& error) {
+void Recovery::NoteError(const rocksdb::Status& error) {
   EndIfLogIsLost(error.ToString(), false);
-  const std::lock_guard lock(error_mutex_);
+  const std::lock_guard lock(mutex_);
   write_error_ = error.ToString();
-  recovery_seen_us_ = error.IsIOError() ? MonotonicUs() : INT64_MAX;
+  seen_us_ = error.IsIOError() ? MonotonicUs() : INT64_MAX;
   writable_ = false;
   if (is_closing_ && error.IsIOError()) EndUnclosed(write_error_);
 }
 
-void Store::PrepareClose() {
+void Recovery::PrepareClose() {
   is_closing_ = true;
-  if (!writable_ && recovery_seen_us_ != INT64_MAX) EndUnclosed(write_error());
+  if (!writable_ && seen_us_ != INT64_MAX) EndUnclosed(write_error());
 }
 
-void Store::NoteRecovered() {
+void Recovery::NoteRecovered() {
   EndIfLogIsLost(write_error(), true);
   {
-    const std::lock_guard lock(error_mutex_);
+    const std::lock_guard lock(mutex_);
     write_error_.clear();
     if (writable_.exchange(true)) return;
   }
@@ -58,20 +93,19 @@ void Store::NoteRecovered() {
 }
 
 // A new log begins with a flush. Where there is nothing to flush RocksDB would go on in the log that failed.
-void Store::EndIfLogIsLost(const std::string& error, bool has_recovered) {
-  const LogFiles* const logs = env_->GetFileSystem()->CheckedCast<LogFiles>();
-  if (!logs->has_failed_log()) return;
-  if (!has_recovered && Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) != 0) return;
+void Recovery::EndIfLogIsLost(const std::string& error, bool has_recovered) {
+  if (!engine_.log_files().has_failed_log()) return;
+  if (!has_recovered && engine_.Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) != 0) return;
   EndProcess("the log failed just after a flush, and there is no going on in it: " + error + kStartAgain);
 }
 
-void Store::WatchRecovery() {
+void Recovery::Watch() {
   if (writable()) return;
   for (const std::string& running :
        {rocksdb::DB::Properties::kNumRunningFlushes, rocksdb::DB::Properties::kNumRunningCompactions}) {
-    if (Property(running) != 0) recovery_seen_us_ = std::max(recovery_seen_us_.load(), MonotonicUs());
+    if (engine_.Property(running) != 0) seen_us_ = std::max(seen_us_.load(), MonotonicUs());
   }
-  if (MonotonicUs() - recovery_seen_us_ < kLongestIdleUs) return;
+  if (MonotonicUs() - seen_us_ < kLongestIdleUs) return;
   EndProcess("RocksDB no longer tries to recover from " + write_error() + kStartAgain);
 }
 

@@ -76,7 +76,7 @@ std::unique_ptr<rocksdb::Iterator> RowFilesWriter::Walk(Space space) const {
   options.snapshot = snapshot_.rocksdb();
   options.fill_cache = false;
   options.readahead_size = kReadaheadBytes;
-  return std::unique_ptr<rocksdb::Iterator>(store_.db().NewIterator(options, store_.family(space)));
+  return std::unique_ptr<rocksdb::Iterator>(store_.engine().db().NewIterator(options, store_.engine().family(space)));
 }
 
 Status RowFilesWriter::WriteOwners() {
@@ -212,12 +212,12 @@ Status RowFilesWriter::WriteExpiries() {
 
 Status RowFilesWriter::Put(Space space, std::string_view row, std::string_view value) {
   if (writer_ == nullptr) {
-    rocksdb::Options options = store_.db().GetOptions(store_.family(space));
+    rocksdb::Options options = store_.engine().db().GetOptions(store_.engine().family(space));
     // What goes through a network at once is compressed fast.
     options.compression_per_level.clear();
     options.bottommost_compression = rocksdb::kDisableCompressionOption;
     options.compression = rocksdb::kSnappyCompression;
-    rocksdb::EnvOptions files(store_.db().GetDBOptions());
+    rocksdb::EnvOptions files(store_.engine().db().GetDBOptions());
     files.bytes_per_sync = kBytesPerSync;
     writer_ = std::make_unique<rocksdb::SstFileWriter>(files, options, nullptr, false);
     file_ = {.space = space, .path = folder_ + "/" + std::to_string(file_count_++) + ".sst"};
@@ -253,16 +253,16 @@ Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   for (size_t space = 0; space < of_spaces.size(); ++space) {
     rocksdb::IngestExternalFileArg& arg = of_spaces[space];
     if (arg.external_files.empty()) continue;
-    arg.column_family = store.family(static_cast<Space>(space));
+    arg.column_family = store.engine().family(static_cast<Space>(space));
     arg.options.move_files = true;
     arg.options.write_global_seqno = false;
     families.push_back(arg.column_family);
     args.push_back(std::move(arg));
   }
   if (args.empty()) return Ok();
-  store.WatchOpenTables(files.size());
-  const FlushNudge nudge(store.db(), families);  // rows of expiries may lie between those in memory
-  return FromRocksDb(store.db().IngestExternalFiles(args));
+  store.engine().WatchOpenTables(files.size());
+  const FlushNudge nudge(store.engine().db(), families);  // rows of expiries may lie between those in memory
+  return FromRocksDb(store.engine().db().IngestExternalFiles(args));
 }
 
 Result<uint64_t> ChecksumOfFile(const std::string& path) {

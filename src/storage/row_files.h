@@ -106,7 +106,7 @@ class RowFilesWriter {
 };
 
 // Takes the files into the store, all of them or, also after kill -9, none; they are gone from where they were
-// afterwards. Their rows are seen by nobody until their keyspaces are adopted. REQUIRES: Store::BeginStaging with the
+// afterwards. Their rows are seen by nobody until their keyspaces are adopted. REQUIRES: Staging::Begin with the
 // numbers of their content.
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files);
 

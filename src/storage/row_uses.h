@@ -6,6 +6,8 @@
 // Thread: its transaction's.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -33,8 +35,8 @@ class RowUses {
   // ---- storage/ calls these
   // The row is written anew: drops the idle time and the frequency that were set for it.
   void Forget(const RowKey& row);
-  size_t size() const { return marks_.size(); }
-  void RollbackTo(size_t size) { marks_.resize(marks_.size() < size ? marks_.size() : size); }
+  void BeginCommand() { before_command_ = marks_.size(); }
+  void DropCommand() { marks_.resize(std::min(marks_.size(), before_command_)); }
   // Sets idle times and frequencies in the key cache. REQUIRES: the rows are in it.
   void Apply() const;
   void Clear() { marks_.clear(); }
@@ -49,6 +51,7 @@ class RowUses {
   RowCache& cache_;
   const Overlay& rows_;
   std::vector<Mark> marks_;
+  size_t before_command_ = 0;  // so many were set
 };
 
 }  // namespace cairn

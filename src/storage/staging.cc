@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Staging: a second set of keyspaces, one for each database, that is filled while the databases go on serving and
-// then takes their place in one commit (a replica's first transfer, DEBUG RELOAD). Until then nobody sees it, and
-// after a crash it is garbage that compaction drops.
+#include "storage/staging.h"
 
 #include <rocksdb/db.h>
 
@@ -25,45 +22,45 @@ constexpr char kStagesAlready[] = "another data set is being loaded";
 
 }  // namespace
 
-Status Store::BeginStaging(Transaction& txn) {
-  TRY(txn.BeginAlone(0));
-  if (databases_.is_staging()) return Status::Io(kStagesAlready);
+Status Staging::Begin(Transaction& txn) {
+  TRY(BeginAlone(txn, 0));
+  if (store_.databases().is_staging()) return Status::Io(kStagesAlready);
   std::vector<KeyspaceId> keyspaces;
-  for (int db = 0; db < databases_.size(); ++db) keyspaces.push_back(TRY(databases_.NewKeyspace()));
+  for (int db = 0; db < store_.databases().size(); ++db) keyspaces.push_back(TRY(store_.databases().NewKeyspace()));
   return Stage(txn, keyspaces);
 }
 
 // The numbers are written down before a row is filed under one of them: after a crash they must not be given out again.
-Status Store::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces) {
-  databases_.Stage(keyspaces);
+Status Staging::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces) {
+  store_.databases().Stage(keyspaces);
   txn.databases().Record();
   Status status = txn.FinishCommand();
   if (status.ok()) status = txn.Commit(CommitMode::kWait);
-  if (status.ok()) status = SyncLog();
-  if (!status.ok()) EndStaging();
+  if (status.ok()) status = store_.log().Sync();
+  if (!status.ok()) End();
   return status;
 }
 
 // With every stripe held nobody draws a number. A FLUSHALL before this gives up collections below `first` at most, one
 // after it none as long as something is staged (DatabaseChanges::Replace).
-Result<RowCache::Departures> Store::BeginStaging(Transaction& txn, const std::vector<KeyspaceId>& keyspaces,
-                                                 const RowNumbers& first, const RowNumbers& next) {
-  ASSERT(keyspaces.size() == static_cast<size_t>(databases_.size()), "a keyspace for each database");
-  TRY(txn.BeginAlone(0));
-  if (databases_.is_staging()) return Status::Io(kStagesAlready);
-  if (databases_.next_keyspace() > first.keyspace || next_collection_ > first.collection) {
+Result<RowCache::Departures> Staging::Begin(Transaction& txn, const std::vector<KeyspaceId>& keyspaces,
+                                            const RowNumbers& first, const RowNumbers& next) {
+  ASSERT(keyspaces.size() == static_cast<size_t>(store_.databases().size()), "a keyspace for each database");
+  TRY(BeginAlone(txn, 0));
+  if (store_.databases().is_staging()) return Status::Io(kStagesAlready);
+  if (store_.databases().next_keyspace() > first.keyspace || store_.collection_ids().next() > first.collection) {
     return Status::Io("the numbers of the rows that came are in use by now");
   }
   if (next.collection > kCollectionsEnd) return Status::Io("the rows that came have numbers that are too large");
-  databases_.SkipTo(next.keyspace);
-  next_collection_ = next.collection;
-  TRY(ReserveCollectionIds(next.collection, true));
-  RowCache::Departures departures = cache_.Mark();
+  store_.databases().SkipTo(next.keyspace);
+  store_.collection_ids().SkipTo(next.collection);
+  TRY(store_.collection_ids().Reserve(next.collection, true));
+  RowCache::Departures departures = store_.cache().Mark();
   TRY(Stage(txn, keyspaces));
   return departures;
 }
 
-Result<bool> Store::CacheStaged(const RowNumbers& first, const RowNumbers& next) {
+Result<bool> Staging::Cache(const RowNumbers& first, const RowNumbers& next) {
   struct Range {
     Space space;
     RowKey begin, end;
@@ -79,28 +76,27 @@ Result<bool> Store::CacheStaged(const RowNumbers& first, const RowNumbers& next)
     options.fill_cache = false;
     options.readahead_size = kReadaheadBytes;
     options.iterate_upper_bound = &end;
-    const std::unique_ptr<rocksdb::Iterator> rows(db_->NewIterator(options, family(range.space)));
+    const Engine& engine = store_.engine();
+    const std::unique_ptr<rocksdb::Iterator> rows(engine.db().NewIterator(options, engine.family(range.space)));
     for (rows->Seek(ToSlice(range.begin.row())); rows->Valid(); rows->Next()) {
       tagged.assign(1, static_cast<char>(range.space));
       tagged.append(rows->key().data(), rows->key().size());
       const std::string_view value(rows->value().data(), rows->value().size());
-      if (!cache_.InsertIfRoom(tagged, Overlay::HashOf(tagged), value, RowCache::kUnknownUse)) return false;
+      if (!store_.cache().InsertIfRoom(tagged, Overlay::HashOf(tagged), value, RowCache::kUnknownUse)) return false;
     }
     TRY(FromRocksDb(rows->status()));
   }
   return true;
 }
 
-void Store::EndStaging() {
-  if (!databases_.is_staging()) return;
-  databases_.EndStaging();
-  lazy_free_.AddFlush(0);
+RowNumbers Staging::FreeNumbers() const {
+  return {store_.databases().next_keyspace(), store_.collection_ids().next()};
 }
 
-// A hold covers what was alive when it began. Files that are being dropped go first.
-void Store::HoldDead() {
-  dead_holds_.fetch_add(1);
-  lazy_free_.Pass();
+void Staging::End() {
+  if (!store_.databases().is_staging()) return;
+  store_.databases().EndStaging();
+  store_.lazy_free().AddFlush(0);
 }
 
 }  // namespace cairn

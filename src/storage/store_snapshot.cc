@@ -15,18 +15,18 @@
 namespace cairn {
 
 StoreSnapshot::StoreSnapshot(Store& store) : store_(store) {
-  store_.HoldDead();
-  snapshot_ = store_.db().GetSnapshot();
+  store_.lazy_free().Hold();
+  snapshot_ = store_.engine().db().GetSnapshot();
 }
 
 StoreSnapshot::~StoreSnapshot() {
-  store_.db().ReleaseSnapshot(snapshot_);
-  store_.ReleaseDead();
+  store_.engine().db().ReleaseSnapshot(snapshot_);
+  store_.lazy_free().Release();
 }
 
 Result<std::unique_ptr<StoreSnapshot>> StoreSnapshot::Take(Store& store, SnapshotDatabases databases) {
   std::unique_ptr<StoreSnapshot> snapshot(new StoreSnapshot(store));
-  if (store.syncs_commits()) store.MakeDurable(snapshot->sequence());  // it has what is appended and not visible yet
+  store.log().MakeReadable();  // it has what is appended and not visible yet
   TRY(snapshot->Load(databases));
   return snapshot;
 }
@@ -40,8 +40,9 @@ Result<RowRef> StoreSnapshot::Get(const RowKey& row) const {
   options.snapshot = snapshot_;
   options.fill_cache = false;
   auto value = std::make_unique<std::string>();
+  const Engine& engine = store_.engine();
   const rocksdb::Status status =
-      store_.db().Get(options, store_.family(row.space()), {row.row().data(), row.row().size()}, value.get());
+      engine.db().Get(options, engine.family(row.space()), {row.row().data(), row.row().size()}, value.get());
   if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
   return RowRef(std::move(value));
@@ -61,7 +62,8 @@ Status StoreSnapshot::Load(SnapshotDatabases databases) {
   std::map<KeyspaceId, int64_t> sums;
   rocksdb::ReadOptions options;
   options.snapshot = snapshot_;
-  const std::unique_ptr<rocksdb::Iterator> rows(store_.db().NewIterator(options, store_.family(Space::kMeta)));
+  const Engine& engine = store_.engine();
+  const std::unique_ptr<rocksdb::Iterator> rows(engine.db().NewIterator(options, engine.family(Space::kMeta)));
   for (rows->Seek(std::string(kCountRowPrefix)); rows->Valid(); rows->Next()) {
     uint32_t worker;
     KeyspaceId keyspace;

@@ -5,7 +5,7 @@
 //
 // RocksDB's snapshots alone are not enough: compaction filters and dropped files do not ask them, and what a
 // collection that is deleted meanwhile leaves behind would vanish under the reader. So while a snapshot is held the
-// store keeps its dead (Store::HoldDead), and disk space comes back when the last one is gone.
+// store keeps its dead (LazyFree::Hold), and disk space comes back when the last one is gone.
 //
 // Thread: any may read, one makes and ends it. It must not outlive the store.
 #pragma once

@@ -2,7 +2,6 @@
 #include "storage/transaction.h"
 
 #include <rocksdb/db.h>
-#include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,21 +16,17 @@
 namespace cairn {
 namespace {
 
-// Rows a fast lane command may walk over; about a millisecond (docs/decisions/run-again.md).
-constexpr uint64_t kFastLaneSteps = 2048;
 // Between two looks at a stripe of which a commit is under way. It may wait for an fsync.
 constexpr auto kCommitPause = std::chrono::microseconds(20);
-// What is out of a table and in the page cache is copied, checked and unpacked: some five microseconds.
-constexpr uint64_t kStepsOfRead = 32;
 // A row that gets another place leaves one and comes to one.
-static_assert(RankChanges::kMostChanges >= 2 * kFastLaneSteps);
+static_assert(RankChanges::kMostChanges >= 2 * CommandState::kFastLaneSteps);
 
 }  // namespace
 
 Transaction::Transaction(Store& store, uint32_t committer)
-    : store_(store), committer_(committer), stripes_(store.stripes_, this), databases_(store),
-      ranks_(store.rank_indexes_, overlay_, this), uses_(store.cache_, overlay_),
-      batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+    : store_(store), stripes_(store.stripes(), this), reads_(store.stripes()), databases_(store),
+      ranks_(store.rank_indexes(), overlay_, this), uses_(store.cache(), overlay_),
+      batch_({store, committer, command_, stripes_, overlay_, effects_, databases_, uses_, on_commit_}) {}
 
 Transaction::Transaction(Store& store) : Transaction(store, store.NewCommitter()) {}
 
@@ -40,23 +35,18 @@ Transaction::~Transaction() { Discard(); }
 // ---- the life of a command
 
 void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
-  command_ = {.lane = lane,
-              .reads = reads,
-              .now_ms = now_ms,
-              .steps_left = kFastLaneSteps,
-              .interest = store_.interest(),
-              .uses_before = uses_.size()};
-  missing_row_.clear();
-  observed_.clear();
+  command_.Begin(lane, now_ms, reads);
+  reads_.Clear();
   databases_.BeginCommand();
   ranks_.BeginCommand();
+  uses_.BeginCommand();
   announcements_.BeginCommand();
-  effects_.BeginCommand();
+  effects_.BeginCommand(store_.interests().wanted());
   overlay_.ForgetMarks();
 }
 
 void Transaction::OnLocked() {
-  command_.interest = store_.interest();
+  effects_.SetInterest(store_.interests().wanted());
   databases_.OnLocked();
 }
 
@@ -67,11 +57,8 @@ void Transaction::Follow(const Transaction* first) {
 
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
   if (snapshot_ != nullptr) return Status::Io("a reader of a snapshot asked for a lock");
-  if (lane() == Lane::kFast || stripes_.has_locked()) {
-    if (!stripes_.TryLock(stripes, first_)) {
-      command_.met_lock = true;
-      return Status::WouldWait();
-    }
+  if (command_.lane() == Lane::kFast || stripes_.has_locked()) {
+    if (!stripes_.TryLock(stripes, first_)) return command_.MeetLock();
   } else {
     stripes_.Lock(stripes);
   }
@@ -80,7 +67,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
 }
 
 Status Transaction::LockAll() {
-  if (follows()) return Status::WouldWait();  // what it is to hold alone has not been written yet
+  if (first_ != nullptr) return Status::WouldWait();  // what it is to hold alone has not been written yet
   static const std::vector<uint32_t> all = [] {
     std::vector<uint32_t> stripes(kStripeCount);
     for (uint32_t i = 0; i < kStripeCount; ++i) stripes[i] = i;
@@ -89,9 +76,9 @@ Status Transaction::LockAll() {
   return Lock(all);
 }
 
-Status Transaction::BeginAlone(int64_t now_ms) {
-  BeginCommand(Lane::kSlow, now_ms, false);
-  return LockAll();
+Status BeginAlone(Transaction& txn, int64_t now_ms) {
+  txn.BeginCommand(Lane::kSlow, now_ms, false);
+  return txn.LockAll();
 }
 
 bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
@@ -105,87 +92,55 @@ bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
 
 Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
   if (stripes.empty() || !(HasChanged(stripes) || (first_ != nullptr && first_->HasChanged(stripes)))) return Ok();
-  command_.met_lock = true;
-  return Status::WouldWait();
-}
-
-Status Transaction::Spend(uint64_t steps) {
-  if (command_.stop != nullptr && *command_.stop) return Status::Reply("ERR stopped");
-  if (lane() == Lane::kSlow) return Ok();
-  if (steps > command_.steps_left) return Status::WouldWait();
-  command_.steps_left -= steps;
-  return Ok();
-}
-
-void Transaction::SpendReads(uint64_t reads) {
-  command_.steps_left -= std::min(command_.steps_left, reads * kStepsOfRead);
+  return command_.MeetLock();
 }
 
 Status Transaction::Observe(uint32_t stripe) {
   // Still the one's before this one, and not to be taken over because somebody waits for it: what is committed there is
   // older than what the command sees of that tick's other keys.
-  if (first_ != nullptr && store_.stripes_.IsHeldBy(stripe, first_)) {
-    command_.met_lock = true;
-    return Status::WouldWait();
-  }
-  uint64_t version = store_.stripes_.Version(stripe);
+  if (first_ != nullptr && store_.stripes().IsHeldBy(stripe, first_)) return command_.MeetLock();
+  uint64_t version = store_.stripes().Version(stripe);
   while (Stripes::IsCommitting(version)) {
-    command_.met_lock = true;
-    if (lane() == Lane::kFast) return Status::WouldWait();
+    Status met = command_.MeetLock();
+    if (command_.lane() == Lane::kFast) return met;
     std::this_thread::sleep_for(kCommitPause);
-    version = store_.stripes_.Version(stripe);
+    version = store_.stripes().Version(stripe);
   }
-  observed_.push_back({stripe, version});
+  reads_.Add(stripe, version);
   return Ok();
 }
 
-bool Transaction::ReadsHold() const {
-  for (const Observed& observed : observed_) {
-    if (store_.stripes_.Version(observed.stripe) != observed.version) return false;
-  }
-  return databases_.StillHold();
-}
+bool Transaction::ReadsHold() const { return reads_.StillHolds() && databases_.StillHold(); }
 
 Status Transaction::FinishCommand() {
   if (!ReadsHold()) return Status::WouldWait();
-  TRY(TakeRefusal());
-  effects_.FinishCommand(command_.interest);
-  TRY(TakeRefusal());
+  TRY(command_.TakeRefusal());
+  effects_.FinishCommand();
+  TRY(command_.TakeRefusal());
   databases_.FinishCommand();
-  if (command_.reads) {
-    if (command_.hits != 0) store_.counters_.keyspace_hits.Add(command_.hits);
-    if (command_.misses != 0) store_.counters_.keyspace_misses.Add(command_.misses);
-  }
-  if (command_.expired != 0) store_.counters_.expired_keys.Add(command_.expired);
-  changes_ += command_.changes;
+  command_.CountIn(store_.counters());
+  on_commit_.CountChanges(command_.changes());
   return Ok();
 }
 
-Status Transaction::TakeRefusal() {
-  if (effects_.too_large()) return Status::Reply(kEffectsTooLarge);
-  return command_.refusal.empty() ? Ok() : Status::Reply(std::exchange(command_.refusal, {}));
-}
-
 void Transaction::AbandonCommand() {
-  command_.refusal = {};
-  command_.changes = 0;
+  command_.RollbackTo(0);
   ranks_.RollbackTo(0, 0);
   overlay_.RollbackTo(0);
-  uses_.RollbackTo(command_.uses_before);
+  uses_.DropCommand();
   announcements_.DropCommand();
   effects_.DropCommand();
   databases_.DropCommand();
-  if (pending_ != nullptr) SetPending(nullptr, nullptr);
+  on_commit_.DropCommand();
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
   return {overlay_.Mark(), ranks_.size(),   databases_.command_counts(), announcements_.size(),
-          effects_.mark(), command_.changes};
+          effects_.mark(), command_.changes()};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
-  command_.refusal = {};
-  command_.changes = savepoint.changes;
+  command_.RollbackTo(savepoint.changes);
   ranks_.RollbackTo(savepoint.overlay, savepoint.rank_changes);
   overlay_.RollbackTo(savepoint.overlay);
   databases_.RollbackTo(savepoint.counts);
@@ -199,18 +154,18 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
 bool Transaction::SharesWithFirst(uint32_t stripe) {
   if (first_ == nullptr) return false;
   // One that was locked afresh may have been changed by others since the first one let go of it.
-  if (!(Holds(stripe) ? store_.stripes_.TakenFrom(stripe) == first_ : stripes_.TryTakeOver(stripe, first_))) {
+  if (!(stripes_.Has(stripe) ? store_.stripes().TakenFrom(stripe) == first_ : stripes_.TryTakeOver(stripe, first_))) {
     return false;
   }
-  command_.saw_uncommitted = true;
+  command_.NoteUncommitted();
   return true;
 }
 
 Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
-  TRY(Spend(1));  // a command of a hundred thousand members belongs on the slow lane
+  TRY(command_.Spend(1));  // a command of a hundred thousand members belongs on the slow lane
   const uint64_t hash = Overlay::HashOf(row.tagged());
   if (const Overlay::Entry* entry = overlay_.Find(row.tagged(), hash)) {
-    command_.saw_uncommitted = true;
+    command_.NoteUncommitted();
     if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
     if (entry->state == Overlay::State::kDeleted) return RowRef();
   }
@@ -223,35 +178,25 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
   return GetCommitted(row, access, hash);
 }
 
-uint64_t Transaction::Prefetch(const RowKey& row) const {
-  const uint64_t hash = Overlay::HashOf(row.tagged());
-  store_.stripes_.Prefetch(row.stripe());
-  store_.cache_.Prefetch(hash);
-  return hash;
-}
-
-void Transaction::PrefetchRow(uint64_t hash) { store_.cache_.PrefetchRow(hash); }
-
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
   if (snapshot_ != nullptr) return snapshot_->Get(row);
-  if (!Holds(row.stripe())) TRY(Observe(row.stripe()));
+  if (!stripes_.Has(row.stripe())) TRY(Observe(row.stripe()));
   const bool cached = RowCache::Keeps(row.space()) && !store_.imports();
-  if (store_.imports() && RowCache::Keeps(row.space()) && store_.names_.RulesOut(hash)) return RowRef();
+  if (store_.imports() && RowCache::Keeps(row.space()) && store_.names().RulesOut(hash)) return RowRef();
   if (cached) {
-    RowRef found = store_.cache_.Lookup(row.tagged(), hash, access == Access::kUse, now_s());
+    RowRef found = store_.cache().Lookup(row.tagged(), hash, access == Access::kUse, command_.now_s());
     if (found) return found;
-    if (store_.cache_.IsComplete(hash)) return RowRef();
+    if (store_.cache().IsComplete(hash)) return RowRef();
   }
-  const ReadyOnly ready(lane() == Lane::kFast);
+  const ReadyOnly ready(command_.lane() == Lane::kFast);
   rocksdb::PinnableSlice value;
   const rocksdb::Status status =
-      store_.db_->Get(rocksdb::ReadOptions(), store_.family(row.space()), ToSlice(row.row()), &value);
+      store_.engine().db().Get(rocksdb::ReadOptions(), store_.engine().family(row.space()), ToSlice(row.row()), &value);
   if (ready.refused()) {
-    store_.incomplete_probes_.fetch_add(1, std::memory_order_relaxed);
-    missing_row_ = row.tagged();
-    return Status::WouldWait();
+    store_.counters().incomplete_probes.Add();
+    return command_.MissRow(row.tagged());
   }
-  SpendReads(ready.served());
+  command_.SpendReads(ready.served());
   if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
   auto copy = std::make_unique<std::string>(value.data(), value.size());
@@ -263,21 +208,19 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
 // first look at the stripe: since then the row's collection may have been given to a key of another one (RENAME).
 void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access) {
   const uint32_t stripe = row.stripe();
-  const bool holds = Holds(stripe);
-  if (!holds && !store_.stripes_.TryLock(stripe, this)) return;
-  const auto first = std::find_if(observed_.begin(), observed_.end(),
-                                  [stripe](const Observed& observed) { return observed.stripe == stripe; });
-  if (first == observed_.end() || store_.stripes_.Version(stripe) == first->version) {
-    const int64_t used_s = access == Access::kUse ? now_s() : RowCache::kUnknownUse;
-    store_.cache_.Insert(row.tagged(), hash, value, used_s);
+  const bool holds = stripes_.Has(stripe);
+  if (!holds && !store_.stripes().TryLock(stripe, this)) return;
+  if (reads_.StillHolds(stripe)) {
+    const int64_t used_s = access == Access::kUse ? command_.now_s() : RowCache::kUnknownUse;
+    store_.cache().Insert(row.tagged(), hash, value, used_s);
   }
-  if (!holds) store_.stripes_.Unlock(stripe, this);
+  if (!holds) store_.stripes().Unlock(stripe, this);
 }
 
 void Transaction::Put(const RowKey& row, std::string_view value) {
-  ASSERT(Holds(row.stripe()), "a writer holds the stripe");
+  ASSERT(stripes_.Has(row.stripe()), "a writer holds the stripe");
   if (row.row().size() > kMostRowBytes || value.size() > kMostRowBytes - row.row().size()) [[unlikely]] {
-    command_.refusal = kRowTooLarge;
+    command_.Refuse(kRowTooLarge);
     return;
   }
   uses_.Forget(row);
@@ -285,12 +228,10 @@ void Transaction::Put(const RowKey& row, std::string_view value) {
 }
 
 void Transaction::Delete(const RowKey& row) {
-  ASSERT(Holds(row.stripe()), "a writer holds the stripe");
-  if (row.row().size() > kMostRowBytes) [[unlikely]] command_.refusal = kRowTooLarge;
+  ASSERT(stripes_.Has(row.stripe()), "a writer holds the stripe");
+  if (row.row().size() > kMostRowBytes) [[unlikely]] command_.Refuse(kRowTooLarge);
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {});
 }
-
-void Transaction::NoteDeadCollection(CollectionId id) { dead_collections_.push_back(id); }
 
 Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction direction) {
   return Cursor(*this, lower, upper, direction);
@@ -299,14 +240,34 @@ Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction dir
 // ---- what is not a row
 
 CollectionId Transaction::NewCollectionId() {
-  const CollectionId id = store_.NewCollectionId();
-  ids_end_ = std::max(ids_end_, id + 1);
+  const CollectionId id = store_.collection_ids().New();
+  on_commit_.NoteNewCollection(id);
   return id;
 }
 
 void Transaction::ReadFrom(const StoreSnapshot* snapshot) {
   snapshot_ = snapshot;
   databases_.ReadFrom(snapshot);
+}
+
+// ---- the tick
+
+Status Transaction::Commit(CommitMode mode) {
+  Status status = batch_.Write(mode);
+  if (!status.Is(Code::kWouldWait)) EndTick(status.ok());
+  return status;
+}
+
+void Transaction::EndTick(bool written) {
+  if (!written && batch_.dirty()) ranks_.DropAll(stripes_);
+  stripes_.Release();
+  overlay_.Clear();
+  databases_.Clear();
+  uses_.Clear();
+  ranks_.Clear();
+  effects_.Clear();
+  on_commit_.Clear();
+  batch_.Shrink();
 }
 
 }  // namespace cairn

@@ -15,7 +15,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "storage/store.h"
+#include "encoding/row_key.h"
+#include "storage/store_options.h"
 
 namespace cairn {
 

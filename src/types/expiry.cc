@@ -17,7 +17,7 @@ constexpr size_t kMostPlaces = 1000;          // of such hashes
 constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
 
 // What is being loaded expires once it has been adopted: until then the loader alone writes there.
-bool IsStaged(const Store& store, KeyspaceId keyspace) {
+bool IsStaged(Store& store, KeyspaceId keyspace) {
   if (!store.databases().is_staging()) return false;
   for (int db = 0; db < store.databases().size(); ++db) {
     if (store.databases().staged(db) == keyspace) return true;
@@ -59,7 +59,7 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   if (is_gone || !hash.MayHaveDue() || places.size() > kMostPlaces) places.erase(std::string(key.row().row()));
   Transaction& txn = keyspace.txn();
   if (hash.MayHaveDue()) {  // the row for it is there already
-    txn.NoteExpiry(hash.next_deadline_ms());
+    txn.on_commit().NoteExpiry(hash.next_deadline_ms());
     keyspace.AnnounceExpiry(key, hash.next_deadline_ms(), AnnouncementKind::kFieldsExpire);
   }
   const int db = txn.databases().DatabaseOf(keyspace.id());  // -1: this run does not offer it

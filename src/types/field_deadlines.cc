@@ -57,7 +57,7 @@ RowKey FieldDeadlines::ByTime(int64_t when_ms, std::string_view field) const {
 Result<int64_t> FieldDeadlines::Of(std::string_view field) const {
   if (count() == 0) return kNoExpiry;
   if (txn_ != nullptr) {
-    TRY(txn_->Spend(1));
+    TRY(txn_->command().Spend(1));
     const RowRef row = TRY(txn_->Get(ByField(field)));
     return row ? ReadTime(row.bytes()) : Result<int64_t>(kNoExpiry);
   }

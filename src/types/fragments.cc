@@ -103,7 +103,7 @@ Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
   const uint64_t last = (offset + size - 1) / layout_.fragment_bytes;
   const bool few = last - first < kFewFragments;
   // Also for those that are not there: their zeros take time as well.
-  if (!few) TRY(txn_->Spend(last - first));
+  if (!few) TRY(txn_->command().Spend(last - first));
   const size_t before = out.size();
   out.resize(before + size);
   const Span span{.offset = offset, .size = size, .into = out.data() + before};
@@ -119,7 +119,7 @@ Status Fragments::WriteOne(uint64_t index, uint64_t begin, std::string_view part
   const RowKey row = Row(index);
   std::string edited;
   if (begin == 0 && part.size() >= old_size) {
-    TRY(txn_->Spend(1));
+    TRY(txn_->command().Spend(1));
   } else {
     const RowRef old = may_be_there ? TRY(txn_->Get(row)) : RowRef();
     if (old.bytes().size() > layout_.fragment_bytes) return TooLong();

@@ -104,21 +104,21 @@ Status Hash::OpenSpreadDeadlines(std::string_view rest) {
 Result<bool> Hash::IsDue(std::string_view field) const {
   if (!MayHaveDue()) return false;
   const int64_t when_ms = TRY(deadlines_.Of(field));
-  return when_ms != kNoExpiry && keyspace_->txn().HasPassed(when_ms);
+  return when_ms != kNoExpiry && keyspace_->txn().command().HasPassed(when_ms);
 }
 
 // Tells of fields that go because their time has passed. A replica takes them for there until it hears of it, so this
 // comes before what the command tells of them. A database that this run does not offer has no number to tell it under.
 void Hash::TellExpired(std::span<const std::string> fields) {
   Transaction& txn = keyspace_->txn();
-  if (fields.empty() || txn.interest() == 0) return;
+  if (fields.empty() || txn.effects().interest() == 0) return;
   const int db = keyspace_->db() >= 0 ? keyspace_->db() : txn.databases().DatabaseOf(keyspace_->id());
   if (db < 0) return;
   if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key_->bytes());
-  if (txn.interest() & kInterestInKeys) {
+  if (txn.effects().interest() & kInterestInKeys) {
     txn.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key_->bytes()), {}});
   }
-  if (!(txn.interest() & kInterestInEffects)) return;
+  if (!(txn.effects().interest() & kInterestInEffects)) return;
   std::vector<std::string_view> words = {"HDEL", key_->bytes()};
   words.insert(words.end(), fields.begin(), fields.end());
   txn.effects().Add(db, words);

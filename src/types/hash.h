@@ -81,7 +81,7 @@ class Hash {
   uint64_t size() const { return is_spread_ ? spread_.count() : packed_.count(); }
   // Whether there may be fields whose time has passed: the only case in which size() may be more than what ForEach
   // visits.
-  bool MayHaveDue() const { return has_deadlines_ && keyspace_->txn().HasPassed(next_ms_); }
+  bool MayHaveDue() const { return has_deadlines_ && keyspace_->txn().command().HasPassed(next_ms_); }
 
   Result<FieldValue> Get(std::string_view field) const;
 

@@ -17,7 +17,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   entry.row_ = TRY(txn_.Get(key.row(), access));
   const bool tells_miss = tells_misses_ && WantsEvent(txn_, kMissEvent);
   if (!entry.row_) {
-    txn_.CountLookup(false);
+    txn_.command().CountLookup(false);
     if (tells_miss) AnnounceEvent(txn_, db_, "keymiss", key.bytes());
     return entry;
   }
@@ -34,7 +34,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   } else {
     txn_.effects().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), tells_miss);
   }
-  txn_.CountLookup(entry.exists_);
+  txn_.command().CountLookup(entry.exists_);
   return entry;
 }
 
@@ -56,7 +56,7 @@ Result<KeyEntry> Keyspace::FindTyped(const Key& key, Type type) {
 }
 
 bool Keyspace::IsExpired(const RecordHeader& header) const {
-  return header.expire_ms != kNoExpiry && txn_.HasPassed(header.expire_ms);
+  return header.expire_ms != kNoExpiry && txn_.command().HasPassed(header.expire_ms);
 }
 
 // Takes away what the stored value left in other spaces, but for a collection and for times that stay.
@@ -69,7 +69,7 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
   if (entry.stored_collection_ != 0 && entry.stored_collection_ != kept) {
     txn_.Delete(MakeOwnerRow(entry.stored_collection_, key.stripe()));
     txn_.ranks().Drop(entry.stored_collection_, key.stripe());
-    txn_.NoteDeadCollection(entry.stored_collection_);
+    txn_.on_commit().NoteDeadCollection(entry.stored_collection_);
   }
 }
 
@@ -79,7 +79,7 @@ void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const Record
     if (when_ms == kNoExpiry) return;
     if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) return;
     txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), {});
-    txn_.NoteExpiry(when_ms);
+    txn_.on_commit().NoteExpiry(when_ms);
     AnnounceExpiry(key, when_ms, kind);
   };
   put(header.expire_ms, AnnouncementKind::kKeyExpires);
@@ -87,19 +87,19 @@ void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const Record
 }
 
 void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind kind) {
-  if (!(txn_.interest() & kInterestInExpiries) || txn_.keeps_expired()) return;
+  if (!(txn_.effects().interest() & kInterestInExpiries) || txn_.command().keeps_expired()) return;
   txn_.announcements().Add({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
 }
 
 // The key is on its way out because its time has passed. Of one in a database that this run does not offer, or in one
 // that is being loaded, nobody has heard.
 void Keyspace::TellExpired(const Key& key) {
-  txn_.CountExpired();
-  if (txn_.interest() == 0) return;
+  txn_.command().CountExpired();
+  if (txn_.effects().interest() == 0) return;
   const int db = db_ >= 0 ? db_ : txn_.databases().DatabaseOf(id_);
   if (db < 0) return;
   if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
-  if (txn_.interest() & kInterestInKeys) {
+  if (txn_.effects().interest() & kInterestInKeys) {
     txn_.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
   }
   txn_.effects().TellStaleKeys();

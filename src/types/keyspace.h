@@ -76,7 +76,7 @@ class KeyEntry {
 class Keyspace {
  public:
   Keyspace(Transaction& txn, int db, const Limits& limits)
-      : Keyspace(txn, db, txn.keyspace(db), limits) {}
+      : Keyspace(txn, db, txn.databases().keyspace(db), limits) {}
   // For work that goes by what is on disk rather than by a client's database.
   static Keyspace ById(Transaction& txn, KeyspaceId id, const Limits& limits) {
     return Keyspace(txn, -1, id, limits);
@@ -86,7 +86,7 @@ class Keyspace {
   KeyspaceId id() const { return id_; }
   Transaction& txn() { return txn_; }
   const Limits& limits() const { return limits_; }
-  int64_t now_ms() const { return txn_.now_ms(); }
+  int64_t now_ms() const { return txn_.command().now_ms(); }
 
   Key Name(std::string_view key) const { return Key(id_, key); }
 

@@ -115,7 +115,7 @@ Status ListChunks::Push(ListEnd end, const EncodedItems& items, bool is_empty) {
     Put(EndSeq(end), crowded, ExtendPackedList(kEmptyPackedList, end, items, pushed, n));
     CountItems(*txn_, rows_, EndSeq(end), static_cast<int64_t>(n));
     pushed += n;
-    TRY(txn_->Spend(1));
+    TRY(txn_->command().Spend(1));
   }
   return Ok();
 }

@@ -53,7 +53,7 @@ ChunkWalk::ChunkWalk(Transaction& txn, const ListRows& rows, int64_t from, Direc
 void ChunkWalk::Next() {
   valid_ = false;
   if (chunk_.seq == (IsForward() ? rows_.last : rows_.first)) return;
-  if (Status spent = txn_.Spend(1 + chunk_.count / kItemsPerStep); !spent.ok())
+  if (Status spent = txn_.command().Spend(1 + chunk_.count / kItemsPerStep); !spent.ok())
     return Fail(std::move(spent));
   if (cursor_) {
     cursor_->Next();

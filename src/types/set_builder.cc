@@ -83,7 +83,7 @@ Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& e
     header.encoding = Encoding::kPacked;
     return keyspace.Write(key, entry, header, payload);
   }
-  TRY(keyspace.txn().Spend(size()));
+  TRY(keyspace.txn().command().Spend(size()));
   SpreadElements spread(keyspace.txn(), key.stripe());
   TRY(ForEach([&spread](std::string_view member) -> Result<bool> {
     spread.PutNew(member, {});

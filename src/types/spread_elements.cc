@@ -34,12 +34,12 @@ Status ParseRow(std::string_view row, uint32_t& hash, std::string_view& member) 
 }  // namespace
 
 Result<RowRef> SpreadElements::Get(std::string_view member, Access access) const {
-  TRY(txn_->Spend(1));
+  TRY(txn_->command().Spend(1));
   return txn_->Get(MakeElementRow(id_, member, stripe_), access);
 }
 
 Result<bool> SpreadElements::IsThere(const RowKey& row) {
-  TRY(txn_->Spend(1));
+  TRY(txn_->command().Spend(1));
   if (is_new_ && new_hashes_.insert(HashOf(row.row())).second) return false;
   const RowRef old = TRY(txn_->Get(row, Access::kPeek));
   return static_cast<bool>(old);
@@ -86,7 +86,7 @@ RowKey SpreadElements::SuffixRow(std::string_view suffix) const {
 }
 
 Result<std::string> SpreadElements::SuffixAt(uint64_t rank) const {
-  TRY(txn_->Spend(1));
+  TRY(txn_->command().Spend(1));
   std::string suffix = TRY(Ranks(*txn_, Space::kElements, id_, count_, stripe_).At(rank));
   if (suffix.size() < kHashBytes) return Status::Corruption("element row: shorter than its hash");
   return suffix;

@@ -120,7 +120,7 @@ void Stream::CountAdded(StreamId first, StreamId last, uint64_t count) {
 Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
   if (state_.head.IsZero() || id < state_.head) return std::optional<StreamId>();
   if (!state_.tail.IsZero() && id >= state_.tail) return std::optional(state_.tail);
-  TRY(txn().Spend(1));
+  TRY(txn().command().Spend(1));
   Cursor cursor =
       txn().Scan(rows_.Chunk(state_.head), rows_.BehindChunk(id), Direction::kReverse);
   if (!cursor.Valid()) {

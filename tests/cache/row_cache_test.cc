@@ -285,7 +285,7 @@ TEST_F(RowCacheOfStore, KnowsAnEmptyStore) {
   const Key key = Keyspace(txn(), 0, Limits()).Name("k");
   Lock(key);
   txn().Put(key.row(), "v");
-  txn().databases().AddKeys(txn().keyspace(0), 1);
+  txn().databases().AddKeys(txn().databases().keyspace(0), 1);
   Finish();
   Commit();
   EXPECT_TRUE(IsComplete(store().cache()));

@@ -20,7 +20,7 @@ class Effects : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().SetInterest(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInEffects, kInterestInEffects);
   }
 
   // Runs a command, words separated by blanks; REQUIRES: it succeeds.
@@ -40,7 +40,7 @@ class Effects : public StoreFixture {
 
   // What the commands are told as, with " | " between commands, groups in brackets and times as MS.
   std::string Told(std::initializer_list<const char*> lines) {
-    LogReader reader(store(), store().LatestSequence() + 1);
+    LogReader reader(store(), store().log().LatestSequence() + 1);
     for (const char* line : lines) Run(line);
     std::string told;
     LogReader::Batch batch;
@@ -182,7 +182,7 @@ TEST_F(Effects, ExpiredKeysAreDeleted) {
   usleep(5000);
   EXPECT_EQ(Told("GET k"), "DEL k");
   EXPECT_EQ(Told("INCR l"), "[DEL l | INCR l]");
-  store().SetInterest(kUnlinksExpired, kUnlinksExpired);
+  store().interests().Set(kUnlinksExpired, kUnlinksExpired);
   EXPECT_EQ(Told("EXISTS m"), "UNLINK m");
 }
 
@@ -200,7 +200,7 @@ TEST_F(Effects, ACountThatIsKeptIsToldToo) {
 
 // Without the switch a command pays nothing and the log stays as it was.
 TEST_F(Effects, NothingIsToldToNobody) {
-  store().SetInterest(kInterestInEffects, 0);
+  store().interests().Set(kInterestInEffects, 0);
   EXPECT_EQ(Told({"SET k v EX 100", "SPOP none", "MULTI", "SET a 1", "SET b 2", "EXEC"}), "");
 }
 

@@ -349,7 +349,7 @@ void RdbStoreTest::ExpectMoment(int members) {
   Begin();
   Transaction reader(store(), 1);
   for (const auto& [name, bytes] : before) {
-    Lock(Key(txn().keyspace(0), name));
+    Lock(Key(txn().databases().keyspace(0), name));
     EXPECT_EQ(SaveFrom(**snapshot, reader, name), bytes) << name;
   }
   Finish();

@@ -12,7 +12,7 @@ class LogStreamTest : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().SetInterest(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInEffects, kInterestInEffects);
   }
 
   // Commits a tick of one command, which has `effects` effects in database `db`.

@@ -16,7 +16,7 @@ class FormatTest : public StoreFixture {
   rocksdb::Slice Row() const { return {kFormatRow.data(), kFormatRow.size()}; }
   std::string Stored() {
     std::string value;
-    EXPECT_TRUE(store().db().Get({}, store().family(Space::kMeta), Row(), &value).ok());
+    EXPECT_TRUE(store().engine().db().Get({}, store().engine().family(Space::kMeta), Row(), &value).ok());
     return value;
   }
 };
@@ -31,7 +31,7 @@ TEST_F(FormatTest, OfTheFirstDataIsReadAndRenumbered) {
   ASSERT_TRUE(keys.Write(key, *missing, {.type = Type::kString}, "text").ok());
   Finish();
   Commit();
-  ASSERT_TRUE(store().db().Put({}, store().family(Space::kMeta), Row(), "\x01" "cairn").ok());
+  ASSERT_TRUE(store().engine().db().Put({}, store().engine().family(Space::kMeta), Row(), "\x01" "cairn").ok());
   Reopen();
   EXPECT_EQ(Stored(), "\x02" "cairn");
   Begin();

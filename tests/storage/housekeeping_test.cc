@@ -17,15 +17,15 @@ class HousekeepingTest : public StoreFixture {
  protected:
   void AddKey(const std::string& name) {
     Begin();
-    const Key key(txn().keyspace(0), name);
+    const Key key(txn().databases().keyspace(0), name);
     Lock(key);
     txn().Put(key.row(), std::string("\x01\x00v", 3));
-    txn().databases().AddKeys(txn().keyspace(0), 1);
+    txn().databases().AddKeys(txn().databases().keyspace(0), 1);
     Finish();
     Commit();
   }
   void Flush() {
-    ASSERT_TRUE(txn().BeginAlone(now_ms()).ok());
+    ASSERT_TRUE(BeginAlone(txn(), now_ms()).ok());
     ASSERT_TRUE(txn().databases().Replace(0).ok());
     Finish();
     Commit();
@@ -33,7 +33,7 @@ class HousekeepingTest : public StoreFixture {
   int CountRows() {
     const std::string prefix(kCountRowPrefix);
     const std::unique_ptr<rocksdb::Iterator> rows(
-        store().db().NewIterator(rocksdb::ReadOptions(), store().family(Space::kMeta)));
+        store().engine().db().NewIterator(rocksdb::ReadOptions(), store().engine().family(Space::kMeta)));
     int count = 0;
     for (rows->Seek(prefix); rows->Valid() && rows->key().starts_with(prefix); rows->Next()) ++count;
     return count;
@@ -55,17 +55,17 @@ TEST_F(HousekeepingTest, CountsOfFlushedDatabasesGo) {
 }
 
 TEST_F(HousekeepingTest, TwoStagingsAtATimeAreRefused) {
-  ASSERT_TRUE(store().BeginStaging(txn()).ok());
+  ASSERT_TRUE(store().staging().Begin(txn()).ok());
   const KeyspaceId staged = store().databases().staged(0);
   Transaction other(store(), 1);
-  EXPECT_TRUE(store().BeginStaging(other).Is(Code::kIo));
+  EXPECT_TRUE(store().staging().Begin(other).Is(Code::kIo));
   other.AbandonCommand();
   other.Discard();
   EXPECT_TRUE(store().databases().is_staging());
   EXPECT_EQ(store().databases().staged(0), staged);
   EXPECT_TRUE(store().databases().IsLive(staged));
-  store().EndStaging();
-  EXPECT_TRUE(store().BeginStaging(other).ok());
+  store().staging().End();
+  EXPECT_TRUE(store().staging().Begin(other).ok());
 }
 
 // The tick thread has other duties between the runs.
@@ -73,10 +73,10 @@ TEST_F(HousekeepingTest, ALargeCollectionIsFreedPieceByPiece) {
   constexpr int kRows = 40000;
   const CollectionId id = txn().NewCollectionId();
   Begin();
-  const Key key(txn().keyspace(0), "k");
+  const Key key(txn().databases().keyspace(0), "k");
   Lock(key);
   for (int i = 0; i < kRows; ++i) txn().Put(MakeElementRow(id, std::to_string(i), key.stripe()), "");
-  txn().NoteDeadCollection(id);
+  txn().on_commit().NoteDeadCollection(id);
   Finish();
   Commit();
   LazyFree& lazy_free = store().lazy_free();

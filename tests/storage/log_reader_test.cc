@@ -14,13 +14,13 @@ class LogReaderTest : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().SetInterest(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInEffects, kInterestInEffects);
   }
 
   // One command that writes a key and says so `effects` times.
   void Write(const std::string& name, int effects = 1) {
     Begin();
-    const Key key(txn().keyspace(0), name);
+    const Key key(txn().databases().keyspace(0), name);
     Lock(key);
     txn().Put(key.row(), "value");
     for (int i = 0; i < effects; ++i) Tell(name);
@@ -61,7 +61,7 @@ class LogReaderTest : public StoreFixture {
 };
 
 TEST_F(LogReaderTest, BatchesComeInTheOrderOfTheirCommits) {
-  LogReader reader(store(), store().LatestSequence() + 1);
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   EXPECT_EQ(ReadAll(reader), "");
   Write("a");
   Write("b");
@@ -76,24 +76,25 @@ TEST_F(LogReaderTest, BatchesComeInTheOrderOfTheirCommits) {
 
 // Between the two a commit waits for its fsync.
 TEST_F(LogReaderTest, WhatIsAppendedIsReadAndSeenOnceItIsDurableAndPublished) {
-  ASSERT_TRUE(store().SetSyncsCommits(true).ok());
-  LogReader reader(store(), store().LatestSequence() + 1);
+  ASSERT_TRUE(store().log().SetSyncsCommits(true).ok());
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   Write("a");
-  ASSERT_TRUE(txn().Append(CommitMode::kWait).ok());
-  ASSERT_NE(txn().unsynced_sequence(), 0u);
-  EXPECT_GT(store().LatestSequence(), store().ReadableSequence());
+  ASSERT_TRUE(txn().batch().Append(CommitMode::kWait).ok());
+  ASSERT_NE(txn().batch().unsynced_sequence(), 0u);
+  EXPECT_GT(store().log().LatestSequence(), store().log().ReadableSequence());
   EXPECT_EQ(ReadAll(reader), "");
   Transaction other(store(), 1);
-  const Key key(txn().keyspace(0), "a");
+  const Key key(txn().databases().keyspace(0), "a");
   other.BeginCommand(Lane::kFast, now_ms(), true);
   EXPECT_TRUE(other.Get(key.row()).status().Is(Code::kWouldWait));
   other.AbandonCommand();
   other.BeginCommand(Lane::kFast, now_ms(), true);
-  EXPECT_FALSE(other.Scan(MakeKeyBound(txn().keyspace(0), 0), MakeKeyBound(txn().keyspace(0) + 1, 0)).Valid());
+  const KeyspaceId keyspace = txn().databases().keyspace(0);
+  EXPECT_FALSE(other.Scan(MakeKeyBound(keyspace, 0), MakeKeyBound(keyspace + 1, 0)).Valid());
   other.AbandonCommand();
-  store().MakeDurable(txn().unsynced_sequence());
+  store().log().MakeDurable(txn().batch().unsynced_sequence());
   EXPECT_EQ(ReadAll(reader), "[a]");
-  txn().Publish();
+  txn().batch().Publish();
   txn().EndTick(true);
   other.BeginCommand(Lane::kFast, now_ms(), true);
   const auto row = other.Get(key.row());
@@ -103,7 +104,7 @@ TEST_F(LogReaderTest, WhatIsAppendedIsReadAndSeenOnceItIsDurableAndPublished) {
 
 // They happen as one for whoever reads them, unless the command says otherwise.
 TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
-  LogReader reader(store(), store().LatestSequence() + 1);
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   Write("a", 2);
   Write("b");
   Commit();
@@ -118,7 +119,7 @@ TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
 }
 
 TEST_F(LogReaderTest, WhatIsTakenBackIsNotTold) {
-  LogReader reader(store(), store().LatestSequence() + 1);
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   Write("a");
   Begin();
   Tell("b");
@@ -135,7 +136,7 @@ TEST_F(LogReaderTest, WhatIsTakenBackIsNotTold) {
 
 // A message that is published changes no row, and yet it has its place in the log.
 TEST_F(LogReaderTest, AnEffectWithoutRowsHasAPlaceOfItsOwn) {
-  LogReader reader(store(), store().LatestSequence() + 1);
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   for (const char* name : {"a", "b"}) {
     Begin();
     Tell(name);
@@ -146,7 +147,7 @@ TEST_F(LogReaderTest, AnEffectWithoutRowsHasAPlaceOfItsOwn) {
 }
 
 TEST_F(LogReaderTest, TheLogOutlivesARestart) {
-  const uint64_t start = store().LatestSequence() + 1;
+  const uint64_t start = store().log().LatestSequence() + 1;
   Write("a");
   Commit();
   Reopen();
@@ -158,7 +159,7 @@ TEST_F(LogReaderTest, TheLogOutlivesARestart) {
 TEST_F(LogReaderTest, ALogThatIsNotKeptIsGone) {
   KeepLogs(false);
   Reopen();
-  const uint64_t start = store().LatestSequence() + 1;
+  const uint64_t start = store().log().LatestSequence() + 1;
   Write("a");
   Commit();
   Reopen();
@@ -167,7 +168,7 @@ TEST_F(LogReaderTest, ALogThatIsNotKeptIsGone) {
 }
 
 TEST_F(LogReaderTest, AReaderGoesOnWhereAnotherStopped) {
-  LogReader first(store(), store().LatestSequence() + 1);
+  LogReader first(store(), store().log().LatestSequence() + 1);
   Write("a");
   Commit();
   EXPECT_EQ(ReadAll(first), "[a]");
@@ -179,20 +180,20 @@ TEST_F(LogReaderTest, AReaderGoesOnWhereAnotherStopped) {
 
 // Without the switch nothing is told, and the log has batches without log data.
 TEST_F(LogReaderTest, NobodyIsToldWhereNobodyAsks) {
-  store().SetInterest(kInterestInEffects, 0);
+  store().interests().Set(kInterestInEffects, 0);
   Begin();
-  EXPECT_EQ(txn().interest(), 0u);
+  EXPECT_EQ(txn().effects().interest(), 0u);
   Finish();
 }
 
 // PUBLISH holds no stripe: who locks all of them to end the log is not kept from it, and finds nothing there later.
 TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
-  LogReader reader(store(), store().LatestSequence() + 1);
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   for (const bool ends : {false, true}) {
     Begin();
     Tell("m");
     Finish();
-    if (ends) store().EndEffects();
+    if (ends) store().interests().EndEffects();
     Commit();
     EXPECT_EQ(ReadAll(reader), ends ? "" : "[m]");
   }
@@ -200,27 +201,27 @@ TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
 
 // Who waits for a lock hears of what others want to be told, and of the rest nothing.
 TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
-  store().SetInterest(kInterestInEffects, 0);
+  store().interests().Set(kInterestInEffects, 0);
   for (const bool muted : {false, true}) {
     txn().effects().Mute(muted);
     Begin();
-    store().SetInterest(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInEffects, kInterestInEffects);
     txn().effects().Silence(true);
-    Lock(Key(txn().keyspace(0), "a"));
-    EXPECT_FALSE(txn().interest() & kInterestInEffects);
+    Lock(Key(txn().databases().keyspace(0), "a"));
+    EXPECT_FALSE(txn().effects().interest() & kInterestInEffects);
     txn().effects().Silence(false);
-    EXPECT_EQ((txn().interest() & kInterestInEffects) != 0, !muted);
+    EXPECT_EQ((txn().effects().interest() & kInterestInEffects) != 0, !muted);
     Finish();
     Commit();
-    store().SetInterest(kInterestInEffects, 0);
+    store().interests().Set(kInterestInEffects, 0);
   }
 }
 
 // Of the end of a key that a command does not hold somebody else tells: it may have a new value by then.
 TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreTold) {
-  LogReader reader(store(), store().LatestSequence() + 1);
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   Begin();
-  const KeyspaceId keyspace = txn().keyspace(0);
+  const KeyspaceId keyspace = txn().databases().keyspace(0);
   Lock(Key(keyspace, "h"));
   for (const char* name : {"f", "h", "h"}) txn().effects().NoteStaleKey(Key(keyspace, name).row().row(), 0, false);
   Tell("a");
@@ -231,9 +232,9 @@ TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreTold) {
 
 // What a command did before it met such a key may have been of that key, with a value that is past its time since.
 TEST_F(LogReaderTest, OfKeysPastTheirTimeIsToldWhereTheyWereMet) {
-  LogReader reader(store(), store().LatestSequence() + 1);
+  LogReader reader(store(), store().log().LatestSequence() + 1);
   Begin();
-  const KeyspaceId keyspace = txn().keyspace(0);
+  const KeyspaceId keyspace = txn().databases().keyspace(0);
   Lock(Key(keyspace, "k"));
   const auto meet = [&] { txn().effects().NoteStaleKey(Key(keyspace, "k").row().row(), 0, false); };
   Tell("a");

@@ -126,7 +126,7 @@ class LogTailReaderTest : public StoreFixture {
     for (int i = 0; i < count; ++i) {
       const std::string name = std::to_string(committer) + "/" + std::to_string(i);
       txn.BeginCommand(Lane::kSlow, now_ms(), true);
-      const Key key(txn.keyspace(0), name);
+      const Key key(txn.databases().keyspace(0), name);
       const uint32_t stripe = key.stripe();
       ASSERT_TRUE(txn.Lock({&stripe, 1}).ok());
       txn.Put(key.row(), "value");
@@ -152,9 +152,9 @@ class LogTailReaderTest : public StoreFixture {
 // Whoever reads from memory and whoever reads the files read the same. A place in memory is one in
 // the files too, also where RocksDB has written the batches of several threads as one record.
 TEST_F(LogTailReaderTest, MemoryHasWhatTheFilesHave) {
-  store().SetInterest(kInterestInEffects, kInterestInEffects);
-  store().log_tail().Turn(true);
-  const uint64_t start = store().LatestSequence() + 1;
+  store().interests().Set(kInterestInEffects, kInterestInEffects);
+  store().log().tail().Turn(true);
+  const uint64_t start = store().log().LatestSequence() + 1;
   constexpr uint32_t kWriters = 8;
   constexpr int kTicks = 250;
   std::atomic<bool> ended{false};
@@ -179,7 +179,7 @@ TEST_F(LogTailReaderTest, MemoryHasWhatTheFilesHave) {
   for (std::thread& writer : writers) writer.join();
   ended = true;
   reading.join();
-  store().log_tail().Turn(false);
+  store().log().tail().Turn(false);
   places.emplace_back(start, 0);
   EXPECT_EQ(ReadFiles(start), live);
   for (size_t i = 0; i < places.size(); i += 3) {

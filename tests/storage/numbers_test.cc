@@ -15,7 +15,7 @@ namespace {
 class NumbersTest : public StoreFixture {
  protected:
   void PutMeta(std::string_view name, const std::string& value) {
-    ASSERT_TRUE(store().db().Put({}, store().family(Space::kMeta), ToSlice(name), value).ok());
+    ASSERT_TRUE(store().engine().db().Put({}, store().engine().family(Space::kMeta), ToSlice(name), value).ok());
   }
   // As if so many keyspaces had been used.
   void SetNextKeyspace(KeyspaceId next) {
@@ -24,7 +24,7 @@ class NumbersTest : public StoreFixture {
     PutMeta(kDatabasesRow, EncodeDatabases(keyspaces, next));
   }
   Status Flush() {
-    EXPECT_TRUE(txn().BeginAlone(now_ms()).ok());
+    EXPECT_TRUE(BeginAlone(txn(), now_ms()).ok());
     Status status = txn().databases().Replace(0);
     if (!status.ok()) {
       txn().AbandonCommand();
@@ -82,12 +82,12 @@ TEST_F(NumbersTest, WhereKeyspacesEndAFlushIsRefused) {
   SetNextKeyspace(kKeyspacesEnd - 1);
   Reopen();
   EXPECT_TRUE(Flush().ok());
-  const KeyspaceId last = txn().keyspace(0);
+  const KeyspaceId last = txn().databases().keyspace(0);
   EXPECT_EQ(last, kKeyspacesEnd - 1);
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(Flush().Is(Code::kReply));
-    EXPECT_EQ(txn().keyspace(0), last);
-    EXPECT_FALSE(store().BeginStaging(txn()).ok());
+    EXPECT_EQ(txn().databases().keyspace(0), last);
+    EXPECT_FALSE(store().staging().Begin(txn()).ok());
     EXPECT_FALSE(store().databases().is_staging());
     txn().Discard();
     Reopen();
@@ -114,7 +114,7 @@ TEST_F(NumbersTest, CollectionsOfAnotherServerThatAreTooLargeAreRefused) {
   for (int db = 0; db < store().databases().size(); ++db) keyspaces.push_back(1000 + static_cast<KeyspaceId>(db));
   const RowNumbers first{1000, 1000};
   const RowNumbers next{2000, UINT64_MAX - 5};
-  const auto staged = store().BeginStaging(txn(), keyspaces, first, next);
+  const auto staged = store().staging().Begin(txn(), keyspaces, first, next);
   ASSERT_FALSE(staged.ok());
   EXPECT_FALSE(store().databases().is_staging());
   txn().Discard();

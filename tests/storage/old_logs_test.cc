@@ -18,14 +18,14 @@ class OldLogsTest : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().SetInterest(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInEffects, kInterestInEffects);
   }
 
   // Writes a key, after which its log is an old one. Returns the sequence number before it.
   uint64_t WriteLog(const std::string& name) {
-    const uint64_t before = store().LatestSequence() + 1;
+    const uint64_t before = store().log().LatestSequence() + 1;
     Begin();
-    const Key key(txn().keyspace(0), name);
+    const Key key(txn().databases().keyspace(0), name);
     Lock(key);
     txn().Put(key.row(), "value");
     const std::string_view argv[] = {"DEL", name};
@@ -90,7 +90,7 @@ TEST_F(OldLogsTest, GoBesideAReader) {
   std::atomic<bool> over{false};
   std::string error;
   WriteLog("first");
-  std::atomic<uint64_t> needed{store().LatestSequence() + 1};
+  std::atomic<uint64_t> needed{store().log().LatestSequence() + 1};
   const std::jthread reader([&] {
     while (!over && error.empty()) {
       LogReader log(store(), needed);

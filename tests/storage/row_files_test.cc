@@ -39,10 +39,10 @@ class RowFilesTest : public StoreFixture {
 
   void PutString(int db, const std::string& name, const std::string& record) {
     Begin();
-    const Key key(txn().keyspace(db), name);
+    const Key key(txn().databases().keyspace(db), name);
     Lock(key);
     txn().Put(key.row(), record);
-    txn().databases().AddKeys(txn().keyspace(db), 1);
+    txn().databases().AddKeys(txn().databases().keyspace(db), 1);
     Finish();
     Commit();
   }
@@ -50,7 +50,7 @@ class RowFilesTest : public StoreFixture {
   // A set with one member; its number.
   CollectionId PutSet(int db, const std::string& name, const std::string& member, bool is_owned = true) {
     Begin();
-    const Key key(txn().keyspace(db), name);
+    const Key key(txn().databases().keyspace(db), name);
     Lock(key);
     const CollectionId id = txn().NewCollectionId();
     std::string record;
@@ -59,7 +59,7 @@ class RowFilesTest : public StoreFixture {
     if (is_owned) {
       txn().Put(key.row(), record);
       txn().Put(MakeOwnerRow(id, key.stripe()), key.row().row());
-      txn().databases().AddKeys(txn().keyspace(db), 1);
+      txn().databases().AddKeys(txn().databases().keyspace(db), 1);
     }
     txn().Put(MakeElementRow(id, member, key.stripe()), "");
     txn().Put(MakeScoreRow(id, 1.5, member, key.stripe()), "");
@@ -83,9 +83,9 @@ class RowFilesTest : public StoreFixture {
     std::vector<KeyspaceId> keyspaces;
     for (const auto& db : content.databases) keyspaces.push_back(db.keyspace);
     const RowNumbers next{kFirst.keyspace + 16, content.collections_end};
-    const RowCache::Departures departures = TRY(other_->BeginStaging(*other_txn_, keyspaces, kFirst, next));
+    const RowCache::Departures departures = TRY(other_->staging().Begin(*other_txn_, keyspaces, kFirst, next));
     TRY(TakeInRowFiles(*other_, files_));
-    const bool all_cached = TRY(other_->CacheStaged(kFirst, next));
+    const bool all_cached = TRY(other_->staging().Cache(kFirst, next));
     other_txn_->BeginCommand(Lane::kSlow, now_ms(), false);
     TRY(other_txn_->LockAll());
     other_txn_->databases().AdoptStaged();
@@ -142,8 +142,8 @@ TEST_F(RowFilesTest, RowsArriveUnderOtherNumbers) {
   EXPECT_EQ(OtherRow(MakeScoreRow(kFirst.collection, 1.5, "member", 0)), "");
   EXPECT_EQ(OtherRow(MakeExpiryRow(5000, key.row().row(), 0)), "");
   EXPECT_EQ(OtherRow(MakeElementRow(dead, "of nobody", 0)), "(none)");
-  EXPECT_GT(other_->FreeNumbers().collection, kFirst.collection);
-  EXPECT_GE(other_->FreeNumbers().keyspace, kFirst.keyspace + 16);
+  EXPECT_GT(other_->staging().FreeNumbers().collection, kFirst.collection);
+  EXPECT_GE(other_->staging().FreeNumbers().keyspace, kFirst.keyspace + 16);
 }
 
 // The key cache has the rows that came, as far as there is room, and knows whether it has them all.

@@ -32,13 +32,13 @@ class SizeLimitsTest : public StoreFixture {
 
   void Put(std::string_view name, std::string_view value) {
     Begin();
-    const Key key(txn().keyspace(0), name);
+    const Key key(txn().databases().keyspace(0), name);
     Lock(key);
     txn().Put(key.row(), value);
   }
   std::string Stored(std::string_view name) {
     Begin();
-    const auto row = txn().Get(Key(txn().keyspace(0), name).row());
+    const auto row = txn().Get(Key(txn().databases().keyspace(0), name).row());
     EXPECT_TRUE(row.ok());
     return row.ok() && *row ? std::string(row->bytes()) : "none";
   }
@@ -65,15 +65,15 @@ TEST_F(SizeLimitsTest, ARowThatIsTooLargeRefusesItsCommandAndNoOther) {
 // The memtable adds them up in 32 bits.
 TEST_F(SizeLimitsTest, AKeyAndItsValueCountTogether) {
   Put(std::string(2 << 20, 'k'), Zeros(kMostRowBytes - (1 << 20)));
-  EXPECT_EQ(txn().TakeRefusal().text(), kRowTooLarge);
-  EXPECT_TRUE(txn().TakeRefusal().ok());
+  EXPECT_EQ(txn().command().TakeRefusal().text(), kRowTooLarge);
+  EXPECT_TRUE(txn().command().TakeRefusal().ok());
   txn().AbandonCommand();
 }
 
 // A part of a transaction or a script is refused by itself.
 TEST_F(SizeLimitsTest, WhatIsTakenBackIsForgiven) {
   Begin();
-  const Key key(txn().keyspace(0), "k");
+  const Key key(txn().databases().keyspace(0), "k");
   Lock(key);
   const Transaction::Savepoint savepoint = txn().MakeSavepoint();
   txn().Put(key.row(), Zeros(kFourGigabytes));
@@ -85,7 +85,7 @@ TEST_F(SizeLimitsTest, WhatIsTakenBackIsForgiven) {
 }
 
 TEST_F(SizeLimitsTest, EffectsThatAreTooLargeRefuseTheirCommandAndNoOther) {
-  store().SetInterest(kInterestInEffects, kInterestInEffects);
+  store().interests().Set(kInterestInEffects, kInterestInEffects);
   Put("large", "x");
   const std::string_view words[] = {"SET", "large", Zeros(kFourGigabytes - 100)};
   txn().effects().Add(0, words);
@@ -103,7 +103,7 @@ TEST_F(SizeLimitsTest, EffectsThatAreTooLargeRefuseTheirCommandAndNoOther) {
 // Log data of 2^32 + 3 bytes would be written with a length of 3.
 TEST_F(SizeLimitsTest, ABatchRefusesWhatItCannotSayTheLengthOf) {
   rocksdb::WriteBatch batch;
-  rocksdb::ColumnFamilyHandle* const family = store().family(Space::kKeys);
+  rocksdb::ColumnFamilyHandle* const family = store().engine().family(Space::kKeys);
   EXPECT_TRUE(PutLogData(batch, Zeros(kFourGigabytes + 3)).Is(Code::kIo));
   EXPECT_TRUE(PutRow(batch, family, "k", Zeros(kFourGigabytes)).Is(Code::kIo));
   EXPECT_TRUE(PutRow(batch, family, Zeros(kFourGigabytes), "v").Is(Code::kIo));

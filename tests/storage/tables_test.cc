@@ -31,10 +31,10 @@ class TablesTest : public StoreFixture {
         std::memcpy(value.data() + at, &bits, sizeof bits);
       }
       Begin();
-      const Key key(txn().keyspace(0), NameOf(i));
+      const Key key(txn().databases().keyspace(0), NameOf(i));
       Lock(key);
       txn().Put(key.row(), value);
-      txn().databases().AddKeys(txn().keyspace(0), 1);
+      txn().databases().AddKeys(txn().databases().keyspace(0), 1);
       Finish();
       if (i % 64 == 0) Commit();
     }
@@ -45,7 +45,7 @@ class TablesTest : public StoreFixture {
     int tables = 0;
     for (int level = 0; level < 7; ++level) {
       const std::string name = "rocksdb.num-files-at-level" + std::to_string(level);
-      tables += std::stoi(store().TextProperty(name, Space::kKeys));
+      tables += std::stoi(store().engine().TextProperty(name, Space::kKeys));
     }
     return tables;
   }
@@ -53,7 +53,7 @@ class TablesTest : public StoreFixture {
   // 1: there, 0: not there, -1: not known without waiting.
   int Look(const std::string& name) {
     Begin(Lane::kFast);
-    const Key key(txn().keyspace(0), name);
+    const Key key(txn().databases().keyspace(0), name);
     Result<RowRef> row = txn().Get(key.row());
     int seen = -1;
     if (row.ok()) seen = *row ? 1 : 0;
@@ -68,7 +68,7 @@ class TablesTest : public StoreFixture {
 
 TEST_F(TablesTest, AreAllKnownAfterARestart) {
   WriteRows();
-  ASSERT_TRUE(store().Compact().ok());
+  ASSERT_TRUE(store().disk_room().Compact().ok());
   ASSERT_GT(CountTables(), 18);  // how many is for the compactions to say, which depend on time
   Reopen();
   for (int i = 0; i < kRows; i += 7) {
@@ -84,7 +84,7 @@ TEST_F(TablesTest, WhatWouldHaveToBeFetchedIsNotTakenForAbsent) {
   close(fd);
   std::filesystem::remove(probe);
   WriteRows();
-  ASSERT_TRUE(store().Compact().ok());
+  ASSERT_TRUE(store().disk_room().Compact().ok());
   ReadPastThePageCache(true);
   Reopen();
   int refused = 0;

@@ -18,7 +18,7 @@ class TransactionTest : public StoreFixture {
   // Another transaction waits until this one has swapped two databases; how its command then ends.
   template <typename Begin>
   Status EndOfOneThatWaited(Begin begin) {
-    EXPECT_TRUE(txn().BeginAlone(now_ms()).ok());
+    EXPECT_TRUE(BeginAlone(txn(), now_ms()).ok());
     txn().databases().Swap(0, 1);
     Finish();
     Transaction other(store(), 1);
@@ -27,7 +27,7 @@ class TransactionTest : public StoreFixture {
     std::thread waiting([&] {
       Status status = begin(other, begun);
       end = status.ok() ? other.FinishCommand() : std::move(status);
-      seen_ = other.keyspace(0);
+      seen_ = other.databases().keyspace(0);
     });
     while (!begun) std::this_thread::yield();
     Commit();
@@ -39,10 +39,10 @@ class TransactionTest : public StoreFixture {
 };
 
 TEST_F(TransactionTest, WhoIsAloneHasSeenWhatItWaitedFor) {
-  const KeyspaceId second = txn().keyspace(1);
+  const KeyspaceId second = txn().databases().keyspace(1);
   const Status end = EndOfOneThatWaited([](Transaction& other, std::atomic<bool>& begun) {
     begun = true;
-    return other.BeginAlone(now_ms());
+    return BeginAlone(other, now_ms());
   });
   EXPECT_TRUE(end.ok()) << end.text();
   EXPECT_EQ(seen_, second);
@@ -52,7 +52,7 @@ TEST_F(TransactionTest, WhoLookedAtADatabaseBeforeItChangedIsRefused) {
   for (const bool looks : {true, false}) {
     const Status end = EndOfOneThatWaited([looks](Transaction& other, std::atomic<bool>& begun) {
       other.BeginCommand(Lane::kSlow, now_ms(), false);
-      if (looks) (void)other.keyspace(0);
+      if (looks) (void)other.databases().keyspace(0);
       begun = true;
       return other.LockAll();
     });
@@ -70,7 +70,7 @@ TEST_F(TransactionTest, WhatAnOvertakenReaderReadsDoesNotEnterTheCache) {
     Begin();
     ASSERT_TRUE(txn().Lock({&kStripe, 1}).ok());
     txn().Put(MakeElementRow(kCollection, member, kStripe), "old");
-    txn().databases().AddKeys(txn().keyspace(0), 1);  // a store without keys knows that it has no rows
+    txn().databases().AddKeys(txn().databases().keyspace(0), 1);  // a store without keys knows that it has no rows
     Finish();
     Commit();
   };

@@ -55,13 +55,13 @@ TEST_F(ExpiryTest, RowsOfAFlushedDatabaseHoldNothingUp) {
   for (uint64_t i = 0; i < 2 * kMost; ++i) {
     PutKey(txn(), Keyspace(txn(), 0, limits_), "dead" + std::to_string(i), kFirstMs);
   }
-  ASSERT_TRUE(txn().BeginAlone(0).ok());
+  ASSERT_TRUE(BeginAlone(txn(), 0).ok());
   ASSERT_TRUE(txn().databases().Replace(0).ok());
   Finish();
   Commit();
   PutKey(txn(), Keyspace(txn(), 0, limits_), "live", kLaterMs);
   for (int round = 0; round < 3; ++round) Expire(txn(), kMost);
-  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
   EXPECT_FALSE(store().expiry_start().IsDue(now_ms()));
 }
 
@@ -70,10 +70,10 @@ TEST_F(ExpiryTest, ARoundDoesNotPassOverWhatRoundsBeforeItHaveDeleted) {
   constexpr uint64_t kKeys = 1000;
   constexpr uint64_t kMost = 20;
   for (uint64_t i = 0; i < kKeys; ++i) PutKey(txn(), Keyspace(txn(), 0, limits_), "k" + std::to_string(i), kFirstMs);
-  const uint64_t before = store().Ticker(rocksdb::NUMBER_ITER_SKIP);
+  const uint64_t before = store().engine().Ticker(rocksdb::NUMBER_ITER_SKIP);
   for (uint64_t round = 0; round < kKeys / kMost; ++round) EXPECT_EQ(Expire(txn(), kMost), kMost);
-  EXPECT_LT(store().Ticker(rocksdb::NUMBER_ITER_SKIP) - before, kKeys);
-  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
+  EXPECT_LT(store().engine().Ticker(rocksdb::NUMBER_ITER_SKIP) - before, kKeys);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
 }
 
 // The same of the fields of one hash.
@@ -93,10 +93,10 @@ TEST_F(ExpiryTest, ARoundDoesNotPassOverTheFieldsThatRoundsBeforeItHaveDeleted) 
   ASSERT_TRUE(hash.Save().ok());
   Finish();
   Commit();
-  const uint64_t before = store().Ticker(rocksdb::NUMBER_ITER_SKIP);
+  const uint64_t before = store().engine().Ticker(rocksdb::NUMBER_ITER_SKIP);
   for (int round = 0; round < 10; ++round) Expire(txn(), 10);
-  EXPECT_LT(store().Ticker(rocksdb::NUMBER_ITER_SKIP) - before, 2 * kFields);
-  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
+  EXPECT_LT(store().engine().Ticker(rocksdb::NUMBER_ITER_SKIP) - before, 2 * kFields);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
   EXPECT_TRUE(store().expiry_start().fields_left().empty());
 }
 
@@ -108,7 +108,7 @@ TEST_F(ExpiryTest, AKeyOfTheMillisecondWhereARoundEndedIsFoundBeforeItToo) {
     if (i == 2 * kMost) Expire(txn(), kMost);
   }
   for (int round = 0; round < 4; ++round) Expire(txn(), kMost);
-  EXPECT_EQ(CountOf(txn().keyspace(0)), 0);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
 }
 
 // There is no number to tell it under, and nobody who follows has the database.
@@ -122,7 +122,7 @@ TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
     const auto store = Store::Open(options);
     ASSERT_TRUE(store.ok());
     Transaction other(**store, 0);
-    hidden = other.keyspace(1);
+    hidden = other.databases().keyspace(1);
     PutKey(other, Keyspace(other, 1, limits_), "k", kFirstMs);
     PutKey(other, Keyspace(other, 0, limits_), "k", kFirstMs);
   }
@@ -130,7 +130,7 @@ TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
   const auto store = Store::Open(options);
   ASSERT_TRUE(store.ok());
   const InterestMask all = kInterestInEffects | kExpiredEvent | kToKeyevent | kInterestInKeys;
-  (*store)->SetInterest(all, all);
+  (*store)->interests().Set(all, all);
   Transaction other(**store, 0);
   EXPECT_EQ(Expire(other, 10), 2u);
   const std::vector<Announcement> told = other.announcements().Take();
@@ -145,14 +145,14 @@ TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
 
 // The loader may be in the midst of a value.
 TEST_F(ExpiryTest, WhatIsBeingLoadedExpiresAfterwards) {
-  ASSERT_TRUE(store().BeginStaging(txn()).ok());
+  ASSERT_TRUE(store().staging().Begin(txn()).ok());
   const KeyspaceId staged = store().databases().staged(0);
   for (const std::string name : {"a", "b", "c"}) PutKey(txn(), Keyspace::ById(txn(), staged, limits_), name, kFirstMs);
   PutKey(txn(), Keyspace(txn(), 0, limits_), "old", kLaterMs);
   EXPECT_EQ(Expire(txn(), 2), 1u);
   EXPECT_EQ(CountOf(staged), 3);
-  ASSERT_TRUE(txn().BeginAlone(0).ok());
-  txn().NoteExpiry(0);
+  ASSERT_TRUE(BeginAlone(txn(), 0).ok());
+  txn().on_commit().NoteExpiry(0);
   txn().databases().AdoptStaged();
   Finish();
   Commit();

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Syncing the write-ahead log, and what has to wait for it.
-//
-// Under `appendfsync always` a commit is appended to the log, then synced, and only then made visible
-// (Transaction::Append, Publish). RocksDB's WriteOptions::sync does not serve: a batch whose fsync fails is refused and
-// stays in the log, and its sequence numbers are used again, so a later reader of the log takes it for the batch that
-// was acknowledged (RocksDB 7.8). An append that fails leaves at most a part of a record, which no reader accepts.
-//
-// Commits that wait at the same time share one fsync: one thread syncs for all that were appended by then.
-//
-// After a failed fsync nobody knows what is on the disk, and the kernel may report success for the next one although
-// pages were lost. So the process ends, as Redis does, before anybody is answered.
+#include "storage/write_ahead_log.h"
+
 #include <fcntl.h>
 #include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,10 +12,18 @@
 #include <filesystem>
 
 #include "base/end_process.h"
-#include "storage/store.h"
+#include "storage/batch.h"
 
 namespace cairn {
 namespace {
+
+// Of the tail, a part of what the budget leaves to the process itself. What is sent at full speed between two looks at
+// the log, and then some; more would be memory that is written once and has left the processor's cache when it is read.
+uint64_t TailBytes(const Budget& budget) {
+  constexpr uint64_t kLeast = 1 << 20;
+  constexpr uint64_t kMost = 4 << 20;
+  return std::clamp(budget.total / 64, kLeast, kMost);
+}
 
 constexpr std::string_view kLogSuffix = ".log";
 
@@ -60,39 +59,52 @@ Status SyncLogFiles(const std::string& dir) {
 
 }  // namespace
 
-uint64_t Store::LatestSequence() const { return db_->GetLatestSequenceNumber(); }
+WriteAheadLog::WriteAheadLog(Engine& engine, const Recovery& recovery)
+    : engine_(engine), recovery_(recovery), tail_(TailBytes(engine.options().budget)) {}
 
-uint64_t Store::ReadableSequence() const { return syncs_commits() ? durable_sequence_.load() : LatestSequence(); }
+rocksdb::Status WriteAheadLog::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch) {
+  // RocksDB accepts writes after some errors, but what fails next is then more than it recovers from.
+  if (!recovery_.writable()) return rocksdb::Status::IOError(recovery_.write_error());
+  return engine_.db().Write(options, &batch);
+}
 
-Status Store::SetSyncsCommits(bool on) {
+void WriteAheadLog::NoteReadable(const rocksdb::WriteBatch& batch, std::string_view entries) {
+  if (tail_.is_on()) tail_.Note(SequenceOf(batch), static_cast<uint64_t>(batch.Count()), entries);
+}
+
+uint64_t WriteAheadLog::LatestSequence() const { return engine_.db().GetLatestSequenceNumber(); }
+
+uint64_t WriteAheadLog::ReadableSequence() const {
+  return syncs_commits() ? durable_sequence_.load() : LatestSequence();
+}
+
+Status WriteAheadLog::SetSyncsCommits(bool on) {
   syncs_commits_ = on;
   if (!on) return Ok();
-  Status synced = SyncLog();
+  Status synced = Sync();
   if (!synced.ok()) syncs_commits_ = false;
   return synced;
 }
 
-Status Store::SyncLog() { return SyncUpTo(LatestSequence()); }
-
-void Store::MakeDurable(uint64_t sequence) {
+void WriteAheadLog::MakeDurable(uint64_t sequence) {
   const Status synced = SyncUpTo(sequence);
   if (!synced.ok()) EndUnsynced(synced);
 }
 
-Status Store::SyncUpTo(uint64_t sequence) {
+Status WriteAheadLog::SyncNow() {
+  if (recovery_.writable()) return FromRocksDb(engine_.db().FlushWAL(true));
+  return syncs_commits() ? SyncLogFiles(engine_.options().dir) : Status::Io(recovery_.write_error());
+}
+
+Status WriteAheadLog::SyncUpTo(uint64_t sequence) {
   if (durable_sequence_ >= sequence) return Ok();
-  std::unique_lock lock(sync_mutex_);
+  std::unique_lock lock(mutex_);
   sync_done_.wait(lock, [&] { return !is_syncing_ || durable_sequence_ >= sequence; });
   if (durable_sequence_ >= sequence) return Ok();
   is_syncing_ = true;
   lock.unlock();
   const uint64_t latest = LatestSequence();
-  Status synced;
-  if (writable()) {
-    synced = FromRocksDb(db_->FlushWAL(true));
-  } else {
-    synced = syncs_commits() ? SyncLogFiles(options_.dir) : Status::Io(write_error());
-  }
+  Status synced = SyncNow();
   // Before those that wait try again.
   if (!synced.ok() && syncs_commits()) EndUnsynced(synced);
   lock.lock();

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/collection_ids.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <string>
+
+#include "encoding/varint.h"
+#include "storage/batch.h"
+#include "storage/format.h"
+#include "storage/slice.h"
+
+namespace cairn {
+namespace {
+
+constexpr CollectionId kReservation = 1 << 20;
+
+}  // namespace
+
+Status CollectionIds::Load() {
+  std::string reserved;
+  const RowKey ids = MakeMetaRow(kCollectionsRow);
+  const rocksdb::Status read = engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta),
+                                        ToSlice(ids.row()), &reserved);
+  if (!read.ok() && !read.IsNotFound()) return FromRocksDb(read);
+  CollectionId next = 1;
+  std::string_view bytes(reserved);
+  if (read.ok() && !ReadVarint(bytes, next)) return Status::Corruption("meta row collections: cut short");
+  if (next > kCollectionsEnd) return Status::Corruption("meta row collections: the number is too large");
+  next_ = next;
+  reserved_ = next;
+  return Ok();
+}
+
+// Ids below the reservation are never handed out again after a restart, whatever became of them. The next one is made
+// when half of it is used, so a disk that refuses it at that moment refuses nothing else.
+Status CollectionIds::Reserve(CollectionId end, bool may_wait) {
+  const CollectionId reserved = reserved_.load(std::memory_order_acquire);
+  const bool is_reserved = end <= reserved;
+  if (is_reserved && (reserved - end >= kReservation / 2 || !recovery_.writable())) return Ok();
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (is_reserved || !may_wait) {
+    if (!lock.try_lock()) return is_reserved ? Ok() : Status::WouldWait();
+  } else {
+    lock.lock();
+  }
+  if (reserved_ >= end && reserved_ > reserved) return Ok();  // somebody else has done it
+  Status status = WriteReservation(end + kReservation, may_wait && !is_reserved);
+  return is_reserved ? Ok() : std::move(status);
+}
+
+Status CollectionIds::WriteReservation(CollectionId end, bool may_wait) {
+  std::string value;
+  AppendVarint(value, end);
+  rocksdb::WriteBatch batch;
+  TRY(PutRow(batch, engine_.family(Space::kMeta), MakeMetaRow(kCollectionsRow).row(), value));
+  rocksdb::WriteOptions options;
+  options.no_slowdown = !may_wait;
+  Status status = FromRocksDb(log_.Write(options, batch));
+  if (status.ok()) log_.NoteReadable(batch, {});
+  if (status.ok()) reserved_.store(end, std::memory_order_release);
+  return status;
+}
+
+}  // namespace cairn

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/commit_batch.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <shared_mutex>
+#include <utility>
+
+#include "encoding/log_entry.h"
+#include "encoding/varint.h"
+#include "storage/batch.h"
+#include "storage/format.h"
+#include "storage/slice.h"
+#include "storage/store.h"
+
+namespace cairn {
+namespace {
+
+// When so many are committed, the places of the first ones in the key cache have left the processor's cache since they
+// were looked for; these are asked for so many rows before their turn, and the rows half as many.
+constexpr size_t kManyRows = 256;
+constexpr size_t kRowsAhead = 16;
+
+// Memory a transaction keeps from tick to tick.
+constexpr size_t kKeptBatchBytes = 1 << 20;
+constexpr size_t kKeptRows = 1 << 13;
+// What rows that are written together mostly share: the keyspace, the collection id.
+constexpr size_t kKeyRowHead = 4;
+constexpr size_t kCollectionRowHead = 8;
+
+}  // namespace
+
+CommitBatch::CommitBatch(const Parts& parts) : parts_(parts), batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+
+CommitBatch::~CommitBatch() = default;
+
+bool CommitBatch::dirty() const {
+  return !parts_.rows.empty() || !parts_.databases.keyspaces().empty() || !parts_.effects.empty() ||
+         parts_.actions.is_needed();
+}
+
+// Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
+// last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
+void CommitBatch::SortEntries() {
+  order_.clear();
+  const std::vector<Overlay::Entry>& entries = parts_.rows.entries();
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    const Overlay::Entry& entry = entries[i];
+    if (entry.state == Overlay::State::kNothing) continue;
+    const size_t head = entry.space() == Space::kKeys ? kKeyRowHead : kCollectionRowHead;
+    uint64_t rank = 0;
+    std::string_view rest = entry.row().substr(std::min(head, entry.row().size()));
+    if (!ReadU64(rest, rank)) rank = 0;
+    order_.push_back({rank, i});
+  }
+  if (parts_.store.imports()) return;  // its memtables keep no order
+  std::sort(order_.begin(), order_.end(),
+            [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
+}
+
+Status CommitBatch::BuildBatch() {
+  batch_->Clear();
+  SortEntries();
+  rocksdb::ColumnFamilyHandle* const meta = parts_.store.engine().family(Space::kMeta);
+  for (const EntryOrder& place : order_) {
+    const Overlay::Entry& entry = parts_.rows.entries()[place.entry];
+    if (entry.state == Overlay::State::kPut) {
+      TRY(PutRow(*batch_, parts_.store.engine().family(entry.space()), entry.row(), entry.value));
+    } else {
+      TRY(DeleteRow(*batch_, parts_.store.engine().family(entry.space()), entry.row()));
+    }
+  }
+  for (const KeyCountDelta& count : parts_.databases.counts()) {
+    if (count.delta == 0) continue;
+    const RowKey row = MakeCountRow(parts_.committer, count.keyspace);
+    TRY(PutRow(*batch_, meta, row.row(), EncodeCount(parts_.databases.SumOf(count.keyspace))));
+  }
+  if (!parts_.databases.keyspaces().empty()) TRY(PutKeyspaces());
+  for (const auto& [name, value] : parts_.actions.notes()) TRY(PutRow(*batch_, meta, name, value));
+  if (parts_.effects.empty()) return Ok();
+  // Those who read the log go by sequence numbers, and a batch without rows takes none. The log data comes last: where
+  // RocksDB writes several batches as one record, the rows before it tell whose it is (storage/log_reader.cc).
+  if (batch_->Count() == 0) TRY(PutRow(*batch_, meta, MakeMetaRow(kLogRow).row(), {}));
+  return PutLogData(*batch_, parts_.effects.bytes());
+}
+
+Status CommitBatch::PutKeyspaces() {
+  DatabaseTable& table = parts_.store.databases();
+  for (const KeyspaceId keyspace : parts_.databases.keyspaces()) {
+    if (!table.IsLive(keyspace)) table.AddLive(keyspace);
+  }
+  const RowKey row = MakeMetaRow(kDatabasesRow);
+  const std::string value = table.EncodeRow(parts_.databases.keyspaces());
+  return PutRow(*batch_, parts_.store.engine().family(Space::kMeta), row.row(), value);
+}
+
+void CommitBatch::FetchAhead(size_t entry) const {
+  const std::vector<Overlay::Entry>& entries = parts_.rows.entries();
+  const size_t place = entry + kRowsAhead;
+  const size_t row = entry + kRowsAhead / 2;
+  if (place < entries.size()) parts_.store.cache().Prefetch(entries[place].hash);
+  if (row < entries.size()) parts_.store.cache().PrefetchRow(entries[row].hash);
+}
+
+void CommitBatch::ApplyToCache() {
+  const std::vector<Overlay::Entry>& entries = parts_.rows.entries();
+  const bool fetches_ahead = entries.size() >= kManyRows;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const Overlay::Entry& entry = entries[i];
+    if (fetches_ahead) FetchAhead(i);
+    if (!RowCache::Keeps(entry.space())) continue;
+    if (parts_.store.imports()) {
+      parts_.store.names().Add(entry.hash);
+    } else if (entry.state == Overlay::State::kPut) {
+      parts_.store.cache().Insert(entry.tagged, entry.hash, entry.value, parts_.command.now_s());
+    } else if (entry.state == Overlay::State::kDeleted) {
+      parts_.store.cache().Erase(entry.tagged, entry.hash);
+    }
+  }
+  parts_.uses.Apply();
+}
+
+// Every FLUSHDB leaves a sum behind, and each commit looks through them. So sums of keyspaces that are gone are taken
+// out, and their rows with them, once there are more sums than keyspaces. What cannot be done now is done after the
+// next commit.
+void CommitBatch::DropDeadCounts() {
+  const DatabaseTable& table = parts_.store.databases();
+  std::vector<KeyCountDelta>& counts = parts_.databases.committed();
+  if (counts.size() <= table.live_count()) return;
+  rocksdb::WriteBatch batch;
+  std::vector<KeyCountDelta> alive;
+  for (const KeyCountDelta& count : counts) {
+    if (table.IsLive(count.keyspace)) {
+      alive.push_back(count);
+    } else {
+      const RowKey row = MakeCountRow(parts_.committer, count.keyspace);
+      if (!DeleteRow(batch, parts_.store.engine().family(Space::kMeta), row.row()).ok()) return;
+    }
+  }
+  rocksdb::WriteOptions options;
+  options.no_slowdown = true;
+  WriteAheadLog& log = parts_.store.log();
+  if (!log.Write(options, batch).ok()) return;
+  log.NoteReadable(batch, {});
+  counts = std::move(alive);
+}
+
+Status CommitBatch::Write(CommitMode mode) {
+  TRY(Append(mode));
+  if (unsynced_sequence_ != 0 && parts_.store.log().syncs_commits()) parts_.store.log().MakeDurable(unsynced_sequence_);
+  Publish();
+  return Ok();
+}
+
+Status CommitBatch::Append(CommitMode mode) {
+  if (!dirty()) return Ok();
+  if (parts_.effects.empty() || parts_.effects.is_muted()) return AppendBatch(mode);
+  // There may be effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for
+  // its stripes.
+  const auto gate = parts_.store.interests().AllowEffects();
+  if (!(parts_.store.interests().wanted() & kInterestInEffects)) parts_.effects.Clear();
+  return AppendBatch(mode);
+}
+
+Status CommitBatch::AppendBatch(CommitMode mode) {
+  // A collection's id is on the disk as given out before anything is filed under it.
+  const CollectionId ids_end = parts_.actions.ids_end();
+  if (ids_end != 0) TRY(parts_.store.collection_ids().Reserve(ids_end, mode != CommitMode::kNoWait));
+  TRY(BuildBatch());
+  parts_.stripes.Advance();
+  rocksdb::WriteOptions options;
+  options.no_slowdown = mode == CommitMode::kNoWait;
+  options.disableWAL = mode == CommitMode::kNoLog;
+  const bool has_rows = batch_->Count() != 0;
+  const rocksdb::Status written = has_rows ? parts_.store.log().Write(options, *batch_) : rocksdb::Status::OK();
+  if (!written.ok()) {
+    parts_.stripes.Advance();
+    return FromRocksDb(written);
+  }
+  is_appended_ = true;
+  if (has_rows && !options.disableWAL) unsynced_sequence_ = SequenceOf(*batch_) + batch_->Count() - 1;
+  return Ok();
+}
+
+void CommitBatch::Publish() {
+  if (!std::exchange(is_appended_, false)) return;
+  if (std::exchange(unsynced_sequence_, 0) != 0) parts_.store.log().NoteReadable(*batch_, parts_.effects.bytes());
+  if (parts_.databases.empty_below() != 0) parts_.store.cache().NoteEmptyStore();
+  ApplyToCache();
+  parts_.databases.Apply();
+  if (!parts_.databases.counts().empty()) DropDeadCounts();
+  parts_.actions.Run(parts_.store);
+  parts_.stripes.Advance();
+  NotifyListener();
+  parts_.stripes.Release();
+}
+
+// Tells who waits for keys of the stripes that changed. An element names its key through the owner row.
+void CommitBatch::NotifyListener() {
+  CommitListener* listener = parts_.store.listener();
+  if (listener == nullptr) return;
+  if (!parts_.databases.keyspaces().empty()) {
+    listener->OnKeyspacesChanged(parts_.databases.keyspaces(),
+                                 [this](std::string_view row) { return parts_.store.IsLive(row); });
+  }
+  CollectionId last_id = 0;
+  for (const Overlay::Entry& entry : parts_.rows.entries()) {
+    if (entry.state == Overlay::State::kNothing || !listener->IsInterested(entry.stripe)) continue;
+    if (entry.space() == Space::kKeys) {
+      listener->OnKeyChanged(entry.stripe, entry.row(), entry.state == Overlay::State::kPut);
+    } else if (entry.space() == Space::kElements || entry.space() == Space::kScores) {
+      std::string_view row = entry.row();
+      CollectionId id = 0;
+      if (!ReadU64(row, id) || id == last_id) continue;
+      last_id = id;
+      rocksdb::PinnableSlice owner;
+      const RowKey owner_row = MakeOwnerRow(id, entry.stripe);
+      const Engine& engine = parts_.store.engine();
+      const rocksdb::Status found =
+          engine.db().Get(rocksdb::ReadOptions(), engine.family(Space::kOwners), ToSlice(owner_row.row()), &owner);
+      if (found.ok()) listener->OnKeyChanged(entry.stripe, {owner.data(), owner.size()}, true);
+    }
+  }
+}
+
+void CommitBatch::Shrink() {
+  if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
+  if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
+}
+
+}  // namespace cairn

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/engine.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/rate_limiter.h>
+#include <rocksdb/statistics.h>
+#include <rocksdb/write_buffer_manager.h>
+
+#include <algorithm>
+
+#include "storage/disk_reserve.h"
+#include "storage/disk_room.h"
+#include "storage/log_files.h"
+#include "storage/open_tables.h"
+#include "storage/ready_reads.h"
+#include "storage/reserved_files.h"
+#include "storage/retryable_files.h"
+#include "storage/tuning.h"
+
+namespace cairn {
+
+Status FromRocksDb(const rocksdb::Status& status) {
+  if (status.ok()) return Ok();
+  if (status.IsIncomplete()) return Status::WouldWait();
+  if (status.IsCorruption()) return Status::Corruption(status.ToString());
+  return Status::Io(status.ToString());
+}
+
+Engine::Engine(const StoreOptions& options)
+    : options_(FitToDisk(options)), disk_reserve_(std::make_unique<DiskReserve>(options.dir)),
+      open_tables_(std::make_shared<OpenTables>(options.most_open_tables)) {}
+
+Engine::~Engine() = default;
+
+Status Engine::Open(const FilterOf& filter_of, std::shared_ptr<rocksdb::EventListener> listener) {
+  parts_ = std::make_unique<SharedParts>(MakeSharedParts(options_));
+  log_files_ = std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_));
+  env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(log_files_));
+  rocksdb::DBOptions db_options = TuneDatabase(options_, *parts_);
+  db_options.max_open_files = open_tables_->MaxOpenFilesFor(options_.dir);
+  db_options.env = env_.get();
+  db_options.listeners.push_back(std::move(listener));
+
+  static constexpr const char* kNames[kSpaceCount] = {"default",  "keys",   "elements",
+                                                      "scores",   "owners", "expiries"};
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (int i = 0; i < kSpaceCount; ++i) {
+    const auto space = static_cast<Space>(i);
+    rocksdb::ColumnFamilyOptions family = TuneFamily(space, options_, *parts_);
+    family.compaction_filter_factory = filter_of(space);
+    descriptors.emplace_back(kNames[i], family);
+  }
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
+  if (!opened.ok()) return Status::Io("cannot open the data in " + options_.dir + ": " + opened.ToString());
+  db_.reset(db);
+  db_->GetEnv()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
+  return Ok();
+}
+
+Status Engine::StartCompactions() {
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    TRY(FromRocksDb(db_->SetOptions(family, LoadedOptions(options_))));
+  }
+  return Ok();
+}
+
+void Engine::Close() {
+  rocksdb::CancelAllBackgroundWork(db_.get(), true);
+  for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
+  db_->Close();
+  db_.reset();
+}
+
+void Engine::SetCompactionRate(uint64_t bytes_per_second) {
+  // RocksDB's limiter has no "off"; a rate no disk reaches stands for it.
+  const int64_t rate = bytes_per_second == 0 ? kUnlimitedRate : static_cast<int64_t>(bytes_per_second);
+  parts_->rate_limiter->SetBytesPerSecond(rate);
+}
+
+void Engine::SetMemory(const Budget& budget) {
+  parts_->block_cache->SetCapacity(budget.block_cache);
+  parts_->write_buffers->SetBufferSize(std::min(budget.memtables, MostMemtables(options_.dir)));
+}
+
+uint64_t Engine::open_tables() const { return open_tables_->count(); }
+
+Status Engine::SetMostOpenTables(uint64_t most) { return open_tables_->SetMost(*db_, most); }
+
+void Engine::WatchOpenTables(uint64_t coming) { open_tables_->BindIfNear(*db_, coming); }
+
+uint64_t Engine::Ticker(uint32_t rocksdb_ticker) const { return parts_->statistics->getTickerCount(rocksdb_ticker); }
+
+uint64_t Engine::Property(const std::string& name) const {
+  uint64_t sum = 0;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    uint64_t value = 0;
+    if (db_->GetIntProperty(family, name, &value)) sum += value;
+  }
+  return sum;
+}
+
+std::string Engine::TextProperty(const std::string& name, Space space) const {
+  std::string value;
+  db_->GetProperty(family(space), name, &value);
+  return value;
+}
+
+uint64_t Engine::MemtableBytes() const { return parts_->write_buffers->memory_usage(); }
+uint64_t Engine::BlockCacheBytes() const { return parts_->block_cache->GetUsage(); }
+
+}  // namespace cairn

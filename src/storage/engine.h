@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Engine: the RocksDB database of a store, with a column family per space, and what it is tuned and measured by. It
+// knows bytes; what rows mean is for others.
+//
+// Thread: any, except where a function says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "encoding/row_key.h"
+#include "storage/store_options.h"
+
+namespace rocksdb {
+class DB;
+class Env;
+class ColumnFamilyHandle;
+class CompactionFilterFactory;
+class EventListener;
+class Status;
+}  // namespace rocksdb
+
+namespace cairn {
+
+class DiskReserve;
+class LogFiles;
+class OpenTables;
+struct SharedParts;
+
+class Engine {
+ public:
+  using FilterOf = std::function<std::shared_ptr<rocksdb::CompactionFilterFactory>(Space)>;
+
+  explicit Engine(const StoreOptions& options);
+  ~Engine();
+
+  // ---- called once each
+  // kIo with a sentence for the operator. No compaction begins before StartCompactions.
+  Status Open(const FilterOf& filter_of, std::shared_ptr<rocksdb::EventListener> listener);
+  Status StartCompactions();
+  // Ends what runs in the background. Nothing may be asked afterwards.
+  void Close();
+
+  // As they fit on the disk.
+  const StoreOptions& options() const { return options_; }
+  bool is_open() const { return db_ != nullptr; }
+  rocksdb::DB& db() const { return *db_; }
+  LogFiles& log_files() const { return *log_files_; }
+  const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
+  rocksdb::ColumnFamilyHandle* family(Space space) const { return families_[static_cast<int>(space)]; }
+  DiskReserve& disk_reserve() const { return *disk_reserve_; }
+
+  // ---- settable while running
+  void SetCompactionRate(uint64_t bytes_per_second);
+  void SetMemory(const Budget& budget);
+
+  // ---- tables that are open (storage/open_tables.h)
+  uint64_t open_tables() const;
+  Status SetMostOpenTables(uint64_t most);
+  // Called ten times a second, and before `coming` tables are taken in. Waits when there are nearly too many; cheap
+  // otherwise.
+  void WatchOpenTables(uint64_t coming = 0);
+
+  // ---- what INFO shows
+  uint64_t Ticker(uint32_t rocksdb_ticker) const;
+  // An integer property summed over the column families (rocksdb/db.h, DB::Properties).
+  uint64_t Property(const std::string& name) const;
+  std::string TextProperty(const std::string& name, Space space) const;
+  uint64_t MemtableBytes() const;
+  uint64_t BlockCacheBytes() const;
+
+ private:
+  const StoreOptions options_;
+  const std::unique_ptr<DiskReserve> disk_reserve_;
+  const std::shared_ptr<OpenTables> open_tables_;
+  std::shared_ptr<LogFiles> log_files_;
+  std::unique_ptr<SharedParts> parts_;
+  std::unique_ptr<rocksdb::Env> env_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+};
+
+// RocksDB's verdict as ours: Incomplete is kWouldWait, Corruption keeps its name, the rest is kIo.
+Status FromRocksDb(const rocksdb::Status& status);
+
+}  // namespace cairn
