@@ -26,7 +26,9 @@ class LogFile : public CheckedFile {
 
  private:
   IOStatus Check(IOStatus status) override {
-    if (!status.ok()) has_failed_ = true;
+    if (status.ok()) return status;
+    const std::lock_guard lock(files_.sync_mutex_);
+    has_failed_ = true;
     return status;
   }
 

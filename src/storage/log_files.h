@@ -4,7 +4,8 @@
 //
 // RocksDB begins a new log only together with a memtable. When it recovers from an error and all memtables are empty,
 // it goes on in the old log. If that log is the one that failed, it must not: with assertions, as in Debian's build,
-// that ends the process; without them, all writes fail.
+// that ends the process; without them, all writes fail. Nor must it be asked to sync a log whose append has failed, so
+// an append that fails says so only when no sync is under way (sync_mutex).
 //
 // Thread: any.
 #pragma once
@@ -32,12 +33,15 @@ class LogFiles : public rocksdb::FileSystemWrapper {
 
   // A call on the newest log that is open has failed.
   bool has_failed_log() const;
+  // While it is held no log comes to be a failed one but by calls of the thread that holds it.
+  std::recursive_mutex& sync_mutex() { return sync_mutex_; }
 
  private:
   friend class LogFile;
 
+  std::recursive_mutex sync_mutex_;  // before mutex_
   mutable std::mutex mutex_;
-  std::vector<const LogFile*> open_;  // the newest last
+  std::vector<const LogFile*> open_;  // the newest last; guarded by mutex_
 };
 
 }  // namespace cairn

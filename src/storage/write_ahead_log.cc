@@ -13,6 +13,7 @@
 
 #include "base/end_process.h"
 #include "storage/batch.h"
+#include "storage/log_files.h"
 
 namespace cairn {
 namespace {
@@ -91,9 +92,13 @@ void WriteAheadLog::MakeDurable(uint64_t sequence) {
   if (!synced.ok()) EndUnsynced(synced);
 }
 
+// Between an append that fails and the error that RocksDB makes of it, RocksDB must not be asked to sync either.
 Status WriteAheadLog::SyncNow() {
-  if (recovery_.writable()) return FromRocksDb(engine_.db().FlushWAL(true));
-  return syncs_commits() ? SyncLogFiles(engine_.options().dir) : Status::Io(recovery_.write_error());
+  const std::lock_guard lock(engine_.log_files().sync_mutex());
+  const bool has_failed = engine_.log_files().has_failed_log();
+  if (recovery_.writable() && !has_failed) return FromRocksDb(engine_.db().FlushWAL(true));
+  if (syncs_commits()) return SyncLogFiles(engine_.options().dir);
+  return Status::Io(has_failed ? "a write to the log has failed" : recovery_.write_error());
 }
 
 Status WriteAheadLog::SyncUpTo(uint64_t sequence) {

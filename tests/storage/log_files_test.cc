@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/log_files.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "storage/checked_file.h"
+
+namespace cairn {
+namespace {
+
+// Files that can be created, and appended to in vain.
+class FullFile : public CheckedFile {
+ public:
+  using CheckedFile::CheckedFile;
+
+ private:
+  IOStatus CheckAppend(size_t) override { return IOStatus::NoSpace(); }
+};
+
+class FullFiles : public rocksdb::FileSystemWrapper {
+ public:
+  FullFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "FullFiles"; }
+
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
+    if (status.ok()) *file = std::make_unique<FullFile>(std::move(*file));
+    return status;
+  }
+};
+
+class LogFilesTest : public testing::Test {
+ protected:
+  std::unique_ptr<rocksdb::FSWritableFile> Create(const std::string& name) {
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    EXPECT_TRUE(files_.NewWritableFile(testing::TempDir() + name, {}, &file, nullptr).ok());
+    return file;
+  }
+  static bool Appends(rocksdb::FSWritableFile& file) { return file.Append("x", {}, nullptr).ok(); }
+
+  LogFiles files_{std::make_shared<FullFiles>()};
+};
+
+TEST_F(LogFilesTest, TheNewestLogCounts) {
+  const auto older = Create("1.log");
+  EXPECT_FALSE(Appends(*older));
+  EXPECT_TRUE(files_.has_failed_log());
+  const auto newer = Create("2.log");
+  EXPECT_FALSE(files_.has_failed_log());
+  const auto table = Create("3.sst");
+  EXPECT_FALSE(Appends(*table));
+  EXPECT_FALSE(files_.has_failed_log());
+}
+
+// RocksDB's SyncWAL ends the process when an append fails between the look at the log and the sync.
+TEST_F(LogFilesTest, AnAppendFailsOnlyWhenNoSyncIsUnderWay) {
+  const auto log = Create("1.log");
+  std::atomic<bool> is_told = false;
+  std::thread appender;
+  {
+    const std::lock_guard syncing(files_.sync_mutex());
+    appender = std::thread([&] {
+      EXPECT_FALSE(Appends(*log));
+      is_told = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(is_told);
+    EXPECT_FALSE(files_.has_failed_log());
+  }
+  appender.join();
+  EXPECT_TRUE(files_.has_failed_log());
+}
+
+}  // namespace
+}  // namespace cairn
