@@ -216,7 +216,7 @@ def test_reload_of_a_replica_loses_nothing_of_the_stream():
     """DEBUG RELOAD while the primary's clients write."""
     with start("cairn", enable_debug_command="yes") as primary, \
             start("cairn", enable_debug_command="yes") as replica:
-        primary.client().execute_command("DEBUG", "POPULATE", 20000, "p", 20)
+        primary.client().execute_command("DEBUG", "POPULATE", 5000, "p", 20)
         follow(replica, primary)
         with Load(primary) as load:
             for _ in range(3):
