@@ -13,6 +13,7 @@ std::span<const CommandRow> StringCommands();
 std::span<const CommandRow> StringEditCommands();
 std::span<const CommandRow> GenericCommands();
 std::span<const CommandRow> DatabaseCommands();
+std::span<const CommandRow> DumpCommands();
 std::span<const CommandRow> ObjectCommands();
 std::span<const CommandRow> ExpireCommands();
 std::span<const CommandRow> ScanCommands();

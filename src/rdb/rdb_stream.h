@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "encoding/stream_entry.h"
+#include "encoding/stream_id.h"
 #include "rdb/rdb_format.h"
 #include "rdb/rdb_reader.h"
-#include "types/stream_group.h"
-#include "types/stream_id.h"
 
 namespace cairn {
 

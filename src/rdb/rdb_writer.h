@@ -4,7 +4,7 @@
 // (rdb/rdb_format.h), in the form Redis gives them: an integer's digits as the integer, a
 // text of more than 20 bytes compressed when that saves four.
 //
-// In a file (rdb/rdb_file_writer.h) the key stands between a value's type and the value, and
+// In a file (replication/rdb_file_writer.h) the key stands between a value's type and the value, and
 // what has been written leaves while a large value is still being written: `RdbFilePart` says how.
 //
 // Thread: that of the buffer's owner.

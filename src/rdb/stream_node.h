@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "encoding/stream_entry.h"
 #include "rdb/listpack.h"
 #include "rdb/rdb_stream.h"
 #include "rdb/rdb_writer.h"
-#include "types/stream_chunk.h"
 
 namespace cairn {
 

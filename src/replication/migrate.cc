@@ -21,10 +21,10 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "rdb/dump_payload.h"
-#include "rdb/rdb_save.h"
 #include "rdb/rdb_writer.h"
 #include "replication/families.h"
 #include "replication/wire.h"
+#include "types/rdb_save.h"
 
 namespace cairn {
 namespace {

@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "rdb/rdb_file_writer.h"
+#include "replication/rdb_file_writer.h"
 #include "stats/server_state.h"
 #include "storage/store_snapshot.h"
 #include "storage/transaction.h"

@@ -13,7 +13,7 @@
 #include "command/conditions.h"
 #include "config/config.h"
 #include "rdb/rdb_disk.h"
-#include "rdb/rdb_file_reader.h"
+#include "replication/rdb_file_reader.h"
 #include "replication/rdb_saves.h"
 #include "replication/saving.h"
 #include "storage/format.h"

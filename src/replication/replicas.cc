@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "rdb/rdb_disk.h"
 #include "rdb/rdb_file.h"
-#include "rdb/rdb_file_writer.h"
+#include "replication/rdb_file_writer.h"
 #include "replication/stream_log.h"
 #include "script/library_store.h"
 #include "storage/old_logs.h"

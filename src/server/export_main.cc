@@ -10,7 +10,7 @@
 
 #include "base/words.h"
 #include "rdb/rdb_disk.h"
-#include "rdb/rdb_file_writer.h"
+#include "replication/rdb_file_writer.h"
 #include "script/library_store.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"

@@ -4,7 +4,6 @@
 #include "client/families.h"
 #include "command/families.h"
 #include "config/families.h"
-#include "rdb/families.h"
 #include "replication/families.h"
 #include "report/families.h"
 #include "script/families.h"

@@ -21,9 +21,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "encoding/stream_id.h"
 #include "types/keyspace.h"
 #include "types/stream_chunk.h"
-#include "types/stream_id.h"
 #include "types/stream_rows.h"
 
 namespace cairn {

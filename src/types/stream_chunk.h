@@ -24,15 +24,10 @@
 
 #include "base/result.h"
 #include "encoding/packed.h"
-#include "types/stream_id.h"
+#include "encoding/stream_entry.h"
+#include "encoding/stream_id.h"
 
 namespace cairn {
-
-// One entry; its items view the chunk it was read from.
-struct StreamEntry {
-  StreamId id;
-  std::vector<std::pair<Item, Item>> fields;
-};
 
 // Reads the entries of a chunk in order.
 class StreamChunkReader {

@@ -25,12 +25,10 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "encoding/stream_entry.h"
 #include "types/stream.h"
 
 namespace cairn {
-
-inline constexpr int64_t kUnknownEntriesRead = -1;
-inline constexpr int64_t kNeverActive = -1;
 
 struct StreamConsumer {
   std::string name;
@@ -38,13 +36,6 @@ struct StreamConsumer {
   int64_t seen_ms = 0;                // when it last asked for something
   int64_t active_ms = kNeverActive;   // when it last got something
   uint64_t pending = 0;
-};
-
-struct PendingEntry {
-  StreamId id;
-  std::string consumer;
-  int64_t delivered_ms = 0;
-  uint64_t deliveries = 0;
 };
 
 // Answers whether to go on.

@@ -18,8 +18,8 @@
 
 #include "base/result.h"
 #include "encoding/row_key.h"
+#include "encoding/stream_id.h"
 #include "storage/transaction.h"
-#include "types/stream_id.h"
 
 namespace cairn {
 

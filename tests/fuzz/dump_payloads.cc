@@ -22,8 +22,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "rdb/dump_payload.h"
-#include "rdb/rdb_load.h"
-#include "rdb/rdb_save.h"
 #include "rdb/rdb_value.h"
 #include "rdb/rdb_writer.h"
 #include "storage/store.h"
@@ -32,6 +30,8 @@
 #include "tests/rdb/hex.h"
 #include "tests/rdb/rdb_corpus.h"
 #include "types/keyspace.h"
+#include "types/rdb_load.h"
+#include "types/rdb_save.h"
 
 namespace cairn {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rdb/rdb_load.h"
+#include "types/rdb_load.h"
 
 #include <algorithm>
 #include <array>

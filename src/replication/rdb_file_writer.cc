@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rdb/rdb_file_writer.h"
+#include "replication/rdb_file_writer.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "isal.h"
 #include "rdb/little_endian.h"
 #include "rdb/rdb_file.h"
-#include "rdb/rdb_save.h"
+#include "types/rdb_save.h"
 
 namespace cairn {
 namespace {

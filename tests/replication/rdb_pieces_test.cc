@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A value that is loaded piece by piece is the one that is loaded whole, and no element gets in twice.
-#include "rdb/rdb_pieces.h"
+#include "replication/rdb_pieces.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "rdb/rdb_load.h"
-#include "rdb/rdb_save.h"
 #include "rdb/rdb_writer.h"
 #include "tests/types/collection_fixture.h"
+#include "types/rdb_load.h"
+#include "types/rdb_save.h"
 #include "types/stream.h"
 #include "types/stream_group.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rdb/rdb_file_reader.h"
+#include "replication/rdb_file_reader.h"
 
 #include <limits>
 #include <utility>
@@ -8,10 +8,10 @@
 #include "base/number.h"
 #include "base/words.h"
 #include "rdb/rdb_file.h"
-#include "rdb/rdb_load.h"
-#include "rdb/rdb_pieces.h"
 #include "rdb/rdb_value.h"
+#include "replication/rdb_pieces.h"
 #include "storage/store.h"
+#include "types/rdb_load.h"
 
 namespace cairn {
 namespace {

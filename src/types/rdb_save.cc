@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rdb/rdb_save.h"
+#include "types/rdb_save.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rdb/rdb_pieces.h"
+#include "replication/rdb_pieces.h"
 
-#include "rdb/rdb_load.h"
 #include "rdb/rdb_value.h"
+#include "types/rdb_load.h"
 
 namespace cairn {
 namespace {

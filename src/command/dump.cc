@@ -14,12 +14,12 @@
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
+#include "command/families.h"
 #include "rdb/dump_payload.h"
-#include "rdb/rdb_load.h"
 #include "rdb/rdb_reader.h"
-#include "rdb/rdb_save.h"
 #include "rdb/rdb_value.h"
-#include "rdb/families.h"
+#include "types/rdb_load.h"
+#include "types/rdb_save.h"
 #include "types/string.h"
 
 namespace cairn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "types/stream_id.h"
+#include "encoding/stream_id.h"
 
 #include "base/number.h"
 #include "encoding/varint.h"
