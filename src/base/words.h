@@ -31,4 +31,7 @@ std::string QuoteWordIfNeeded(std::string_view word);
 // The same for the log or a terminal, and of a long word its beginning: keys may have any bytes for names.
 std::string ShowWord(std::string_view word);
 
+// True when both are the same but for the case of ASCII letters.
+bool EqualsIgnoreCase(std::string_view a, std::string_view b);
+
 }  // namespace cairn

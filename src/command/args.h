@@ -11,12 +11,10 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/words.h"
 #include "resp/errors.h"
 
 namespace cairn {
-
-// True when both are the same but for the case of ASCII letters.
-bool EqualsIgnoreCase(std::string_view a, std::string_view b);
 
 class Args {
  public:

@@ -17,10 +17,8 @@
 #include "command/families.h"
 #include "rdb/dump_payload.h"
 #include "rdb/rdb_reader.h"
-#include "rdb/rdb_value.h"
-#include "types/rdb_load.h"
-#include "types/rdb_save.h"
-#include "types/string.h"
+#include "types/rdb_value.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -45,9 +43,7 @@ Status Dump(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  const bool is_string = entry.type() == Type::kString;
-  const uint64_t bytes = is_string ? TRY(TextSize(entry)) : entry.payload().size();
-  TRY(ctx.txn().command().Spend(bytes / kBytesPerStep));
+  TRY(ctx.txn().command().Spend(TRY(ValueTypeOf(entry).size(entry)) / kBytesPerStep));
   std::string payload;
   RdbWriter writer(payload);
   TRY(SaveRdbValue(keys, key, std::move(entry), writer));

@@ -9,8 +9,8 @@
 #include "command/context.h"
 #include "command/database_index.h"
 #include "command/families.h"
-#include "command/scan_options.h"
 #include "types/copy.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -56,7 +56,8 @@ Status Touch(CommandContext& ctx, Args& args, Reply& reply) {
 Status TypeOf(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  reply.Simple(TypeName(TRY(keys.Find(key, Access::kPeek)).type()));
+  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  reply.Simple(entry.exists() ? ValueTypeOf(entry).name : "none");
   return Ok();
 }
 

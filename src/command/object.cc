@@ -8,7 +8,7 @@
 #include "command/context.h"
 #include "command/families.h"
 #include "command/help.h"
-#include "command/value_shape.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -32,7 +32,7 @@ Result<KeyEntry> Look(CommandContext& ctx, Args& args) {
 Status ObjectEncoding(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(Look(ctx, args));
   if (entry.exists()) {
-    reply.Bulk(EncodingName(entry));
+    reply.Bulk(ValueTypeOf(entry).encoding_name(entry));
   } else {
     reply.Null();
   }
@@ -46,7 +46,7 @@ Status ObjectRefCount(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  reply.Integer(TRY(ReferenceCount(entry)));
+  reply.Integer(TRY(ValueTypeOf(entry).references(entry)));
   return Ok();
 }
 

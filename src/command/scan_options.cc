@@ -6,6 +6,7 @@
 
 #include "base/glob.h"
 #include "base/number.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -26,14 +27,6 @@ bool ReadCursor(std::string_view text, uint64_t& cursor) {
   }
   if (negative) cursor = 0 - cursor;
   return true;
-}
-
-Type TypeByName(std::string_view name) {
-  for (const Type type :
-       {Type::kString, Type::kList, Type::kSet, Type::kZset, Type::kHash, Type::kStream}) {
-    if (EqualsIgnoreCase(name, TypeName(type))) return type;
-  }
-  return Type::kNone;
 }
 
 }  // namespace
@@ -63,7 +56,8 @@ Result<ScanOptions> ParseScanOptions(Args& args, bool keys) {
       options.has_match = options.pattern != "*";
     } else if (has_value && keys && args.Keyword("type")) {
       options.has_type = true;
-      options.type = TypeByName(args.Bytes());
+      const ValueType* const row = FindValueType(args.Bytes());
+      options.type = row != nullptr ? row->type : Type::kNone;
     } else {
       args.Fail(errors::kSyntax);
     }
@@ -77,26 +71,6 @@ void ReplyScanCursor(Reply& reply, uint64_t cursor) {
   AppendUint64(digits, cursor);
   reply.Array(2);
   reply.Bulk(digits);
-}
-
-std::string_view TypeName(Type type) {
-  switch (type) {
-    case Type::kNone:
-      return "none";
-    case Type::kString:
-      return "string";
-    case Type::kList:
-      return "list";
-    case Type::kSet:
-      return "set";
-    case Type::kZset:
-      return "zset";
-    case Type::kHash:
-      return "hash";
-    case Type::kStream:
-      return "stream";
-  }
-  return "none";
 }
 
 }  // namespace cairn

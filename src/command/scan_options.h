@@ -44,7 +44,4 @@ Result<ScanOptions> ParseScanOptions(Args& args, bool keys);
 // the array of elements.
 void ReplyScanCursor(Reply& reply, uint64_t cursor);
 
-// The name TYPE answers: "string", "list", ... and "none".
-std::string_view TypeName(Type type);
-
 }  // namespace cairn

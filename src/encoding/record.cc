@@ -36,7 +36,7 @@ Result<Record> DecodeRecord(std::string_view bytes) {
   const auto flags = static_cast<uint8_t>(bytes[1]);
   const uint8_t type = kind & 0x0f;
   const uint8_t encoding = kind >> 4;
-  if (type < 1 || type > 6) return Status::Corruption("record: unknown type");
+  if (type < 1 || type > kTypeCount) return Status::Corruption("record: unknown type");
   if (encoding > 4) return Status::Corruption("record: unknown encoding");
   if (flags & ~(kHasExpiry | kGrown | kFieldsExpire)) return Status::Corruption("record: unknown flag");
   Record record;

@@ -22,6 +22,7 @@
 // A decoder answers kCorruption for an unknown type, encoding or flag and for a value that is too short.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@
 namespace cairn {
 
 enum class Type : uint8_t { kNone = 0, kString = 1, kList = 2, kSet = 3, kZset = 4, kHash = 5, kStream = 6 };
+inline constexpr size_t kTypeCount = 6;  // kNone is none
 
 enum class Encoding : uint8_t { kRaw = 0, kInteger = 1, kPacked = 2, kIntegers = 3, kSpread = 4 };
 

@@ -10,6 +10,7 @@
 // Thread: that of the buffer's owner.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -31,9 +32,10 @@ class RdbWriter {
   explicit RdbWriter(std::string& out, const RdbFilePart* part = nullptr)
       : out_(out), part_(part) {}
 
-  // Whether values are written as they are read: what must be known before them is to be found out
-  // first.
-  bool spills() const { return part_ != nullptr; }
+  // A collection in a file that has more elements, or takes more bytes, is written as it is read: what must be known
+  // before them is to be found out first.
+  uint64_t most_elements_held() const { return part_ != nullptr ? kMostElementsHeld : UINT64_MAX; }
+  size_t most_bytes_held() const { return part_ != nullptr ? kMostBytesHeld : SIZE_MAX; }
 
   void Type(RdbType type) {
     out_.push_back(static_cast<char>(type));
@@ -54,6 +56,8 @@ class RdbWriter {
   bool IntegerText(std::string_view text);
   bool FoldedText(std::string_view text);
 
+  static constexpr uint64_t kMostElementsHeld = 4096;
+  static constexpr size_t kMostBytesHeld = 1 << 20;
   static constexpr size_t kSpillBytes = 256 * 1024;
   void Spill() {
     if (part_ != nullptr && out_.size() >= kSpillBytes) part_->spill(out_);

@@ -24,7 +24,7 @@
 #include "rdb/rdb_writer.h"
 #include "replication/families.h"
 #include "replication/wire.h"
-#include "types/rdb_save.h"
+#include "types/rdb_value.h"
 
 namespace cairn {
 namespace {

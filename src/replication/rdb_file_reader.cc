@@ -8,10 +8,9 @@
 #include "base/number.h"
 #include "base/words.h"
 #include "rdb/rdb_file.h"
-#include "rdb/rdb_value.h"
 #include "replication/rdb_pieces.h"
 #include "storage/store.h"
-#include "types/rdb_load.h"
+#include "types/rdb_value.h"
 
 namespace cairn {
 namespace {

@@ -9,7 +9,7 @@
 #include "isal.h"
 #include "rdb/little_endian.h"
 #include "rdb/rdb_file.h"
-#include "types/rdb_save.h"
+#include "types/rdb_value.h"
 
 namespace cairn {
 namespace {

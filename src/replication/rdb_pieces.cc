@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/rdb_pieces.h"
 
-#include "rdb/rdb_value.h"
-#include "types/rdb_load.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -11,7 +10,7 @@ constexpr PieceLimits kPiece{.parts = 1024, .bytes = 1 << 20};
 
 // A value that is whole in its first piece takes the form that its type has for that.
 Status StorePiece(Keyspace& keys, const Key& key, const RdbValue& piece, bool is_whole) {
-  if (!is_whole) return AddRdbPiece(keys, key, piece);
+  if (!is_whole) return ValueTypeOf(piece.type).add_piece(keys, key, piece);
   if (piece.IsOfNothing()) return Ok();
   return LoadRdbValue(keys, key, TRY(keys.Find(key, Access::kPeek)), piece);
 }

@@ -9,60 +9,18 @@
 #include "command/help.h"
 #include "command/parts.h"
 #include "config/settings.h"
-#include "encoding/varint.h"
+#include "report/families.h"
 #include "report/report.h"
 #include "script/scripting.h"
-#include "report/families.h"
 #include "stats/process_memory.h"
 #include "stats/server_state.h"
 #include "storage/store.h"
-#include "types/fragments.h"
-#include "types/string.h"
+#include "types/value_memory.h"
 
 namespace cairn {
 namespace {
 
-constexpr uint64_t kRowOverheadBytes = 64;  // of a cached row beside its key and value
 constexpr int64_t kDefaultSamples = 5;
-
-uint64_t RowBytes(std::string_view row, std::string_view value) {
-  return kRowOverheadBytes + row.size() + value.size();
-}
-
-// Elements in a row: a chunk of a list holds several (types/list_chunks.h), any other row is one.
-uint64_t ElementsIn(Type type, std::string_view value) {
-  if (type != Type::kList || value.empty()) return 1;
-  std::string_view packed = value.substr(1);
-  uint64_t count = 0;
-  return ReadVarint(packed, count) && count > 0 ? count : 1;
-}
-
-// The bytes of a spread string's rows, were there no zeros in it: how many of them are not there only a walk over
-// all of them would tell.
-Result<uint64_t> FragmentBytes(const KeyEntry& entry) {
-  const uint64_t length = TRY(TextSize(entry));
-  return length + (length / Fragments::kFragmentBytes + 1) * kRowOverheadBytes;
-}
-
-// The bytes of all rows of a spread collection in `space`, from the average of the first `samples`;
-// 0: all.
-Result<uint64_t> EstimateRows(CommandContext& ctx, const Key& key, const SpreadPayload& spread,
-                              Type type, Space space, uint64_t samples) {
-  uint64_t rows = 0;
-  uint64_t bytes = 0;
-  uint64_t elements = 0;
-  Cursor cursor = ctx.txn().Scan(MakeCollectionStart(space, spread.id, key.stripe()),
-                                 MakeCollectionEnd(space, spread.id, key.stripe()));
-  for (; cursor.Valid() && (samples == 0 || rows < samples); cursor.Next(), ++rows) {
-    bytes += RowBytes(cursor.row(), cursor.value());
-    elements += ElementsIn(type, cursor.value());
-  }
-  const bool complete = !cursor.Valid();
-  TRY(cursor.TakeStatus());
-  if (complete || elements == 0) return bytes;
-  return static_cast<uint64_t>(static_cast<double>(bytes) / static_cast<double>(elements) *
-                               static_cast<double>(spread.count));
-}
 
 // MEMORY USAGE key [SAMPLES count]
 Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
@@ -82,17 +40,8 @@ Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  uint64_t bytes = RowBytes(key.row().row(), entry.payload());
-  if (entry.encoding() == Encoding::kSpread && entry.type() == Type::kString) {
-    bytes += TRY(FragmentBytes(entry));
-  } else if (entry.encoding() == Encoding::kSpread) {
-    const SpreadPayload spread = TRY(DecodeSpreadPayload(entry.payload()));
-    const auto n = static_cast<uint64_t>(samples);
-    bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kElements, n));
-    if (entry.type() == Type::kZset)
-      bytes += TRY(EstimateRows(ctx, key, spread, entry.type(), Space::kScores, n));
-  }
-  reply.Integer(static_cast<int64_t>(bytes));
+  const auto n = static_cast<uint64_t>(samples);
+  reply.Integer(static_cast<int64_t>(TRY(MemoryOf(ctx.txn(), key, entry, n))));
   return Ok();
 }
 

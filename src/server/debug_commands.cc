@@ -13,7 +13,6 @@
 #include "base/number.h"
 #include "command/help.h"
 #include "command/parts.h"
-#include "command/value_shape.h"
 #include "config/allowed.h"
 #include "config/config.h"
 #include "config/config_file.h"
@@ -22,11 +21,11 @@
 #include "replication/replication.h"
 #include "replication/saving.h"
 #include "script/scripting.h"
-#include "server/digest.h"
 #include "server/families.h"
 #include "stats/server_state.h"
 #include "storage/store.h"
 #include "types/string.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -183,8 +182,7 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
   const int64_t idle_s = ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().command().now_s());
-  const bool is_string = entry.type() == Type::kString;
-  const uint64_t bytes = is_string ? TRY(TextSize(entry)) : entry.payload().size();
+  const ValueType& type = ValueTypeOf(entry);
   // There is no address to show; a key has the same number for life, which is what comparisons are
   // after.
   char text[256];
@@ -193,8 +191,9 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
       "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%llu lru:%lld "
       "lru_seconds_idle:%lld",
       static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
-      static_cast<long long>(TRY(ReferenceCount(entry))), std::string(EncodingName(entry)).c_str(),
-      static_cast<unsigned long long>(bytes), static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),
+      static_cast<long long>(TRY(type.references(entry))), std::string(type.encoding_name(entry)).c_str(),
+      static_cast<unsigned long long>(TRY(type.size(entry))),
+      static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),
       static_cast<long long>(idle_s));
   reply.Simple(std::string_view(text, static_cast<size_t>(size)));
   return Ok();

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "encoding/varint.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -38,9 +39,7 @@ Status CopyValue(const Key& source_key, const KeyEntry& source, Keyspace& to, co
   Transaction& txn = to.txn();
   const CollectionId id = txn.NewCollectionId();
   TRY(CopyRows(txn, Space::kElements, spread.id, source_key.stripe(), id, target.stripe()));
-  const bool has_scores = source.type() == Type::kZset || source.type() == Type::kStream ||
-                          source.fields_expire_ms() != kNoExpiry;
-  if (has_scores) {
+  if (ValueTypeOf(source).has_scores || source.fields_expire_ms() != kNoExpiry) {
     TRY(CopyRows(txn, Space::kScores, spread.id, source_key.stripe(), id, target.stripe()));
   }
   std::string payload;

@@ -22,7 +22,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "rdb/dump_payload.h"
-#include "rdb/rdb_value.h"
 #include "rdb/rdb_writer.h"
 #include "storage/store.h"
 #include "storage/transaction.h"
@@ -30,8 +29,7 @@
 #include "tests/rdb/hex.h"
 #include "tests/rdb/rdb_corpus.h"
 #include "types/keyspace.h"
-#include "types/rdb_load.h"
-#include "types/rdb_save.h"
+#include "types/rdb_value.h"
 
 namespace cairn {
 namespace {

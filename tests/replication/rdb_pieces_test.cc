@@ -11,8 +11,7 @@
 
 #include "rdb/rdb_writer.h"
 #include "tests/types/collection_fixture.h"
-#include "types/rdb_load.h"
-#include "types/rdb_save.h"
+#include "types/rdb_value.h"
 #include "types/stream.h"
 #include "types/stream_group.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Values out of RDB payloads: every encoding is understood, and nothing that is damaged does harm.
-#include "rdb/rdb_value.h"
+#include "types/rdb_value.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The row of hashes (types/hash.h). In RDB a packed one is a listpack, any other its fields and values one after
+// another; one with fields that expire is of a form that Redis has since 7.4.
+#include <string>
+#include <vector>
+
+#include "rdb/listpack.h"
+#include "rdb/ziplist.h"
+#include "types/hash.h"
+#include "types/value_types.h"
+
+namespace cairn {
+namespace {
+
+std::string_view EncodingName(const KeyEntry& entry) {
+  if (!IsSmall(entry)) return "hashtable";
+  return entry.fields_expire_ms() == kNoExpiry ? "listpack" : "listpackex";
+}
+
+Status AddToDigest(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) {
+  Hash hash(keys, key);
+  TRY(hash.Open(std::move(entry)));
+  return hash.ForEach([&](std::string_view field, std::string_view value) -> Result<bool> {
+    Digest pair;
+    pair.Mix(field);
+    pair.Mix(value);
+    digest.XorOf(pair);
+    return true;
+  });
+}
+
+// Fields whose time has passed go along, as in Redis: who reads them drops them.
+Status SaveWithTimes(const Hash& hash, RdbWriter& writer) {
+  const int64_t earliest_ms = hash.next_deadline_ms();
+  writer.Type(RdbType::kHashWithTimes);
+  writer.Fixed64(earliest_ms);
+  writer.Length(hash.size());
+  return hash.ForEachStored([&](std::string_view field, std::string_view value) -> Result<bool> {
+    const int64_t when_ms = TRY(hash.DeadlineOf(field));
+    writer.Length(when_ms == kNoExpiry ? 0 : static_cast<uint64_t>(when_ms - earliest_ms + 1));
+    writer.Text(field);
+    writer.Text(value);
+    return true;
+  });
+}
+
+Status SaveSmall(const Hash& hash, RdbWriter& writer) {
+  ListpackWriter listpack;
+  TRY(hash.ForEach([&listpack](std::string_view field, std::string_view value) -> Result<bool> {
+    listpack.AddText(field);
+    listpack.AddText(value);
+    return true;
+  }));
+  writer.Type(RdbType::kHashListpack);
+  writer.Text(listpack.Take());
+  return Ok();
+}
+
+Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
+  const bool is_small = IsSmall(entry);
+  Hash hash(keys, key);
+  TRY(hash.Open(std::move(entry)));
+  if (hash.has_deadlines()) return SaveWithTimes(hash, writer);
+  if (is_small) return SaveSmall(hash, writer);
+  writer.Type(RdbType::kHash);
+  writer.Length(hash.size());
+  return hash.ForEach([&writer](std::string_view field, std::string_view value) -> Result<bool> {
+    writer.Text(field);
+    writer.Text(value);
+    return true;
+  });
+}
+
+// A field whose time has passed is still there, though Set calls the next one of its name new.
+Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
+  Hash hash(keys, key);
+  TRY(hash.Open());
+  std::string field;
+  std::string text;
+  for (size_t i = 0; i + 1 < value.items.size(); i += 2) {
+    const uint64_t before = hash.size();
+    TRY(hash.Set(value.items[i].Text(field), value.items[i + 1].Text(text), Hash::Deadline::kKeep));
+    if (hash.size() == before) return ElementTwice();
+    const int64_t when_ms = value.deadlines.empty() ? kNoExpiry : value.deadlines[i / 2];
+    if (when_ms != kNoExpiry) TRY(hash.SetDeadline(value.items[i].Text(field), when_ms));
+  }
+  return hash.Save();
+}
+
+Status Load(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) {
+  TRY(Hash::Replace(keys, key, entry, value.items.all(), value.pack_rule()));
+  if (value.deadlines.empty()) return Ok();
+  Hash hash(keys, key);
+  TRY(hash.Open());
+  std::string field;
+  for (size_t i = 0; i < value.deadlines.size(); ++i) {
+    if (value.deadlines[i] == kNoExpiry) continue;
+    TRY(hash.SetDeadline(value.items[2 * i].Text(field), value.deadlines[i]));
+  }
+  return hash.Save();
+}
+
+// A time that a field may have.
+Result<int64_t> CheckedTime(uint64_t when_ms) {
+  constexpr uint64_t kMostMs = uint64_t{1} << 48;  // what Redis can tell
+  if (when_ms > kMostMs) return Status::Corruption("rdb: a time after all times");
+  return static_cast<int64_t>(when_ms);
+}
+
+Status ReadEarliest(RdbReader& reader, RdbValue& value) {
+  value.earliest_ms = TRY(CheckedTime(static_cast<uint64_t>(TRY(reader.Fixed64()))));
+  return Ok();
+}
+
+Status ReadTimedPair(RdbReader& reader, RdbValue& value) {
+  const int64_t ttl = TRY(CheckedTime(TRY(reader.Length())));
+  TRY(ReadRdbPair(reader, value));
+  value.deadlines.push_back(ttl == 0 ? kNoExpiry : value.earliest_ms + ttl - 1);
+  return Ok();
+}
+
+Status ReadTimedListpack(RdbReader& reader, RdbValue& value) {
+  TRY(reader.Fixed64());  // the earliest time
+  TRY(ReadPacked<ReadListpack>(reader, value));
+  RdbItems& items = value.items;
+  if (items.size() % 3 != 0) return Status::Corruption("rdb: a field without a time");
+  const std::vector<Item> triples = items.TakeAll();
+  for (size_t i = 0; i < triples.size(); i += 3) {
+    const Item& when = triples[i + 2];
+    if (!when.is_integer()) return Status::Corruption("rdb: a time that is no number");
+    items.Add(triples[i]);
+    items.Add(triples[i + 1]);
+    const int64_t when_ms = TRY(CheckedTime(static_cast<uint64_t>(when.integer())));
+    value.deadlines.push_back(when_ms == 0 ? kNoExpiry : when_ms);
+  }
+  return Ok();
+}
+
+constexpr RdbForm kForms[] = {
+    {RdbType::kHash, ReadRdbPair, 2},
+    {RdbType::kHashZipmap, ReadPacked<ReadZipmap>, 0, "Zipmap"},
+    {RdbType::kHashZiplist, ReadPacked<ReadZiplist>, 0, "Hash ziplist"},
+    {RdbType::kHashListpack, ReadPacked<ReadListpack>, 0, "Hash listpack"},
+    {RdbType::kHashWithTimes, ReadTimedPair, 3, {}, ReadEarliest},
+    {RdbType::kHashListpackEx, ReadTimedListpack, 0, "Hash listpack"},
+};
+
+}  // namespace
+
+const ValueType kHashType = {
+    .type = Type::kHash, .name = "hash", .redis_number = 4,
+    .encoding_name = EncodingName,
+    .add_to_digest = AddToDigest, .save = Save, .load = Load, .add_piece = AddPiece, .rdb_forms = kForms,
+    .items_per_name = 2,
+};
+
+}  // namespace cairn

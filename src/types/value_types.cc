@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/value_types.h"
+
+#include <iterator>
+
+#include "base/assert.h"
+#include "base/words.h"
+
+namespace cairn {
+namespace {
+
+constexpr const ValueType* kRows[] = {&kStringType, &kListType, &kSetType, &kZsetType, &kHashType, &kStreamType};
+static_assert(std::size(kRows) == kTypeCount, "a type that a record may have is a row");
+
+}  // namespace
+
+std::span<const ValueType* const> ValueTypes() { return kRows; }
+
+const ValueType& ValueTypeOf(Type type) {
+  ASSERT(type != Type::kNone, "a missing key has no type");
+  return *kRows[static_cast<size_t>(type) - 1];
+}
+
+const ValueType* FindValueType(std::string_view name) {
+  for (const ValueType* const row : kRows) {
+    if (EqualsIgnoreCase(name, row->name)) return row;
+  }
+  return nullptr;
+}
+
+RdbFormOfType FindRdbForm(uint8_t number) {
+  for (const ValueType* const row : kRows) {
+    for (const RdbForm& form : row->rdb_forms) {
+      if (static_cast<uint8_t>(form.number) == number) return {row, &form};
+    }
+  }
+  return {};
+}
+
+}  // namespace cairn

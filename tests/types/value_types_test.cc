@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The table of types has what the commands and files ask of it, for every type.
+#include "types/value_types.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+// Clients compare the words of TYPE; a record has the number.
+TEST(ValueTypes, HaveTheWordsOfTypeInTheOrderOfTheirNumbers) {
+  std::vector<std::string_view> names;
+  for (const ValueType* const row : ValueTypes()) {
+    names.push_back(row->name);
+    EXPECT_EQ(&ValueTypeOf(row->type), row);
+    EXPECT_EQ(static_cast<size_t>(row->type), names.size()) << row->name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string_view>{"string", "list", "set", "zset", "hash", "stream"}));
+  EXPECT_EQ(names.size(), kTypeCount);
+}
+
+// A type that lacks one of these works until somebody dumps, sizes or digests a key of it.
+TEST(ValueTypes, HaveEveryField) {
+  for (const ValueType* const row : ValueTypes()) {
+    SCOPED_TRACE(row->name);
+    EXPECT_NE(row->encoding_name, nullptr);
+    EXPECT_NE(row->references, nullptr);
+    EXPECT_NE(row->size, nullptr);
+    EXPECT_NE(row->row_bytes, nullptr);
+    EXPECT_NE(row->add_to_digest, nullptr);
+    EXPECT_NE(row->save, nullptr);
+    EXPECT_NE(row->load, nullptr);
+    EXPECT_FALSE(row->rdb_forms.empty());
+    const bool has_parts = std::any_of(row->rdb_forms.begin(), row->rdb_forms.end(),
+                                       [](const RdbForm& form) { return form.least_part_bytes > 0; });
+    EXPECT_EQ(row->add_piece != nullptr, has_parts);
+  }
+}
+
+TEST(ValueTypes, AreFoundByTheirNamesInAnyCase) {
+  for (const ValueType* const row : ValueTypes()) {
+    std::string name(row->name);
+    name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    EXPECT_EQ(FindValueType(name), row);
+  }
+  EXPECT_EQ(FindValueType("none"), nullptr);
+  EXPECT_EQ(FindValueType(""), nullptr);
+}
+
+// Two types that read the same number would read each other's payloads.
+TEST(ValueTypes, HaveNumbersOfTheirOwn) {
+  std::set<uint32_t> redis_numbers;
+  std::set<uint8_t> forms;
+  for (const ValueType* const row : ValueTypes()) {
+    EXPECT_TRUE(redis_numbers.insert(row->redis_number).second) << row->name;
+    for (const RdbForm& form : row->rdb_forms) {
+      const auto number = static_cast<uint8_t>(form.number);
+      EXPECT_TRUE(forms.insert(number).second) << static_cast<int>(number);
+      EXPECT_NE(form.read_part, nullptr);
+      EXPECT_EQ(FindRdbForm(number).type, row);
+      EXPECT_EQ(FindRdbForm(number).form, &form);
+    }
+  }
+  EXPECT_EQ(FindRdbForm(7).form, nullptr) << "a module's";
+}
+
+}  // namespace
+}  // namespace cairn
