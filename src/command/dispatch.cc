@@ -28,7 +28,7 @@ std::string OnlyListens(const Command& command) {
 
 // Whether the deletion of a key unblocks the command: XREADGROUP's reply is an error then.
 bool UnblocksOnNoKey(const Command& command) {
-  return command.row().group == Group::kStream && command.Has(kWrite);
+  return command.row().awaits == Type::kNone && command.Has(kWrite);
 }
 
 }  // namespace
@@ -381,12 +381,10 @@ void Dispatcher::FindAwaitedKeys(const Call& call) {
   if (has_target && positions.size() > 1) positions.pop_back();
 }
 
-// Whether a key of the awaited type is there: then an error tells of another key, and the wait is over. Commands of
-// streams decide that themselves.
+// Whether a key of the awaited type is there: then an error tells of another key, and the wait is over.
 Result<bool> Dispatcher::HasAwaitedKey(Call& call) {
-  const Group group = call.command->row().group;
-  if (group == Group::kStream) return true;
-  const Type type = group == Group::kList ? Type::kList : Type::kZset;
+  const Type type = call.command->row().awaits;
+  if (type == Type::kNone) return true;
   FindAwaitedKeys(call);
   Keyspace keys(call.worker.txn, call.session.db, limits_);
   for (const uint32_t position : call.worker.positions) {
@@ -405,8 +403,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   for (const uint32_t position : worker.positions) {
     const RowKey row = MakeKeyRow(keyspace, call.argv[position]);
     bool exists = false;
-    // A command that waits for a stream may also be unblocked by its deletion.
-    if (call.rerun || call.command->row().group == Group::kStream) {
+    if (call.rerun || call.command->row().awaits == Type::kNone) {
       const Result<KeyEntry> entry = found.Find(found.Name(call.argv[position]));
       exists = !entry.ok() || entry->exists();  // one that cannot be read now may be there
     }

@@ -87,7 +87,8 @@ constexpr CommandRow kRows[] = {
      .summary =
          "Takes the first element of the first list that has any, waiting for one if need be.",
      .complexity = "O(N) with N the number of keys",
-     .syntax = "key [key ...] timeout"},
+     .syntax = "key [key ...] timeout",
+     .awaits = Type::kList},
     {.name = "brpop",
      .arity = -3,
      .flags = kBlockingWrite,
@@ -98,7 +99,8 @@ constexpr CommandRow kRows[] = {
      .summary =
          "Takes the last element of the first list that has any, waiting for one if need be.",
      .complexity = "O(N) with N the number of keys",
-     .syntax = "key [key ...] timeout"},
+     .syntax = "key [key ...] timeout",
+     .awaits = Type::kList},
     {.name = "blmove",
      .arity = 6,
      .flags = kBlockingWrite | kDenyOom,
@@ -108,7 +110,8 @@ constexpr CommandRow kRows[] = {
      .since = "6.2.0",
      .summary = "Takes an element from a list and adds it to another, waiting for one if need be.",
      .complexity = "O(1)",
-     .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout"},
+     .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout",
+     .awaits = Type::kList},
     {.name = "brpoplpush",
      .arity = 4,
      .flags = kBlockingWrite | kDenyOom,
@@ -119,7 +122,8 @@ constexpr CommandRow kRows[] = {
      .summary = "Takes the last element of a list and adds it at the head of another, waiting for "
                 "one if need be.",
      .complexity = "O(1)",
-     .syntax = "source destination timeout"},
+     .syntax = "source destination timeout",
+     .awaits = Type::kList},
     {.name = "blmpop",
      .arity = -5,
      .flags = kWrite | kBlocking,
@@ -130,7 +134,8 @@ constexpr CommandRow kRows[] = {
      .summary =
          "Takes elements from the first of several lists that has any, waiting for one if need be.",
      .complexity = "O(N+M) with N the number of keys and M the number of elements taken",
-     .syntax = "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]"},
+     .syntax = "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
+     .awaits = Type::kList},
 };
 
 }  // namespace

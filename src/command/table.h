@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "command/args.h"
+#include "encoding/record.h"
 #include "resp/reply.h"
 
 namespace cairn {
@@ -162,6 +163,9 @@ struct CommandRow {
   std::string_view replaced_by = {};       // the command to use instead of a deprecated one, in backquotes
   KeyFlagsFunction key_flags = nullptr;    // of specs with kVariableFlags
   FindKeysFunction find_keys = nullptr;    // in place of the specs
+  // Of a blocking command: the type that ends its wait; a key of another type leaves it blocked. kNone: it may block on
+  // keys that exist, and decides itself which ones end the wait.
+  Type awaits = Type::kNone;
 };
 
 // A row with its full name and its parent's.

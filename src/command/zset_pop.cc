@@ -188,13 +188,15 @@ constexpr CommandRow kRows[] = {
      .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Takes the lowest member of the first sorted set that has any, waiting for one if "
                 "need be.",
-     .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout"},
+     .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout",
+     .awaits = Type::kZset},
     {.name = "bzpopmax", .arity = -3, .flags = kWrite | kFast | kBlocking,
      .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMax,
      .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Takes the highest member of the first sorted set that has any, waiting for one if "
                 "need be.",
-     .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout"},
+     .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout",
+     .awaits = Type::kZset},
     {.name = "bzmpop", .arity = -5, .flags = kWrite | kBlocking,
      .keys = {CountedKeys(kRW | kAccess | kDelete, 2)}, .run = BZMPop, .group = Group::kSortedSet,
      .since = "7.0.0",
@@ -202,7 +204,8 @@ constexpr CommandRow kRows[] = {
                 "some if need be.",
      .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
                    "number of members taken",
-     .syntax = "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]"},
+     .syntax = "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]",
+     .awaits = Type::kZset},
 };
 
 }  // namespace
