@@ -68,7 +68,8 @@ Status GeoAdd(CommandContext& ctx, Args& args, Reply& reply) {
     const GeoPoint point = TRY(ReadGeoPoint(args));
     places.push_back({args.Bytes(), static_cast<double>(GeoScore(point))});
   }
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   uint64_t added_count = 0;
   uint64_t updated_count = 0;
   for (const NamedScore& place : places) {
@@ -93,7 +94,8 @@ Status GeoDist(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view second = args.Bytes();
   if (args.left() > 1) return Status::Reply(errors::kSyntax);
   const double unit = args.More() ? TRY(ReadGeoUnit(args)) : 1;
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   const std::optional<GeoPoint> a = TRY(FindGeoPoint(zset, first));
   const std::optional<GeoPoint> b = TRY(FindGeoPoint(zset, second));
   if (a && b) {
@@ -108,7 +110,8 @@ Status GeoDist(CommandContext& ctx, Args& args, Reply& reply) {
 Status GeoHash(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   reply.Array(args.left());
   while (args.More()) {
     if (const auto point = TRY(FindGeoPoint(zset, args.Bytes()))) {
@@ -124,7 +127,8 @@ Status GeoHash(CommandContext& ctx, Args& args, Reply& reply) {
 Status GeoPos(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   reply.Array(args.left());
   while (args.More()) {
     if (const auto point = TRY(FindGeoPoint(zset, args.Bytes()))) {

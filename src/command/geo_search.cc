@@ -216,7 +216,7 @@ Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
     range.scores = {.min = static_cast<double>(cell.min),
                     .max = static_cast<double>(cell.max),
                     .max_exclusive = true};
-    TRY(zset.Walk(range, [&](std::string_view member, double score) -> Result<bool> {
+    TRY(zset.ForEach(range, [&](std::string_view member, double score) -> Result<bool> {
       const std::optional<GeoPoint> point = GeoPointOf(score);
       const std::optional<double> distance =
           point ? search.shape.DistanceWithin(*point) : std::nullopt;
@@ -278,7 +278,8 @@ Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form
   keys.TellMisses(true);
   if (form.stores) args.Skip(1);
   const Key source = keys.Name(args.Bytes());
-  Zset zset = TRY(Zset::Find(keys, source));
+  Zset zset(keys, source);
+  TRY(zset.Open());
   const Search search = TRY(ReadSearch(args, form, zset));
   std::vector<Hit> hits = TRY(FindHits(zset, search));
   SortHits(hits, search);

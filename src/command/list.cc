@@ -140,7 +140,7 @@ Status LIndex(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  return list.Visit(*index, 1, [&reply](const Item& item) { ReplyItem(reply, item); });
+  return list.ForEach(*index, 1, [&reply](const Item& item) { ReplyItem(reply, item); });
 }
 
 // LSET key index element
@@ -174,7 +174,7 @@ Status LRange(CommandContext& ctx, Args& args, Reply& reply) {
   const IndexRange range = ResolveRange(start, stop, list.size());
   reply.Array(range.n);
   if (range.n == 0) return Ok();
-  return list.Visit(range.start, range.n, [&reply](const Item& item) { ReplyItem(reply, item); });
+  return list.ForEach(range.start, range.n, [&reply](const Item& item) { ReplyItem(reply, item); });
 }
 
 // LTRIM key start stop

@@ -49,7 +49,7 @@ Status ReadList(List& list, const SortOptions& options, SortOptions::Part part,
   const bool backwards = options.descending && options.keeps_order;
   const uint64_t first = backwards ? list.size() - part.first - part.n : part.first;
   std::string scratch;
-  TRY(list.Visit(first, part.n, [&](const Item& item) { Add(elements, item.Text(scratch)); }));
+  TRY(list.ForEach(first, part.n, [&](const Item& item) { Add(elements, item.Text(scratch)); }));
   if (backwards) std::reverse(elements.begin(), elements.end());
   return Ok();
 }
@@ -68,7 +68,7 @@ Status ReadZset(Zset& zset, const SortOptions& options, SortOptions::Part part,
   range.first_rank = static_cast<int64_t>(part.first);
   range.last_rank = static_cast<int64_t>(part.first + part.n) - 1;
   range.reverse = options.descending;
-  return zset.Walk(range, [&elements](std::string_view member, double) -> Result<bool> {
+  return zset.ForEach(range, [&elements](std::string_view member, double) -> Result<bool> {
     Add(elements, member);
     return true;
   });
@@ -94,7 +94,8 @@ Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry,
     TRY(keys.txn().command().Spend(part.n));
     if (part.n > 0) TRY(ReadSet(set, part, elements));
   } else {
-    Zset zset = TRY(Zset::Open(keys, key, std::move(entry)));
+    Zset zset(keys, key);
+    TRY(zset.Open(std::move(entry)));
     const SortOptions::Part part = part_of(zset.size());
     TRY(keys.txn().command().Spend(part.n));
     if (part.n > 0) TRY(ReadZset(zset, options, part, elements));

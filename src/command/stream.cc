@@ -167,7 +167,8 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   if (options.id_given && options.seq_given && options.id.IsZero()) return Status::Reply(kZeroId);
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (!stream.exists()) {
     if (options.no_create) {
       reply.Null();
@@ -197,7 +198,8 @@ Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
   const AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/false));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   const uint64_t deleted = TRY(stream.Trim(options.trim));
   if (deleted > 0) {
     const StreamState state = stream.state();
@@ -213,7 +215,9 @@ Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
 Status XLen(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  reply.Integer(static_cast<int64_t>(TRY(Stream::Find(keys, key)).size()));
+  Stream stream(keys, key);
+  TRY(stream.Open());
+  reply.Integer(static_cast<int64_t>(stream.size()));
   return Ok();
 }
 
@@ -221,7 +225,8 @@ Status XLen(CommandContext& ctx, Args& args, Reply& reply) {
 Status XDel(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (!stream.exists()) {
     reply.Integer(0);
     return Ok();
@@ -251,7 +256,8 @@ Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   }
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[1]);
-  const Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (stream.exists() && count == 0) {
     reply.NullArray();
     return Ok();
@@ -296,7 +302,8 @@ Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
   }
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (!stream.exists()) return Status::Reply(errors::kNoSuchKey);
   if (last_id < stream.state().max_deleted_id) {
     return Status::Reply("ERR The ID specified in XSETID is smaller than current max_deleted_entry_id");

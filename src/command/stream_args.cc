@@ -109,7 +109,7 @@ void ReplyStreamEntry(Reply& reply, const StreamEntry& entry) {
 Result<size_t> ReplyStreamEntries(Reply& reply, const Stream& stream, const StreamRange& range,
                                   uint64_t count, bool reverse) {
   size_t written = 0;
-  TRY(stream.Visit(range.from, range.to, reverse, [&](const StreamEntry& entry) -> Result<bool> {
+  TRY(stream.ForEach(range.from, range.to, reverse, [&](const StreamEntry& entry) -> Result<bool> {
     ReplyStreamEntry(reply, entry);
     return ++written != count;
   }));

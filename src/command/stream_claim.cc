@@ -140,7 +140,8 @@ Result<bool> ClaimOne(Claim& claim, StreamId id, Reply& reply) {
 Status XClaim(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[1]);
-  const Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
   const int64_t min_idle_ms = TRY(ReadNumber(args[4], kClaimMinIdle));
@@ -230,7 +231,8 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
   const AutoClaimArgs options = TRY(ReadAutoClaimArgs(args));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[1]);
-  const Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
   bool created = false;

@@ -51,7 +51,8 @@ Status XGroupCreate(CommandContext& ctx, Args& args, Reply& reply) {
   const GroupOptions options = TRY(ReadGroupOptions(args, /*creates=*/true));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[2]);
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (!stream.exists() && !options.make_stream) return Status::Reply(kNoKey);
   if (args.size() > kMostCreateArgs) {
     return Status::Reply(errors::BadSubcommand(args[1], "XGROUP"));
@@ -74,7 +75,8 @@ struct Target {
 };
 
 Result<Target> FindTarget(Keyspace& keys, const Key& key, std::string_view group) {
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (!stream.exists()) return Status::Reply(kNoKey);
   std::optional<StreamGroup> found = TRY(StreamGroup::Find(stream, group));
   return Target{std::move(stream), std::move(found)};
@@ -175,7 +177,8 @@ Status XGroupHelp(CommandContext&, Args&, Reply& reply) {
 Status XAck(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[1]);
-  const Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   int64_t acknowledged = 0;
   if (group) {
@@ -280,7 +283,8 @@ Status XPending(CommandContext& ctx, Args& args, Reply& reply) {
   if (!summary) query = TRY(ReadPendingQuery(args));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[1]);
-  const Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
   return summary ? ReplyPendingSummary(*group, reply)

@@ -154,7 +154,8 @@ Result<std::optional<uint64_t>> ReadFullOption(const Args& args) {
 
 // The stream of XINFO's third argument, which has to be there.
 Result<Stream> FindStream(Keyspace& keys, const Key& key) {
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (!stream.exists()) return Status::Reply(errors::kNoSuchKey);
   return stream;
 }

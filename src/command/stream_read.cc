@@ -140,7 +140,8 @@ Result<std::vector<StreamId>> ReadIds(CommandContext& ctx, const Args& args,
       ids.push_back(TRY(ReadStreamIdArgument(text)));
       continue;
     }
-    const Stream stream = TRY(Stream::Find(keys, key));
+    Stream stream(keys, key);
+    TRY(stream.Open());
     if (text == ">") return Status::Reply(kGreater);
     ids.push_back(text == "$" ? stream.state().last_id : TRY(ReadStreamIdArgument(text)));
     if (text == "$") {
@@ -173,7 +174,8 @@ Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
       has_other_type = true;
       continue;
     }
-    const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+    Stream stream(keys, key);
+    TRY(stream.Open(std::move(entry)));
     const auto from = NextStreamId(ids[i]);
     if (!from || stream.size() == 0 || stream.state().last_id <= ids[i]) continue;
     if (TRY(stream.LastEntryId()) <= ids[i]) continue;
@@ -202,7 +204,8 @@ Status CheckGroups(CommandContext& ctx, const Args& args, const ReadRequest& req
     const Key key = keys.Name(request.KeyName(args, i));
     KeyEntry entry = TRY(keys.Find(key));
     if (entry.exists() && entry.type() != Type::kStream) return Status::Reply(errors::kWrongType);
-    const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+    Stream stream(keys, key);
+    TRY(stream.Open(std::move(entry)));
     if (!TRY(StreamGroup::Find(stream, *request.group))) {
       return NoSuchGroup(key.bytes(), *request.group, kGroupContext);
     }
@@ -229,7 +232,7 @@ Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& s
     }
     return ++written != request.count;
   };
-  if (from) TRY(stream.Visit(*from, kLastStreamId, /*reverse=*/false, deliver));
+  if (from) TRY(stream.ForEach(*from, kLastStreamId, /*reverse=*/false, deliver));
   consumer.active_ms = ctx.now_ms();
   TellGroupPosition(ctx, stream.key().bytes(), group);
   reply.FinishArray(mark, written);
@@ -270,7 +273,8 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
   const bool again = ctx.session().blocking.command != nullptr;
   for (size_t i = 0; i < request.streams; ++i) {
     const Key key = keys.Name(request.KeyName(args, i));
-    const Stream stream = TRY(Stream::Find(keys, key));
+    Stream stream(keys, key);
+    TRY(stream.Open());
     StreamGroup group = *TRY(StreamGroup::Find(stream, *request.group));
     bool created = false;
     StreamConsumer& consumer = *TRY(group.ConsumerOrNew(request.consumer, ctx.now_ms(), &created));

@@ -81,7 +81,8 @@ Status AddElements(CommandContext& ctx, Args& args, Reply& reply, bool increment
 
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   uint64_t added_count = 0;
   uint64_t updated_count = 0;
   Added added;
@@ -119,7 +120,8 @@ Status ZIncrBy(CommandContext& ctx, Args& args, Reply& reply) {
 Status ZRem(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   int64_t removed = 0;
   while (args.More() && zset.exists()) {
     if (TRY(zset.Remove(args.Bytes()))) ++removed;
@@ -137,7 +139,9 @@ Status ZRem(CommandContext& ctx, Args& args, Reply& reply) {
 Status ZCard(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  reply.Integer(static_cast<int64_t>(TRY(Zset::Find(keys, key)).size()));
+  Zset zset(keys, key);
+  TRY(zset.Open());
+  reply.Integer(static_cast<int64_t>(zset.size()));
   return Ok();
 }
 
@@ -155,7 +159,8 @@ Status ReplyScore(Zset& zset, std::string_view member, Reply& reply) {
 Status ZScore(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   return ReplyScore(zset, args.Bytes(), reply);
 }
 
@@ -163,7 +168,8 @@ Status ZScore(CommandContext& ctx, Args& args, Reply& reply) {
 Status ZMScore(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   reply.Array(args.left());
   while (args.More()) TRY(ReplyScore(zset, args.Bytes(), reply));
   return Ok();
@@ -178,7 +184,8 @@ Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
 
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   const auto ranked = TRY(zset.RankOf(member, reverse));
   if (!ranked) {
     with_score ? reply.NullArray() : reply.Null();
@@ -216,7 +223,8 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   const uint64_t cursor = TRY(ParseScanCursor(args));
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   if (!zset.exists()) {
     ReplyScanCursor(reply, 0);
     reply.Array(0);
@@ -248,7 +256,7 @@ Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n,
   while (n > 0) {
     std::vector<uint64_t> ranks(std::min(n, kBatch));
     for (uint64_t& rank : ranks) rank = ctx.random().Below(zset.size());
-    TRY(zset.Pick(ranks, elements));
+    TRY(zset.ForEachRank(ranks, elements));
     TRY(CheckDraws(elements.reply()));
     n -= ranks.size();
   }
@@ -261,7 +269,7 @@ Status ReplyDistinct(CommandContext& ctx, Zset& zset, uint64_t n,
   constexpr uint64_t kShareWalked = 3;  // one element of three or more: walking beats looking up
   if (n >= zset.size()) return zset.ForEach(elements, /*reverse=*/true);
   const std::vector<uint64_t> ranks = SampleRanks(zset.size(), n, ctx.random());
-  if (n * kShareWalked < zset.size()) return zset.Pick(ranks, elements);
+  if (n * kShareWalked < zset.size()) return zset.ForEachRank(ranks, elements);
   uint64_t rank = 0;
   size_t next = 0;
   return zset.ForEach([&](std::string_view member, double score) {
@@ -276,7 +284,7 @@ Status ReplyRandomOne(CommandContext& ctx, Zset& zset, Reply& reply) {
     reply.Null();
     return Ok();
   }
-  return zset.Pick({ctx.random().Below(zset.size())}, [&](std::string_view member, double) {
+  return zset.ForEachRank({ctx.random().Below(zset.size())}, [&](std::string_view member, double) {
     reply.Bulk(member);
     return true;
   });
@@ -287,7 +295,8 @@ Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   if (!args.More()) {
-    Zset zset = TRY(Zset::Find(keys, key));
+    Zset zset(keys, key);
+    TRY(zset.Open());
     return ReplyRandomOne(ctx, zset, reply);
   }
   const int64_t count = args.Integer();
@@ -302,7 +311,8 @@ Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Reply(kOutOfRange);
   }
 
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   ElementsReply elements(reply, FormOf(reply, with_scores));
   if (count > 0) TRY(ReplyDistinct(ctx, zset, static_cast<uint64_t>(count), elements));
   if (count < 0 && zset.exists()) {

@@ -39,7 +39,8 @@ Result<std::optional<uint64_t>> PopFrom(CommandContext& ctx, std::string_view na
                      ElementForm form, Reply& reply, Begin begin) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   if (!zset.exists()) return std::optional<uint64_t>();
   begin();
   const uint64_t taken = std::min(count, zset.size());
@@ -137,7 +138,8 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
   Keyspace keys = ctx.keys();
   for (const std::string_view name : args.all().subspan(1, last - 1)) {
     const Key key = keys.Name(name);
-    Zset zset = TRY(Zset::Find(keys, key));
+    Zset zset(keys, key);
+    TRY(zset.Open());
     if (!zset.exists()) continue;
     TRY(zset.Pop(1, end == End::kHighest, [&](std::string_view member, double score) {
       reply.Array(3);

@@ -106,9 +106,10 @@ Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, const RangeForm
   const RangeArgs range = TRY(ReadRangeArgs(args, form));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   const ElementsReply elements(reply, FormOf(reply, range.with_scores));
-  TRY(zset.Walk(range.range, elements));
+  TRY(zset.ForEach(range.range, elements));
   elements.Finish();
   return Ok();
 }
@@ -163,10 +164,11 @@ Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key source = keys.Name(source_name);
   keys.TellMisses(true);
-  Zset zset = TRY(Zset::Find(keys, source));
+  Zset zset(keys, source);
+  TRY(zset.Open());
   keys.TellMisses(false);
   std::vector<ScoredMember> elements;
-  TRY(zset.Walk(range.range, [&](std::string_view member, double score) {
+  TRY(zset.ForEach(range.range, [&](std::string_view member, double score) {
     elements.push_back({std::string(member), score});
     return true;
   }));
@@ -200,7 +202,8 @@ Status ZCount(CommandContext& ctx, Args& args, Reply& reply) {
   const PlainRange plain = TRY(ReadPlainRange(args, By::kScore));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(plain.name);
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   reply.Integer(static_cast<int64_t>(TRY(zset.Count(plain.range.scores))));
   return Ok();
 }
@@ -210,7 +213,8 @@ Status ZLexCount(CommandContext& ctx, Args& args, Reply& reply) {
   const PlainRange plain = TRY(ReadPlainRange(args, By::kLex));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(plain.name);
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   reply.Integer(static_cast<int64_t>(TRY(zset.Count(plain.range.members))));
   return Ok();
 }
@@ -224,7 +228,8 @@ Status RemoveRange(CommandContext& ctx, Args& args, Reply& reply, By by) {
   const PlainRange plain = TRY(ReadPlainRange(args, by));
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(plain.name);
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   const uint64_t removed = TRY(zset.RemoveRange(plain.range));
   if (removed > 0) {
     const bool is_empty = !zset.exists();

@@ -49,8 +49,7 @@ class ByteReader {
     for (const char byte : Take(size)) value = value << 8 | static_cast<uint8_t>(byte);
     return value;
   }
-  // A two's complement integer of `size` bytes, the least significant first. REQUIRES: 1 <= size <=
-  // 8
+  // A two's complement integer of `size` bytes, the least significant first. REQUIRES: 1 <= size <= 8
   int64_t SignedLittle(int size) {
     const int unused = 64 - 8 * size;
     return static_cast<int64_t>(Little(size) << unused) >> unused;

@@ -21,8 +21,7 @@ constexpr uint8_t kInteger24 = 0xf2;
 constexpr uint8_t kInteger32 = 0xf3;
 constexpr uint8_t kInteger64 = 0xf4;
 
-// How many bytes an entry's size takes. The bounds are one below the powers of two, as Redis has
-// them.
+// How many bytes an entry's size takes. The bounds are one below the powers of two, as Redis has them.
 int BackLengthBytes(uint64_t size) {
   if (size <= 127) return 1;
   if (size < 16383) return 2;

@@ -13,8 +13,7 @@
 //              then the entry's size in bytes so far, for walking backwards: 7 bits a byte, the
 //              most significant group first, the high bit set on all but the first
 //
-// Example: the items 1, "a" = 0c000000 0200 01 01 81 61 02 ff, whose first entry is 01 with its
-// size 01.
+// Example: the items 1, "a" = 0c000000 0200 01 01 81 61 02 ff, whose first entry is 01 with its size 01.
 //
 // Reading checks everything that is stored twice. Thread: any.
 #pragma once

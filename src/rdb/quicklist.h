@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// QuicklistWriter: the nodes of a list in RDB payloads (rdb/rdb_format.h, type 18). An item
-// goes into the last node while list-max-listpack-size allows, so the nodes are those of a list
-// that Redis got by RPUSH.
+// QuicklistWriter: the nodes of a list in RDB payloads (rdb/rdb_format.h, type 18). An item goes into the last node
+// while list-max-listpack-size allows, so the nodes are those of a list that Redis got by RPUSH.
 //
 // Thread: that of its user.
 #pragma once

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RDB files on a disk: written beside their place and moved there when they are whole, read from
-// front to back.
+// RDB files on a disk: written beside their place and moved there when they are whole, read from front to back.
 //
 // Thread: that of their user.
 #pragma once

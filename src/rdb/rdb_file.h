@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An RDB file, as far as it is more than values (rdb/rdb_format.h has those and what
-// lengths and texts are):
+// An RDB file, as far as it is more than values (rdb/rdb_format.h has those and what lengths and texts are):
 //
 //   file        "REDIS" version:four digits, records, ff crc:u64 little-endian
 //               the CRC is of all before it, 0 when none was taken; below version 5 it is not there

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RDB: Redis's serialisation of values, as far as its parts are shared by readers and writers. DUMP
-// and RESTORE carry one value each; an RDB file and the first transfer to a replica are keys with
-// values in a row.
+// RDB: Redis's serialisation of values, as far as its parts are shared by readers and writers. DUMP and RESTORE carry
+// one value each; an RDB file and the first transfer to a replica are keys with values in a row.
 //
 //   payload   type:u8 object, then the footer version:u16 crc:u64 (little-endian; the CRC is of all
 //             before it)

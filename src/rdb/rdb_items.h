@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbItems: texts as they come out of a payload, one after another, whichever of Redis's encodings
-// they were in.
+// RdbItems: texts as they come out of a payload, one after another, whichever of Redis's encodings they were in.
 //
-// An item views the payload's bytes where it can; what was compressed, or is an integer that packed
-// items have no form for, is held here. Equal texts are equal items, so they can be compared
-// without being written out.
+// An item views the payload's bytes where it can; what was compressed, or is an integer that packed items have no
+// form for, is held here. Equal texts are equal items, so they can be compared without being written out.
 //
 // Thread: that of its user. The payload must outlive it.
 #pragma once

@@ -3,9 +3,8 @@
 // RdbReader: the parts that all values in RDB payloads are made of: lengths, texts, scores
 // (rdb/rdb_format.h).
 //
-// The bytes are all there from the start, or come from a source, a file or a socket, as they are
-// needed. Then what was read stays where it is until Release, so a reader of many values holds the
-// bytes of one.
+// The bytes are all there from the start, or come from a source, a file or a socket, as they are needed. Then what
+// was read stays where it is until Release, so a reader of many values holds the bytes of one.
 //
 // Nothing is believed: no length is larger than what is left can hold, no text larger than the
 // limit, and a compressed text may not claim more than its bytes can unfold to, before anything is

@@ -2,9 +2,8 @@
 //
 // RdbStream: a stream out of an RDB payload (rdb/rdb_format.h has the bytes).
 //
-// What is in it is consistent: ids ascend and do not pass the last one, the counts are right, every
-// pending entry has one consumer. A payload that says otherwise is refused, though Redis takes some
-// of those.
+// What is in it is consistent: ids ascend and do not pass the last one, the counts are right, every pending entry has
+// one consumer. A payload that says otherwise is refused, though Redis takes some of those.
 //
 // Thread: that of its user. Texts view the payload and the items it was read with.
 #pragma once
@@ -59,8 +58,7 @@ class RdbStream {
   // Whether the payload is of a version that tells how many entries a group has read.
   bool counts_reads() const { return counts_reads_; }
 
-  // For those who read it: adds an entry behind the others. kCorruption when it does not belong
-  // there.
+  // For those who read it: adds an entry behind the others. kCorruption when it does not belong there.
   Status Add(StreamId id, std::span<const Item> fields, std::span<const Item> values);
 
  private:

@@ -26,8 +26,7 @@
 
 namespace cairn {
 
-// Appends the entries of a node that were not deleted to `stream`. `items`, which has none, keeps
-// what they view.
+// Appends the entries of a node that were not deleted to `stream`. `items`, which has none, keeps what they view.
 Status ReadStreamNode(StreamId base, std::string_view listpack, RdbItems& items,
                       RdbStream& stream);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ziplist and zipmap: what Redis packed small collections in before version 7 and 2.6. They are
-// read only.
+// Ziplist and zipmap: what Redis packed small collections in before version 7 and 2.6. They are read only.
 //
 //   ziplist   total:u32 tail:u32 count:u16 entries ff   little-endian; tail is where the last entry
 //                                                       starts; a count of 65535 says that there

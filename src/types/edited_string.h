@@ -2,10 +2,9 @@
 //
 // EditedString: a string that is changed in part, as APPEND, SETRANGE, SETBIT and BITFIELD do.
 //
-// A short string is one row and is written anew. A long one is fragments (types/fragments.h), of
-// which those are written that change: it becomes so with the first edit that leaves it at
-// kFragmentedFrom bytes or more. What is written whole (SET, BITOP) is one row again, whatever its
-// size.
+// A short string is one row and is written anew. A long one is fragments (types/fragments.h), of which those are
+// written that change: it becomes so with the first edit that leaves it at kFragmentedFrom bytes or more. What is
+// written whole (SET, BITOP) is one row again, whatever its size.
 //
 //   EditedString text = TRY(EditedString::Open(keys, key, entry));
 //   TRY(text.Write(text.size(), "tail"));

@@ -13,8 +13,7 @@ namespace {
 
 constexpr uint64_t kMostFragmentBytes = uint64_t{1} << 20;
 
-// Up to so many fragments are looked up one by one, which the key cache answers; more are walked
-// over.
+// Up to so many fragments are looked up one by one, which the key cache answers; more are walked over.
 constexpr uint64_t kFewFragments = 128;
 
 Status TooLong() { return Status::Corruption("fragment row: longer than its string says"); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Fragments: the bytes of a large string, cut into rows (docs/format.md, section 5.5, since
-// format 2).
+// Fragments: the bytes of a large string, cut into rows (docs/format.md, section 5.5, since format 2).
 //
 // What a write touches is what it rewrites: the fragments its bytes lie in, and the key's record
 // when the length changes. The zeros at a fragment's end are not stored and one of nothing but

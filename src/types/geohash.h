@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Geohashes: a place on earth as one integer, so that a sorted set of them can be asked for what is
-// near.
+// Geohashes: a place on earth as one integer, so that a sorted set of them can be asked for what is near.
 //
-// The earth (without its poles, beyond 85.05112878 degrees, as web maps have it) is halved again
-// and again, by longitude and by latitude in turn; each halving is a bit, 1 for the eastern or the
-// northern half. After `step` halvings of both what is left is a cell, and all places in a cell
-// share the bits before. A member's score is a hash of 26 steps, 52 bits, which a double holds
-// exactly; a cell of fewer steps is an interval of scores.
+// The earth (without its poles, beyond 85.05112878 degrees, as web maps have it) is halved again and again, by
+// longitude and by latitude in turn; each halving is a bit, 1 for the eastern or the northern half. After `step`
+// halvings of both what is left is a cell, and all places in a cell share the bits before. A member's score is a hash
+// of 26 steps, 52 bits, which a double holds exactly; a cell of fewer steps is an interval of scores.
 //
 // CellsAround answers which cells a search has to look at. It finds the same cells in the same
 // order as Redis, even where fewer would do, since that is the order unsorted results come in.

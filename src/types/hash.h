@@ -2,10 +2,9 @@
 //
 // Hash: fields with a value each, under one key.
 //
-// A small hash is one record: its fields in the order they came (docs/format.md, section 4). Once
-// it has more fields, or a longer field or value, than the limits allow, it is spread: a row per
-// field, whose value is the field's value byte for byte (types/spread_elements.h). It never goes
-// back.
+// A small hash is one record: its fields in the order they came (docs/format.md, section 4). Once it has more fields,
+// or a longer field or value, than the limits allow, it is spread: a row per field, whose value is the field's value
+// byte for byte (types/spread_elements.h). It never goes back.
 //
 //   Hash hash(keyspace, key);
 //   TRY(hash.Open());                                 // WRONGTYPE if the key holds something else
@@ -17,12 +16,10 @@
 // size() until then, as in Redis. Whoever writes or removes one before that deletes it first: replicas are told so
 // ahead of what the command itself tells them.
 //
-// A key that is not there opens as an empty hash; Save makes the key, or removes it when the last
-// field went. What is written before Save is the command's until the command is finished, like all
-// else.
+// A key that is not there opens as an empty hash; Save makes the key, or removes it when the last field went. What is
+// written before Save is the command's until the command is finished, like all else.
 //
-// Thread: the transaction's. The keyspace and the key must outlive the hash. Changing needs the
-// key's lock.
+// Thread: the transaction's. The keyspace and the key must outlive the hash. Changing needs the key's lock.
 #pragma once
 
 #include <cstdint>
@@ -112,8 +109,7 @@ class Hash {
   Status ForEachStored(ElementVisitor visit) const;
   // The field at `rank` in ForEach's order; its value only `with_value`. REQUIRES: rank < size().
   Result<FieldPair> At(uint64_t rank, bool with_value) const;
-  // Those at `ranks`, ascending and distinct. Without `with_values` the visitor may get empty
-  // values.
+  // Those at `ranks`, ascending and distinct. Without `with_values` the visitor may get empty values.
   Status ForEachRank(std::span<const uint64_t> ranks, bool with_values, ElementVisitor visit) const;
   // HSCAN's step: see SpreadElements::Scan. A packed hash is visited whole.
   Result<uint64_t> Scan(uint64_t position, uint64_t count, ElementVisitor visit) const;

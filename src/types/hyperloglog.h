@@ -2,14 +2,12 @@
 //
 // HyperLogLog: about how many different elements were added, from 16384 small counters.
 //
-// The value is a string in Redis's own format, so that it can be copied between the two with GET
-// and SET:
+// The value is a string in Redis's own format, so that it can be copied between the two with GET and SET:
 //
 //   "HYLL"  encoding (1)  zeros (3)  cached count (8, little endian)  registers
 //
-// An element's hash picks a register with its lower 14 bits; the register keeps the longest run of
-// zeros seen behind those, plus one. The highest bit of the cached count says that it is out of
-// date. Registers come in two encodings:
+// An element's hash picks a register with its lower 14 bits; the register keeps the longest run of zeros seen behind
+// those, plus one. The highest bit of the cached count says that it is out of date. Registers come in two encodings:
 //
 //   dense   6 bits each, from the lowest bit of the first byte up; 12288 bytes
 //   sparse  runs of equal registers, while all are 32 at most and the whole stays short
@@ -17,9 +15,8 @@
 //             01nnnnnn nnnnnnnn   xzero: the same for more of them
 //             1vvvvvnn            value: n+1 registers are v+1
 //
-// A sparse value that has to become longer than it may is made dense, never the other way. The
-// count is estimated as in O. Ertl, "New cardinality estimation algorithms for HyperLogLog
-// sketches", arXiv:1702.01284.
+// A sparse value that has to become longer than it may is made dense, never the other way. The count is estimated as
+// in O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284.
 //
 // Thread: any; plain values.
 #pragma once

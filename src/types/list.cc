@@ -12,13 +12,12 @@ constexpr uint64_t kPackedSizes[] = {4096, 8192, 16384, 32768, 65536};
 // With a count, the items still may not take more than this.
 constexpr uint64_t kPackedSafetyBytes = 8192;
 
-// LTRIM writes what it keeps into a new collection when that is this many times less than what
-// goes.
+// LTRIM writes what it keeps into a new collection when that is this many times less than what goes.
 constexpr uint64_t kRewriteShare = 16;
 
 Result<EncodedItems> Encode(std::string_view packed, uint64_t count) {
   EncodedItems items;
-  TRY(VisitItems(packed, 0, count, false, [&items](const Item& item) { items.Add(item); }));
+  TRY(ForEachItem(packed, 0, count, false, [&items](const Item& item) { items.Add(item); }));
   return items;
 }
 
@@ -98,12 +97,12 @@ Status List::Pop(ListEnd end, uint64_t n, const ItemVisitor& visit) {
   const bool from_tail = end == ListEnd::kTail;
   const uint64_t start = from_tail ? count_ - n : 0;
   if (!chunks_) {
-    TRY(VisitItems(packed(), start, n, from_tail, visit));
+    TRY(ForEachItem(packed(), start, n, from_tail, visit));
     const PackedListCut cut = TRY(CutPackedList(packed(), start, n));
     return Repack(ReplaceRange(cut, {}), count_ - n);
   }
   if (n == count_) {  // the chunks need not be deleted: they go with the collection
-    TRY(chunks_->Visit(from_tail ? count_ - 1 : 0, n, from_tail, count_, visit));
+    TRY(chunks_->ForEach(from_tail ? count_ - 1 : 0, n, from_tail, count_, visit));
   } else {
     TRY(chunks_->Drop(end, n, &visit));
   }
@@ -128,7 +127,7 @@ Status List::Trim(uint64_t start, uint64_t n) {
 
 Status List::KeepOnly(uint64_t start, uint64_t n) {
   EncodedItems kept;
-  TRY(Visit(start, n, [&kept](const Item& item) { kept.Add(item); }));
+  TRY(ForEach(start, n, [&kept](const Item& item) { kept.Add(item); }));
   chunks_.reset();
   count_ = n;
   if (!FitsPacked(n, kept.size_bytes())) return Spread(kept);
@@ -137,9 +136,9 @@ Status List::KeepOnly(uint64_t start, uint64_t n) {
   return Ok();
 }
 
-Status List::Visit(uint64_t start, uint64_t n, const ItemVisitor& visit) {
-  if (!chunks_) return VisitItems(packed(), start, n, false, visit);
-  return chunks_->Visit(start, n, false, count_, visit);
+Status List::ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit) {
+  if (!chunks_) return ForEachItem(packed(), start, n, false, visit);
+  return chunks_->ForEach(start, n, false, count_, visit);
 }
 
 Status List::Find(std::string_view value, ListEnd end, uint64_t max_items,

@@ -2,9 +2,8 @@
 //
 // List: items in order under one key, cheap to add and to take at both ends.
 //
-// A small list is one record, a packed list (encoding/packed.h), up to list-max-listpack-size. A
-// larger one is spread: its items are in chunk rows (types/list_chunks.h), and its record's payload
-// is
+// A small list is one record, a packed list (encoding/packed.h), up to list-max-listpack-size. A larger one is
+// spread: its items are in chunk rows (types/list_chunks.h), and its record's payload is
 //
 //   id:varint count:varint first:varint last:varint     first, last: numbers of the first and last
 //   chunk, zigzag
@@ -19,8 +18,7 @@
 // A key that is not there opens as an empty list; Save makes the key, or removes it when the last
 // item went. An item taken and pushed back before Save never empties the key, so its expiry stays.
 //
-// Thread: the transaction's. The keyspace and the key must outlive the list. Changing needs the
-// key's lock.
+// Thread: the transaction's. The keyspace and the key must outlive the list. Changing needs the key's lock.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +54,7 @@ class List {
   Status Trim(uint64_t start, uint64_t n);
 
   // Calls visit for `n` items from `start` on. REQUIRES: start + n <= size().
-  Status Visit(uint64_t start, uint64_t n, const ItemVisitor& visit);
+  Status ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit);
   // Calls visit(distance from `end`) where `value` stands, nearest first, until it answers false;
   // looks at the `max_items` nearest items only.
   Status Find(std::string_view value, ListEnd end, uint64_t max_items,

@@ -130,7 +130,7 @@ Status ListChunks::Drop(ListEnd end, uint64_t n, const ItemVisitor* visit) {
     if (n == 0) return Ok();
     const uint64_t dropped = std::min(n, chunk.count);
     const uint64_t at = from_tail ? chunk.count - dropped : 0;
-    if (visit != nullptr) TRY(VisitItems(chunk.items, at, dropped, from_tail, *visit));
+    if (visit != nullptr) TRY(ForEachItem(chunk.items, at, dropped, from_tail, *visit));
     CountItems(*txn_, rows_, chunk.seq, -static_cast<int64_t>(dropped));
     if (dropped < chunk.count) {
       const PackedListCut cut = TRY(CutPackedList(chunk.items, at, dropped));
@@ -170,7 +170,7 @@ Result<ListChunks::Place> ListChunks::ChunkBehind(ChunkWalk walk, bool forward, 
   return TooFewItems();
 }
 
-Status ListChunks::Visit(uint64_t index, uint64_t n, bool reverse, uint64_t total,
+Status ListChunks::ForEach(uint64_t index, uint64_t n, bool reverse, uint64_t total,
                          const ItemVisitor& visit) {
   if (n == 0) return Ok();
   Place place = TRY(ChunkAt(index, total));
@@ -182,7 +182,7 @@ Status ListChunks::Visit(uint64_t index, uint64_t n, bool reverse, uint64_t tota
     if (start >= chunk.count) return TooFewItems();
     is_first = false;
     const uint64_t here = std::min(n, reverse ? start + 1 : chunk.count - start);
-    TRY(VisitItems(chunk.items, reverse ? start + 1 - here : start, here, reverse, visit));
+    TRY(ForEachItem(chunk.items, reverse ? start + 1 - here : start, here, reverse, visit));
     n -= here;
     if (n == 0) return Ok();
   }

@@ -2,11 +2,10 @@
 //
 // ListChunks: the items of a spread list, in chunk rows (types/list_walk.h has their format).
 //
-// A chunk holds up to 128 items and up to 2 KB, or one item that is larger. Pushing and popping
-// touch the chunk at that end. A change in the middle rewrites one chunk; if it has become too
-// large it is split, and what is split off takes a number between the chunk's and the next one's.
-// When there is none left, chunks behind are numbered anew, as few as make room. Small chunks are
-// not joined again.
+// A chunk holds up to 128 items and up to 2 KB, or one item that is larger. Pushing and popping touch the chunk at
+// that end. A change in the middle rewrites one chunk; if it has become too large it is split, and what is split off
+// takes a number between the chunk's and the next one's. When there is none left, chunks behind are numbered anew, as
+// few as make room. Small chunks are not joined again.
 //
 // Thread: the transaction's. Not here: the count of items and the key row, which List keeps.
 #pragma once
@@ -35,19 +34,16 @@ class ListChunks {
                                    std::string_view ends);
 
   CollectionId id() const { return rows_.id; }
-  // Our part of the key row's payload: the numbers of the first and the last chunk, varints,
-  // zigzag.
+  // Our part of the key row's payload: the numbers of the first and the last chunk, varints, zigzag.
   void AppendEnds(std::string& payload) const;
 
   // Pushes items one after another. `is_empty`: the list has none now.
   Status Push(ListEnd end, const EncodedItems& items, bool is_empty);
-  // Deletes `n` items from an end, calling visit, if any, in the order they go. REQUIRES: more than
-  // `n` are there.
+  // Deletes `n` items from an end, calling visit, if any, in the order they go. REQUIRES: more than `n` are there.
   Status Drop(ListEnd end, uint64_t n, const ItemVisitor* visit);
 
-  // Calls visit for `n` items from `index` on, towards the head when `reverse`. `total`: the list's
-  // count.
-  Status Visit(uint64_t index, uint64_t n, bool reverse, uint64_t total, const ItemVisitor& visit);
+  // Calls visit for `n` items from `index` on, towards the head when `reverse`. `total`: the list's count.
+  Status ForEach(uint64_t index, uint64_t n, bool reverse, uint64_t total, const ItemVisitor& visit);
   // Calls visit(distance from `end`) where `wanted` stands, nearest first, until it answers false;
   // looks at the `max_items` nearest items only.
   Status Find(const Item& wanted, ListEnd end, uint64_t max_items,
@@ -85,8 +81,7 @@ class ListChunks {
   Result<bool> AddChunk(ListEnd end, bool is_empty);
   // Writes changed items to the chunk; splits it when they have become too many.
   Status Store(const ListChunk& chunk, std::string items);
-  // `extra` ascending numbers behind `seq` and before the next chunk; in `next` that chunk's
-  // number, or a high one.
+  // `extra` ascending numbers behind `seq` and before the next chunk; in `next` that chunk's number, or a high one.
   Result<std::vector<int64_t>> MakeRoom(int64_t seq, size_t extra, int64_t& next);
   Result<std::vector<int64_t>> Renumber(int64_t seq, size_t extra, int64_t& next);
 

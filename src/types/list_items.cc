@@ -142,7 +142,7 @@ Result<PackedListHalves> HalvePackedList(std::string_view packed) {
                           JoinPackedList(reader.count() - count, packed.substr(boundary))};
 }
 
-Status VisitItems(std::string_view packed, uint64_t at, uint64_t n, bool reverse,
+Status ForEachItem(std::string_view packed, uint64_t at, uint64_t n, bool reverse,
                   const ItemVisitor& visit) {
   PackedReader reader(packed);
   TRY(Skip(reader, at));

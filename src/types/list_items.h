@@ -3,9 +3,8 @@
 // List items: cutting, joining and searching packed lists (encoding/packed.h), which is what a
 // small list is as a whole and what a large one is chunk by chunk. Nothing here knows rows or keys.
 //
-// A packed list is its count and its items one after another. So a change is made by cutting the
-// bytes at item boundaries and joining them again: no item but those that change is decoded twice
-// or formatted at all.
+// A packed list is its count and its items one after another. So a change is made by cutting the bytes at item
+// boundaries and joining them again: no item but those that change is decoded twice or formatted at all.
 //
 // A damaged list answers kCorruption. Thread: any; pure functions and values.
 #pragma once
@@ -63,16 +62,14 @@ std::string JoinPackedList(uint64_t count, std::string_view items);
 // The list with `items` in place of the range.
 std::string ReplaceRange(const PackedListCut& cut, const EncodedItems& items);
 
-// The list with items [from, from + n) pushed at `end`, one after another: at the head they end up
-// reversed.
+// The list with items [from, from + n) pushed at `end`, one after another: at the head they end up reversed.
 std::string ExtendPackedList(std::string_view packed, ListEnd end, const EncodedItems& items,
                              size_t from, size_t n);
 
 // The list without the items at `positions`, which ascend.
 Result<std::string> WithoutItems(std::string_view packed, std::span<const uint64_t> positions);
 
-// Cuts the list in two at the item boundary nearest the middle of its bytes. REQUIRES: it has two
-// items or more.
+// Cuts the list in two at the item boundary nearest the middle of its bytes. REQUIRES: it has two items or more.
 struct PackedListHalves {
   std::string left;
   std::string right;
@@ -82,7 +79,7 @@ Result<PackedListHalves> HalvePackedList(std::string_view packed);
 using ItemVisitor = std::function<void(const Item&)>;
 
 // Calls visit for items [at, at + n), from the last to the first when `reverse`.
-Status VisitItems(std::string_view packed, uint64_t at, uint64_t n, bool reverse,
+Status ForEachItem(std::string_view packed, uint64_t at, uint64_t n, bool reverse,
                   const ItemVisitor& visit);
 
 // Appends to `positions` where `wanted` stands, ascending.

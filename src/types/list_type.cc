@@ -38,7 +38,7 @@ Status AddToDigest(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entr
   List list(keys, key);
   TRY(list.Open(std::move(entry)));
   std::string scratch;
-  return list.Visit(0, list.size(), [&](const Item& item) { digest.Mix(item.Text(scratch)); });
+  return list.ForEach(0, list.size(), [&](const Item& item) { digest.Mix(item.Text(scratch)); });
 }
 
 // As items in a row, the form before quicklists, for which nothing but their number must be known first.
@@ -46,7 +46,7 @@ Status SaveLong(List& list, RdbWriter& writer) {
   writer.Type(RdbType::kList);
   writer.Length(list.size());
   std::string scratch;
-  return list.Visit(0, list.size(), [&](const Item& item) { writer.Text(item.Text(scratch)); });
+  return list.ForEach(0, list.size(), [&](const Item& item) { writer.Text(item.Text(scratch)); });
 }
 
 Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
@@ -55,7 +55,7 @@ Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   if (list.size() > writer.most_elements_held()) return SaveLong(list, writer);
   QuicklistWriter nodes(keys.limits().list_max_listpack_size.load(std::memory_order_relaxed));
   const size_t most_bytes = writer.most_bytes_held();
-  TRY(list.Visit(0, list.size(), [&](const Item& item) {
+  TRY(list.ForEach(0, list.size(), [&](const Item& item) {
     if (nodes.size_bytes() <= most_bytes) nodes.Add(item);
   }));
   if (nodes.size_bytes() > most_bytes) return SaveLong(list, writer);

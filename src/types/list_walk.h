@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The chunk rows of a spread list and the way from one to the next (docs/format.md, section 5.2,
-// since format 1).
+// The chunk rows of a spread list and the way from one to the next (docs/format.md, section 5.2, since format 1).
 //
 //   row     element space, id:u64 seq:u64 (ordered i64)
 //   value   flags:u8 (bit 0: crowded, see below; others 0), then a packed list: the chunk's items
@@ -11,14 +10,12 @@
 // The chunks of a list follow one another by seq. A chunk added at an end takes the next multiple
 // of 2^20 (the grid), so that there are numbers left between two chunks for one that is split off.
 //
-// A neighbour is looked for on the grid first, as that is the look-up of a known row, which the key
-// cache answers. "crowded" on a chunk that is on the grid says that there may be chunks before the
-// next grid position; then, and where there is a hole or the chunk is off the grid, a cursor finds
-// the neighbour.
+// A neighbour is looked for on the grid first, as that is the look-up of a known row, which the key cache answers.
+// "crowded" on a chunk that is on the grid says that there may be chunks before the next grid position; then, and
+// where there is a hole or the chunk is off the grid, a cursor finds the neighbour.
 //
-// Invariants: (1) no chunk is empty; (2) every chunk's seq is within [first, last], and these two
-// are there; (3) if a chunk on the grid is not crowded, the next chunk, if any, is at the next grid
-// position or later.
+// Invariants: (1) no chunk is empty; (2) every chunk's seq is within [first, last], and these two are there; (3) if a
+// chunk on the grid is not crowded, the next chunk, if any, is at the next grid position or later.
 //
 // Thread: the transaction's.
 #pragma once
@@ -35,8 +32,7 @@
 namespace cairn {
 
 inline constexpr int64_t kChunkGrid = int64_t{1} << 20;
-// Numbers of chunks stay below this in magnitude, so that sums and differences of two never
-// overflow.
+// Numbers of chunks stay below this in magnitude, so that sums and differences of two never overflow.
 inline constexpr int64_t kChunkSeqLimit = int64_t{1} << 60;
 
 inline bool IsOnGrid(int64_t seq) { return (seq & (kChunkGrid - 1)) == 0; }

@@ -3,10 +3,9 @@
 // PackedEntries: a packed set or hash that is searched and edited as the bytes it is
 // (encoding/packed.h).
 //
-// An entry is one item (a set's member) or two (a hash's field and value). Reading looks at the
-// payload where it lies; the first change copies it, and payload() is from then on the changed
-// bytes. Nothing is decoded into a structure in between: at these sizes a walk over the bytes is
-// cheaper than building one.
+// An entry is one item (a set's member) or two (a hash's field and value). Reading looks at the payload where it
+// lies; the first change copies it, and payload() is from then on the changed bytes. Nothing is decoded into a
+// structure in between: at these sizes a walk over the bytes is cheaper than building one.
 //
 // Thread: that of its user.
 #pragma once

@@ -20,8 +20,7 @@ std::vector<uint64_t> SelectRanks(uint64_t total, uint64_t count, Random& random
   return ranks;
 }
 
-// As many draws as ranks wanted, without a retry (Bentley and Floyd, "A sample of brilliance",
-// 1987).
+// As many draws as ranks wanted, without a retry (Bentley and Floyd, "A sample of brilliance", 1987).
 std::vector<uint64_t> DrawRanks(uint64_t total, uint64_t count, Random& random) {
   absl::flat_hash_set<uint64_t> drawn;
   drawn.reserve(count);

@@ -20,8 +20,7 @@ namespace cairn {
 using ElementVisitor =
     absl::FunctionRef<Result<bool>(std::string_view member, std::string_view value)>;
 
-// `count` of the ranks below `total`, ascending; every choice is equally likely. REQUIRES: count <=
-// total.
+// `count` of the ranks below `total`, ascending; every choice is equally likely. REQUIRES: count <= total.
 std::vector<uint64_t> SampleRanks(uint64_t total, uint64_t count, Random& random);
 
 // A visitor of a whole walk that passes on the elements at `ranks`, ascending and distinct, and

@@ -42,8 +42,7 @@ struct LexRange {
   bool IsEmpty() const;
 };
 
-// An interval of one of the three kinds, the direction it is walked in and the part of it that is
-// wanted.
+// An interval of one of the three kinds, the direction it is walked in and the part of it that is wanted.
 struct ZsetRange {
   enum class By : uint8_t { kRank, kScore, kLex };
   By by = By::kRank;

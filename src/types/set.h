@@ -15,12 +15,10 @@
 //   const bool is_new = TRY(set.Add("member"));
 //   TRY(set.Save());                              // once, after the last change
 //
-// A key that is not there opens as an empty set; Save makes the key, or removes it when the last
-// member went. What is written before Save is the command's until the command is finished, like all
-// else.
+// A key that is not there opens as an empty set; Save makes the key, or removes it when the last member went. What is
+// written before Save is the command's until the command is finished, like all else.
 //
-// Thread: the transaction's. The keyspace and the key must outlive the set. Changing needs the
-// key's lock.
+// Thread: the transaction's. The keyspace and the key must outlive the set. Changing needs the key's lock.
 #pragma once
 
 #include <cstdint>

@@ -2,10 +2,9 @@
 //
 // What two or more sets have in common, and what one has that others have not.
 //
-// One set is walked and the others are asked about each of its members. A set that is asked often
-// and is not much larger than the number of questions is first read into memory in one walk; a
-// large spread one answers with a point read each. Nothing is collected here: members go to the
-// visitor as they are found.
+// One set is walked and the others are asked about each of its members. A set that is asked often and is not much
+// larger than the number of questions is first read into memory in one walk; a large spread one answers with a point
+// read each. Nothing is collected here: members go to the visitor as they are found.
 //
 // Thread: the transaction's.
 #pragma once
@@ -17,8 +16,7 @@
 
 namespace cairn {
 
-// The members all sets have, in the order of the smallest, until the visitor answers false.
-// REQUIRES: all exist.
+// The members all sets have, in the order of the smallest, until the visitor answers false. REQUIRES: all exist.
 Status IntersectSets(std::span<Set> sets, MemberVisitor visit);
 
 // The members of `first` that none of `others` has, in `first`'s order.

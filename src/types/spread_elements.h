@@ -63,8 +63,7 @@ class SpreadElements {
 
   // In row order. kCorruption when there are not count() of them.
   Status ForEach(ElementVisitor visit) const;
-  // Those at `ranks`, ascending and distinct. Without `with_values` the visitor may get empty
-  // values.
+  // Those at `ranks`, ascending and distinct. Without `with_values` the visitor may get empty values.
   Status ForEachRank(std::span<const uint64_t> ranks, bool with_values, ElementVisitor visit) const;
   // From scan position `position` on about `count` elements: those that share a hash are never
   // parted. Returns the position to go on from, 0 at the end. What the visitor answers is ignored.
@@ -81,8 +80,7 @@ class SpreadElements {
   uint64_t count_ = 0;
   uint32_t stripe_ = 0;
   bool is_new_ = false;
-  // Member hashes put into a new collection: a member whose hash is not among them needs no look at
-  // the store.
+  // Member hashes put into a new collection: a member whose hash is not among them needs no look at the store.
   absl::flat_hash_set<uint32_t> new_hashes_;
 };
 

@@ -20,31 +20,28 @@ Status BadRecord() { return Status::Corruption("stream record: cut short"); }
 
 }  // namespace
 
-Result<Stream> Stream::Find(Keyspace& keys, const Key& key) {
-  return Open(keys, key, TRY(keys.FindTyped(key, Type::kStream)));
-}
+Status Stream::Open() { return Open(TRY(keys_->FindTyped(*key_, Type::kStream))); }
 
-Result<Stream> Stream::Open(Keyspace& keys, const Key& key, KeyEntry entry) {
-  Stream stream(keys, key, std::move(entry));
-  if (!stream.entry_.exists()) return stream;
-  if (stream.entry_.encoding() != Encoding::kSpread) {
+Status Stream::Open(KeyEntry entry) {
+  entry_ = std::move(entry);
+  if (!entry_.exists()) return Ok();
+  if (entry_.encoding() != Encoding::kSpread) {
     return Status::Corruption("stream: its encoding is not one of a stream");
   }
-  const SpreadPayload spread = TRY(DecodeSpreadPayload(stream.entry_.payload()));
-  stream.rows_ = {.id = spread.id, .stripe = key.stripe()};
-  StreamState& state = stream.state_;
-  state.count = spread.count;
+  const SpreadPayload spread = TRY(DecodeSpreadPayload(entry_.payload()));
+  rows_ = {.id = spread.id, .stripe = key_->stripe()};
+  state_.count = spread.count;
   std::string_view in = spread.rest;
   uint64_t next_group;
-  if (!ReadStreamId(in, state.last_id) || !ReadStreamId(in, state.first_id) ||
-      !ReadStreamId(in, state.max_deleted_id) || !ReadVarint(in, state.entries_added) ||
-      !ReadStreamId(in, state.head) || !ReadStreamId(in, state.tail) ||
-      !ReadVarint(in, state.chunks) || !ReadVarint(in, state.groups) ||
+  if (!ReadStreamId(in, state_.last_id) || !ReadStreamId(in, state_.first_id) ||
+      !ReadStreamId(in, state_.max_deleted_id) || !ReadVarint(in, state_.entries_added) ||
+      !ReadStreamId(in, state_.head) || !ReadStreamId(in, state_.tail) ||
+      !ReadVarint(in, state_.chunks) || !ReadVarint(in, state_.groups) ||
       !ReadVarint(in, next_group) || next_group > UINT32_MAX) {
     return BadRecord();
   }
-  state.next_group = static_cast<uint32_t>(next_group);
-  return stream;
+  state_.next_group = static_cast<uint32_t>(next_group);
+  return Ok();
 }
 
 void Stream::Create() {
@@ -134,7 +131,7 @@ Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
 
 Result<std::optional<StreamId>> Stream::LastChunk() const { return ChunkOf(kLastStreamId); }
 
-Status Stream::Visit(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const {
+Status Stream::ForEach(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const {
   from = std::max(from, state_.first_id);
   to = std::min(to, state_.last_id);
   if (state_.count == 0 || from > to) return Ok();
@@ -179,7 +176,7 @@ Status Stream::VisitReverse(StreamId from, StreamId to, const StreamVisitor& vis
 
 Result<bool> Stream::Has(StreamId id) const {
   bool found = false;
-  TRY(Visit(id, id, /*reverse=*/false, [&](const StreamEntry&) -> Result<bool> {
+  TRY(ForEach(id, id, /*reverse=*/false, [&](const StreamEntry&) -> Result<bool> {
     found = true;
     return false;
   }));
@@ -188,7 +185,7 @@ Result<bool> Stream::Has(StreamId id) const {
 
 Result<StreamId> Stream::LastEntryId() const {
   StreamId last;
-  TRY(Visit({}, kLastStreamId, /*reverse=*/true, [&](const StreamEntry& entry) -> Result<bool> {
+  TRY(ForEach({}, kLastStreamId, /*reverse=*/true, [&](const StreamEntry& entry) -> Result<bool> {
     last = entry.id;
     return false;
   }));

@@ -7,7 +7,8 @@
 // the record; trimming deletes whole chunks from the first on. The record names the first and the
 // last chunk, so nothing ever looks for the ends among rows that were deleted.
 //
-//   Stream stream = TRY(Stream::Find(keyspace, key));
+//   Stream stream(keyspace, key);
+//   TRY(stream.Open());                              // WRONGTYPE if the key holds something else
 //   TRY(stream.Append(id, fields));
 //   TRY(stream.Save());
 //
@@ -55,9 +56,12 @@ using StreamVisitor = std::function<Result<bool>(const StreamEntry& entry)>;
 
 class Stream {
  public:
-  // The stream of the key, or none; the WRONGTYPE error for another type.
-  static Result<Stream> Find(Keyspace& keys, const Key& key);
-  static Result<Stream> Open(Keyspace& keys, const Key& key, KeyEntry entry);
+  Stream(Keyspace& keys, const Key& key) : keys_(&keys), key_(&key) {}
+
+  // Looks the key up. Once, before all else.
+  Status Open();
+  // The same for an entry that was looked up already. REQUIRES: it is a stream or does not exist.
+  Status Open(KeyEntry entry);
 
   bool exists() const { return rows_.id != 0; }
   // Makes it exist, without entries. REQUIRES: !exists().
@@ -79,7 +83,7 @@ class Stream {
   void AddChunk(StreamChunkBuilder& chunk);
 
   // Visits entries with from <= id <= to, ascending, or descending when `reverse`.
-  Status Visit(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const;
+  Status ForEach(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const;
   Result<bool> Has(StreamId id) const;
   // The id of the last entry; 0-0 when there is none.
   Result<StreamId> LastEntryId() const;
@@ -93,8 +97,6 @@ class Stream {
   Status Save();
 
  private:
-  Stream(Keyspace& keys, const Key& key, KeyEntry entry)
-      : keys_(&keys), key_(&key), entry_(std::move(entry)) {}
   void CountAdded(StreamId first, StreamId last, uint64_t count);
   // The last chunk whose base is not beyond `id`; none when there is none.
   Result<std::optional<StreamId>> ChunkOf(StreamId id) const;

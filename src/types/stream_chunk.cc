@@ -17,8 +17,7 @@ bool SameFields(const std::vector<Item>& known, std::span<const std::string_view
   return true;
 }
 
-// The items of a packed list at the front of `in`, which moves behind it; false when it is cut
-// short.
+// The items of a packed list at the front of `in`, which moves behind it; false when it is cut short.
 bool ReadItems(std::string_view& in, std::vector<Item>& items) {
   PackedReader reader(in);
   if (!reader.status().ok() || reader.count() > in.size()) return false;

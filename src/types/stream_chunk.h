@@ -64,8 +64,7 @@ class StreamChunkReader {
   Status status_;
 };
 
-// Appends the entry to a chunk; kCorruption when that does not decode. REQUIRES: `id` is beyond all
-// that are in it.
+// Appends the entry to a chunk; kCorruption when that does not decode. REQUIRES: `id` is beyond all that are in it.
 Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, StreamId id,
                                         std::span<const std::string_view> fields);
 

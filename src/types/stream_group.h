@@ -81,8 +81,7 @@ class StreamGroup {
   // The highest id that is pending; 0-0 when there is none.
   Result<StreamId> LastPending() const;
 
-  // Makes the entry pending for `consumer`, whoever it was pending for before. `entry.consumer` is
-  // not looked at.
+  // Makes the entry pending for `consumer`, whoever it was pending for before. `entry.consumer` is not looked at.
   Status Assign(StreamConsumer& consumer, const PendingEntry& entry);
   // The entry is not pending any more. False when it was not.
   Result<bool> Release(StreamId id);

@@ -23,9 +23,10 @@ namespace {
 std::string_view EncodingName(const KeyEntry&) { return "stream"; }
 
 Status AddToDigest(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) {
-  const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+  Stream stream(keys, key);
+  TRY(stream.Open(std::move(entry)));
   std::string scratch;
-  return stream.Visit({}, kLastStreamId, /*reverse=*/false, [&](const StreamEntry& item) -> Result<bool> {
+  return stream.ForEach({}, kLastStreamId, /*reverse=*/false, [&](const StreamEntry& item) -> Result<bool> {
     digest.Mix(std::to_string(item.id.ms) + "." + std::to_string(item.id.seq));
     for (const auto& [field, value] : item.fields) {
       digest.Mix(field.Text(scratch));
@@ -73,7 +74,7 @@ Status SaveGroup(const StreamGroup& group, RdbWriter& writer) {
 
 // Until so many bytes are held.
 Status VisitInto(const Stream& stream, StreamNodesWriter& nodes, size_t most_bytes = SIZE_MAX) {
-  return stream.Visit({}, kLastStreamId, false, [&](const StreamEntry& each) -> Result<bool> {
+  return stream.ForEach({}, kLastStreamId, false, [&](const StreamEntry& each) -> Result<bool> {
     nodes.Add(each);
     return nodes.size_bytes() <= most_bytes;
   });
@@ -106,7 +107,8 @@ Status SaveNodes(const Stream& stream, const Limits& limits, RdbWriter& writer) 
 }
 
 Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
-  const Stream stream = TRY(Stream::Open(keys, key, std::move(entry)));
+  Stream stream(keys, key);
+  TRY(stream.Open(std::move(entry)));
   writer.Type(RdbType::kStreamListpacks2);
   TRY(SaveNodes(stream, keys.limits(), writer));
   const StreamState& state = stream.state();
@@ -161,7 +163,8 @@ Status Finish(Stream& stream, const RdbStream& value) {
 // After each piece the stream is one of the entries so far, owner row and all: compaction would drop chunks that
 // nobody owns.
 Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
-  Stream stream = TRY(Stream::Find(keys, key));
+  Stream stream(keys, key);
+  TRY(stream.Open());
   if (!stream.exists()) stream.Create();
   AddEntries(stream, *value.stream);
   if (value.stream->at_end()) TRY(Finish(stream, *value.stream));

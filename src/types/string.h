@@ -55,8 +55,7 @@ class StringText {
   char buffer_[20] = {};
 };
 
-// The text of an entry; empty for a missing key. REQUIRES: `entry` is `key`'s last Find, a string
-// or missing.
+// The text of an entry; empty for a missing key. REQUIRES: `entry` is `key`'s last Find, a string or missing.
 Result<StringText> ReadText(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
 // `size` bytes of it from `offset` on, as many as there are. Costs what it returns.

@@ -32,21 +32,18 @@ Added Decide(std::optional<double> current, double score, const AddRules& rules)
 
 }  // namespace
 
-Result<Zset> Zset::Find(Keyspace& keys, const Key& key) {
-  return Open(keys, key, TRY(keys.FindTyped(key, Type::kZset)));
-}
+Status Zset::Open() { return Open(TRY(keys_->FindTyped(*key_, Type::kZset))); }
 
-Result<Zset> Zset::Open(Keyspace& keys, const Key& key, KeyEntry entry) {
-  Zset zset(keys, key, std::move(entry));
-  if (!zset.entry_.exists()) return zset;
-  switch (zset.entry_.encoding()) {
+Status Zset::Open(KeyEntry entry) {
+  entry_ = std::move(entry);
+  if (!entry_.exists()) return Ok();
+  switch (entry_.encoding()) {
     case Encoding::kSpread:
-      zset.spread_ = TRY(SpreadZset::Open(keys.txn(), key.stripe(), zset.entry_.payload()));
-      return zset;
+      spread_ = TRY(SpreadZset::Open(keys_->txn(), key_->stripe(), entry_.payload()));
+      return Ok();
     case Encoding::kPacked:
-      zset.packed_count_ = PackedReader(zset.entry_.payload()).count();
-      if (zset.packed_count_ == 0) return Status::Corruption("packed zset: no elements");
-      return zset;
+      packed_count_ = PackedReader(entry_.payload()).count();
+      return packed_count_ == 0 ? Status::Corruption("packed zset: no elements") : Ok();
     default:
       return Status::Corruption("zset: its encoding is not one of a zset");
   }
@@ -149,8 +146,7 @@ Status Zset::Spread() {
   return Ok();
 }
 
-// Forgets all elements. Rows of a spread set stay where they are: nobody owns them once the key is
-// gone.
+// Forgets all elements. Rows of a spread set stay where they are: nobody owns them once the key is gone.
 void Zset::Clear() {
   spread_.reset();
   SetPacked({}, 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Zset: the sorted set at one key: members with scores, in order of score and then of the member's
-// bytes.
+// Zset: the sorted set at one key: members with scores, in order of score and then of the member's bytes.
 //
 // A small one is packed, one record and nothing else; a larger one is spread over rows
 // (types/zset_spread.h). It spreads when an element passes one of the limits, on the way through
 // Add, and is packed again only where a whole value is written (Replace). Which of the two it is,
 // nobody outside has to know.
 //
-//   Zset zset = TRY(Zset::Find(keys, key));   // a key of another type is the WRONGTYPE error
+//   Zset zset(keys, key);
+//   TRY(zset.Open());                         // WRONGTYPE if the key holds something else
 //   TRY(zset.Add("member", 1.5, {}));
 //   TRY(zset.Save());                         // once, after all changes; an empty set's key goes
 //
@@ -69,9 +69,12 @@ class Zset {
     double score;
   };
 
-  static Result<Zset> Find(Keyspace& keys, const Key& key);
-  // The same for a key that was looked up already. REQUIRES: it is missing or a sorted set.
-  static Result<Zset> Open(Keyspace& keys, const Key& key, KeyEntry entry);
+  Zset(Keyspace& keys, const Key& key) : keys_(&keys), key_(&key) {}
+
+  // Looks the key up. Once, before all else.
+  Status Open();
+  // The same for an entry that was looked up already. REQUIRES: it is a sorted set or does not exist.
+  Status Open(KeyEntry entry);
 
   // Stores `elements`, in any order, each member once, in place of whatever `entry` saw, without
   // expiry. Without elements the key is removed.
@@ -91,28 +94,24 @@ class Zset {
   Result<bool> Remove(std::string_view member);
 
   // ---- many
-  Status ForEach(ZsetVisit visit, bool reverse = false);
-  Status Walk(const ZsetRange& range, ZsetVisit visit);
+  Status ForEach(ScoredVisitor visit, bool reverse = false);
+  Status ForEach(const ZsetRange& range, ScoredVisitor visit);
   Result<uint64_t> Count(const ScoreRange& range);
   Result<uint64_t> Count(const LexRange& range);
-  // Removes what Walk would visit and returns how many that were. REQUIRES: no offset, no limit,
-  // not reverse.
+  // Removes what ForEach would visit and returns how many that were. REQUIRES: no offset, no limit, not reverse.
   Result<uint64_t> RemoveRange(const ZsetRange& range);
   // Removes the `n` lowest or highest elements and visits them, the outermost first.
-  Status Pop(uint64_t n, bool highest, ZsetVisit visit);
+  Status Pop(uint64_t n, bool highest, ScoredVisitor visit);
   // The elements of these ranks, each visited in turn. REQUIRES: ranks are below size().
-  Status Pick(const std::vector<uint64_t>& ranks, ZsetVisit visit);
+  Status ForEachRank(const std::vector<uint64_t>& ranks, ScoredVisitor visit);
   // As SpreadZset::Scan; a packed set is visited whole and ends at once.
-  Result<uint64_t> Scan(uint64_t position, uint64_t n, ZsetVisit visit);
+  Result<uint64_t> Scan(uint64_t position, uint64_t n, ScoredVisitor visit);
 
   // ---- the value as a whole
   // Writes the record if that is needed. REQUIRES: nothing is asked of this object afterwards.
   Status Save();
 
  private:
-  Zset(Keyspace& keys, const Key& key, KeyEntry entry)
-      : keys_(&keys), key_(&key), entry_(std::move(entry)) {}
-
   Result<Added> AddPacked(std::string_view member, double score, const AddRules& rules);
   Result<Added> AddSpread(std::string_view member, double score, const AddRules& rules);
   bool HasRoomFor(std::string_view member) const;
@@ -121,7 +120,7 @@ class Zset {
   void Clear();
 
   Status RemoveEntries(const std::vector<PackedZset::Entry>& entries, size_t begin, size_t end);
-  Status WalkSpread(const ZsetRange& range, ZsetVisit visit);
+  Status ForEachSpread(const ZsetRange& range, ScoredVisitor visit);
   Result<uint64_t> RemoveSpread(const ZsetRange& range);
 
   std::string_view packed() const { return changed_ ? *changed_ : entry_.payload(); }

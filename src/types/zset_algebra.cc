@@ -69,14 +69,15 @@ Result<ZsetSource> ZsetSource::Find(Keyspace& keys, const Key& key) {
     source.set_.emplace(keys, key);
     TRY(source.set_->Open(std::move(entry)));
   } else if (!entry.exists() || entry.type() == Type::kZset) {
-    source.zset_.emplace(TRY(Zset::Open(keys, key, std::move(entry))));
+    source.zset_.emplace(keys, key);
+    TRY(source.zset_->Open(std::move(entry)));
   } else {
     return Status::Reply(kWrongType);
   }
   return source;
 }
 
-Status ZsetSource::ForEach(ZsetVisit visit) {
+Status ZsetSource::ForEach(ScoredVisitor visit) {
   if (zset_) return zset_->ForEach(visit);
   return set_->ForEach([&](std::string_view member) { return visit(member, 1); });
 }
@@ -118,7 +119,7 @@ Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Ag
   return Sorted(scores);
 }
 
-Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ZsetVisit visit) {
+Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit) {
   SortBySize(sources);
   if (sources[0].size() == 0) return Ok();
   for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(sources[0].size()));

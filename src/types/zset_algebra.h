@@ -40,7 +40,7 @@ class ZsetSource {
   static Result<ZsetSource> Find(Keyspace& keys, const Key& key);
 
   uint64_t size() const { return zset_ ? zset_->size() : set_ ? set_->size() : 0; }
-  Status ForEach(ZsetVisit visit);
+  Status ForEach(ScoredVisitor visit);
   Result<std::optional<double>> Score(std::string_view member);
   // Says that Score will be asked about so many members: reads the source into memory where that is
   // cheaper than looking each of them up.
@@ -60,7 +60,7 @@ enum class Aggregate : uint8_t { kSum, kMin, kMax };
 Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Aggregate aggregate);
 
 // Visits the members that all sources have, in no order in particular.
-Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ZsetVisit visit);
+Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit);
 
 // The members of the first source that no other has, with their scores, in a sorted set's order.
 Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources);

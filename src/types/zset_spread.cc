@@ -156,7 +156,7 @@ Result<uint64_t> SpreadZset::Count(const Span& span) {
 }
 
 // Calls visit with the element of a score row and returns whether to go on.
-Result<bool> SpreadZset::VisitRow(std::string_view row, ZsetVisit visit) {
+Result<bool> SpreadZset::VisitRow(std::string_view row, ScoredVisitor visit) {
   CollectionId id;
   double score;
   std::string_view member;
@@ -171,7 +171,7 @@ Result<bool> SpreadZset::VisitRow(std::string_view row, ZsetVisit visit) {
 
 // Visits what is left of the cursor's rows after skipping `offset`, `limit` at most; never looks at
 // the row after the last one it needs. REQUIRES: limit > 0.
-Status SpreadZset::Visit(Cursor cursor, uint64_t offset, uint64_t limit, ZsetVisit visit) {
+Status SpreadZset::ForEachOf(Cursor cursor, uint64_t offset, uint64_t limit, ScoredVisitor visit) {
   while (cursor.Valid()) {
     if (offset > 0) {
       --offset;
@@ -183,21 +183,21 @@ Status SpreadZset::Visit(Cursor cursor, uint64_t offset, uint64_t limit, ZsetVis
   return cursor.TakeStatus();
 }
 
-Status SpreadZset::Walk(const Span& span, bool reverse, uint64_t offset, uint64_t limit,
-                        ZsetVisit visit) {
+Status SpreadZset::ForEach(const Span& span, bool reverse, uint64_t offset, uint64_t limit,
+                        ScoredVisitor visit) {
   if (span.empty || limit == 0) return Ok();
   if (offset <= kSkipByWalking) {
     const Direction direction = reverse ? Direction::kReverse : Direction::kForward;
-    return Visit(txn_->Scan(span.lower, span.upper, direction), offset, limit, visit);
+    return ForEachOf(txn_->Scan(span.lower, span.upper, direction), offset, limit, visit);
   }
   const uint64_t before = TRY(ScoreRanks().RankOf(span.lower.row().substr(kIdBytes)));
   const uint64_t size = TRY(Count(span));
   if (offset >= size) return Ok();
   const uint64_t n = std::min(limit, size - offset);
-  return WalkRanks(reverse ? before + size - offset - n : before + offset, n, reverse, visit);
+  return ForEachRank(reverse ? before + size - offset - n : before + offset, n, reverse, visit);
 }
 
-Status SpreadZset::WalkRanks(uint64_t first, uint64_t n, bool reverse, ZsetVisit visit) {
+Status SpreadZset::ForEachRank(uint64_t first, uint64_t n, bool reverse, ScoredVisitor visit) {
   if (n == 0) return Ok();
   if (n <= kTakeFromRanks) {
     std::vector<std::string> suffixes = TRY(ScoreRanks().Take(first, n));
@@ -210,22 +210,22 @@ Status SpreadZset::WalkRanks(uint64_t first, uint64_t n, bool reverse, ZsetVisit
   const RowKey start = ScoreRow(TRY(ScoreRanks().At(reverse ? first + n - 1 : first)));
   if (reverse) {
     const RowKey lower = MakeCollectionStart(Space::kScores, id_, stripe_);
-    return Visit(txn_->Scan(lower, After(start), Direction::kReverse), 0, n, visit);
+    return ForEachOf(txn_->Scan(lower, After(start), Direction::kReverse), 0, n, visit);
   }
   const RowKey upper = MakeCollectionEnd(Space::kScores, id_, stripe_);
-  return Visit(txn_->Scan(start, upper, Direction::kForward), 0, n, visit);
+  return ForEachOf(txn_->Scan(start, upper, Direction::kForward), 0, n, visit);
 }
 
 // From a rank rather than the collection's bounds where there are ranks: in a set that is used as a queue the bound
 // stands before all rows that are gone.
-Status SpreadZset::WalkAll(bool reverse, ZsetVisit visit) {
-  if (!txn_->reads_snapshot()) return WalkRanks(0, count_, reverse, visit);
+Status SpreadZset::ForEach(ScoredVisitor visit, bool reverse) {
+  if (!txn_->reads_snapshot()) return ForEachRank(0, count_, reverse, visit);
   const RowKey lower = MakeCollectionStart(Space::kScores, id_, stripe_);
   const RowKey upper = MakeCollectionEnd(Space::kScores, id_, stripe_);
-  return Visit(txn_->Scan(lower, upper, reverse ? Direction::kReverse : Direction::kForward), 0, count_, visit);
+  return ForEachOf(txn_->Scan(lower, upper, reverse ? Direction::kReverse : Direction::kForward), 0, count_, visit);
 }
 
-Result<uint64_t> SpreadZset::Scan(uint64_t position, uint64_t n, ZsetVisit visit) {
+Result<uint64_t> SpreadZset::Scan(uint64_t position, uint64_t n, ScoredVisitor visit) {
   const RowKey end = MakeCollectionEnd(Space::kElements, id_, stripe_);
   Cursor cursor = txn_->Scan(MakeElementBound(id_, position, stripe_), end);
   uint64_t last_hash = 0;

@@ -9,10 +9,9 @@
 // and a rank is a place in the rank index (storage/ranks.h), which counts score rows only. Element
 // rows are never counted: whoever wants a random element takes the score row of a random rank.
 //
-// A set whose first or last elements are popped again and again leaves deleted rows at its ends,
-// which a cursor would have to step over. So walks never start at a bound somebody named but at a
-// row that exists: the rank index keeps the rows of both ends in memory and tells the first and the
-// last one.
+// A set whose first or last elements are popped again and again leaves deleted rows at its ends, which a cursor would
+// have to step over. So walks never start at a bound somebody named but at a row that exists: the rank index keeps
+// the rows of both ends in memory and tells the first and the last one.
 //
 // -0.0 is a score that equals 0.0 and is shown as "-0" (in a spread set; a packed one stores 0, as
 // Redis's small encoding does). Score rows cannot tell the two apart. The record notes once that a
@@ -39,7 +38,7 @@ namespace cairn {
 
 // Called for one element after another; false ends the walk, as does an error. The member's bytes
 // are good during the call.
-using ZsetVisit = absl::FunctionRef<Result<bool>(std::string_view member, double score)>;
+using ScoredVisitor = absl::FunctionRef<Result<bool>(std::string_view member, double score)>;
 
 class SpreadZset {
  public:
@@ -76,15 +75,15 @@ class SpreadZset {
   Result<uint64_t> Count(const Span& span);
 
   // Visits what is left of the span after skipping `offset` elements, `limit` at most.
-  Status Walk(const Span& span, bool reverse, uint64_t offset, uint64_t limit, ZsetVisit visit);
+  Status ForEach(const Span& span, bool reverse, uint64_t offset, uint64_t limit, ScoredVisitor visit);
   // Visits the `n` elements from rank `first` on, the last of them first when `reverse`.
   // REQUIRES: first + n <= count().
-  Status WalkRanks(uint64_t first, uint64_t n, bool reverse, ZsetVisit visit);
+  Status ForEachRank(uint64_t first, uint64_t n, bool reverse, ScoredVisitor visit);
   // Visits all elements. Of a snapshot too, unlike all else that goes by rank or score.
-  Status WalkAll(bool reverse, ZsetVisit visit);
+  Status ForEach(ScoredVisitor visit, bool reverse);
   // Visits at least `n` elements in hash order from `position` on, where there are so many. Returns
   // the position to go on from, 0 at the end. Elements that share a position are visited together.
-  Result<uint64_t> Scan(uint64_t position, uint64_t n, ZsetVisit visit);
+  Result<uint64_t> Scan(uint64_t position, uint64_t n, ScoredVisitor visit);
 
  private:
   SpreadZset(Transaction& txn, uint32_t stripe, CollectionId id, uint64_t count, bool negative_zero)
@@ -97,8 +96,8 @@ class SpreadZset {
   RowKey ScoreRow(std::string_view suffix) const;
   RowKey ScoreBound(double score, bool after) const;
   Result<Span> Cut(RowKey lower, RowKey upper, std::string_view first, std::string_view last);
-  Result<bool> VisitRow(std::string_view row, ZsetVisit visit);
-  Status Visit(Cursor cursor, uint64_t offset, uint64_t limit, ZsetVisit visit);
+  Result<bool> VisitRow(std::string_view row, ScoredVisitor visit);
+  Status ForEachOf(Cursor cursor, uint64_t offset, uint64_t limit, ScoredVisitor visit);
   void PutElement(std::string_view member, double score);
 
   Transaction* txn_;

@@ -23,7 +23,8 @@ Result<uint64_t> RowBytes(Transaction& txn, const Key& key, const KeyEntry& entr
 }
 
 Status AddToDigest(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) {
-  Zset zset = TRY(Zset::Open(keys, key, std::move(entry)));
+  Zset zset(keys, key);
+  TRY(zset.Open(std::move(entry)));
   return zset.ForEach([&](std::string_view member, double score) -> Result<bool> {
     char text[64];
     const int size = std::snprintf(text, sizeof text, "%.17g", score);
@@ -49,7 +50,8 @@ Status SaveSmall(Zset& zset, RdbWriter& writer) {
 
 Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   const bool is_small = IsSmall(entry);
-  Zset zset = TRY(Zset::Open(keys, key, std::move(entry)));
+  Zset zset(keys, key);
+  TRY(zset.Open(std::move(entry)));
   if (is_small) return SaveSmall(zset, writer);
   writer.Type(RdbType::kZset2);
   writer.Length(zset.size());
@@ -67,7 +69,8 @@ Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
 }
 
 Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
-  Zset zset = TRY(Zset::Find(keys, key));
+  Zset zset(keys, key);
+  TRY(zset.Open());
   std::string scratch;
   for (size_t i = 0; i < value.scores.size(); ++i) {
     const Added added = TRY(zset.Add(value.items[i].Text(scratch), value.scores[i], {}));

@@ -81,7 +81,7 @@ Window WindowOf(const std::vector<Entry>& entries, const ZsetRange& range) {
 }
 
 Status VisitEntries(const std::vector<Entry>& entries, Window window, bool reverse,
-                    ZsetVisit visit) {
+                    ScoredVisitor visit) {
   std::string scratch;
   for (uint64_t i = 0; i < window.size(); ++i) {
     const Entry& entry = entries[reverse ? window.end - 1 - i : window.begin + i];
@@ -92,28 +92,27 @@ Status VisitEntries(const std::vector<Entry>& entries, Window window, bool rever
 
 }  // namespace
 
-Status Zset::ForEach(ZsetVisit visit, bool reverse) {
-  return spread_ ? spread_->WalkAll(reverse, visit) : Walk({.reverse = reverse}, visit);
+Status Zset::ForEach(ScoredVisitor visit, bool reverse) {
+  return spread_ ? spread_->ForEach(visit, reverse) : ForEach({.reverse = reverse}, visit);
 }
 
-Status Zset::Walk(const ZsetRange& range, ZsetVisit visit) {
+Status Zset::ForEach(const ZsetRange& range, ScoredVisitor visit) {
   if (size() == 0) return Ok();
-  if (spread_) return WalkSpread(range, visit);
+  if (spread_) return ForEachSpread(range, visit);
   const std::vector<Entry> entries = TRY(PackedZset(packed()).Read());
   return VisitEntries(entries, WindowOf(entries, range), range.reverse, visit);
 }
 
-Status Zset::WalkSpread(const ZsetRange& range, ZsetVisit visit) {
+Status Zset::ForEachSpread(const ZsetRange& range, ScoredVisitor visit) {
   if (range.by == ZsetRange::By::kRank) {
     const Window window = WindowOfRanks(range, size());
-    return spread_->WalkRanks(window.begin, window.size(), range.reverse, visit);
+    return spread_->ForEachRank(window.begin, window.size(), range.reverse, visit);
   }
   if (range.offset < 0) return Ok();
   const SpreadZset::Span span = range.by == ZsetRange::By::kScore
                                     ? TRY(spread_->Find(range.scores))
                                     : TRY(spread_->Find(range.members));
-  return spread_->Walk(span, range.reverse, static_cast<uint64_t>(range.offset), TakenBy(range),
-                       visit);
+  return spread_->ForEach(span, range.reverse, static_cast<uint64_t>(range.offset), TakenBy(range), visit);
 }
 
 Result<uint64_t> Zset::Count(const ScoreRange& range) {
@@ -157,7 +156,7 @@ Result<uint64_t> Zset::RemoveSpread(const ZsetRange& range) {
     if (window.size() == before) {
       Clear();
     } else {
-      TRY(spread_->WalkRanks(window.begin, window.size(), false, erase));
+      TRY(spread_->ForEachRank(window.begin, window.size(), false, erase));
     }
   } else {
     const SpreadZset::Span span = range.by == ZsetRange::By::kScore
@@ -166,13 +165,13 @@ Result<uint64_t> Zset::RemoveSpread(const ZsetRange& range) {
     if (span.whole) {
       Clear();
     } else {
-      TRY(spread_->Walk(span, false, 0, UINT64_MAX, erase));
+      TRY(spread_->ForEach(span, false, 0, UINT64_MAX, erase));
     }
   }
   return before - size();
 }
 
-Status Zset::Pop(uint64_t n, bool highest, ZsetVisit visit) {
+Status Zset::Pop(uint64_t n, bool highest, ScoredVisitor visit) {
   n = std::min(n, size());
   if (n == 0) return Ok();
   const Window window = highest ? Window{size() - n, size()} : Window{0, n};
@@ -182,7 +181,7 @@ Status Zset::Pop(uint64_t n, bool highest, ZsetVisit visit) {
     return RemoveEntries(entries, window.begin, window.end);
   }
   const bool whole = n == size();
-  TRY(spread_->WalkRanks(window.begin, n, highest,
+  TRY(spread_->ForEachRank(window.begin, n, highest,
                          [&](std::string_view member, double score) -> Result<bool> {
                            TRY(visit(member, score));
                            if (!whole) spread_->Erase(member, score);
@@ -192,12 +191,12 @@ Status Zset::Pop(uint64_t n, bool highest, ZsetVisit visit) {
   return Ok();
 }
 
-Status Zset::Pick(const std::vector<uint64_t>& ranks, ZsetVisit visit) {
+Status Zset::ForEachRank(const std::vector<uint64_t>& ranks, ScoredVisitor visit) {
   std::vector<Entry> entries;
   if (!spread_) entries = TRY(PackedZset(packed()).Read());
   for (const uint64_t rank : ranks) {
     if (spread_) {
-      TRY(spread_->WalkRanks(rank, 1, false, visit));
+      TRY(spread_->ForEachRank(rank, 1, false, visit));
     } else {
       TRY(VisitEntries(entries, {rank, rank + 1}, false, visit));
     }
@@ -205,7 +204,7 @@ Status Zset::Pick(const std::vector<uint64_t>& ranks, ZsetVisit visit) {
   return Ok();
 }
 
-Result<uint64_t> Zset::Scan(uint64_t position, uint64_t n, ZsetVisit visit) {
+Result<uint64_t> Zset::Scan(uint64_t position, uint64_t n, ScoredVisitor visit) {
   if (spread_) return spread_->Scan(position, n, visit);
   TRY(ForEach(visit));
   return uint64_t{0};

@@ -122,7 +122,8 @@ TEST_F(RdbPiecesTest, StreamsComeNodeByNode) {
     Run("stream", [&](Keyspace& keyspace, const Key& key) -> Status {
       const KeyEntry before = TRY(keyspace.Find(key));
       if (before.exists()) TRY(keyspace.Remove(key, before));
-      Stream stream = TRY(Stream::Find(keyspace, key));
+      Stream stream(keyspace, key);
+      TRY(stream.Open());
       stream.Create();
       const std::string text(size, 'x');
       for (uint64_t i = 1; i <= entries; ++i) {

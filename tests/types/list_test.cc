@@ -55,7 +55,7 @@ class ListTest : public StoreFixture, public testing::WithParamInterface<int64_t
     std::vector<std::string> items;
     Read([&](List& list) {
       const Status status =
-          list.Visit(start, n, [&](const Item& item) { items.push_back(item.ToString()); });
+          list.ForEach(start, n, [&](const Item& item) { items.push_back(item.ToString()); });
       EXPECT_TRUE(status.ok()) << status.text();
     });
     return items;
@@ -364,7 +364,7 @@ TEST(ListChunkRow, RefusesBytesThatAreNoChunk) {
       CutPackedList(std::string_view("\x03\x05\x05", 3), 2, 1).status().Is(Code::kCorruption));
   EXPECT_TRUE(
       CutPackedList(std::string_view("\x02\x05\x05", 3), 1, 2).status().Is(Code::kCorruption));
-  EXPECT_TRUE(VisitItems(std::string_view("\x02\x05", 2), 0, 2, true, [](const Item&) {
+  EXPECT_TRUE(ForEachItem(std::string_view("\x02\x05", 2), 0, 2, true, [](const Item&) {
               }).Is(Code::kCorruption));
 }
 

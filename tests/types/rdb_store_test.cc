@@ -103,7 +103,8 @@ class RdbStoreTest : public CollectionFixture {
   }
   void MakeZset(int members) {
     Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
-      Zset zset = TRY(Zset::Find(keyspace, key));
+      Zset zset(keyspace, key);
+      TRY(zset.Open());
       for (int i = 0; i < members; ++i)
         TRY(zset.Add("m" + std::to_string(i), i % 7 - 3 + i / 1000.0, {}));
       return zset.Save();
@@ -127,7 +128,8 @@ class RdbStoreTest : public CollectionFixture {
     Run("stream", [&](Keyspace& keyspace, const Key& key) -> Status {
       const KeyEntry before = TRY(keyspace.Find(key));
       if (before.exists()) TRY(keyspace.Remove(key, before));
-      Stream stream = TRY(Stream::Find(keyspace, key));
+      Stream stream(keyspace, key);
+      TRY(stream.Open());
       stream.Create();
       for (uint64_t i = 1; i <= entries; ++i) {
         const std::string number = std::to_string(i);
@@ -148,7 +150,8 @@ class RdbStoreTest : public CollectionFixture {
   // Both ends of the zset and the list become others; the zset's size stays.
   void ChangeEnds(int members) {
     Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
-      Zset zset = TRY(Zset::Find(keyspace, key));
+      Zset zset(keyspace, key);
+      TRY(zset.Open());
       TRY(zset.RankOf("m1", false));
       const auto ignore = [](std::string_view, double) { return true; };
       for (const bool highest : {false, true}) TRY(zset.Pop(20, highest, ignore));
@@ -166,7 +169,8 @@ class RdbStoreTest : public CollectionFixture {
   // Each member of the zset has the rank that its score gives it.
   void ExpectRanks(int members) {
     Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
-      Zset zset = TRY(Zset::Find(keyspace, key));
+      Zset zset(keyspace, key);
+      TRY(zset.Open());
       std::vector<ScoredMember> all;
       TRY(zset.Scan(0, UINT64_MAX, [&all](std::string_view member, double score) {
         all.push_back({std::string(member), score});

@@ -90,7 +90,8 @@ class StreamTest : public CollectionFixture {
  protected:
   void With(const std::function<Status(Stream&)>& command) {
     Run("k", [&](Keyspace& keys, const Key& key) -> Status {
-      Stream stream = TRY(Stream::Find(keys, key));
+      Stream stream(keys, key);
+      TRY(stream.Open());
       if (!stream.exists()) stream.Create();
       TRY(command(stream));
       return stream.Save();
@@ -126,11 +127,11 @@ class StreamTest : public CollectionFixture {
         seen.push_back(entry.id.ms);
         return true;
       };
-      TRY(stream.Visit({from, 0}, {to, 0}, /*reverse=*/false, visit));
+      TRY(stream.ForEach({from, 0}, {to, 0}, /*reverse=*/false, visit));
       std::vector<uint64_t> wanted(ids_.lower_bound(from), ids_.upper_bound(to));
       EXPECT_EQ(seen, wanted);
       seen.clear();
-      TRY(stream.Visit({from, 0}, {to, 0}, /*reverse=*/true, visit));
+      TRY(stream.ForEach({from, 0}, {to, 0}, /*reverse=*/true, visit));
       std::reverse(wanted.begin(), wanted.end());
       EXPECT_EQ(seen, wanted);
       EXPECT_EQ(stream.size(), ids_.size());
@@ -272,7 +273,8 @@ TEST_F(StreamTest, ARecordCutShortIsCorruption) {
   AppendSpreadPayload(payload, 7, 1);
   WriteRaw("broken", Type::kStream, Encoding::kSpread, payload);
   Run("broken", [&](Keyspace& keys, const Key& key) -> Status {
-    EXPECT_TRUE(Stream::Find(keys, key).status().Is(Code::kCorruption));
+    Stream stream(keys, key);
+    EXPECT_TRUE(stream.Open().Is(Code::kCorruption));
     return Ok();
   });
 }

@@ -28,17 +28,10 @@ class TakenBack : public CollectionFixture {
     Keyspace keys(txn(), 0, limits_);
     const Key key = keys.Name("k");
     Lock(key);
-    if constexpr (std::is_same_v<Collection, List>) {
-      List list(keys, key);
-      ASSERT_TRUE(list.Open().ok());
-      change(list);
-      ASSERT_TRUE(list.Save().ok());
-    } else {
-      auto zset = Zset::Find(keys, key);
-      ASSERT_TRUE(zset.ok());
-      change(*zset);
-      ASSERT_TRUE(zset->Save().ok());
-    }
+    Collection collection(keys, key);
+    ASSERT_TRUE(collection.Open().ok());
+    change(collection);
+    ASSERT_TRUE(collection.Save().ok());
   }
 
   template <typename Collection, typename Change>
@@ -76,7 +69,7 @@ class TakenBack : public CollectionFixture {
 
   static std::string ItemAt(List& list, uint64_t index) {
     std::string found;
-    EXPECT_TRUE(list.Visit(index, 1, [&found](const Item& item) { found = item.ToString(); }).ok());
+    EXPECT_TRUE(list.ForEach(index, 1, [&found](const Item& item) { found = item.ToString(); }).ok());
     return found;
   }
 

@@ -84,10 +84,11 @@ class ZsetTest : public StoreFixture, public testing::WithParamInterface<bool> {
     Keyspace keys(txn(), 0, limits_);
     const Key key = keys.Name("k");
     Lock(key);
-    auto zset = Zset::Find(keys, key);
-    ASSERT_TRUE(zset.ok()) << zset.status().text();
-    change(*zset);
-    const Status saved = zset->Save();
+    Zset zset(keys, key);
+    const Status opened = zset.Open();
+    ASSERT_TRUE(opened.ok()) << opened.text();
+    change(zset);
+    const Status saved = zset.Save();
     ASSERT_TRUE(saved.ok()) << saved.text();
     Finish();
   }
@@ -98,9 +99,10 @@ class ZsetTest : public StoreFixture, public testing::WithParamInterface<bool> {
     Begin();
     Keyspace keys(txn(), 0, limits_);
     const Key key = keys.Name("k");
-    auto zset = Zset::Find(keys, key);
-    ASSERT_TRUE(zset.ok()) << zset.status().text();
-    look(*zset);
+    Zset zset(keys, key);
+    const Status opened = zset.Open();
+    ASSERT_TRUE(opened.ok()) << opened.text();
+    look(zset);
     Finish();
   }
 
@@ -118,7 +120,7 @@ class ZsetTest : public StoreFixture, public testing::WithParamInterface<bool> {
 
   static Elements Walk(Zset& zset, const ZsetRange& range) {
     Elements found;
-    const Status status = zset.Walk(range, [&](std::string_view member, double score) {
+    const Status status = zset.ForEach(range, [&](std::string_view member, double score) {
       found.emplace_back(member, score);
       return true;
     });
@@ -370,7 +372,7 @@ TEST_P(ZsetTest, PicksByRank) {
   Fill({{"a", 1}, {"b", 2}, {"c", 3}});
   Elements picked;
   Read([&](Zset& zset) {
-    ASSERT_TRUE(zset.Pick({2, 0, 2},
+    ASSERT_TRUE(zset.ForEachRank({2, 0, 2},
                           [&](std::string_view member, double score) {
                             picked.emplace_back(member, score);
                             return true;
@@ -417,15 +419,15 @@ class ZsetFormTest : public StoreFixture {
     Keyspace keys(txn(), 0, limits_);
     const Key key = keys.Name("k");
     Lock(key);
-    auto zset = Zset::Find(keys, key);
-    EXPECT_TRUE(zset.ok());
+    Zset zset(keys, key);
+    EXPECT_TRUE(zset.Open().ok());
     while (added < most && !spread) {
-      EXPECT_TRUE(zset->Add(std::to_string(added) + suffix, added, {}).ok());
+      EXPECT_TRUE(zset.Add(std::to_string(added) + suffix, added, {}).ok());
       ++added;
-      spread = zset->spread();
+      spread = zset.spread();
     }
-    EXPECT_EQ(zset->size(), static_cast<uint64_t>(added));
-    EXPECT_TRUE(zset->Save().ok());
+    EXPECT_EQ(zset.size(), static_cast<uint64_t>(added));
+    EXPECT_TRUE(zset.Save().ok());
     Finish();
     return spread ? added : 0;
   }
@@ -466,12 +468,12 @@ TEST_F(ZsetFormTest, ReplacesAWholeValue) {
     Finish();
     Commit();
     Begin();
-    auto zset = Zset::Find(keys, key);
-    ASSERT_TRUE(zset.ok());
-    EXPECT_EQ(zset->size(), static_cast<uint64_t>(n));
-    EXPECT_EQ(zset->spread(), n > 3);
+    Zset zset(keys, key);
+    ASSERT_TRUE(zset.Open().ok());
+    EXPECT_EQ(zset.size(), static_cast<uint64_t>(n));
+    EXPECT_EQ(zset.spread(), n > 3);
     int next = 1;
-    EXPECT_TRUE(zset->ForEach([&](std::string_view member, double score) {
+    EXPECT_TRUE(zset.ForEach([&](std::string_view member, double score) {
                       EXPECT_EQ(member, "m" + std::to_string(next));
                       EXPECT_EQ(score, next++ * 1.5);
                       return true;
@@ -490,10 +492,10 @@ TEST_F(ZsetFormTest, KeepsItsExpiry) {
   for (int i = 0; i < 4; ++i) {
     Begin();
     Lock(key);
-    auto zset = Zset::Find(keys, key);
-    ASSERT_TRUE(zset.ok());
-    ASSERT_TRUE(zset->Add(std::to_string(i), i, {}).ok());
-    ASSERT_TRUE(zset->Save().ok());
+    Zset zset(keys, key);
+    ASSERT_TRUE(zset.Open().ok());
+    ASSERT_TRUE(zset.Add(std::to_string(i), i, {}).ok());
+    ASSERT_TRUE(zset.Save().ok());
     auto entry = keys.Find(key);
     ASSERT_TRUE(entry.ok());
     if (i == 0) {
