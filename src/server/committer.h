@@ -24,7 +24,7 @@ class Store;
 
 class Committer {
  public:
-  // Called with what became of Transaction::Write, on the committer's thread.
+  // Called with what became of CommitBatch::Write, on the committer's thread.
   using Done = std::function<void(Status)>;
 
   Committer(Store& store, LatencyMonitor& latency);

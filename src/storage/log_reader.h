@@ -45,8 +45,8 @@ class LogReader {
   // have a gap for a moment, and a reader that has a lot to lose tries again for 2 s. Only then is it a hole.
   enum class Patience : unsigned char { kNone, kLong };
 
-  // Reads from the batch that begins at `sequence`, or next after it: 1 for all there ever was, Store::LatestSequence()
-  // + 1 for what is still to come.
+  // Reads from the batch that begins at `sequence`, or next after it: 1 for all there ever was,
+  // WriteAheadLog::LatestSequence() + 1 for what is still to come.
   LogReader(Store& store, uint64_t sequence);
   ~LogReader();
 
