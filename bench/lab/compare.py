@@ -20,12 +20,16 @@ from plot import draw_shares
 from process import cpu_seconds, wait_until_quiet
 from profiling import Profiler
 from rows import Load, Row, choose_rows
-from servers import Server, start_cairn, start_redis, version_of
+from servers import Server, start_build, start_cairn, start_redis, version_of
 from wire import Chunk, Connection, pack_chunks
 
 COLUMNS = ("{row:12} {pipeline:>3} {redis_rps:>10} {cairn_rps:>10} {share:>6} {floor:>6} "
            "{redis_cpu:>9} {cairn_cpu:>9} {redis_p50:>9} {cairn_p50:>9} "
            "{redis_p99:>9} {cairn_p99:>9}")
+
+# Of another build's CPU per operation (--build).
+MOST_MEDIAN_CPU = 1.03
+MOST_CPU = 1.08
 
 
 class Side:
@@ -129,6 +133,16 @@ def print_result(result: dict):
         + ("  below" if below else ""), flush=True)
 
 
+def check_cpu(results: list) -> int:
+    """Prints what an operation costs beside the other build; 1 when that is too much more."""
+    ratios = sorted((r["cairn"]["cpu_us_per_op"] / r["redis"]["cpu_us_per_op"], f"{r['row']} -P {r['pipeline']}")
+                    for r in results)
+    median = statistics.median(ratio for ratio, _ in ratios)
+    worst, row = ratios[-1]
+    print(f"CPU per operation beside that of the other build: median {median:.3f}, most {worst:.3f} ({row})")
+    return 1 if median > MOST_MEDIAN_CPU or worst > MOST_CPU else 0
+
+
 def processor_name() -> str:
     """The processor's model, where the kernel tells it."""
     with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
@@ -154,6 +168,8 @@ def parse_options():
                         help="share of the key space that GET finds; 0 measures misses alone")
     parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
     parser.add_argument("--redis-args", default="", metavar="TEXT")
+    parser.add_argument("--build", metavar="CAIRN-SERVER",
+                        help="instead of redis-server another build of Cairn; what counts is CPU per operation")
     parser.add_argument("--overhead", action="store_true",
                         help="instead: what a restricted user and metrics cost each GET")
     parser.add_argument("--profile", metavar="DIR",
@@ -175,7 +191,8 @@ def main() -> int:
         return measure_overhead(Side, options)
     results = []
     started = time.monotonic()
-    with start_redis(options.redis_args) as redis, start_cairn(options.cairn_args) as cairn:
+    other = start_build(options.build, options.redis_args) if options.build else start_redis(options.redis_args)
+    with other as redis, start_cairn(options.cairn_args) as cairn:
         machine = {"processor": processor_name(), "cores": os.cpu_count(),
                    "redis": version_of(redis), "cairn": version_of(cairn)}
         print(f"{machine['redis']} beside {machine['cairn']}, {machine['cores']} cores of "
@@ -189,7 +206,8 @@ def main() -> int:
                 results.append(measure_row(row, pipeline, *sides, options))
                 print_result(results[-1])
 
-    below = [r for r in results if r["floor"] is not None and r["share"] < r["floor"]]
+    floors = [] if options.build else results
+    below = [r for r in floors if r["floor"] is not None and r["share"] < r["floor"]]
     print(f"\n{len(results)} rows in {time.monotonic() - started:.0f} s, {len(below)} below floor")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
@@ -197,7 +215,7 @@ def main() -> int:
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
             file.write(draw_shares(results, machine))
-    return 1 if below else 0
+    return check_cpu(results) if options.build else 1 if below else 0
 
 
 if __name__ == "__main__":

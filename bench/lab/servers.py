@@ -14,12 +14,17 @@ sys.path.insert(0, str(ROOT / "tests" / "integration"))
 
 from harness import Server, default_command, free_port  # noqa: E402  (the path is set just above)
 
-__all__ = ["ROOT", "Server", "free_port", "start_cairn", "start_redis", "version_of"]
+__all__ = ["ROOT", "Server", "free_port", "start_build", "start_cairn", "start_redis", "version_of"]
 
 
 def start_cairn(arguments: str = "", **directives) -> Server:
     """Starts Cairn; `arguments` is text for its command line, such as "--io-threads 2"."""
     return Server(command=default_command() + shlex.split(arguments), **directives)
+
+
+def start_build(server: str, arguments: str = "", **directives) -> Server:
+    """Starts another build of Cairn: the path of its cairn-server."""
+    return Server(command=[server] + default_command()[1:] + shlex.split(arguments), **directives)
 
 
 def start_redis(arguments: str = "", **directives) -> Server:
