@@ -60,8 +60,8 @@ class UserRules {
   std::vector<Selector> selectors_;
 };
 
-// Rules with each selector as one word, though its parts came as several. The error says where a
-// parenthesis was opened that is not closed.
+// Joins the words between "(" and ")" to one word for each selector. An error when a parenthesis is not closed; it says
+// where it was opened.
 Result<std::vector<std::string>> MergeSelectors(std::span<const std::string_view> words);
 
 }  // namespace cairn

@@ -28,9 +28,9 @@ class ClientMemory {
   void CountStranger(Session& session, uint64_t bytes);
   // It takes nothing any more.
   void Forget(Session& session);
-  // Those who may go are others than before.
+  // Closes clients if they use too much. Called when other clients may be closed than before.
   void Reconsider();
-  // Settings that make up the limit have changed. May wait.
+  // Sets the limit anew from the settings, after they have changed. May wait.
   void FollowSettings();
 
   struct Totals {

@@ -115,7 +115,7 @@ class BitPieces {
   std::string_view bytes() const { return text_.view(); }
   int64_t start() const { return start_; }
   int64_t end() const { return end_; }
-  // What position of the string bit 0 has.
+  // The position in the string of the first bit of bytes().
   int64_t base() const { return base_; }
 
  private:

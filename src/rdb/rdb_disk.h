@@ -44,7 +44,7 @@ class RdbInputFile {
   RdbInputFile(const RdbInputFile&) = delete;
   RdbInputFile& operator=(const RdbInputFile&) = delete;
 
-  // "-" is the standard input.
+  // Opens a file; "-" is the standard input.
   Status Open(const std::string& path);
   uint64_t size() const { return size_; }  // 0: not known
   // What follows is read from the byte `offset` on.

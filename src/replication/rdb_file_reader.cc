@@ -99,7 +99,8 @@ Status RdbFileReader::PassLengths(int count) {
 
 // ---- keys
 
-// A piece at a time holds the key's stripe; whoever wants one of those held meanwhile waits for a commit.
+// Takes the stripe of one key at a time, and keeps it until the next commit. When another transaction holds the stripe,
+// commits first, so that two that wait for each other cannot both keep what they hold.
 Status RdbFileReader::LockFor(const Key& key) {
   const uint32_t stripes[] = {key.stripe()};
   txn_.BeginCommand(Lane::kSlow, WallMs(), false);

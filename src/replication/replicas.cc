@@ -349,7 +349,8 @@ Status Replicas::AwaitOthers(Replica& replica) {
 }
 
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
-  // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
+  // An empty piece of stream in the log: the command after it is preceded by a SELECT, which a replica that begins here
+  // needs.
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->effects().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));

@@ -58,7 +58,7 @@ class Ticker {
   void ExpireKeys(Transaction& txn);
   Status ExpireOwn(Transaction& txn, uint64_t most);
   void NoteStalls();
-  // False when it is time to end.
+  // Sleeps so long, or until the server ends: false then.
   bool Sleep(int64_t ms);
 
   const Parts parts_;

@@ -53,9 +53,9 @@ class CommandState {
   // ---- what it met
   // Whether the command looked at a key that this tick, or the one it follows, has changed or may have.
   bool saw_uncommitted() const { return saw_uncommitted_; }
-  // Whether the command was kWouldWait for a key that another transaction holds.
+  // Whether the command was answered kWouldWait because another transaction holds a key.
   bool met_lock() const { return met_lock_; }
-  // The tagged row the command was kWouldWait for because it is not in memory; empty when that was not why.
+  // The tagged row that was not in memory, if the command was answered kWouldWait for that; else empty.
   std::string TakeMissingRow() { return std::exchange(missing_row_, {}); }
 
   // ---- what INFO counts, once the command has finished

@@ -80,7 +80,7 @@ class DiskReserve {
     unflushed_ = memtables;
   }
 
-  // RocksDB has written so much since.
+  // RocksDB has written so many bytes; what is free is counted down by them until the next Look.
   void NoteWritten(uint64_t bytes);
   // Whether the output of a compaction may take so much. It leaves room for flushes and for deletes.
   bool HasRoomForCompaction(uint64_t bytes) const;

@@ -46,13 +46,13 @@ namespace cairn {
 class Store;
 class StoreSnapshot;
 
-// How much a look at a row says about its being wanted again: a use keeps it in the key cache, a peek (an
-// overwrite that only needs to know what was there) does not.
+// Whether a read of a row is a reason to keep it in the key cache. A use is one; a peek is not (an overwrite that only
+// needs to know what was there).
 enum class Access : unsigned char { kUse, kPeek };
 
 class Transaction {
  public:
-  // `committer` numbers the workers of a store; no two live transactions share one.
+  // `committer`: the number of the worker. No two transactions of a store have the same at a time.
   Transaction(Store& store, uint32_t committer);
   // With a number of its own.
   explicit Transaction(Store& store);
@@ -66,17 +66,18 @@ class Transaction {
   // Takes the stripes for writing, all or none. Slow lane: waits, so `stripes` must be all the command needs.
   Status Lock(std::span<const uint32_t> stripes);
   Status LockAll();
-  // kWouldWait when this tick or the one it follows has changed a key of one of the stripes. The commit listener hears
-  // of that at the commit: too late for who asks it now, and wrongly for who registers now.
+  // kWouldWait when this tick, or the one it follows, has changed a key of one of the stripes and is not committed yet.
+  // The commit listener is told of the change at the commit. A command that asked the listener before would miss the
+  // change, and one that began to wait before would be woken by a change that it has already seen.
   Status AwaitListener(std::span<const uint32_t> stripes);
   // OK keeps what the command wrote. kWouldWait: what it read has changed; the caller must Abandon.
   Status FinishCommand();
-  // Whether all the command has read so far is of one state and still so. What a command concludes from reads that
-  // do not hold means nothing, an error least of all. Of a command that reads nothing they always hold.
+  // Whether nothing that the command has read so far was changed by others since. If something was, the command must
+  // run again, and its reply counts for nothing, also when it is an error. True for a command that has read nothing.
   bool ReadsHold() const;
   void AbandonCommand();
-  // A part of a command that may fail by itself (one command of an EXEC): what was written since the
-  // savepoint can be dropped.
+  // For a part of a command that may fail by itself, such as one command of an EXEC: RollbackTo drops what was written
+  // since MakeSavepoint.
   struct Savepoint {
     size_t overlay;
     size_t rank_changes;
