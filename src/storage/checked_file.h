@@ -55,12 +55,14 @@ class CheckedFile : public rocksdb::FSWritableFileOwnerWrapper {
   virtual IOStatus CheckAppend(size_t) { return IOStatus::OK(); }
   // Returns the status that RocksDB gets.
   virtual IOStatus Check(IOStatus status) { return status; }
+  // The same for an append.
+  virtual IOStatus CheckAppended(IOStatus status) { return Check(std::move(status)); }
 
  private:
   template <typename Call>
   IOStatus IfMayAppend(const Slice& data, Call call) {
     IOStatus refused = CheckAppend(data.size());
-    return Check(refused.ok() ? call() : std::move(refused));
+    return CheckAppended(refused.ok() ? call() : std::move(refused));
   }
 };
 

@@ -25,11 +25,12 @@ class CommandState {
   int64_t now_ms() const { return now_ms_; }  // fixed for the command
   int64_t now_s() const { return now_ms_ / 1000; }
 
-  // Keys past their time count as there: when they go is their primary's to say. Holds for all commands from then on.
+  // Whether keys whose time has passed count as there, as on a replica, where the primary deletes them. Holds for all
+  // commands from then on.
   void KeepExpired(bool keeps) { keeps_expired_ = keeps; }
   bool keeps_expired() const { return keeps_expired_; }
-  // Whether a key or field that has this deadline is gone. Where they are kept, only a primary says so: a command may
-  // be carried out long after it was given, and the next one may prolong what it is about.
+  // Whether a key or field with this deadline is gone. Never where such keys are kept: the primary ran the command
+  // earlier, when the key was there, and its next command may give the key more time.
   bool HasPassed(int64_t when_ms) const { return when_ms <= now_ms_ && !(keeps_expired_ && when_ms > 0); }
 
   // Why what the command, or a part of it, has written or told cannot be stored: the client's error. OK when it can.

@@ -26,10 +26,14 @@ class LogFile : public CheckedFile {
 
  private:
   IOStatus Check(IOStatus status) override {
+    if (!status.ok()) has_failed_ = true;
+    return status;
+  }
+  // Only an append waits: a sync that fails may be one that the thread with the lock waits for, in RocksDB.
+  IOStatus CheckAppended(IOStatus status) override {
     if (status.ok()) return status;
     const std::lock_guard lock(files_.sync_mutex_);
-    has_failed_ = true;
-    return status;
+    return Check(std::move(status));
   }
 
   LogFiles& files_;

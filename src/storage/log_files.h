@@ -33,13 +33,13 @@ class LogFiles : public rocksdb::FileSystemWrapper {
 
   // A call on the newest log that is open has failed.
   bool has_failed_log() const;
-  // While it is held no log comes to be a failed one but by calls of the thread that holds it.
-  std::recursive_mutex& sync_mutex() { return sync_mutex_; }
+  // While it is held no append to a log fails.
+  std::mutex& sync_mutex() { return sync_mutex_; }
 
  private:
   friend class LogFile;
 
-  std::recursive_mutex sync_mutex_;  // before mutex_
+  std::mutex sync_mutex_;  // before mutex_
   mutable std::mutex mutex_;
   std::vector<const LogFile*> open_;  // the newest last; guarded by mutex_
 };

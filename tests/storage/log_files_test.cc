@@ -15,13 +15,14 @@
 namespace cairn {
 namespace {
 
-// Files that can be created, and appended to in vain.
+// Files that can be created, and that can neither be appended to nor synced.
 class FullFile : public CheckedFile {
  public:
   using CheckedFile::CheckedFile;
 
  private:
   IOStatus CheckAppend(size_t) override { return IOStatus::NoSpace(); }
+  IOStatus Check(IOStatus) override { return IOStatus::NoSpace(); }
 };
 
 class FullFiles : public rocksdb::FileSystemWrapper {
@@ -77,6 +78,14 @@ TEST_F(LogFilesTest, AnAppendFailsOnlyWhenNoSyncIsUnderWay) {
     EXPECT_FALSE(files_.has_failed_log());
   }
   appender.join();
+  EXPECT_TRUE(files_.has_failed_log());
+}
+
+// The thread that holds the lock may wait in RocksDB for a sync of another thread.
+TEST_F(LogFilesTest, ASyncThatFailsWaitsForNobody) {
+  const auto log = Create("1.log");
+  const std::lock_guard syncing(files_.sync_mutex());
+  std::thread([&] { EXPECT_FALSE(log->Sync({}, nullptr).ok()); }).join();
   EXPECT_TRUE(files_.has_failed_log());
 }
 
