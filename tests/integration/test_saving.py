@@ -202,19 +202,20 @@ def test_bgsave_in_a_transaction_is_refused_while_a_save_runs():
                                                        ("volatile-lru", "IDLETIME", 5000, 5060)])
 def test_use_of_keys_goes_with_the_file(tmp_path, policy, hint, value, most):
     """From redis-server to Cairn, by a first start and by a replica's transfer, and back by SAVE."""
-    with start_redis(maxmemory_policy=policy) as source:
+    use = {"maxmemory_policy": policy, "lfu_decay_time": 0}  # no minute that passes during the test counts
+    with start_redis(**use) as source:
         client = source.client()
         client.set("plain", 1)
         client.execute_command("RESTORE", "k", 0, client.dump("plain"), hint, value)
         client.save()
         (tmp_path / "dump.rdb").write_bytes((source.data_dir / "dump.rdb").read_bytes())
-        with Server(maxmemory_policy=policy, replicaof=f"127.0.0.1 {source.port}") as replica:
+        with Server(**use, replicaof=f"127.0.0.1 {source.port}") as replica:
             wait_for_link(replica)
             assert value <= replica.client().execute_command("OBJECT", hint, "k") <= most
-    with Server(data_dir=tmp_path, maxmemory_policy=policy) as cairn:
+    with Server(data_dir=tmp_path, **use) as cairn:
         assert value <= cairn.client().execute_command("OBJECT", hint, "k") <= most
         cairn.client().save()
-        loader = start_redis(data_dir=tmp_path, maxmemory_policy=policy, maxmemory="1gb")
+        loader = start_redis(data_dir=tmp_path, maxmemory="1gb", **use)
         with loader:
             assert value <= loader.client().execute_command("OBJECT", hint, "k") <= most
 
