@@ -84,9 +84,7 @@ int plain_strncmp(const char* left, const char* right, size_t size) {
 
 int plain_strcmp(const char* left, const char* right) { return plain_strncmp(left, right, SIZE_MAX); }
 
-ssize_t plain_pread(int fd, void* to, size_t size, off_t offset) {
-  return syscall(SYS_pread64, fd, to, size, offset);
-}
+ssize_t plain_pread(int fd, void* to, size_t size, off_t offset) { return syscall(SYS_pread64, fd, to, size, offset); }
 
 void* plain_malloc(size_t size) {
   const IgnoredWrites ignored;

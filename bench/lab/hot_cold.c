@@ -144,8 +144,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int connections = atoi(argv[2]);
-  struct Load load = {.depth = atoi(argv[3]), .hot = strtoull(argv[4], NULL, 10), .keys = strtoull(argv[5], NULL, 10),
-                      .cold_percent = strtoull(argv[6], NULL, 10), .random = strtoull(argv[8], NULL, 10)};
+  struct Load load = {.depth = atoi(argv[3]),
+                      .hot = strtoull(argv[4], NULL, 10),
+                      .keys = strtoull(argv[5], NULL, 10),
+                      .cold_percent = strtoull(argv[6], NULL, 10),
+                      .random = strtoull(argv[8], NULL, 10)};
   if (connections < 1 || connections > kMostConnections || load.depth < 1 || load.depth > kMostDepth) return 2;
   for (int i = 0; i < 2; ++i) load.times[i].all = malloc(sizeof(uint32_t) * kMostTimes);
   if (load.times[0].all == NULL || load.times[1].all == NULL) Fail("malloc");

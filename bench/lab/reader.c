@@ -131,10 +131,10 @@ int main(int argc, char** argv) {
   if (count == 0) return 1;
 
   qsort(times, count, sizeof *times, CompareTimes);
-  printf("{\"reads\": %zu, \"misses\": %zu, \"p50_ms\": %.3f, \"p90_ms\": %.3f, \"p99_ms\": %.3f, "
-         "\"p999_ms\": %.3f, \"max_ms\": %.3f}\n",
-         count, misses, Milliseconds(times, count, 0.50), Milliseconds(times, count, 0.90),
-         Milliseconds(times, count, 0.99), Milliseconds(times, count, 0.999),
-         Milliseconds(times, count, 1.0));
+  printf(
+      "{\"reads\": %zu, \"misses\": %zu, \"p50_ms\": %.3f, \"p90_ms\": %.3f, \"p99_ms\": %.3f, "
+      "\"p999_ms\": %.3f, \"max_ms\": %.3f}\n",
+      count, misses, Milliseconds(times, count, 0.50), Milliseconds(times, count, 0.90),
+      Milliseconds(times, count, 0.99), Milliseconds(times, count, 0.999), Milliseconds(times, count, 1.0));
   return 0;
 }

@@ -22,9 +22,9 @@ struct AccessLogEntry {
   DenialReason reason = DenialReason::kNone;
   bool in_multi = false;
   bool in_script = false;
-  std::string object;    // the command, key or channel
+  std::string object;  // the command, key or channel
   std::string username;
-  std::string client;    // a line of CLIENT LIST
+  std::string client;  // a line of CLIENT LIST
   // ---- set by the log
   uint64_t id = 0;
   uint64_t count = 0;

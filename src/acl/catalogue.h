@@ -17,7 +17,7 @@
 namespace cairn {
 
 struct CatalogueEntry {
-  std::string name;                // lower case: "get", "config|get"
+  std::string name;  // lower case: "get", "config|get"
   bool is_subcommand = false;
   std::vector<uint32_t> children;  // ids of the subcommands
   uint32_t categories = 0;         // bits by position in the categories' names

@@ -14,8 +14,7 @@ void CommandRules::StartFrom(bool all) {
   rules_.clear();
 }
 
-Result<CommandRules::Rule> CommandRules::ParseWithArgument(const Catalogue& catalogue,
-                                                           std::string_view name) {
+Result<CommandRules::Rule> CommandRules::ParseWithArgument(const Catalogue& catalogue, std::string_view name) {
   const size_t bar = name.rfind('|');
   const auto command = catalogue.Find(name.substr(0, bar));
   if (!command) return Status::Reply(rule_errors::kUnknown);
@@ -99,9 +98,8 @@ bool CommandRules::Allows(uint32_t id, std::string_view first_argument) const {
   if (all_ || allowed_[id]) return true;
   const auto found = arguments_.find(id);
   if (found == arguments_.end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(), [&](const std::string& argument) {
-    return LowerCase(argument) == LowerCase(first_argument);
-  });
+  return std::any_of(found->second.begin(), found->second.end(),
+                     [&](const std::string& argument) { return LowerCase(argument) == LowerCase(first_argument); });
 }
 
 std::string CommandRules::Describe() const {

@@ -42,10 +42,10 @@ class CommandRules {
  private:
   struct Rule {
     bool allow = false;
-    std::string name;  // "get", "config|get", "@read", or "select|0" with an argument
-    uint32_t id = 0;          // of the command
-    uint32_t category = 0;    // its bit, instead of a command
-    std::string argument;     // the first argument that is allowed, when one is named
+    std::string name;       // "get", "config|get", "@read", or "select|0" with an argument
+    uint32_t id = 0;        // of the command
+    uint32_t category = 0;  // its bit, instead of a command
+    std::string argument;   // the first argument that is allowed, when one is named
   };
 
   static Result<Rule> Parse(const Catalogue& catalogue, std::string_view rule);
@@ -58,7 +58,7 @@ class CommandRules {
 
   bool from_all_ = false;
   bool all_ = false;
-  std::vector<bool> allowed_;  // by id
+  std::vector<bool> allowed_;                               // by id
   std::map<uint32_t, std::vector<std::string>> arguments_;  // allowed ones, if the command is not
   std::vector<Rule> rules_;
 };

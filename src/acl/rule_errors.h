@@ -21,9 +21,7 @@ inline constexpr std::string_view kNoSuchPassword =
 inline constexpr std::string_view kBadHash =
     "The password hash must be exactly 64 characters and contain only lowercase hexadecimal "
     "characters";
-inline constexpr std::string_view kArgumentOfSubcommand =
-    "Allowing first-arg of a subcommand is not supported";
-inline constexpr std::string_view kDuplicate =
-    "Duplicate user found. A user can only be defined once in config files";
+inline constexpr std::string_view kArgumentOfSubcommand = "Allowing first-arg of a subcommand is not supported";
+inline constexpr std::string_view kDuplicate = "Duplicate user found. A user can only be defined once in config files";
 
 }  // namespace cairn::rule_errors

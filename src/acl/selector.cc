@@ -45,8 +45,8 @@ Status Selector::AddKeyPattern(std::string_view rule) {
   }
   const std::string_view pattern = rule.substr(next);
   if (access == 0 || HasBlank(pattern)) return Status::Reply(rule_errors::kSyntax);
-  const auto same = std::find_if(keys_.begin(), keys_.end(),
-                                 [&](const KeyPattern& key) { return key.pattern == pattern; });
+  const auto same =
+      std::find_if(keys_.begin(), keys_.end(), [&](const KeyPattern& key) { return key.pattern == pattern; });
   if (same != keys_.end()) {
     same->access |= access;
   } else {
@@ -69,15 +69,11 @@ Status Selector::Apply(const Catalogue& catalogue, std::string_view rule) {
   if (rule.empty() || ApplyWord(rule)) return Ok();
   switch (rule.front()) {
     case '~':
-    case '%':
-      return AddKeyPattern(rule);
-    case '&':
-      return AddChannelPattern(rule.substr(1));
+    case '%': return AddKeyPattern(rule);
+    case '&': return AddChannelPattern(rule.substr(1));
     case '+':
-    case '-':
-      return commands_.Apply(catalogue, rule);
-    default:
-      return Status::Reply(rule_errors::kSyntax);
+    case '-': return commands_.Apply(catalogue, rule);
+    default: return Status::Reply(rule_errors::kSyntax);
   }
 }
 

@@ -15,9 +15,8 @@ constexpr std::string_view kSanitizing = "sanitize-payload";
 constexpr std::string_view kSkipSanitizing = "skip-sanitize-payload";
 
 bool IsHash(std::string_view text) {
-  return text.size() == kHashDigits && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == kHashDigits &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 // Takes the same time wherever the two differ.
@@ -147,8 +146,7 @@ Result<std::vector<std::string>> MergeSelectors(std::span<const std::string_view
     if (word.starts_with('(') && !word.ends_with(')')) opened = word;
   }
   if (opened.empty()) return merged;
-  return Status::Reply("Unmatched parenthesis in acl selector starting at '" + std::string(opened) +
-                       "'.");
+  return Status::Reply("Unmatched parenthesis in acl selector starting at '" + std::string(opened) + "'.");
 }
 
 }  // namespace cairn

@@ -42,7 +42,7 @@ class UserRules {
 
   const std::vector<std::string>& passwords() const { return passwords_; }  // SHA-256, hexadecimal
   const std::vector<Selector>& selectors() const { return selectors_; }     // the root is the first
-  std::vector<std::string_view> Flags() const;  // "on", "nopass"
+  std::vector<std::string_view> Flags() const;                              // "on", "nopass"
   // "on nopass ~* &* +@all": rules that make the same user again.
   std::string Describe() const;
 

@@ -34,9 +34,7 @@ UserRules WithPassword(const RuleContext& context, UserRules rules, std::string_
 
 // ---- a user
 
-AclUser::AclUser(std::string name, UserRules rules) : name_(std::move(name)) {
-  Replace(std::move(rules));
-}
+AclUser::AclUser(std::string name, UserRules rules) : name_(std::move(name)) { Replace(std::move(rules)); }
 
 std::shared_ptr<const UserRules> AclUser::rules() const {
   std::lock_guard lock(mutex_);
@@ -66,8 +64,7 @@ const UserRules& HeldRules::Of(const AclUser& user) {
 
 Users::Users(Catalogue catalogue, const std::atomic<int64_t>& pubsub_default)
     : catalogue_(std::move(catalogue)), pubsub_default_(pubsub_default),
-      default_user_(std::make_shared<AclUser>(std::string(kDefaultUser),
-                                              UserRules::Everything({catalogue_, true}))) {
+      default_user_(std::make_shared<AclUser>(std::string(kDefaultUser), UserRules::Everything({catalogue_, true}))) {
   users_.emplace(kDefaultUser, default_user_);
 }
 
@@ -140,8 +137,7 @@ Status Users::LoadLines(const std::vector<std::string>& lines) {
   return Ok();
 }
 
-void Users::LoadLine(std::string_view line, const std::string& origin, Map& loaded,
-                     std::string& errors) const {
+void Users::LoadLine(std::string_view line, const std::string& origin, Map& loaded, std::string& errors) const {
   const RuleContext now = context();
   const std::vector<std::string_view> words = SplitAt(line, ' ');
   if (words.size() < 2 || words[0] != "user") {
@@ -191,12 +187,12 @@ Result<UserList> Users::LoadText(std::string_view text, std::string_view name) {
     LoadLine(line, std::string(name) + ":" + std::to_string(number), loaded, errors);
   }
   if (!errors.empty()) {
-    return Status::Reply(errors + "WARNING: ACL errors detected, no change to the previously active "
-                                  "ACL rules was performed");
+    return Status::Reply(errors +
+                         "WARNING: ACL errors detected, no change to the previously active "
+                         "ACL rules was performed");
   }
   const auto found = loaded.find(kDefaultUser);
-  default_user_->Replace(found == loaded.end() ? UserRules::Everything({catalogue_, true})
-                                               : *found->second->rules());
+  default_user_->Replace(found == loaded.end() ? UserRules::Everything({catalogue_, true}) : *found->second->rules());
   loaded.insert_or_assign(std::string(kDefaultUser), default_user_);
   UserList gone;
   {
@@ -219,8 +215,7 @@ std::vector<std::string> Users::Lines() const {
 
 bool Users::IsPlain(std::string_view password) const {
   const UserList all = All();
-  const UserRules plain =
-      WithPassword(context(), UserRules::Everything({catalogue_, true}), password);
+  const UserRules plain = WithPassword(context(), UserRules::Everything({catalogue_, true}), password);
   return all.size() == 1 && all.front()->rules()->Describe() == plain.Describe();
 }
 

@@ -95,9 +95,7 @@ class Users {
  private:
   using Map = std::map<std::string, std::shared_ptr<AclUser>, std::less<>>;
 
-  RuleContext context() const {
-    return {catalogue_, pubsub_default_.load(std::memory_order_relaxed) == 0};
-  }
+  RuleContext context() const { return {catalogue_, pubsub_default_.load(std::memory_order_relaxed) == 0}; }
   void LoadLine(std::string_view line, const std::string& origin, Map& loaded, std::string& errors) const;
 
   const Catalogue catalogue_;

@@ -12,5 +12,4 @@ namespace cairn {
 }  // namespace cairn
 
 #define ASSERT(condition, message) \
-  (static_cast<bool>(condition) ? static_cast<void>(0) \
-                                : ::cairn::AssertFailed(__FILE__, __LINE__, #condition, message))
+  (static_cast<bool>(condition) ? static_cast<void>(0) : ::cairn::AssertFailed(__FILE__, __LINE__, #condition, message))

@@ -22,9 +22,7 @@ class Event {
   // REQUIRES: the state has been changed.
   void Notify() {
     if (waiting_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
-    {
-      const std::lock_guard lock(mutex_);
-    }
+    { const std::lock_guard lock(mutex_); }
     changed_.notify_all();
   }
 

@@ -27,7 +27,6 @@ namespace cairn {
 enum class LetterCase : unsigned char { kExact, kIgnore };
 
 // Whether `pattern` matches all of `text`.
-bool GlobMatches(std::string_view pattern, std::string_view text,
-                 LetterCase letters = LetterCase::kExact);
+bool GlobMatches(std::string_view pattern, std::string_view text, LetterCase letters = LetterCase::kExact);
 
 }  // namespace cairn

@@ -36,8 +36,8 @@ std::optional<T> ParseFloating(std::string_view text, Parser parse) {
   errno = 0;
   const T value = parse(copy.c_str(), &end);
   if (end != copy.c_str() + copy.size() || std::isnan(value)) return std::nullopt;
-  if (errno == ERANGE && (value == std::numeric_limits<T>::infinity() ||
-                          value == -std::numeric_limits<T>::infinity() || value == 0)) {
+  if (errno == ERANGE &&
+      (value == std::numeric_limits<T>::infinity() || value == -std::numeric_limits<T>::infinity() || value == 0)) {
     return std::nullopt;
   }
   return value;

@@ -44,9 +44,7 @@ class PartialSorter {
   static constexpr ptrdiff_t kSmall = 7;    // fewer elements are sorted by insertion
   static constexpr ptrdiff_t kMedium = 40;  // more get a median of medians as pivot
 
-  bool IsWanted(const T* begin, const T* end) const {
-    return end - begin > 1 && begin <= last_ && first_ < end;
-  }
+  bool IsWanted(const T* begin, const T* end) const { return end - begin > 1 && begin <= last_ && first_ < end; }
 
   void InsertionSort(T* begin, T* end) const {
     for (T* next = begin; next < end; ++next) {
@@ -82,10 +80,10 @@ class PartialSorter {
   // both ends on the way and brought to the middle. Answers where the less end and the greater begin.
   std::pair<T*, T*> Partition(T* begin, T* end) const {
     std::swap(*begin, *Pivot(begin, end));
-    T* equal_end = begin + 1;    // before it, and
-    T* equal_begin = end - 1;    // behind it: equal ones
-    T* low = begin + 1;          // the next to be looked at from the front,
-    T* high = end - 1;           // and from the back
+    T* equal_end = begin + 1;  // before it, and
+    T* equal_begin = end - 1;  // behind it: equal ones
+    T* low = begin + 1;        // the next to be looked at from the front,
+    T* high = end - 1;         // and from the back
     for (;;) {
       for (int order = 0; low <= high && (order = compare_(*low, *begin)) <= 0; ++low) {
         if (order == 0) std::swap(*equal_end++, *low);

@@ -18,7 +18,7 @@ constexpr off_t kPieceBytes = 1 << 20;
 void CutDownToRemove(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return;
-  struct stat about{};
+  struct stat about {};
   if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1) {
     off_t size = about.st_size;
     while (size > kPieceBytes && ftruncate(fd, size - kPieceBytes) == 0) size -= kPieceBytes;

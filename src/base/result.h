@@ -78,7 +78,7 @@ inline Status Ok() { return Status(); }
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                       // NOLINT: implicit on purpose
+  Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit on purpose
   Result(Status status) : status_(std::move(status)) { ASSERT(!status_.ok(), "Result from an OK status"); }  // NOLINT
 
   bool ok() const { return status_.ok(); }
@@ -99,10 +99,10 @@ class [[nodiscard]] Result {
 }  // namespace cairn
 
 // Evaluates to the value of `expr` (a Result, or a Status for its effect); on error returns it to the caller.
-#define TRY(expr)                                                     \
-  __extension__({                                                     \
-    auto try_result_ = (expr);                                        \
-    if (!try_result_.ok()) [[unlikely]]                               \
-      return std::move(try_result_).TakeStatus();                     \
-    std::move(try_result_).TakeValue();                               \
+#define TRY(expr)                                 \
+  __extension__({                                 \
+    auto try_result_ = (expr);                    \
+    if (!try_result_.ok()) [[unlikely]]           \
+      return std::move(try_result_).TakeStatus(); \
+    std::move(try_result_).TakeValue();           \
   })

@@ -111,16 +111,15 @@ Status LoadDhParams(SSL_CTX* context, const std::string& path) {
 }
 
 // What both sides have in common.
-Result<Context> MakeContext(const SSL_METHOD* method, const TlsOptions& options,
-                            const TlsOptions::Identity& identity) {
+Result<Context> MakeContext(const SSL_METHOD* method, const TlsOptions& options, const TlsOptions::Identity& identity) {
   const uint64_t protocols = TRY(ParseProtocols(options.protocols));
   Context context(SSL_CTX_new(method), SSL_CTX_free);
   if (context == nullptr) return Failed("no context");
   // Renegotiation is off: who can make the other side compute keys again and again can keep it busy.
   SSL_CTX_set_options(context.get(), protocols | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   // Output moves while it waits to be sent, and idle connections hold no buffers.
-  SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                      SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(context.get(),
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context.get(), 1);  // one system call for the head of a record and the rest of it
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   TRY(LoadIdentity(context.get(), identity));

@@ -64,8 +64,7 @@ class Splitter {
       if (c == '"') return EndsHere();
       if (c != '\\' || rest_.empty()) {
         word.push_back(c);
-      } else if (rest_[0] == 'x' && rest_.size() >= 3 && HexValue(rest_[1]) >= 0 &&
-                 HexValue(rest_[2]) >= 0) {
+      } else if (rest_[0] == 'x' && rest_.size() >= 3 && HexValue(rest_[1]) >= 0 && HexValue(rest_[2]) >= 0) {
         word.push_back(static_cast<char>(HexValue(rest_[1]) * 16 + HexValue(rest_[2])));
         rest_.remove_prefix(3);
       } else {
@@ -136,9 +135,7 @@ std::string QuoteWord(std::string_view word) {
   return quoted;
 }
 
-std::string QuoteWordIfNeeded(std::string_view word) {
-  return NeedsQuotes(word) ? QuoteWord(word) : std::string(word);
-}
+std::string QuoteWordIfNeeded(std::string_view word) { return NeedsQuotes(word) ? QuoteWord(word) : std::string(word); }
 
 std::string ShowWord(std::string_view word) {
   constexpr size_t kMostShownBytes = 128;

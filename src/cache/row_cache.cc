@@ -50,9 +50,7 @@ uint8_t RaisedFrequency(uint8_t frequency) {
   return frequency + (random.Below(above * kFrequencyLogFactor + 1) == 0);
 }
 
-size_t ChargeOf(size_t key_size, size_t value_size) {
-  return CachedRow::MemoryOf(key_size, value_size) + kPlaceBytes;
-}
+size_t ChargeOf(size_t key_size, size_t value_size) { return CachedRow::MemoryOf(key_size, value_size) + kPlaceBytes; }
 
 struct RowDeleter {
   void operator()(CachedRow* row) const { CachedRow::Delete(row); }
@@ -102,7 +100,8 @@ void RowCache::Shard::Remove(CachedRow* row) {
 void RowCache::Shard::Evict(size_t charge, size_t most_rows) {
   if (HasRoomFor(charge)) return;
   NoteDeparture();
-  for (size_t rows = 0; rows < most_rows && !HasRoomFor(charge) && EvictOne(); ++rows) {}
+  for (size_t rows = 0; rows < most_rows && !HasRoomFor(charge) && EvictOne(); ++rows) {
+  }
 }
 
 bool RowCache::Shard::Shrink(size_t bytes) {
@@ -140,8 +139,7 @@ bool RowCache::Shard::EvictOne() {
 
 // ---- the cache
 
-RowCache::RowCache(size_t capacity_bytes)
-    : shards_(kShards), capacity_(capacity_bytes), created_s_(WallMs() / 1000) {
+RowCache::RowCache(size_t capacity_bytes) : shards_(kShards), capacity_(capacity_bytes), created_s_(WallMs() / 1000) {
   SetCapacity(capacity_bytes);
 }
 

@@ -96,7 +96,7 @@ class RowCache {
 
   void SetCapacity(size_t bytes);
   size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
-  size_t usage() const;         // bytes charged, pinned ones included
+  size_t usage() const;  // bytes charged, pinned ones included
   uint64_t hits() const { return hits_.load(); }
   uint64_t misses() const { return misses_.load(); }
 
@@ -107,8 +107,8 @@ class RowCache {
     RowQueue young;
     RowQueue kept;
     size_t capacity = 0;
-    std::atomic<size_t> charged{0};          // bytes of its rows, those included that were evicted and are still pinned
-    std::atomic<uint64_t> departures{1};     // counts each time something may have to leave, before it does
+    std::atomic<size_t> charged{0};       // bytes of its rows, those included that were evicted and are still pinned
+    std::atomic<uint64_t> departures{1};  // counts each time something may have to leave, before it does
     std::atomic<uint64_t> complete_since{0};  // what `departures` was when it had all rows; 0: it never had
 
     bool IsComplete() const {

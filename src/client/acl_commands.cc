@@ -10,13 +10,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/accounts.h"
+#include "client/families.h"
 #include "client/pubsub.h"
 #include "command/access.h"
 #include "command/acl_categories.h"
 #include "command/help.h"
 #include "command/parts.h"
 #include "config/config.h"
-#include "client/families.h"
 
 namespace cairn {
 namespace {
@@ -35,9 +35,7 @@ constexpr int64_t kMostBits = 4096;
 constexpr int64_t kDefaultBits = 256;
 constexpr int64_t kDefaultLogEntries = 10;
 
-Status TooMany(const Args& args) {
-  return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "ACL"));
-}
+Status TooMany(const Args& args) { return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "ACL")); }
 
 Status WithPrefix(std::string_view text) { return Status::Reply("ERR " + std::string(text)); }
 
@@ -313,6 +311,7 @@ constexpr auto kGroup = Group::kServer;
 constexpr std::string_view kEveryNode = "request_policy:all_nodes response_policy:all_succeeded";
 constexpr std::string_view kPerUser = "O(N) with N the number of users";
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "cat", .arity = -2, .flags = kOpen, .run = AclCat, .group = kGroup, .since = "6.0.0",
      .summary = "Lists the categories of commands, or the commands of one.", .complexity = "O(1)",
@@ -353,11 +352,17 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = AclHelp, .group = kGroup,
      .since = "6.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "acl", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "6.0.0",
+    {.name = "acl",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "6.0.0",
      .summary = "Commands about users and what they may do.",
-     .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
+     .complexity = "Depends on the subcommand.",
+     .subcommands = kSubcommandRows},
 };
 
 }  // namespace

@@ -13,10 +13,10 @@
 #include "client/client_name.h"
 #include "client/client_pause.h"
 #include "client/client_registry.h"
+#include "client/families.h"
 #include "client/tracking_commands.h"
 #include "command/help.h"
 #include "command/parts.h"
-#include "client/families.h"
 
 namespace cairn {
 namespace {
@@ -58,9 +58,7 @@ Status ClientSetInfo(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Error(Code::kReply, "ERR Unrecognized option '" + attribute + "'");
   }
   if (!IsCleanName(value)) {
-    return Status::Error(
-        Code::kReply,
-        "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
+    return Status::Error(Code::kReply, "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
   }
   std::lock_guard lock(session.mutex());
   std::string& text = is_name ? session.names.lib_name : session.names.lib_version;
@@ -260,6 +258,7 @@ constexpr uint32_t kOwn = kNoScript | kLoading | kStale;
 constexpr uint32_t kOthers = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kConnection;
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "id", .arity = 2, .flags = kOwn, .run = ClientId, .group = kGroup, .since = "5.0.0",
      .summary = "Returns the id of the connection.", .complexity = "O(1)"},
@@ -321,10 +320,16 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ClientHelp, .group = kGroup,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "client", .arity = -2, .flags = kSubcommands | kKeepsCaching, .group = kGroup, .since = "2.4.0",
-     .summary = "Commands about connections.", .complexity = "Depends on the subcommand.",
+    {.name = "client",
+     .arity = -2,
+     .flags = kSubcommands | kKeepsCaching,
+     .group = kGroup,
+     .since = "2.4.0",
+     .summary = "Commands about connections.",
+     .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
 

@@ -49,9 +49,7 @@ Status ParseKillOption(Args& args, const Users& users, ClientFilter& filter) {
 
 bool ClientFilter::Matches(Session& session, uint64_t my_id) const {
   if (!ids.empty() && std::find(ids.begin(), ids.end(), session.id()) == ids.end()) return false;
-  const Type own = session.is_replica        ? Type::kReplica
-                   : session.is_subscriber() ? Type::kSubscriber
-                                             : Type::kNormal;
+  const Type own = session.is_replica ? Type::kReplica : session.is_subscriber() ? Type::kSubscriber : Type::kNormal;
   if (type && *type != own) return false;
   if (skip_me && session.id() == my_id) return false;
   std::lock_guard lock(session.mutex());

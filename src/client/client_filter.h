@@ -19,7 +19,7 @@
 namespace cairn {
 
 struct ClientFilter {
-  std::vector<uint64_t> ids;   // empty: any
+  std::vector<uint64_t> ids;  // empty: any
   enum class Type : unsigned char { kNormal, kSubscriber, kReplica, kPrimary };
   std::optional<Type> type;
   std::optional<std::string> peer;

@@ -16,9 +16,7 @@ class FieldWriter {
     line_.append(name).append("=").append(text);
     return *this;
   }
-  FieldWriter& Add(std::string_view name, int64_t number) {
-    return Add(name, std::to_string(number));
-  }
+  FieldWriter& Add(std::string_view name, int64_t number) { return Add(name, std::to_string(number)); }
   std::string Take() { return std::move(line_); }
 
  private:
@@ -82,8 +80,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("ssub", subscriptions(ChannelKind::kShard))
       .Add("multi", session.shown.queued)
       .Add("qbuf", static_cast<int64_t>(query_bytes))
-      .Add("qbuf-free",
-           static_cast<int64_t>(query_capacity - std::min(used_bytes, query_capacity)))
+      .Add("qbuf-free", static_cast<int64_t>(query_capacity - std::min(used_bytes, query_capacity)))
       .Add("argv-mem", static_cast<int64_t>(session.memory.argument_bytes))
       .Add("multi-mem", static_cast<int64_t>(session.memory.queued_bytes))
       .Add("rbs", static_cast<int64_t>(output_capacity))

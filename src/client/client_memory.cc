@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint64_t kLeastLimit = 128 << 10;  // so that the limit can still be changed
 constexpr size_t kManyClients = 1000;
-constexpr uint64_t kStrangersPart = 32;      // of memory-budget
-constexpr int64_t kRetryUs = 10000;          // after all were spared
+constexpr uint64_t kStrangersPart = 32;  // of memory-budget
+constexpr int64_t kRetryUs = 10000;      // after all were spared
 
 uint64_t LimitOf(const Settings& settings) {
   const int64_t setting = settings.maxmemory_clients;

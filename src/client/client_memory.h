@@ -34,7 +34,7 @@ class ClientMemory {
   void FollowSettings();
 
   struct Totals {
-    uint64_t normal = 0;    // with subscribers
+    uint64_t normal = 0;  // with subscribers
     uint64_t replicas = 0;
   };
   Totals totals() const;

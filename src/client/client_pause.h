@@ -50,8 +50,8 @@ class ClientPause {
 
   Conditions& conditions_;
   ClientRegistry& clients_;
-  std::mutex mutex_;   // writers
-  Pause pauses_[3];    // by purpose; guarded by mutex_
+  std::mutex mutex_;  // writers
+  Pause pauses_[3];   // by purpose; guarded by mutex_
   std::atomic<int64_t> writes_until_ms_{0};
   std::atomic<int64_t> others_until_ms_{0};
 };

@@ -42,9 +42,7 @@ void ClientSession::Wake() {
   waker_->Wake();
 }
 
-void ClientSession::RememberReads(std::span<const std::string_view> keys) {
-  parts_.tracking.Remember(*this, keys);
-}
+void ClientSession::RememberReads(std::span<const std::string_view> keys) { parts_.tracking.Remember(*this, keys); }
 
 RequestLimits ClientSession::request_limits() const {
   return {parts_.limits.proto_max_bulk_len.load(std::memory_order_relaxed), login.is_let_in()};

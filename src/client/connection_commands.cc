@@ -9,19 +9,18 @@
 #include "base/version.h"
 #include "client/accounts.h"
 #include "client/client_name.h"
+#include "client/families.h"
 #include "client/monitors.h"
 #include "client/tracking.h"
 #include "client/tracking_commands.h"
 #include "command/database_index.h"
 #include "command/parts.h"
 #include "command/waiters.h"
-#include "client/families.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::string_view kWrongPassword =
-    "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr std::string_view kWrongPassword = "WRONGPASS invalid username-password pair or user is disabled.";
 constexpr std::string_view kNoPasswordSet =
     "ERR AUTH <password> called without any password configured for the default user. Are you sure "
     "your configuration is correct?";
@@ -32,8 +31,7 @@ constexpr std::string_view kHelloNeedsAuth =
 
 // PING [message]
 Status Ping(CommandContext& ctx, Args& args, Reply& reply) {
-  if (args.size() > 2)
-    return Status::Error(Code::kReply, errors::WrongArity(ctx.command().full_name()));
+  if (args.size() > 2) return Status::Error(Code::kReply, errors::WrongArity(ctx.command().full_name()));
   if (ctx.session().only_listens()) {
     reply.Array(2);
     reply.Bulk("pong");
@@ -111,8 +109,7 @@ Status Hello(const ConnectionParts& parts, CommandContext& ctx, Args& args, Repl
     } else if (args.left() >= 2 && args.Keyword("setname")) {
       TRY(SetClientName(session, args.Bytes()));
     } else {
-      return Status::Error(Code::kReply,
-                           "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
+      return Status::Error(Code::kReply, "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
     }
   }
   if (!session.login.authenticated) return Status::Reply(kHelloNeedsAuth);
@@ -160,6 +157,7 @@ Status Reset(const ConnectionParts& parts, CommandContext& ctx, Args&, Reply& re
 
 constexpr uint32_t kHandshake = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy;
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "ping", .arity = -1, .flags = kFast | kForListener, .run = Ping, .group = Group::kConnection,
      .since = "1.0.0", .summary = "Answers, or gives the message back.", .complexity = "O(1)",
@@ -185,6 +183,7 @@ constexpr CommandRow kRows[] = {
      .group = Group::kConnection, .since = "6.2.0",
      .summary = "Brings the connection back to what it was when it was new.", .complexity = "O(1)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -24,7 +24,8 @@ void CrossProtocolAlarm::Sound(std::string_view peer) {
   if (now_us < until_us || !silent_until_us_.compare_exchange_strong(until_us, now_us + kSilenceUs)) return;
   Log(LogSeverity::kWarning,
       "Possible SECURITY ATTACK detected: a client spoke HTTP (POST or Host:), as a browser does that was tricked into "
-      "sending commands. The connection from " + std::string(peer) + " was closed.");
+      "sending commands. The connection from " +
+          std::string(peer) + " was closed.");
 }
 
 }  // namespace cairn

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "client/client_session.h"
+#include "client/families.h"
 #include "client/redact.h"
 #include "command/parts.h"
 #include "config/allowed.h"
-#include "client/families.h"
 
 namespace cairn {
 namespace {
@@ -48,8 +48,13 @@ Status Monitor(Monitors& monitors, CommandContext& ctx, Args&, Reply& reply) {
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "monitor", .arity = 1, .flags = kAdmin | kNoScript | kLoading | kStale, .run = With<Monitor>,
-     .group = Group::kServer, .since = "1.0.0", .summary = "Shows every request as it is run.",
+    {.name = "monitor",
+     .arity = 1,
+     .flags = kAdmin | kNoScript | kLoading | kStale,
+     .run = With<Monitor>,
+     .group = Group::kServer,
+     .since = "1.0.0",
+     .summary = "Shows every request as it is run.",
      .complexity = "O(1)"},
 };
 

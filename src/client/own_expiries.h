@@ -43,7 +43,7 @@ class OwnExpiries {
 
   std::atomic<bool> any_{false};
   std::mutex mutex_;
-  std::map<Owner, int64_t> times_;                // guarded by mutex_, like the next, which has the same
+  std::map<Owner, int64_t> times_;  // guarded by mutex_, like the next, which has the same
   std::set<std::pair<int64_t, Owner>> by_time_;
 };
 

@@ -4,10 +4,10 @@
 //
 // They touch no rows. Subscribing changes the session alone; the worker makes it known once the command is done.
 // PUBLISH announces its message to the transaction; the worker delivers it once the tick is committed.
+#include "client/families.h"
 #include "client/pubsub.h"
 #include "command/help.h"
 #include "command/parts.h"
-#include "client/families.h"
 
 namespace cairn {
 namespace {
@@ -16,8 +16,7 @@ namespace {
 
 int64_t ShownCount(const Subscriptions& subscriptions, ChannelKind kind) {
   if (kind == ChannelKind::kShard) return static_cast<int64_t>(subscriptions.count(kind));
-  return static_cast<int64_t>(subscriptions.count(ChannelKind::kChannel) +
-                              subscriptions.count(ChannelKind::kPattern));
+  return static_cast<int64_t>(subscriptions.count(ChannelKind::kChannel) + subscriptions.count(ChannelKind::kPattern));
 }
 
 // Each name is answered by itself; null: there was nothing to name.
@@ -84,7 +83,7 @@ Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) 
   if (receivers > 0) {
     const bool is_shard = kind == ChannelKind::kShard;
     ctx.txn().announcements().Add({is_shard ? AnnouncementKind::kShardMessage : AnnouncementKind::kMessage,
-                        std::string(channel), std::string(message)});
+                                   std::string(channel), std::string(message)});
   }
   ctx.Effect(args.all());
   reply.Integer(receivers);
@@ -151,6 +150,7 @@ constexpr auto kChannel = ChannelKind::kChannel;
 constexpr auto kPattern = ChannelKind::kPattern;
 constexpr auto kShard = ChannelKind::kShard;
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "channels", .arity = -2, .flags = kLook, .run = With<PubSubChannels<kChannel>>, .group = kGroup,
      .since = "2.8.0", .summary = "Lists the channels that have subscribers.",
@@ -171,7 +171,9 @@ constexpr CommandRow kSubcommandRows[] = {
      .complexity = "O(N log M) with N the channels asked for and M those that have subscribers",
      .syntax = "[shardchannel [shardchannel ...]]"},
 };
+// clang-format on
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "subscribe", .arity = -2, .flags = kListen, .run = SubscribeTo<kChannel>, .group = kGroup,
      .since = "2.0.0", .summary = "Listens to channels.",
@@ -211,6 +213,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Commands that look at channels and their subscribers.",
      .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

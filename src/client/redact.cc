@@ -63,8 +63,8 @@ void RedactNested(Words words, size_t first) {
   if (words.size() <= first) return;
   const Words nested = words.subspan(first);
   std::string name(nested[0]);
-  const bool has_subcommands = EqualsIgnoreCase(name, "acl") || EqualsIgnoreCase(name, "config") ||
-                               EqualsIgnoreCase(name, "command");
+  const bool has_subcommands =
+      EqualsIgnoreCase(name, "acl") || EqualsIgnoreCase(name, "config") || EqualsIgnoreCase(name, "command");
   if (has_subcommands && nested.size() > 1) name.append("|").append(nested[1]);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   Redact(name, nested);
@@ -72,8 +72,7 @@ void RedactNested(Words words, size_t first) {
 
 }  // namespace
 
-std::vector<std::string_view> RedactSecrets(const Command& command,
-                                            std::span<const std::string_view> argv) {
+std::vector<std::string_view> RedactSecrets(const Command& command, std::span<const std::string_view> argv) {
   std::vector<std::string_view> shown(argv.begin(), argv.end());
   Redact(command.full_name(), shown);
   return shown;

@@ -43,7 +43,7 @@ class Tracking {
   struct Options {
     uint64_t redirect = 0;  // the client that is told instead; 0: oneself
     bool broadcast = false;
-    bool no_loop = false;   // is not told of its own changes
+    bool no_loop = false;  // is not told of its own changes
     std::vector<std::string> prefixes;
   };
   void set_store(Store& store) { store_ = &store; }  // once, before there are clients

@@ -4,9 +4,9 @@
 // others (client/client_commands.cc).
 #pragma once
 
+#include "client/families.h"
 #include "command/args.h"
 #include "command/context.h"
-#include "client/families.h"
 
 namespace cairn {
 

@@ -16,8 +16,7 @@ uint8_t AccessOf(uint16_t key_flags) {
 // The keys of a call, looked for when a selector first needs them.
 class CalledKeys {
  public:
-  CalledKeys(const Command& command, std::span<const std::string_view> argv)
-      : command_(command), argv_(argv) {}
+  CalledKeys(const Command& command, std::span<const std::string_view> argv) : command_(command), argv_(argv) {}
 
   std::span<const KeyUse> Get() {
     if (const KeyUse& only = command_.only_key(); only.position != 0) {
@@ -63,8 +62,8 @@ Denial CheckChannels(const Selector& selector, const Command& command, std::span
   return {};
 }
 
-Denial CheckSelector(const Selector& selector, const Command& command,
-                     std::span<const std::string_view> argv, CalledKeys& keys) {
+Denial CheckSelector(const Selector& selector, const Command& command, std::span<const std::string_view> argv,
+                     CalledKeys& keys) {
   if (!command.Has(kNoAuth)) {
     const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
     if (!selector.commands().Allows(command.index(), first)) return {DenialReason::kCommand};
@@ -85,8 +84,8 @@ Denial CheckRules(const UserRules& rules, const Command& command, std::span<cons
   for (const Selector& selector : rules.selectors()) {
     const Denial denial = CheckSelector(selector, command, argv, keys);
     if (!denial) return denial;
-    const bool outweighs = denial.reason > told.reason ||
-                           (denial.reason == told.reason && denial.position > told.position);
+    const bool outweighs =
+        denial.reason > told.reason || (denial.reason == told.reason && denial.position > told.position);
     if (outweighs) told = denial;
   }
   return told;
@@ -108,8 +107,7 @@ Catalogue MakeCatalogue(const CommandTable& table) {
   return Catalogue(std::move(entries), {names.begin(), names.end()});
 }
 
-Denial CheckAccess(const AclUser& user, const Command& command,
-                   std::span<const std::string_view> argv) {
+Denial CheckAccess(const AclUser& user, const Command& command, std::span<const std::string_view> argv) {
   if (user.is_unrestricted()) return {};
   return CheckRules(*user.rules(), command, argv);
 }
@@ -129,20 +127,16 @@ bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const
   return false;
 }
 
-std::string_view DeniedObject(const Denial& denial, const Command& command,
-                              std::span<const std::string_view> argv) {
+std::string_view DeniedObject(const Denial& denial, const Command& command, std::span<const std::string_view> argv) {
   if (denial.reason == DenialReason::kCommand) return command.full_name();
   return argv[denial.position];
 }
 
 std::string DenialText(const Denial& denial, std::string_view user, const Command& command) {
   switch (denial.reason) {
-    case DenialReason::kKey:
-      return "No permissions to access a key";
-    case DenialReason::kChannel:
-      return "No permissions to access a channel";
-    default:
-      return VerboseDenialText(denial, user, command.full_name());
+    case DenialReason::kKey: return "No permissions to access a key";
+    case DenialReason::kChannel: return "No permissions to access a channel";
+    default: return VerboseDenialText(denial, user, command.full_name());
   }
 }
 
@@ -150,12 +144,9 @@ std::string VerboseDenialText(const Denial& denial, std::string_view user, std::
   const std::string start = "User " + std::string(user) + " has no permissions to ";
   const std::string quoted = "'" + std::string(object) + "'";
   switch (denial.reason) {
-    case DenialReason::kKey:
-      return start + "access the " + quoted + " key";
-    case DenialReason::kChannel:
-      return start + "access the " + quoted + " channel";
-    default:
-      return start + "run the " + quoted + " command";
+    case DenialReason::kKey: return start + "access the " + quoted + " key";
+    case DenialReason::kChannel: return start + "access the " + quoted + " channel";
+    default: return start + "run the " + quoted + " command";
   }
 }
 
@@ -164,12 +155,9 @@ std::string LateDenialText(const Denial& denial) {
       "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC "
       "call. This command is no longer allowed for the following reason: ";
   switch (denial.reason) {
-    case DenialReason::kKey:
-      return start + "no permission to touch the specified keys";
-    case DenialReason::kChannel:
-      return start + "no permission to access one of the channels used as arguments";
-    default:
-      return start + "no permission to execute the command or subcommand";
+    case DenialReason::kKey: return start + "no permission to touch the specified keys";
+    case DenialReason::kChannel: return start + "no permission to access one of the channels used as arguments";
+    default: return start + "no permission to execute the command or subcommand";
   }
 }
 

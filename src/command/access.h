@@ -21,8 +21,7 @@ namespace cairn {
 Catalogue MakeCatalogue(const CommandTable& table);
 
 // No reason when one of the user's selectors allows all of the call.
-Denial CheckAccess(const AclUser& user, const Command& command,
-                   std::span<const std::string_view> argv);
+Denial CheckAccess(const AclUser& user, const Command& command, std::span<const std::string_view> argv);
 // The same for who the session is; one without an account may do everything. Thread: the session's worker.
 Denial CheckAccess(Session& session, const Command& command, std::span<const std::string_view> argv);
 
@@ -30,8 +29,7 @@ Denial CheckAccess(Session& session, const Command& command, std::span<const std
 bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv);
 
 // What was denied: the command's name, or the key or channel.
-std::string_view DeniedObject(const Denial& denial, const Command& command,
-                              std::span<const std::string_view> argv);
+std::string_view DeniedObject(const Denial& denial, const Command& command, std::span<const std::string_view> argv);
 
 // Why `user` may not call the command, without an error code. The verbose text names a key or channel as well;
 // `object` is DeniedObject(). The last is the error reply to a queued call that EXEC finds to be no longer allowed.

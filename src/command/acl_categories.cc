@@ -23,37 +23,23 @@ constexpr FlagImplies kFlags[] = {
 
 std::string_view CategoryOfGroup(Group group) {
   switch (group) {
-    case Group::kGeneric:
-      return "keyspace";
-    case Group::kString:
-      return "string";
-    case Group::kList:
-      return "list";
-    case Group::kSet:
-      return "set";
-    case Group::kSortedSet:
-      return "sortedset";
-    case Group::kHash:
-      return "hash";
-    case Group::kTransactions:
-      return "transaction";
-    case Group::kConnection:
-      return "connection";
-    case Group::kScripting:
-      return "scripting";
-    case Group::kHyperloglog:
-      return "hyperloglog";
-    case Group::kGeo:
-      return "geo";
-    case Group::kStream:
-      return "stream";
-    case Group::kBitmap:
-      return "bitmap";
+    case Group::kGeneric: return "keyspace";
+    case Group::kString: return "string";
+    case Group::kList: return "list";
+    case Group::kSet: return "set";
+    case Group::kSortedSet: return "sortedset";
+    case Group::kHash: return "hash";
+    case Group::kTransactions: return "transaction";
+    case Group::kConnection: return "connection";
+    case Group::kScripting: return "scripting";
+    case Group::kHyperloglog: return "hyperloglog";
+    case Group::kGeo: return "geo";
+    case Group::kStream: return "stream";
+    case Group::kBitmap: return "bitmap";
     case Group::kPubsub:
     case Group::kServer:
     case Group::kCluster:
-    case Group::kSentinel:
-      break;
+    case Group::kSentinel: break;
   }
   return {};
 }

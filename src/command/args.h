@@ -21,7 +21,7 @@ class Args {
   // `argv` includes the command's name; reading starts after it.
   explicit Args(std::span<const std::string_view> argv) : argv_(argv) {}
 
-  size_t size() const { return argv_.size(); }                            // the name included
+  size_t size() const { return argv_.size(); }  // the name included
   std::string_view operator[](size_t i) const { return argv_[i]; }
   std::span<const std::string_view> all() const { return argv_; }
   size_t position() const { return next_; }

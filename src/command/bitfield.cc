@@ -43,8 +43,7 @@ uint64_t ReadOffset(CommandContext& ctx, Args& args, FieldType type) {
   const int64_t limit = ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed);
   int64_t offset = 0;
   const int64_t width = by_fields ? type.bits : 1;
-  if (!number || __builtin_mul_overflow(*number, width, &offset) || offset < 0 ||
-      offset >> 3 >= limit) {
+  if (!number || __builtin_mul_overflow(*number, width, &offset) || offset < 0 || offset >> 3 >= limit) {
     args.Fail(kBadOffset);
     return 0;
   }
@@ -115,8 +114,7 @@ Result<bool> WriteStep(EditedString& text, const Step& step, Reply& reply) {
   std::string bytes = TRY(text.Read(place.first, place.size));
   const int64_t old = ReadField(bytes, place.bit, step.type);
   const bool adds = step.action == Action::kIncrement;
-  const auto fit = FitField(step.type, adds ? old : step.value, adds ? step.value : 0,
-                            step.overflow);
+  const auto fit = FitField(step.type, adds ? old : step.value, adds ? step.value : 0, step.overflow);
   if (!fit) {
     reply.Null();
     return false;
@@ -128,8 +126,8 @@ Result<bool> WriteStep(EditedString& text, const Step& step, Reply& reply) {
   return true;
 }
 
-Status ReplyFields(Keyspace& keys, const Key& key, const KeyEntry& entry,
-                   const std::vector<Step>& steps, Reply& reply) {
+Status ReplyFields(Keyspace& keys, const Key& key, const KeyEntry& entry, const std::vector<Step>& steps,
+                   Reply& reply) {
   reply.Array(steps.size());
   for (const Step& step : steps) {
     const FieldPlace place(step);
@@ -194,6 +192,7 @@ uint16_t KeyFlagsOfBitfield(std::span<const std::string_view> argv) {
   return kRO | kAccess;
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "bitfield", .arity = -2, .flags = kWrite | kDenyOom,
      .keys = {{.flags = kRW | kAccess | kUpdate | kVariableFlags,
@@ -210,6 +209,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Reads integers of any width within a string",
      .complexity = "O(1) per integer", .syntax = "key [GET encoding offset [GET encoding offset ...]]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -294,6 +294,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "setbit", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kAccess | kUpdate)},
      .run = SetBit, .group = Group::kBitmap, .since = "2.2.0",
@@ -316,6 +317,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Combines strings bit by bit and stores the result", .complexity = "O(n)",
      .syntax = "<AND | OR | XOR | NOT> destkey key [key ...]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -55,9 +55,8 @@ constexpr FlagName kKeyFlags[] = {
 };
 
 constexpr std::string_view kGroupNames[] = {
-    "generic", "string",       "list",       "set",    "sorted-set", "hash",
-    "pubsub",  "transactions", "connection", "server", "scripting",  "hyperloglog",
-    "cluster", "sentinel",     "geo",        "stream", "bitmap",
+    "generic", "string",    "list",        "set",     "sorted-set", "hash", "pubsub", "transactions", "connection",
+    "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap",
 };
 
 void ReplyFlags(uint64_t flags, std::span<const FlagName> names, Reply& reply) {

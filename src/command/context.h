@@ -47,9 +47,7 @@ class CommandContext {
 
   // An argument that stands for something else when the command, after MustBlock, is run again: what `$` meant
   // when it was said.
-  void ReplaceWhenParked(size_t position, std::string text) {
-    replaced_.emplace_back(position, std::move(text));
-  }
+  void ReplaceWhenParked(size_t position, std::string text) { replaced_.emplace_back(position, std::move(text)); }
   std::vector<std::pair<size_t, std::string>> TakeReplaced() { return std::move(replaced_); }
 
   // Who waits for keys; for WATCH and EXEC.
@@ -73,7 +71,8 @@ class CommandContext {
   // The event alone, in the selected database or in database `db`.
   void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
   void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
-    if (txn_.effects().interest() & (of | kInterestInKeys)) [[unlikely]] TellOthers(db, of, event, key);
+    if (txn_.effects().interest() & (of | kInterestInKeys)) [[unlikely]]
+      TellOthers(db, of, event, key);
   }
   // Databases were emptied.
   void TellFlushed();

@@ -76,6 +76,7 @@ Status SwapDb(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "randomkey",
      .arity = 1,
@@ -103,6 +104,7 @@ constexpr CommandRow kRows[] = {
      .group = Group::kServer, .since = "4.0.0", .summary = "Exchanges the keys of two databases.",
      .complexity = "O(1)", .syntax = "index1 index2", .acl = "keyspace dangerous"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -20,8 +20,7 @@ inline Result<int> ParseDatabase(CommandContext& ctx, Args& args) {
   const int64_t db = args.Integer();
   TRY(args.Check());
   if (db < INT32_MIN || db > INT32_MAX) {
-    return Status::Reply(
-        "ERR value is out of range, value must between -2147483648 and 2147483647");
+    return Status::Reply("ERR value is out of range, value must between -2147483648 and 2147483647");
   }
   if (db < 0 || db >= ctx.txn().store().databases().size()) return Status::Reply(errors::kDbIndexRange);
   return static_cast<int>(db);

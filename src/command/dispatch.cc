@@ -22,14 +22,11 @@ constexpr int kMostTries = 8;
 std::string OnlyListens(const Command& command) {
   std::string text("ERR Can't execute '");
   text.append(command.full_name());
-  return text.append(
-      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
+  return text.append("': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
 }
 
 // Whether the deletion of a key unblocks the command: XREADGROUP's reply is an error then.
-bool UnblocksOnNoKey(const Command& command) {
-  return command.row().awaits == Type::kNone && command.Has(kWrite);
-}
+bool UnblocksOnNoKey(const Command& command) { return command.row().awaits == Type::kNone && command.Has(kWrite); }
 
 }  // namespace
 
@@ -39,7 +36,7 @@ struct Dispatcher::Call {
   std::span<const std::string_view> argv;
   const Command* command = nullptr;
   bool rerun = false;
-  bool is_gated = false;  // by the state of the server; not what a primary says
+  bool is_gated = false;    // by the state of the server; not what a primary says
   bool on_replica = false;  // when it began
   bool refused_late = false;
   bool keeps_writes = false;  // it parks, and what it has written stays
@@ -164,8 +161,8 @@ void Dispatcher::Enqueue(const Call& call, Reply& reply) {
 
 // ---- locks
 
-bool Dispatcher::AddStripes(CommandWorker& worker, const Command& command,
-                            std::span<const std::string_view> argv, bool reads_too) {
+bool Dispatcher::AddStripes(CommandWorker& worker, const Command& command, std::span<const std::string_view> argv,
+                            bool reads_too) {
   if (command.Has(kLockAll)) return false;
   const bool writes_maybe = command.Has(kRunsScript) && !command.Has(kReadonly);
   const bool locks = reads_too || writes_maybe || command.flags() & (kWrite | kKeepsAnswer);

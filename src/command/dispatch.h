@@ -45,14 +45,14 @@ enum class Verdict : unsigned char {
 
 struct Outcome {
   Verdict verdict = Verdict::kDone;
-  const Command* command = nullptr;  // null: unknown
-  bool rejected = false;             // refused by a gate
-  bool queued = false;               // put aside for EXEC
-  bool failed = false;               // ran and answered an error
-  bool wrote = false;                // its changes are in the tick: the reply must wait for the commit
-  bool is_uncommitted = false;       // it answers of what is not committed yet, or has announced something: likewise
-  bool wakes = false;                // it touched a key somebody is parked on: end the tick now
-  std::vector<QueuedCommand> ran;    // EXEC: what it ran
+  const Command* command = nullptr;     // null: unknown
+  bool rejected = false;                // refused by a gate
+  bool queued = false;                  // put aside for EXEC
+  bool failed = false;                  // ran and answered an error
+  bool wrote = false;                   // its changes are in the tick: the reply must wait for the commit
+  bool is_uncommitted = false;          // it answers of what is not committed yet, or has announced something: likewise
+  bool wakes = false;                   // it touched a key somebody is parked on: end the tick now
+  std::vector<QueuedCommand> ran;       // EXEC: what it ran
   std::unique_ptr<ScriptCalls> called;  // what its scripts called; null: nothing
 };
 

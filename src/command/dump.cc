@@ -54,8 +54,8 @@ Status Dump(CommandContext& ctx, Args& args, Reply& reply) {
 
 struct RestoreOptions {
   bool replace = false;
-  bool absolute = false;          // the TTL is a time
-  std::optional<int64_t> idle_s;  // how long ago the key was last used
+  bool absolute = false;             // the TTL is a time
+  std::optional<int64_t> idle_s;     // how long ago the key was last used
   std::optional<int64_t> frequency;  // of use (RowCache::Frequency)
 };
 
@@ -89,16 +89,14 @@ Result<int64_t> ParseExpiry(std::string_view text, bool absolute, int64_t now_ms
   if (*ttl == 0) return kNoExpiry;
   if (absolute) return *ttl;
   // A TTL beyond the end of time wraps around and has passed, as in Redis.
-  const int64_t when =
-      static_cast<int64_t>(static_cast<uint64_t>(*ttl) + static_cast<uint64_t>(now_ms));
+  const int64_t when = static_cast<int64_t>(static_cast<uint64_t>(*ttl) + static_cast<uint64_t>(now_ms));
   return when < 0 ? 0 : when;
 }
 
 Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
   const auto bytes = StripDumpFooter(payload, limits.skips_payload_checksums);
   if (!bytes) return Status::Reply(kBadFooter);
-  RdbReader reader(
-      *bytes, static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed)));
+  RdbReader reader(*bytes, static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed)));
   Result<RdbValue> value = ReadRdbValue(reader);
   if (value.ok() && reader.left() == 0) return value;
   const std::string reason = value.ok() ? "something follows the value" : std::string(value.status().text());
@@ -159,6 +157,7 @@ constexpr std::string_view kRestoreSyntax =
     "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]";
 constexpr std::string_view kRestoreComplexity = "O(N) with N the size of the payload";
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "dump", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = Dump,
      .since = "2.6.0", .summary = "Returns the value under a key as bytes that RESTORE takes.",
@@ -172,6 +171,7 @@ constexpr CommandRow kRows[] = {
      .summary = "RESTORE for keys on their way between the nodes of a cluster.",
      .complexity = kRestoreComplexity, .syntax = kRestoreSyntax, .acl = "keyspace dangerous"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -60,14 +60,12 @@ Result<ExpireConditions> ParseConditions(Args& args) {
 }
 
 // The deadline as Unix time in ms. It may lie in the past, even before 1970.
-Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit unit,
-                              Origin origin) {
+Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit unit, Origin origin) {
   const auto number = ParseInt64(text);
   if (!number) return Status::Reply(errors::kNotAnInteger);
   int64_t when = *number;
-  const bool overflows =
-      (unit == Unit::kSeconds && __builtin_mul_overflow(when, 1000, &when)) ||
-      (origin == Origin::kNow && __builtin_add_overflow(when, ctx.now_ms(), &when));
+  const bool overflows = (unit == Unit::kSeconds && __builtin_mul_overflow(when, 1000, &when)) ||
+                         (origin == Origin::kNow && __builtin_add_overflow(when, ctx.now_ms(), &when));
   if (overflows) return Status::Reply(errors::InvalidExpire(ctx.command().full_name()));
   return when;
 }
@@ -151,8 +149,7 @@ Status TellDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Or
   }
   const int64_t when = entry.expire_ms() - (origin == Origin::kNow ? ctx.now_ms() : 0);
   const auto milliseconds = static_cast<uint64_t>(std::max<int64_t>(when, 0));
-  reply.Integer(
-      static_cast<int64_t>(unit == Unit::kSeconds ? (milliseconds + 500) / 1000 : milliseconds));
+  reply.Integer(static_cast<int64_t>(unit == Unit::kSeconds ? (milliseconds + 500) / 1000 : milliseconds));
   return Ok();
 }
 
@@ -176,6 +173,7 @@ Status PExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
   return TellDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kEpoch);
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "expire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
      .run = Expire, .since = "1.0.0", .summary = "Lets a key expire after some seconds.",
@@ -208,6 +206,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Returns the Unix time in milliseconds at which a key expires.",
      .complexity = "O(1)", .syntax = "key"},
 };
+// clang-format on
 
 }  // namespace
 

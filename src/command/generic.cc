@@ -43,14 +43,10 @@ Status CountExisting(CommandContext& ctx, Args& args, Reply& reply, Access acces
 }
 
 // EXISTS key [key ...]
-Status Exists(CommandContext& ctx, Args& args, Reply& reply) {
-  return CountExisting(ctx, args, reply, Access::kPeek);
-}
+Status Exists(CommandContext& ctx, Args& args, Reply& reply) { return CountExisting(ctx, args, reply, Access::kPeek); }
 
 // TOUCH key [key ...]
-Status Touch(CommandContext& ctx, Args& args, Reply& reply) {
-  return CountExisting(ctx, args, reply, Access::kUse);
-}
+Status Touch(CommandContext& ctx, Args& args, Reply& reply) { return CountExisting(ctx, args, reply, Access::kUse); }
 
 // TYPE key
 Status TypeOf(CommandContext& ctx, Args& args, Reply& reply) {
@@ -160,6 +156,7 @@ Status Copy(CommandContext& ctx, Args& args, Reply& reply) {
 
 constexpr std::string_view kSumOverShards = "request_policy:multi_shard response_policy:agg_sum";
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "del", .arity = -2, .flags = kWrite, .keys = {KeysToEnd(kRM | kDelete)}, .run = Del,
      .since = "1.0.0", .summary = "Deletes keys.", .complexity = "O(N) with N the number of keys",
@@ -197,6 +194,7 @@ constexpr CommandRow kRows[] = {
      .run = MoveKey, .since = "1.0.0", .summary = "Moves a key to another database.",
      .complexity = "O(1)", .syntax = "key db"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -16,8 +16,7 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kBadUnit =
-    "ERR unsupported unit provided. please use M, KM, FT, MI";
+constexpr std::string_view kBadUnit = "ERR unsupported unit provided. please use M, KM, FT, MI";
 
 struct AddOptions {
   AddRules rules;
@@ -149,6 +148,7 @@ void ReplyCoordinate(Reply& reply, double coordinate) {
   }
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "geoadd", .arity = -5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kUpdate)},
      .run = GeoAdd, .group = Group::kGeo, .since = "3.2.0",
@@ -169,6 +169,7 @@ constexpr CommandRow kRows[] = {
      .summary = "The longitudes and latitudes of places", .complexity = "O(1) per member",
      .syntax = "key [member [member ...]]"},
 };
+// clang-format on
 
 }  // namespace
 
@@ -178,8 +179,8 @@ Result<GeoPoint> ReadGeoPoint(Args& args) {
   point.latitude = args.Float();
   TRY(args.Check());
   if (point.IsValid()) return point;
-  return Status::Reply(fmt::format("ERR invalid longitude,latitude pair {:.6f},{:.6f}",
-                                   point.longitude, point.latitude));
+  return Status::Reply(
+      fmt::format("ERR invalid longitude,latitude pair {:.6f},{:.6f}", point.longitude, point.latitude));
 }
 
 Result<double> ReadGeoUnit(Args& args) {

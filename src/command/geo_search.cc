@@ -26,8 +26,8 @@ constexpr std::string_view kAnyAlone = "ERR the ANY argument requires COUNT argu
 enum class From : uint8_t { kPoint, kMember, kOptions };
 struct Form {
   From from;
-  bool stores;        // into the first key, GEOSEARCHSTORE
-  bool may_store;     // STORE, STOREDIST
+  bool stores;     // into the first key, GEOSEARCHSTORE
+  bool may_store;  // STORE, STOREDIST
 };
 
 enum class Order : uint8_t { kNone, kNearest, kFarthest };
@@ -168,13 +168,11 @@ Status CheckOptions(const Args& args, const Form& form, const Search& search) {
   const bool with_any = search.with_distance || search.with_hash || search.with_point;
   if (search.target && with_any) {
     const std::string who = form.stores ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS";
-    return Status::Reply("ERR " + who +
-                         " is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
+    return Status::Reply("ERR " + who + " is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
   }
   const std::string name(errors::Shown(args[0]));
   if (form.from == From::kOptions && !search.has_center) {
-    return Status::Reply("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " +
-                         name);
+    return Status::Reply("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " + name);
   }
   if (form.from == From::kOptions && !search.has_shape) {
     return Status::Reply("ERR exactly one of BYRADIUS and BYBOX can be specified for " + name);
@@ -213,13 +211,10 @@ Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
   for (const GeoCell& cell : CellsAround(search.shape)) {
     if (hits.size() >= limit) break;
     ZsetRange range{.by = ZsetRange::By::kScore};
-    range.scores = {.min = static_cast<double>(cell.min),
-                    .max = static_cast<double>(cell.max),
-                    .max_exclusive = true};
+    range.scores = {.min = static_cast<double>(cell.min), .max = static_cast<double>(cell.max), .max_exclusive = true};
     TRY(zset.ForEach(range, [&](std::string_view member, double score) -> Result<bool> {
       const std::optional<GeoPoint> point = GeoPointOf(score);
-      const std::optional<double> distance =
-          point ? search.shape.DistanceWithin(*point) : std::nullopt;
+      const std::optional<double> distance = point ? search.shape.DistanceWithin(*point) : std::nullopt;
       if (distance) hits.push_back({std::string(member), *point, *distance, score});
       return hits.size() < limit;
     }));
@@ -318,9 +313,9 @@ Status GeoRadiusByMemberRo(CommandContext& ctx, Args& args, Reply& reply) {
   return RunSearch(ctx, args, reply, {From::kMember, false, false});
 }
 
-constexpr std::string_view kSearchCost =
-    "O(N+M*log(M)) with N the places in the cells around and M those found";
+constexpr std::string_view kSearchCost = "O(N+M*log(M)) with N the places in the cells around and M those found";
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "geosearch", .arity = -7, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = GeoSearch, .group = Group::kGeo, .since = "6.2.0",
@@ -376,6 +371,7 @@ constexpr CommandRow kRows[] = {
      .deprecated_since = "6.2.0",
      .replaced_by = "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments"},
 };
+// clang-format on
 
 }  // namespace
 

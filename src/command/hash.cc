@@ -204,6 +204,7 @@ Status HIncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "hset", .arity = -4, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kUpdate)}, .run = HSet, .group = Group::kHash, .since = "2.0.0",
@@ -253,6 +254,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Adds a floating point number to a field's value; a missing field counts as 0.",
      .complexity = "O(1)", .syntax = "key field increment"},
 };
+// clang-format on
 
 }  // namespace
 

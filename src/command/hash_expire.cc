@@ -24,17 +24,14 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kNoFields =
-    "ERR Mandatory argument FIELDS is missing or not at the right position";
+constexpr std::string_view kNoFields = "ERR Mandatory argument FIELDS is missing or not at the right position";
 constexpr std::string_view kBadCount = "ERR Number of fields must be a positive integer";
 constexpr std::string_view kBadExpireCount = "ERR Parameter `numFields` should be greater than 0";
 constexpr std::string_view kBadSetCount = "ERR invalid number of fields";
-constexpr std::string_view kOtherCount =
-    "ERR The `numfields` parameter must match the number of arguments";
+constexpr std::string_view kOtherCount = "ERR The `numfields` parameter must match the number of arguments";
 constexpr std::string_view kNegative = "ERR invalid expire time, must be >= 0";
 constexpr std::string_view kOneCondition = "ERR Only one of FXX or FNX arguments can be specified";
-constexpr std::string_view kOneTime =
-    "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified";
+constexpr std::string_view kOneTime = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified";
 constexpr std::string_view kNoTime = "ERR missing expire time";
 
 // The last time a field can have.
@@ -403,21 +400,34 @@ constexpr std::string_view kPerField = "O(N) with N the number of fields given";
 
 constexpr CommandRow ExpireRow(std::string_view name, CommandFunction run, std::string_view summary,
                                std::string_view syntax) {
-  return {.name = name, .arity = -6, .flags = kWrite | kDenyOom | kFast,
-          .keys = {OneKey(kRW | kUpdate)}, .run = run, .group = Group::kHash, .since = "7.4.0",
-          .summary = summary, .complexity = kPerField, .syntax = syntax};
+  return {.name = name,
+          .arity = -6,
+          .flags = kWrite | kDenyOom | kFast,
+          .keys = {OneKey(kRW | kUpdate)},
+          .run = run,
+          .group = Group::kHash,
+          .since = "7.4.0",
+          .summary = summary,
+          .complexity = kPerField,
+          .syntax = syntax};
 }
 
 constexpr CommandRow TtlRow(std::string_view name, CommandFunction run, std::string_view summary) {
-  return {.name = name, .arity = -5, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
-          .run = run, .group = Group::kHash, .since = "7.4.0", .summary = summary,
-          .complexity = kPerField, .syntax = "key FIELDS numfields:integer field [field ...]",
+  return {.name = name,
+          .arity = -5,
+          .flags = kReadonly | kFast,
+          .keys = {OneKey(kRO | kAccess)},
+          .run = run,
+          .group = Group::kHash,
+          .since = "7.4.0",
+          .summary = summary,
+          .complexity = kPerField,
+          .syntax = "key FIELDS numfields:integer field [field ...]",
           .tips = name == "httl" || name == "hpttl" ? "nondeterministic_output" : ""};
 }
 
 constexpr CommandRow kRows[] = {
-    ExpireRow("hexpire", HExpire<Unit::kSeconds, Since::kNow>,
-              "Lets fields of a hash be gone after some seconds.",
+    ExpireRow("hexpire", HExpire<Unit::kSeconds, Since::kNow>, "Lets fields of a hash be gone after some seconds.",
               "key seconds:integer [NX | XX | GT | LT] FIELDS numfields:integer field [field ...]"),
     ExpireRow("hpexpire", HExpire<Unit::kMilliseconds, Since::kNow>,
               "Lets fields of a hash be gone after some milliseconds.",
@@ -430,31 +440,53 @@ constexpr CommandRow kRows[] = {
               "Lets fields of a hash be gone at a Unix time in milliseconds.",
               "key unix-time-milliseconds:unix-time [NX | XX | GT | LT] FIELDS numfields:integer "
               "field [field ...]"),
-    TtlRow("httl", HTtl<Unit::kSeconds, Since::kNow>,
-           "Returns after how many seconds fields of a hash are gone."),
+    TtlRow("httl", HTtl<Unit::kSeconds, Since::kNow>, "Returns after how many seconds fields of a hash are gone."),
     TtlRow("hpttl", HTtl<Unit::kMilliseconds, Since::kNow>,
            "Returns after how many milliseconds fields of a hash are gone."),
     TtlRow("hexpiretime", HTtl<Unit::kSeconds, Since::kEpoch>,
            "Returns the Unix times in seconds at which fields of a hash are gone."),
     TtlRow("hpexpiretime", HTtl<Unit::kMilliseconds, Since::kEpoch>,
            "Returns the Unix times in milliseconds at which fields of a hash are gone."),
-    {.name = "hpersist", .arity = -5, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = HPersist, .group = Group::kHash, .since = "7.4.0",
-     .summary = "Lets fields of a hash stay.", .complexity = kPerField,
+    {.name = "hpersist",
+     .arity = -5,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = HPersist,
+     .group = Group::kHash,
+     .since = "7.4.0",
+     .summary = "Lets fields of a hash stay.",
+     .complexity = kPerField,
      .syntax = "key FIELDS numfields:integer field [field ...]"},
-    {.name = "hgetdel", .arity = -5, .flags = kWrite | kFast,
-     .keys = {OneKey(kRW | kAccess | kDelete)}, .run = HGetDel, .group = Group::kHash,
-     .since = "8.0.0", .summary = "Returns the values of fields of a hash and deletes them.",
-     .complexity = kPerField, .syntax = "key FIELDS numfields:integer field [field ...]"},
-    {.name = "hgetex", .arity = -5, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = HGetEx, .group = Group::kHash, .since = "8.0.0",
+    {.name = "hgetdel",
+     .arity = -5,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = HGetDel,
+     .group = Group::kHash,
+     .since = "8.0.0",
+     .summary = "Returns the values of fields of a hash and deletes them.",
+     .complexity = kPerField,
+     .syntax = "key FIELDS numfields:integer field [field ...]"},
+    {.name = "hgetex",
+     .arity = -5,
+     .flags = kWrite | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = HGetEx,
+     .group = Group::kHash,
+     .since = "8.0.0",
      .summary = "Returns the values of fields of a hash and says when they are gone.",
      .complexity = kPerField,
      .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | PERSIST] FIELDS numfields:integer field [field ...]"},
-    {.name = "hsetex", .arity = -6, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kUpdate)}, .run = HSetEx, .group = Group::kHash, .since = "8.0.0",
-     .summary = "Sets fields of a hash and says when they are gone.", .complexity = kPerField,
+    {.name = "hsetex",
+     .arity = -6,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {OneKey(kRW | kUpdate)},
+     .run = HSetEx,
+     .group = Group::kHash,
+     .since = "8.0.0",
+     .summary = "Sets fields of a hash and says when they are gone.",
+     .complexity = kPerField,
      .syntax = "key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | KEEPTTL] FIELDS numfields:integer field value "
                "[field value ...]"},

@@ -41,19 +41,13 @@ Status ReplyAll(CommandContext& ctx, Args& args, Reply& reply, unsigned parts) {
 }
 
 // HGETALL key
-Status HGetAll(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyAll(ctx, args, reply, kFields | kValues);
-}
+Status HGetAll(CommandContext& ctx, Args& args, Reply& reply) { return ReplyAll(ctx, args, reply, kFields | kValues); }
 
 // HKEYS key
-Status HKeys(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyAll(ctx, args, reply, kFields);
-}
+Status HKeys(CommandContext& ctx, Args& args, Reply& reply) { return ReplyAll(ctx, args, reply, kFields); }
 
 // HVALS key
-Status HVals(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyAll(ctx, args, reply, kValues);
-}
+Status HVals(CommandContext& ctx, Args& args, Reply& reply) { return ReplyAll(ctx, args, reply, kValues); }
 
 // HSCAN key cursor [MATCH pattern] [COUNT count]
 Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
@@ -91,9 +85,7 @@ class FieldReplies {
 
   const Reply& reply() const { return reply_; }
   bool with_values() const { return with_values_; }
-  void Begin(uint64_t count) {
-    reply_.Array(with_values_ && reply_.protocol() == 2 ? count * 2 : count);
-  }
+  void Begin(uint64_t count) { reply_.Array(with_values_ && reply_.protocol() == 2 ? count * 2 : count); }
   void Add(std::string_view field, std::string_view value) {
     if (with_values_ && reply_.protocol() == 3) reply_.Array(2);
     reply_.Bulk(field);
@@ -124,17 +116,15 @@ Status ReplyDistinct(const Hash& hash, uint64_t count, Random& random, FieldRepl
   }
   const auto ranks = SampleRanks(hash.size(), std::min(count, hash.size()), random);
   replies.Begin(ranks.size());
-  return hash.ForEachRank(
-      ranks, replies.with_values(),
-      [&replies](std::string_view field, std::string_view value) -> Result<bool> {
-        replies.Add(field, value);
-        return true;
-      });
+  return hash.ForEachRank(ranks, replies.with_values(),
+                          [&replies](std::string_view field, std::string_view value) -> Result<bool> {
+                            replies.Add(field, value);
+                            return true;
+                          });
 }
 
 // Every draw is from all fields, whatever came before.
-Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& ctx,
-                  FieldReplies& replies) {
+Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& ctx, FieldReplies& replies) {
   const bool reads_all = hash.MayHaveDue() || sample.ReadsAll(hash.size());
   const std::vector<FieldPair> pairs = reads_all ? TRY(ReadPairs(hash)) : std::vector<FieldPair>();
   const uint64_t size = reads_all ? pairs.size() : hash.size();
@@ -156,8 +146,7 @@ Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& c
 Result<bool> ParseWithValues(Args& args, const SampleCount& sample) {
   const bool with_values = args.Keyword("withvalues");
   TRY(args.Done());
-  if (with_values && sample.count > INT64_MAX / 2)
-    return Status::Reply("ERR value is out of range");
+  if (with_values && sample.count > INT64_MAX / 2) return Status::Reply("ERR value is out of range");
   return with_values;
 }
 
@@ -194,6 +183,7 @@ Status HRandField(CommandContext& ctx, Args& args, Reply& reply) {
   return ReplyDistinct(hash, sample.count, ctx.random(), replies);
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "hgetall", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = HGetAll, .group = Group::kHash, .since = "2.0.0",
@@ -219,6 +209,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N log M) with N the number of fields returned, M that of the hash",
      .syntax = "key [count [WITHVALUES]]", .tips = "nondeterministic_output"},
 };
+// clang-format on
 
 }  // namespace
 

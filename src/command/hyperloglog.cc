@@ -39,8 +39,7 @@ Result<Found> Find(Keyspace& keys, std::string_view name) {
 }
 
 Status Write(Keyspace& keys, const Found& found, const HyperLogLog& value) {
-  return WriteBytes(keys, found.key, found.entry, value.bytes(), found.entry.expire_ms(),
-                    Origin::kEdited);
+  return WriteBytes(keys, found.key, found.entry, value.bytes(), found.entry.expire_ms(), Origin::kEdited);
 }
 
 uint64_t SparseMax(CommandContext& ctx) {
@@ -168,8 +167,7 @@ Status PfDebug(CommandContext& ctx, Args& args, Reply& reply) {
   } else if (EqualsIgnoreCase(subcommand, "encoding")) {
     reply.Simple(was_dense ? "dense" : "sparse");
   } else {
-    return Status::Reply("ERR Unknown PFDEBUG subcommand '" +
-                         std::string(errors::Shown(subcommand)) + "'");
+    return Status::Reply("ERR Unknown PFDEBUG subcommand '" + std::string(errors::Shown(subcommand)) + "'");
   }
   return Ok();
 }
@@ -189,16 +187,14 @@ Status CheckRegisters(Random& random) {
     if (!value.MergeInto(kept)) return Status::Reply(kCorrupt);
     const auto wrong = std::mismatch(expected.begin(), expected.end(), kept.begin());
     if (wrong.first == expected.end()) continue;
-    return Status::Reply("ERR TESTFAILED Register " +
-                         std::to_string(wrong.first - expected.begin()) + " should be " +
+    return Status::Reply("ERR TESTFAILED Register " + std::to_string(wrong.first - expected.begin()) + " should be " +
                          std::to_string(*wrong.first) + " but is " + std::to_string(*wrong.second));
   }
   return Ok();
 }
 
 // Whether both encodings give the same estimate of `count` elements, and not too wrong a one.
-Status CheckEstimates(const HyperLogLog& dense, const HyperLogLog& other, uint64_t count,
-                      uint64_t sparse_max) {
+Status CheckEstimates(const HyperLogLog& dense, const HyperLogLog& other, uint64_t count, uint64_t sparse_max) {
   if (count < sparse_max / 2 && other.IsDense()) {
     return Status::Reply("ERR TESTFAILED sparse encoding not used");
   }
@@ -238,6 +234,7 @@ Status PfSelfTest(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "pfadd", .arity = -2, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kInsert)}, .run = PfAdd, .group = Group::kHyperloglog, .since = "2.8.9",
@@ -267,6 +264,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Checks the registers and the estimate", .complexity = "O(1), seconds",
      .syntax = ""},
 };
+// clang-format on
 
 }  // namespace
 

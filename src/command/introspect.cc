@@ -190,6 +190,7 @@ Status CommandHelp(CommandContext&, Args&, Reply& reply) {
 
 constexpr uint32_t kAlways = kLoading | kStale;
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "count", .arity = 2, .flags = kAlways, .run = CommandCount, .group = Group::kServer,
      .since = "2.8.13", .summary = "Returns the number of commands.", .complexity = "O(1)",
@@ -221,12 +222,20 @@ constexpr CommandRow kSubcommandRows[] = {
      .syntax = "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]",
      .acl = "connection", .tips = "nondeterministic_output_order"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "command", .arity = -1, .flags = kAlways | kSubcommands, .run = DescribeAll,
-     .group = Group::kServer, .since = "2.8.13", .summary = "Returns details of all commands.",
-     .complexity = "O(N) with N the number of commands", .acl = "connection",
-     .tips = "nondeterministic_output_order", .subcommands = kSubcommandRows},
+    {.name = "command",
+     .arity = -1,
+     .flags = kAlways | kSubcommands,
+     .run = DescribeAll,
+     .group = Group::kServer,
+     .since = "2.8.13",
+     .summary = "Returns details of all commands.",
+     .complexity = "O(N) with N the number of commands",
+     .acl = "connection",
+     .tips = "nondeterministic_output_order",
+     .subcommands = kSubcommandRows},
 };
 
 }  // namespace

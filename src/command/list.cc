@@ -33,32 +33,23 @@ Status Push(CommandContext& ctx, Args& args, Reply& reply, ListEnd end, bool onl
 }
 
 // LPUSH key element [element ...]
-Status LPush(CommandContext& ctx, Args& args, Reply& reply) {
-  return Push(ctx, args, reply, ListEnd::kHead, false);
-}
+Status LPush(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kHead, false); }
 
 // RPUSH key element [element ...]
-Status RPush(CommandContext& ctx, Args& args, Reply& reply) {
-  return Push(ctx, args, reply, ListEnd::kTail, false);
-}
+Status RPush(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kTail, false); }
 
 // LPUSHX key element [element ...]
-Status LPushX(CommandContext& ctx, Args& args, Reply& reply) {
-  return Push(ctx, args, reply, ListEnd::kHead, true);
-}
+Status LPushX(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kHead, true); }
 
 // RPUSHX key element [element ...]
-Status RPushX(CommandContext& ctx, Args& args, Reply& reply) {
-  return Push(ctx, args, reply, ListEnd::kTail, true);
-}
+Status RPushX(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kTail, true); }
 
 // key [count]
 Status Pop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
   if (args.size() > 3) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
   const std::string_view name = args.Bytes();
   std::optional<uint64_t> count;
-  if (args.More())
-    count = static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, errors::kNotPositive));
+  if (args.More()) count = static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, errors::kNotPositive));
   TRY(args.Done());
 
   Keyspace keys = ctx.keys();
@@ -84,14 +75,10 @@ Status Pop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
 }
 
 // LPOP key [count]
-Status LPop(CommandContext& ctx, Args& args, Reply& reply) {
-  return Pop(ctx, args, reply, ListEnd::kHead);
-}
+Status LPop(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, ListEnd::kHead); }
 
 // RPOP key [count]
-Status RPop(CommandContext& ctx, Args& args, Reply& reply) {
-  return Pop(ctx, args, reply, ListEnd::kTail);
-}
+Status RPop(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, ListEnd::kTail); }
 
 // LLEN key
 Status LLen(CommandContext& ctx, Args& args, Reply& reply) {
@@ -199,6 +186,7 @@ Status LTrim(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "lpush", .arity = -3, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kInsert)}, .run = LPush, .group = Group::kList, .since = "1.0.0",
@@ -253,6 +241,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N) with N the number of elements removed or kept, whichever is less",
      .syntax = "key start:integer stop:integer"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -34,14 +34,10 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
 }
 
 // BLPOP key [key ...] timeout
-Status BLPop(CommandContext& ctx, Args& args, Reply& reply) {
-  return BlockingPop(ctx, args, reply, ListEnd::kHead);
-}
+Status BLPop(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, ListEnd::kHead); }
 
 // BRPOP key [key ...] timeout
-Status BRPop(CommandContext& ctx, Args& args, Reply& reply) {
-  return BlockingPop(ctx, args, reply, ListEnd::kTail);
-}
+Status BRPop(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, ListEnd::kTail); }
 
 // BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout
 Status BLMove(CommandContext& ctx, Args& args, Reply& reply) {
@@ -76,6 +72,7 @@ Status BLMPop(CommandContext& ctx, Args& args, Reply& reply) {
 
 constexpr uint32_t kBlockingWrite = kWrite | kBlocking;
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "blpop", .arity = -3, .flags = kBlockingWrite,
      .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BLPop,
@@ -111,6 +108,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N+M) with N the number of keys and M the number of elements taken",
      .syntax = "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", .awaits = Type::kList},
 };
+// clang-format on
 
 }  // namespace
 

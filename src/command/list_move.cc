@@ -30,8 +30,7 @@ ListEnd ReadListEnd(Args& args) {
 
 Result<PopManyArgs> ReadPopManyArgs(Args& args) {
   PopManyArgs pop;
-  const auto numkeys =
-      static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, "ERR numkeys should be greater than 0"));
+  const auto numkeys = static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, "ERR numkeys should be greater than 0"));
   if (numkeys >= args.left()) args.Fail(errors::kSyntax);
   TRY(args.Check());
   pop.keys = args.all().subspan(args.position(), numkeys);
@@ -39,15 +38,14 @@ Result<PopManyArgs> ReadPopManyArgs(Args& args) {
   pop.end = ReadListEnd(args);
   if (args.Keyword("COUNT")) {
     if (!args.More()) args.Fail(errors::kSyntax);
-    pop.count =
-        static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, "ERR count should be greater than 0"));
+    pop.count = static_cast<uint64_t>(args.IntegerIn(1, INT64_MAX, "ERR count should be greater than 0"));
   }
   TRY(args.Done());
   return pop;
 }
 
-Result<bool> MoveItem(CommandContext& ctx, std::string_view source, std::string_view destination,
-                      ListEnd from, ListEnd to, Reply& reply) {
+Result<bool> MoveItem(CommandContext& ctx, std::string_view source, std::string_view destination, ListEnd from,
+                      ListEnd to, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key source_key = keys.Name(source);
   List source_list(keys, source_key);
@@ -120,6 +118,7 @@ Status LMPop(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "lmove", .arity = 5, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)}, .run = LMove,
@@ -137,6 +136,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N+M) with N the number of keys and M the number of elements taken",
      .syntax = "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -37,8 +37,8 @@ Result<PopManyArgs> ReadPopManyArgs(Args& args);
 
 // Takes an item from one list, pushes it to another or the same, and replies with it. False, and no
 // reply, when the source does not exist.
-Result<bool> MoveItem(CommandContext& ctx, std::string_view source, std::string_view destination,
-                      ListEnd from, ListEnd to, Reply& reply);
+Result<bool> MoveItem(CommandContext& ctx, std::string_view source, std::string_view destination, ListEnd from,
+                      ListEnd to, Reply& reply);
 
 // Takes up to `count` items from the first list that exists and replies with the key and an array
 // of them. False, and no reply, when there is none.

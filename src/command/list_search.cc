@@ -43,8 +43,7 @@ Result<PositionOptions> ReadPositionOptions(Args& args) {
     if (has_value && args.Keyword("RANK")) {
       ReadRank(args, options);
     } else if (has_value && args.Keyword("COUNT")) {
-      options.count =
-          static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, "ERR COUNT can't be negative"));
+      options.count = static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, "ERR COUNT can't be negative"));
     } else if (has_value && args.Keyword("MAXLEN")) {
       const int64_t max_items = args.IntegerIn(0, INT64_MAX, "ERR MAXLEN can't be negative");
       options.max_items = max_items == 0 ? UINT64_MAX : static_cast<uint64_t>(max_items);
@@ -123,8 +122,7 @@ Status LRem(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(list.Open());
   uint64_t removed = 0;
   if (list.exists()) {
-    const uint64_t magnitude =
-        count < 0 ? -static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
+    const uint64_t magnitude = count < 0 ? -static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
     const uint64_t limit = count == 0 ? UINT64_MAX : magnitude;
     removed = TRY(list.Remove(element, count < 0 ? ListEnd::kTail : ListEnd::kHead, limit));
     if (removed > 0) {
@@ -137,6 +135,7 @@ Status LRem(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "lpos", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = LPos,
      .group = Group::kList, .since = "6.0.6",
@@ -154,6 +153,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N+M) with N the length of the list and M the number of elements removed",
      .syntax = "key count element"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -119,6 +119,7 @@ Status Unwatch(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "multi", .arity = 1,
      .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy | kNotQueued,
@@ -142,6 +143,7 @@ constexpr CommandRow kRows[] = {
      .run = Unwatch, .group = Group::kTransactions, .since = "2.2.0",
      .summary = "Forgets all watched keys", .complexity = "O(1)"},
 };
+// clang-format on
 
 }  // namespace
 

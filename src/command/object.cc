@@ -77,19 +77,16 @@ Status ObjectIdleTime(CommandContext& ctx, Args& args, Reply& reply) {
 // OBJECT HELP
 Status ObjectHelp(CommandContext&, Args&, Reply& reply) {
   static constexpr std::string_view kLines[] = {
-      "ENCODING <key>",
-      "    Return the name of the representation of the value under <key>.",
-      "FREQ <key>",
-      "    Return how often <key> was used lately, on a logarithmic scale.",
-      "IDLETIME <key>",
-      "    Return about how many seconds ago <key> was last used.",
-      "REFCOUNT <key>",
-      "    Return how many references there are to the value under <key>.",
+      "ENCODING <key>", "    Return the name of the representation of the value under <key>.",
+      "FREQ <key>",     "    Return how often <key> was used lately, on a logarithmic scale.",
+      "IDLETIME <key>", "    Return about how many seconds ago <key> was last used.",
+      "REFCOUNT <key>", "    Return how many references there are to the value under <key>.",
   };
   ReplyHelp(reply, "OBJECT", kLines);
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "encoding", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectEncoding,
      .since = "2.2.3", .summary = "Returns the name of a value's representation.", .complexity = "O(1)",
@@ -106,10 +103,15 @@ constexpr CommandRow kSubcommandRows[] = {
      .since = "2.2.3", .summary = "Returns the number of references to a value.", .complexity = "O(1)",
      .syntax = "key", .tips = "nondeterministic_output"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "object", .arity = -2, .flags = kSubcommands, .since = "2.2.3",
-     .summary = "Tells how a value is kept.", .complexity = "That of the subcommand",
+    {.name = "object",
+     .arity = -2,
+     .flags = kSubcommands,
+     .since = "2.2.3",
+     .summary = "Tells how a value is kept.",
+     .complexity = "That of the subcommand",
      .subcommands = kSubcommandRows},
 };
 

@@ -96,6 +96,7 @@ Status ZReplace(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "hreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
      .run = HReplace, .group = Group::kHash, .since = "7.2.0",
@@ -112,6 +113,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N*log(N)) with N the number of members given",
      .syntax = "key score:double member [score:double member ...]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -24,8 +24,7 @@ Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
   size_t shown = 0;
   uint64_t looked_at = 0;
   const auto visit = [&](std::string_view key, const Record& record) {
-    const bool wanted =
-        (!options.has_type || record.header.type == options.type) && options.Matches(key);
+    const bool wanted = (!options.has_type || record.header.type == options.type) && options.Matches(key);
     if (wanted) {
       found.Bulk(key);
       ++shown;
@@ -59,6 +58,7 @@ Status Keys(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "scan",
      .arity = -2,
@@ -80,6 +80,7 @@ constexpr CommandRow kRows[] = {
      .acl = "dangerous",
      .tips = "request_policy:all_shards nondeterministic_output_order"},
 };
+// clang-format on
 
 }  // namespace
 

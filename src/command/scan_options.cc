@@ -31,9 +31,7 @@ bool ReadCursor(std::string_view text, uint64_t& cursor) {
 
 }  // namespace
 
-bool ScanOptions::Matches(std::string_view name) const {
-  return !has_match || GlobMatches(pattern, name);
-}
+bool ScanOptions::Matches(std::string_view name) const { return !has_match || GlobMatches(pattern, name); }
 
 Result<uint64_t> ParseScanCursor(Args& args) {
   const std::string_view text = args.Bytes();

@@ -41,7 +41,7 @@ class Command;
 struct QueuedCommand {
   const Command* command;
   std::vector<std::string> argv;
-  Denial denial;  // found by EXEC, when the rules have changed since
+  Denial denial;      // found by EXEC, when the rules have changed since
   int64_t usec = 0;   // what EXEC's run of it took
   std::string error;  // what it answered, if that was an error
 };
@@ -142,11 +142,11 @@ class Login {
 
 // Copies, for other threads, of what only the session's worker may read; the worker keeps them up to date.
 struct ShownState {
-  std::atomic<int> protocol{2};                         // in which others push messages to it
+  std::atomic<int> protocol{2};                          // in which others push messages to it
   std::atomic<uint32_t> subscriptions[kChannelKinds]{};  // by ChannelKind
-  std::atomic<int> queued{-1};                          // commands put aside by MULTI; -1: none is open
-  std::atomic<uint32_t> tracking{0};                    // ShownTracking
-  std::atomic<int64_t> redirect{-1};                    // whom invalidations go to; 0: itself, -1: it does not track
+  std::atomic<int> queued{-1};                           // commands put aside by MULTI; -1: none is open
+  std::atomic<uint32_t> tracking{0};                     // ShownTracking
+  std::atomic<int64_t> redirect{-1};                     // whom invalidations go to; 0: itself, -1: it does not track
 };
 
 // When the client came and what it last did.
@@ -168,8 +168,8 @@ struct ClientBytes {
   std::atomic<uint64_t> queued_bytes{0};     // of MultiState
   std::atomic<uint64_t> listed_bytes{0};     // keys under WATCH, subscriptions, prefixes: ListedBytes of each
   std::atomic<uint64_t> tls_bytes{0};
-  std::atomic<uint64_t> stranger_bytes{0};   // of those, while it has not authenticated
-  std::atomic<uint64_t> counted_bytes{0};    // Session::memory_bytes() as of the last look
+  std::atomic<uint64_t> stranger_bytes{0};  // of those, while it has not authenticated
+  std::atomic<uint64_t> counted_bytes{0};   // Session::memory_bytes() as of the last look
 
   uint64_t allocated() const {
     return query_buffer_capacity + output_capacity + pushed_capacity + queued_bytes + listed_bytes + tls_bytes;
@@ -196,7 +196,7 @@ class Session : public ReplyRoom {
   Subscriptions subscriptions;
   TrackingMode tracking;
   RunningScript script;
-  bool is_primary = false; // a primary's stream: carried out whatever state the server is in
+  bool is_primary = false;  // a primary's stream: carried out whatever state the server is in
   // In RESP2 a subscriber may say little else, for a reply could not be told from a message.
   bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }
 
@@ -204,9 +204,9 @@ class Session : public ReplyRoom {
   std::atomic<int> db{0};
   ShownState shown;
   bool is_subscriber() const;
-  std::atomic<bool> is_monitor{false};         // MONITOR
-  std::atomic<bool> is_replica{false};         // PSYNC
-  std::atomic<bool> no_touch{false};           // CLIENT NO-TOUCH, NO-EVICT
+  std::atomic<bool> is_monitor{false};  // MONITOR
+  std::atomic<bool> is_replica{false};  // PSYNC
+  std::atomic<bool> no_touch{false};    // CLIENT NO-TOUCH, NO-EVICT
   std::atomic<bool> no_evict{false};
   ClientActivity activity;
   ClientBytes memory;
@@ -225,7 +225,7 @@ class Session : public ReplyRoom {
     blocking.command.reset();
   }
   std::atomic<CloseRequest> close{CloseRequest::kNone};
-  std::atomic<int64_t> paused_until_us{0};     // CLIENT PAUSE holds its request back, monotonic; 0: not at all
+  std::atomic<int64_t> paused_until_us{0};  // CLIENT PAUSE holds its request back, monotonic; 0: not at all
 
   // Guards the strings.
   std::mutex& mutex() { return mutex_; }

@@ -146,6 +146,7 @@ Status SScan(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "sadd", .arity = -3, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kInsert)}, .run = SAdd, .group = Group::kSet, .since = "1.0.0",
@@ -180,6 +181,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N) with N the count asked for",
      .syntax = "key cursor [MATCH pattern] [COUNT count]", .tips = "nondeterministic_output"},
 };
+// clang-format on
 
 }  // namespace
 

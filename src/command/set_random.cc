@@ -159,6 +159,7 @@ Status SRandMember(CommandContext& ctx, Args& args, Reply& reply) {
   return ReplyDistinct(set, std::min(sample.count, set.size()), ctx, reply);
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "spop", .arity = -2, .flags = kWrite | kFast,
      .keys = {OneKey(kRW | kAccess | kDelete)}, .run = SPop, .group = Group::kSet, .since = "1.0.0",
@@ -171,6 +172,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N log M) with N the number of members returned, M that of the set",
      .syntax = "key [count]", .tips = "nondeterministic_output"},
 };
+// clang-format on
 
 }  // namespace
 

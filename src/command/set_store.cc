@@ -181,9 +181,7 @@ Status SInterStore(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // SUNION key [key ...]
-Status SUnion(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyResult(ctx, args, reply, CollectUnion);
-}
+Status SUnion(CommandContext& ctx, Args& args, Reply& reply) { return ReplyResult(ctx, args, reply, CollectUnion); }
 
 // SUNIONSTORE destination key [key ...]
 Status SUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
@@ -191,19 +189,17 @@ Status SUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // SDIFF key [key ...]
-Status SDiff(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyResult(ctx, args, reply, CollectDifference);
-}
+Status SDiff(CommandContext& ctx, Args& args, Reply& reply) { return ReplyResult(ctx, args, reply, CollectDifference); }
 
 // SDIFFSTORE destination key [key ...]
 Status SDiffStore(CommandContext& ctx, Args& args, Reply& reply) {
   return StoreResult(ctx, args, reply, CollectDifference, "sdiffstore");
 }
 
-constexpr std::string_view kInterCost =
-    "O(N*M) with N the members of the smallest set, M the number of sets";
+constexpr std::string_view kInterCost = "O(N*M) with N the members of the smallest set, M the number of sets";
 constexpr std::string_view kAllCost = "O(N) with N the members of all sets together";
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "sinter", .arity = -2, .flags = kReadonly, .keys = {KeysToEnd(kRO | kAccess)},
      .run = SInter, .group = Group::kSet, .since = "1.0.0",
@@ -237,6 +233,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Stores the members of the first set that none of the others has in a key.",
      .complexity = kAllCost, .syntax = "destination key [key ...]"},
 };
+// clang-format on
 
 }  // namespace
 

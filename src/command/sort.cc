@@ -32,20 +32,17 @@ constexpr std::string_view kNotADouble = "ERR One or more scores can't be conver
 
 struct Element {
   std::string text;
-  double score = 0;                // what it is sorted by as a number
+  double score = 0;               // what it is sorted by as a number
   std::optional<std::string> by;  // what it is sorted by as bytes, when that is not itself
 };
 using Elements = std::vector<Element>;
 
 // ---- reading
 
-void Add(Elements& elements, std::string_view text) {
-  elements.push_back({.text = std::string(text)});
-}
+void Add(Elements& elements, std::string_view text) { elements.push_back({.text = std::string(text)}); }
 
 // Elements in the list's own order; from its end when descending and that order is kept.
-Status ReadList(List& list, const SortOptions& options, SortOptions::Part part,
-                Elements& elements) {
+Status ReadList(List& list, const SortOptions& options, SortOptions::Part part, Elements& elements) {
   const bool backwards = options.descending && options.keeps_order;
   const uint64_t first = backwards ? list.size() - part.first - part.n : part.first;
   std::string scratch;
@@ -62,8 +59,7 @@ Status ReadSet(const Set& set, SortOptions::Part part, Elements& elements) {
   });
 }
 
-Status ReadZset(Zset& zset, const SortOptions& options, SortOptions::Part part,
-                Elements& elements) {
+Status ReadZset(Zset& zset, const SortOptions& options, SortOptions::Part part, Elements& elements) {
   ZsetRange range;
   range.first_rank = static_cast<int64_t>(part.first);
   range.last_rank = static_cast<int64_t>(part.first + part.n) - 1;
@@ -75,8 +71,7 @@ Status ReadZset(Zset& zset, const SortOptions& options, SortOptions::Part part,
 }
 
 // What is to be sorted: all elements, or, when their order is kept, those that LIMIT leaves.
-Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry,
-                              const SortOptions& options) {
+Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry, const SortOptions& options) {
   Elements elements;
   const auto part_of = [&options](uint64_t size) {
     return options.keeps_order ? options.PartOf(size) : SortOptions::Part{0, size};
@@ -254,32 +249,30 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
 }
 
 // SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE key]
-Status SortAny(CommandContext& ctx, Args& args, Reply& reply) {
-  return Sort(ctx, args, reply, true);
-}
+Status SortAny(CommandContext& ctx, Args& args, Reply& reply) { return Sort(ctx, args, reply, true); }
 
 // SORT_RO key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA]
-Status SortReadOnly(CommandContext& ctx, Args& args, Reply& reply) {
-  return Sort(ctx, args, reply, false);
-}
+Status SortReadOnly(CommandContext& ctx, Args& args, Reply& reply) { return Sort(ctx, args, reply, false); }
 
 constexpr KeySpec kPatternKeys = {
     .flags = kRO | kAccess,
     .keyword = "BY GET",
-    .notes = "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive "
-             "from the content of the key we sort",
+    .notes =
+        "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive "
+        "from the content of the key we sort",
     .unknown = true};
-constexpr KeySpec kStoreKey = {
-    .flags = kOW | kUpdate,
-    .keyword = "STORE",
-    .notes = "For the optional STORE keyword. It is marked 'unknown' because the keyword can "
-             "appear anywhere in the argument array",
-    .unknown = true};
+constexpr KeySpec kStoreKey = {.flags = kOW | kUpdate,
+                               .keyword = "STORE",
+                               .notes =
+                                   "For the optional STORE keyword. It is marked 'unknown' because the keyword can "
+                                   "appear anywhere in the argument array",
+                               .unknown = true};
 constexpr std::string_view kComplexity =
     "O(N log M) with N the number of elements of the key and M that of those returned or skipped; "
     "O(N) when they are not sorted";
 constexpr std::string_view kCategories = "set sortedset list dangerous -keyspace";
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "sort", .arity = -2, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRO | kAccess), kPatternKeys, kStoreKey}, .run = SortAny,
@@ -297,6 +290,7 @@ constexpr CommandRow kRows[] = {
                "DESC] [ALPHA]",
      .acl = kCategories},
 };
+// clang-format on
 
 }  // namespace
 

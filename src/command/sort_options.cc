@@ -62,9 +62,8 @@ bool FindSortKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& u
   uses.push_back({1, kRO | kAccess});
   uint32_t store = 0;
   for (size_t i = 2; i < argv.size(); ++i) {
-    const Option* option =
-        std::find_if(std::begin(kOptions), std::end(kOptions),
-                     [&](const Option& known) { return EqualsIgnoreCase(argv[i], known.word); });
+    const Option* option = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                        [&](const Option& known) { return EqualsIgnoreCase(argv[i], known.word); });
     // Without all of its arguments it is an error, and so is a word that is no option.
     if (option == std::end(kOptions) || argv.size() - i - 1 < option->arguments) continue;
     if (option->word == kStore) store = static_cast<uint32_t>(i + 1);

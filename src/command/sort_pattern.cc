@@ -30,8 +30,7 @@ SortPattern::SortPattern(std::string_view text) {
   behind_ = behind_.substr(0, arrow);
 }
 
-Result<std::optional<std::string>> SortPattern::Find(Keyspace& keys,
-                                                     std::string_view element) const {
+Result<std::optional<std::string>> SortPattern::Find(Keyspace& keys, std::string_view element) const {
   if (kind_ == Kind::kElement) return std::optional<std::string>(element);
   if (kind_ == Kind::kNothing) return std::optional<std::string>();
   std::string name;

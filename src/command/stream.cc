@@ -2,6 +2,8 @@
 //
 // Streams as logs: adding entries, ranges of them, deleting and trimming. Reading on from an id is
 // in stream_read.cc, consumer groups are in stream_group.cc and stream_claim.cc.
+#include "types/stream.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,24 +13,19 @@
 #include "command/context.h"
 #include "command/families.h"
 #include "command/stream_args.h"
-#include "types/stream.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::string_view kTwoRules =
-    "ERR syntax error, MAXLEN and MINID options at the same time are not compatible";
+constexpr std::string_view kTwoRules = "ERR syntax error, MAXLEN and MINID options at the same time are not compatible";
 constexpr std::string_view kMaxLenRange = "ERR The MAXLEN argument must be >= 0.";
 constexpr std::string_view kLimitRange = "ERR The LIMIT argument must be >= 0.";
 constexpr std::string_view kLimitAlone =
     "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy";
-constexpr std::string_view kNoRule =
-    "ERR syntax error, XTRIM must be called with a trimming strategy";
-constexpr std::string_view kLimitExact =
-    "ERR syntax error, LIMIT cannot be used without the special ~ option";
+constexpr std::string_view kNoRule = "ERR syntax error, XTRIM must be called with a trimming strategy";
+constexpr std::string_view kLimitExact = "ERR syntax error, LIMIT cannot be used without the special ~ option";
 constexpr std::string_view kZeroId = "ERR The ID specified in XADD must be greater than 0-0";
-constexpr std::string_view kNoIdLeft =
-    "ERR The stream has exhausted the last possible ID, unable to add more items";
+constexpr std::string_view kNoIdLeft = "ERR The stream has exhausted the last possible ID, unable to add more items";
 constexpr std::string_view kIdTooLow =
     "ERR The ID specified in XADD is equal or smaller than the target stream top item";
 
@@ -45,8 +42,8 @@ struct AddOptions {
   size_t limit_at = 0;      // position of LIMIT; 0: it is not given
   size_t threshold_at = 0;  // position of the threshold
   StreamTrim trim;
-  bool id_given = false;   // else "*"
-  bool seq_given = true;   // else "ms-*"
+  bool id_given = false;  // else "*"
+  bool seq_given = true;  // else "ms-*"
   StreamId id;
 };
 
@@ -269,9 +266,7 @@ Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
 }
 
 // XRANGE key start end [COUNT count]
-Status XRange(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, /*reverse=*/false);
-}
+Status XRange(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRange(ctx, args, reply, /*reverse=*/false); }
 
 // XREVRANGE key end start [COUNT count]
 Status XRevRange(CommandContext& ctx, Args& args, Reply& reply) {
@@ -293,8 +288,7 @@ Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
     } else if (args.More() && EqualsIgnoreCase(word, "maxdeletedid")) {
       max_deleted_id = TRY(ReadStreamIdArgument(args.Bytes()));
       if (last_id < max_deleted_id) {
-        return Status::Reply(
-            "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id");
+        return Status::Reply("ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id");
       }
     } else {
       return Status::Reply(errors::kSyntax);
@@ -310,12 +304,10 @@ Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
   }
   if (stream.size() > 0) {
     if (last_id < TRY(stream.LastEntryId())) {
-      return Status::Reply(
-          "ERR The ID specified in XSETID is smaller than the target stream top item");
+      return Status::Reply("ERR The ID specified in XSETID is smaller than the target stream top item");
     }
     if (entries_added && stream.size() > *entries_added) {
-      return Status::Reply(
-          "ERR The entries_added specified in XSETID is smaller than the target stream length");
+      return Status::Reply("ERR The entries_added specified in XSETID is smaller than the target stream length");
     }
   }
   StreamState& state = stream.state();
@@ -328,6 +320,7 @@ Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "xadd", .arity = -5, .flags = kWrite | kDenyOom | kFast,
      .keys = {{.flags = kRW | kUpdate, .begin = 1,
@@ -368,6 +361,7 @@ constexpr CommandRow kRows[] = {
      .syntax = "key last-id [ENTRIESADDED entries_added:integer] "
                "[MAXDELETEDID max_deleted_entry_id]"},
 };
+// clang-format on
 
 }  // namespace
 

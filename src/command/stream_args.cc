@@ -10,8 +10,7 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kInvalidId =
-    "ERR Invalid stream ID specified as stream command argument";
+constexpr std::string_view kInvalidId = "ERR Invalid stream ID specified as stream command argument";
 constexpr std::string_view kInvalidStart = "ERR invalid start ID for the interval";
 constexpr std::string_view kInvalidEnd = "ERR invalid end ID for the interval";
 
@@ -51,9 +50,7 @@ Result<int64_t> ReadStreamNumber(std::string_view text) {
   return *number;
 }
 
-Result<int64_t> ReadStreamCount(std::string_view text) {
-  return std::max<int64_t>(TRY(ReadStreamNumber(text)), 0);
-}
+Result<int64_t> ReadStreamCount(std::string_view text) { return std::max<int64_t>(TRY(ReadStreamNumber(text)), 0); }
 
 Status NoSuchGroup(std::string_view key, std::string_view group, std::string_view context) {
   std::string text = "NOGROUP No such key '";
@@ -106,8 +103,8 @@ void ReplyStreamEntry(Reply& reply, const StreamEntry& entry) {
   }
 }
 
-Result<size_t> ReplyStreamEntries(Reply& reply, const Stream& stream, const StreamRange& range,
-                                  uint64_t count, bool reverse) {
+Result<size_t> ReplyStreamEntries(Reply& reply, const Stream& stream, const StreamRange& range, uint64_t count,
+                                  bool reverse) {
   size_t written = 0;
   TRY(stream.ForEach(range.from, range.to, reverse, [&](const StreamEntry& entry) -> Result<bool> {
     ReplyStreamEntry(reply, entry);

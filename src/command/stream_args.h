@@ -47,7 +47,7 @@ void ReplyStreamId(Reply& reply, StreamId id);
 // An array of the id and an array of fields and values.
 void ReplyStreamEntry(Reply& reply, const StreamEntry& entry);
 // Up to `count` entries of the range, 0 for all; answers how many.
-Result<size_t> ReplyStreamEntries(Reply& reply, const Stream& stream, const StreamRange& range,
-                                  uint64_t count, bool reverse);
+Result<size_t> ReplyStreamEntries(Reply& reply, const Stream& stream, const StreamRange& range, uint64_t count,
+                                  bool reverse);
 
 }  // namespace cairn

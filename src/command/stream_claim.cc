@@ -68,8 +68,7 @@ Status Drop(Claim& claim, const PendingEntry& entry) {
 }
 
 bool IsIdle(const Claim& claim, const PendingEntry& entry) {
-  return claim.rules.min_idle_ms == 0 ||
-         claim.now_ms - entry.delivered_ms >= claim.rules.min_idle_ms;
+  return claim.rules.min_idle_ms == 0 || claim.now_ms - entry.delivered_ms >= claim.rules.min_idle_ms;
 }
 
 // Gives the entry to the consumer and writes it.
@@ -112,8 +111,7 @@ Result<ClaimRules> ReadClaimOptions(const Args& args, size_t at, int64_t now_ms)
     } else if (followed && EqualsIgnoreCase(word, "lastid")) {
       rules.last_id = TRY(ReadStreamIdArgument(args[++at]));
     } else {
-      return Status::Reply("ERR Unrecognized XCLAIM option '" + std::string(errors::Shown(word)) +
-                           "'");
+      return Status::Reply("ERR Unrecognized XCLAIM option '" + std::string(errors::Shown(word)) + "'");
     }
   }
   // An invalid time counts as the current time, as in Redis.
@@ -254,6 +252,7 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "xclaim", .arity = -6, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
      .run = XClaim, .group = Group::kStream, .since = "5.0.0",
@@ -270,6 +269,7 @@ constexpr CommandRow kRows[] = {
      .syntax = "key group consumer min-idle-time start [COUNT count] [JUSTID]",
      .tips = "nondeterministic_output"},
 };
+// clang-format on
 
 }  // namespace
 

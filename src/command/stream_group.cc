@@ -2,6 +2,8 @@
 //
 // Consumer groups: making and ending them and their consumers, acknowledging, and what is pending.
 // Delivering is in stream_read.cc, handing over to another consumer in stream_claim.cc.
+#include "types/stream_group.h"
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +15,6 @@
 #include "command/help.h"
 #include "command/stream_args.h"
 #include "types/stream.h"
-#include "types/stream_group.h"
 
 namespace cairn {
 namespace {
@@ -57,8 +58,7 @@ Status XGroupCreate(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > kMostCreateArgs) {
     return Status::Reply(errors::BadSubcommand(args[1], "XGROUP"));
   }
-  const StreamId id =
-      args[4] == "$" ? stream.state().last_id : TRY(ReadStreamIdArgument(args[4]));
+  const StreamId id = args[4] == "$" ? stream.state().last_id : TRY(ReadStreamIdArgument(args[4]));
   if (!stream.exists()) stream.Create();
   if (TRY(StreamGroup::Find(stream, args[3]))) return Status::Reply(kBusy);
   StreamGroup::Create(stream, args[3], id, options.entries_read).Save();
@@ -94,8 +94,7 @@ Status XGroupSetId(CommandContext& ctx, Args& args, Reply& reply) {
   }
   StreamId id = target.stream.state().last_id;
   if (args[4] != "$") {
-    id = args[4] == "-" || args[4] == "+" ? TRY(ReadRangeStart(args[4]))
-                                          : TRY(ReadStreamIdArgument(args[4]));
+    id = args[4] == "-" || args[4] == "+" ? TRY(ReadRangeStart(args[4])) : TRY(ReadStreamIdArgument(args[4]));
   }
   target.group->SetPosition(id, options.entries_read);
   target.group->Save();
@@ -246,8 +245,7 @@ Result<PendingQuery> ReadPendingQuery(const Args& args) {
   return query;
 }
 
-Status ReplyPendingEntries(CommandContext& ctx, const PendingQuery& query, StreamGroup& group,
-                           Reply& reply) {
+Status ReplyPendingEntries(CommandContext& ctx, const PendingQuery& query, StreamGroup& group, Reply& reply) {
   StreamConsumer* consumer = nullptr;
   if (query.consumer) {
     consumer = TRY(group.Consumer(*query.consumer));
@@ -269,8 +267,7 @@ Status ReplyPendingEntries(CommandContext& ctx, const PendingQuery& query, Strea
     return ++written != query.count;
   };
   const auto& [from, to] = query.range;
-  TRY(consumer != nullptr ? group.ForEachPendingOf(*consumer, from, to, visit)
-                          : group.ForEachPending(from, to, visit));
+  TRY(consumer != nullptr ? group.ForEachPendingOf(*consumer, from, to, visit) : group.ForEachPending(from, to, visit));
   reply.FinishArray(mark, static_cast<size_t>(written));
   return Ok();
 }
@@ -287,10 +284,10 @@ Status XPending(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
-  return summary ? ReplyPendingSummary(*group, reply)
-                 : ReplyPendingEntries(ctx, query, *group, reply);
+  return summary ? ReplyPendingSummary(*group, reply) : ReplyPendingEntries(ctx, query, *group, reply);
 }
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "create", .arity = -5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kInsert, 2)},
      .run = XGroupCreate, .group = Group::kStream, .since = "5.0.0",
@@ -317,7 +314,9 @@ constexpr CommandRow kSubcommandRows[] = {
      .summary = "Sets up to where a consumer group has read.", .complexity = "O(1)",
      .syntax = "key groupname <id | $> [ENTRIESREAD entries_read:integer]"},
 };
+// clang-format on
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "xgroup", .arity = -2, .flags = kSubcommands, .group = Group::kStream,
      .since = "5.0.0", .summary = "Makes and ends consumer groups.",
@@ -333,6 +332,7 @@ constexpr CommandRow kRows[] = {
      .syntax = "key group [[IDLE min-idle-time:integer] start end count [consumer]]",
      .tips = "nondeterministic_output"},
 };
+// clang-format on
 
 }  // namespace
 

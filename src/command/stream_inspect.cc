@@ -87,8 +87,7 @@ Status ReplyGroupPending(Reply& reply, const StreamGroup& group, uint64_t count)
   return Ok();
 }
 
-Status ReplyFullConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer& consumer,
-                         uint64_t count) {
+Status ReplyFullConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer& consumer, uint64_t count) {
   reply.Map(5);
   reply.Bulk("name");
   reply.Bulk(consumer.name);
@@ -110,8 +109,7 @@ Status ReplyFullConsumer(Reply& reply, const StreamGroup& group, const StreamCon
   return Ok();
 }
 
-Status ReplyFullGroup(Reply& reply, const StreamGroup& group, const StreamState& stream,
-                      uint64_t count) {
+Status ReplyFullGroup(Reply& reply, const StreamGroup& group, const StreamState& stream, uint64_t count) {
   reply.Map(7);
   reply.Bulk("name");
   reply.Bulk(group.name());
@@ -208,8 +206,7 @@ Status XInfoConsumers(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Bulk(consumer.name);
     ReplyNumber(reply, "pending", consumer.pending);
     ReplyNumber(reply, "idle", std::max<int64_t>(now_ms - consumer.seen_ms, 0));
-    ReplyNumber(reply, "inactive",
-                active ? std::max<int64_t>(now_ms - consumer.active_ms, 0) : kNeverActive);
+    ReplyNumber(reply, "inactive", active ? std::max<int64_t>(now_ms - consumer.active_ms, 0) : kNeverActive);
     return true;
   });
 }
@@ -228,6 +225,7 @@ Status XInfoHelp(CommandContext&, Args&, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "consumers", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)},
      .run = XInfoConsumers, .group = Group::kStream, .since = "5.0.0",
@@ -246,11 +244,17 @@ constexpr CommandRow kSubcommandRows[] = {
      .summary = "Returns what is known of a stream.", .complexity = "O(1)",
      .syntax = "key [FULL [COUNT count]]"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "xinfo", .arity = -2, .flags = kSubcommands, .group = Group::kStream,
-     .since = "5.0.0", .summary = "Tells of streams and their consumer groups.",
-     .complexity = "That of the subcommand", .subcommands = kSubcommandRows},
+    {.name = "xinfo",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = Group::kStream,
+     .since = "5.0.0",
+     .summary = "Tells of streams and their consumer groups.",
+     .complexity = "That of the subcommand",
+     .subcommands = kSubcommandRows},
 };
 
 }  // namespace

@@ -48,9 +48,7 @@ struct ReadRequest {
   size_t streams = 0;    // as many keys, then as many ids
 
   std::string_view KeyName(const Args& args, size_t i) const { return args[first_key + i]; }
-  std::string_view IdText(const Args& args, size_t i) const {
-    return args[first_key + streams + i];
-  }
+  std::string_view IdText(const Args& args, size_t i) const { return args[first_key + streams + i]; }
 };
 
 Status ReadTimeout(CommandContext& ctx, std::string_view text) {
@@ -129,8 +127,7 @@ class StreamsReply {
 // ---- XREAD
 
 // The ids after which to read, one for each stream; none for a missing stream with `$`.
-Result<std::vector<StreamId>> ReadIds(CommandContext& ctx, const Args& args,
-                                      const ReadRequest& request, bool again) {
+Result<std::vector<StreamId>> ReadIds(CommandContext& ctx, const Args& args, const ReadRequest& request, bool again) {
   Keyspace keys = ctx.keys();
   std::vector<StreamId> ids;
   for (size_t i = 0; i < request.streams; ++i) {
@@ -217,8 +214,8 @@ Status CheckGroups(CommandContext& ctx, const Args& args, const ReadRequest& req
 }
 
 // Entries that no consumer of the group has read yet.
-Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& stream,
-                StreamGroup& group, StreamConsumer& consumer, Reply& reply) {
+Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& stream, StreamGroup& group,
+                StreamConsumer& consumer, Reply& reply) {
   const auto from = NextStreamId(group.last_id());
   const size_t mark = reply.Later();
   size_t written = 0;
@@ -240,8 +237,8 @@ Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& s
 }
 
 // The consumer's pending entries behind `id`; a deleted entry has no fields.
-Status ReplyHistory(CommandContext& ctx, const ReadRequest& request, const Stream& stream,
-                    StreamGroup& group, StreamConsumer& consumer, StreamId id, Reply& reply) {
+Status ReplyHistory(CommandContext& ctx, const ReadRequest& request, const Stream& stream, StreamGroup& group,
+                    StreamConsumer& consumer, StreamId id, Reply& reply) {
   const size_t mark = reply.Later();
   size_t written = 0;
   const auto repeat = [&](const PendingEntry& pending) -> Result<bool> {
@@ -251,9 +248,8 @@ Status ReplyHistory(CommandContext& ctx, const ReadRequest& request, const Strea
       ReplyStreamId(reply, pending.id);
       reply.NullArray();
     } else {
-      TRY(group.Assign(consumer, {.id = pending.id,
-                                  .delivered_ms = ctx.now_ms(),
-                                  .deliveries = pending.deliveries + 1}));
+      TRY(group.Assign(consumer,
+                       {.id = pending.id, .delivered_ms = ctx.now_ms(), .deliveries = pending.deliveries + 1}));
     }
     return ++written != request.count;
   };
@@ -309,6 +305,7 @@ constexpr KeySpec KeysAfterStreams(int16_t from) {
   return {.flags = kRO | kAccess, .begin = from, .keyword = "STREAMS", .last = -1, .limit = 2};
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "xread", .arity = -4, .flags = kReadonly | kBlocking, .keys = {KeysAfterStreams(1)},
      .run = XRead, .group = Group::kStream, .since = "5.0.0",
@@ -323,6 +320,7 @@ constexpr CommandRow kRows[] = {
      .syntax = "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key "
                "[key ...] id [id ...]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -76,8 +76,7 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   keys.TellMisses(options.get);
   const Key key = keys.Name(name);
-  const KeyEntry entry =
-      options.get ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
+  const KeyEntry entry = options.get ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
   const bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
   if (options.get) {
     TRY(ReplyText(keys, key, entry, reply));
@@ -267,6 +266,7 @@ Status MSetNx(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "get", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
      .run = Get, .group = Group::kString, .since = "1.0.0",
@@ -325,6 +325,7 @@ constexpr CommandRow kRows[] = {
      .since = "1.0.1", .summary = "Stores several strings at once, if none of the keys exists yet.",
      .complexity = "O(N) with N the number of keys", .syntax = "key value [key value ...]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -76,8 +76,7 @@ Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
 
 // Refuses a string that would outgrow proto-max-bulk-len.
 Status CheckSize(CommandContext& ctx, uint64_t size, uint64_t added) {
-  const auto limit =
-      static_cast<uint64_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
+  const auto limit = static_cast<uint64_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
   if (size > limit || added > limit - size) return Status::Reply(errors::kStringTooLong);
   return Ok();
 }
@@ -202,11 +201,9 @@ Status PayForTable(CommandContext& ctx, std::string_view a, std::string_view b) 
     return Status::Reply("ERR String too long for LCS");
   }
   const size_t cells = (a.size() + 1) * (b.size() + 1);
-  const auto limit =
-      static_cast<size_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
+  const auto limit = static_cast<size_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
   if (cells > limit / kRedisCellBytes) {
-    return Status::Reply(
-        "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
+    return Status::Reply("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
   }
   return ctx.txn().command().Spend(cells / kCellsPerStep);
 }
@@ -262,6 +259,7 @@ Status Lcs(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "incr", .arity = 2, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = Incr, .group = Group::kString,
@@ -311,6 +309,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N*M) with N and M the lengths of the two strings",
      .syntax = "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -17,9 +17,7 @@ constexpr ExpiryWord kExpiryWords[] = {
     {"pxat", {TimeUnit::kMilliseconds, true}},
 };
 
-bool SameForm(const ExpiryForm& a, const ExpiryForm& b) {
-  return a.unit == b.unit && a.absolute == b.absolute;
-}
+bool SameForm(const ExpiryForm& a, const ExpiryForm& b) { return a.unit == b.unit && a.absolute == b.absolute; }
 
 // Reads "EX 10" and its kin; another form than one before is refused, the same again replaces it.
 bool ReadExpiry(Args& args, StringOptions& options) {
@@ -53,8 +51,7 @@ bool ReadGetExWord(Args& args, StringOptions& options) {
 Result<StringOptions> ParseStringOptions(Args& args, OptionsOf command) {
   StringOptions options;
   while (args.More()) {
-    const bool is_word =
-        command == OptionsOf::kSet ? ReadSetWord(args, options) : ReadGetExWord(args, options);
+    const bool is_word = command == OptionsOf::kSet ? ReadSetWord(args, options) : ReadGetExWord(args, options);
     if (!is_word && !ReadExpiry(args, options)) args.Fail(errors::kSyntax);
   }
   TRY(args.Done());

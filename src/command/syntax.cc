@@ -28,8 +28,7 @@ struct Term {
   }
   // An optional part that starts with a token of its own.
   bool StartsWithToken() const {
-    return kind == Kind::kOptional && !alternatives[0].terms.empty() &&
-           alternatives[0].terms[0].IsLiteral();
+    return kind == Kind::kOptional && !alternatives[0].terms.empty() && alternatives[0].terms[0].IsLiteral();
   }
 };
 using Terms = std::span<const Term>;
@@ -41,8 +40,7 @@ class UsageReader {
   Result<Term::Alternative> ReadAll() {
     Term::Alternative all = TRY(ReadTerms());
     SkipSpaces();
-    if (!rest_.empty())
-      return Status::Corruption("usage line: a closing bracket without an opening one");
+    if (!rest_.empty()) return Status::Corruption("usage line: a closing bracket without an opening one");
     if (all.repeated) return Status::Corruption("usage line: ... outside of brackets");
     return all;
   }
@@ -88,11 +86,9 @@ class UsageReader {
       rest_.remove_prefix(1);  // the bracket or the bar
       group.alternatives.push_back(TRY(ReadTerms()));
       const Term::Alternative& read = group.alternatives.back();
-      if (read.terms.empty() && !read.repeated)
-        return Status::Corruption("usage line: an empty part");
+      if (read.terms.empty() && !read.repeated) return Status::Corruption("usage line: an empty part");
     } while (!rest_.empty() && rest_[0] == '|');
-    if (rest_.empty() || rest_[0] != end)
-      return Status::Corruption("usage line: an unclosed bracket");
+    if (rest_.empty() || rest_[0] != end) return Status::Corruption("usage line: an unclosed bracket");
     rest_.remove_prefix(1);
     return group;
   }
@@ -119,10 +115,9 @@ constexpr NamedType kTypeNames[] = {
 constexpr std::string_view kKeys[] = {"key",     "key1",        "key2", "newkey",    "source",
                                       "destkey", "destination", "src",  "sourcekey", "dst"};
 constexpr std::string_view kIntegers[] = {
-    "client-id",   "count",        "cursor",   "db",      "decrement", "destination-db",
-    "frequency",   "increment",    "index",    "index1",  "index2",    "limit",
-    "len",         "milliseconds", "ms",       "numkeys", "offset",    "min-match-len",
-    "num-matches", "port",         "protover", "rank",    "seconds",   "weight"};
+    "client-id", "count",         "cursor",      "db",    "decrement", "destination-db", "frequency", "increment",
+    "index",     "index1",        "index2",      "limit", "len",       "milliseconds",   "ms",        "numkeys",
+    "offset",    "min-match-len", "num-matches", "port",  "protover",  "rank",           "seconds",   "weight"};
 constexpr std::string_view kDoubles[] = {"timeout", "score"};
 constexpr std::string_view kUnixTimes[] = {"unix-time-seconds", "unix-time-milliseconds"};
 
@@ -258,8 +253,7 @@ bool Finds(const KeySpec& spec, int position, std::string_view token) {
 }
 
 // `token` is that of the block the arguments are in.
-void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, std::string_view token,
-                  int& position) {
+void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, std::string_view token, int& position) {
   for (Argument& argument : arguments) {
     const bool is_pattern = argument.type == ArgumentType::kPattern;
     if (argument.type == ArgumentType::kKey || is_pattern) {

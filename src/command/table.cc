@@ -88,8 +88,8 @@ bool IsOnlyKey(const CommandRow& row) {
 }  // namespace
 
 Command::Command(const CommandRow& row, const Command* parent) : row_(row), parent_(parent) {
-  full_name_ = parent == nullptr ? std::string(row.name)
-                                 : std::string(parent->row().name) + "|" + std::string(row.name);
+  full_name_ =
+      parent == nullptr ? std::string(row.name) : std::string(parent->row().name) + "|" + std::string(row.name);
   for (const KeySpec& spec : row.keys) has_keys_ |= spec.IsUsed() && !(spec.flags & kNotKey);
   if (IsOnlyKey(row)) only_key_ = {static_cast<uint32_t>(row.keys[0].begin), row.keys[0].flags};
 }
@@ -137,8 +137,7 @@ struct CommandTable::Slots {
   absl::flat_hash_map<std::string, const Command*> given_up;  // names that Rename took away
 };
 
-CommandTable::CommandTable(std::span<const std::span<const CommandRow>> families)
-    : slots_(std::make_unique<Slots>()) {
+CommandTable::CommandTable(std::span<const std::span<const CommandRow>> families) : slots_(std::make_unique<Slots>()) {
   for (const std::span<const CommandRow>& family : families) {
     for (const CommandRow& row : family) {
       auto command = std::make_unique<Command>(row, nullptr);

@@ -70,16 +70,16 @@ enum CommandFlag : uint64_t {
   kTouchesArbitraryKeys = 1ull << 19,
   kOnlySentinel = 1ull << 20,
   // Cairn's own, not shown by COMMAND:
-  kSlowLane = 1ull << 24,    // starts where waiting is allowed: it reads or writes without bound
-  kLockAll = 1ull << 25,     // excludes every writer while it runs (FLUSHALL, SWAPDB)
-  kSubcommands = 1ull << 26, // a container: `run` is null or answers when no subcommand is given
-  kNotQueued = 1ull << 27,   // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
-  kRunsQueue = 1ull << 28,   // runs the commands queued by MULTI: needs all their keys
-  kForListener = 1ull << 29, // open to a client that has subscribed to something in RESP2
-  kRunsScript = 1ull << 31,  // runs what its caller wrote, which calls commands: locks its keys unless it only reads
-  kKeepsCaching = 1ull << 32, // what CLIENT CACHING has said goes on to the command after its subcommands
-  kAnswersTimeout = 1ull << 33, // when its wait ends in vain it runs once more to say so (WAIT)
-  kKeepsAnswer = 1ull << 30, // a read that may store its answer with the value (PFCOUNT): locks as a write does
+  kSlowLane = 1ull << 24,      // starts where waiting is allowed: it reads or writes without bound
+  kLockAll = 1ull << 25,       // excludes every writer while it runs (FLUSHALL, SWAPDB)
+  kSubcommands = 1ull << 26,   // a container: `run` is null or answers when no subcommand is given
+  kNotQueued = 1ull << 27,     // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
+  kRunsQueue = 1ull << 28,     // runs the commands queued by MULTI: needs all their keys
+  kForListener = 1ull << 29,   // open to a client that has subscribed to something in RESP2
+  kRunsScript = 1ull << 31,    // runs what its caller wrote, which calls commands: locks its keys unless it only reads
+  kKeepsCaching = 1ull << 32,  // what CLIENT CACHING has said goes on to the command after its subcommands
+  kAnswersTimeout = 1ull << 33,  // when its wait ends in vain it runs once more to say so (WAIT)
+  kKeepsAnswer = 1ull << 30,     // a read that may store its answer with the value (PFCOUNT): locks as a write does
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").
@@ -100,17 +100,17 @@ enum KeyFlag : uint16_t {
 // Where keys stand among the arguments: begin at an index or after a keyword, then a range or a counted run.
 struct KeySpec {
   uint16_t flags = 0;
-  int16_t begin = 0;                  // index of the first key; 0: no keys (or after `keyword`)
-  std::string_view keyword = {};      // begin after this word instead, searched from `begin` on (negative:
-                                      // backwards from the end)
-  int16_t last = 0;                   // range: last key relative to the first, negative from the end
+  int16_t begin = 0;              // index of the first key; 0: no keys (or after `keyword`)
+  std::string_view keyword = {};  // begin after this word instead, searched from `begin` on (negative:
+                                  // backwards from the end)
+  int16_t last = 0;               // range: last key relative to the first, negative from the end
   int16_t step = 1;
-  int16_t limit = 0;                  // range: 2 means half of the arguments left, and so on
-  int16_t keynum = -1;                // counted run: index of the count relative to `begin`, -1 for a range
-  int16_t first_after_keynum = 0;     // counted run: index of the first key relative to `begin`
+  int16_t limit = 0;               // range: 2 means half of the arguments left, and so on
+  int16_t keynum = -1;             // counted run: index of the count relative to `begin`, -1 for a range
+  int16_t first_after_keynum = 0;  // counted run: index of the first key relative to `begin`
   std::string_view notes = {};
-  bool unknown = false;               // where cannot be told in these terms; `keyword` then is the option (or
-                                      // options, space-separated) whose argument leads to the keys
+  bool unknown = false;  // where cannot be told in these terms; `keyword` then is the option (or
+                         // options, space-separated) whose argument leads to the keys
 
   bool IsUsed() const { return begin != 0 || !keyword.empty(); }
 };
@@ -124,8 +124,23 @@ inline constexpr KeySpec CountedKeys(uint16_t flags, int16_t at) {
 }
 
 enum class Group : uint8_t {
-  kGeneric, kString, kList, kSet, kSortedSet, kHash, kPubsub, kTransactions, kConnection, kServer, kScripting,
-  kHyperloglog, kCluster, kSentinel, kGeo, kStream, kBitmap,
+  kGeneric,
+  kString,
+  kList,
+  kSet,
+  kSortedSet,
+  kHash,
+  kPubsub,
+  kTransactions,
+  kConnection,
+  kServer,
+  kScripting,
+  kHyperloglog,
+  kCluster,
+  kSentinel,
+  kGeo,
+  kStream,
+  kBitmap,
 };
 
 // A key among the arguments of one call, and what the call does with it (KeyFlag).
@@ -142,14 +157,14 @@ using KeyFlagsFunction = uint16_t (*)(std::span<const std::string_view> argv);
 using FindKeysFunction = bool (*)(std::span<const std::string_view> argv, std::vector<KeyUse>& uses);
 
 struct CommandRow {
-  std::string_view name;            // lower case; a subcommand without its container's name
-  int16_t arity = 0;                // the name included; -n: n or more
+  std::string_view name;  // lower case; a subcommand without its container's name
+  int16_t arity = 0;      // the name included; -n: n or more
   uint64_t flags = 0;
-  KeySpec keys[3] = {};             // those with begin 0 and no keyword are unused
+  KeySpec keys[3] = {};  // those with begin 0 and no keyword are unused
   RunFunction run = nullptr;
   Group group = Group::kGeneric;
   std::string_view since = {};
-  std::string_view summary = {};    // our words, one line
+  std::string_view summary = {};  // our words, one line
   std::string_view complexity = {};
   // The arguments, as a usage line: "key [NX | XX] seconds [LIMIT offset count] member [member ...]". Capitals are
   // literal tokens, brackets optional, bars alternatives, "..." repetition; command/syntax.h has the rest.
@@ -157,7 +172,7 @@ struct CommandRow {
   std::string_view syntax = {};
   // Categories besides those that flags and group imply, e.g. "dangerous"; "-keyspace" takes an implied one away.
   std::string_view acl = {};
-  std::string_view tips = {};       // COMMAND's tips, space-separated
+  std::string_view tips = {};  // COMMAND's tips, space-separated
   std::span<const CommandRow> subcommands = {};
   std::string_view deprecated_since = {};  // Redis's version; empty: is not
   std::string_view replaced_by = {};       // the command to use instead of a deprecated one, in backquotes

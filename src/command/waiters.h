@@ -68,9 +68,7 @@ class Waiters : public CommitListener {
   void Watch(Session& session, int db, const RowKey& row, bool existed);
   void Unwatch(Session& session);
 
-  bool IsInterested(uint32_t stripe) const override {
-    return interest_[stripe].load(std::memory_order_acquire) != 0;
-  }
+  bool IsInterested(uint32_t stripe) const override { return interest_[stripe].load(std::memory_order_acquire) != 0; }
   void OnKeyChanged(uint32_t stripe, std::string_view key_row, bool exists) override;
   void OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
                           const std::function<bool(std::string_view)>& is_live) override;
@@ -111,7 +109,7 @@ class Waiters : public CommitListener {
 
   mutable std::mutex mutex_;
   uint64_t arrivals_ = 0;
-  std::map<std::string, Queue, std::less<>> queues_;                   // by key row
+  std::map<std::string, Queue, std::less<>> queues_;  // by key row
   std::unordered_map<const Session*, std::unique_ptr<Parked>> parked_;
   std::unordered_map<const Session*, std::vector<std::unique_ptr<Watched>>> watched_;
   std::unique_ptr<std::atomic<uint32_t>[]> interest_ = std::make_unique<std::atomic<uint32_t>[]>(kStripeCount);

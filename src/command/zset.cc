@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Sorted sets, one member at a time: adding, removing, scores and ranks; and ZSCAN and ZRANDMEMBER.
+#include "types/zset.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -14,17 +16,13 @@
 #include "command/scan_options.h"
 #include "command/zset_reply.h"
 #include "types/sample.h"
-#include "types/zset.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::string_view kNewAndExisting =
-    "ERR XX and NX options at the same time are not compatible";
-constexpr std::string_view kContraryRules =
-    "ERR GT, LT, and/or NX options at the same time are not compatible";
-constexpr std::string_view kOneIncrement =
-    "ERR INCR option supports a single increment-element pair";
+constexpr std::string_view kNewAndExisting = "ERR XX and NX options at the same time are not compatible";
+constexpr std::string_view kContraryRules = "ERR GT, LT, and/or NX options at the same time are not compatible";
+constexpr std::string_view kOneIncrement = "ERR INCR option supports a single increment-element pair";
 constexpr std::string_view kOutOfRange = "ERR value is out of range";
 
 struct AddOptions {
@@ -198,14 +196,10 @@ Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
 }
 
 // ZRANK key member [WITHSCORE]
-Status ZRank(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRank(ctx, args, reply, /*reverse=*/false);
-}
+Status ZRank(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRank(ctx, args, reply, /*reverse=*/false); }
 
 // ZREVRANK key member [WITHSCORE]
-Status ZRevRank(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRank(ctx, args, reply, /*reverse=*/true);
-}
+Status ZRevRank(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRank(ctx, args, reply, /*reverse=*/true); }
 
 // ZSCAN shows the scores of a small set as they are stored, so whole numbers by all their digits.
 std::string ScanScore(double score, bool spread) {
@@ -234,15 +228,14 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   std::string body;
   Reply elements(body, reply.protocol(), reply.room());
   size_t count = 0;
-  const uint64_t next =
-      TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
-        if (options.Matches(member)) {
-          elements.Bulk(member);
-          elements.Bulk(ScanScore(score, zset.spread()));
-          ++count;
-        }
-        return true;
-      }));
+  const uint64_t next = TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
+    if (options.Matches(member)) {
+      elements.Bulk(member);
+      elements.Bulk(ScanScore(score, zset.spread()));
+      ++count;
+    }
+    return true;
+  }));
   ReplyScanCursor(reply, next);
   reply.Array(2 * count);
   reply.Raw(body);
@@ -250,8 +243,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // Any `n` elements, some maybe more than once, in random order.
-Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n,
-                        const ElementsReply& elements) {
+Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n, const ElementsReply& elements) {
   constexpr uint64_t kBatch = 1000;
   while (n > 0) {
     std::vector<uint64_t> ranks(std::min(n, kBatch));
@@ -264,8 +256,7 @@ Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n,
 }
 
 // `n` different elements; all, from the highest down, when there are no more.
-Status ReplyDistinct(CommandContext& ctx, Zset& zset, uint64_t n,
-                     const ElementsReply& elements) {
+Status ReplyDistinct(CommandContext& ctx, Zset& zset, uint64_t n, const ElementsReply& elements) {
   constexpr uint64_t kShareWalked = 3;  // one element of three or more: walking beats looking up
   if (n >= zset.size()) return zset.ForEach(elements, /*reverse=*/true);
   const std::vector<uint64_t> ranks = SampleRanks(zset.size(), n, ctx.random());
@@ -302,8 +293,9 @@ Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t count = args.Integer();
   TRY(args.Check());
   if (count == INT64_MIN) {
-    return Status::Reply("ERR value is out of range, value must between -9223372036854775807 and "
-                         "9223372036854775807");
+    return Status::Reply(
+        "ERR value is out of range, value must between -9223372036854775807 and "
+        "9223372036854775807");
   }
   const bool with_scores = args.Keyword("withscores");
   TRY(args.Done());
@@ -322,6 +314,7 @@ Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "zadd", .arity = -4, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kUpdate)}, .run = ZAdd, .group = Group::kSortedSet, .since = "1.2.0",
@@ -369,6 +362,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(1) for a call, O(N) for a whole walk, with N the size of the set",
      .syntax = "key cursor [MATCH pattern] [COUNT count]", .tips = "nondeterministic_output"},
 };
+// clang-format on
 
 }  // namespace
 

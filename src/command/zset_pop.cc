@@ -36,7 +36,7 @@ std::string_view PlainName(End end) { return end == End::kLowest ? "ZPOPMIN" : "
 // called before its members were written.
 template <typename Begin>
 Result<std::optional<uint64_t>> PopFrom(CommandContext& ctx, std::string_view name, End end, uint64_t count,
-                     ElementForm form, Reply& reply, Begin begin) {
+                                        ElementForm form, Reply& reply, Begin begin) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
   Zset zset(keys, key);
@@ -66,14 +66,10 @@ Status Pop(CommandContext& ctx, Args& args, Reply& reply, End end) {
 }
 
 // ZPOPMIN key [count]
-Status ZPopMin(CommandContext& ctx, Args& args, Reply& reply) {
-  return Pop(ctx, args, reply, End::kLowest);
-}
+Status ZPopMin(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, End::kLowest); }
 
 // ZPOPMAX key [count]
-Status ZPopMax(CommandContext& ctx, Args& args, Reply& reply) {
-  return Pop(ctx, args, reply, End::kHighest);
-}
+Status ZPopMax(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, End::kHighest); }
 
 struct PopManyArgs {
   std::span<const std::string_view> names;
@@ -105,11 +101,10 @@ Result<PopManyArgs> ReadPopManyArgs(Args& args) {
 // none has.
 Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& pop, Reply& reply) {
   for (const std::string_view name : pop.names) {
-    const auto found =
-        TRY(PopFrom(ctx, name, pop.end, pop.count, ElementForm::kPairs, reply, [&] {
-          reply.Array(2);
-          reply.Bulk(name);
-        }));
+    const auto found = TRY(PopFrom(ctx, name, pop.end, pop.count, ElementForm::kPairs, reply, [&] {
+      reply.Array(2);
+      reply.Bulk(name);
+    }));
     if (!found) continue;
     if (ctx.wants_effects()) ctx.Effect({PlainName(pop.end), name, std::to_string(*found)});
     return true;
@@ -158,15 +153,12 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
 }
 
 // BZPOPMIN key [key ...] timeout
-Status BZPopMin(CommandContext& ctx, Args& args, Reply& reply) {
-  return BlockingPop(ctx, args, reply, End::kLowest);
-}
+Status BZPopMin(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, End::kLowest); }
 
 // BZPOPMAX key [key ...] timeout
-Status BZPopMax(CommandContext& ctx, Args& args, Reply& reply) {
-  return BlockingPop(ctx, args, reply, End::kHighest);
-}
+Status BZPopMax(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, End::kHighest); }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "zpopmin", .arity = -2, .flags = kWrite | kFast,
      .keys = {OneKey(kRW | kAccess | kDelete)}, .run = ZPopMin, .group = Group::kSortedSet,
@@ -209,6 +201,7 @@ constexpr CommandRow kRows[] = {
      .syntax = "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]",
      .awaits = Type::kZset},
 };
+// clang-format on
 
 }  // namespace
 

@@ -28,8 +28,7 @@ using By = ZsetRange::By;
 
 constexpr std::string_view kLimitByRank =
     "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
-constexpr std::string_view kScoresByLex =
-    "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+constexpr std::string_view kScoresByLex = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
 
 // What a command's name fixes; the rest is for options to say.
 struct RangeForm {
@@ -115,9 +114,7 @@ Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, const RangeForm
 }
 
 // ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]
-Status ZRange(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, {});
-}
+Status ZRange(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRange(ctx, args, reply, {}); }
 
 // ZREVRANGE key start stop [WITHSCORES]
 Status ZRevRange(CommandContext& ctx, Args& args, Reply& reply) {
@@ -251,18 +248,16 @@ Status ZRemRangeByScore(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // ZREMRANGEBYLEX key min max
-Status ZRemRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
-  return RemoveRange(ctx, args, reply, By::kLex);
-}
+Status ZRemRangeByLex(CommandContext& ctx, Args& args, Reply& reply) { return RemoveRange(ctx, args, reply, By::kLex); }
 
-constexpr std::string_view kWalkCost =
-    "O(log(N)+M) with N the size of the set and M the number of members returned";
+constexpr std::string_view kWalkCost = "O(log(N)+M) with N the size of the set and M the number of members returned";
 constexpr std::string_view kStoreCost =
     "O(log(N)+M*log(M)) with N the size of the source and M the number of members stored";
 constexpr std::string_view kRemoveCost =
     "O(log(N)+M*log(N)) with N the size of the set and M the number of members removed";
 constexpr std::string_view kCountCost = "O(log(N)) with N the size of the set";
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "zrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = ZRange, .group = Group::kSortedSet, .since = "1.2.0",
@@ -320,6 +315,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Removes the members of a sorted set within a range of members.",
      .complexity = kRemoveCost, .syntax = "key min max"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -26,8 +26,7 @@ inline ElementForm FormOf(const Reply& reply, bool with_scores) {
 
 class ElementsReply {
  public:
-  ElementsReply(Reply& reply, ElementForm form)
-      : reply_(reply), form_(form), mark_(reply.Later()) {}
+  ElementsReply(Reply& reply, ElementForm form) : reply_(reply), form_(form), mark_(reply.Later()) {}
 
   const Reply& reply() const { return reply_; }
 
@@ -41,9 +40,7 @@ class ElementsReply {
   }
 
   // Writes the array's head. Once, at the end.
-  void Finish() const {
-    reply_.FinishArray(mark_, form_ == ElementForm::kFlat ? 2 * count_ : count_);
-  }
+  void Finish() const { reply_.FinishArray(mark_, form_ == ElementForm::kFlat ? 2 * count_ : count_); }
 
  private:
   Reply& reply_;

@@ -88,11 +88,10 @@ Status ReadOptions(Args& args, const Form& form, Inputs& inputs) {
 
 Result<std::vector<ScoredMember>> Intersect(Inputs& inputs) {
   std::vector<ScoredMember> elements;
-  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate,
-                     [&](std::string_view member, double score) {
-                       elements.push_back({std::string(member), score});
-                       return true;
-                     }));
+  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate, [&](std::string_view member, double score) {
+    elements.push_back({std::string(member), score});
+    return true;
+  }));
   std::sort(elements.begin(), elements.end());
   return elements;
 }
@@ -146,9 +145,7 @@ Status ZInter(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // ZDIFF numkeys key [key ...] [WITHSCORES]
-Status ZDiff(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyResult(ctx, args, reply, Operation::kDiff);
-}
+Status ZDiff(CommandContext& ctx, Args& args, Reply& reply) { return ReplyResult(ctx, args, reply, Operation::kDiff); }
 
 // ZUNIONSTORE destination numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX]
 Status ZUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
@@ -172,21 +169,20 @@ Status ZInterCard(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ReadSources(ctx, args, keys, inputs));
   TRY(ReadOptions(args, {Operation::kInter, Outcome::kCount}, inputs));
   uint64_t count = 0;
-  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate, [&](std::string_view, double) {
-    return ++count != inputs.limit;
-  }));
+  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate,
+                     [&](std::string_view, double) { return ++count != inputs.limit; }));
   reply.Integer(static_cast<int64_t>(count));
   return Ok();
 }
 
-constexpr std::string_view kUnionCost =
-    "O(N+M*log(M)) with N the sum of the sizes and M the size of the result";
+constexpr std::string_view kUnionCost = "O(N+M*log(M)) with N the sum of the sizes and M the size of the result";
 constexpr std::string_view kInterCost =
     "O(N*K+M*log(M)) with N the smallest size, K the number of keys and M the size of the result";
 constexpr std::string_view kDiffCost =
     "O(N*K+M*log(M)) with N the size of the first, K the number of keys and M the size of the "
     "result";
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "zunion", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
      .run = ZUnion, .group = Group::kSortedSet, .since = "6.2.0",
@@ -228,6 +224,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Stores the members of a sorted set that others do not have.",
      .complexity = kDiffCost, .syntax = "destination numkeys key [key ...]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -106,13 +106,11 @@ void Config::Store(const Directive& directive, Value value) {
 void Config::Publish(const Directive& directive, const Value& value) {
   if (const auto* flag = std::get_if<std::atomic<bool> Settings::*>(&directive.target)) {
     settings_.*(*flag) = std::get<bool>(value);
-  } else if (const auto* number =
-                 std::get_if<std::atomic<int64_t> Settings::*>(&directive.target)) {
+  } else if (const auto* number = std::get_if<std::atomic<int64_t> Settings::*>(&directive.target)) {
     settings_.*(*number) = std::get<int64_t>(value);
   } else if (const auto* limit = std::get_if<std::atomic<int64_t> Limits::*>(&directive.target)) {
     limits_.*(*limit) = std::get<int64_t>(value);
-  } else if (const auto* publish =
-                 std::get_if<void (*)(const Value&, Settings&)>(&directive.target)) {
+  } else if (const auto* publish = std::get_if<void (*)(const Value&, Settings&)>(&directive.target)) {
     (*publish)(value, settings_);
   }
 }
@@ -128,12 +126,10 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
   }
   for (size_t i = 0; i < pairs.size(); ++i) {
     if (directives[i]->Has(kGuarded) && !sets_guarded) return SetFailed(pairs[i].first, "can't set protected config");
-    if (directives[i]->Has(kStartOnly))
-      return SetFailed(pairs[i].first, "can't set immutable config");
+    if (directives[i]->Has(kStartOnly)) return SetFailed(pairs[i].first, "can't set immutable config");
     for (size_t before = 0; before < i; ++before) {
       const bool same_name = EqualsIgnoreCase(pairs[before].first, pairs[i].first);
-      if (directives[before] == directives[i] && same_name)
-        return SetFailed(pairs[i].first, "duplicate parameter");
+      if (directives[before] == directives[i] && same_name) return SetFailed(pairs[i].first, "duplicate parameter");
     }
   }
   std::vector<Change> changes;
@@ -175,8 +171,7 @@ Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_vi
   return Ok();
 }
 
-std::vector<std::pair<std::string, std::string>> Config::Get(
-    std::span<const std::string_view> patterns) const {
+std::vector<std::pair<std::string, std::string>> Config::Get(std::span<const std::string_view> patterns) const {
   std::map<std::string, std::string> found;
   std::lock_guard lock(mutex_);
   for (const Directive& directive : AllDirectives()) {
@@ -186,12 +181,9 @@ std::vector<std::pair<std::string, std::string>> Config::Get(
       for (const std::string_view pattern : patterns) {
         const bool is_pattern = IsPattern(pattern);
         if (is_pattern && directive.Has(kHidden)) continue;
-        if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore)
-                       : !EqualsIgnoreCase(pattern, name))
-          continue;
+        if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore) : !EqualsIgnoreCase(pattern, name)) continue;
         // A name is shown as it was asked for, as Redis does.
-        found.emplace(is_pattern ? name : pattern,
-                      FormatValue(directive, values_[IndexOf(directive)]));
+        found.emplace(is_pattern ? name : pattern, FormatValue(directive, values_[IndexOf(directive)]));
         break;
       }
     }
@@ -199,9 +191,7 @@ std::vector<std::pair<std::string, std::string>> Config::Get(
   return {found.begin(), found.end()};
 }
 
-void Config::Keep(std::string_view name, std::vector<std::string> words) {
-  Store(Named(name), std::move(words));
-}
+void Config::Keep(std::string_view name, std::vector<std::string> words) { Store(Named(name), std::move(words)); }
 
 void Config::KeepNumber(std::string_view name, int64_t number) { Store(Named(name), number); }
 

@@ -60,8 +60,7 @@ class Config {
   Status SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded);
   // CONFIG GET: name and value of what matches a glob or is named, each once, ordered by name. An
   // alias that matches is shown under its own name.
-  std::vector<std::pair<std::string, std::string>> Get(
-      std::span<const std::string_view> patterns) const;
+  std::vector<std::pair<std::string, std::string>> Get(std::span<const std::string_view> patterns) const;
 
   // Sets what the server itself has changed. REQUIRES: words as the directive keeps them
   void Keep(std::string_view name, std::vector<std::string> words);
@@ -87,8 +86,8 @@ class Config {
   static size_t IndexOf(const Directive& directive);
   void Store(const Directive& directive, Value value);
   void Publish(const Directive& directive, const Value& value);
-  Result<std::vector<Change>> ParseChanges(
-      std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded);
+  Result<std::vector<Change>> ParseChanges(std::span<const std::pair<std::string_view, std::string_view>> pairs,
+                                           bool sets_guarded);
 
   Settings settings_{};
   Limits limits_;

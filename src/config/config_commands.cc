@@ -74,6 +74,7 @@ Status ConfigHelp(CommandContext&, Args&, Reply& reply) {
 constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "get", .arity = -3, .flags = kFlags, .run = With<ConfigGet>, .group = kGroup,
      .since = "2.0.0", .summary = "Returns directives and their values.",
@@ -94,10 +95,16 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "config", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.0.0",
-     .summary = "Commands about the configuration.", .complexity = "Depends on the subcommand.",
+    {.name = "config",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "2.0.0",
+     .summary = "Commands about the configuration.",
+     .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
 

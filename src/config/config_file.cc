@@ -62,8 +62,7 @@ std::string Bounds(const Directive& directive) {
 
 std::string Quoted(std::span<const std::string> words) {
   std::string text = "'";
-  for (const std::string& word : words)
-    text.append(text.size() > 1 ? " " : "").append(QuoteWordIfNeeded(word));
+  for (const std::string& word : words) text.append(text.size() > 1 ? " " : "").append(QuoteWordIfNeeded(word));
   return text + "'";
 }
 
@@ -96,11 +95,9 @@ std::vector<std::string> ExpandInclude(const std::string& pattern) {
   return paths;
 }
 
-Status LoadInclude(const std::string& origin, std::span<const std::string> words, Config& config,
-                   int depth) {
+Status LoadInclude(const std::string& origin, std::span<const std::string> words, Config& config, int depth) {
   if (words.size() != 2) return Fail(origin + ": include takes one path");
-  if (depth >= kMaxIncludeDepth)
-    return Fail(origin + ": files include each other more than 16 deep");
+  if (depth >= kMaxIncludeDepth) return Fail(origin + ": files include each other more than 16 deep");
   for (const std::string& path : ExpandInclude(words[1])) {
     const Status status = LoadFile(path, config, depth + 1);
     if (!status.ok()) return Fail(std::string(status.text()) + " (included by " + origin + ")");
@@ -136,8 +133,7 @@ Status ApplyDirective(std::string_view origin, std::span<const std::string> word
   const Directive* directive = FindDirective(words[0]);
   if (directive == nullptr) {
     std::string name = words[0];
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     const std::string_view closest = ClosestName(name);
     std::string text = start + "unknown directive '" + words[0] + "'";
     if (!closest.empty()) text.append("; is '").append(closest).append("' meant?");
@@ -145,8 +141,7 @@ Status ApplyDirective(std::string_view origin, std::span<const std::string> word
   }
   const Status status = config.Apply(*directive, words.subspan(1));
   if (status.ok()) return Ok();
-  const std::string shown =
-      directive->Has(kSecret) ? "'" + std::string(directive->name) + "'" : Quoted(words);
+  const std::string shown = directive->Has(kSecret) ? "'" + std::string(directive->name) + "'" : Quoted(words);
   return Fail(start + shown + ": " + std::string(status.text()) + ". The directive is: " +
               std::string(directive->name) + " " + DescribeSyntax(*directive) + Bounds(*directive));
 }

@@ -35,16 +35,11 @@ std::string DescribeRange(const Directive& directive) {
 }
 
 void AppendDirective(std::string& page, const Directive& directive) {
-  page.append("\n### `")
-      .append(directive.name)
-      .append(" ")
-      .append(DescribeSyntax(directive))
-      .append("`\n\n");
+  page.append("\n### `").append(directive.name).append(" ").append(DescribeSyntax(directive)).append("`\n\n");
   page.append(directive.help).append("\n\n");
   page.append(DescribeDefault(directive)).append(DescribeRange(directive));
   if (directive.Has(kStartOnly)) page.append(" *At start.*");
-  if (!directive.alias.empty())
-    page.append(" Also known as `").append(directive.alias).append("`.");
+  if (!directive.alias.empty()) page.append(" Also known as `").append(directive.alias).append("`.");
   page.append("\n");
 }
 
@@ -52,11 +47,7 @@ void AppendDirective(std::string& page, const Directive& directive) {
 void AppendAccepted(std::string& page) {
   page.append("\n| directive | default | |\n|---|---|---|\n");
   for (const Directive& directive : AcceptedDirectives()) {
-    page.append("| `")
-        .append(directive.name)
-        .append("` | `")
-        .append(directive.fallback)
-        .append("` | ");
+    page.append("| `").append(directive.name).append("` | `").append(directive.fallback).append("` | ");
     page.append(directive.help).append(" |\n");
   }
 }
@@ -67,11 +58,7 @@ std::string ReferencePage() {
   std::string page(kIntroduction);
   for (int i = 0; i < kSectionCount; ++i) {
     const Section section = static_cast<Section>(i);
-    page.append("\n## ")
-        .append(SectionTitle(section))
-        .append("\n\n")
-        .append(SectionText(section))
-        .append("\n");
+    page.append("\n## ").append(SectionTitle(section)).append("\n\n").append(SectionText(section)).append("\n");
     if (section == Section::kAccepted) {
       AppendAccepted(page);
       continue;

@@ -84,8 +84,7 @@ std::string Rewrite(std::vector<Line> lines, const Config& config, RewriteScope 
   for (const Line& line : lines) {
     if (!line.removed) text.append(line.text).append("\n");
   }
-  if (!added.empty() && !has_heading)
-    text.append(text.empty() ? "" : "\n").append(kHeading).append("\n");
+  if (!added.empty() && !has_heading) text.append(text.empty() ? "" : "\n").append(kHeading).append("\n");
   for (const std::string& line : added) text.append(line).append("\n");
   return text;
 }

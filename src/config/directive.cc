@@ -45,9 +45,7 @@ std::vector<Directive> JoinRows() {
 
 }  // namespace
 
-std::string_view SectionTitle(Section section) {
-  return kSections[static_cast<int>(section)].title;
-}
+std::string_view SectionTitle(Section section) { return kSections[static_cast<int>(section)].title; }
 
 std::string_view SectionText(Section section) { return kSections[static_cast<int>(section)].text; }
 

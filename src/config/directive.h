@@ -44,8 +44,7 @@ struct SpecialSyntax {
   // The words in the form they are kept in, given those of a line or of CONFIG SET and, for a
   // repeatable directive, what the lines before it came to. An error's text is a part of a
   // sentence.
-  Result<std::vector<std::string>> (*parse)(std::span<const std::string> words,
-                                            std::span<const std::string> current);
+  Result<std::vector<std::string>> (*parse)(std::span<const std::string> words, std::span<const std::string> current);
   // The lines of the configuration file, each without the directive's name.
   std::vector<std::string> (*lines)(std::span<const std::string> kept);
   // CONFIG GET's text; null: the words, with a blank between them.
@@ -53,9 +52,8 @@ struct SpecialSyntax {
 };
 
 // Where a value is published for threads to read: a field, or a function for what is not one field.
-using Target =
-    std::variant<std::monostate, std::atomic<bool> Settings::*, std::atomic<int64_t> Settings::*,
-                 std::atomic<int64_t> Limits::*, void (*)(const Value& value, Settings& settings)>;
+using Target = std::variant<std::monostate, std::atomic<bool> Settings::*, std::atomic<int64_t> Settings::*,
+                            std::atomic<int64_t> Limits::*, void (*)(const Value& value, Settings& settings)>;
 
 enum class Section : unsigned char {
   kNetwork,
@@ -120,8 +118,7 @@ const Directive* FindDirective(std::string_view name);
 
 // Reads the words that follow the name on a line (or CONFIG SET's one argument, for kinds of one
 // word). The error's text is in the words of Redis's CONFIG SET.
-Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words,
-                         const Value& current);
+Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words, const Value& current);
 
 // The value as CONFIG GET shows it.
 std::string FormatValue(const Directive& directive, const Value& value);

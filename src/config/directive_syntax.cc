@@ -88,8 +88,7 @@ Result<Words> ParseSave(WordSpan words, WordSpan current) {
   for (size_t i = 0; i < words.size(); i += 2) {
     const auto seconds = ParseInt64(words[i]);
     const auto changes = ParseInt64(words[i + 1]);
-    if (!seconds || !changes || *seconds < 1 || *changes < 0)
-      return Status::Reply("Invalid save parameters");
+    if (!seconds || !changes || *seconds < 1 || *changes < 0) return Status::Reply("Invalid save parameters");
     kept.insert(kept.end(), {words[i], words[i + 1]});
   }
   return kept;
@@ -137,19 +136,16 @@ Result<Words> ParseOutputLimits(WordSpan words, WordSpan current) {
   }
   Words kept(current.begin(), current.end());
   for (const std::string_view name : kClassNames) {
-    if (kept.size() < kClassNames.size() * kLimitWords)
-      kept.insert(kept.end(), {std::string(name), "0", "0", "0"});
+    if (kept.size() < kClassNames.size() * kLimitWords) kept.insert(kept.end(), {std::string(name), "0", "0", "0"});
   }
   for (size_t i = 0; i < words.size(); i += kLimitWords) {
     const auto which = ClassOf(words[i]);
-    if (!which)
-      return Status::Reply("Invalid client class specified in buffer limit configuration.");
+    if (!which) return Status::Reply("Invalid client class specified in buffer limit configuration.");
     const auto hard = ParseMemory(words[i + 1]);
     const auto soft = ParseMemory(words[i + 2]);
     const auto seconds = ParseInt64(words[i + 3]);
     if (!hard || !soft || !seconds || *seconds < 0 || *hard > INT64_MAX || *soft > INT64_MAX) {
-      return Status::Reply(
-          "Error in hard, soft or soft_seconds setting in buffer limit configuration.");
+      return Status::Reply("Error in hard, soft or soft_seconds setting in buffer limit configuration.");
     }
     kept[*which * kLimitWords + 1] = std::to_string(*hard);
     kept[*which * kLimitWords + 2] = std::to_string(*soft);
@@ -195,8 +191,7 @@ constexpr std::string_view kEventOthers = "nKEm";
 Result<Words> ParseEvents(WordSpan words, WordSpan /*current*/) {
   const std::string letters = Join(words, " ");
   for (const char c : letters) {
-    if (c != 'A' && kUsualEvents.find(c) == kUsualEvents.npos &&
-        kEventOthers.find(c) == kEventOthers.npos) {
+    if (c != 'A' && kUsualEvents.find(c) == kUsualEvents.npos && kEventOthers.find(c) == kEventOthers.npos) {
       return Status::Reply("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
     }
   }
@@ -221,8 +216,7 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
     const auto percentile = ParseDouble(word);
     if (!percentile) return Status::Reply("Invalid latency-tracking-info-percentiles parameters");
     if (*percentile < 0 || *percentile > 100) {
-      return Status::Reply(
-          "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]");
+      return Status::Reply("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]");
     }
     char text[32];
     std::snprintf(text, sizeof text, "%.10g", *percentile);
@@ -247,8 +241,7 @@ Result<Words> ParseOomScores(WordSpan words, WordSpan /*current*/) {
 }  // namespace
 
 const SpecialSyntax kBindSyntax = {.parse = ParseBind, .lines = OneLine};
-const SpecialSyntax kListenSyntax = {
-    .parse = ParseListen, .lines = WholeLines, .text = ListenText};
+const SpecialSyntax kListenSyntax = {.parse = ParseListen, .lines = WholeLines, .text = ListenText};
 const SpecialSyntax kUserSyntax = {.parse = ParseUser, .lines = WholeLines};
 const SpecialSyntax kRenameSyntax = {.parse = ParseRename, .lines = WholeLines};
 const SpecialSyntax kReplicaOfSyntax = {.parse = ParseReplicaOf, .lines = ReplicaOfLines};

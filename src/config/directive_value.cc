@@ -27,8 +27,7 @@ std::string ToOctal(int64_t value) {
 }
 
 std::optional<int64_t> ParseOctal(const std::string& text) {
-  if (text.empty() || text.find_first_not_of("01234567") != text.npos || text.size() > 10)
-    return std::nullopt;
+  if (text.empty() || text.find_first_not_of("01234567") != text.npos || text.size() > 10) return std::nullopt;
   return std::strtoll(text.c_str(), nullptr, 8);
 }
 
@@ -37,8 +36,7 @@ Result<Value> WithinBounds(const Directive& directive, int64_t number, bool is_l
   const auto show = [&](int64_t bound) {
     return directive.kind == Kind::kOctal ? ToOctal(bound) : std::to_string(bound);
   };
-  return Fail("argument must be between " + show(directive.min) + " and " + show(directive.max) +
-              " inclusive");
+  return Fail("argument must be between " + show(directive.min) + " and " + show(directive.max) + " inclusive");
 }
 
 // The nearest value within the bounds; Redis refuses what no int holds, and negative numbers.
@@ -95,16 +93,14 @@ std::string JoinWords(const Words& words) {
 
 // The value of a directive that takes one word, as the file has it.
 std::string FileText(const Directive& directive, const Value& value) {
-  if (directive.kind == Kind::kMemory)
-    return FormatMemory(static_cast<uint64_t>(std::get<int64_t>(value)));
+  if (directive.kind == Kind::kMemory) return FormatMemory(static_cast<uint64_t>(std::get<int64_t>(value)));
   const std::string text = FormatValue(directive, value);
   return directive.kind == Kind::kText ? QuoteWord(text) : text;
 }
 
 }  // namespace
 
-Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words,
-                         const Value& current) {
+Result<Value> ParseValue(const Directive& directive, std::span<const std::string> words, const Value& current) {
   if (!TakesManyWords(directive)) {
     if (words.size() != 1) return Fail("wrong number of arguments");
     return ParseOneWord(directive, words[0]);
@@ -163,8 +159,7 @@ std::string DescribeSyntax(const Directive& directive) {
     case Kind::kNumber: return "<number>";
     case Kind::kChoice: {
       std::string text;
-      for (const std::string_view name : directive.choices)
-        text.append(text.empty() ? "" : " | ").append(name);
+      for (const std::string_view name : directive.choices) text.append(text.empty() ? "" : " | ").append(name);
       return text;
     }
     default: return "<text>";

@@ -15,16 +15,13 @@ constexpr auto kAcc = Section::kAccepted;
 constexpr std::string_view kSnapshotFile =
     "About snapshot files (RDB) as what keeps the data: here they are copies to take away, written by "
     "SAVE and BGSAVE alone, and nothing depends on them.";
-constexpr std::string_view kAofFile =
-    "About the append-only file, in whose place Cairn has RocksDB's log.";
+constexpr std::string_view kAofFile = "About the append-only file, in whose place Cairn has RocksDB's log.";
 constexpr std::string_view kReplica =
     "About replication, where Cairn does it in its own way: a first transfer starts at once and is "
     "loaded beside the present data.";
-constexpr std::string_view kTables =
-    "About hash tables in memory, which Cairn does not keep its data in.";
+constexpr std::string_view kTables = "About hash tables in memory, which Cairn does not keep its data in.";
 constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
-constexpr std::string_view kModules =
-    "Who may load modules, of which Cairn has none.";
+constexpr std::string_view kModules = "Who may load modules, of which Cairn has none.";
 constexpr std::string_view kRetired = "Had an effect in earlier versions of Cairn.";
 constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
 
@@ -34,13 +31,11 @@ constexpr std::string_view kAllowed[] = {"no", "yes", "local"};
 constexpr std::string_view kPropagation[] = {"ignore", "panic", "panic-on-replicas"};
 constexpr std::string_view kOom[] = {"no", "yes", "relative", "absolute"};
 
-constexpr Directive Switch(std::string_view name, std::string_view fallback,
-                           std::string_view help) {
+constexpr Directive Switch(std::string_view name, std::string_view fallback, std::string_view help) {
   return {.name = name, .section = kAcc, .kind = Kind::kBool, .fallback = fallback, .help = help};
 }
 
-constexpr Directive Count(std::string_view name, std::string_view fallback, int64_t min,
-                          std::string_view help) {
+constexpr Directive Count(std::string_view name, std::string_view fallback, int64_t min, std::string_view help) {
   return {.name = name,
           .section = kAcc,
           .kind = Kind::kNumber,
@@ -59,16 +54,12 @@ constexpr Directive Word(std::string_view name, std::string_view fallback, std::
   return {.name = name, .section = kAcc, .kind = Kind::kText, .fallback = fallback, .help = help};
 }
 
-constexpr Directive Choice(std::string_view name, std::string_view fallback,
-                           std::span<const std::string_view> choices, std::string_view help) {
-  return {.name = name,
-          .section = kAcc,
-          .kind = Kind::kChoice,
-          .fallback = fallback,
-          .choices = choices,
-          .help = help};
+constexpr Directive Choice(std::string_view name, std::string_view fallback, std::span<const std::string_view> choices,
+                           std::string_view help) {
+  return {.name = name, .section = kAcc, .kind = Kind::kChoice, .fallback = fallback, .choices = choices, .help = help};
 }
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"",
      .special = &kSaveSyntax, .flags = kRepeatable,
@@ -117,6 +108,7 @@ const Directive kRows[] = {
 
     Hidden(Count("repl-apply-delay", "400", 0, kRetired)),
 };
+// clang-format on
 
 }  // namespace
 

@@ -15,6 +15,7 @@ using S = Settings;
 
 constexpr auto kNet = Section::kNetwork;
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "bind", .section = kNet, .kind = Kind::kSpecial, .fallback = "* -::*", .special = &kBindSyntax,
      .syntax = "<address> [<address> ...]",
@@ -88,6 +89,7 @@ const Directive kRows[] = {
      .help = "Length of the longest argument that a client may send, and so of the longest string. At most 2 GB: a "
              "key and its value are stored as one row, and RocksDB's limit for a row is 4 GB."},
 };
+// clang-format on
 
 }  // namespace
 

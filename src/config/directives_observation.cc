@@ -11,6 +11,7 @@ using S = Settings;
 
 constexpr auto kObs = Section::kObservation;
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "slowlog-log-slower-than", .section = kObs, .kind = Kind::kNumber, .fallback = "10000",
      .min = -1, .target = &S::slowlog_log_slower_than_us, .syntax = "<microseconds>",
@@ -36,6 +37,7 @@ const Directive kRows[] = {
              "sets, t streams, x expired, e evicted, d modules, all of which A stands for; m for keys that reads "
              "have missed, n for new keys."},
 };
+// clang-format on
 
 }  // namespace
 

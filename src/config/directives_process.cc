@@ -16,6 +16,7 @@ constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warnin
 constexpr std::string_view kChannels[] = {"allchannels", "resetchannels"};
 constexpr std::string_view kAllowed[] = {"no", "yes", "local"};  // Allowed
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "dir", .section = kProc, .kind = Kind::kText, .fallback = "./data",
      .flags = kStartOnly | kGuarded, .syntax = "<path>",
@@ -86,6 +87,7 @@ const Directive kRows[] = {
      .help = "Clients that may set `dbfilename` while the server runs: none (no), all (yes), or those on this "
              "machine (local). No client may set `dir`."},
 };
+// clang-format on
 
 }  // namespace
 

@@ -12,6 +12,7 @@ using S = Settings;
 constexpr int64_t kMaxInt = INT32_MAX;
 constexpr auto kRepl = Section::kReplication;
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "replicaof", .alias = "slaveof", .section = kRepl, .kind = Kind::kSpecial, .fallback = "\"\"",
      .special = &kReplicaOfSyntax, .flags = kStartOnly, .syntax = "<host> <port>",
@@ -83,6 +84,7 @@ const Directive kRows[] = {
      .fallback = "10", .min = 0, .max = kMaxInt, .target = &S::min_replicas_max_lag_s, .syntax = "<seconds>",
      .help = "Seconds within which a replica must have acknowledged to count for `min-replicas-to-write`."},
 };
+// clang-format on
 
 }  // namespace
 

@@ -15,10 +15,10 @@ constexpr auto kRocks = Section::kRocksdb;
 
 constexpr std::string_view kFsync[] = {"everysec", "always", "no"};  // AppendFsync
 constexpr std::string_view kBottom[] = {"snappy", "zstd"};           // BottomCompression
-constexpr std::string_view kPolicies[] = {"volatile-lru",   "volatile-lfu", "volatile-random",
-                                          "volatile-ttl",   "allkeys-lru",  "allkeys-lfu",
-                                          "allkeys-random", "noeviction"};
+constexpr std::string_view kPolicies[] = {"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
+                                          "allkeys-lru",  "allkeys-lfu",  "allkeys-random",  "noeviction"};
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "appendfsync", .section = kDur, .kind = Kind::kChoice, .fallback = "everysec",
      .choices = kFsync, .target = &S::appendfsync,
@@ -95,6 +95,7 @@ const Directive kRows[] = {
      .help = "Read and write table files with direct I/O. The kernel's page cache then leaves more memory to other "
              "programs."},
 };
+// clang-format on
 
 }  // namespace
 

@@ -25,6 +25,7 @@ constexpr Directive Words(std::string_view name, std::string_view syntax, std::s
   return {.name = name, .section = kTls, .kind = Kind::kText, .syntax = syntax, .help = help};
 }
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "tls-port", .section = kTls, .kind = Kind::kNumber, .fallback = "0", .min = 0, .max = 65535,
      .target = &S::tls_port,
@@ -65,6 +66,7 @@ const Directive kRows[] = {
     {.name = "tls-session-cache-timeout", .section = kTls, .kind = Kind::kNumber, .fallback = "300", .min = 0,
      .max = kMaxInt, .syntax = "<seconds>", .help = "How long a session stays in the cache."},
 };
+// clang-format on
 
 }  // namespace
 

@@ -13,6 +13,7 @@ constexpr int64_t kMaxInt = INT32_MAX;
 constexpr auto kTypes = Section::kTypes;
 constexpr auto kExp = Section::kExpiry;
 
+// clang-format off
 const Directive kRows[] = {
     {.name = "hash-max-listpack-entries", .alias = "hash-max-ziplist-entries", .section = kTypes,
      .kind = Kind::kNumber, .fallback = "512", .target = &L::hash_max_listpack_entries,
@@ -78,6 +79,7 @@ const Directive kRows[] = {
     {.name = "lfu-decay-time", .section = kExp, .kind = Kind::kNumber, .fallback = "1", .min = 0,
      .max = kMaxInt, .help = "Accepted and shown, without effect; see `lfu-log-factor`."},
 };
+// clang-format on
 
 }  // namespace
 

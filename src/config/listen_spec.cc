@@ -22,15 +22,14 @@ Status ParseAddress(std::string_view text, ListenSpec& spec) {
   const size_t colon = text.rfind(':');
   const auto port = colon == text.npos ? std::nullopt : ParseInt64(text.substr(colon + 1));
   if (!port || *port < 1 || *port > 65535) {
-    return Fail(std::string("'").append(text).append(
-        "' is not <address:port> with a port from 1 to 65535, nor unix:path"));
+    return Fail(
+        std::string("'").append(text).append("' is not <address:port> with a port from 1 to 65535, nor unix:path"));
   }
   std::string_view address = text.substr(0, colon);
   if (address.starts_with('[') && address.ends_with(']')) {
     address = address.substr(1, address.size() - 2);
   } else if (address.find(':') != address.npos) {
-    return Fail("an IPv6 address stands in brackets: [" + std::string(address) +
-                "]:" + std::to_string(*port));
+    return Fail("an IPv6 address stands in brackets: [" + std::string(address) + "]:" + std::to_string(*port));
   }
   if (address.empty()) return Fail("the address before ':' is missing; * means all");
   spec.address = address;
@@ -38,12 +37,10 @@ Status ParseAddress(std::string_view text, ListenSpec& spec) {
   return Ok();
 }
 
-Result<int64_t> ParseCount(std::span<const std::string> words, size_t at, int64_t min,
-                           int64_t max) {
+Result<int64_t> ParseCount(std::span<const std::string> words, size_t at, int64_t min, int64_t max) {
   const auto count = at < words.size() ? ParseInt64(words[at]) : std::nullopt;
   if (count && *count >= min && *count <= max) return *count;
-  return Fail("'" + words[at - 1] + "' takes a number from " + std::to_string(min) + " to " +
-              std::to_string(max));
+  return Fail("'" + words[at - 1] + "' takes a number from " + std::to_string(min) + " to " + std::to_string(max));
 }
 
 }  // namespace

@@ -46,8 +46,7 @@ struct RocksDbSettings {
   using Number = std::atomic<int64_t>;
 
   Number compaction_rate_limit;  // bytes a second; 0: none
-  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size,
-      rocksdb_blob_min_size;
+  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size, rocksdb_blob_min_size;
   Number rocksdb_bottom_compression;  // BottomCompression
   Flag rocksdb_direct_io;
 };
@@ -89,24 +88,22 @@ struct Settings : ObservationSettings, RocksDbSettings {
   Flag replica_read_only, replica_serve_stale_data, replica_announced, repl_diskless_sync, replica_ignore_del,
       replica_ignore_expire, repl_sync_files;
   Number replica_priority, repl_timeout_s, repl_ping_replica_period_s, repl_backlog_size, repl_backlog_ttl_s,
-      repl_sync_rate, repl_diskless_sync_delay_s, repl_diskless_sync_max_replicas,
-      min_replicas_to_write, min_replicas_max_lag_s;
+      repl_sync_rate, repl_diskless_sync_delay_s, repl_diskless_sync_max_replicas, min_replicas_to_write,
+      min_replicas_max_lag_s;
 
   // durability
-  Number appendfsync;  // AppendFsync
+  Number appendfsync;    // AppendFsync
   Number min_free_disk;  // bytes; 0: as much as is needed (storage/disk_reserve.h)
 
   // memory
-  Number memory_budget;  // bytes; 0: a share of the machine's (storage/budget.h)
-  Number maxmemory;      // stored for CONFIG GET and INFO
+  Number memory_budget;      // bytes; 0: a share of the machine's (storage/budget.h)
+  Number maxmemory;          // stored for CONFIG GET and INFO
   Number maxmemory_clients;  // bytes, below 0 percent; 0: no limit
 
   // expiry
   Number active_expire_effort;
 
-  AppendFsync fsync_policy() const {
-    return static_cast<AppendFsync>(appendfsync.load(std::memory_order_relaxed));
-  }
+  AppendFsync fsync_policy() const { return static_cast<AppendFsync>(appendfsync.load(std::memory_order_relaxed)); }
 };
 
 }  // namespace cairn

@@ -10,10 +10,22 @@ namespace {
 
 // Those that a context is built from, and those that may need one where there was none.
 constexpr std::string_view kBuiltFrom[] = {
-    "tls-cert-file",        "tls-key-file",        "tls-key-file-pass",         "tls-client-cert-file",
-    "tls-client-key-file",  "tls-client-key-file-pass", "tls-dh-params-file",   "tls-ca-cert-file",
-    "tls-ca-cert-dir",      "tls-protocols",       "tls-ciphers",               "tls-ciphersuites",
-    "tls-prefer-server-ciphers", "tls-session-caching", "tls-session-cache-size", "tls-session-cache-timeout",
+    "tls-cert-file",
+    "tls-key-file",
+    "tls-key-file-pass",
+    "tls-client-cert-file",
+    "tls-client-key-file",
+    "tls-client-key-file-pass",
+    "tls-dh-params-file",
+    "tls-ca-cert-file",
+    "tls-ca-cert-dir",
+    "tls-protocols",
+    "tls-ciphers",
+    "tls-ciphersuites",
+    "tls-prefer-server-ciphers",
+    "tls-session-caching",
+    "tls-session-cache-size",
+    "tls-session-cache-timeout",
     "tls-replication",
 };
 

@@ -109,8 +109,7 @@ bool PackedReader::NextScore(double& score) {
 }
 
 PackedIntegersReader::PackedIntegersReader(std::string_view payload) : rest_(payload) {
-  if (!ReadVarint(rest_, count_))
-    status_ = Status::Corruption("packed integers: count is cut short");
+  if (!ReadVarint(rest_, count_)) status_ = Status::Corruption("packed integers: count is cut short");
 }
 
 bool PackedIntegersReader::Next(int64_t& value) {

@@ -49,8 +49,7 @@ class Item {
   std::string ToString() const;
 
   bool operator==(const Item& other) const {
-    return is_integer_ == other.is_integer_ &&
-           (is_integer_ ? integer_ == other.integer_ : bytes_ == other.bytes_);
+    return is_integer_ == other.is_integer_ && (is_integer_ ? integer_ == other.integer_ : bytes_ == other.bytes_);
   }
 
  private:

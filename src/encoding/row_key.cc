@@ -106,9 +106,7 @@ RowKey MakeCollectionStart(Space space, CollectionId id, uint32_t stripe) {
   return StartCollectionRow(space, id, stripe);
 }
 
-RowKey MakeOwnerRow(CollectionId id, uint32_t stripe) {
-  return StartCollectionRow(Space::kOwners, id, stripe);
-}
+RowKey MakeOwnerRow(CollectionId id, uint32_t stripe) { return StartCollectionRow(Space::kOwners, id, stripe); }
 
 RowKey MakeExpiryRow(int64_t when_ms, std::string_view key_row, uint32_t stripe) {
   RowKey row(Space::kExpiries, stripe);

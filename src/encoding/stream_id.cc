@@ -39,8 +39,6 @@ void AppendStreamId(std::string& out, StreamId id) {
   AppendVarint(out, id.seq);
 }
 
-bool ReadStreamId(std::string_view& in, StreamId& id) {
-  return ReadVarint(in, id.ms) && ReadVarint(in, id.seq);
-}
+bool ReadStreamId(std::string_view& in, StreamId& id) { return ReadVarint(in, id.ms) && ReadVarint(in, id.seq); }
 
 }  // namespace cairn

@@ -16,9 +16,9 @@ namespace {
 constexpr size_t kReadBytes = IoThread::kReadBytes;
 constexpr size_t kMostFittedBytes = 4 * 1024;  // that are pending are kept in a buffer of their size
 constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
-constexpr size_t kMostSentBytes = 128 * 1024;  // in a turn: a peer that takes gigabytes at once is not alone
+constexpr size_t kMostSentBytes = 128 * 1024;   // in a turn: a peer that takes gigabytes at once is not alone
 constexpr size_t kMostKeptBytes = 1024 * 1024;  // of a query buffer; a larger one goes at once
-constexpr size_t kHandshakeBytes = 64 * 1024;  // what OpenSSL takes for one, and for a connection at rest
+constexpr size_t kHandshakeBytes = 64 * 1024;   // what OpenSSL takes for one, and for a connection at rest
 constexpr size_t kTlsBytes = 16 * 1024;
 constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies, which output limits do not count
 constexpr int kMostFetches = 2;  // in a row; a client that keeps asking for what is cold is better off on the slow lane
@@ -60,9 +60,7 @@ void Connection::Arrive() {
   OnWake();
 }
 
-void Connection::MakeEvents() {
-  events_.Make(thread_->base(), fd_, {&OnReadable, &OnWritable, &OnDeadline, this});
-}
+void Connection::MakeEvents() { events_.Make(thread_->base(), fd_, {&OnReadable, &OnWritable, &OnDeadline, this}); }
 
 void Connection::Shut() {
   events_.Free();
@@ -155,8 +153,7 @@ bool Connection::BeginTls() {
 // Reads what is there, at most one buffer. False when the connection is closed.
 bool Connection::ReadSocket() {
   char* const place = MakeRoom();
-  const ssize_t size =
-      tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
+  const ssize_t size = tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
   if (size > 0) {
     parser_.Filled(static_cast<size_t>(size));
     query_use_.NoteRead(parser_.pending_bytes());
@@ -243,8 +240,8 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
 Connection::Next Connection::RunOne(Worker& worker, bool resume) {
   client_->TakePushed(out_.bytes());  // what was pushed before the request comes before its reply
   const size_t start = out_.size();
-  const RunResult result = resume ? worker.Resume(*client_, out_.bytes())
-                                  : worker.Run(*client_, parser_.argv(), out_.bytes());
+  const RunResult result =
+      resume ? worker.Resume(*client_, out_.bytes()) : worker.Run(*client_, parser_.argv(), out_.bytes());
   has_request_ = !resume && (result == RunResult::kWouldWait || result == RunResult::kPaused);
   resumes_ = resume && result == RunResult::kWouldWait;
   is_parked_on_client_ = result == RunResult::kParked;
@@ -380,8 +377,8 @@ bool Connection::Flush() {
   }
   for (size_t left = kMostSentBytes; unsent() > 0 && left > 0;) {
     const std::string_view bytes = out_.unsent().substr(0, left);
-    const ssize_t size = tls_ == nullptr ? send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL)
-                                         : tls_->Write(bytes.data(), bytes.size());
+    const ssize_t size =
+        tls_ == nullptr ? send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) : tls_->Write(bytes.data(), bytes.size());
     if (size > 0) {
       out_.NoteSent(static_cast<size_t>(size));
       left -= static_cast<size_t>(size);
@@ -413,7 +410,9 @@ void Connection::NoteBuffers() {
                         .query_capacity = query_capacity,
                         .unsent_bytes = unsent(),
                         .output_capacity = out_.capacity(),
-                        .tls_bytes = tls_ == nullptr ? 0 : in_handshake() ? kHandshakeBytes : kTlsBytes,
+                        .tls_bytes = tls_ == nullptr  ? 0
+                                     : in_handshake() ? kHandshakeBytes
+                                                      : kTlsBytes,
                         .in_handshake = in_handshake()});
 }
 

@@ -126,22 +126,22 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Next next_ = Next::kRead;
   std::shared_ptr<Client> client_;
   RequestParser parser_;
-  bool is_buffer_lent_ = false;     // the parser's is the thread's, for the time of a read and its requests
+  bool is_buffer_lent_ = false;  // the parser's is the thread's, for the time of a read and its requests
   OutputBuffer out_;
   SocketEvents events_;
-  bool awaits_reader_ = false;      // runs nothing until its client has read some of its replies
-  bool has_request_ = false;        // parser_.argv() is yet to be run
-  bool resumes_ = false;            // the parked request is to be run again
+  bool awaits_reader_ = false;  // runs nothing until its client has read some of its replies
+  bool has_request_ = false;    // parser_.argv() is yet to be run
+  bool resumes_ = false;        // the parked request is to be run again
   bool is_parked_on_client_ = false;
-  bool wake_pending_ = false;       // woken before it had come to rest
+  bool wake_pending_ = false;  // woken before it had come to rest
   bool close_after_reply_ = false;
   bool close_now_ = false;
-  std::string missing_;             // what its request waits for to be in memory
-  int fetches_ = 0;                 // in a row
-  int retries_ = 0;                 // of its request
+  std::string missing_;  // what its request waits for to be in memory
+  int fetches_ = 0;      // in a row
+  int retries_ = 0;      // of its request
   QueryBufferUse query_use_;
   unsigned char requests_before_login_ = 0;  // since it had to pause
-  int64_t throttle_us_ = 0;         // how long the qps limit holds it back
+  int64_t throttle_us_ = 0;                  // how long the qps limit holds it back
 };
 
 }  // namespace cairn

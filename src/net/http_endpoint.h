@@ -39,8 +39,7 @@ class HttpEndpoint {
  public:
   // Binds `addresses`, written as ListenerOptions has them, and begins to serve; kIo with a sentence when that cannot
   // be done.
-  static Result<std::unique_ptr<HttpEndpoint>> Open(const std::vector<std::string>& addresses, int port,
-                                                    HttpPage page);
+  static Result<std::unique_ptr<HttpEndpoint>> Open(const std::vector<std::string>& addresses, int port, HttpPage page);
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;
   HttpEndpoint& operator=(const HttpEndpoint&) = delete;
@@ -60,10 +59,10 @@ class HttpEndpoint {
   event_base* base_;
   int wake_fd_;
   event* wake_event_;
-  event* resume_event_;                       // after Pause
+  event* resume_event_;  // after Pause
   std::vector<int> sockets_;
-  std::vector<event*> accept_events_;         // of sockets_
-  std::list<std::unique_ptr<Peer>> peers_;    // the one that has asked last is last
+  std::vector<event*> accept_events_;       // of sockets_
+  std::list<std::unique_ptr<Peer>> peers_;  // the one that has asked last is last
   std::thread thread_;
 };
 

@@ -45,8 +45,8 @@ HttpRequest ParseHttpHead(std::string_view head) {
   while (!head.empty()) {
     std::string_view value = TakeUpTo(head, kLineEnd);
     const std::string_view name = TakeUpTo(value, ":");
-    const bool has_body = (IsSameWord(name, "content-length") && Trim(value) != "0") ||
-                          IsSameWord(name, "transfer-encoding");
+    const bool has_body =
+        (IsSameWord(name, "content-length") && Trim(value) != "0") || IsSameWord(name, "transfer-encoding");
     const bool asks_to_close = IsSameWord(name, "connection") && IsSameWord(Trim(value), "close");
     if (has_body || asks_to_close) request.keeps_open = false;
   }

@@ -14,8 +14,8 @@ namespace cairn {
 
 struct HttpRequest {
   std::string_view method;
-  std::string_view path;   // without the query
-  bool is_valid = false;   // the first line is one of HTTP/1
+  std::string_view path;    // without the query
+  bool is_valid = false;    // the first line is one of HTTP/1
   bool keeps_open = false;  // another request may follow
 };
 

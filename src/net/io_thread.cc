@@ -22,7 +22,7 @@ constexpr timeval kTimerPeriod{0, 100000};
 constexpr int kMostTurns = 64;
 constexpr size_t kMostKeptOutputs = 32;
 constexpr size_t kMostKeptOutputBytes = 64 * 1024;  // of one
-constexpr size_t kMostTickBytes = 4 << 20;  // of replies; then they are sent before more are made
+constexpr size_t kMostTickBytes = 4 << 20;          // of replies; then they are sent before more are made
 
 using Connections = std::vector<std::shared_ptr<Connection>>;
 
@@ -163,9 +163,8 @@ void IoThread::EndTick() {
   while (!is_committing_ && (!tick_.empty() || worker_->has_tick())) {
     auto connections = std::make_shared<std::vector<std::shared_ptr<Connection>>>();
     connections->swap(tick_);
-    const CommitResult result = worker_->Commit([this, connections](bool ok) {
-      Post([this, connections, ok] { OnCommitted(*connections, ok); });
-    });
+    const CommitResult result = worker_->Commit(
+        [this, connections](bool ok) { Post([this, connections, ok] { OnCommitted(*connections, ok); }); });
     if (result == CommitResult::kLater) {
       is_committing_ = true;
       const auto free = TakeFree(*connections, [](const Connection& c) { return c.has_uncommitted(); });

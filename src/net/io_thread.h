@@ -44,8 +44,8 @@ class Waker : public ConnectionWaker {
 
  private:
   const uint64_t connection_;
-  std::mutex mutex_;   // is held while the thread is posted to
-  IoThread* thread_;   // guarded by mutex_
+  std::mutex mutex_;  // is held while the thread is posted to
+  IoThread* thread_;  // guarded by mutex_
 };
 
 class IoThread {

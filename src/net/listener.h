@@ -40,16 +40,16 @@ struct ListenPlace {
 };
 
 struct ListenerOptions {
-  ListenPlace place;          // at first
-  std::string unix_path;      // empty: no Unix socket
-  int unix_permissions = 0;   // 0: as the umask has it
+  ListenPlace place;         // at first
+  std::string unix_path;     // empty: no Unix socket
+  int unix_permissions = 0;  // 0: as the umask has it
   int io_threads = 1;
   int64_t qps_limit = 0;
   bool read_only = false;
   int backlog = 511;
   int keepalive_s = 300;
-  const Tls* tls = nullptr;   // its connections speak TLS. REQUIRES: configured
-  IoThread::Homes homes;      // where its connections go by what is pushed to them
+  const Tls* tls = nullptr;  // its connections speak TLS. REQUIRES: configured
+  IoThread::Homes homes;     // where its connections go by what is pushed to them
 };
 
 class Listener {
@@ -86,14 +86,14 @@ class Listener {
   const ListenerOptions options_;
   RateLimit limit_;
   std::vector<std::unique_ptr<IoThread>> threads_;
-  size_t next_thread_ = 0;        // of the thread that accepts, as the next two
+  size_t next_thread_ = 0;  // of the thread that accepts, as the next two
   SpareDescriptor spare_;
   int64_t next_complaint_us_ = 0;
-  mutable std::mutex mutex_;      // a leaf, but for jobs posted to its threads
-  ListenPlace place_;             // guarded by mutex_
-  Doors doors_;                   // guarded by mutex_
-  std::shared_ptr<Door> unix_;    // guarded by mutex_; null: none
-  bool stopped_ = false;          // guarded by mutex_
+  mutable std::mutex mutex_;    // a leaf, but for jobs posted to its threads
+  ListenPlace place_;           // guarded by mutex_
+  Doors doors_;                 // guarded by mutex_
+  std::shared_ptr<Door> unix_;  // guarded by mutex_; null: none
+  bool stopped_ = false;        // guarded by mutex_
 };
 
 }  // namespace cairn

@@ -26,7 +26,7 @@ struct BufferUse {
   uint64_t unread_bytes = 0;    // of requests
   uint64_t argument_bytes = 0;  // of the request that is being read
   uint64_t query_capacity = 0;
-  uint64_t unsent_bytes = 0;    // of replies
+  uint64_t unsent_bytes = 0;  // of replies
   uint64_t output_capacity = 0;
   uint64_t tls_bytes = 0;
   bool in_handshake = false;
@@ -119,7 +119,7 @@ class ConnectionWaker {
 };
 
 struct ConnectionOrigin {
-  std::string peer;    // "127.0.0.1:50000", "[::1]:50000" or "/path:0"
+  std::string peer;  // "127.0.0.1:50000", "[::1]:50000" or "/path:0"
   std::string local;
   int fd = -1;
   bool is_unix = false;

@@ -39,8 +39,7 @@ class ByteReader {
   uint64_t Little(int size) {
     const std::string_view taken = Take(size);
     uint64_t value = 0;
-    for (size_t i = taken.size(); i > 0; --i)
-      value = value << 8 | static_cast<uint8_t>(taken[i - 1]);
+    for (size_t i = taken.size(); i > 0; --i) value = value << 8 | static_cast<uint8_t>(taken[i - 1]);
     return value;
   }
   // The same, the most significant byte first.

@@ -43,7 +43,7 @@ class ListpackWriter {
 
   size_t count() const { return count_; }
   size_t size_bytes() const { return out_.size() + 1; }  // of what Take would answer
-  std::string Take();  // REQUIRES: nothing is done with the writer afterwards
+  std::string Take();                                    // REQUIRES: nothing is done with the writer afterwards
 
  private:
   void EndEntry(size_t begin);

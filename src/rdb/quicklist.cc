@@ -11,16 +11,15 @@ namespace {
 
 constexpr size_t kNodeBytes[] = {4096, 8192, 16384, 32768, 65536};  // for the limits -1 to -5
 constexpr size_t kCountedNodeBytes = 8192;                          // for a limit that counts items
-constexpr size_t kEntryOverhead = 8;             // what Redis reckons an entry to cost
-constexpr size_t kPlainBytes = size_t{1} << 30;  // from here on a node of its own, no listpack
+constexpr size_t kEntryOverhead = 8;                                // what Redis reckons an entry to cost
+constexpr size_t kPlainBytes = size_t{1} << 30;                     // from here on a node of its own, no listpack
 
 }  // namespace
 
 bool QuicklistWriter::HasRoomFor(size_t text_size) const {
   if (node_.count() == 0) return true;
   const size_t size = node_.size_bytes() + text_size + kEntryOverhead;
-  if (limit_ >= 0)
-    return size <= kCountedNodeBytes && node_.count() < static_cast<uint64_t>(limit_);
+  if (limit_ >= 0) return size <= kCountedNodeBytes && node_.count() < static_cast<uint64_t>(limit_);
   return size <= kNodeBytes[std::min<int64_t>(-limit_, std::size(kNodeBytes)) - 1];
 }
 

@@ -138,13 +138,12 @@ Result<std::string_view> RdbReader::Unfold(RdbItems& items) {
   const std::string_view folded = bytes_.Take(folded_size);
   if (!bytes_.ok()) return CutShort();
   if (size == 0 || size > most_text_bytes_ || size / kMostUnfolding > folded_size ||
-      size > std::numeric_limits<unsigned>::max() ||
-      folded_size > std::numeric_limits<unsigned>::max()) {
+      size > std::numeric_limits<unsigned>::max() || folded_size > std::numeric_limits<unsigned>::max()) {
     return Status::Corruption("rdb: a compressed text of an impossible size");
   }
   std::string text(size, '\0');
-  const unsigned unfolded = lzf_decompress(folded.data(), static_cast<unsigned>(folded_size),
-                                           text.data(), static_cast<unsigned>(size));
+  const unsigned unfolded =
+      lzf_decompress(folded.data(), static_cast<unsigned>(folded_size), text.data(), static_cast<unsigned>(size));
   if (unfolded != size) return Status::Corruption("rdb: a compressed text does not unfold");
   return items.Hold(std::move(text));
 }
@@ -156,20 +155,11 @@ Status RdbReader::Text(RdbItems& items) {
     return Ok();
   }
   switch (head.value) {
-    case kRdbInt8:
-      items.AddInteger(bytes_.SignedLittle(1));
-      break;
-    case kRdbInt16:
-      items.AddInteger(bytes_.SignedLittle(2));
-      break;
-    case kRdbInt32:
-      items.AddInteger(bytes_.SignedLittle(4));
-      break;
-    case kRdbLzf:
-      items.AddText(TRY(Unfold(items)));
-      break;
-    default:
-      return Status::Corruption("rdb: a text of unknown kind");
+    case kRdbInt8: items.AddInteger(bytes_.SignedLittle(1)); break;
+    case kRdbInt16: items.AddInteger(bytes_.SignedLittle(2)); break;
+    case kRdbInt32: items.AddInteger(bytes_.SignedLittle(4)); break;
+    case kRdbLzf: items.AddText(TRY(Unfold(items))); break;
+    default: return Status::Corruption("rdb: a text of unknown kind");
   }
   return bytes_.ok() ? Ok() : CutShort();
 }
@@ -177,8 +167,7 @@ Status RdbReader::Text(RdbItems& items) {
 Result<std::string_view> RdbReader::Blob(RdbItems& items) {
   const Head head = TRY(ReadHead());
   if (!head.special) return TakeText(head.value);
-  if (head.value != kRdbLzf)
-    return Status::Corruption("rdb: a number where a collection is expected");
+  if (head.value != kRdbLzf) return Status::Corruption("rdb: a number where a collection is expected");
   return Unfold(items);
 }
 

@@ -31,8 +31,7 @@ using RdbSource = std::function<Result<size_t>(char* into, size_t most)>;
 class RdbReader {
  public:
   // `most_text_bytes`: no text may be longer once it is unfolded.
-  RdbReader(std::string_view bytes, uint64_t most_text_bytes)
-      : bytes_(bytes), most_text_bytes_(most_text_bytes) {}
+  RdbReader(std::string_view bytes, uint64_t most_text_bytes) : bytes_(bytes), most_text_bytes_(most_text_bytes) {}
   RdbReader(RdbSource source, uint64_t most_text_bytes)
       : bytes_({}), most_text_bytes_(most_text_bytes), source_(std::move(source)) {}
 
@@ -84,8 +83,8 @@ class RdbReader {
   std::deque<std::string> chunks_;  // the last one is being read
   Status source_status_;
   uint64_t received_ = 0;
-  uint64_t crc_ = 0;        // of what was read of all chunks up to...
-  size_t summed_ = 0;       // ...here in the last one
+  uint64_t crc_ = 0;   // of what was read of all chunks up to...
+  size_t summed_ = 0;  // ...here in the last one
   bool at_end_ = false;
 };
 

@@ -61,8 +61,7 @@ Result<Unclaimed> ReadPending(RdbReader& reader) {
   return pending;
 }
 
-Result<RdbStream::Consumer> ReadConsumer(RdbType type, RdbReader& reader, RdbItems& items,
-                                         Unclaimed& unclaimed) {
+Result<RdbStream::Consumer> ReadConsumer(RdbType type, RdbReader& reader, RdbItems& items, Unclaimed& unclaimed) {
   RdbStream::Consumer consumer{.name = TRY(ReadName(reader, items))};
   consumer.seen_ms = consumer.active_ms = TRY(ReadTime(reader, 0));
   if (type == RdbType::kStreamListpacks3) {

@@ -40,16 +40,13 @@ bool RdbWriter::IntegerText(std::string_view text) {
   if (!value || *value < INT32_MIN || *value > INT32_MAX) return false;
   const bool is_8 = *value >= INT8_MIN && *value <= INT8_MAX;
   const bool is_16 = *value >= INT16_MIN && *value <= INT16_MAX;
-  out_.push_back(static_cast<char>(kRdbSpecial | (is_8    ? kRdbInt8
-                                                  : is_16 ? kRdbInt16
-                                                          : kRdbInt32)));
+  out_.push_back(static_cast<char>(kRdbSpecial | (is_8 ? kRdbInt8 : is_16 ? kRdbInt16 : kRdbInt32)));
   AppendLittle(out_, static_cast<uint64_t>(*value), is_8 ? 1 : is_16 ? 2 : 4);
   return true;
 }
 
 bool RdbWriter::FoldedText(std::string_view text) {
-  if (text.size() <= kWorthFolding || text.size() > std::numeric_limits<unsigned>::max())
-    return false;
+  if (text.size() <= kWorthFolding || text.size() > std::numeric_limits<unsigned>::max()) return false;
   if (part_ != nullptr && !part_->folds) return false;
   std::string folded(text.size() - kLeastSaving, '\0');
   const unsigned size = lzf_compress(text.data(), static_cast<unsigned>(text.size()), folded.data(),

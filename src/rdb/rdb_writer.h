@@ -22,15 +22,14 @@ namespace cairn {
 
 // What a writer is told that writes a part of a file.
 struct RdbFilePart {
-  std::string_view key;                      // of the value being written
-  bool folds = true;                         // whether long texts are compressed
-  std::function<void(std::string&)> spill;   // takes what has been written so far
+  std::string_view key;                     // of the value being written
+  bool folds = true;                        // whether long texts are compressed
+  std::function<void(std::string&)> spill;  // takes what has been written so far
 };
 
 class RdbWriter {
  public:
-  explicit RdbWriter(std::string& out, const RdbFilePart* part = nullptr)
-      : out_(out), part_(part) {}
+  explicit RdbWriter(std::string& out, const RdbFilePart* part = nullptr) : out_(out), part_(part) {}
 
   // A collection in a file that has more elements, or takes more bytes, is written as it is read: what must be known
   // before them is to be found out first.

@@ -47,8 +47,7 @@ class NodeItems {
 };
 
 // Whether the entry had not been deleted.
-Result<bool> ReadEntry(StreamId base, std::span<const Item> node_fields, NodeItems& items,
-                       RdbStream& stream) {
+Result<bool> ReadEntry(StreamId base, std::span<const Item> node_fields, NodeItems& items, RdbStream& stream) {
   const size_t before = items.left();
   const int64_t flags = TRY(items.Integer());
   if (flags < 0 || flags > (kDeleted | kSharesFields)) return BadNode();
@@ -78,8 +77,7 @@ Result<bool> ReadEntry(StreamId base, std::span<const Item> node_fields, NodeIte
 
 }  // namespace
 
-Status ReadStreamNode(StreamId base, std::string_view listpack, RdbItems& items,
-                      RdbStream& stream) {
+Status ReadStreamNode(StreamId base, std::string_view listpack, RdbItems& items, RdbStream& stream) {
   TRY(ReadListpack(listpack, items));
   const std::vector<Item> all = items.TakeAll();
   NodeItems rest(all);
@@ -103,15 +101,12 @@ bool StreamNodesWriter::HasRoom(const StreamEntry& entry) const {
     bytes += static_cast<int64_t>(field.Text(scratch).size());
     bytes += static_cast<int64_t>(value.Text(scratch).size());
   }
-  return bytes < (limited ? most_bytes_ : kLargestNode) &&
-         (most_entries_ <= 0 || count_ < most_entries_);
+  return bytes < (limited ? most_bytes_ : kLargestNode) && (most_entries_ <= 0 || count_ < most_entries_);
 }
 
 bool StreamNodesWriter::SharesFields(const StreamEntry& entry) const {
   return std::equal(fields_.begin(), fields_.end(), entry.fields.begin(), entry.fields.end(),
-                    [](const std::string& known, const auto& field) {
-                      return Item::FromText(known) == field.first;
-                    });
+                    [](const std::string& known, const auto& field) { return Item::FromText(known) == field.first; });
 }
 
 ListpackWriter StreamNodesWriter::Head() const {

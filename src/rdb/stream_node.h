@@ -27,8 +27,7 @@
 namespace cairn {
 
 // Appends the entries of a node that were not deleted to `stream`. `items`, which has none, keeps what they view.
-Status ReadStreamNode(StreamId base, std::string_view listpack, RdbItems& items,
-                      RdbStream& stream);
+Status ReadStreamNode(StreamId base, std::string_view listpack, RdbItems& items, RdbStream& stream);
 
 // Writes entries as nodes, which end where Redis ends them for a stream that only grew.
 class StreamNodesWriter {

@@ -20,23 +20,12 @@ Status ReadContent(ByteReader& reader, RdbItems& items) {
       items.AddText(reader.Take(size));
       return Ok();
     }
-    case 0xc0:
-      items.AddInteger(reader.SignedLittle(2));
-      return Ok();
-    case 0xd0:
-      items.AddInteger(reader.SignedLittle(4));
-      return Ok();
-    case 0xe0:
-      items.AddInteger(reader.SignedLittle(8));
-      return Ok();
-    case 0xf0:
-      items.AddInteger(reader.SignedLittle(3));
-      return Ok();
-    case 0xfe:
-      items.AddInteger(reader.SignedLittle(1));
-      return Ok();
-    default:
-      break;
+    case 0xc0: items.AddInteger(reader.SignedLittle(2)); return Ok();
+    case 0xd0: items.AddInteger(reader.SignedLittle(4)); return Ok();
+    case 0xe0: items.AddInteger(reader.SignedLittle(8)); return Ok();
+    case 0xf0: items.AddInteger(reader.SignedLittle(3)); return Ok();
+    case 0xfe: items.AddInteger(reader.SignedLittle(1)); return Ok();
+    default: break;
   }
   if (head < 0x40) {
     items.AddText(reader.Take(head));
@@ -104,8 +93,7 @@ Status ReadZipmap(std::string_view bytes, RdbItems& items) {
     const uint8_t unused = reader.Byte();
     const std::string_view value = reader.Take(value_size);
     reader.Take(unused);
-    if (!reader.ok() || !valid)
-      return Status::Corruption("zipmap: an entry is cut short or missized");
+    if (!reader.ok() || !valid) return Status::Corruption("zipmap: an entry is cut short or missized");
     items.AddText(field);
     items.AddText(value);
     ++seen;

@@ -123,8 +123,7 @@ FilesPlace FileReceiver::Find() {
 Status FileReceiver::Begin(const FilesHead& head) {
   const FilesPlace has = Find();
   const bool goes_on = head.from.files > 0 || head.from.bytes > 0;
-  if (goes_on && (head.from.transfer != has.transfer || head.from.files != has.files ||
-                  head.from.bytes != has.bytes)) {
+  if (goes_on && (head.from.transfer != has.transfer || head.from.files != has.files || head.from.bytes != has.bytes)) {
     Drop();
     return Status::Io("the transfer goes on where this one is not");
   }
@@ -172,8 +171,8 @@ Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
   Hash64Stream hash;
   std::string step(kStepBytes, '\0');
   for (uint64_t at = 0; at < part_bytes_;) {
-    const ssize_t got = pread(fd, step.data(), std::min<uint64_t>(step.size(), part_bytes_ - at),
-                              static_cast<off_t>(at));
+    const ssize_t got =
+        pread(fd, step.data(), std::min<uint64_t>(step.size(), part_bytes_ - at), static_cast<off_t>(at));
     if (got <= 0) return DiskError(part_);
     hash.Add(std::string_view(step).substr(0, static_cast<size_t>(got)));
     at += static_cast<uint64_t>(got);

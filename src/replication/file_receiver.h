@@ -59,12 +59,12 @@ class FileReceiver {
   const std::string folder_;
   bool scanned_ = false;
   std::string transfer_ = std::string(kNoTransfer);
-  std::vector<RowFile> files_;   // whole ones
-  std::string part_;             // name of the next one, of which there are bytes; empty: there are none
+  std::vector<RowFile> files_;  // whole ones
+  std::string part_;            // name of the next one, of which there are bytes; empty: there are none
   uint64_t part_bytes_ = 0;
   FilesContent content_;
   uint64_t spared_ = 0;
-  uint64_t received_ = 0;        // bytes that are there
+  uint64_t received_ = 0;  // bytes that are there
   int64_t timeout_ms_ = 0;
   const OnProgress* on_progress_ = nullptr;  // during Receive
 };

@@ -333,9 +333,9 @@ Status FileSets::SendFile(FileSet& set, const RowFile& file, uint64_t from, cons
   std::string piece(kMostPieceBytes, '\0');
   for (uint64_t left = file.size - from; left > 0;) {
     const int64_t rate = config_.settings().repl_sync_rate;
-    const size_t most = rate == 0 ? kMostPieceBytes
-                                  : std::clamp<size_t>(static_cast<size_t>(rate / kPiecesPerSecond), kLeastPieceBytes,
-                                                       kMostPieceBytes);
+    const size_t most =
+        rate == 0 ? kMostPieceBytes
+                  : std::clamp<size_t>(static_cast<size_t>(rate / kPiecesPerSecond), kLeastPieceBytes, kMostPieceBytes);
     const size_t got = TRY(source(piece.data(), std::min<uint64_t>(most, left)));
     if (got == 0) return Status::Io(file.path + " is shorter than it was");
     TRY(Pace(sending_, got, [&push] { return push(""); }));
@@ -364,8 +364,8 @@ Status FileSets::Send(FileSet& set, const FilesOffer& offer, const Push& push) {
   if (spared > 0) {
     ++resumed_;
     spared_bytes_ += spared;
-    Log(LogSeverity::kNotice, "A transfer of files goes on where it broke off, " + std::to_string(spared) +
-                                  " bytes are there already");
+    Log(LogSeverity::kNotice,
+        "A transfer of files goes on where it broke off, " + std::to_string(spared) + " bytes are there already");
   }
   TRY(push(EncodeFilesHead(head) + "\r\n"));
   uint64_t from = head.from.bytes;

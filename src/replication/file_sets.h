@@ -40,18 +40,18 @@ struct FileSet {
   std::string stream;  // the replication id
   std::string folder;
   RowNumbers first;
-  Anchor start;        // the moment
+  Anchor start;  // the moment
   std::atomic<bool> ending{false};
-  std::atomic<bool> written{false};  // the thread has ended, or is about to
+  std::atomic<bool> written{false};    // the thread has ended, or is about to
   std::atomic<int64_t> written_ms{0};  // when; 0: not yet
 
   std::mutex mutex;
   std::condition_variable grown;
   std::vector<RowFile> files;  // guarded by mutex, like what follows
   bool is_whole = false;
-  std::string content;         // of a whole one
-  uint64_t total = 0;          // bytes
-  std::string failure;         // why it will never be whole
+  std::string content;  // of a whole one
+  uint64_t total = 0;   // bytes
+  std::string failure;  // why it will never be whole
 
   // Guarded by FileSets::mutex_:
   int users = 0;
@@ -126,8 +126,8 @@ class FileSets {
   uint64_t retirements_ = 0;                    // guarded by mutex_: RetireAll's
   Clock writing_;                               // guarded by mutex_, like the next
   Clock sending_;
-  uint64_t begun_ = 0;                          // guarded by begin_mutex_
-  std::atomic<int64_t> failed_ms_{0};           // when a set last could not be written; 0: never
+  uint64_t begun_ = 0;                 // guarded by begin_mutex_
+  std::atomic<int64_t> failed_ms_{0};  // when a set last could not be written; 0: never
   std::atomic<uint64_t> transfers_{0};
   std::atomic<uint64_t> resumed_{0};
   std::atomic<uint64_t> sent_bytes_{0};

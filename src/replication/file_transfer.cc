@@ -73,8 +73,8 @@ Status Damaged() { return Status::Corruption("the content of the transfer does n
 
 std::string EncodeFilesOffer(const FilesOffer& offer) {
   std::string word(kOfferWord);
-  for (const uint64_t number : {kFileTransferVersion, offer.format, offer.databases, uint64_t{offer.free.keyspace},
-                                offer.free.collection}) {
+  for (const uint64_t number :
+       {kFileTransferVersion, offer.format, offer.databases, uint64_t{offer.free.keyspace}, offer.free.collection}) {
     AddNumber(word, ':', number);
   }
   AddWord(word, ':', offer.has.transfer);
@@ -99,8 +99,8 @@ std::string EncodeFilesHead(const FilesHead& head) {
   std::string line(kHeadWord);
   AddNumber(line, ' ', kFileTransferVersion);
   AddWord(line, ' ', head.from.transfer);
-  for (const uint64_t number : {uint64_t{head.first.keyspace}, head.first.collection, head.from.files,
-                                head.from.bytes}) {
+  for (const uint64_t number :
+       {uint64_t{head.first.keyspace}, head.first.collection, head.from.files, head.from.bytes}) {
     AddNumber(line, ' ', number);
   }
   return line;

@@ -159,8 +159,8 @@ void Follower::Run() {
     if (epoch != epoch_ || stopping_) continue;
     ShowState(State::kConnect);
     if (was_up) down_since_ms_ = WallMs();
-    Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to " + primary.host + ":" + std::to_string(primary.port) +
-                                  ": " + std::string(status.text()));
+    Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to " + primary.host + ":" + std::to_string(primary.port) + ": " +
+                                  std::string(status.text()));
     pause_ms = was_up ? kFirstPauseMs : std::min(2 * pause_ms, kLongestPauseMs);
     wake_.wait_for(lock, std::chrono::milliseconds(pause_ms), [&] { return stopping_ || epoch != epoch_; });
   }
@@ -172,8 +172,9 @@ Status Follower::FollowOnce(const PrimaryAddress& primary) {
   TRY(CheckRoom());
   const bool has_room = parts_.store.engine().disk_reserve().left_bytes() >= transfer_.room_wanted;
   if (transfer_.is_needed && !has_room && WallMs() < transfer_.again_ms) {
-    return Status::Io("the disk has no room for everything that the primary has; it is asked again when there is more, "
-                      "or in a minute");
+    return Status::Io(
+        "the disk has no room for everything that the primary has; it is asked again when there is more, "
+        "or in a minute");
   }
   ShowState(State::kConnecting);
   Config& config = parts_.config;
@@ -269,9 +270,8 @@ Status Follower::LoadEverything(const PrimaryLink::Answer& answer) {
   Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
   TRY(link_.AwaitFile());
   Status loaded;
-  RunAtLowPriority("load", [&] {
-    loaded = link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer);
-  });
+  RunAtLowPriority("load",
+                   [&] { loaded = link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer); });
   if (!loaded.ok() && transfer_.lacks_room) {
     receiver_.Drop();
     return Status::Io("the disk has no room for everything that the primary has");
@@ -305,8 +305,8 @@ Status Follower::LoadFile(const PrimaryLink::Answer& answer) {
   const LoadingFlag loading(transfer_.is_loading);
   const Reloaded reloaded = TRY(ReplaceDataset(parts_.dataset, applier_.txn(), link_.Source(), options));
   adoption->Done();
-  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) +
-                                " keys loaded");
+  Log(LogSeverity::kNotice,
+      "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) + " keys loaded");
   return Ok();
 }
 
@@ -327,8 +327,8 @@ Status Follower::LoadFiles(const PrimaryLink::Answer& answer, const FilesHead& h
   if (!keys.ok()) receiver_.Drop();
   const uint64_t loaded = TRY(std::move(keys));
   adoption->Done();
-  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(loaded) +
-                                " keys in files");
+  Log(LogSeverity::kNotice,
+      "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(loaded) + " keys in files");
   return Ok();
 }
 
@@ -368,9 +368,7 @@ Status Follower::ReadSome() {
   return Ok();
 }
 
-Status Follower::AckWhenDue() {
-  return applier_.TakeAckRequest() || WallMs() - acked_ms_ >= kAckMs ? SendAck() : Ok();
-}
+Status Follower::AckWhenDue() { return applier_.TakeAckRequest() || WallMs() - acked_ms_ >= kAckMs ? SendAck() : Ok(); }
 
 Status Follower::SendAck() {
   acked_ms_ = WallMs();

@@ -128,11 +128,11 @@ class Follower {
   FirstTransfer transfer_;
 
   std::mutex mutex_;
-  std::condition_variable wake_;   // of the thread
-  std::condition_variable rest_;   // of those who wait for it
-  PrimaryAddress primary_;         // guarded by mutex_; no host: none
-  uint64_t epoch_ = 0;             // counts changes of primary_
-  uint64_t resting_epoch_ = 0;     // of which the thread has nothing under way
+  std::condition_variable wake_;  // of the thread
+  std::condition_variable rest_;  // of those who wait for it
+  PrimaryAddress primary_;        // guarded by mutex_; no host: none
+  uint64_t epoch_ = 0;            // counts changes of primary_
+  uint64_t resting_epoch_ = 0;    // of which the thread has nothing under way
   bool stopping_ = false;
   std::atomic<bool> wanted_{false};
   std::atomic<bool> asks_failover_{false};

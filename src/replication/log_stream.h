@@ -22,8 +22,7 @@ namespace cairn {
 
 class LogStream {
  public:
-  LogStream(Store& store, const Anchor& from)
-      : reader_(store, from.sequence), offset_(from.offset), db_(from.db) {}
+  LogStream(Store& store, const Anchor& from) : reader_(store, from.sequence), offset_(from.offset), db_(from.db) {}
 
   // Appends the bytes of the next batch. kCaughtUp and kGone as LogReader says.
   Result<LogReader::Outcome> Next(std::string& out, LogReader::Patience patience = LogReader::Patience::kNone);

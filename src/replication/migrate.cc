@@ -154,8 +154,8 @@ size_t AppendGreeting(const MigrateOptions& options, std::string& out) {
 bool WasRefused(const Status& connected) { return connected.text().ends_with(std::strerror(ECONNREFUSED)); }
 
 // Reads the replies and deletes each key that has arrived. Returns the client's error, empty when there is none.
-Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, Wire& target,
-                                size_t greetings, const std::vector<Key>& sent) {
+Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, Wire& target, size_t greetings,
+                                const std::vector<Key>& sent) {
   Keyspace keys = ctx.keys();
   std::vector<std::string_view> deletion = {"DEL"};
   std::string error;
@@ -214,6 +214,7 @@ Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "migrate", .arity = -6, .flags = kWrite | kSlowLane,
      .keys = {OneKey(kRW | kAccess | kDelete, kKeyPosition),
@@ -224,6 +225,7 @@ constexpr CommandRow kRows[] = {
                "[AUTH password | AUTH2 username password] [KEYS key [...]]",
      .acl = "dangerous", .tips = "nondeterministic_output", .find_keys = FindMigrateKeys},
 };
+// clang-format on
 
 }  // namespace
 

@@ -131,9 +131,7 @@ Result<size_t> PrimaryLink::ReadMarked(char* into, size_t most) {
 }
 
 RdbSource PrimaryLink::Source() {
-  return [this](char* into, size_t most) {
-    return mark_.empty() ? ReadSized(into, most) : ReadMarked(into, most);
-  };
+  return [this](char* into, size_t most) { return mark_.empty() ? ReadSized(into, most) : ReadMarked(into, most); };
 }
 
 }  // namespace cairn

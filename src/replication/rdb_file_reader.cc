@@ -42,8 +42,8 @@ Result<std::string> RdbFileReader::ReadText() {
 Status RdbFileReader::ReadHead() {
   const std::string_view magic = TRY(reader_.Bytes(kRdbMagic.size()));
   if (magic != kRdbMagic) return Status::Corruption("it does not start as an RDB file");
-  const auto version = ParseInt64(std::string(TRY(reader_.Bytes(kRdbVersionDigits)))
-                                      .insert(0, 1, '1'));  // digits only, leading zeros included
+  const auto version = ParseInt64(
+      std::string(TRY(reader_.Bytes(kRdbVersionDigits))).insert(0, 1, '1'));  // digits only, leading zeros included
   const int64_t base = 10000;
   if (!version || *version < base + kOldestRdbVersionRead || *version >= 2 * base) {
     return Status::Corruption("it does not start as an RDB file");
@@ -162,8 +162,7 @@ Status RdbFileReader::LoadKey(uint8_t type) {
   }
   const std::string name = TRY(ReadText());
   Keyspace keys = target_.keyspace(db_);
-  const bool is_wanted =
-      target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
+  const bool is_wanted = target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
   Status stored;
   if (is_wanted) {
     auto is_there = StoreValue(type, keys, keys.Name(name));
@@ -201,8 +200,7 @@ Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
     case RdbOpcode::kSelectDb: {
       const uint64_t db = TRY(reader_.Length());
       if (db >= static_cast<uint64_t>(target_.databases)) {
-        return Status::Corruption("it has keys in database " + std::to_string(db) +
-                                  "; raise `databases` to load it");
+        return Status::Corruption("it has keys in database " + std::to_string(db) + "; raise `databases` to load it");
       }
       db_ = static_cast<int>(db);
       return Ok();
@@ -240,8 +238,8 @@ Status RdbFileReader::Load() {
   if (status.ok()) return status;
   txn_.AbandonCommand();
   txn_.Discard();
-  return Status::Error(status.code(), "RDB file, at byte " + std::to_string(reader_.position()) + ": " +
-                                          std::string(status.text()));
+  return Status::Error(status.code(),
+                       "RDB file, at byte " + std::to_string(reader_.position()) + ": " + std::string(status.text()));
 }
 
 }  // namespace cairn

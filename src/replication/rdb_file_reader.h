@@ -34,8 +34,8 @@ struct RdbTarget {
   // The keyspace that a database of the file goes to.
   std::function<Keyspace(int db)> keyspace;
   CommitMode commit = CommitMode::kWait;
-  bool checksum = true;       // whether the file's is looked at
-  bool keeps_expired = false; // a replica waits for its primary to delete them
+  bool checksum = true;                                // whether the file's is looked at
+  bool keeps_expired = false;                          // a replica waits for its primary to delete them
   std::function<void(uint64_t position)> on_progress;  // with every commit
 };
 

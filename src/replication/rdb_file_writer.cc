@@ -24,8 +24,7 @@ constexpr int kCrcBytes = 8;
 RdbFileWriter::RdbFileWriter(Transaction& txn, const StoreSnapshot& snapshot, const Limits& limits,
                              const RdbFileOptions& options, RdbSink sink)
     : txn_(txn), snapshot_(snapshot), limits_(limits), options_(options), sink_(std::move(sink)),
-      part_{.folds = options.folds, .spill = [this](std::string&) { Flush(); }},
-      writer_(out_, &part_) {}
+      part_{.folds = options.folds, .spill = [this](std::string&) { Flush(); }}, writer_(out_, &part_) {}
 
 void RdbFileWriter::Flush() {
   if (status_.ok() && !out_.empty()) {

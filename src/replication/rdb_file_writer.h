@@ -37,19 +37,19 @@ enum class RdbUseHint : unsigned char { kNone, kIdle, kFrequency };
 
 struct RdbFileOptions {
   bool checksum = true;
-  bool folds = true;                                         // compress long texts
-  std::vector<std::pair<std::string, std::string>> aux;      // besides those every file has
-  std::vector<std::string> functions;                        // libraries' code
-  bool has_keys = true;                                      // the databases are in it
+  bool folds = true;                                     // compress long texts
+  std::vector<std::pair<std::string, std::string>> aux;  // besides those every file has
+  std::vector<std::string> functions;                    // libraries' code
+  bool has_keys = true;                                  // the databases are in it
   RdbUseHint use_hint = RdbUseHint::kNone;
-  int64_t key_delay_us = 0;                                  // sleeps so long after each key
-  std::function<void(uint64_t keys)> on_progress;            // every so many keys
+  int64_t key_delay_us = 0;                        // sleeps so long after each key
+  std::function<void(uint64_t keys)> on_progress;  // every so many keys
 };
 
 class RdbFileWriter {
  public:
-  RdbFileWriter(Transaction& txn, const StoreSnapshot& snapshot, const Limits& limits,
-                const RdbFileOptions& options, RdbSink sink);
+  RdbFileWriter(Transaction& txn, const StoreSnapshot& snapshot, const Limits& limits, const RdbFileOptions& options,
+                RdbSink sink);
 
   Status Write();
 

@@ -29,7 +29,6 @@ struct PieceSteps {
 bool ComesInPieces(uint8_t type);
 
 // Loads the value that follows, which is such, to a key that is not there.
-Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key,
-                  const PieceSteps& steps);
+Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps);
 
 }  // namespace cairn

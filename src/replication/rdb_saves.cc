@@ -20,9 +20,7 @@ constexpr std::string_view kFailed = "ERR";  // Redis says no more either
 
 }  // namespace
 
-std::string RdbSaves::Path() const {
-  return config_.Text("dir") + "/" + config_.Text("dbfilename");
-}
+std::string RdbSaves::Path() const { return config_.Text("dir") + "/" + config_.Text("dbfilename"); }
 
 bool RdbSaves::Claim() {
   const std::lock_guard lock(mutex_);

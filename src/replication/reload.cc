@@ -83,8 +83,10 @@ class OwnStaging {
 void SyncAdopted(Store& store) {
   const Status synced = store.log().Sync();
   if (synced.ok()) return;
-  Log(LogSeverity::kWarning, "storage: the log could not be synced after a data set was loaded, a loss of power may "
-                             "bring the one before back: " + std::string(synced.text()));
+  Log(LogSeverity::kWarning,
+      "storage: the log could not be synced after a data set was loaded, a loss of power may "
+      "bring the one before back: " +
+          std::string(synced.text()));
 }
 
 // The copies that clients keep are of a data set that is about to go.

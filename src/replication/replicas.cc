@@ -186,8 +186,8 @@ void Replicas::CheckTimes() {
   for (const std::shared_ptr<Replica>& replica : All()) {
     if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
     if (WallMs() - replica->acked_ms <= most_ms || replica->ended) continue;
-    Log(LogSeverity::kWarning, "Disconnecting timedout replica (streaming sync): " + replica->ip + ":" +
-                                   std::to_string(replica->port));
+    Log(LogSeverity::kWarning,
+        "Disconnecting timedout replica (streaming sync): " + replica->ip + ":" + std::to_string(replica->port));
     End(*replica);
   }
 }
@@ -196,8 +196,8 @@ void Replicas::CheckTimes() {
 
 void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
   const Status status = RunFeed(replica, id, next, is_old);
-  Log(LogSeverity::kNotice, "Replica " + replica.ip + ":" + std::to_string(replica.port) + " left: " +
-                                std::string(status.text()));
+  Log(LogSeverity::kNotice,
+      "Replica " + replica.ip + ":" + std::to_string(replica.port) + " left: " + std::string(status.text()));
   if (const std::shared_ptr<ClientSession> session = replica.session.lock()) {
     session->close = CloseRequest::kNow;
     session->Wake();
@@ -418,8 +418,7 @@ Status Replicas::SendFiles(Replica& replica, Anchor& start) {
                                 ", sending files of the data set as of offset " + std::to_string(start.offset));
   Status sent = push("+FULLRESYNC " + set->stream + " " + std::to_string(start.offset) + "\r\n");
   if (sent.ok()) {
-    RunAtLowPriority("send-" + std::to_string(replica.id),
-                     [&] { sent = file_sets_.Send(*set, *replica.files, push); });
+    RunAtLowPriority("send-" + std::to_string(replica.id), [&] { sent = file_sets_.Send(*set, *replica.files, push); });
   }
   replica.is_written = false;
   if (sent.ok()) sent = AwaitAck(replica);

@@ -49,21 +49,21 @@ struct Replica : ReplicaClient {
   std::optional<FilesOffer> files;             // capa cairn-files; not changed once it is fed
   std::atomic<bool> wants_keys{true};          // not so: rdb-filter-only, likewise the next
   std::atomic<bool> wants_functions{true};
-  std::atomic<bool> wants_stream{true};        // not so: rdb-only
+  std::atomic<bool> wants_stream{true};  // not so: rdb-only
   std::atomic<State> state{State::kWaiting};
-  std::atomic<int64_t> waits_since_us{0};      // for others, so that they begin together; 0: it does not
-  std::atomic<bool> is_written{false};         // its first transfer is being written, to it or to a file
+  std::atomic<int64_t> waits_since_us{0};  // for others, so that they begin together; 0: it does not
+  std::atomic<bool> is_written{false};     // its first transfer is being written, to it or to a file
   std::atomic<uint64_t> acked{0};
   std::atomic<uint64_t> synced{0};
   std::atomic<uint64_t> sent{0};
-  std::atomic<uint64_t> log_from{1};           // the sequence from which on it may still read the log
+  std::atomic<uint64_t> log_from{1};  // the sequence from which on it may still read the log
   std::atomic<int64_t> acked_ms{0};
-  std::atomic<bool> acknowledges{true};        // not one that came by SYNC
-  std::atomic<bool> ended{false};              // the connection is gone, or is to go
-  std::atomic<bool> done{false};               // the thread has ended
+  std::atomic<bool> acknowledges{true};  // not one that came by SYNC
+  std::atomic<bool> ended{false};        // the connection is gone, or is to go
+  std::atomic<bool> done{false};         // the thread has ended
   // ---- the thread's own
-  bool caught_up = false;                      // it has been at the stream's end once
-  int64_t behind_since_us = 0;                 // further than the soft limit; 0: it is not
+  bool caught_up = false;       // it has been at the stream's end once
+  int64_t behind_since_us = 0;  // further than the soft limit; 0: it is not
   std::thread thread;
 
   // Whether it wants less than a replica does.
@@ -150,10 +150,10 @@ class Replicas {
   StreamLog& log_;
   FileSets file_sets_;
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<Replica>> fed_;     // guarded by mutex_
-  std::vector<std::shared_ptr<Replica>> leaving_; // whose threads are to be joined; guarded by mutex_
+  std::vector<std::shared_ptr<Replica>> fed_;      // guarded by mutex_
+  std::vector<std::shared_ptr<Replica>> leaving_;  // whose threads are to be joined; guarded by mutex_
   bool stopping_ = false;
-  Event changed_;                                 // a replica has acknowledged bytes, or its thread has ended
+  Event changed_;  // a replica has acknowledged bytes, or its thread has ended
   std::atomic<size_t> count_{0};
   std::atomic<uint64_t> full_syncs_{0};
   std::atomic<uint64_t> partial_syncs_{0};

@@ -30,9 +30,9 @@ Replication::Replication(const Parts& parts)
       log_(store_, config_.settings(),
            {.has_replicas = [this] { return replicas_.count() > 0; },
             .on_stream_changed = [this] { OnStreamChanged(); }}),
-      follower_(parts.follower, log_,
-                {.on_link = [this](bool up) { OnPrimaryLink(up); },
-                 .on_stream_changed = [this] { OnStreamChanged(); }}),
+      follower_(
+          parts.follower, log_,
+          {.on_link = [this](bool up) { OnPrimaryLink(up); }, .on_stream_changed = [this] { OnStreamChanged(); }}),
       replicas_(store_, config_, clients_, log_) {}
 
 // ---- start and stop
@@ -318,8 +318,7 @@ void Replication::DropLogs(int64_t now_ms) {
   if (!is_short && log_.logs() && now_ms - logs_dropped_ms_ < kPauseMs) return;
   logs_dropped_ms_ = now_ms;
   if (is_short) log_.ShortenTo(replicas_.FirstNeeded());
-  const Status dropped = DropOldLogs(
-      store_, [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
+  const Status dropped = DropOldLogs(store_, [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
   if (!dropped.ok()) Log(LogSeverity::kWarning, "storage: old logs are left: " + std::string(dropped.text()));
 }
 

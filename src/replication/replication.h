@@ -123,15 +123,15 @@ class Replication {
   StreamLog log_;
   Follower follower_;
   Replicas replicas_;
-  std::mutex failover_mutex_;   // one step of a failover at a time; before role_mutex_
-  std::mutex role_mutex_;       // one change of the role at a time
-  std::mutex conditions_mutex_; // one look at what they depend on at a time; before mutex_
-  mutable std::mutex mutex_;    // primary_, waiting_
+  std::mutex failover_mutex_;    // one step of a failover at a time; before role_mutex_
+  std::mutex role_mutex_;        // one change of the role at a time
+  std::mutex conditions_mutex_;  // one look at what they depend on at a time; before mutex_
+  mutable std::mutex mutex_;     // primary_, waiting_
   std::optional<PrimaryAddress> primary_;
   std::map<uint64_t, uint64_t> waiting_;  // by session: for which offset
   FailoverWish failover_;                 // guarded by failover_mutex_, like the next two
   int64_t failover_deadline_ms_ = 0;
-  std::shared_ptr<Replica> successor_;    // that has to have the last of the stream
+  std::shared_ptr<Replica> successor_;  // that has to have the last of the stream
   std::atomic<Failover> failover_state_{Failover::kNone};
   std::atomic<bool> any_waiting_{false};
   std::atomic<bool> link_is_up_{false};

@@ -9,8 +9,8 @@
 #include "client/client_session.h"
 #include "command/parts.h"
 #include "config/settings.h"
-#include "replication/replication.h"
 #include "replication/families.h"
+#include "replication/replication.h"
 
 namespace cairn {
 namespace {
@@ -279,6 +279,7 @@ constexpr std::string_view kReplicaOfSyntax = "<host port:integer | NO ONE>";
 constexpr uint64_t kRoleFlags = kAdmin | kNoScript | kStale | kNoAsyncLoading | kSlowLane;
 constexpr uint64_t kSyncFlags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti | kSlowLane;
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "replicaof", .arity = 3, .flags = kRoleFlags, .run = With<ReplicaOf>, .group = Group::kServer,
         .since = "5.0.0",
@@ -316,6 +317,7 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(1)", .syntax = "numlocal:integer numreplicas:integer timeout:integer",
      .acl = "-keyspace connection", .tips = "request_policy:all_shards response_policy:agg_min"},
 };
+// clang-format on
 
 }  // namespace
 

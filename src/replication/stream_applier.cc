@@ -85,8 +85,8 @@ Status StreamApplier::RunRequest(const StreamAhead::Request& request) {
   if (request.raw.size() > kMostLogDataBytes - stream_.size()) return Damaged("a transaction of more than 4 GB");
   stream_.append(request.raw);
   in_multi_ = session_->multi.active ? in_multi_ + request.raw.size() : 0;
-  const bool is_large = txn_->batch().rows() > kCommitRows || txn_->batch().bytes() > kCommitBytes ||
-                        stream_.size() > kCommitBytes;
+  const bool is_large =
+      txn_->batch().rows() > kCommitRows || txn_->batch().bytes() > kCommitBytes || stream_.size() > kCommitBytes;
   if (!is_large || session_->multi.active) return Ok();
   TRY(CommitApplied());
   clock_us_ = MonotonicUs();
@@ -124,7 +124,7 @@ Status StreamApplier::RunCommand(std::span<const std::string_view> argv) {
 
 // As of a client's command, which counts when it is run and not when EXEC is still to come.
 void StreamApplier::Account(const Command& command, std::span<const std::string_view> argv, int64_t usec,
-                       std::string_view error) {
+                            std::string_view error) {
   if (session_->multi.active && !command.Has(kNotQueued)) return;
   for (const QueuedCommand& queued : std::exchange(ran_, {})) {
     Account(*queued.command, std::vector<std::string_view>(queued.argv.begin(), queued.argv.end()), queued.usec,

@@ -95,10 +95,10 @@ class StreamApplier {
   std::unique_ptr<Session> session_;
   std::unique_ptr<RequestParser> parser_;
   StreamAhead ahead_;
-  std::string stream_;       // bytes of commands that are run and not committed
-  Applied applied_;          // as committed
-  uint64_t in_multi_ = 0;    // bytes of an open MULTI
-  int64_t clock_us_ = 0;     // when the last command ended and the next one begins
+  std::string stream_;     // bytes of commands that are run and not committed
+  Applied applied_;        // as committed
+  uint64_t in_multi_ = 0;  // bytes of an open MULTI
+  int64_t clock_us_ = 0;   // when the last command ended and the next one begins
   bool ack_wanted_ = false;
   std::string reply_;
   std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet

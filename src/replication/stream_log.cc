@@ -22,7 +22,7 @@ constexpr int64_t kGatherUs = 2000;
 constexpr int64_t kLongestWaitUs = 1000000;
 constexpr int64_t kRetryUs = 50000;
 constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
-constexpr int kBatchesPerRound = 64;  // read before others have their turn with the mutex
+constexpr int kBatchesPerRound = 64;    // read before others have their turn with the mutex
 constexpr int kMostFailedRounds = 200;  // in a row, 10 seconds; a read may succeed again
 
 }  // namespace
@@ -72,8 +72,10 @@ Status StreamLog::TakeUp() {
   Restart(history_.anchors.back());
   const Status read = ReadToEnd(LogReader::Patience::kLong);
   if (!read.ok()) {
-    Log(LogSeverity::kWarning, "replication: the log does not reach back to where it was read last; replicas "
-                               "will be sent everything: " + std::string(read.text()));
+    Log(LogSeverity::kWarning,
+        "replication: the log does not reach back to where it was read last; replicas "
+        "will be sent everything: " +
+            std::string(read.text()));
     history_.StartAnew();
     const Anchor last = history_.anchors.back();
     history_.anchors = {{last.offset, store_.log().LatestSequence() + 1, kNoDb}};
@@ -122,9 +124,7 @@ History StreamLog::history() const {
   return history_;
 }
 
-uint64_t StreamLog::offset() const {
-  return follows_ || !logs_ ? applied_offset_ : read_offset_;
-}
+uint64_t StreamLog::offset() const { return follows_ || !logs_ ? applied_offset_ : read_offset_; }
 
 void StreamLog::SetApplied(const Applied& applied) {
   applied_db_ = applied.db;
@@ -147,9 +147,7 @@ Anchor StreamLog::position() const {
   return stream_ == nullptr ? Anchor{applied_offset_, 1, kNoDb} : stream_->position();
 }
 
-Applied StreamLog::applied() const {
-  return {applied_offset_, applied_db_};
-}
+Applied StreamLog::applied() const { return {applied_offset_, applied_db_}; }
 
 uint64_t StreamLog::FirstByte() const {
   const uint64_t end = offset();
@@ -460,9 +458,7 @@ void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string
   txn.on_commit().PutNote(kAppliedRow, EncodeApplied(applied));
 }
 
-void StreamLog::NoteApplied(const Applied& applied) {
-  SetApplied(applied);
-}
+void StreamLog::NoteApplied(const Applied& applied) { SetApplied(applied); }
 
 Status StreamLog::Fork() {
   const std::lock_guard lock(mutex_);

@@ -155,7 +155,7 @@ class StreamLog {
   const Settings& settings_;
   const Events events_;
   mutable std::mutex mutex_;
-  History history_;                // guarded by mutex_, like what follows
+  History history_;  // guarded by mutex_, like what follows
   std::unique_ptr<LogStream> stream_;
   std::unique_ptr<Transaction> txn_;
   std::string scratch_;
@@ -163,7 +163,7 @@ class StreamLog {
   bool wants_acks_ = false;
   std::atomic<bool> kicked_{false};
   std::atomic<uint64_t> acks_asked_{0};
-  Event called_;                   // kicked_ was set, or acks_asked_ has grown
+  Event called_;  // kicked_ was set, or acks_asked_ has grown
   std::atomic<bool> logs_{false};
   std::atomic<bool> follows_{false};
   std::atomic<uint64_t> applied_offset_{0};

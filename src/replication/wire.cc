@@ -77,8 +77,7 @@ Status Wire::Failed(const std::string& what) const {
   return Status::Io(what + ": " + tls_->failure());
 }
 
-Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from,
-                     const Tls* tls) {
+Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from, const Tls* tls) {
   Close();
   interrupted_ = false;
   uint64_t ignored;
@@ -119,8 +118,8 @@ Status Wire::ConnectTo(const addrinfo& address, const std::string& host, int64_t
 
 Status Wire::Send(std::string_view bytes, int64_t timeout_ms) {
   while (!bytes.empty()) {
-    const ssize_t sent = tls_ == nullptr ? send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL)
-                                         : tls_->Write(bytes.data(), bytes.size());
+    const ssize_t sent =
+        tls_ == nullptr ? send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) : tls_->Write(bytes.data(), bytes.size());
     if (sent > 0) {
       bytes.remove_prefix(static_cast<size_t>(sent));
     } else if (errno == EAGAIN) {

@@ -73,8 +73,8 @@ void ReplyAllocator(Reply& reply, const ProcessMemory& memory) {
   ReplyField(reply, "allocator.allocated", memory.allocated);
   ReplyField(reply, "allocator.active", memory.active);
   ReplyField(reply, "allocator.resident", memory.resident);
-  ReplyExcess(reply, {"allocator-fragmentation.ratio", "allocator-fragmentation.bytes", memory.active,
-                      memory.allocated});
+  ReplyExcess(reply,
+              {"allocator-fragmentation.ratio", "allocator-fragmentation.bytes", memory.active, memory.allocated});
   ReplyExcess(reply, {"allocator-rss.ratio", "allocator-rss.bytes", memory.resident, memory.active});
   ReplyExcess(reply, {"rss-overhead.ratio", "rss-overhead.bytes", memory.rss, memory.resident});
   ReplyExcess(reply, {"fragmentation", "fragmentation.bytes", memory.rss, memory.allocated});
@@ -105,8 +105,7 @@ Status MemoryStats(const MemoryParts& parts, CommandContext& ctx, Args&, Reply& 
   const uint64_t peak = parts.memory_peak.Note(memory.allocated);
   const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
   Store& store = ctx.txn().store();
-  const uint64_t rows = std::min<uint64_t>(store.cache().usage() + store.engine().MemtableBytes(),
-                                           memory.allocated);
+  const uint64_t rows = std::min<uint64_t>(store.cache().usage() + store.engine().MemtableBytes(), memory.allocated);
   const ClientMemory::Totals clients = parts.client_memory.totals();
   uint64_t keys = 0;
   const size_t mark = reply.Later();
@@ -144,15 +143,14 @@ Status MallocStats(CommandContext&, Args&, Reply& reply) {
 Status Doctor(const MemoryParts& parts, CommandContext&, Args&, Reply& reply) {
   const uint64_t budget = MemoryBudget(parts.settings);
   const ProcessMemory memory = ProcessMemory::Read();
-  std::string text = "The process takes " + HumanBytes(memory.rss) + " of memory; the budget is " +
-                     HumanBytes(budget) + ". ";
+  std::string text =
+      "The process takes " + HumanBytes(memory.rss) + " of memory; the budget is " + HumanBytes(budget) + ". ";
   if (memory.rss <= budget) {
     text += "Nothing needs to be done.\n";
   } else {
-    text +=
-        "That is " + HumanBytes(memory.rss - budget) +
-        " more than it should. See INFO cairn for who holds it: buffers of clients that do not "
-        "read their replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
+    text += "That is " + HumanBytes(memory.rss - budget) +
+            " more than it should. See INFO cairn for who holds it: buffers of clients that do not "
+            "read their replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
   }
   reply.Verbatim("txt", text);
   return Ok();
@@ -186,9 +184,9 @@ Status MemoryHelp(CommandContext&, Args&, Reply& reply) {
 }
 
 constexpr auto kGroup = Group::kServer;
-constexpr std::string_view kPerShard =
-    "nondeterministic_output request_policy:all_shards response_policy:special";
+constexpr std::string_view kPerShard = "nondeterministic_output request_policy:all_shards response_policy:special";
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "usage", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = Usage,
      .group = kGroup, .since = "4.0.0", .summary = "Estimates the memory a key takes.",
@@ -209,10 +207,16 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup,
      .since = "4.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "memory", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "4.0.0",
-     .summary = "Commands about memory.", .complexity = "Depends on the subcommand.",
+    {.name = "memory",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "4.0.0",
+     .summary = "Commands about memory.",
+     .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
 

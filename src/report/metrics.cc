@@ -29,8 +29,8 @@ constexpr int kLastBoundBits = 23;
 
 void WriteProcess(const MetricsParts& parts, MetricsText& text) {
   text.Family("build_info", kGauge, "Always 1; the versions are labels.");
-  text.Sample(uint64_t{1}, MetricsText::Label("version", kCairnVersion) + "," +
-                               MetricsText::Label("redis_version", kRedisVersion));
+  text.Sample(uint64_t{1},
+              MetricsText::Label("version", kCairnVersion) + "," + MetricsText::Label("redis_version", kRedisVersion));
   text.Single("uptime_seconds", kGauge, "Time since the start.",
               static_cast<double>(MonotonicUs() - parts.identity.started_us) / 1e6);
   uint64_t blocked = 0;
@@ -152,9 +152,9 @@ void WriteKeys(Store& store, MetricsText& text) {
 
 void WriteRocksDb(Store& store, MetricsText& text) {
   constexpr std::string_view kProperties[] = {
-      "estimate-live-data-size",          "total-sst-files-size",    "live-blob-file-size",
+      "estimate-live-data-size",           "total-sst-files-size",    "live-blob-file-size",
       "estimate-pending-compaction-bytes", "num-running-compactions", "num-running-flushes",
-      "num-immutable-mem-table",          "background-errors",       "is-write-stopped",
+      "num-immutable-mem-table",           "background-errors",       "is-write-stopped",
       "actual-delayed-write-rate",
   };
   text.Single("rocksdb_stall_seconds_total", kCounter, "How long writers were held up, all of them together.",

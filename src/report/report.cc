@@ -20,13 +20,9 @@ void Report::Field(std::string_view name, std::string_view value) {
   text_.append(name).append(":").append(value).append("\r\n");
 }
 
-void Report::Field(std::string_view name, int64_t value) {
-  Field(name, std::string_view(std::to_string(value)));
-}
+void Report::Field(std::string_view name, int64_t value) { Field(name, std::string_view(std::to_string(value))); }
 
-void Report::Field(std::string_view name, uint64_t value) {
-  Field(name, std::string_view(std::to_string(value)));
-}
+void Report::Field(std::string_view name, uint64_t value) { Field(name, std::string_view(std::to_string(value))); }
 
 void Report::Field(std::string_view name, double value, int digits) {
   char buffer[64];
@@ -90,10 +86,16 @@ Status Info(const ReportParts& parts, CommandContext& ctx, Args& args, Reply& re
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "info", .arity = -1, .flags = kLoading | kStale | kSlowLane, .run = With<Info>,
-     .group = Group::kServer, .since = "1.0.0",
-     .summary = "Returns what the server tells of itself.", .complexity = "O(1)",
-     .syntax = "[section [section ...]]", .acl = "dangerous",
+    {.name = "info",
+     .arity = -1,
+     .flags = kLoading | kStale | kSlowLane,
+     .run = With<Info>,
+     .group = Group::kServer,
+     .since = "1.0.0",
+     .summary = "Returns what the server tells of itself.",
+     .complexity = "O(1)",
+     .syntax = "[section [section ...]]",
+     .acl = "dangerous",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"},
 };
 

@@ -94,9 +94,7 @@ Status WriteStats(const ReportParts& parts, CommandContext&, Report& text) {
   return Ok();
 }
 
-double Seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6;
-}
+double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6; }
 
 Status WriteCpu(const ReportParts&, CommandContext&, Report& text) {
   constexpr int kDigits = 6;

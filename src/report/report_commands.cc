@@ -18,14 +18,10 @@ Status WriteCommandStats(const ReportParts& parts, CommandContext& ctx, Report& 
     const CommandTotals& one = totals[i];
     if (one.calls == 0 && one.rejected == 0) continue;
     char line[256];
-    const double per_call =
-        one.calls == 0 ? 0 : static_cast<double>(one.usec) / static_cast<double>(one.calls);
-    std::snprintf(line, sizeof line,
-                  "calls=%llu,usec=%llu,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",
-                  static_cast<unsigned long long>(one.calls),
-                  static_cast<unsigned long long>(one.usec), per_call,
-                  static_cast<unsigned long long>(one.rejected),
-                  static_cast<unsigned long long>(one.failed));
+    const double per_call = one.calls == 0 ? 0 : static_cast<double>(one.usec) / static_cast<double>(one.calls);
+    std::snprintf(line, sizeof line, "calls=%llu,usec=%llu,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",
+                  static_cast<unsigned long long>(one.calls), static_cast<unsigned long long>(one.usec), per_call,
+                  static_cast<unsigned long long>(one.rejected), static_cast<unsigned long long>(one.failed));
     text.Field("cmdstat_" + ctx.table().ByIndex(i)->full_name(), std::string_view(line));
   }
   return Ok();
@@ -51,8 +47,7 @@ uint64_t ValueAt(const std::vector<uint64_t>& buckets, uint64_t calls, double pe
 
 Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, Report& text) {
   if (!parts.settings.latency_tracking) return Ok();
-  const std::vector<std::string> percentiles =
-      parts.config.Words("latency-tracking-info-percentiles");
+  const std::vector<std::string> percentiles = parts.config.Words("latency-tracking-info-percentiles");
   const std::vector<CommandTotals> totals = parts.stats.Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
     uint64_t recorded = 0;
@@ -61,13 +56,11 @@ Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, Report& 
     std::string line;
     for (const std::string& percentile : percentiles) {
       char value[32];
-      std::snprintf(
-          value, sizeof value, "%.3f",
-          static_cast<double>(ValueAt(totals[i].latency, recorded, *ParseDouble(percentile))));
+      std::snprintf(value, sizeof value, "%.3f",
+                    static_cast<double>(ValueAt(totals[i].latency, recorded, *ParseDouble(percentile))));
       line.append(line.empty() ? "p" : ",p").append(percentile).append("=").append(value);
     }
-    text.Field("latency_percentiles_usec_" + ctx.table().ByIndex(i)->full_name(),
-               std::string_view(line));
+    text.Field("latency_percentiles_usec_" + ctx.table().ByIndex(i)->full_name(), std::string_view(line));
   }
   return Ok();
 }

@@ -111,8 +111,7 @@ constexpr std::string_view kPolicyName[] = {"maxmemory-policy"};
 
 std::string FormatPercent(uint64_t part, uint64_t whole) {
   char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f%%",
-                whole == 0 ? 0 : 100.0 * static_cast<double>(part) / whole);
+  std::snprintf(buffer, sizeof buffer, "%.2f%%", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / whole);
   return buffer;
 }
 
@@ -168,8 +167,7 @@ Status WriteMemory(const ReportParts& parts, CommandContext& ctx, Report& text) 
   text.Bytes("total_system_memory", memory.machine);
   const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
   Store& store = ctx.txn().store();
-  const uint64_t rows = std::min<uint64_t>(store.cache().usage() + store.engine().MemtableBytes(),
-                                           memory.allocated);
+  const uint64_t rows = std::min<uint64_t>(store.cache().usage() + store.engine().MemtableBytes(), memory.allocated);
   text.Field("used_memory_overhead", memory.allocated - rows);
   text.Field("used_memory_startup", start);
   text.Field("used_memory_dataset", rows);

@@ -63,8 +63,8 @@ Status WriteReplication(const ReportParts& parts, CommandContext&, Report& text)
   for (size_t i = 0; i < replicas.size(); ++i) {
     const Replica& replica = *replicas[i];
     const int64_t lag_s = replica.state == Replica::State::kOnline ? (WallMs() - replica.acked_ms) / 1000 : 0;
-    text.Field("slave" + std::to_string(i), "ip=" + replica.ip + ",port=" + std::to_string(replica.port) + ",state=" +
-                                                std::string(StateName(replica)) + ",offset=" +
+    text.Field("slave" + std::to_string(i), "ip=" + replica.ip + ",port=" + std::to_string(replica.port) +
+                                                ",state=" + std::string(StateName(replica)) + ",offset=" +
                                                 std::to_string(replica.acked) + ",lag=" + std::to_string(lag_s));
   }
   const History history = replication.log().history();

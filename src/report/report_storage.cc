@@ -44,12 +44,10 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   const bool complete = !cursor.Valid();
   TRY(cursor.TakeStatus());
   if (complete) return counts;
-  const auto estimate =
-      ParseUint64(ctx.txn().store().engine().TextProperty(kEstimatedRows, Space::kExpiries));
+  const auto estimate = ParseUint64(ctx.txn().store().engine().TextProperty(kEstimatedRows, Space::kExpiries));
   const double scale = static_cast<double>(estimate.value_or(seen)) / static_cast<double>(seen);
   for (auto& [keyspace, expiring] : counts) {
-    expiring.keys =
-        static_cast<uint64_t>(static_cast<double>(expiring.keys) * std::max(1.0, scale));
+    expiring.keys = static_cast<uint64_t>(static_cast<double>(expiring.keys) * std::max(1.0, scale));
     expiring.ttl_sum_ms *= std::max(1.0, scale);
   }
   return counts;
@@ -62,11 +60,10 @@ Status WriteKeyspace(const ReportParts&, CommandContext& ctx, Report& text) {
     if (keys == 0) continue;
     const Expiring& some = expiring[ctx.txn().databases().keyspace(db)];
     const uint64_t expires = std::min(some.keys, keys);
-    const auto ttl_ms =
-        some.keys == 0 ? 0 : static_cast<int64_t>(some.ttl_sum_ms / static_cast<double>(some.keys));
-    text.Field("db" + std::to_string(db), std::string_view("keys=" + std::to_string(keys) +
-                                                           ",expires=" + std::to_string(expires) +
-                                                           ",avg_ttl=" + std::to_string(ttl_ms)));
+    const auto ttl_ms = some.keys == 0 ? 0 : static_cast<int64_t>(some.ttl_sum_ms / static_cast<double>(some.keys));
+    text.Field("db" + std::to_string(db),
+               std::string_view("keys=" + std::to_string(keys) + ",expires=" + std::to_string(expires) +
+                                ",avg_ttl=" + std::to_string(ttl_ms)));
   }
   return Ok();
 }
@@ -105,8 +102,7 @@ Status WriteCache(const ReportParts&, CommandContext& ctx, Report& text) {
   text.Field("key_cache_used_bytes", static_cast<uint64_t>(cache.usage()));
   text.Field("key_cache_hits", hits);
   text.Field("key_cache_misses", looks - hits);
-  text.Field("key_cache_hit_rate",
-             looks == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(looks), 4);
+  text.Field("key_cache_hit_rate", looks == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(looks), 4);
   return Ok();
 }
 
@@ -118,8 +114,7 @@ Status WriteRocksDb(const ReportParts&, CommandContext& ctx, Report& text) {
       "num-running-compactions", "num-running-flushes",        "background-errors",
   };
   Store& store = ctx.txn().store();
-  for (const EngineCounter& counter : EngineCounters(store))
-    text.Field(counter.name, counter.value);
+  for (const EngineCounter& counter : EngineCounters(store)) text.Field(counter.name, counter.value);
   // Looks that asked only memory and were not answered there; number_keys_read has them, no disk
   // has.
   text.Field("incomplete_probes", store.counters().incomplete_probes.load());

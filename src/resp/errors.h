@@ -9,8 +9,7 @@
 
 namespace cairn::errors {
 
-inline constexpr std::string_view kWrongType =
-    "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr std::string_view kWrongType = "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr std::string_view kSyntax = "ERR syntax error";
 inline constexpr std::string_view kNotAnInteger = "ERR value is not an integer or out of range";
 inline constexpr std::string_view kNotAFloat = "ERR value is not a valid float";
@@ -25,8 +24,7 @@ inline constexpr std::string_view kMinMaxFloat = "ERR min or max is not a float"
 inline constexpr std::string_view kMinMaxLex = "ERR min or max not valid string range item";
 inline constexpr std::string_view kDbIndexRange = "ERR DB index is out of range";
 inline constexpr std::string_view kInvalidCursor = "ERR invalid cursor";
-inline constexpr std::string_view kStringTooLong =
-    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+inline constexpr std::string_view kStringTooLong = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 
 // What an error text shows of the client's own bytes: those before the first zero byte, where Redis's formats end.
 std::string_view Shown(std::string_view bytes);

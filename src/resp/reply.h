@@ -35,20 +35,20 @@ class Reply {
       : out_(out), start_(out.size()), protocol_(protocol), room_(room),
         granted_(room == nullptr ? SIZE_MAX : std::max(kFreeBytes, out.capacity())) {}
 
-  int protocol() const { return protocol_; }        // 2 or 3
+  int protocol() const { return protocol_; }  // 2 or 3
   void set_protocol(int protocol) { protocol_ = protocol; }
 
   void Ok() { Raw("+OK\r\n"); }
-  void Simple(std::string_view text);               // REQUIRES: no CR or LF in text
-  void Error(std::string_view text);                // with its prefix, without the '-'; CR and LF become spaces
+  void Simple(std::string_view text);  // REQUIRES: no CR or LF in text
+  void Error(std::string_view text);   // with its prefix, without the '-'; CR and LF become spaces
   void Integer(int64_t value);
   void Bulk(std::string_view bytes);
-  void BulkInteger(int64_t value);                  // the digits as a bulk string
-  void Null();                                      // RESP2: null bulk string
-  void NullArray();                                 // RESP2: null array
-  void Double(double value);                        // RESP2: bulk string
-  void Bool(bool value);                            // RESP2: 1 or 0
-  void BigNumber(std::string_view digits);          // RESP2: bulk string
+  void BulkInteger(int64_t value);                                // the digits as a bulk string
+  void Null();                                                    // RESP2: null bulk string
+  void NullArray();                                               // RESP2: null array
+  void Double(double value);                                      // RESP2: bulk string
+  void Bool(bool value);                                          // RESP2: 1 or 0
+  void BigNumber(std::string_view digits);                        // RESP2: bulk string
   void Verbatim(std::string_view format, std::string_view text);  // format: three characters, "txt"
 
   void Array(size_t count) { Aggregate('*', count); }

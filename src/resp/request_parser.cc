@@ -2,8 +2,8 @@
 #include "resp/request_parser.h"
 
 #include <algorithm>
-#include <utility>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/number.h"

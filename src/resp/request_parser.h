@@ -80,11 +80,11 @@ class RequestParser {
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
   size_t filled_ = 0;
-  size_t consumed_ = 0;   // start of the request being read
+  size_t consumed_ = 0;       // start of the request being read
   size_t request_begin_ = 0;  // of the last one that was read
-  size_t position_ = 0;   // how far it has been read
-  int64_t args_left_ = -1;   // -1: the request's head is not read yet
-  int64_t bulk_bytes_ = -1;  // -1: the argument's head is not read yet
+  size_t position_ = 0;       // how far it has been read
+  int64_t args_left_ = -1;    // -1: the request's head is not read yet
+  int64_t bulk_bytes_ = -1;   // -1: the argument's head is not read yet
   std::vector<Extent> extents_;
   std::vector<std::string> inline_args_;
   std::vector<std::string_view> argv_;

@@ -118,6 +118,7 @@ constexpr KeySpec ScriptKeys(uint16_t flags, std::string_view notes) {
   return {.flags = flags, .begin = 2, .keynum = 0, .first_after_keynum = 1, .notes = notes};
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "eval", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
      .run = With<Eval>, .group = Group::kScripting, .since = "2.6.0", .summary = "Runs a Lua script.",
@@ -142,6 +143,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Runs a function that may not write.", .complexity = "That of the function",
      .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
 };
+// clang-format on
 
 }  // namespace
 

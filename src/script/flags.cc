@@ -15,8 +15,10 @@ struct NamedFlag {
 };
 
 constexpr NamedFlag kFlags[] = {
-    {"no-writes", kNoWrites},   {"allow-oom", kAllowOom},
-    {"allow-stale", kAllowStale}, {"no-cluster", kNoCluster},
+    {"no-writes", kNoWrites},
+    {"allow-oom", kAllowOom},
+    {"allow-stale", kAllowStale},
+    {"no-cluster", kNoCluster},
     {"allow-cross-slot-keys", kAllowCrossSlotKeys},
 };
 

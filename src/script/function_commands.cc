@@ -217,6 +217,7 @@ constexpr auto kGroup = Group::kScripting;
 constexpr std::string_view kAllShards = "request_policy:all_shards response_policy:all_succeeded";
 constexpr uint64_t kChanges = kWrite | kNoScript | kSlowLane;
 
+// clang-format off
 constexpr CommandRow kSubRows[] = {
     {.name = "load", .arity = -3, .flags = kChanges | kDenyOom, .run = With<Load>, .group = kGroup, .since = "7.0.0",
      .summary = "Makes a library of functions.", .complexity = "O(1)", .syntax = "[REPLACE] function-code",
@@ -245,10 +246,16 @@ constexpr CommandRow kSubRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "7.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "function", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "7.0.0",
-     .summary = "Commands about functions.", .complexity = "Depends on the subcommand.",
+    {.name = "function",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "7.0.0",
+     .summary = "Commands about functions.",
+     .complexity = "Depends on the subcommand.",
      .subcommands = kSubRows},
 };
 

@@ -38,9 +38,15 @@ int Combine(lua_State* L, Operation operation) {
   return PushBits(L, bits);
 }
 
-int BitAnd(lua_State* L) { return Combine(L, [](uint32_t a, uint32_t b) { return a & b; }); }
-int BitOr(lua_State* L) { return Combine(L, [](uint32_t a, uint32_t b) { return a | b; }); }
-int BitXor(lua_State* L) { return Combine(L, [](uint32_t a, uint32_t b) { return a ^ b; }); }
+int BitAnd(lua_State* L) {
+  return Combine(L, [](uint32_t a, uint32_t b) { return a & b; });
+}
+int BitOr(lua_State* L) {
+  return Combine(L, [](uint32_t a, uint32_t b) { return a | b; });
+}
+int BitXor(lua_State* L) {
+  return Combine(L, [](uint32_t a, uint32_t b) { return a ^ b; });
+}
 
 template <typename Operation>
 int Shift(lua_State* L, Operation operation) {
@@ -49,13 +55,21 @@ int Shift(lua_State* L, Operation operation) {
   return PushBits(L, operation(bits, static_cast<int>(CheckBits(L, 2) & kMostPlaces)));
 }
 
-int ShiftLeft(lua_State* L) { return Shift(L, [](uint32_t bits, int n) { return bits << n; }); }
-int ShiftRight(lua_State* L) { return Shift(L, [](uint32_t bits, int n) { return bits >> n; }); }
+int ShiftLeft(lua_State* L) {
+  return Shift(L, [](uint32_t bits, int n) { return bits << n; });
+}
+int ShiftRight(lua_State* L) {
+  return Shift(L, [](uint32_t bits, int n) { return bits >> n; });
+}
 int ShiftRightSigned(lua_State* L) {
   return Shift(L, [](uint32_t bits, int n) { return static_cast<uint32_t>(static_cast<int32_t>(bits) >> n); });
 }
-int RotateLeft(lua_State* L) { return Shift(L, [](uint32_t bits, int n) { return std::rotl(bits, n); }); }
-int RotateRight(lua_State* L) { return Shift(L, [](uint32_t bits, int n) { return std::rotr(bits, n); }); }
+int RotateLeft(lua_State* L) {
+  return Shift(L, [](uint32_t bits, int n) { return std::rotl(bits, n); });
+}
+int RotateRight(lua_State* L) {
+  return Shift(L, [](uint32_t bits, int n) { return std::rotr(bits, n); });
+}
 
 // bit.tohex(x [, digits]): in capital letters when digits is below 0.
 int ToHex(lua_State* L) {
@@ -74,9 +88,9 @@ int ToHex(lua_State* L) {
 
 int OpenBit(lua_State* L) {
   constexpr luaL_Reg kFunctions[] = {
-      {"tobit", ToBit},        {"bnot", BitNot},        {"band", BitAnd},            {"bor", BitOr},
-      {"bxor", BitXor},        {"lshift", ShiftLeft},   {"rshift", ShiftRight},      {"arshift", ShiftRightSigned},
-      {"rol", RotateLeft},     {"ror", RotateRight},    {"bswap", ByteSwap},         {"tohex", ToHex},
+      {"tobit", ToBit},    {"bnot", BitNot},      {"band", BitAnd},       {"bor", BitOr},
+      {"bxor", BitXor},    {"lshift", ShiftLeft}, {"rshift", ShiftRight}, {"arshift", ShiftRightSigned},
+      {"rol", RotateLeft}, {"ror", RotateRight},  {"bswap", ByteSwap},    {"tohex", ToHex},
       {nullptr, nullptr},
   };
   lua_newtable(L);

@@ -19,9 +19,7 @@
 namespace cairn {
 namespace {
 
-JsonSettings& SettingsOf(lua_State* L) {
-  return *static_cast<JsonSettings*>(lua_touserdata(L, lua_upvalueindex(1)));
-}
+JsonSettings& SettingsOf(lua_State* L) { return *static_cast<JsonSettings*>(lua_touserdata(L, lua_upvalueindex(1))); }
 
 // ---- encoding
 
@@ -109,9 +107,7 @@ class Encoder {
       switch (static_cast<InvalidNumbers>(settings_.encode_invalid_numbers)) {
         case InvalidNumbers::kRefused: Refuse(index, "must not be NaN or Inf");
         case InvalidNumbers::kAsNull: out_.Append("null"); return;
-        case InvalidNumbers::kAsTheyAre:
-          out_.Append(std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
-          return;
+        case InvalidNumbers::kAsTheyAre: out_.Append(std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf"); return;
       }
     }
     char digits[64];
@@ -150,8 +146,8 @@ class Encoder {
       ++count;
     }
     ChargeWork(L, static_cast<uint64_t>(count));
-    const bool is_sparse = settings_.sparse_ratio > 0 && largest > count * settings_.sparse_ratio &&
-                           largest > settings_.sparse_safe;
+    const bool is_sparse =
+        settings_.sparse_ratio > 0 && largest > count * settings_.sparse_ratio && largest > settings_.sparse_safe;
     if (!is_sparse) return static_cast<int>(largest);
     if (settings_.sparse_convert == 0) Refuse(-1, "excessively sparse array");
     return -1;
@@ -258,9 +254,7 @@ int SetEncodeDepth(lua_State* L) { return SetNumber(L, 1, StartSetting(L, 1).enc
 int SetDecodeDepth(lua_State* L) { return SetNumber(L, 1, StartSetting(L, 1).decode_max_depth, 1, INT_MAX); }
 int SetPrecision(lua_State* L) { return SetNumber(L, 1, StartSetting(L, 1).number_precision, 1, kMostPrecision); }
 int SetKeepBuffer(lua_State* L) { return SetChoice(L, 1, StartSetting(L, 1).keep_buffer, kOffOn); }
-int SetEncodeInvalid(lua_State* L) {
-  return SetChoice(L, 1, StartSetting(L, 1).encode_invalid_numbers, kOffOnNull);
-}
+int SetEncodeInvalid(lua_State* L) { return SetChoice(L, 1, StartSetting(L, 1).encode_invalid_numbers, kOffOnNull); }
 int SetDecodeInvalid(lua_State* L) { return SetChoice(L, 1, StartSetting(L, 1).decode_invalid_numbers, kOffOn); }
 
 // ---- the table

@@ -19,7 +19,18 @@ namespace cairn {
 namespace {
 
 enum class Token : unsigned char {
-  kObjectBegin, kObjectEnd, kArrayBegin, kArrayEnd, kText, kNumber, kBoolean, kNull, kColon, kComma, kEnd, kError
+  kObjectBegin,
+  kObjectEnd,
+  kArrayBegin,
+  kArrayEnd,
+  kText,
+  kNumber,
+  kBoolean,
+  kNull,
+  kColon,
+  kComma,
+  kEnd,
+  kError
 };
 
 // As lua-cjson's messages call them.
@@ -54,7 +65,9 @@ bool IsInvalidNumber(const char* at) {
 
 char Unescape(char c) {
   switch (c) {
-    case '"': case '\\': case '/': return c;
+    case '"':
+    case '\\':
+    case '/': return c;
     case 'b': return '\b';
     case 't': return '\t';
     case 'n': return '\n';

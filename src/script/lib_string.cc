@@ -33,9 +33,9 @@ bool IsPlain(const char* pattern) { return std::strpbrk(pattern, "^$*+?.([%-") =
 
 int FindPlain(lua_State* L, std::string_view subject, size_t start, std::string_view wanted) {
   ChargeWork(L, (subject.size() - start) / kBytesPerStep);
-  const void* found = wanted.empty() ? subject.data() + start
-                                     : memmem(subject.data() + start, subject.size() - start, wanted.data(),
-                                              wanted.size());
+  const void* found = wanted.empty()
+                          ? subject.data() + start
+                          : memmem(subject.data() + start, subject.size() - start, wanted.data(), wanted.size());
   if (found == nullptr) {
     lua_pushnil(L);
     return 1;

@@ -43,15 +43,19 @@ struct Format {
   // How many bytes the item of this letter takes; the number after it is read.
   size_t SizeOf(lua_State* L, char letter) {
     switch (letter) {
-      case 'B': case 'b': return sizeof(char);
-      case 'H': case 'h': return sizeof(short);
-      case 'L': case 'l': return sizeof(long);
+      case 'B':
+      case 'b': return sizeof(char);
+      case 'H':
+      case 'h': return sizeof(short);
+      case 'L':
+      case 'l': return sizeof(long);
       case 'T': return sizeof(size_t);
       case 'f': return sizeof(float);
       case 'd': return sizeof(double);
       case 'x': return 1;
       case 'c': return static_cast<size_t>(Number(L, 1));
-      case 'i': case 'I': {
+      case 'i':
+      case 'I': {
         const int size = Number(L, sizeof(int));
         if (size > kMostIntegerBytes) {
           luaL_error(L, "integral size %d is larger than limit of %d", size, kMostIntegerBytes);
@@ -130,13 +134,20 @@ int Pack(lua_State* L) {
     total += padding;
     for (size_t i = 0; i < padding; ++i) luaL_addchar(&out, '\0');
     switch (letter) {
-      case 'b': case 'B': case 'h': case 'H': case 'l': case 'L': case 'T': case 'i': case 'I':
-        AddInteger(L, out, arg++, format.little, static_cast<int>(size));
-        break;
+      case 'b':
+      case 'B':
+      case 'h':
+      case 'H':
+      case 'l':
+      case 'L':
+      case 'T':
+      case 'i':
+      case 'I': AddInteger(L, out, arg++, format.little, static_cast<int>(size)); break;
       case 'x': luaL_addchar(&out, '\0'); break;
       case 'f': AddFloat<float>(L, out, arg++, format.little); break;
       case 'd': AddFloat<double>(L, out, arg++, format.little); break;
-      case 'c': case 's': size = AddText(L, out, arg++, letter, size); break;
+      case 'c':
+      case 's': size = AddText(L, out, arg++, letter, size); break;
       default: format.Control(L, letter);
     }
     total += size;
@@ -207,14 +218,23 @@ int Unpack(lua_State* L) {
     luaL_checkstack(L, 2, "too many results");
     bool pushes = true;
     switch (letter) {
-      case 'b': case 'B': case 'h': case 'H': case 'l': case 'L': case 'T': case 'i': case 'I': {
+      case 'b':
+      case 'B':
+      case 'h':
+      case 'H':
+      case 'l':
+      case 'L':
+      case 'T':
+      case 'i':
+      case 'I': {
         const bool is_signed = std::islower(static_cast<unsigned char>(letter)) != 0;
         lua_pushnumber(L, ReadInteger(bytes + position, format.little, static_cast<int>(size), is_signed));
         break;
       }
       case 'f': lua_pushnumber(L, ReadFloat<float>(bytes + position, format.little)); break;
       case 'd': lua_pushnumber(L, ReadFloat<double>(bytes + position, format.little)); break;
-      case 'c': case 's': size = PushBytes(L, letter, data, position, size, pushed); break;
+      case 'c':
+      case 's': size = PushBytes(L, letter, data, position, size, pushed); break;
       case 'x': pushes = false; break;
       default: format.Control(L, letter); pushes = false;
     }

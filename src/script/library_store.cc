@@ -54,8 +54,7 @@ void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& be
   txn.on_commit().SetPending(next, [&scripting, next] { scripting.Adopt(next); });
 }
 
-Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code,
-                                                      int64_t timeout_ms) {
+Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, int64_t timeout_ms) {
   LibraryHead head = TRY(ReadLibraryHead(code));
   auto library = std::make_shared<Library>();
   library->id = scripting.NewLibraryId();

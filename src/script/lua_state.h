@@ -5,9 +5,8 @@
 // done in a function beneath it, which leaves a value on the Lua stack and returns.
 #pragma once
 
-#include <lua.hpp>
-
 #include <cstdint>
+#include <lua.hpp>
 #include <string_view>
 
 namespace cairn {

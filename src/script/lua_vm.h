@@ -129,11 +129,11 @@ class LuaVm {
   const uint64_t generation_;
   ScriptMemoryShare memory_;
   std::atomic<size_t> bytes_{0};
-  bool is_limited_ = false;     // within a protected call, where an allocation may fail
-  size_t grown_ = 0;            // bytes since the last look
-  uint64_t charged_ = 0;        // steps since the last look
-  size_t collect_at_ = 0;       // bytes
-  size_t kept_bytes_ = 0;       // what the last full collection left
+  bool is_limited_ = false;  // within a protected call, where an allocation may fail
+  size_t grown_ = 0;         // bytes since the last look
+  uint64_t charged_ = 0;     // steps since the last look
+  size_t collect_at_ = 0;    // bytes
+  size_t kept_bytes_ = 0;    // what the last full collection left
   bool collector_changed_ = false;
   bool is_worn_out_ = false;
   bool has_timed_out_ = false;
@@ -141,13 +141,13 @@ class LuaVm {
   ScriptRun* run_ = nullptr;
   Library* loading_ = nullptr;
   LoadedLibrary* loaded_ = nullptr;  // of `loading_`
-  int64_t deadline_us_ = 0;  // of what is not a run; 0: none
+  int64_t deadline_us_ = 0;          // of what is not a run; 0: none
   uint64_t random_ = 0;
   uint32_t runs_since_collection_ = 0;
   std::vector<std::string_view> arguments_;
   std::string reply_buffer_;
   JsonSettings json_settings_;  // a run's
-  lua_State* const state_;  // made after all that Allocate uses
+  lua_State* const state_;      // made after all that Allocate uses
   const LuaGlobals globals_;
   CompiledScripts compiled_;
   std::unordered_map<std::string, LoadedLibrary> libraries_;  // by name; `id` says which one of this name

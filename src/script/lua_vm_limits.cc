@@ -21,11 +21,11 @@ constexpr uint64_t kFastLaneSteps = 80000;
 constexpr int64_t kFastLaneUs = 4000;
 constexpr size_t kBytesPerLook = 256 << 10;
 constexpr uint64_t kBytesPerStep = 16;
-constexpr size_t kKeptGarbage = 4 << 20;    // that a run may leave to the next one's collector
+constexpr size_t kKeptGarbage = 4 << 20;     // that a run may leave to the next one's collector
 constexpr ptrdiff_t kMostStack = 512 << 10;  // that coroutines may take of the thread's stack
 constexpr int64_t kCompileUs = 5 * 1000 * 1000;
 constexpr size_t kMostCodeBytes = 512 << 20;  // the lexer counts in ints
-constexpr size_t kBytesPerRead = 1024;      // of code, between two looks
+constexpr size_t kBytesPerRead = 1024;        // of code, between two looks
 
 // Compiles in pieces, so that a text that takes long to compile can be stopped.
 struct CodeReader {

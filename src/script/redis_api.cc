@@ -327,8 +327,14 @@ void AddVersion(lua_State* L) {
 void PushFunctionApi(lua_State* L) {
   lua_newtable(L);
   constexpr luaL_Reg kFunctions[] = {
-      {"call", Call},           {"pcall", Pcall},       {"sha1hex", Sha1HexOf}, {"error_reply", ErrorReply},
-      {"status_reply", StatusReply}, {"setresp", SetResp}, {"set_repl", SetRepl}, {"acl_check_cmd", AclCheckCmd},
+      {"call", Call},
+      {"pcall", Pcall},
+      {"sha1hex", Sha1HexOf},
+      {"error_reply", ErrorReply},
+      {"status_reply", StatusReply},
+      {"setresp", SetResp},
+      {"set_repl", SetRepl},
+      {"acl_check_cmd", AclCheckCmd},
       {nullptr, nullptr},
   };
   luaL_register(L, nullptr, kFunctions);
@@ -343,10 +349,8 @@ void PushFunctionApi(lua_State* L) {
 
 void PushScriptApi(lua_State* L) {
   PushFunctionApi(L);
-  constexpr luaL_Reg kFunctions[] = {{"breakpoint", Breakpoint},
-                                     {"debug", Debug},
-                                     {"replicate_commands", ReplicateCommands},
-                                     {nullptr, nullptr}};
+  constexpr luaL_Reg kFunctions[] = {
+      {"breakpoint", Breakpoint}, {"debug", Debug}, {"replicate_commands", ReplicateCommands}, {nullptr, nullptr}};
   luaL_register(L, nullptr, kFunctions);
 }
 

@@ -329,9 +329,17 @@ void ReplaceBaseFunctions(lua_State* L) {
     lua_setglobal(L, name);
   }
   constexpr luaL_Reg kReplaced[] = {
-      {"next", Next},           {"pairs", Pairs},   {"rawget", RawGet}, {"rawset", RawSet}, {"load", Load},
-      {"setmetatable", SetMetatable}, {"getmetatable", GetMetatable},   {"loadstring", LoadString},
-      {"pcall", Pcall},         {"xpcall", Xpcall}, {"unpack", Unpack},
+      {"next", Next},
+      {"pairs", Pairs},
+      {"rawget", RawGet},
+      {"rawset", RawSet},
+      {"load", Load},
+      {"setmetatable", SetMetatable},
+      {"getmetatable", GetMetatable},
+      {"loadstring", LoadString},
+      {"pcall", Pcall},
+      {"xpcall", Xpcall},
+      {"unpack", Unpack},
   };
   for (const luaL_Reg& entry : kReplaced) lua_register(L, entry.name, entry.func);
   WrapGlobal(L, "collectgarbage", CollectGarbage);

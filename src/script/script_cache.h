@@ -28,7 +28,7 @@ struct Script {
   const std::string sha;  // 40 hexadecimal digits in lower case
   const std::string body;
   const size_t head_size;
-  const uint32_t flags;  // ScriptFlag
+  const uint32_t flags;                         // ScriptFlag
   mutable std::atomic<int64_t> used_us{0};      // when it last began to run, monotonic
   mutable std::atomic<bool> is_evicted{false};  // not of the cache any more
 

@@ -90,6 +90,7 @@ Status Help(CommandContext&, Args&, Reply& reply) {
 constexpr auto kGroup = Group::kScripting;
 constexpr std::string_view kAllNodes = "request_policy:all_nodes response_policy:all_succeeded";
 
+// clang-format off
 constexpr CommandRow kSubRows[] = {
     {.name = "load", .arity = 3, .flags = kNoScript | kStale, .run = With<Load>, .group = kGroup, .since = "2.6.0",
      .summary = "Adds a script to the cache.", .complexity = "O(N) with N the size of the script",
@@ -109,10 +110,16 @@ constexpr CommandRow kSubRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "script", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.6.0",
-     .summary = "Commands about the cache of scripts.", .complexity = "Depends on the subcommand.",
+    {.name = "script",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "2.6.0",
+     .summary = "Commands about the cache of scripts.",
+     .complexity = "Depends on the subcommand.",
      .subcommands = kSubRows},
 };
 

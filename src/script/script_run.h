@@ -37,13 +37,13 @@ struct ScriptRun {
   const std::span<const std::string_view> argv;
   const bool is_function;
   bool read_only = false;
-  int protocol = 2;           // in which commands answer the script (redis.setresp)
-  bool replicates = true;     // replicas are told what its commands change (redis.set_repl)
-  bool has_written = false;   // called a command that writes; then it cannot be killed
+  int protocol = 2;          // in which commands answer the script (redis.setresp)
+  bool replicates = true;    // replicas are told what its commands change (redis.set_repl)
+  bool has_written = false;  // called a command that writes; then it cannot be killed
   Status stop;
-  int64_t started_us = 0;     // monotonic
-  uint64_t steps = 0;         // on the fast lane
-  bool is_busy = false;       // others are told so
+  int64_t started_us = 0;  // monotonic
+  uint64_t steps = 0;      // on the fast lane
+  bool is_busy = false;    // others are told so
   std::vector<std::pair<LogSeverity, std::string>> log;
   std::vector<uint32_t> scratch;
 };

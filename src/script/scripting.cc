@@ -126,8 +126,10 @@ void Scripting::BeginBusy(ScriptRun& run) {
                                  (run.is_function ? "FUNCTION KILL" : "SCRIPT KILL") +
                                  " command. Script name is: " + std::string(run.name) + ".");
   run.is_busy = true;
-  BusyRun busy{&run, {run.is_function, std::string(run.name), {run.argv.begin(), run.argv.end()}, 0},
-               run.started_us, run.has_written};
+  BusyRun busy{&run,
+               {run.is_function, std::string(run.name), {run.argv.begin(), run.argv.end()}, 0},
+               run.started_us,
+               run.has_written};
   {
     const std::lock_guard lock(runs_mutex_);
     runs_.push_back(std::move(busy));

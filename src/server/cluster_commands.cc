@@ -17,6 +17,7 @@ constexpr auto kGroup = Group::kCluster;
 constexpr uint32_t kRules = kAdmin | kStale | kNoAsyncLoading;
 constexpr std::string_view kSummary = "Is refused: there are no clusters.";
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "addslots", .arity = -3, .flags = kRules, .run = RefuseCluster, .group = kGroup,
      .since = "3.0.0", .summary = kSummary, .complexity = "O(1)",
@@ -95,7 +96,9 @@ constexpr CommandRow kSubcommandRows[] = {
      .deprecated_since = "7.0.0",
      .replaced_by = "`CLUSTER SHARDS`"},
 };
+// clang-format on
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "asking", .arity = 1, .flags = kFast, .run = RefuseCluster, .group = kGroup,
      .since = "3.0.0", .summary = kSummary, .complexity = "O(1)", .acl = "connection"},
@@ -107,6 +110,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Commands about clusters.", .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

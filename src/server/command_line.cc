@@ -42,9 +42,7 @@ struct Arguments {
   bool version = false;
 };
 
-bool IsSwitch(const std::string& argument) {
-  return argument == "--list-directives" || argument == "--check-config";
-}
+bool IsSwitch(const std::string& argument) { return argument == "--list-directives" || argument == "--check-config"; }
 
 // As redis-server reads them: what follows a directive's name is its value, whatever it looks like, but that `--save`
 // may stand alone; the name may have its value with it in one argument; the first directive may lack its dashes.
@@ -101,16 +99,14 @@ void PrintUsage() {
 }
 
 void PrintVersion() {
-  std::printf("Cairn server v=%s redis=%s bits=%zu\n", kCairnVersion, kRedisVersion,
-              sizeof(void*) * 8);
+  std::printf("Cairn server v=%s redis=%s bits=%zu\n", kCairnVersion, kRedisVersion, sizeof(void*) * 8);
 }
 
 Status LoadAll(const Arguments& arguments, StartUp& start) {
   if (arguments.file) {
     start.config->BeginSource();
     TRY(LoadConfigFile(*arguments.file, *start.config));
-    if (*arguments.file != "-")
-      start.config_file = std::filesystem::absolute(*arguments.file).lexically_normal();
+    if (*arguments.file != "-") start.config_file = std::filesystem::absolute(*arguments.file).lexically_normal();
   }
   start.config->BeginSource();
   for (const std::vector<std::string>& words : arguments.directives) {

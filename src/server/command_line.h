@@ -22,7 +22,7 @@ namespace cairn {
 
 struct StartUp {
   std::unique_ptr<Config> config;
-  std::string config_file;  // absolute; empty when there is none or it was the standard input
+  std::string config_file;         // absolute; empty when there is none or it was the standard input
   std::optional<int> exit_status;  // set: nothing is to be served, end with it
 };
 

@@ -60,7 +60,8 @@ bool BaseWorker::is_full() const {
 void BaseWorker::NoteRead(Client& client, uint64_t bytes) {
   stats_.OnRead(bytes);
   auto& session = static_cast<ClientSession&>(client);
-  if (session.is_replica) [[unlikely]] parts_.replicas.NoteAlive(session);
+  if (session.is_replica) [[unlikely]]
+    parts_.replicas.NoteAlive(session);
 }
 void BaseWorker::NoteWritten(uint64_t bytes) { stats_.OnWritten(bytes); }
 
@@ -135,8 +136,8 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
   return RunRequest(session, argv, out, true);
 }
 
-RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::string_view> argv,
-                                 std::string& out, bool rerun) {
+RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::string_view> argv, std::string& out,
+                                 bool rerun) {
   const int64_t started_us = MonotonicUs();
   const size_t start = out.size();
   Reply reply(out, session.protocol, &session);
@@ -187,18 +188,17 @@ RunResult BaseWorker::CutOffReplica(ClientSession& session, const Outcome& outco
   const std::string name = outcome.command == nullptr ? "unknown" : outcome.command->full_name();
   const std::string_view error = ErrorOf(std::string_view(out).substr(start));
   if (!error.empty()) {
-    Log(LogSeverity::kWarning, "== CRITICAL == This master is sending an error to its replica: '" +
-                                   std::string(error) + "' after processing the command '" + name + "'");
+    Log(LogSeverity::kWarning, "== CRITICAL == This master is sending an error to its replica: '" + std::string(error) +
+                                   "' after processing the command '" + name + "'");
   }
-  Log(LogSeverity::kNotice, "Replica generated a reply to command '" + name + "', disconnecting it: " +
-                                ClientLine(session, parts_.table, MonotonicUs()));
+  Log(LogSeverity::kNotice, "Replica generated a reply to command '" + name +
+                                "', disconnecting it: " + ClientLine(session, parts_.table, MonotonicUs()));
   out.resize(start);
   return RunResult::kAbort;
 }
 
 // Shows the request to those that MONITOR. What MULTI puts aside is shown when EXEC runs it.
-void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome,
-                      std::span<const std::string_view> argv) {
+void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv) {
   if (session.multi.active && !outcome.command->Has(kNotQueued)) return;
   for (const QueuedCommand& queued : outcome.ran) {
     const std::vector<std::string_view> words(queued.argv.begin(), queued.argv.end());
@@ -234,12 +234,10 @@ Status BaseWorker::CommitNow(CommitMode mode) {
   return txn_->Commit(mode);
 }
 
-void BaseWorker::Tell(Transaction& txn) {
-  parts_.announcer.Deliver(txn);
-}
+void BaseWorker::Tell(Transaction& txn) { parts_.announcer.Deliver(txn); }
 
-void BaseWorker::Count(ClientSession& session, const Outcome& outcome,
-                       std::span<const std::string_view> argv, int64_t usec, std::string_view reply) {
+void BaseWorker::Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
+                       int64_t usec, std::string_view reply) {
   if (outcome.rejected) {
     stats_.OnRejected(outcome.command, ErrorOf(reply));
     return;

@@ -70,8 +70,7 @@ class BaseWorker : public Worker {
  protected:
   BaseWorker(const Parts& parts, Lane lane);
   // Runs a request to its verdict; `rerun` as in Dispatcher::Execute.
-  RunResult RunRequest(ClientSession& session, std::span<const std::string_view> argv, std::string& out,
-                       bool rerun);
+  RunResult RunRequest(ClientSession& session, std::span<const std::string_view> argv, std::string& out, bool rerun);
   // Called after each request that is done; a slow worker commits here and may replace the reply.
   virtual void AfterRequest(Outcome& outcome, std::string& out, size_t start) = 0;
   static void LogFailure(const Status& status);
@@ -98,8 +97,8 @@ class BaseWorker : public Worker {
   RunResult CutOffReplica(ClientSession& session, const Outcome& outcome, std::string& out, size_t start);
   void Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv);
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
-  void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
-             int64_t usec, std::string_view reply);
+  void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv, int64_t usec,
+             std::string_view reply);
   void NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv,
                 int64_t usec);
 

@@ -48,8 +48,8 @@ class Committer {
   LatencyMonitor& latency_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<Job> jobs_;   // guarded by mutex_
-  bool stopping_ = false;   // guarded by mutex_
+  std::vector<Job> jobs_;  // guarded by mutex_
+  bool stopping_ = false;  // guarded by mutex_
   std::thread thread_;
 };
 

@@ -157,8 +157,8 @@ Status Reload(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& r
   if (saves && merges) TRY(parts.rdb_saves.Save());
   const bool log_is_read = parts.replication.log().logs();
   const RdbFileLoad load{parts.rdb_saves.Path(), merges, functions, log_is_read};
-  const Status done = saves && !merges ? SaveAndReload(parts.dataset, parts.rdb_saves, log_is_read)
-                                       : LoadRdbFile(parts.dataset, load);
+  const Status done =
+      saves && !merges ? SaveAndReload(parts.dataset, parts.rdb_saves, log_is_read) : LoadRdbFile(parts.dataset, load);
   // That the databases have changed since the command began is its own doing, also when it has failed: it must not be
   // run again.
   ctx.txn().BeginCommand(Lane::kSlow, ctx.now_ms(), false);
@@ -186,23 +186,21 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   // There is no address to show; a key has the same number for life, which is what comparisons are
   // after.
   char text[256];
-  const int size = std::snprintf(
-      text, sizeof text,
-      "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%llu lru:%lld "
-      "lru_seconds_idle:%lld",
-      static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
-      static_cast<long long>(TRY(type.references(entry))), std::string(type.encoding_name(entry)).c_str(),
-      static_cast<unsigned long long>(TRY(type.size(entry))),
-      static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)),
-      static_cast<long long>(idle_s));
+  const int size =
+      std::snprintf(text, sizeof text,
+                    "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%llu lru:%lld "
+                    "lru_seconds_idle:%lld",
+                    static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
+                    static_cast<long long>(TRY(type.references(entry))), std::string(type.encoding_name(entry)).c_str(),
+                    static_cast<unsigned long long>(TRY(type.size(entry))),
+                    static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)), static_cast<long long>(idle_s));
   reply.Simple(std::string_view(text, static_cast<size_t>(size)));
   return Ok();
 }
 
 // DEBUG DIGEST
 Status DatasetDigest(CommandContext& ctx, Args&, Reply& reply) {
-  const Digest digest =
-      TRY(DigestOfDataset(ctx.txn(), ctx.txn().store().databases().size(), ctx.limits()));
+  const Digest digest = TRY(DigestOfDataset(ctx.txn(), ctx.txn().store().databases().size(), ctx.limits()));
   reply.Simple(digest.Hex());
   return Ok();
 }
@@ -264,8 +262,7 @@ Status ErrorReply(CommandContext&, Args& args, Reply&) { return Status::Reply(ar
 // ---- DEBUG PROTOCOL
 
 void ReplyAttribute(Reply& reply) {
-  if (reply.protocol() == 3)
-    reply.Raw("|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n");
+  if (reply.protocol() == 3) reply.Raw("|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n");
   reply.Bulk("Some real reply following the attribute");
 }
 
@@ -295,32 +292,19 @@ Status ReplyPush(Reply& reply) {
 Status Protocol(CommandContext&, Args& args, Reply& reply) {
   const std::string_view type = args.Bytes();
   const auto is = [type](std::string_view name) { return EqualsIgnoreCase(type, name); };
-  if (is("string"))
-    reply.Bulk("Hello World");
-  else if (is("integer"))
-    reply.Integer(12345);
-  else if (is("double"))
-    reply.Double(3.141);
-  else if (is("null"))
-    reply.Null();
-  else if (is("array"))
-    ReplyThree(reply, false);
-  else if (is("set"))
-    ReplyThree(reply, true);
-  else if (is("map"))
-    ReplyMap(reply);
-  else if (is("attrib"))
-    ReplyAttribute(reply);
-  else if (is("push"))
-    return ReplyPush(reply);
-  else if (is("true"))
-    reply.Bool(true);
-  else if (is("false"))
-    reply.Bool(false);
-  else if (is("verbatim"))
-    reply.Verbatim("txt", "This is a verbatim\nstring");
-  else if (is("bignum"))
-    reply.BigNumber("1234567999999999999999999999999999999");
+  if (is("string")) reply.Bulk("Hello World");
+  else if (is("integer")) reply.Integer(12345);
+  else if (is("double")) reply.Double(3.141);
+  else if (is("null")) reply.Null();
+  else if (is("array")) ReplyThree(reply, false);
+  else if (is("set")) ReplyThree(reply, true);
+  else if (is("map")) ReplyMap(reply);
+  else if (is("attrib")) ReplyAttribute(reply);
+  else if (is("push")) return ReplyPush(reply);
+  else if (is("true")) reply.Bool(true);
+  else if (is("false")) reply.Bool(false);
+  else if (is("verbatim")) reply.Verbatim("txt", "This is a verbatim\nstring");
+  else if (is("bignum")) reply.BigNumber("1234567999999999999999999999999999999");
   else
     return Status::Reply(
         "ERR Wrong protocol type name. Please use one of the following: string|integer|double|"
@@ -420,10 +404,15 @@ Status Debug(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& re
 }
 
 constexpr CommandRow kRows[] = {
-    {.name = "debug", .arity = -2, .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane,
-     .run = With<Debug>, .group = Group::kServer, .since = "1.0.0",
+    {.name = "debug",
+     .arity = -2,
+     .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane,
+     .run = With<Debug>,
+     .group = Group::kServer,
+     .since = "1.0.0",
      .summary = "Commands for tests and for finding faults.",
-     .complexity = "Depends on the subcommand.", .syntax = "subcommand [argument [argument ...]]"},
+     .complexity = "Depends on the subcommand.",
+     .syntax = "subcommand [argument [argument ...]]"},
 };
 
 }  // namespace

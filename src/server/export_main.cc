@@ -51,8 +51,7 @@ Status Export(const std::string& path) {
   options.folds = FLAGS_compression;
   options.functions = TRY(ReadLibraryRows(txn));
   options.on_progress = [&bar](uint64_t keys) { bar.Show(keys, ""); };
-  RdbFileWriter writer(txn, *snapshot, limits, options,
-                       [&file](std::string_view bytes) { return file.Write(bytes); });
+  RdbFileWriter writer(txn, *snapshot, limits, options, [&file](std::string_view bytes) { return file.Write(bytes); });
   TRY(writer.Write());
   TRY(file.Finish());
   bar.Finish(writer.keys(), std::to_string(writer.bytes()) + " bytes");

@@ -13,22 +13,18 @@ namespace cairn {
 
 const std::vector<std::span<const CommandRow>>& AllFamilies() {
   static const std::vector<std::span<const CommandRow>> families = {
-      StringCommands(),     StringEditCommands(), GenericCommands(),    DatabaseCommands(),
-      ObjectCommands(),     ExpireCommands(),     ScanCommands(),       HashCommands(),
-      HashWalkCommands(),   HashExpireCommands(),   SetCommands(),        SetRandomCommands(),  SetStoreCommands(),
-      ListCommands(),       ListSearchCommands(), ListMoveCommands(),   ListBlockCommands(),
-      ZsetCommands(),       ZsetPopCommands(),    ZsetRangeCommands(),  ZsetStoreCommands(),
-      StreamCommands(),     StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
-      StreamInfoCommands(), SortCommands(),
-      CommandCommands(),    TransactionCommands(), ConnectionCommands(), ClientCommands(),
-      ServerCommands(),     ConfigCommands(),     InfoCommands(),       DebugCommands(),
-      MemoryCommands(),     SlowLogCommands(),    BitmapCommands(),     DumpCommands(),
-      PubSubCommands(),     MonitorCommands(),    AclCommands(),
-      BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),       GeoSearchCommands(),
-      ReplaceCommands(),    MigrateCommands(),
-      EvalCommands(),       ScriptCommands(),     FunctionCommands(),
-      ReplicationCommands(),
-      LatencyCommands(),    LolwutCommands(),     ModuleCommands(),     ClusterCommands(),
+      StringCommands(),     StringEditCommands(),  GenericCommands(),    DatabaseCommands(),    ObjectCommands(),
+      ExpireCommands(),     ScanCommands(),        HashCommands(),       HashWalkCommands(),    HashExpireCommands(),
+      SetCommands(),        SetRandomCommands(),   SetStoreCommands(),   ListCommands(),        ListSearchCommands(),
+      ListMoveCommands(),   ListBlockCommands(),   ZsetCommands(),       ZsetPopCommands(),     ZsetRangeCommands(),
+      ZsetStoreCommands(),  StreamCommands(),      StreamReadCommands(), StreamGroupCommands(), StreamClaimCommands(),
+      StreamInfoCommands(), SortCommands(),        CommandCommands(),    TransactionCommands(), ConnectionCommands(),
+      ClientCommands(),     ServerCommands(),      ConfigCommands(),     InfoCommands(),        DebugCommands(),
+      MemoryCommands(),     SlowLogCommands(),     BitmapCommands(),     DumpCommands(),        PubSubCommands(),
+      MonitorCommands(),    AclCommands(),         BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),
+      GeoSearchCommands(),  ReplaceCommands(),     MigrateCommands(),    EvalCommands(),        ScriptCommands(),
+      FunctionCommands(),   ReplicationCommands(), LatencyCommands(),    LolwutCommands(),      ModuleCommands(),
+      ClusterCommands(),
   };
   return families;
 }

@@ -60,8 +60,8 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   const std::atomic<int64_t> never_busy{0};
   const Conditions conditions;
   BusyScripts busy;
-  Scripting scripting(never_busy, busy, conditions, [] { return false; },
-                      ScriptMemory::ShareOf(DefaultMemoryBudget()));
+  Scripting scripting(
+      never_busy, busy, conditions, [] { return false; }, ScriptMemory::ShareOf(DefaultMemoryBudget()));
   TRY(scripting.Load(TRY(ReadLibraryRows(txn))));
   TRY(BeginAlone(txn, 0));
   TRY(PutFunctions(txn, scripting, functions));
@@ -90,9 +90,7 @@ Status Import(const std::string& path) {
     return is_staged ? Keyspace::ById(txn, store->databases().staged(db), limits) : Keyspace(txn, db, limits);
   };
   const RdbFileReader* shown = nullptr;
-  target.on_progress = [&](uint64_t position) {
-    bar.Show(position, std::to_string(shown->keys()) + " keys");
-  };
+  target.on_progress = [&](uint64_t position) { bar.Show(position, std::to_string(shown->keys()) + " keys"); };
   RdbFileReader reader(txn, std::move(target), file.source());
   shown = &reader;
   TRY(reader.Load());
@@ -101,16 +99,16 @@ Status Import(const std::string& path) {
   TRY(Finish(*store, txn, reader.functions()));
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");
   std::printf("%llu keys imported, %llu whose time had passed left out\n",
-              static_cast<unsigned long long>(reader.keys()),
-              static_cast<unsigned long long>(reader.expired()));
+              static_cast<unsigned long long>(reader.keys()), static_cast<unsigned long long>(reader.expired()));
   return Ok();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage("[--dir DIR] FILE\n\nPuts the keys of an RDB file (- for the standard input) into a "
-                          "data directory of Cairn.");
+  gflags::SetUsageMessage(
+      "[--dir DIR] FILE\n\nPuts the keys of an RDB file (- for the standard input) into a "
+      "data directory of Cairn.");
   gflags::ParseCommandLineFlags(&argc, &argv, true);
   if (argc != 2) {
     std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());

@@ -42,6 +42,7 @@ Status ModuleHelp(CommandContext&, Args&, Reply& reply) {
 constexpr auto kGroup = Group::kServer;
 constexpr uint32_t kGuarded = kAdmin | kNoScript | kNoAsyncLoading;
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "list", .arity = 2, .flags = kAdmin | kNoScript, .run = ModuleList, .group = kGroup, .since = "4.0.0",
      .summary = "Returns the modules that are loaded: none.", .complexity = "O(1)",
@@ -56,10 +57,16 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ModuleHelp, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "module", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "4.0.0",
-     .summary = "Commands about modules.", .complexity = "Depends on the subcommand.",
+    {.name = "module",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "4.0.0",
+     .summary = "Commands about modules.",
+     .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
 

@@ -48,8 +48,8 @@ Status Ports::Open() {
   {
     const std::lock_guard lock(mutex_);
     streams_ = std::make_unique<IoThread>("io-streams", service_, no_limit_, IoThread::Homes{});
-    transfers_ = std::make_unique<IoThread>("io-transfers", service_, no_limit_,
-                                            IoThread::Homes{.streams = streams_.get()});
+    transfers_ =
+        std::make_unique<IoThread>("io-transfers", service_, no_limit_, IoThread::Homes{.streams = streams_.get()});
     TRY(Follow(main_, Options()));
     TRY(Follow(tls_, TlsOptions()));
     for (const ListenSpec& spec : config_.Listeners()) {

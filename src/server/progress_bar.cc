@@ -19,16 +19,15 @@ constexpr int kBarWidth = 30;
 }  // namespace
 
 ProgressBar::ProgressBar(std::string title, uint64_t total, std::string unit)
-    : title_(std::move(title)), total_(total), unit_(std::move(unit)),
-      is_terminal_(isatty(STDERR_FILENO) != 0), started_us_(MonotonicUs()) {}
+    : title_(std::move(title)), total_(total), unit_(std::move(unit)), is_terminal_(isatty(STDERR_FILENO) != 0),
+      started_us_(MonotonicUs()) {}
 
 std::string ProgressBar::Amount(double amount) const {
   static constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T"};
   int prefix = 0;
   for (; amount >= 1000 && prefix < 4; amount /= 1000) ++prefix;
   char text[32];
-  std::snprintf(text, sizeof text, prefix == 0 ? "%.0f %s%s" : "%.1f %s%s", amount, kPrefixes[prefix],
-                unit_.c_str());
+  std::snprintf(text, sizeof text, prefix == 0 ? "%.0f %s%s" : "%.1f %s%s", amount, kPrefixes[prefix], unit_.c_str());
   return text;
 }
 

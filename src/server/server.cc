@@ -52,12 +52,14 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
     : config_(std::move(config)), identity_(std::move(identity)), table_(AllFamilies()),
       clients_(MakeCatalogue(table_), settings()), stats_(settings(), table_.index_count()),
       dispatcher_(table_, config_->limits(), waiters_),
-      scripting_(std::make_unique<Scripting>(settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(),
-                                             dispatcher_.conditions(), [this] { return clients_.monitors.any(); },
-                                             ScriptMemory::ShareOf(MemoryBudget(settings())))),
-      session_parts_{settings(), config_->limits(), clients_.users, clients_.registry, clients_.memory, dispatcher_,
-                     clients_.pubsub, clients_.tracking, clients_.monitors,
-                     [this](ClientSession& session) { replication_->Forget(session); }} {
+      scripting_(std::make_unique<Scripting>(
+          settings().busy_reply_threshold_ms, dispatcher_.busy_scripts(), dispatcher_.conditions(),
+          [this] { return clients_.monitors.any(); }, ScriptMemory::ShareOf(MemoryBudget(settings())))),
+      session_parts_{settings(),        config_->limits(),
+                     clients_.users,    clients_.registry,
+                     clients_.memory,   dispatcher_,
+                     clients_.pubsub,   clients_.tracking,
+                     clients_.monitors, [this](ClientSession& session) { replication_->Forget(session); }} {
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(clients_.access_log, table_, session, reason, object, session.login.user_name());
   });
@@ -68,15 +70,31 @@ Server::~Server() = default;
 // ---- start and stop
 
 Replication::Parts Server::PartsOfReplication() {
-  return {conditions(), clients_.registry, pause_, clients_.own_expiries,
-          {*store_, *config_, tls_, *dataset_,
+  return {conditions(),
+          clients_.registry,
+          pause_,
+          clients_.own_expiries,
+          {*store_,
+           *config_,
+           tls_,
+           *dataset_,
            {*store_, *config_, dispatcher_, table_, stats_.counters, stats_.slow_log, clients_.monitors,
             clients_.announcer}}};
 }
 
 Ticker::Parts Server::PartsOfTicker() {
-  return {*store_, *config_, conditions(), debug_, clients_.memory, pause_, *rdb_saves_, *replication_,
-          clients_.own_expiries, clients_.announcer, stats_.counters, stats_.latency};
+  return {*store_,
+          *config_,
+          conditions(),
+          debug_,
+          clients_.memory,
+          pause_,
+          *rdb_saves_,
+          *replication_,
+          clients_.own_expiries,
+          clients_.announcer,
+          stats_.counters,
+          stats_.latency};
 }
 
 // The parts that need the store. REQUIRES: it is open.
@@ -108,7 +126,11 @@ struct Server::CommandParts {
 Server::CommandParts::CommandParts(Server& s)
     : acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
       connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
-      client{s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
+      client{s.clients_.registry,
+             s.clients_.memory,
+             s.pause_,
+             s.clients_.users,
+             s.clients_.tracking,
              [&follower = s.replication_->follower()] { return follower.Break(); }},
       server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
       config{*s.config_, s.clients_.users, s.identity_.config_file,
@@ -118,13 +140,26 @@ Server::CommandParts::CommandParts(Server& s)
              }},
       latency{s.stats_.latency, s.stats_.counters, s.settings()},
       memory{s.stats_.memory_peak, s.clients_.memory, *s.scripting_, s.settings()},
-      replication{*s.replication_, s.settings()},
-      debug{*s.config_, s.clients_.users, s.identity_.config_file, s.debug_, *s.scripting_, s.rdb_saves_->state(),
-            *s.rdb_saves_, *s.replication_, *s.dataset_},
-      report{s.identity_, *s.config_, s.settings(), s.conditions(), s.stats_.counters, s.stats_.memory_peak,
-             [&ports = s.ports_] { return ports.All(); }, s.clients_.registry, s.clients_.memory,
-             s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
-             s.rdb_saves_->state(), *s.rdb_saves_, *s.replication_} {}
+      replication{*s.replication_, s.settings()}, debug{*s.config_,    s.clients_.users, s.identity_.config_file,
+                                                        s.debug_,      *s.scripting_,    s.rdb_saves_->state(),
+                                                        *s.rdb_saves_, *s.replication_,  *s.dataset_},
+      report{s.identity_,
+             *s.config_,
+             s.settings(),
+             s.conditions(),
+             s.stats_.counters,
+             s.stats_.memory_peak,
+             [&ports = s.ports_] { return ports.All(); },
+             s.clients_.registry,
+             s.clients_.memory,
+             s.clients_.access_log,
+             s.clients_.pubsub,
+             s.clients_.tracking,
+             s.waiters_,
+             *s.scripting_,
+             s.rdb_saves_->state(),
+             *s.rdb_saves_,
+             *s.replication_} {}
 
 void Server::BindCommands() {
   command_parts_ = std::make_unique<const CommandParts>(*this);
@@ -196,20 +231,21 @@ Status Server::LoadFunctions() {
 Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
-  HttpPage page{.path = "/metrics", .content_type = std::string(kMetricsContentType),
-                .make =
-                    [this] {
-                      return DescribeMetrics(
-                          {identity_, settings(), table_, clients_.registry, stats_.counters, *store_});
-                    },
-                .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
+  HttpPage page{
+      .path = "/metrics",
+      .content_type = std::string(kMetricsContentType),
+      .make =
+          [this] {
+            return DescribeMetrics({identity_, settings(), table_, clients_.registry, stats_.counters, *store_});
+          },
+      .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
   metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
   return Ok();
 }
 
 void Server::WatchSettings() {
-  for (const std::string_view name : {"replica-read-only", "replica-serve-stale-data", "min-replicas-to-write",
-                                      "min-replicas-max-lag"}) {
+  for (const std::string_view name :
+       {"replica-read-only", "replica-serve-stale-data", "min-replicas-to-write", "min-replicas-max-lag"}) {
     config_->Watch(name, [this] {
       replication_->UpdateConditions();
       return Ok();
@@ -321,8 +357,8 @@ Status Server::Start() {
   TRY(OpenMetrics());
   ports_.Start();
   stats_.memory_peak.NoteStart(ProcessMemory::Read().allocated);
-  Log(LogSeverity::kNotice, "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) +
-                                " ms. Ready to accept connections.");
+  Log(LogSeverity::kNotice,
+      "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) + " ms. Ready to accept connections.");
   return Ok();
 }
 
@@ -390,8 +426,6 @@ std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shar
   return session;
 }
 
-void Server::RunSlow(std::function<void(Worker&)> job) {
-  slow_lane_->Run(std::move(job));
-}
+void Server::RunSlow(std::function<void(Worker&)> job) { slow_lane_->Run(std::move(job)); }
 
 }  // namespace cairn

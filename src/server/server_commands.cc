@@ -49,8 +49,7 @@ Status Shutdown(const ServerParts& parts, CommandContext& ctx, Args& args, Reply
       return Status::Reply(errors::kSyntax);
     }
   }
-  if ((abort && words > 1) || (options.save && options.no_save))
-    return Status::Reply(errors::kSyntax);
+  if ((abort && words > 1) || (options.save && options.no_save)) return Status::Reply(errors::kSyntax);
   // A shutdown does not wait for anything that could still be called off.
   if (abort) return Status::Reply("ERR No shutdown in progress.");
   const BusyScripts& busy = parts.busy_scripts;
@@ -100,6 +99,7 @@ Status Compact(CommandContext& ctx, Args&, Reply& reply) {
 
 constexpr auto kGroup = Group::kServer;
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "time", .arity = 1, .flags = kLoading | kStale | kFast, .run = Time, .group = kGroup,
      .since = "2.6.0", .summary = "Returns the server's time.", .complexity = "O(1)",
@@ -130,6 +130,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Rewrites all data, so that what is dead takes no space.",
      .complexity = "O(N) with N the bytes of the data"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -82,13 +82,13 @@ void Ticker::ExpireKeys(Transaction& txn) {
   const LatencyTimer timer(parts_.latency, "expire-cycle");
   const auto effort = static_cast<uint64_t>(parts_.config.settings().active_expire_effort.load());
   const bool is_replica = parts_.conditions.Has(kKeepsExpired);
-  const Status expired = is_replica ? ExpireOwn(txn, kKeysPerEffort * effort)
-                                    : ExpireDue(txn, parts_.config.limits(), WallMs(),
-                                                kKeysPerEffort * effort).TakeStatus();
+  const Status expired = is_replica
+                             ? ExpireOwn(txn, kKeysPerEffort * effort)
+                             : ExpireDue(txn, parts_.config.limits(), WallMs(), kKeysPerEffort * effort).TakeStatus();
   parts_.announcer.Deliver(txn);
   if (expired.ok()) return;
-  Log(LogSeverity::kWarning, "expiry: keys past their time could not be deleted and are hidden: " +
-                                 std::string(expired.text()));
+  Log(LogSeverity::kWarning,
+      "expiry: keys past their time could not be deleted and are hidden: " + std::string(expired.text()));
 }
 
 // Of a replica, only what its clients have written.

@@ -175,6 +175,7 @@ constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 constexpr std::string_view kPerNode = "nondeterministic_output request_policy:all_nodes response_policy:special";
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "doctor", .arity = 2, .flags = kFlags, .run = With<LatencyDoctor>, .group = kGroup, .since = "2.8.13",
      .summary = "Says what latency events there were and what can be done.", .complexity = "O(1)", .tips = kPerNode},
@@ -195,10 +196,17 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = LatencyHelp, .group = kGroup, .since = "2.8.13",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "latency", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.8.13",
-     .summary = "Commands about latency.", .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
+    {.name = "latency",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "2.8.13",
+     .summary = "Commands about latency.",
+     .complexity = "Depends on the subcommand.",
+     .subcommands = kSubcommandRows},
 };
 
 }  // namespace

@@ -111,8 +111,8 @@ constexpr Advice kAdvice[] = {
 std::vector<std::string> Advise(const std::map<std::string, LatencySeries, std::less<>>& events,
                                 const LatencyCircumstances& circumstances) {
   std::vector<std::string> advice;
-  const bool misses_commands = circumstances.slow_log_us < 0 ||
-                               circumstances.slow_log_us / 1000 > circumstances.threshold_ms;
+  const bool misses_commands =
+      circumstances.slow_log_us < 0 || circumstances.slow_log_us / 1000 > circumstances.threshold_ms;
   if (events.contains("command") && misses_commands) {
     const std::string microseconds = std::to_string(std::max<int64_t>(1, circumstances.threshold_ms) * 1000);
     advice.push_back("The slow log does not keep all of these commands; 'CONFIG SET slowlog-log-slower-than " +

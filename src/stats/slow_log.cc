@@ -14,9 +14,7 @@ constexpr size_t kMaxArgumentBytes = 128;
 std::string Shorten(std::string_view argument) {
   if (argument.size() <= kMaxArgumentBytes) return std::string(argument);
   std::string shortened(argument.substr(0, kMaxArgumentBytes));
-  shortened.append("... (")
-      .append(std::to_string(argument.size() - kMaxArgumentBytes))
-      .append(" more bytes)");
+  shortened.append("... (").append(std::to_string(argument.size() - kMaxArgumentBytes)).append(" more bytes)");
   return shortened;
 }
 
@@ -47,8 +45,7 @@ void SlowLog::Add(std::span<const std::string_view> argv, int64_t duration_us, s
 
 std::vector<SlowLogEntry> SlowLog::Newest(int64_t count) const {
   std::lock_guard lock(mutex_);
-  const size_t n =
-      count < 0 ? entries_.size() : std::min(entries_.size(), static_cast<size_t>(count));
+  const size_t n = count < 0 ? entries_.size() : std::min(entries_.size(), static_cast<size_t>(count));
   return {entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(n)};
 }
 

@@ -41,8 +41,7 @@ class SlowLog {
   }
 
   // Adds an entry. REQUIRES: IsSlow(duration_us).
-  void Add(std::span<const std::string_view> argv, int64_t duration_us, std::string peer,
-           std::string client_name);
+  void Add(std::span<const std::string_view> argv, int64_t duration_us, std::string peer, std::string client_name);
 
   // The newest `count` entries, all of them when it is negative.
   std::vector<SlowLogEntry> Newest(int64_t count) const;

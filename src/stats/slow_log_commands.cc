@@ -26,8 +26,7 @@ void ReplyEntry(Reply& reply, const SlowLogEntry& entry) {
 // SLOWLOG GET [count]
 Status SlowLogGet(SlowLog& log, CommandContext&, Args& args, Reply& reply) {
   args.Skip(1);
-  if (args.left() > 1)
-    return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "SLOWLOG"));
+  if (args.left() > 1) return Status::Error(Code::kReply, errors::BadSubcommand(args[1], "SLOWLOG"));
   const int64_t count = args.More() ? args.IntegerIn(-1, INT64_MAX, kBadCount) : kDefaultCount;
   TRY(args.Done());
   const std::vector<SlowLogEntry> entries = log.Newest(count);
@@ -68,6 +67,7 @@ Status SlowLogHelp(CommandContext&, Args&, Reply& reply) {
 constexpr uint32_t kFlags = kAdmin | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
+// clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "get", .arity = -2, .flags = kFlags, .run = With<SlowLogGet>, .group = kGroup,
      .since = "2.2.12", .summary = "Returns the slow log's entries.",
@@ -84,10 +84,16 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = SlowLogHelp, .group = kGroup,
      .since = "6.2.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
+// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "slowlog", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.2.12",
-     .summary = "Commands about the slow log.", .complexity = "Depends on the subcommand.",
+    {.name = "slowlog",
+     .arity = -2,
+     .flags = kSubcommands,
+     .group = kGroup,
+     .since = "2.2.12",
+     .summary = "Commands about the slow log.",
+     .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
 

@@ -14,9 +14,7 @@ void Add(std::atomic<uint64_t>& counter, uint64_t n = 1) {
   counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
 
-uint64_t Load(const std::atomic<uint64_t>& counter) {
-  return counter.load(std::memory_order_relaxed);
-}
+uint64_t Load(const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); }
 
 // "WRONGTYPE Operation against ..." is counted as WRONGTYPE.
 std::string_view PrefixOf(std::string_view error) { return error.substr(0, error.find(' ')); }
@@ -41,8 +39,7 @@ WorkerStats::~WorkerStats() {
   for (uint32_t i = 0; i < command_count_; ++i) delete per_command_[i].latency.load();
 }
 
-void WorkerStats::OnCommand(const Command& command, int64_t usec, bool failed,
-                            std::string_view error) {
+void WorkerStats::OnCommand(const Command& command, int64_t usec, bool failed, std::string_view error) {
   PerCommand& counters = per_command_[command.index()];
   const uint64_t duration = usec < 0 ? 0 : static_cast<uint64_t>(usec);
   Add(commands_);
@@ -220,8 +217,7 @@ void Stats::Reset() {
 void Stats::Sample(int64_t now_us) {
   std::lock_guard lock(mutex_);
   const StatsTotals sum = Sum();
-  samples_[next_sample_++ % kSamples] = {now_us, sum.commands, sum.net_input_bytes,
-                                         sum.net_output_bytes};
+  samples_[next_sample_++ % kSamples] = {now_us, sum.commands, sum.net_input_bytes, sum.net_output_bytes};
 }
 
 Stats::Rates Stats::rates() const {
@@ -231,9 +227,7 @@ Stats::Rates Stats::rates() const {
   const RatePoint& oldest = samples_[next_sample_ <= kSamples ? 0 : next_sample_ % kSamples];
   const double seconds = static_cast<double>(newest.at_us - oldest.at_us) / 1e6;
   if (seconds <= 0) return {};
-  const auto per_second = [seconds](uint64_t from, uint64_t to) {
-    return static_cast<double>(to - from) / seconds;
-  };
+  const auto per_second = [seconds](uint64_t from, uint64_t to) { return static_cast<double>(to - from) / seconds; };
   return {.commands_per_s = static_cast<uint64_t>(per_second(oldest.commands, newest.commands)),
           .input_kb_per_s = per_second(oldest.input_bytes, newest.input_bytes) / 1024,
           .output_kb_per_s = per_second(oldest.output_bytes, newest.output_bytes) / 1024};

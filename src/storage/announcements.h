@@ -21,7 +21,7 @@ enum class AnnouncementKind : unsigned char {
   kKeyChanged,
   kKeyRead,  // with all that was announced before, by a client that keeps a copy
   kAllChanged,
-  kKeyExpires,  // the key row is the channel, the Unix time in ms the source
+  kKeyExpires,    // the key row is the channel, the Unix time in ms the source
   kFieldsExpire,  // of a hash, likewise: when the first of them does
 };
 

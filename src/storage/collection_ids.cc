@@ -21,8 +21,8 @@ constexpr CollectionId kReservation = 1 << 20;
 Status CollectionIds::Load() {
   std::string reserved;
   const RowKey ids = MakeMetaRow(kCollectionsRow);
-  const rocksdb::Status read = engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta),
-                                        ToSlice(ids.row()), &reserved);
+  const rocksdb::Status read =
+      engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta), ToSlice(ids.row()), &reserved);
   if (!read.ok() && !read.IsNotFound()) return FromRocksDb(read);
   CollectionId next = 1;
   std::string_view bytes(reserved);

@@ -56,8 +56,7 @@ void CommitBatch::SortEntries() {
     order_.push_back({rank, i});
   }
   if (parts_.store.imports()) return;  // its memtables keep no order
-  std::sort(order_.begin(), order_.end(),
-            [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
+  std::sort(order_.begin(), order_.end(), [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
 }
 
 Status CommitBatch::BuildBatch() {

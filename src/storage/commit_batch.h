@@ -34,7 +34,7 @@ class Store;
 enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
-  kNoLog,   // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
+  kNoLog,  // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
 };
 
 class CommitBatch {

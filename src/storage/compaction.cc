@@ -81,8 +81,7 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
           is_live_keyspace);
     }
     return MakeFilter<KeyspaceId>(
-        [](std::string_view row, std::string_view, KeyspaceId& id) { return ReadU32(row, id); },
-        is_live_keyspace);
+        [](std::string_view row, std::string_view, KeyspaceId& id) { return ReadU32(row, id); }, is_live_keyspace);
   }
 
  private:

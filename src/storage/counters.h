@@ -15,14 +15,14 @@
 namespace cairn {
 
 struct KeyspaceCounters {
-  SpreadCounter keyspace_hits;    // look-ups by reading commands that found a key
-  SpreadCounter keyspace_misses;  // and those that did not
+  SpreadCounter keyspace_hits;      // look-ups by reading commands that found a key
+  SpreadCounter keyspace_misses;    // and those that did not
   SpreadCounter lazyfreed_objects;  // dropped collections whose rows were given back
   // Fast lane looks that RocksDB could not answer from memory: not point reads, though its counter has them.
   SpreadCounter incomplete_probes;
-  SpreadCounter expired_keys;     // keys deleted because their time had passed
+  SpreadCounter expired_keys;      // keys deleted because their time had passed
   SpreadCounter refused_for_room;  // commands refused for min-free-disk
-  SpreadCounter changes;          // changes that were committed, as INFO's rdb_changes_since_last_save counts them
+  SpreadCounter changes;           // changes that were committed, as INFO's rdb_changes_since_last_save counts them
 };
 
 }  // namespace cairn

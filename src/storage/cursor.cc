@@ -78,8 +78,7 @@ void Cursor::Read(Step step) {
 void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
   const auto collect = [&](const Overlay& overlay, bool hidden_by_own) {
     for (const Overlay::Entry& entry : overlay.entries()) {
-      if (entry.state == Overlay::State::kNothing || entry.tagged < lower.tagged() ||
-          entry.tagged >= upper.tagged()) {
+      if (entry.state == Overlay::State::kNothing || entry.tagged < lower.tagged() || entry.tagged >= upper.tagged()) {
         continue;
       }
       if (hidden_by_own) {
@@ -92,8 +91,7 @@ void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
   collect(txn_->overlay_, false);
   if (txn_->SharesWithFirst(lower.stripe())) collect(txn_->first_->overlay_, true);
   if (!own_.empty()) txn_->command().NoteUncommitted();
-  std::sort(own_.begin(), own_.end(),
-            [this](const OwnRow& a, const OwnRow& b) { return Before(a.row, b.row); });
+  std::sort(own_.begin(), own_.end(), [this](const OwnRow& a, const OwnRow& b) { return Before(a.row, b.row); });
 }
 
 bool Cursor::Before(std::string_view a, std::string_view b) const {

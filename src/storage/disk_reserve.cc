@@ -104,8 +104,8 @@ void DiskReserve::MakeFile() {
   can_allocate_ = error != EOPNOTSUPP;
   RemoveFile();
   if (!can_allocate_) {
-    Log(LogSeverity::kWarning, std::string("storage: no part of min-free-disk can be kept from other programs here: ") +
-                                   std::strerror(error));
+    Log(LogSeverity::kWarning,
+        std::string("storage: no part of min-free-disk can be kept from other programs here: ") + std::strerror(error));
   }
 }
 

@@ -98,8 +98,8 @@ Status DiskRoom::CompactAll() {
   options.exclusive_manual_compaction = false;
   const FlushNudge nudge(engine_.db(), engine_.families());
   // Owners go first: what they no longer name, the other families drop.
-  for (const Space space : {Space::kOwners, Space::kKeys, Space::kElements, Space::kScores,
-                            Space::kExpiries, Space::kMeta}) {
+  for (const Space space :
+       {Space::kOwners, Space::kKeys, Space::kElements, Space::kScores, Space::kExpiries, Space::kMeta}) {
     TRY(FromRocksDb(engine_.db().CompactRange(options, engine_.family(space), nullptr, nullptr)));
   }
   return Ok();

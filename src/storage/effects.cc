@@ -11,7 +11,7 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kArgumentBytes = 24;  // at most, of an argument's own: its length, written out, and line ends
+constexpr size_t kArgumentBytes = 24;   // at most, of an argument's own: its length, written out, and line ends
 constexpr size_t kKeptBytes = 1 << 20;  // of memory, from one transaction to the next
 
 }  // namespace
@@ -87,7 +87,8 @@ void Effects::FinishCommand() {
   const bool tells = (count_ > 0 || tells_stale_keys_) && !is_muted_ && interest_ & kInterestInEffects;
   if (tells && !stale_keys_.empty()) PutStaleKeys();
   if (count_ > 1 && !is_apart_) Group();
-  if (bytes_.size() > kMostLogDataBytes) [[unlikely]] command_.Refuse(kEffectsTooLarge);
+  if (bytes_.size() > kMostLogDataBytes) [[unlikely]]
+    command_.Refuse(kEffectsTooLarge);
 }
 
 }  // namespace cairn

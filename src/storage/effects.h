@@ -35,9 +35,7 @@ class Effects {
   // ---- of the command
   // What others want to hear of it (storage/interest.h), as it was when the command got its stripes; without
   // kInterestInEffects while effects are muted or silenced.
-  InterestMask interest() const {
-    return is_muted_ || is_silenced_ ? interest_ & ~kInterestInEffects : interest_;
-  }
+  InterestMask interest() const { return is_muted_ || is_silenced_ ? interest_ & ~kInterestInEffects : interest_; }
   // The command has done this in database `db`. An effect that is too large for the log is left out, and the command is
   // refused (CommandState::TakeRefusal).
   // REQUIRES: interest() has kInterestInEffects.

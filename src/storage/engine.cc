@@ -42,8 +42,7 @@ Status Engine::Open(const FilterOf& filter_of, std::shared_ptr<rocksdb::EventLis
   db_options.env = env_.get();
   db_options.listeners.push_back(std::move(listener));
 
-  static constexpr const char* kNames[kSpaceCount] = {"default",  "keys",   "elements",
-                                                      "scores",   "owners", "expiries"};
+  static constexpr const char* kNames[kSpaceCount] = {"default", "keys", "elements", "scores", "owners", "expiries"};
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (int i = 0; i < kSpaceCount; ++i) {
     const auto space = static_cast<Space>(i);

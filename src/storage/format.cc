@@ -24,9 +24,8 @@ Status CheckFormat(std::string_view value) {
     return Status::Corruption("the directory holds a RocksDB database that is not Cairn's");
   }
   if (version < kOldestFormatVersion || version > kFormatVersion) {
-    return Status::Corruption("the data is of format " + std::to_string(version) +
-                              ", this program reads formats " + std::to_string(kOldestFormatVersion) +
-                              " to " + std::to_string(kFormatVersion));
+    return Status::Corruption("the data is of format " + std::to_string(version) + ", this program reads formats " +
+                              std::to_string(kOldestFormatVersion) + " to " + std::to_string(kFormatVersion));
   }
   return Ok();
 }

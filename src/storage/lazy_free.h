@@ -60,10 +60,10 @@ class LazyFree {
 
   std::mutex work_mutex_;  // held while Run works; before mutex_
   std::mutex mutex_;
-  std::optional<Walk> walk_;               // guarded by work_mutex_
-  std::deque<CollectionId> collections_;   // guarded by mutex_
-  CollectionId empty_below_ = 0;           // guarded by mutex_
-  bool flushed_ = false;                   // guarded by mutex_
+  std::optional<Walk> walk_;              // guarded by work_mutex_
+  std::deque<CollectionId> collections_;  // guarded by mutex_
+  CollectionId empty_below_ = 0;          // guarded by mutex_
+  bool flushed_ = false;                  // guarded by mutex_
   std::atomic<uint64_t> pending_{0};
   std::atomic<int> holds_{0};
 };

@@ -106,8 +106,8 @@ LogTail::Place LogTail::Find(uint64_t sequence, bool enters, Batch& batch) const
 bool LogTail::Await(uint64_t sequence, int64_t most_us) {
   std::unique_lock lock(mutex_);
   ++awaiting_;
-  const bool came = arrived_.wait_for(lock, std::chrono::microseconds(most_us),
-                                      [&] { return !is_on() || next_ > sequence; });
+  const bool came =
+      arrived_.wait_for(lock, std::chrono::microseconds(most_us), [&] { return !is_on() || next_ > sequence; });
   --awaiting_;
   return came;
 }

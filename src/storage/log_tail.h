@@ -75,7 +75,7 @@ class LogTail {
 
   const uint64_t most_bytes_;
   std::atomic<bool> on_{false};
-  std::atomic<uint64_t> newest_{0};    // written with mutex_ held
+  std::atomic<uint64_t> newest_{0};  // written with mutex_ held
   Event news_;
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
@@ -85,7 +85,7 @@ class LogTail {
   uint64_t waiting_bytes_ = 0;
   int64_t gap_since_us_ = 0;
   int awaiting_ = 0;
-  std::atomic<uint64_t> bytes_{0};     // of batches_
+  std::atomic<uint64_t> bytes_{0};  // of batches_
 };
 
 }  // namespace cairn

@@ -20,10 +20,12 @@ size_t RankIndex::BytesOf(const Leaf& leaf) { return sizeof(Leaf) + leaf.first.s
 
 RankIndex::Place RankIndex::FindRow(std::string_view suffix) const {
   const auto block = std::upper_bound(blocks_.begin() + 1, blocks_.end(), suffix,
-                                      [](std::string_view s, const Block& b) { return s < b.leaves[0].first; }) - 1;
+                                      [](std::string_view s, const Block& b) { return s < b.leaves[0].first; }) -
+                     1;
   const std::vector<Leaf>& leaves = block->leaves;
   const auto leaf = std::upper_bound(leaves.begin() + 1, leaves.end(), suffix,
-                                     [](std::string_view s, const Leaf& l) { return s < l.first; }) - 1;
+                                     [](std::string_view s, const Leaf& l) { return s < l.first; }) -
+                    1;
   Place place{static_cast<size_t>(block - blocks_.begin()), static_cast<size_t>(leaf - leaves.begin()), 0};
   for (size_t b = 0; b < place.block; ++b) place.before += blocks_[b].count;
   for (size_t l = 0; l < place.leaf; ++l) place.before += leaves[l].count;
@@ -164,8 +166,7 @@ void RankIndex::Trim(size_t bytes) {
 }
 
 RankIndexes::RankIndexes(Stripes& stripes, size_t capacity_bytes)
-    : stripes_(stripes), by_stripe_(std::make_unique<std::vector<Slot>[]>(kStripeCount)),
-      capacity_(capacity_bytes) {}
+    : stripes_(stripes), by_stripe_(std::make_unique<std::vector<Slot>[]>(kStripeCount)), capacity_(capacity_bytes) {}
 
 RankIndex* RankIndexes::Find(uint32_t stripe, Space space, CollectionId id) {
   for (Slot& slot : by_stripe_[stripe]) {

@@ -34,18 +34,18 @@ namespace cairn {
 
 class RankIndex {
  public:
-  static constexpr size_t kLeafRows = 64;       // rows of a leaf when a larger one is cut up
-  static constexpr size_t kMaxLeafRows = 128;   // a resident leaf is split beyond it
+  static constexpr size_t kLeafRows = 64;      // rows of a leaf when a larger one is cut up
+  static constexpr size_t kMaxLeafRows = 128;  // a resident leaf is split beyond it
 
   // Whether each row counts as one, or counts as often as it was added: a list's chunk by its items. In the latter
   // case no leaf is ever resident.
   enum class Weights : unsigned char { kOne, kMany };
 
   struct Leaf {
-    std::string first;              // lower bound; "" for the first leaf
+    std::string first;  // lower bound; "" for the first leaf
     uint64_t count = 0;
     bool resident = false;
-    PackedRows rows;                // when resident: all of them
+    PackedRows rows;  // when resident: all of them
   };
   // A leaf's place. Invalidated by every change of the index.
   struct Place {

@@ -28,8 +28,7 @@ class Refiner {
  public:
   Refiner(Transaction& txn, RankIndex& index, Space space, CollectionId id, uint32_t stripe)
       : txn_(txn), index_(index), space_(space), id_(id), stripe_(stripe),
-        end_rows_(txn.command().lane() == Lane::kSlow ? kSlowEndRows : kFastEndRows),
-        bytes_before_(index.bytes()) {}
+        end_rows_(txn.command().lane() == Lane::kSlow ? kSlowEndRows : kFastEndRows), bytes_before_(index.bytes()) {}
 
   // Whatever was read is charged, also when reading ended early.
   ~Refiner() {

@@ -67,8 +67,7 @@ class TableFile : public rocksdb::FSRandomAccessFile {
     size_t got = 0;
     while (got < n) {
       iovec part{scratch + got, n - got};
-      const ssize_t more =
-          preadv2(fd_, &part, 1, static_cast<off_t>(offset + got), ready != nullptr ? RWF_NOWAIT : 0);
+      const ssize_t more = preadv2(fd_, &part, 1, static_cast<off_t>(offset + got), ready != nullptr ? RWF_NOWAIT : 0);
       if (more == 0) break;  // the file's end
       if (more > 0) {
         got += static_cast<size_t>(more);

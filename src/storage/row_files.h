@@ -93,12 +93,12 @@ class RowFilesWriter {
   const OnBytes on_bytes_;
   const BeforeKey before_key_;
   RowFilesContent content_;
-  std::vector<KeyspaceId> keyspaces_;      // alive, ascending; the place of one says which number it gets
-  CollectionId shift_ = 0;                 // added to the number of a collection, modulo 2^64
-  CollectionId first_alive_ = 0;           // 0: there is no collection
+  std::vector<KeyspaceId> keyspaces_;  // alive, ascending; the place of one says which number it gets
+  CollectionId shift_ = 0;             // added to the number of a collection, modulo 2^64
+  CollectionId first_alive_ = 0;       // 0: there is no collection
   CollectionId last_alive_ = 0;
   std::unique_ptr<rocksdb::SstFileWriter> writer_;  // of the file being written, if there is one
-  uint64_t told_bytes_ = 0;                // of it, to on_bytes_
+  uint64_t told_bytes_ = 0;                         // of it, to on_bytes_
   RowFile file_;
   uint64_t file_count_ = 0;
   std::string row_;

@@ -89,9 +89,7 @@ Result<bool> Staging::Cache(const RowNumbers& first, const RowNumbers& next) {
   return true;
 }
 
-RowNumbers Staging::FreeNumbers() const {
-  return {store_.databases().next_keyspace(), store_.collection_ids().next()};
-}
+RowNumbers Staging::FreeNumbers() const { return {store_.databases().next_keyspace(), store_.collection_ids().next()}; }
 
 void Staging::End() {
   if (!store_.databases().is_staging()) return;

@@ -18,9 +18,8 @@
 namespace cairn {
 Store::Store(const StoreOptions& options)
     : engine_(options), recovery_(engine_), log_(engine_, recovery_), ids_(engine_, recovery_, log_),
-      disk_room_(engine_, recovery_, log_),
-      cache_(options.imports ? 0 : options.budget.key_cache), names_(options.budget.key_cache),
-      rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
+      disk_room_(engine_, recovery_, log_), cache_(options.imports ? 0 : options.budget.key_cache),
+      names_(options.budget.key_cache), rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
       memory_(engine_, cache_, rank_indexes_, options.budget), databases_(options.databases), staging_(*this) {}
 
 Store::~Store() {
@@ -46,8 +45,7 @@ Status Store::Load() {
   std::string version;
   const RowKey row = MakeMetaRow(kFormatRow);
   const rocksdb::Status found =
-      engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta),
-               ToSlice(row.row()), &version);
+      engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta), ToSlice(row.row()), &version);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   if (found.ok()) TRY(CheckFormat(version));
   if (version != EncodeFormat()) {  // new, or of an older format, which this one contains
@@ -77,7 +75,7 @@ Status Store::LoadDatabases() {
   const bool grew = TRY(databases_.Load(std::move(keyspaces), next));
   if (!grew) return Ok();
   return FromRocksDb(engine_.db().Put(rocksdb::WriteOptions(), engine_.family(Space::kMeta), key,
-                              databases_.EncodeRow(databases_.keyspaces())));
+                                      databases_.EncodeRow(databases_.keyspaces())));
 }
 
 // Sums the workers' count rows and folds them into one of worker 0.
@@ -107,8 +105,7 @@ bool Store::IsLiveCollection(CollectionId id) {
   const RowKey row = MakeOwnerRow(id, 0);
   rocksdb::PinnableSlice owner;
   const rocksdb::Status found =
-      engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kOwners),
-               ToSlice(row.row()), &owner);
+      engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kOwners), ToSlice(row.row()), &owner);
   if (found.IsNotFound()) return false;
   KeyRowParts parts;
   if (!found.ok() || !ParseKeyRow({owner.data(), owner.size()}, parts)) return true;  // when in doubt, keep
@@ -133,8 +130,8 @@ uint64_t Store::Prefetch(const RowKey& row) const {
 
 Result<std::string> Store::ReadNote(std::string_view name) const {
   std::string value;
-  const rocksdb::Status found = engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta),
-                                         ToSlice(name), &value);
+  const rocksdb::Status found =
+      engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta), ToSlice(name), &value);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   return value;
 }

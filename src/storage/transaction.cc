@@ -135,8 +135,8 @@ void Transaction::AbandonCommand() {
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
-  return {overlay_.Mark(), ranks_.size(),   databases_.command_counts(), announcements_.size(),
-          effects_.mark(), command_.changes()};
+  return {overlay_.Mark(),       ranks_.size(),   databases_.command_counts(),
+          announcements_.size(), effects_.mark(), command_.changes()};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
@@ -229,7 +229,8 @@ void Transaction::Put(const RowKey& row, std::string_view value) {
 
 void Transaction::Delete(const RowKey& row) {
   ASSERT(stripes_.Has(row.stripe()), "a writer holds the stripe");
-  if (row.row().size() > kMostRowBytes) [[unlikely]] command_.Refuse(kRowTooLarge);
+  if (row.row().size() > kMostRowBytes) [[unlikely]]
+    command_.Refuse(kRowTooLarge);
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {});
 }
 

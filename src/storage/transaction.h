@@ -94,7 +94,7 @@ class Transaction {
   // A row that is too large to be stored is not written, and the command is refused (CommandState::TakeRefusal).
   // REQUIRES: stripes().Has(row.stripe())
   void Put(const RowKey& row, std::string_view value);
-  void Delete(const RowKey& row);                       // REQUIRES: stripes().Has(row.stripe())
+  void Delete(const RowKey& row);  // REQUIRES: stripes().Has(row.stripe())
   // Rows in [lower, upper). Both bounds are in the same space.
   Cursor Scan(const RowKey& lower, const RowKey& upper, Direction direction = Direction::kForward);
   // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:

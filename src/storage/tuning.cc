@@ -96,8 +96,7 @@ SharedParts MakeSharedParts(const StoreOptions& options) {
   cache.num_shard_bits = 4;
   cache.high_pri_pool_ratio = 0.5;
   parts.block_cache = rocksdb::NewLRUCache(cache);
-  parts.write_buffers =
-      std::make_shared<rocksdb::WriteBufferManager>(options.budget.memtables, parts.block_cache);
+  parts.write_buffers = std::make_shared<rocksdb::WriteBufferManager>(options.budget.memtables, parts.block_cache);
   const int64_t rate = options.compaction_bytes_per_second == 0
                            ? kUnlimitedRate
                            : static_cast<int64_t>(options.compaction_bytes_per_second);

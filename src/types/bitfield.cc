@@ -45,8 +45,7 @@ std::optional<FieldType> ParseFieldType(std::string_view text) {
   return FieldType{is_signed, static_cast<unsigned>(*bits)};
 }
 
-std::optional<int64_t> FitField(FieldType type, int64_t value, int64_t increment,
-                                Overflow overflow) {
+std::optional<int64_t> FitField(FieldType type, int64_t value, int64_t increment, Overflow overflow) {
   const Wide from = type.is_signed ? Wide{value} : Wide{static_cast<uint64_t>(value)};
   const Wide highest = LowBits(type.is_signed ? type.bits - 1 : type.bits);
   const Wide lowest = type.is_signed ? -highest - 1 : Wide{0};

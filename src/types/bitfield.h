@@ -30,8 +30,7 @@ enum class Overflow : uint8_t { kWrap, kSaturate, kFail };
 
 // `value` + `increment` as a field of that type holds it; none when it overflows and is to fail. A
 // field without a sign takes `value` for an unsigned number.
-std::optional<int64_t> FitField(FieldType type, int64_t value, int64_t increment,
-                                Overflow overflow);
+std::optional<int64_t> FitField(FieldType type, int64_t value, int64_t increment, Overflow overflow);
 
 // The field that begins with bit `offset`.
 int64_t ReadField(std::string_view bytes, uint64_t offset, FieldType type);

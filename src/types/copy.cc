@@ -14,10 +14,9 @@ constexpr size_t kIdBytes = 8;  // what rows of a collection start with
 
 // Puts every row of `from` in `space` under `into`. Nobody has ranks of a collection that is being
 // made, so none is told of its rows.
-Status CopyRows(Transaction& txn, Space space, CollectionId from, uint32_t from_stripe,
-                CollectionId into, uint32_t into_stripe) {
-  Cursor cursor = txn.Scan(MakeCollectionStart(space, from, from_stripe),
-                           MakeCollectionEnd(space, from, from_stripe));
+Status CopyRows(Transaction& txn, Space space, CollectionId from, uint32_t from_stripe, CollectionId into,
+                uint32_t into_stripe) {
+  Cursor cursor = txn.Scan(MakeCollectionStart(space, from, from_stripe), MakeCollectionEnd(space, from, from_stripe));
   for (; cursor.Valid(); cursor.Next()) {
     RowKey row(space, into_stripe);
     AppendU64(row, into);

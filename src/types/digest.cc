@@ -37,9 +37,7 @@ Status AddKeys(Digest& digest, Keyspace& keys, const std::vector<std::string>& n
 
 }  // namespace
 
-Digest::Bytes Digest::Hash(std::string_view bytes) {
-  return Sha1(bytes);
-}
+Digest::Bytes Digest::Hash(std::string_view bytes) { return Sha1(bytes); }
 
 void Digest::XorBytes(const Bytes& bytes) {
   for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] ^= bytes[i];
@@ -64,8 +62,7 @@ void Digest::XorOf(const Digest& other) {
 
 std::string Digest::Hex() const {
   std::string hex;
-  for (const unsigned char byte : bytes_)
-    hex.append({kHexDigits[byte >> 4], kHexDigits[byte & 15]});
+  for (const unsigned char byte : bytes_) hex.append({kHexDigits[byte >> 4], kHexDigits[byte & 15]});
   return hex;
 }
 

@@ -70,9 +70,7 @@ Status EditedString::Save() {
   }
   const std::string payload = fragments_->Payload();
   if (entry_->encoding() == Encoding::kSpread && entry_->payload() == payload) return Ok();
-  const RecordHeader header = {.type = Type::kString,
-                               .encoding = Encoding::kSpread,
-                               .expire_ms = entry_->expire_ms()};
+  const RecordHeader header = {.type = Type::kString, .encoding = Encoding::kSpread, .expire_ms = entry_->expire_ms()};
   return keys_->Write(*key_, *entry_, header, payload);
 }
 

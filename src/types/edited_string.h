@@ -45,8 +45,7 @@ class EditedString {
   Status Save();
 
  private:
-  EditedString(Keyspace& keys, const Key& key, const KeyEntry& entry)
-      : keys_(&keys), key_(&key), entry_(&entry) {}
+  EditedString(Keyspace& keys, const Key& key, const KeyEntry& entry) : keys_(&keys), key_(&key), entry_(&entry) {}
   std::string_view whole() const;
   Status PrepareFor(uint64_t size);
 

@@ -13,7 +13,7 @@ namespace cairn {
 namespace {
 
 constexpr size_t kKeysPerCommit = 64;
-constexpr size_t kMostPlaces = 1000;          // of such hashes
+constexpr size_t kMostPlaces = 1000;         // of such hashes
 constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
 
 // What is being loaded expires once it has been adopted: until then the loader alone writes there.

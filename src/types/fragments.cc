@@ -49,9 +49,7 @@ Fragments Fragments::Create(Transaction& txn, uint32_t stripe) {
   return Fragments(txn, stripe, {.id = txn.NewCollectionId()});
 }
 
-Result<uint64_t> Fragments::LengthIn(std::string_view payload) {
-  return TRY(Decode(payload)).length;
-}
+Result<uint64_t> Fragments::LengthIn(std::string_view payload) { return TRY(Decode(payload)).length; }
 
 std::string Fragments::Payload() const {
   std::string payload;
@@ -60,9 +58,7 @@ std::string Fragments::Payload() const {
   return payload;
 }
 
-RowKey Fragments::Row(uint64_t index) const {
-  return MakeChunkRow(layout_.id, static_cast<int64_t>(index), stripe_);
-}
+RowKey Fragments::Row(uint64_t index) const { return MakeChunkRow(layout_.id, static_cast<int64_t>(index), stripe_); }
 
 // Copies what the span wants of one fragment.
 Status Fragments::Place(uint64_t index, std::string_view fragment, const Span& span) const {
@@ -95,8 +91,7 @@ Status Fragments::ReadThrough(uint64_t first, uint64_t last, const Span& span) c
 }
 
 Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
-  ASSERT(offset <= layout_.length && size <= layout_.length - offset,
-         "a read beyond the string's end");
+  ASSERT(offset <= layout_.length && size <= layout_.length - offset, "a read beyond the string's end");
   if (size == 0) return Ok();
   const uint64_t first = offset / layout_.fragment_bytes;
   const uint64_t last = (offset + size - 1) / layout_.fragment_bytes;
@@ -113,8 +108,7 @@ Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
 Status Fragments::WriteOne(uint64_t index, uint64_t begin, std::string_view part) {
   const uint64_t start = index * layout_.fragment_bytes;
   const bool may_be_there = start < layout_.length;
-  const uint64_t old_size =
-      may_be_there ? std::min(layout_.length - start, layout_.fragment_bytes) : 0;
+  const uint64_t old_size = may_be_there ? std::min(layout_.length - start, layout_.fragment_bytes) : 0;
   const RowKey row = Row(index);
   std::string edited;
   if (begin == 0 && part.size() >= old_size) {

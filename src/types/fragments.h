@@ -58,8 +58,7 @@ class Fragments {
     char* into;
   };
 
-  Fragments(Transaction& txn, uint32_t stripe, Layout layout)
-      : txn_(&txn), stripe_(stripe), layout_(layout) {}
+  Fragments(Transaction& txn, uint32_t stripe, Layout layout) : txn_(&txn), stripe_(stripe), layout_(layout) {}
 
   static Result<Layout> Decode(std::string_view payload);
   RowKey Row(uint64_t index) const;

@@ -10,8 +10,8 @@ namespace cairn {
 namespace {
 
 constexpr unsigned kMostSteps = 26;
-constexpr double kEarthRadius = 6372797.560856;   // metres
-constexpr double kHalfEquator = 20037726.37;      // metres, of the Mercator projection
+constexpr double kEarthRadius = 6372797.560856;  // metres
+constexpr double kHalfEquator = 20037726.37;     // metres, of the Mercator projection
 constexpr double kDegree = std::numbers::pi / 180;
 constexpr double kPoleLatitude = 90;
 
@@ -42,8 +42,7 @@ uint32_t CellIndex(double coordinate, double limit, unsigned step) {
 }
 
 Cell CellOf(const GeoPoint& point, unsigned step, double max_latitude = kMaxLatitude) {
-  return {CellIndex(point.longitude, kMaxLongitude, step),
-          CellIndex(point.latitude, max_latitude, step), step};
+  return {CellIndex(point.longitude, kMaxLongitude, step), CellIndex(point.latitude, max_latitude, step), step};
 }
 
 // Spreads the bits of `index` to every second bit.
@@ -93,9 +92,7 @@ Area AreaOf(const Cell& cell) {
           .north = Edge(uint64_t{cell.row} + 1, kMaxLatitude, cell.step)};
 }
 
-double LatitudeDistance(double a, double b) {
-  return kEarthRadius * std::fabs(Radians(b) - Radians(a));
-}
+double LatitudeDistance(double a, double b) { return kEarthRadius * std::fabs(Radians(b) - Radians(a)); }
 
 // What a shape reaches to. The side nearer to a pole spans more degrees, and the one on the
 // shape's own side of the equator is taken.
@@ -104,8 +101,7 @@ Area BoundsOf(const GeoShape& shape) {
   const double up = shape.unit * (shape.is_box ? shape.height / 2 : shape.radius);
   const double aside = shape.unit * (shape.is_box ? shape.width / 2 : shape.radius);
   const double latitude_span = Degrees(up / kEarthRadius);
-  const double edge = center.latitude < 0 ? center.latitude - latitude_span
-                                          : center.latitude + latitude_span;
+  const double edge = center.latitude < 0 ? center.latitude - latitude_span : center.latitude + latitude_span;
   const double longitude_span = Degrees(aside / kEarthRadius / std::cos(Radians(edge)));
   return {.west = center.longitude - longitude_span,
           .east = center.longitude + longitude_span,
@@ -135,10 +131,8 @@ unsigned StepsFor(double reach, double latitude) {
 
 // Whether the bounds reach beyond the cells next to this one.
 bool ReachesBeyondNeighbours(const Cell& cell, const Area& bounds) {
-  return AreaOf(cell.Moved(0, 1)).north < bounds.north ||
-         AreaOf(cell.Moved(0, -1)).south > bounds.south ||
-         AreaOf(cell.Moved(1, 0)).east < bounds.east ||
-         AreaOf(cell.Moved(-1, 0)).west > bounds.west;
+  return AreaOf(cell.Moved(0, 1)).north < bounds.north || AreaOf(cell.Moved(0, -1)).south > bounds.south ||
+         AreaOf(cell.Moved(1, 0)).east < bounds.east || AreaOf(cell.Moved(-1, 0)).west > bounds.west;
 }
 
 struct Direction {
@@ -152,8 +146,7 @@ constexpr std::array<Direction, 9> kDirections = {
 
 // Whether the shape does not reach out of its own cell that way.
 bool IsNeedless(const Direction& way, const Area& area, const Area& bounds) {
-  return (way.north < 0 && area.south < bounds.south) ||
-         (way.north > 0 && area.north > bounds.north) ||
+  return (way.north < 0 && area.south < bounds.south) || (way.north > 0 && area.north > bounds.north) ||
          (way.east < 0 && area.west < bounds.west) || (way.east > 0 && area.east > bounds.east);
 }
 
@@ -172,12 +165,10 @@ uint64_t GeoScore(const GeoPoint& point) {
 std::optional<GeoPoint> GeoPointOf(double score) {
   // Scores that no place has come from ZADD.
   if (!(score > -9.2e18 && score < 1.8e19)) return std::nullopt;
-  const uint64_t bits = score < 0 ? static_cast<uint64_t>(static_cast<int64_t>(score))
-                                  : static_cast<uint64_t>(score);
+  const uint64_t bits = score < 0 ? static_cast<uint64_t>(static_cast<int64_t>(score)) : static_cast<uint64_t>(score);
   const Area area = AreaOf({Gather(bits >> 1), Gather(bits), kMostSteps});
-  return GeoPoint{
-      .longitude = std::clamp((area.west + area.east) / 2, -kMaxLongitude, kMaxLongitude),
-      .latitude = std::clamp((area.south + area.north) / 2, -kMaxLatitude, kMaxLatitude)};
+  return GeoPoint{.longitude = std::clamp((area.west + area.east) / 2, -kMaxLongitude, kMaxLongitude),
+                  .latitude = std::clamp((area.south + area.north) / 2, -kMaxLatitude, kMaxLatitude)};
 }
 
 std::string GeohashText(const GeoPoint& point) {

@@ -23,18 +23,15 @@ Result<bool> VisitPacked(const PackedEntries& packed, ElementVisitor visit) {
     if (!TRY(visit(field.Text(field_scratch), value.Text(value_scratch)))) return false;
   }
   if (!reader.status().ok()) return Status::Corruption(reader.status().text());
-  if (seen != packed.count())
-    return Status::Corruption("packed hash: not as many fields as its count");
+  if (seen != packed.count()) return Status::Corruption("packed hash: not as many fields as its count");
   return true;
 }
 
 // Appends the packed hash of these items to `payload`; false when the limits do not allow it.
-bool PackInto(std::string& payload, std::span<const Item> fields_and_values, const Limits& limits,
-              PackRule rule) {
+bool PackInto(std::string& payload, std::span<const Item> fields_and_values, const Limits& limits, PackRule rule) {
   const uint64_t count = fields_and_values.size() / 2;
   if (count > ReadLimit(limits.hash_max_listpack_entries)) return false;
-  const uint64_t longest =
-      rule == PackRule::kCountOnly ? UINT64_MAX : ReadLimit(limits.hash_max_listpack_value);
+  const uint64_t longest = rule == PackRule::kCountOnly ? UINT64_MAX : ReadLimit(limits.hash_max_listpack_value);
   const uint64_t most_bytes = ReadLimit(limits.packed_max_bytes);
   std::string scratch;
   AppendVarint(payload, count);
@@ -48,8 +45,8 @@ bool PackInto(std::string& payload, std::span<const Item> fields_and_values, con
 
 }  // namespace
 
-Status Hash::Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry,
-                     std::span<const Item> fields_and_values, PackRule rule) {
+Status Hash::Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry, std::span<const Item> fields_and_values,
+                     PackRule rule) {
   RecordHeader header{.type = Type::kHash, .encoding = Encoding::kPacked};
   std::string payload;
   if (PackInto(payload, fields_and_values, keyspace.limits(), rule)) {
@@ -87,8 +84,7 @@ Status Hash::Open(KeyEntry entry) {
       if (has_deadlines_) TRY(OpenSpreadDeadlines(spread.rest));
       break;
     }
-    default:
-      return Status::Corruption("record: an encoding that hashes do not have");
+    default: return Status::Corruption("record: an encoding that hashes do not have");
   }
   fields_left_ = size();
   return fields_left_ == 0 ? Status::Corruption("record: a hash without fields") : Ok();
@@ -317,8 +313,7 @@ Result<FieldPair> Hash::At(uint64_t rank, bool with_value) const {
   return pair;
 }
 
-Status Hash::ForEachRank(std::span<const uint64_t> ranks, bool with_values,
-                         ElementVisitor visit) const {
+Status Hash::ForEachRank(std::span<const uint64_t> ranks, bool with_values, ElementVisitor visit) const {
   if (is_spread_) return spread_.ForEachRank(ranks, with_values, visit);
   RankPicker picker(ranks, visit);
   TRY(VisitPacked(packed_, std::ref(picker)));

@@ -66,8 +66,7 @@ class Hash {
   // Stores fields and values, in turn and each field once, in place of whatever `entry` saw, without
   // expiry. REQUIRES: there are some.
   static Status Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry,
-                        std::span<const Item> fields_and_values,
-                        PackRule rule = PackRule::kAllLimits);
+                        std::span<const Item> fields_and_values, PackRule rule = PackRule::kAllLimits);
 
   // Looks the key up. Once, before all else.
   Status Open();

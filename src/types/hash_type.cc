@@ -149,9 +149,15 @@ constexpr RdbForm kForms[] = {
 }  // namespace
 
 const ValueType kHashType = {
-    .type = Type::kHash, .name = "hash", .redis_number = 4,
+    .type = Type::kHash,
+    .name = "hash",
+    .redis_number = 4,
     .encoding_name = EncodingName,
-    .add_to_digest = AddToDigest, .save = Save, .load = Load, .add_piece = AddPiece, .rdb_forms = kForms,
+    .add_to_digest = AddToDigest,
+    .save = Save,
+    .load = Load,
+    .add_piece = AddPiece,
+    .rdb_forms = kForms,
     .items_per_name = 2,
 };
 

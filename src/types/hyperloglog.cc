@@ -26,9 +26,9 @@ constexpr unsigned kHashBits = 64 - kIndexBits;  // left for the run of zeros
 constexpr uint64_t kSeed = 0xadc83b19;
 
 constexpr uint8_t kMostSparseValue = 32;
-constexpr size_t kMostZeros = 64;    // of a zero run; more take an xzero run
-constexpr size_t kMostValues = 4;    // of a value run
-constexpr int kRunsLookedAt = 5;     // for values to join, after a change
+constexpr size_t kMostZeros = 64;  // of a zero run; more take an xzero run
+constexpr size_t kMostValues = 4;  // of a value run
+constexpr int kRunsLookedAt = 5;   // for values to join, after a change
 
 constexpr uint8_t kXzeroBits = 0x40;
 constexpr uint8_t kValueBits = 0x80;
@@ -204,9 +204,7 @@ std::optional<HyperLogLog::Place> HyperLogLog::FindRun(size_t index) const {
 }
 
 HyperLogLog::Change HyperLogLog::RaiseSparse(size_t index, uint8_t value, uint64_t sparse_max) {
-  const auto make_dense = [&] {
-    return MakeDense() ? RaiseDense(index, value) : Change::kCorrupt;
-  };
+  const auto make_dense = [&] { return MakeDense() ? RaiseDense(index, value) : Change::kCorrupt; };
   if (value > kMostSparseValue) return make_dense();
   const std::optional<Place> place = FindRun(index);
   if (!place) return Change::kCorrupt;
@@ -270,9 +268,7 @@ std::optional<uint64_t> HyperLogLog::CachedCount() const {
   return ReadWord(bytes_.data() + kCountAt, 8);
 }
 
-void HyperLogLog::CacheCount(uint64_t count) {
-  std::memcpy(bytes_.data() + kCountAt, &count, sizeof count);
-}
+void HyperLogLog::CacheCount(uint64_t count) { std::memcpy(bytes_.data() + kCountAt, &count, sizeof count); }
 
 void HyperLogLog::DropCachedCount() {
   char& last = bytes_[kCountAt + 7];

@@ -109,8 +109,7 @@ void Keyspace::TellNew(const Key& key) {
   if (tells_new_ && WantsEvent(txn_, kNewEvent)) AnnounceEvent(txn_, db_, "new", key.bytes());
 }
 
-Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader& header,
-                       std::string_view payload) {
+Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader& header, std::string_view payload) {
   CollectionId collection = 0;
   if (header.encoding == Encoding::kSpread) collection = TRY(DecodeSpreadPayload(payload)).id;
   DropOld(key, entry, collection, header);
@@ -143,8 +142,7 @@ Status Keyspace::SetExpiry(const Key& key, const KeyEntry& entry, int64_t expire
   return Write(key, entry, header, entry.payload());
 }
 
-Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to,
-                      const Key& target) {
+Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to, const Key& target) {
   const KeyEntry old = TRY(to.Find(target, Access::kPeek));
   Transaction& txn = from.txn_;
   if (entry.stored_collection_ != 0) {
@@ -160,8 +158,7 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
   return Ok();
 }
 
-Result<uint64_t> Keyspace::Scan(uint64_t position,
-                                const std::function<bool(std::string_view, const Record&)>& visit) {
+Result<uint64_t> Keyspace::Scan(uint64_t position, const std::function<bool(std::string_view, const Record&)>& visit) {
   constexpr uint64_t kEnd = uint64_t{1} << kPositionBits;
   Cursor cursor = txn_.Scan(MakeKeyBound(id_, position), MakeKeyBound(id_, kEnd));
   bool wants_more = true;

@@ -30,8 +30,7 @@
 namespace cairn {
 
 // The client's words for a key of another type (resp/errors.h has the same; types/ does not see it).
-inline constexpr std::string_view kWrongType =
-    "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr std::string_view kWrongType = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 // A key as commands name it, with its row. Views the caller's bytes.
 class Key {
@@ -75,12 +74,9 @@ class KeyEntry {
 
 class Keyspace {
  public:
-  Keyspace(Transaction& txn, int db, const Limits& limits)
-      : Keyspace(txn, db, txn.databases().keyspace(db), limits) {}
+  Keyspace(Transaction& txn, int db, const Limits& limits) : Keyspace(txn, db, txn.databases().keyspace(db), limits) {}
   // For work that goes by what is on disk rather than by a client's database.
-  static Keyspace ById(Transaction& txn, KeyspaceId id, const Limits& limits) {
-    return Keyspace(txn, -1, id, limits);
-  }
+  static Keyspace ById(Transaction& txn, KeyspaceId id, const Limits& limits) { return Keyspace(txn, -1, id, limits); }
 
   int db() const { return db_; }  // -1 when made by ById
   KeyspaceId id() const { return id_; }

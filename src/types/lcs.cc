@@ -60,9 +60,8 @@ uint32_t CommonLength(std::string_view a, std::string_view b) {
 
 CommonSubsequence FindCommonSubsequence(std::string_view a, std::string_view b) {
   std::vector<bool> above_is_longer(a.size() * b.size());
-  const uint32_t length = FillTable(a, b, [&](size_t i, size_t j, bool above) {
-    above_is_longer[(i - 1) * b.size() + j - 1] = above;
-  });
+  const uint32_t length =
+      FillTable(a, b, [&](size_t i, size_t j, bool above) { above_is_longer[(i - 1) * b.size() + j - 1] = above; });
   CommonSubsequence found;
   found.text.resize(length);
   RunCollector runs(found.runs);

@@ -58,8 +58,7 @@ Status List::Save() {
 
 bool List::FitsPacked(uint64_t count, uint64_t size_bytes) const {
   const Limits& limits = keyspace_->limits();
-  if (size_bytes > static_cast<uint64_t>(limits.packed_max_bytes.load(std::memory_order_relaxed)))
-    return false;
+  if (size_bytes > static_cast<uint64_t>(limits.packed_max_bytes.load(std::memory_order_relaxed))) return false;
   const int64_t limit = limits.list_max_listpack_size.load(std::memory_order_relaxed);
   if (limit >= 0) return count <= static_cast<uint64_t>(limit) && size_bytes <= kPackedSafetyBytes;
   return size_bytes <= kPackedSizes[std::min<int64_t>(-limit, std::size(kPackedSizes)) - 1];
@@ -83,8 +82,7 @@ Status List::Push(ListEnd end, std::span<const std::string_view> values) {
   const EncodedItems items(values);
   if (!chunks_) {
     if (FitsPacked(count_ + items.count(), packed().size() + items.size_bytes())) {
-      return Repack(ExtendPackedList(packed(), end, items, 0, items.count()),
-                    count_ + items.count());
+      return Repack(ExtendPackedList(packed(), end, items, 0, items.count()), count_ + items.count());
     }
     TRY(Spread(TRY(Encode(packed(), count_))));
   }
@@ -141,8 +139,7 @@ Status List::ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit) {
   return chunks_->ForEach(start, n, false, count_, visit);
 }
 
-Status List::Find(std::string_view value, ListEnd end, uint64_t max_items,
-                  const std::function<bool(uint64_t)>& visit) {
+Status List::Find(std::string_view value, ListEnd end, uint64_t max_items, const std::function<bool(uint64_t)>& visit) {
   const Item wanted = Item::FromText(value);
   if (chunks_) return chunks_->Find(wanted, end, max_items, visit);
   std::vector<uint64_t> positions;
@@ -185,8 +182,7 @@ Result<uint64_t> List::Remove(std::string_view value, ListEnd end, uint64_t limi
   std::vector<uint64_t> positions;
   TRY(FindItems(packed(), wanted, positions));
   const uint64_t n = std::min<uint64_t>(positions.size(), limit);
-  const auto chosen =
-      std::span(positions).subspan(end == ListEnd::kTail ? positions.size() - n : 0, n);
+  const auto chosen = std::span(positions).subspan(end == ListEnd::kTail ? positions.size() - n : 0, n);
   if (n > 0) TRY(Repack(TRY(WithoutItems(packed(), chosen)), count_ - n));
   return n;
 }

@@ -57,8 +57,7 @@ class List {
   Status ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit);
   // Calls visit(distance from `end`) where `value` stands, nearest first, until it answers false;
   // looks at the `max_items` nearest items only.
-  Status Find(std::string_view value, ListEnd end, uint64_t max_items,
-              const std::function<bool(uint64_t)>& visit);
+  Status Find(std::string_view value, ListEnd end, uint64_t max_items, const std::function<bool(uint64_t)>& visit);
 
   // REQUIRES: index < size().
   Status Set(uint64_t index, std::string_view value);
@@ -72,9 +71,7 @@ class List {
 
  private:
   // The items of a list that is not spread; valid until they change.
-  std::string_view packed() const {
-    return is_rewritten_ ? std::string_view(rewritten_) : entry_.payload();
-  }
+  std::string_view packed() const { return is_rewritten_ ? std::string_view(rewritten_) : entry_.payload(); }
   bool FitsPacked(uint64_t count, uint64_t size_bytes) const;
   // Takes a changed packed list; spreads it when it has become too large.
   Status Repack(std::string packed, uint64_t count);

@@ -44,16 +44,13 @@ Status SplitToFit(std::string items, std::vector<std::string>& pieces) {
   return SplitToFit(std::move(halves.right), pieces);
 }
 
-Status TooFewItems() {
-  return Status::Corruption("list: the chunks hold fewer items than the list's count");
-}
+Status TooFewItems() { return Status::Corruption("list: the chunks hold fewer items than the list's count"); }
 
 }  // namespace
 
 // ---- the ends
 
-Result<ListChunks> ListChunks::Decode(Transaction& txn, CollectionId id, uint32_t stripe,
-                                      std::string_view ends) {
+Result<ListChunks> ListChunks::Decode(Transaction& txn, CollectionId id, uint32_t stripe, std::string_view ends) {
   uint64_t first;
   uint64_t last;
   if (!ReadVarint(ends, first) || !ReadVarint(ends, last) || !ends.empty()) {
@@ -170,8 +167,7 @@ Result<ListChunks::Place> ListChunks::ChunkBehind(ChunkWalk walk, bool forward, 
   return TooFewItems();
 }
 
-Status ListChunks::ForEach(uint64_t index, uint64_t n, bool reverse, uint64_t total,
-                         const ItemVisitor& visit) {
+Status ListChunks::ForEach(uint64_t index, uint64_t n, bool reverse, uint64_t total, const ItemVisitor& visit) {
   if (n == 0) return Ok();
   Place place = TRY(ChunkAt(index, total));
   ChunkWalk walk = Walk(place.seq, reverse ? Direction::kReverse : Direction::kForward);
@@ -201,8 +197,7 @@ Status ListChunks::Find(const Item& wanted, ListEnd end, uint64_t max_items,
     TRY(FindItems(chunk.items, wanted, positions));
     if (end == ListEnd::kTail) std::reverse(positions.begin(), positions.end());
     for (const uint64_t position : positions) {
-      const uint64_t distance =
-          passed + (end == ListEnd::kTail ? chunk.count - 1 - position : position);
+      const uint64_t distance = passed + (end == ListEnd::kTail ? chunk.count - 1 - position : position);
       if (distance >= max_items || !visit(distance)) return Ok();
     }
     passed += chunk.count;
@@ -260,8 +255,7 @@ Result<uint64_t> ListChunks::Remove(const Item& wanted, ListEnd end, uint64_t li
   const bool walked_to_the_end = !walk.Valid();
   TRY(walk.TakeStatus());
   if (nearest) EndSeq(end) = *nearest;
-  if (walked_to_the_end && farthest)
-    EndSeq(from_tail ? ListEnd::kHead : ListEnd::kTail) = *farthest;
+  if (walked_to_the_end && farthest) EndSeq(from_tail ? ListEnd::kHead : ListEnd::kTail) = *farthest;
   return removed;
 }
 
@@ -330,8 +324,7 @@ Result<std::vector<int64_t>> ListChunks::Renumber(int64_t seq, size_t extra, int
   std::vector<int64_t> seqs;  // the extra ones, then those of the moved chunks
   int64_t number = seq;
   for (size_t i = 0; i < slots; ++i) {
-    number = bound == kNoNext ? NextOnGrid(number)
-                              : number + (bound - seq) / static_cast<int64_t>(slots + 1);
+    number = bound == kNoNext ? NextOnGrid(number) : number + (bound - seq) / static_cast<int64_t>(slots + 1);
     seqs.push_back(number);
   }
   if (bound == kNoNext) rows_.last = number;

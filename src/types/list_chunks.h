@@ -27,11 +27,9 @@ namespace cairn {
 class ListChunks {
  public:
   // A list without chunks yet.
-  ListChunks(Transaction& txn, CollectionId id, uint32_t stripe)
-      : txn_(&txn), rows_{.id = id, .stripe = stripe} {}
+  ListChunks(Transaction& txn, CollectionId id, uint32_t stripe) : txn_(&txn), rows_{.id = id, .stripe = stripe} {}
   // One that has some; `ends` is what AppendEnds stored.
-  static Result<ListChunks> Decode(Transaction& txn, CollectionId id, uint32_t stripe,
-                                   std::string_view ends);
+  static Result<ListChunks> Decode(Transaction& txn, CollectionId id, uint32_t stripe, std::string_view ends);
 
   CollectionId id() const { return rows_.id; }
   // Our part of the key row's payload: the numbers of the first and the last chunk, varints, zigzag.
@@ -46,8 +44,7 @@ class ListChunks {
   Status ForEach(uint64_t index, uint64_t n, bool reverse, uint64_t total, const ItemVisitor& visit);
   // Calls visit(distance from `end`) where `wanted` stands, nearest first, until it answers false;
   // looks at the `max_items` nearest items only.
-  Status Find(const Item& wanted, ListEnd end, uint64_t max_items,
-              const std::function<bool(uint64_t)>& visit);
+  Status Find(const Item& wanted, ListEnd end, uint64_t max_items, const std::function<bool(uint64_t)>& visit);
 
   // REQUIRES: index < total.
   Status Set(uint64_t index, std::string_view value, uint64_t total);
@@ -67,12 +64,9 @@ class ListChunks {
   Result<Place> ChunkAt(uint64_t index, uint64_t total);
   Result<Place> ChunkBehind(ChunkWalk walk, bool forward, uint64_t left);
 
-  ChunkWalk Walk(int64_t from, Direction direction) const {
-    return {*txn_, rows_, from, direction};
-  }
+  ChunkWalk Walk(int64_t from, Direction direction) const { return {*txn_, rows_, from, direction}; }
   ChunkWalk WalkFrom(ListEnd end) const {
-    return end == ListEnd::kHead ? Walk(rows_.first, Direction::kForward)
-                                 : Walk(rows_.last, Direction::kReverse);
+    return end == ListEnd::kHead ? Walk(rows_.first, Direction::kForward) : Walk(rows_.last, Direction::kReverse);
   }
   int64_t& EndSeq(ListEnd end) { return end == ListEnd::kHead ? rows_.first : rows_.last; }
 

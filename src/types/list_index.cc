@@ -13,7 +13,7 @@ namespace cairn {
 namespace {
 
 constexpr size_t kIdBytes = 8;
-constexpr uint64_t kLeafItems = 512;     // at least, when a larger leaf is cut up
+constexpr uint64_t kLeafItems = 512;  // at least, when a larger leaf is cut up
 constexpr uint64_t kMostLeafItems = 4 * kLeafItems;
 
 std::string SuffixOf(const ListRows& rows, int64_t seq) { return std::string(rows.Row(seq).row().substr(kIdBytes)); }

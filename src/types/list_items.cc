@@ -85,8 +85,7 @@ std::string ReplaceRange(const PackedListCut& cut, const EncodedItems& items) {
   return out;
 }
 
-std::string ExtendPackedList(std::string_view packed, ListEnd end, const EncodedItems& items,
-                             size_t from, size_t n) {
+std::string ExtendPackedList(std::string_view packed, ListEnd end, const EncodedItems& items, size_t from, size_t n) {
   const PackedReader reader(packed);
   const std::string_view body = packed.substr(reader.offset());
   std::string out;
@@ -132,8 +131,7 @@ Result<PackedListHalves> HalvePackedList(std::string_view packed) {
     TRY(Skip(reader, 1));
     const size_t end = reader.offset();
     const bool is_past_middle = end >= middle;
-    if (is_past_middle && count > 0 && end - middle > middle - boundary)
-      break;  // the one before is nearer
+    if (is_past_middle && count > 0 && end - middle > middle - boundary) break;  // the one before is nearer
     boundary = end;
     ++count;
     if (is_past_middle) break;
@@ -142,8 +140,7 @@ Result<PackedListHalves> HalvePackedList(std::string_view packed) {
                           JoinPackedList(reader.count() - count, packed.substr(boundary))};
 }
 
-Status ForEachItem(std::string_view packed, uint64_t at, uint64_t n, bool reverse,
-                  const ItemVisitor& visit) {
+Status ForEachItem(std::string_view packed, uint64_t at, uint64_t n, bool reverse, const ItemVisitor& visit) {
   PackedReader reader(packed);
   TRY(Skip(reader, at));
   Item item;

@@ -63,8 +63,7 @@ std::string JoinPackedList(uint64_t count, std::string_view items);
 std::string ReplaceRange(const PackedListCut& cut, const EncodedItems& items);
 
 // The list with items [from, from + n) pushed at `end`, one after another: at the head they end up reversed.
-std::string ExtendPackedList(std::string_view packed, ListEnd end, const EncodedItems& items,
-                             size_t from, size_t n);
+std::string ExtendPackedList(std::string_view packed, ListEnd end, const EncodedItems& items, size_t from, size_t n);
 
 // The list without the items at `positions`, which ascend.
 Result<std::string> WithoutItems(std::string_view packed, std::span<const uint64_t> positions);
@@ -79,8 +78,7 @@ Result<PackedListHalves> HalvePackedList(std::string_view packed);
 using ItemVisitor = std::function<void(const Item&)>;
 
 // Calls visit for items [at, at + n), from the last to the first when `reverse`.
-Status ForEachItem(std::string_view packed, uint64_t at, uint64_t n, bool reverse,
-                  const ItemVisitor& visit);
+Status ForEachItem(std::string_view packed, uint64_t at, uint64_t n, bool reverse, const ItemVisitor& visit);
 
 // Appends to `positions` where `wanted` stands, ascending.
 Status FindItems(std::string_view packed, const Item& wanted, std::vector<uint64_t>& positions);

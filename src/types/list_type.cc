@@ -112,9 +112,16 @@ constexpr RdbForm kForms[] = {
 }  // namespace
 
 const ValueType kListType = {
-    .type = Type::kList, .name = "list", .redis_number = 1,
-    .encoding_name = EncodingName, .row_bytes = RowBytes,
-    .add_to_digest = AddToDigest, .save = Save, .load = Load, .add_piece = AddPiece, .rdb_forms = kForms,
+    .type = Type::kList,
+    .name = "list",
+    .redis_number = 1,
+    .encoding_name = EncodingName,
+    .row_bytes = RowBytes,
+    .add_to_digest = AddToDigest,
+    .save = Save,
+    .load = Load,
+    .add_piece = AddPiece,
+    .rdb_forms = kForms,
 };
 
 }  // namespace cairn

@@ -53,8 +53,7 @@ ChunkWalk::ChunkWalk(Transaction& txn, const ListRows& rows, int64_t from, Direc
 void ChunkWalk::Next() {
   valid_ = false;
   if (chunk_.seq == (IsForward() ? rows_.last : rows_.first)) return;
-  if (Status spent = txn_.command().Spend(1 + chunk_.count / kItemsPerStep); !spent.ok())
-    return Fail(std::move(spent));
+  if (Status spent = txn_.command().Spend(1 + chunk_.count / kItemsPerStep); !spent.ok()) return Fail(std::move(spent));
   if (cursor_) {
     cursor_->Next();
     return TakeFromCursor();
@@ -94,13 +93,11 @@ void ChunkWalk::OpenCursor() {
 void ChunkWalk::TakeFromCursor() {
   if (!cursor_->Valid()) {
     Status status = cursor_->TakeStatus();
-    return Fail(status.ok() ? Status::Corruption("list chunk: the last chunk is missing")
-                            : std::move(status));
+    return Fail(status.ok() ? Status::Corruption("list chunk: the last chunk is missing") : std::move(status));
   }
   CollectionId id;
   int64_t seq;
-  if (!ParseChunkRow(cursor_->row(), id, seq))
-    return Fail(Status::Corruption("list chunk: malformed row"));
+  if (!ParseChunkRow(cursor_->row(), id, seq)) return Fail(Status::Corruption("list chunk: malformed row"));
   Take(seq, cursor_->value());
 }
 

@@ -40,9 +40,7 @@ inline int64_t NextOnGrid(int64_t seq) { return (seq & -kChunkGrid) + kChunkGrid
 inline int64_t PreviousOnGrid(int64_t seq) { return (seq - 1) & -kChunkGrid; }
 
 // Whether a chunk whose follower has number `next` has to be marked.
-inline bool IsCrowded(int64_t seq, int64_t next) {
-  return IsOnGrid(seq) && next < seq + kChunkGrid;
-}
+inline bool IsCrowded(int64_t seq, int64_t next) { return IsOnGrid(seq) && next < seq + kChunkGrid; }
 
 // Appends a chunk row's value.
 void AppendChunk(std::string& out, bool crowded, std::string_view items);

@@ -17,8 +17,7 @@
 namespace cairn {
 
 // Called with an element's member and value (a set's value is empty); answers whether to go on.
-using ElementVisitor =
-    absl::FunctionRef<Result<bool>(std::string_view member, std::string_view value)>;
+using ElementVisitor = absl::FunctionRef<Result<bool>(std::string_view member, std::string_view value)>;
 
 // `count` of the ranks below `total`, ascending; every choice is equally likely. REQUIRES: count <= total.
 std::vector<uint64_t> SampleRanks(uint64_t total, uint64_t count, Random& random);
@@ -27,8 +26,7 @@ std::vector<uint64_t> SampleRanks(uint64_t total, uint64_t count, Random& random
 // ends the walk after the last of them.
 class RankPicker {
  public:
-  RankPicker(std::span<const uint64_t> ranks, ElementVisitor visit)
-      : ranks_(ranks), visit_(visit) {}
+  RankPicker(std::span<const uint64_t> ranks, ElementVisitor visit) : ranks_(ranks), visit_(visit) {}
 
   Result<bool> operator()(std::string_view member, std::string_view value) {
     if (next_ == ranks_.size()) return false;

@@ -24,19 +24,14 @@ bool ParseLexBound(std::string_view text, LexBound& bound) {
   if (text.empty()) return false;
   const bool alone = text.size() == 1;
   switch (text[0]) {
-    case '-':
-      bound.kind = Kind::kLowest;
-      return alone;
-    case '+':
-      bound.kind = Kind::kHighest;
-      return alone;
+    case '-': bound.kind = Kind::kLowest; return alone;
+    case '+': bound.kind = Kind::kHighest; return alone;
     case '(':
     case '[':
       bound.kind = text[0] == '(' ? Kind::kExclusive : Kind::kInclusive;
       bound.member = text.substr(1);
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -44,28 +39,20 @@ bool ParseLexBound(std::string_view text, LexBound& bound) {
 
 bool LexRange::ReachesMin(std::string_view member) const {
   switch (min.kind) {
-    case Kind::kLowest:
-      return true;
-    case Kind::kInclusive:
-      return member >= min.member;
-    case Kind::kExclusive:
-      return member > min.member;
-    case Kind::kHighest:
-      return false;
+    case Kind::kLowest: return true;
+    case Kind::kInclusive: return member >= min.member;
+    case Kind::kExclusive: return member > min.member;
+    case Kind::kHighest: return false;
   }
   return false;
 }
 
 bool LexRange::ReachesMax(std::string_view member) const {
   switch (max.kind) {
-    case Kind::kLowest:
-      return false;
-    case Kind::kInclusive:
-      return member <= max.member;
-    case Kind::kExclusive:
-      return member < max.member;
-    case Kind::kHighest:
-      return true;
+    case Kind::kLowest: return false;
+    case Kind::kInclusive: return member <= max.member;
+    case Kind::kExclusive: return member < max.member;
+    case Kind::kHighest: return true;
   }
   return false;
 }

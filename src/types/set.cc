@@ -20,8 +20,7 @@ Status VisitPacked(const PackedEntries& packed, MemberVisitor visit) {
     if (!TRY(visit(item.Text(scratch)))) return Ok();
   }
   if (!reader.status().ok()) return Status::Corruption(reader.status().text());
-  if (seen != packed.count())
-    return Status::Corruption("packed set: not as many members as its count");
+  if (seen != packed.count()) return Status::Corruption("packed set: not as many members as its count");
   return Ok();
 }
 
@@ -55,8 +54,7 @@ std::string EncodeIntegers(std::span<const int64_t> ascending) {
 bool IntegersFit(std::span<const int64_t> ascending, const Limits& limits) {
   if (ascending.size() > ReadLimit(limits.set_max_intset_entries)) return false;
   const uint64_t most_bytes = ReadLimit(limits.packed_max_bytes);
-  return (ascending.size() + 1) * kMaxVarintBytes <= most_bytes ||
-         EncodeIntegers(ascending).size() <= most_bytes;
+  return (ascending.size() + 1) * kMaxVarintBytes <= most_bytes || EncodeIntegers(ascending).size() <= most_bytes;
 }
 
 Status Set::Open() { return Open(TRY(keyspace_->FindTyped(*key_, Type::kSet))); }
@@ -82,20 +80,16 @@ Status Set::Open(KeyEntry entry) {
       spread_ = SpreadElements(keyspace_->txn(), spread.id, spread.count, key_->stripe());
       break;
     }
-    default:
-      return Status::Corruption("record: an encoding that sets do not have");
+    default: return Status::Corruption("record: an encoding that sets do not have");
   }
   return size() == 0 ? Status::Corruption("record: a set without members") : Ok();
 }
 
 uint64_t Set::size() const {
   switch (form_) {
-    case Form::kIntegers:
-      return is_decoded_ ? integers_.size() : integer_count_;
-    case Form::kPacked:
-      return packed_.count();
-    case Form::kSpread:
-      return spread_.count();
+    case Form::kIntegers: return is_decoded_ ? integers_.size() : integer_count_;
+    case Form::kPacked: return packed_.count();
+    case Form::kSpread: return spread_.count();
   }
   return 0;
 }
@@ -106,10 +100,8 @@ Result<bool> Set::Contains(std::string_view member, Access access) const {
       const auto value = ParseInt64(member);
       return value ? ContainsInteger(*value) : Result<bool>(false);
     }
-    case Form::kPacked:
-      return TRY(packed_.Find(Item::FromText(member))).has_value();
-    case Form::kSpread:
-      break;
+    case Form::kPacked: return TRY(packed_.Find(Item::FromText(member))).has_value();
+    case Form::kSpread: break;
   }
   const RowRef row = TRY(spread_.Get(member, access));
   return static_cast<bool>(row);
@@ -199,15 +191,9 @@ Status Set::Spread() {
 Result<bool> Set::Remove(std::string_view member) {
   bool was_there = false;
   switch (form_) {
-    case Form::kIntegers:
-      was_there = TRY(RemoveInteger(member));
-      break;
-    case Form::kPacked:
-      was_there = TRY(RemovePacked(member));
-      break;
-    case Form::kSpread:
-      was_there = TRY(spread_.Remove(member));
-      break;
+    case Form::kIntegers: was_there = TRY(RemoveInteger(member)); break;
+    case Form::kPacked: was_there = TRY(RemovePacked(member)); break;
+    case Form::kSpread: was_there = TRY(spread_.Remove(member)); break;
   }
   record_changed_ |= was_there;
   return was_there;
@@ -264,12 +250,9 @@ Status Set::Save() {
   record_changed_ = false;
   if (size() == 0) return exists() ? keyspace_->Remove(*key_, entry_) : Ok();
   switch (form_) {
-    case Form::kIntegers:
-      return keyspace_->Write(*key_, entry_, NewHeader(), EncodeIntegers(integers_));
-    case Form::kPacked:
-      return keyspace_->Write(*key_, entry_, NewHeader(), packed_.payload());
-    case Form::kSpread:
-      break;
+    case Form::kIntegers: return keyspace_->Write(*key_, entry_, NewHeader(), EncodeIntegers(integers_));
+    case Form::kPacked: return keyspace_->Write(*key_, entry_, NewHeader(), packed_.payload());
+    case Form::kSpread: break;
   }
   std::string payload;
   AppendSpreadPayload(payload, spread_.id(), spread_.count());
@@ -281,23 +264,16 @@ RecordHeader Set::NewHeader() const {
   if (entry_.exists()) header = entry_.header();
   header.type = Type::kSet;
   switch (form_) {
-    case Form::kIntegers:
-      header.encoding = Encoding::kIntegers;
-      break;
-    case Form::kPacked:
-      header.encoding = Encoding::kPacked;
-      break;
-    case Form::kSpread:
-      header.encoding = Encoding::kSpread;
-      break;
+    case Form::kIntegers: header.encoding = Encoding::kIntegers; break;
+    case Form::kPacked: header.encoding = Encoding::kPacked; break;
+    case Form::kSpread: header.encoding = Encoding::kSpread; break;
   }
   return header;
 }
 
 Status Set::ForEach(MemberVisitor visit) const {
   if (form_ == Form::kSpread) {
-    return spread_.ForEach(
-        [visit](std::string_view member, std::string_view) { return visit(member); });
+    return spread_.ForEach([visit](std::string_view member, std::string_view) { return visit(member); });
   }
   return VisitSmall(visit);
 }
@@ -332,9 +308,7 @@ Result<std::string> Set::At(uint64_t rank) const {
 }
 
 Status Set::ForEachRank(std::span<const uint64_t> ranks, MemberVisitor visit) const {
-  const auto visit_member = [visit](std::string_view member, std::string_view) {
-    return visit(member);
-  };
+  const auto visit_member = [visit](std::string_view member, std::string_view) { return visit(member); };
   if (form_ == Form::kSpread) return spread_.ForEachRank(ranks, false, visit_member);
   RankPicker picker(ranks, visit_member);
   return VisitSmall([&picker](std::string_view member) { return picker(member, {}); });
@@ -342,9 +316,7 @@ Status Set::ForEachRank(std::span<const uint64_t> ranks, MemberVisitor visit) co
 
 Result<uint64_t> Set::Scan(uint64_t position, uint64_t count, MemberVisitor visit) const {
   if (form_ == Form::kSpread) {
-    return spread_.Scan(position, count, [visit](std::string_view member, std::string_view) {
-      return visit(member);
-    });
+    return spread_.Scan(position, count, [visit](std::string_view member, std::string_view) { return visit(member); });
   }
   TRY(VisitSmall(visit));
   return uint64_t{0};

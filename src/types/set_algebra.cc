@@ -34,8 +34,7 @@ class Probe {
   }
 
   Result<bool> Has(std::string_view member) const {
-    return is_loaded_ ? Result<bool>(members_.contains(member))
-                      : set_.Contains(member, Access::kPeek);
+    return is_loaded_ ? Result<bool>(members_.contains(member)) : set_.Contains(member, Access::kPeek);
   }
 
  private:
@@ -56,8 +55,7 @@ Result<std::vector<Probe>> PrepareProbes(std::span<Set* const> sets, uint64_t qu
 Status IntersectSets(std::span<Set> sets, MemberVisitor visit) {
   std::vector<Set*> by_size;
   for (Set& set : sets) by_size.push_back(&set);
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const Set* a, const Set* b) { return a->size() < b->size(); });
+  std::stable_sort(by_size.begin(), by_size.end(), [](const Set* a, const Set* b) { return a->size() < b->size(); });
   const Set& smallest = *by_size.front();
   const auto probes = TRY(PrepareProbes(std::span(by_size).subspan(1), smallest.size()));
   return smallest.ForEach([&](std::string_view member) -> Result<bool> {
@@ -74,8 +72,7 @@ Status SubtractSets(const Set& first, std::span<Set> others, MemberVisitor visit
     if (set.exists()) by_size.push_back(&set);
   }
   // The largest is the likeliest to have a member.
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const Set* a, const Set* b) { return a->size() > b->size(); });
+  std::stable_sort(by_size.begin(), by_size.end(), [](const Set* a, const Set* b) { return a->size() > b->size(); });
   const auto probes = TRY(PrepareProbes(by_size, first.size()));
   return first.ForEach([&](std::string_view member) -> Result<bool> {
     for (const Probe& probe : probes) {

@@ -68,8 +68,7 @@ bool SetBuilder::PacksInto(std::string& payload) const {
   return payload.size() <= ReadLimit(limits_.packed_max_bytes);
 }
 
-Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry,
-                           int64_t expire_ms) const {
+Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry, int64_t expire_ms) const {
   if (size() == 0) return entry.exists() ? keyspace.Remove(key, entry) : Ok();
   RecordHeader header{.type = Type::kSet, .expire_ms = expire_ms};
   std::string payload;

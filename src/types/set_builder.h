@@ -48,8 +48,7 @@ class SetBuilder {
   Status ForEach(MemberVisitor visit) const;
 
   // Replaces whatever `entry` found under `key`; no members remove it.
-  Status StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry,
-                 int64_t expire_ms) const;
+  Status StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry, int64_t expire_ms) const;
 
  private:
   bool AddText(std::string_view member);
@@ -59,8 +58,8 @@ class SetBuilder {
 
   const Limits& limits_;
   bool only_integers_ = true;
-  absl::flat_hash_set<int64_t> integers_;  // while only_integers_
-  std::deque<std::string> texts_;          // after that; never moves its elements
+  absl::flat_hash_set<int64_t> integers_;                                     // while only_integers_
+  std::deque<std::string> texts_;                                             // after that; never moves its elements
   absl::flat_hash_set<std::string_view, MemberHash, std::equal_to<>> index_;  // views texts_
 };
 

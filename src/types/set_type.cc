@@ -77,9 +77,15 @@ constexpr RdbForm kForms[] = {
 }  // namespace
 
 const ValueType kSetType = {
-    .type = Type::kSet, .name = "set", .redis_number = 2,
+    .type = Type::kSet,
+    .name = "set",
+    .redis_number = 2,
     .encoding_name = EncodingName,
-    .add_to_digest = AddToDigest, .save = Save, .load = Load, .add_piece = AddPiece, .rdb_forms = kForms,
+    .add_to_digest = AddToDigest,
+    .save = Save,
+    .load = Load,
+    .add_piece = AddPiece,
+    .rdb_forms = kForms,
     .items_per_name = 1,
 };
 

@@ -124,8 +124,7 @@ Status SpreadElements::ForEach(ElementVisitor visit) const {
   return Ok();
 }
 
-Status SpreadElements::ForEachRank(std::span<const uint64_t> ranks, bool with_values,
-                                   ElementVisitor visit) const {
+Status SpreadElements::ForEachRank(std::span<const uint64_t> ranks, bool with_values, ElementVisitor visit) const {
   if (ranks.size() * kRowsPerRankLookup >= count_) {
     RankPicker picker(ranks, visit);
     return ForEach(std::ref(picker));
@@ -138,15 +137,14 @@ Status SpreadElements::ForEachRank(std::span<const uint64_t> ranks, bool with_va
   return Ok();
 }
 
-Result<uint64_t> SpreadElements::Scan(uint64_t position, uint64_t count,
-                                      ElementVisitor visit) const {
+Result<uint64_t> SpreadElements::Scan(uint64_t position, uint64_t count, ElementVisitor visit) const {
   uint64_t seen = 0;
   uint32_t last_hash = 0;
   uint32_t hash;
   std::string_view member;
   if (position >> 32) return uint64_t{0};  // no cursor of ours
-  Cursor cursor = txn_->Scan(MakeElementBound(id_, position, stripe_),
-                             MakeCollectionEnd(Space::kElements, id_, stripe_));
+  Cursor cursor =
+      txn_->Scan(MakeElementBound(id_, position, stripe_), MakeCollectionEnd(Space::kElements, id_, stripe_));
   for (; cursor.Valid(); cursor.Next()) {
     TRY(ParseRow(cursor.row(), hash, member));
     if (seen >= count && hash != last_hash) return uint64_t{last_hash} + 1;

@@ -53,9 +53,7 @@ class SpreadElements {
   // The row suffix (hash, member) of the element at `rank`. REQUIRES: rank < count().
   Result<std::string> SuffixAt(uint64_t rank) const;
   static std::string_view MemberOf(std::string_view suffix) { return suffix.substr(kHashBytes); }
-  static std::string MemberOf(std::string&& suffix) {
-    return std::move(suffix.erase(0, kHashBytes));
-  }
+  static std::string MemberOf(std::string&& suffix) { return std::move(suffix.erase(0, kHashBytes)); }
   Result<RowRef> GetBySuffix(std::string_view suffix) const;
   // REQUIRES: the element is there.
   void RemoveBySuffix(std::string_view suffix) { Drop(SuffixRow(suffix)); }

@@ -35,9 +35,8 @@ Status Stream::Open(KeyEntry entry) {
   uint64_t next_group;
   if (!ReadStreamId(in, state_.last_id) || !ReadStreamId(in, state_.first_id) ||
       !ReadStreamId(in, state_.max_deleted_id) || !ReadVarint(in, state_.entries_added) ||
-      !ReadStreamId(in, state_.head) || !ReadStreamId(in, state_.tail) ||
-      !ReadVarint(in, state_.chunks) || !ReadVarint(in, state_.groups) ||
-      !ReadVarint(in, next_group) || next_group > UINT32_MAX) {
+      !ReadStreamId(in, state_.head) || !ReadStreamId(in, state_.tail) || !ReadVarint(in, state_.chunks) ||
+      !ReadVarint(in, state_.groups) || !ReadVarint(in, next_group) || next_group > UINT32_MAX) {
     return BadRecord();
   }
   state_.next_group = static_cast<uint32_t>(next_group);
@@ -118,8 +117,7 @@ Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
   if (state_.head.IsZero() || id < state_.head) return std::optional<StreamId>();
   if (!state_.tail.IsZero() && id >= state_.tail) return std::optional(state_.tail);
   TRY(txn().command().Spend(1));
-  Cursor cursor =
-      txn().Scan(rows_.Chunk(state_.head), rows_.BehindChunk(id), Direction::kReverse);
+  Cursor cursor = txn().Scan(rows_.Chunk(state_.head), rows_.BehindChunk(id), Direction::kReverse);
   if (!cursor.Valid()) {
     TRY(cursor.TakeStatus());
     return Status::Corruption("stream: its first chunk is not there");
@@ -139,8 +137,7 @@ Status Stream::ForEach(StreamId from, StreamId to, bool reverse, const StreamVis
 }
 
 Status Stream::VisitForward(StreamId from, StreamId to, const StreamVisitor& visit) const {
-  const StreamId start = from == state_.first_id ? state_.head
-                                                 : TRY(ChunkOf(from)).value_or(state_.head);
+  const StreamId start = from == state_.first_id ? state_.head : TRY(ChunkOf(from)).value_or(state_.head);
   const StreamId end = state_.tail.IsZero() ? to : std::min(to, state_.tail);
   StreamChunkWalk walk(txn(), rows_, start, end, Direction::kForward);
   for (; walk.Valid(); walk.Next()) {
@@ -242,8 +239,7 @@ Status Stream::FindFirst() {
   }
   const RowRef head = TRY(txn().Get(rows_.Chunk(state_.head)));
   if (head) return SetFirst(state_.head, head.bytes());
-  Cursor cursor = txn().Scan(rows_.Chunk(state_.head),
-                             MakeCollectionEnd(Space::kElements, rows_.id, rows_.stripe));
+  Cursor cursor = txn().Scan(rows_.Chunk(state_.head), MakeCollectionEnd(Space::kElements, rows_.id, rows_.stripe));
   if (!cursor.Valid()) {
     TRY(cursor.TakeStatus());
     return Status::Corruption("stream: its count is not that of its entries");
@@ -312,14 +308,12 @@ Result<uint64_t> Stream::Trim(const StreamTrim& trim) {
 }
 
 // Deletes the first entries of a chunk that keeps some.
-Result<uint64_t> Stream::TrimWithin(const StreamTrim& trim, StreamId base,
-                                    std::string_view chunk) {
+Result<uint64_t> Stream::TrimWithin(const StreamTrim& trim, StreamId base, std::string_view chunk) {
   StreamChunkReader reader(base, chunk);
   uint64_t deleted = 0;
   std::string_view kept = reader.rest();
   while (reader.Next()) {
-    const bool goes = trim.max_length ? state_.count > *trim.max_length
-                                      : reader.entry().id < trim.min_id;
+    const bool goes = trim.max_length ? state_.count > *trim.max_length : reader.entry().id < trim.min_id;
     if (!goes) break;
     --state_.count;
     ++deleted;

@@ -31,16 +31,16 @@ namespace cairn {
 
 // What the record of a stream says.
 struct StreamState {
-  uint64_t count = 0;         // of entries
-  StreamId last_id;           // the highest id ever given, or what XSETID said
-  StreamId first_id;          // of the first entry; 0-0: there is none
-  StreamId max_deleted_id;    // the highest one XDEL deleted; 0-0: none
-  uint64_t entries_added = 0; // ever
-  StreamId head;              // base of the first chunk; 0-0: there is none
-  StreamId tail;              // base of the chunk to add to, the last one; 0-0: begin a new one
+  uint64_t count = 0;          // of entries
+  StreamId last_id;            // the highest id ever given, or what XSETID said
+  StreamId first_id;           // of the first entry; 0-0: there is none
+  StreamId max_deleted_id;     // the highest one XDEL deleted; 0-0: none
+  uint64_t entries_added = 0;  // ever
+  StreamId head;               // base of the first chunk; 0-0: there is none
+  StreamId tail;               // base of the chunk to add to, the last one; 0-0: begin a new one
   uint64_t chunks = 0;
   uint64_t groups = 0;
-  uint32_t next_group = 0;    // the number the next group gets
+  uint32_t next_group = 0;  // the number the next group gets
 };
 
 // Which entries are to go.

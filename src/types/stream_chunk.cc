@@ -31,8 +31,7 @@ bool ReadItems(std::string_view& in, std::vector<Item>& items) {
 
 }  // namespace
 
-StreamChunkReader::StreamChunkReader(StreamId base, std::string_view chunk)
-    : base_(base), chunk_(chunk) {
+StreamChunkReader::StreamChunkReader(StreamId base, std::string_view chunk) : base_(base), chunk_(chunk) {
   std::string_view in = chunk;
   bool good = ReadVarint(in, count_);
   count_end_ = chunk.size() - in.size();

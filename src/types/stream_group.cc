@@ -70,9 +70,8 @@ Status StreamGroup::Decode(std::string_view value) {
   uint64_t number;
   uint64_t entries_read;
   uint64_t next_consumer;
-  if (!ReadVarint(value, number) || !ReadStreamId(value, last_id_) ||
-      !ReadVarint(value, entries_read) || !ReadVarint(value, pending_) ||
-      !ReadVarint(value, consumer_count_) || !ReadVarint(value, next_consumer) ||
+  if (!ReadVarint(value, number) || !ReadStreamId(value, last_id_) || !ReadVarint(value, entries_read) ||
+      !ReadVarint(value, pending_) || !ReadVarint(value, consumer_count_) || !ReadVarint(value, next_consumer) ||
       number > UINT32_MAX || next_consumer > UINT32_MAX) {
     return Status::Corruption("stream group: cut short");
   }
@@ -91,8 +90,7 @@ Result<std::optional<StreamGroup>> StreamGroup::Find(const Stream& stream, std::
   return std::optional(std::move(group));
 }
 
-StreamGroup StreamGroup::Create(Stream& stream, std::string_view name, StreamId last_id,
-                                int64_t entries_read) {
+StreamGroup StreamGroup::Create(Stream& stream, std::string_view name, StreamId last_id, int64_t entries_read) {
   StreamGroup group(stream.txn(), stream.rows(), name);
   group.number_ = stream.state().next_group++;
   ++stream.state().groups;
@@ -101,8 +99,7 @@ StreamGroup StreamGroup::Create(Stream& stream, std::string_view name, StreamId 
   return group;
 }
 
-Status StreamGroup::ForEach(const Stream& stream,
-                            const std::function<Result<bool>(StreamGroup& group)>& visit) {
+Status StreamGroup::ForEach(const Stream& stream, const std::function<Result<bool>(StreamGroup& group)>& visit) {
   if (stream.state().groups == 0) return Ok();
   const RowKey prefix = stream.rows().Group({});
   Cursor cursor = stream.txn().Scan(prefix, EndOf(prefix));
@@ -148,13 +145,11 @@ Result<StreamConsumer*> StreamGroup::Consumer(std::string_view name) {
   return &loaded_.emplace(consumer.name, std::move(consumer)).first->second;
 }
 
-Result<StreamConsumer*> StreamGroup::ConsumerOrNew(std::string_view name, int64_t now_ms,
-                                                   bool* created) {
+Result<StreamConsumer*> StreamGroup::ConsumerOrNew(std::string_view name, int64_t now_ms, bool* created) {
   StreamConsumer* const known = TRY(Consumer(name));
   if (created != nullptr) *created = known == nullptr;
   if (known != nullptr) return known;
-  StreamConsumer consumer{
-      .name = std::string(name), .number = next_consumer_++, .seen_ms = now_ms};
+  StreamConsumer consumer{.name = std::string(name), .number = next_consumer_++, .seen_ms = now_ms};
   ++consumer_count_;
   return &loaded_.emplace(consumer.name, std::move(consumer)).first->second;
 }

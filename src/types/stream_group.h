@@ -33,8 +33,8 @@ namespace cairn {
 struct StreamConsumer {
   std::string name;
   uint32_t number = 0;
-  int64_t seen_ms = 0;                // when it last asked for something
-  int64_t active_ms = kNeverActive;   // when it last got something
+  int64_t seen_ms = 0;               // when it last asked for something
+  int64_t active_ms = kNeverActive;  // when it last got something
   uint64_t pending = 0;
 };
 
@@ -46,11 +46,9 @@ class StreamGroup {
  public:
   static Result<std::optional<StreamGroup>> Find(const Stream& stream, std::string_view name);
   // A new one. REQUIRES: there is none of the name. Both it and the stream are to be saved.
-  static StreamGroup Create(Stream& stream, std::string_view name, StreamId last_id,
-                            int64_t entries_read);
+  static StreamGroup Create(Stream& stream, std::string_view name, StreamId last_id, int64_t entries_read);
   // Calls visit for each group of the stream, in the order of their names.
-  static Status ForEach(const Stream& stream,
-                        const std::function<Result<bool>(StreamGroup& group)>& visit);
+  static Status ForEach(const Stream& stream, const std::function<Result<bool>(StreamGroup& group)>& visit);
 
   const std::string& name() const { return name_; }
   uint64_t pending() const { return pending_; }
@@ -66,8 +64,7 @@ class StreamGroup {
   // The consumer, null when there is none. It stays where it is as long as the group.
   Result<StreamConsumer*> Consumer(std::string_view name);
   // The same, created when need be; `created`, if given, tells.
-  Result<StreamConsumer*> ConsumerOrNew(std::string_view name, int64_t now_ms,
-                                        bool* created = nullptr);
+  Result<StreamConsumer*> ConsumerOrNew(std::string_view name, int64_t now_ms, bool* created = nullptr);
   // Deletes the consumer and what is pending for it.
   Status DeleteConsumer(StreamConsumer& consumer);
   // In the order of their names. As they were before changes that are not saved.
@@ -92,8 +89,7 @@ class StreamGroup {
   Status Destroy(Stream& stream);
 
  private:
-  StreamGroup(Transaction& txn, StreamRows rows, std::string_view name)
-      : txn_(&txn), rows_(rows), name_(name) {}
+  StreamGroup(Transaction& txn, StreamRows rows, std::string_view name) : txn_(&txn), rows_(rows), name_(name) {}
   Status Decode(std::string_view value);
   Result<PendingEntry> ReadPending(StreamId id, std::string_view value) const;
   // Takes the entry away from the consumer it is pending for.

@@ -65,8 +65,7 @@ bool ReadIdAtEnd(std::string_view row, StreamId& id) {
   return ReadU64(row, id.ms) && ReadU64(row, id.seq);
 }
 
-StreamChunkWalk::StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId first, StreamId last,
-                                 Direction direction)
+StreamChunkWalk::StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId first, StreamId last, Direction direction)
     : txn_(txn), rows_(rows), last_(last), direction_(direction), base_(first) {
   Result<RowRef> row = txn.Get(rows.Chunk(first));
   if (!row.ok()) {

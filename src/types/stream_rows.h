@@ -44,8 +44,7 @@ bool ReadIdAtEnd(std::string_view row, StreamId& id);
 class StreamChunkWalk {
  public:
   // REQUIRES: the chunk at `first` is there.
-  StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId first, StreamId last,
-                  Direction direction);
+  StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId first, StreamId last, Direction direction);
 
   bool Valid() const { return valid_; }
   void Next();

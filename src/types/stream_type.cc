@@ -198,9 +198,16 @@ constexpr RdbForm kForms[] = {kForm<RdbType::kStreamListpacks>, kForm<RdbType::k
 }  // namespace
 
 const ValueType kStreamType = {
-    .type = Type::kStream, .name = "stream", .redis_number = 6,
-    .encoding_name = EncodingName, .has_scores = true,
-    .add_to_digest = AddToDigest, .save = Save, .load = Load, .add_piece = AddPiece, .rdb_forms = kForms,
+    .type = Type::kStream,
+    .name = "stream",
+    .redis_number = 6,
+    .encoding_name = EncodingName,
+    .has_scores = true,
+    .add_to_digest = AddToDigest,
+    .save = Save,
+    .load = Load,
+    .add_piece = AddPiece,
+    .rdb_forms = kForms,
 };
 
 }  // namespace cairn

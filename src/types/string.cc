@@ -40,9 +40,7 @@ Result<int64_t> DecodeInteger(std::string_view payload) {
   return UnZigZag(zigzag);
 }
 
-bool MayBeInteger(std::string_view text) {
-  return !text.empty() && text.size() <= kIntegerDigits && text[0] <= '9';
-}
+bool MayBeInteger(std::string_view text) { return !text.empty() && text.size() <= kIntegerDigits && text[0] <= '9'; }
 
 }  // namespace
 
@@ -52,8 +50,7 @@ StringText::StringText(int64_t integer) {
 }
 
 void StringText::Cut(uint64_t offset, uint64_t size) {
-  const std::string_view left =
-      view().substr(std::min<uint64_t>(offset, view().size()), size);
+  const std::string_view left = view().substr(std::min<uint64_t>(offset, view().size()), size);
   if (digits_ == 0) {
     bytes_ = left;
     return;
@@ -66,8 +63,7 @@ Result<StringText> ReadText(Keyspace& keys, const Key& key, const KeyEntry& entr
   return ReadPart(keys, key, entry, 0, UINT64_MAX);
 }
 
-Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entry, uint64_t offset,
-                            uint64_t size) {
+Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entry, uint64_t offset, uint64_t size) {
   if (!entry.exists()) return StringText();
   ASSERT(entry.type() == Type::kString, "only a string has a text");
   if (entry.encoding() == Encoding::kSpread) {
@@ -105,28 +101,22 @@ Result<int64_t> ReadInteger(const KeyEntry& entry) {
   return *value;
 }
 
-Status WriteText(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view text,
-                 int64_t expire_ms) {
+Status WriteText(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view text, int64_t expire_ms) {
   if (MayBeInteger(text)) {
-    if (const auto value = ParseInt64(text))
-      return WriteInteger(keys, key, entry, *value, expire_ms);
+    if (const auto value = ParseInt64(text)) return WriteInteger(keys, key, entry, *value, expire_ms);
   }
   return WriteBytes(keys, key, entry, text, expire_ms, Origin::kWhole);
 }
 
-Status WriteInteger(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t value,
-                    int64_t expire_ms) {
-  const RecordHeader header = {
-      .type = Type::kString, .encoding = Encoding::kInteger, .expire_ms = expire_ms};
+Status WriteInteger(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t value, int64_t expire_ms) {
+  const RecordHeader header = {.type = Type::kString, .encoding = Encoding::kInteger, .expire_ms = expire_ms};
   return keys.Write(key, entry, header, VarintBytes(ZigZag(value)).view());
 }
 
-Status WriteBytes(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view bytes,
-                  int64_t expire_ms, Origin origin) {
-  const RecordHeader header = {.type = Type::kString,
-                               .encoding = Encoding::kRaw,
-                               .grown = origin == Origin::kEdited,
-                               .expire_ms = expire_ms};
+Status WriteBytes(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view bytes, int64_t expire_ms,
+                  Origin origin) {
+  const RecordHeader header = {
+      .type = Type::kString, .encoding = Encoding::kRaw, .grown = origin == Origin::kEdited, .expire_ms = expire_ms};
   return keys.Write(key, entry, header, bytes);
 }
 

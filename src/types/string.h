@@ -39,12 +39,9 @@ class StringText {
   StringText() = default;  // the empty text, which is what a missing key reads as
   explicit StringText(std::string_view bytes) : bytes_(bytes) {}
   explicit StringText(int64_t integer);
-  explicit StringText(std::string&& copy)
-      : copy_(std::make_unique<std::string>(std::move(copy))), bytes_(*copy_) {}
+  explicit StringText(std::string&& copy) : copy_(std::make_unique<std::string>(std::move(copy))), bytes_(*copy_) {}
 
-  std::string_view view() const {
-    return digits_ == 0 ? bytes_ : std::string_view(buffer_, digits_);
-  }
+  std::string_view view() const { return digits_ == 0 ? bytes_ : std::string_view(buffer_, digits_); }
   // Leaves `size` bytes from `offset` on, as many as there are.
   void Cut(uint64_t offset, uint64_t size);
 
@@ -59,8 +56,7 @@ class StringText {
 Result<StringText> ReadText(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
 // `size` bytes of it from `offset` on, as many as there are. Costs what it returns.
-Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entry, uint64_t offset,
-                            uint64_t size);
+Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entry, uint64_t offset, uint64_t size);
 
 // How many bytes the text has. REQUIRES: the entry is a string or missing.
 Result<uint64_t> TextSize(const KeyEntry& entry);
@@ -69,16 +65,14 @@ Result<uint64_t> TextSize(const KeyEntry& entry);
 Result<int64_t> ReadInteger(const KeyEntry& entry);
 
 // Stores a value written whole, as an integer when it is one.
-Status WriteText(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view text,
-                 int64_t expire_ms);
-Status WriteInteger(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t value,
-                    int64_t expire_ms);
+Status WriteText(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view text, int64_t expire_ms);
+Status WriteInteger(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t value, int64_t expire_ms);
 
 // How a value came to be bytes: written whole, or by editing what was there.
 enum class Origin : unsigned char { kWhole, kEdited };
 // Stores bytes as bytes, whatever they look like.
-Status WriteBytes(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view bytes,
-                  int64_t expire_ms, Origin origin);
+Status WriteBytes(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view bytes, int64_t expire_ms,
+                  Origin origin);
 
 // OBJECT ENCODING's name. REQUIRES: the entry is a string.
 std::string_view StringEncodingName(const KeyEntry& entry);

@@ -47,9 +47,17 @@ constexpr RdbForm kForms[] = {{RdbType::kString, ReadRdbText}};
 }  // namespace
 
 const ValueType kStringType = {
-    .type = Type::kString, .name = "string", .redis_number = 0,
-    .encoding_name = StringEncodingName, .references = References, .size = TextSize, .row_bytes = FragmentBytes,
-    .add_to_digest = AddToDigest, .save = Save, .load = Load, .rdb_forms = kForms,
+    .type = Type::kString,
+    .name = "string",
+    .redis_number = 0,
+    .encoding_name = StringEncodingName,
+    .references = References,
+    .size = TextSize,
+    .row_bytes = FragmentBytes,
+    .add_to_digest = AddToDigest,
+    .save = Save,
+    .load = Load,
+    .rdb_forms = kForms,
 };
 
 }  // namespace cairn

@@ -18,8 +18,8 @@ Result<uint64_t> EstimateRows(Transaction& txn, const Key& key, const KeyEntry& 
   uint64_t rows = 0;
   uint64_t bytes = 0;
   uint64_t elements = 0;
-  Cursor cursor = txn.Scan(MakeCollectionStart(space, spread.id, key.stripe()),
-                           MakeCollectionEnd(space, spread.id, key.stripe()));
+  Cursor cursor =
+      txn.Scan(MakeCollectionStart(space, spread.id, key.stripe()), MakeCollectionEnd(space, spread.id, key.stripe()));
   for (; cursor.Valid() && (samples == 0 || rows < samples); cursor.Next(), ++rows) {
     bytes += RowBytes(cursor.row(), cursor.value());
     elements += count == nullptr ? 1 : count(cursor.value());

@@ -9,8 +9,8 @@
 namespace cairn {
 namespace {
 
-Status WriteZset(Keyspace& keys, const Key& key, const KeyEntry& entry, Encoding encoding,
-                 int64_t expire_ms, std::string_view payload) {
+Status WriteZset(Keyspace& keys, const Key& key, const KeyEntry& entry, Encoding encoding, int64_t expire_ms,
+                 std::string_view payload) {
   const RecordHeader header{.type = Type::kZset, .encoding = encoding, .expire_ms = expire_ms};
   return keys.Write(key, entry, header, payload);
 }
@@ -44,8 +44,7 @@ Status Zset::Open(KeyEntry entry) {
     case Encoding::kPacked:
       packed_count_ = PackedReader(entry_.payload()).count();
       return packed_count_ == 0 ? Status::Corruption("packed zset: no elements") : Ok();
-    default:
-      return Status::Corruption("zset: its encoding is not one of a zset");
+    default: return Status::Corruption("zset: its encoding is not one of a zset");
   }
 }
 
@@ -160,21 +159,18 @@ Status Zset::Save() {
     return WriteZset(*keys_, *key_, entry_, Encoding::kPacked, expire_ms, *changed_);
   }
   const std::string payload = spread_->Payload();
-  const bool is_written =
-      entry_.exists() && entry_.encoding() == Encoding::kSpread && entry_.payload() == payload;
+  const bool is_written = entry_.exists() && entry_.encoding() == Encoding::kSpread && entry_.payload() == payload;
   if (is_written) return Ok();
   return WriteZset(*keys_, *key_, entry_, Encoding::kSpread, expire_ms, payload);
 }
 
-Status Zset::Replace(Keyspace& keys, const Key& key, const KeyEntry& entry,
-                     std::vector<ScoredMember> elements, PackRule rule) {
+Status Zset::Replace(Keyspace& keys, const Key& key, const KeyEntry& entry, std::vector<ScoredMember> elements,
+                     PackRule rule) {
   if (elements.empty()) return entry.exists() ? keys.Remove(key, entry) : Ok();
-  if (!std::is_sorted(elements.begin(), elements.end()))
-    std::sort(elements.begin(), elements.end());
+  if (!std::is_sorted(elements.begin(), elements.end())) std::sort(elements.begin(), elements.end());
   const Limits& limits = keys.limits();
-  const auto max_value = rule == PackRule::kCountOnly
-                             ? SIZE_MAX
-                             : static_cast<size_t>(limits.zset_max_listpack_value.load());
+  const auto max_value =
+      rule == PackRule::kCountOnly ? SIZE_MAX : static_cast<size_t>(limits.zset_max_listpack_value.load());
   const auto max_bytes = static_cast<size_t>(limits.packed_max_bytes.load());
   bool fits = static_cast<int64_t>(elements.size()) <= limits.zset_max_listpack_entries;
   PackedZsetWriter writer;

@@ -45,9 +45,9 @@ struct ScoredMember {
 struct AddRules {
   bool only_new = false;       // NX
   bool only_existing = false;  // XX
-  bool only_greater = false;  // GT: update when the score grows; new members are added all the same
-  bool only_less = false;     // LT
-  bool increment = false;     // the score is added to the one there is
+  bool only_greater = false;   // GT: update when the score grows; new members are added all the same
+  bool only_less = false;      // LT
+  bool increment = false;      // the score is added to the one there is
 };
 
 struct Added {
@@ -78,8 +78,7 @@ class Zset {
 
   // Stores `elements`, in any order, each member once, in place of whatever `entry` saw, without
   // expiry. Without elements the key is removed.
-  static Status Replace(Keyspace& keys, const Key& key, const KeyEntry& entry,
-                        std::vector<ScoredMember> elements,
+  static Status Replace(Keyspace& keys, const Key& key, const KeyEntry& entry, std::vector<ScoredMember> elements,
                         PackRule rule = PackRule::kAllLimits);
 
   bool exists() const { return size() > 0; }

@@ -14,9 +14,7 @@ double ZeroIfNan(double score) { return std::isnan(score) ? 0 : score; }
 
 void Combine(double& score, double other, Aggregate aggregate) {
   switch (aggregate) {
-    case Aggregate::kSum:
-      score = ZeroIfNan(score + other);
-      return;
+    case Aggregate::kSum: score = ZeroIfNan(score + other); return;
     case Aggregate::kMin:
       if (other < score) score = other;
       return;

@@ -24,8 +24,7 @@ class Walk {
   // Whether the walk that Next() ended saw what the payload promised.
   Status AtEnd() const {
     if (!reader_.status().ok()) return Status::Corruption(reader_.status().text());
-    if (read_ != reader_.count())
-      return Status::Corruption("packed zset: its count is not that of its entries");
+    if (read_ != reader_.count()) return Status::Corruption("packed zset: its count is not that of its entries");
     return Ok();
   }
   // The same in the middle of it.
@@ -48,8 +47,7 @@ void AppendEntry(std::string& out, std::string_view member, double score) {
 }
 
 // Whether `entry` sorts after (score, member).
-bool SortsAfter(const PackedZset::Entry& entry, double score, std::string_view member,
-                std::string& scratch) {
+bool SortsAfter(const PackedZset::Entry& entry, double score, std::string_view member, std::string& scratch) {
   if (entry.score != score) return entry.score > score;
   return entry.member.Text(scratch) > member;
 }
@@ -79,8 +77,7 @@ Result<std::vector<PackedZset::Entry>> PackedZset::Read() const {
   return entries;
 }
 
-Result<std::string> PackedZset::With(std::string_view member, double score,
-                                     const Entry* replaced) const {
+Result<std::string> PackedZset::With(std::string_view member, double score, const Entry* replaced) const {
   Walk walk(payload_);
   TRY(walk.SoFar());
   const size_t first = walk.offset();

@@ -12,11 +12,10 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kIdBytes = 8;           // of a row, before its suffix
-constexpr char kNegativeZero = 1;        // the byte that ends the payload of a set that had a -0.0
-constexpr uint64_t kSkipByWalking = 64;  // a larger offset is found by rank
-constexpr uint64_t kTakeFromRanks =
-    128;  // so many elements are copied from the rank index, not read
+constexpr size_t kIdBytes = 8;            // of a row, before its suffix
+constexpr char kNegativeZero = 1;         // the byte that ends the payload of a set that had a -0.0
+constexpr uint64_t kSkipByWalking = 64;   // a larger offset is found by rank
+constexpr uint64_t kTakeFromRanks = 128;  // so many elements are copied from the rank index, not read
 
 Status BadRow() { return Status::Corruption("spread zset: a row is cut short"); }
 
@@ -105,8 +104,7 @@ RowKey SpreadZset::ScoreBound(double score, bool after) const {
 }
 
 // `first` and `last` are the suffixes of the rows at both ends.
-Result<SpreadZset::Span> SpreadZset::Cut(RowKey lower, RowKey upper, std::string_view first,
-                                         std::string_view last) {
+Result<SpreadZset::Span> SpreadZset::Cut(RowKey lower, RowKey upper, std::string_view first, std::string_view last) {
   RowKey first_row = ScoreRow(first);
   RowKey end = After(ScoreRow(last));
   const bool from_start = lower.row() <= first_row.row();
@@ -122,8 +120,7 @@ Result<SpreadZset::Span> SpreadZset::Find(const ScoreRange& range) {
   if (count_ == 0 || range.min > range.max) return Span();
   const std::string first = TRY(ScoreRanks().At(0));
   const std::string last = TRY(ScoreRanks().At(count_ - 1));
-  return Cut(ScoreBound(range.min, range.min_exclusive),
-             ScoreBound(range.max, !range.max_exclusive), first, last);
+  return Cut(ScoreBound(range.min, range.min_exclusive), ScoreBound(range.max, !range.max_exclusive), first, last);
 }
 
 Result<SpreadZset::Span> SpreadZset::Find(const LexRange& range) {
@@ -183,8 +180,7 @@ Status SpreadZset::ForEachOf(Cursor cursor, uint64_t offset, uint64_t limit, Sco
   return cursor.TakeStatus();
 }
 
-Status SpreadZset::ForEach(const Span& span, bool reverse, uint64_t offset, uint64_t limit,
-                        ScoredVisitor visit) {
+Status SpreadZset::ForEach(const Span& span, bool reverse, uint64_t offset, uint64_t limit, ScoredVisitor visit) {
   if (span.empty || limit == 0) return Ok();
   if (offset <= kSkipByWalking) {
     const Direction direction = reverse ? Direction::kReverse : Direction::kForward;

@@ -125,9 +125,17 @@ constexpr RdbForm kForms[] = {
 }  // namespace
 
 const ValueType kZsetType = {
-    .type = Type::kZset, .name = "zset", .redis_number = 3,
-    .encoding_name = EncodingName, .row_bytes = RowBytes, .has_scores = true,
-    .add_to_digest = AddToDigest, .save = Save, .load = Load, .add_piece = AddPiece, .rdb_forms = kForms,
+    .type = Type::kZset,
+    .name = "zset",
+    .redis_number = 3,
+    .encoding_name = EncodingName,
+    .row_bytes = RowBytes,
+    .has_scores = true,
+    .add_to_digest = AddToDigest,
+    .save = Save,
+    .load = Load,
+    .add_piece = AddPiece,
+    .rdb_forms = kForms,
     .items_per_name = 1,
 };
 

@@ -42,12 +42,8 @@ Window WindowOfScores(const std::vector<Entry>& entries, const ScoreRange& range
 // With unequal scores the answer depends on the end the walk starts from, as it does in Redis.
 Window WindowOfMembers(const std::vector<Entry>& entries, const LexRange& range, bool reverse) {
   std::string scratch;
-  const auto reaches_min = [&](size_t i) {
-    return range.ReachesMin(entries[i].member.Text(scratch));
-  };
-  const auto reaches_max = [&](size_t i) {
-    return range.ReachesMax(entries[i].member.Text(scratch));
-  };
+  const auto reaches_min = [&](size_t i) { return range.ReachesMin(entries[i].member.Text(scratch)); };
+  const auto reaches_max = [&](size_t i) { return range.ReachesMax(entries[i].member.Text(scratch)); };
   if (range.IsEmpty() || !reaches_min(entries.size() - 1) || !reaches_max(0)) return {};
   if (reverse) {
     size_t end = entries.size();
@@ -64,15 +60,12 @@ Window WindowOfMembers(const std::vector<Entry>& entries, const LexRange& range,
 }
 
 // LIMIT's two numbers as what they mean.
-uint64_t TakenBy(const ZsetRange& range) {
-  return range.limit < 0 ? UINT64_MAX : static_cast<uint64_t>(range.limit);
-}
+uint64_t TakenBy(const ZsetRange& range) { return range.limit < 0 ? UINT64_MAX : static_cast<uint64_t>(range.limit); }
 
 Window WindowOf(const std::vector<Entry>& entries, const ZsetRange& range) {
   if (range.by == ZsetRange::By::kRank) return WindowOfRanks(range, entries.size());
-  Window window = range.by == ZsetRange::By::kScore
-                      ? WindowOfScores(entries, range.scores)
-                      : WindowOfMembers(entries, range.members, range.reverse);
+  Window window = range.by == ZsetRange::By::kScore ? WindowOfScores(entries, range.scores)
+                                                    : WindowOfMembers(entries, range.members, range.reverse);
   if (range.offset < 0 || static_cast<uint64_t>(range.offset) >= window.size()) return {};
   const auto offset = static_cast<uint64_t>(range.offset);
   const uint64_t taken = std::min(TakenBy(range), window.size() - offset);
@@ -80,8 +73,7 @@ Window WindowOf(const std::vector<Entry>& entries, const ZsetRange& range) {
   return {window.begin + offset, window.begin + offset + taken};
 }
 
-Status VisitEntries(const std::vector<Entry>& entries, Window window, bool reverse,
-                    ScoredVisitor visit) {
+Status VisitEntries(const std::vector<Entry>& entries, Window window, bool reverse, ScoredVisitor visit) {
   std::string scratch;
   for (uint64_t i = 0; i < window.size(); ++i) {
     const Entry& entry = entries[reverse ? window.end - 1 - i : window.begin + i];
@@ -109,9 +101,8 @@ Status Zset::ForEachSpread(const ZsetRange& range, ScoredVisitor visit) {
     return spread_->ForEachRank(window.begin, window.size(), range.reverse, visit);
   }
   if (range.offset < 0) return Ok();
-  const SpreadZset::Span span = range.by == ZsetRange::By::kScore
-                                    ? TRY(spread_->Find(range.scores))
-                                    : TRY(spread_->Find(range.members));
+  const SpreadZset::Span span =
+      range.by == ZsetRange::By::kScore ? TRY(spread_->Find(range.scores)) : TRY(spread_->Find(range.members));
   return spread_->ForEach(span, range.reverse, static_cast<uint64_t>(range.offset), TakenBy(range), visit);
 }
 
@@ -159,9 +150,8 @@ Result<uint64_t> Zset::RemoveSpread(const ZsetRange& range) {
       TRY(spread_->ForEachRank(window.begin, window.size(), false, erase));
     }
   } else {
-    const SpreadZset::Span span = range.by == ZsetRange::By::kScore
-                                      ? TRY(spread_->Find(range.scores))
-                                      : TRY(spread_->Find(range.members));
+    const SpreadZset::Span span =
+        range.by == ZsetRange::By::kScore ? TRY(spread_->Find(range.scores)) : TRY(spread_->Find(range.members));
     if (span.whole) {
       Clear();
     } else {
@@ -181,12 +171,11 @@ Status Zset::Pop(uint64_t n, bool highest, ScoredVisitor visit) {
     return RemoveEntries(entries, window.begin, window.end);
   }
   const bool whole = n == size();
-  TRY(spread_->ForEachRank(window.begin, n, highest,
-                         [&](std::string_view member, double score) -> Result<bool> {
-                           TRY(visit(member, score));
-                           if (!whole) spread_->Erase(member, score);
-                           return true;
-                         }));
+  TRY(spread_->ForEachRank(window.begin, n, highest, [&](std::string_view member, double score) -> Result<bool> {
+    TRY(visit(member, score));
+    if (!whole) spread_->Erase(member, score);
+    return true;
+  }));
   if (whole) Clear();
   return Ok();
 }

@@ -11,8 +11,7 @@ namespace cairn {
 namespace {
 
 constexpr uint32_t kGet = 0, kSet = 1, kConfig = 2, kConfigGet = 3, kConfigSet = 4, kSelect = 5;
-constexpr std::string_view kHashOfPw =
-    "30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4";
+constexpr std::string_view kHashOfPw = "30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4";
 
 Catalogue SomeCommands() {
   const uint32_t read = 1, write = 2, admin = 4;  // and "scripting", which has no command
@@ -88,8 +87,8 @@ TEST_F(Rules, CommandRulesAreChecked) {
 
 TEST_F(Rules, AUserIsMadeOfAllRulesOrNone) {
   ASSERT_TRUE(Set("a", {"on", ">pw", "%R~in*", "~both", "%W~in*", "&c", "(+get", "~x)"}).ok());
-  EXPECT_EQ(Described("a"), "on #" + std::string(kHashOfPw) +
-                                " ~in* ~both resetchannels &c -@all (~x resetchannels -@all +get)");
+  EXPECT_EQ(Described("a"),
+            "on #" + std::string(kHashOfPw) + " ~in* ~both resetchannels &c -@all (~x resetchannels -@all +get)");
   const std::string before = Described("a");
   EXPECT_EQ(Set("a", {"off", "wrong"}).text(), "Error in ACL SETUSER modifier 'wrong': Syntax error");
   EXPECT_EQ(Set("a", {"(+get"}).text(), "Unmatched parenthesis in acl selector starting at '(+get'.");

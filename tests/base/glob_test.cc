@@ -100,8 +100,7 @@ bool Obvious(std::string_view pattern, std::string_view text) {
   if (pattern[0] == '*') {
     return Obvious(pattern.substr(1), text) || (!text.empty() && Obvious(pattern, text.substr(1)));
   }
-  return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) &&
-         Obvious(pattern.substr(1), text.substr(1));
+  return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) && Obvious(pattern.substr(1), text.substr(1));
 }
 
 TEST(Glob, AgreesWithTheObviousDefinition) {

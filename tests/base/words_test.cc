@@ -30,8 +30,7 @@ TEST(WordsTest, UnbalancedQuotesAreRefused) {
 TEST(WordsTest, AnyBytesReadBackFromTheirQuotes) {
   std::string all;
   for (int byte = 1; byte < 256; ++byte) all.push_back(static_cast<char>(byte));
-  for (const std::string& word :
-       {all, std::string(), std::string("plain"), std::string("a\0b", 3)}) {
+  for (const std::string& word : {all, std::string(), std::string("plain"), std::string("a\0b", 3)}) {
     EXPECT_EQ(SplitWords(QuoteWord(word)), Words{word});
     EXPECT_EQ(SplitWords(QuoteWordIfNeeded(word)), Words{word});
   }

@@ -45,8 +45,7 @@ TEST(Args, CallsMissingAndSuperfluousArgumentsASyntaxError) {
 }
 
 TEST(Args, RefusesIntegersThatAreNotWrittenTheOneWay) {
-  for (const std::string_view text :
-       {"", " 1", "1 ", "+1", "01", "-0", "1e3", "0x1", "9223372036854775808"}) {
+  for (const std::string_view text : {"", " 1", "1 ", "+1", "01", "-0", "1e3", "0x1", "9223372036854775808"}) {
     const Words words = {"x", text};
     Args args(words);
     args.Integer();

@@ -133,8 +133,9 @@ class CommandFile : public StoreFixture {
     for (const Step& step : block_.steps) {
       const std::vector<std::string> reply = Run(step.command);
       if (reply == step.reply) continue;
-      ADD_FAILURE_AT(block_.file.c_str(), step.line) << "> " << step.command << "\nexpected:\n" << Joined(step.reply)
-                                                     << "answered:\n" << Joined(reply) << "claim:" << block_.claim;
+      ADD_FAILURE_AT(block_.file.c_str(), step.line) << "> " << step.command << "\nexpected:\n"
+                                                     << Joined(step.reply) << "answered:\n"
+                                                     << Joined(reply) << "claim:" << block_.claim;
       return;
     }
   }

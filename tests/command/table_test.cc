@@ -143,8 +143,7 @@ std::string KeysOf(const CommandTable& table, std::vector<std::string_view> argv
   std::vector<uint32_t> positions;
   if (!table.Resolve(argv)->FindKeys(argv, positions)) return "invalid";
   std::string text;
-  for (const uint32_t position : positions)
-    text += (text.empty() ? "" : " ") + std::string(argv[position]);
+  for (const uint32_t position : positions) text += (text.empty() ? "" : " ") + std::string(argv[position]);
   return text;
 }
 

@@ -28,9 +28,7 @@ std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-std::filesystem::path Source(const char* name) {
-  return std::filesystem::path(CAIRN_SOURCE_DIR) / name;
-}
+std::filesystem::path Source(const char* name) { return std::filesystem::path(CAIRN_SOURCE_DIR) / name; }
 
 class ConfigTest : public testing::Test {
  protected:
@@ -136,9 +134,7 @@ TEST(DirectiveTest, TheSampleFileNamesEveryDirectiveAtItsDefault) {
 // ---- the file
 
 TEST_F(ConfigTest, AFileSetsWhatItSays) {
-  EXPECT_EQ(
-      Load("# comment\n\n  PORT 7000\nlogfile \"a b\\x41\"\nmemory-budget 64mb\r\nhz 20\nhz 30\n"),
-      "");
+  EXPECT_EQ(Load("# comment\n\n  PORT 7000\nlogfile \"a b\\x41\"\nmemory-budget 64mb\r\nhz 20\nhz 30\n"), "");
   EXPECT_EQ(config_.settings().port, 7000);
   EXPECT_EQ(config_.Text("logfile"), "a bA");
   EXPECT_EQ(config_.settings().memory_budget, 64 << 20);
@@ -182,12 +178,10 @@ TEST_F(ConfigTest, AnIncludedFileIsReadInPlace) {
 
 TEST_F(ConfigTest, AWrongLineIsNamedWithItsFileAndWhatWouldBeRight) {
   const std::string file = dir_ / "cairn.conf";
-  EXPECT_EQ(Load("port 1\n\nprot 7000\n"),
-            file + ", line 3: unknown directive 'prot'; is 'port' meant?");
-  EXPECT_EQ(Load("hz abc\n"),
-            file +
-                ", line 1: 'hz abc': argument couldn't be parsed into an integer. The directive "
-                "is: hz <number>, from 1 to 500");
+  EXPECT_EQ(Load("port 1\n\nprot 7000\n"), file + ", line 3: unknown directive 'prot'; is 'port' meant?");
+  EXPECT_EQ(Load("hz abc\n"), file +
+                                  ", line 1: 'hz abc': argument couldn't be parsed into an integer. The directive "
+                                  "is: hz <number>, from 1 to 500");
   EXPECT_EQ(Load("active-expire-effort 11\n"),
             file +
                 ", line 1: 'active-expire-effort 11': argument must be between 1 and 10 inclusive. The directive "
@@ -196,16 +190,13 @@ TEST_F(ConfigTest, AWrongLineIsNamedWithItsFileAndWhatWouldBeRight) {
                                              ", line 1: 'memory-budget 3xb': argument must be a "
                                              "memory value. The directive is: memory-budget "
                                              "<bytes>, with a unit if wanted: kb, mb, gb");
-  EXPECT_EQ(Load("port 1 2\n"),
-            file +
-                ", line 1: 'port 1 2': wrong number of arguments. The directive is: port "
-                "<number>, from 0 to 65535");
-  EXPECT_EQ(Load("dir \"x\n"),
-            file + ", line 1: a quote is not closed, or closed in the middle of a word");
-  EXPECT_EQ(Load("daemonize maybe\n"),
-            file +
-                ", line 1: 'daemonize maybe': argument must be 'yes' or 'no'. The "
-                "directive is: daemonize yes | no");
+  EXPECT_EQ(Load("port 1 2\n"), file +
+                                    ", line 1: 'port 1 2': wrong number of arguments. The directive is: port "
+                                    "<number>, from 0 to 65535");
+  EXPECT_EQ(Load("dir \"x\n"), file + ", line 1: a quote is not closed, or closed in the middle of a word");
+  EXPECT_EQ(Load("daemonize maybe\n"), file +
+                                           ", line 1: 'daemonize maybe': argument must be 'yes' or 'no'. The "
+                                           "directive is: daemonize yes | no");
   EXPECT_EQ(Load("include /nowhere/x.conf\n"),
             "cannot read the configuration file /nowhere/x.conf: No such file or directory "
             "(included by " +
@@ -233,9 +224,8 @@ TEST_F(ConfigTest, SetAllSetsAllOrNothing) {
   EXPECT_EQ(Set({{"maxclients", "60"}, {"databases", "3"}}),
             "ERR CONFIG SET failed (possibly related to argument 'databases') - can't set "
             "immutable config");
-  EXPECT_EQ(
-      Set({{"maxclients", "60"}, {"MAXCLIENTS", "61"}}),
-      "ERR CONFIG SET failed (possibly related to argument 'MAXCLIENTS') - duplicate parameter");
+  EXPECT_EQ(Set({{"maxclients", "60"}, {"MAXCLIENTS", "61"}}),
+            "ERR CONFIG SET failed (possibly related to argument 'MAXCLIENTS') - duplicate parameter");
   EXPECT_EQ(config_.settings().maxclients, 50);
   EXPECT_EQ(Get("maxclients"), "50");
 }
@@ -246,8 +236,7 @@ TEST_F(ConfigTest, AWatcherThatRefusesUndoesEverything) {
     applied = config_.settings().maxclients;
     return Ok();
   });
-  config_.Watch("hz",
-                [&] { return config_.settings().hz > 100 ? Status::Reply("too often") : Ok(); });
+  config_.Watch("hz", [&] { return config_.settings().hz > 100 ? Status::Reply("too often") : Ok(); });
   EXPECT_EQ(Set({{"maxclients", "7"}, {"hz", "101"}}),
             "ERR CONFIG SET failed (possibly related to argument 'hz') - too often");
   EXPECT_EQ(config_.settings().maxclients, 10000);
@@ -262,13 +251,11 @@ TEST_F(ConfigTest, AClassOfClientsThatIsNotNamedKeepsItsLimits) {
   EXPECT_EQ(Get("client-output-buffer-limit"),
             "normal 1048576 1000 10 slave 268435456 67108864 60 pubsub 33554432 "
             "8388608 60");
-  const OutputLimit& normal =
-      config_.settings().output_limits[static_cast<int>(ClientClass::kNormal)];
+  const OutputLimit& normal = config_.settings().output_limits[static_cast<int>(ClientClass::kNormal)];
   EXPECT_EQ(normal.hard_bytes, 1 << 20);
   EXPECT_EQ(normal.soft_bytes, 1000);
   EXPECT_EQ(normal.soft_seconds, 10);
-  EXPECT_EQ(config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_seconds,
-            60);
+  EXPECT_EQ(config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_seconds, 60);
 }
 
 TEST_F(ConfigTest, AUserIsDefinedOnceAndNotShown) {
@@ -284,26 +271,22 @@ TEST_F(ConfigTest, GetShowsEachNameOnceUnderTheNameAsked) {
   const std::string_view patterns[] = {"hash-max-*", "MaxClients", "hash-*-value"};
   std::vector<std::string> names;
   for (const auto& [name, value] : config_.Get(patterns)) names.push_back(name);
-  const std::vector<std::string> expected = {"MaxClients", "hash-max-listpack-entries",
-                                             "hash-max-listpack-value", "hash-max-ziplist-entries",
-                                             "hash-max-ziplist-value"};
+  const std::vector<std::string> expected = {"MaxClients", "hash-max-listpack-entries", "hash-max-listpack-value",
+                                             "hash-max-ziplist-entries", "hash-max-ziplist-value"};
   EXPECT_EQ(names, expected);
 }
 
 // ---- CONFIG REWRITE
 
 TEST_F(ConfigTest, RewriteKeepsCommentsOrderAndSpellings) {
-  const std::string text =
-      "# top\nmemory-budget 1024mb\n\n  hz   10\n# mid\nPort '7000'\ninclude " +
-      Write("maxclients 10\n", "part.conf") + "\n# end\n";
+  const std::string text = "# top\nmemory-budget 1024mb\n\n  hz   10\n# mid\nPort '7000'\ninclude " +
+                           Write("maxclients 10\n", "part.conf") + "\n# end\n";
   EXPECT_EQ(Rewritten(text), text + "\n# Generated by CONFIG REWRITE\nmaxclients 10\n");
 }
 
 TEST_F(ConfigTest, RewriteReplacesInPlaceAndAddsTheRestAtTheEnd) {
   EXPECT_EQ(Load("hz 20\n# between\nhz 30\nsave 60 1\nrequirepass \"old\"\n"), "");
-  EXPECT_EQ(
-      Set({{"hz", "40"}, {"requirepass", "new \"one\""}, {"save", "60 1 70 2"}, {"timeout", "5"}}),
-      "");
+  EXPECT_EQ(Set({{"hz", "40"}, {"requirepass", "new \"one\""}, {"save", "60 1 70 2"}, {"timeout", "5"}}), "");
   ASSERT_TRUE(RewriteConfigFile(dir_ / "cairn.conf", config_).ok());
   EXPECT_EQ(ReadFile(dir_ / "cairn.conf"),
             "hz 40\n# between\nsave 60 1\nrequirepass \"new \\\"one\\\"\"\n\n# Generated by CONFIG "
@@ -326,9 +309,7 @@ TEST_F(ConfigTest, RewriteMakesAFileThatIsNotThere) {
 // A second rewrite finds nothing to change.
 TEST_F(ConfigTest, RewriteTwiceIsRewriteOnce) {
   EXPECT_EQ(Load(ReadFile(Source("conf/cairn.conf"))), "");
-  EXPECT_EQ(
-      Set({{"client-output-buffer-limit", "pubsub 1mb 1mb 1"}, {"notify-keyspace-events", "KEA"}}),
-      "");
+  EXPECT_EQ(Set({{"client-output-buffer-limit", "pubsub 1mb 1mb 1"}, {"notify-keyspace-events", "KEA"}}), "");
   ASSERT_TRUE(RewriteConfigFile(dir_ / "cairn.conf", config_).ok());
   const std::string once = ReadFile(dir_ / "cairn.conf");
   ASSERT_TRUE(RewriteConfigFile(dir_ / "cairn.conf", config_).ok());

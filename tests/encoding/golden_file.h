@@ -83,8 +83,7 @@ inline std::vector<GoldenCase> ReadGoldenFile(const std::filesystem::path& path)
     }
     cases.push_back(std::move(found));
   }
-  if (!bytes.empty())
-    cases.push_back({.format = path.stem().string(), .error = "bytes without an arrow"});
+  if (!bytes.empty()) cases.push_back({.format = path.stem().string(), .error = "bytes without an arrow"});
   return cases;
 }
 

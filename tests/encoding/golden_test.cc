@@ -38,9 +38,7 @@ std::string Quote(std::string_view bytes) {
   return text + '"';
 }
 
-std::string Show(const Item& item) {
-  return item.is_integer() ? item.ToString() : Quote(item.bytes());
-}
+std::string Show(const Item& item) { return item.is_integer() ? item.ToString() : Quote(item.bytes()); }
 
 Status TooShort() { return Status::Corruption("too short"); }
 
@@ -143,23 +141,21 @@ Result<Meaning> DecodeIntegers(std::string_view bytes) {
 }
 
 Result<Meaning> DecodeRecordHeader(std::string_view bytes) {
-  static constexpr const char* kTypes[] = {"none", "string", "list",  "set",
-                                           "zset", "hash",   "stream"};
+  static constexpr const char* kTypes[] = {"none", "string", "list", "set", "zset", "hash", "stream"};
   static constexpr const char* kEncodings[] = {"raw", "integer", "packed", "integers", "spread"};
   const Record record = TRY(DecodeRecord(bytes));
   const RecordHeader& header = record.header;
   Meaning meaning{.text = std::string("record ") + kTypes[static_cast<int>(header.type)] + ' ' +
                           kEncodings[static_cast<int>(header.encoding)]};
   if (header.grown) meaning.text += " grown";
-  if (header.expire_ms != kNoExpiry)
-    meaning.text += " expire_ms=" + std::to_string(header.expire_ms);
+  if (header.expire_ms != kNoExpiry) meaning.text += " expire_ms=" + std::to_string(header.expire_ms);
   if (header.fields_expire_ms != kNoExpiry)
     meaning.text += " fields_expire_ms=" + std::to_string(header.fields_expire_ms);
   AppendRecordHeader(meaning.encoded, header);
   if (header.encoding == Encoding::kSpread) {
     const SpreadPayload spread = TRY(DecodeSpreadPayload(record.payload));
-    meaning.text += " id=" + std::to_string(spread.id) + " count=" + std::to_string(spread.count) +
-                    " rest=" + ToHex(spread.rest);
+    meaning.text +=
+        " id=" + std::to_string(spread.id) + " count=" + std::to_string(spread.count) + " rest=" + ToHex(spread.rest);
     AppendSpreadPayload(meaning.encoded, spread.id, spread.count);
     meaning.encoded.append(spread.rest);
   } else {
@@ -172,8 +168,8 @@ Result<Meaning> DecodeRecordHeader(std::string_view bytes) {
 Result<Meaning> DecodeKeyRow(std::string_view bytes) {
   KeyRowParts parts;
   if (!ParseKeyRow(bytes, parts)) return TooShort();
-  Meaning meaning{.text = "key_row keyspace=" + std::to_string(parts.keyspace) + " slot=" +
-                          std::to_string(parts.position >> 32) + " key=" + Quote(parts.key)};
+  Meaning meaning{.text = "key_row keyspace=" + std::to_string(parts.keyspace) +
+                          " slot=" + std::to_string(parts.position >> 32) + " key=" + Quote(parts.key)};
   meaning.encoded = MakeKeyRow(parts.keyspace, parts.key).row();
   return meaning;
 }
@@ -212,8 +208,7 @@ Result<Meaning> DecodeExpiryRow(std::string_view bytes) {
   int64_t when_ms;
   std::string_view key_row;
   if (!ParseExpiryRow(bytes, when_ms, key_row)) return TooShort();
-  Meaning meaning{.text = "expiry_row when_ms=" + std::to_string(when_ms) +
-                          " key_row=" + ToHex(key_row)};
+  Meaning meaning{.text = "expiry_row when_ms=" + std::to_string(when_ms) + " key_row=" + ToHex(key_row)};
   meaning.encoded = MakeExpiryRow(when_ms, key_row, 0).row();
   return meaning;
 }

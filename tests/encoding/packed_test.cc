@@ -34,9 +34,8 @@ TEST(Item, IsAnIntegerOnlyInCanonicalForm) {
     EXPECT_TRUE(Item::FromText(text).is_integer()) << text;
     EXPECT_EQ(Item::FromText(text).ToString(), text);
   }
-  for (const char* text :
-       {"", "-", "-0", "01", "+1", " 1", "1 ", "1.0", "1e3", "4611686018427387904",
-        "-4611686018427387904", "9223372036854775807", "99999999999999999999"}) {
+  for (const char* text : {"", "-", "-0", "01", "+1", " 1", "1 ", "1.0", "1e3", "4611686018427387904",
+                           "-4611686018427387904", "9223372036854775807", "99999999999999999999"}) {
     EXPECT_FALSE(Item::FromText(text).is_integer()) << text;
     EXPECT_EQ(Item::FromText(text).ToString(), text);
   }
@@ -49,14 +48,8 @@ TEST(Item, IntegersAndTextsAreNeverEqual) {
 }
 
 TEST(PackedReader, ReadsWhatWasAppended) {
-  const std::vector<std::string> texts = {"",
-                                          "a",
-                                          "0",
-                                          "-5",
-                                          "007",
-                                          std::string(300, 'x'),
-                                          std::string("\0\xff", 2),
-                                          "4611686018427387904"};
+  const std::vector<std::string> texts = {
+      "", "a", "0", "-5", "007", std::string(300, 'x'), std::string("\0\xff", 2), "4611686018427387904"};
   std::string payload(1, static_cast<char>(texts.size()));
   for (const std::string& text : texts) AppendItem(payload, text);
   EXPECT_EQ(PackedReader(payload).count(), texts.size());
@@ -64,9 +57,8 @@ TEST(PackedReader, ReadsWhatWasAppended) {
 }
 
 TEST(PackedReader, ScoresComeBackBitByBit) {
-  const std::vector<double> scores = {
-      0.0,   -0.0,   1,        -1,       1.5, 9007199254740992.0, 9007199254740994.0,
-      1e308, 5e-324, HUGE_VAL, -HUGE_VAL};
+  const std::vector<double> scores = {0.0,   -0.0,   1,        -1,       1.5, 9007199254740992.0, 9007199254740994.0,
+                                      1e308, 5e-324, HUGE_VAL, -HUGE_VAL};
   std::string payload(1, '\0');
   for (const double score : scores) AppendScore(payload, score);
   PackedReader reader(payload);
@@ -97,8 +89,7 @@ TEST(PackedReader, OffsetBracketsEachItem) {
 }
 
 TEST(PackedIntegers, ReadBackOverTheWholeRange) {
-  const std::vector<int64_t> values = {kMinInt64, kMinInt64 + 1, -300,     -1, 0,
-                                       1,         1000000,       kMaxInt64};
+  const std::vector<int64_t> values = {kMinInt64, kMinInt64 + 1, -300, -1, 0, 1, 1000000, kMaxInt64};
   PackedIntegersWriter writer(values.size());
   for (const int64_t value : values) writer.Add(value);
   const std::string payload = writer.Take();

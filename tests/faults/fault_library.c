@@ -264,13 +264,13 @@ int posix_fallocate64(int fd, off64_t offset, off64_t size) {
 int posix_fallocate(int fd, off_t offset, off_t size) { return posix_fallocate64(fd, offset, size); }
 
 /* The optional argument. */
-#define MODE_OF(flags)                      \
-  mode_t mode = 0;                          \
-  if ((flags) & (O_CREAT | O_TMPFILE)) {    \
-    va_list arguments;                      \
-    va_start(arguments, flags);             \
-    mode = va_arg(arguments, mode_t);       \
-    va_end(arguments);                      \
+#define MODE_OF(flags)                   \
+  mode_t mode = 0;                       \
+  if ((flags) & (O_CREAT | O_TMPFILE)) { \
+    va_list arguments;                   \
+    va_start(arguments, flags);          \
+    mode = va_arg(arguments, mode_t);    \
+    va_end(arguments);                   \
   }
 
 int openat64(int folder, const char* path, int flags, ...) {

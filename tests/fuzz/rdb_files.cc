@@ -42,7 +42,7 @@
 namespace cairn {
 namespace {
 
-constexpr unsigned kMostSeconds = 60;      // for one file, on a busy machine and with the sanitizer
+constexpr unsigned kMostSeconds = 60;         // for one file, on a busy machine and with the sanitizer
 constexpr int64_t kMostNewBytes = 300 << 20;  // of memory, for one file of some 100 KB
 constexpr uint64_t kFilesPerStore = 1000;
 constexpr std::string_view kHead = "REDIS0012";

@@ -49,7 +49,9 @@ std::string Fetch(int port, const std::string& request = "GET /page HTTP/1.0\r\n
 
 TEST(HttpEndpointTest, AsksForEachRequestWhetherItMayBeAnswered) {
   bool allowed = true;
-  const HttpPage page{.path = "/page", .content_type = "text/plain", .make = [] { return "the page"; },
+  const HttpPage page{.path = "/page",
+                      .content_type = "text/plain",
+                      .make = [] { return "the page"; },
                       .may_read = [&allowed](bool is_loopback) { return is_loopback && allowed; }};
   const int port = FreePort();
   const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, page);
@@ -62,7 +64,9 @@ TEST(HttpEndpointTest, AsksForEachRequestWhetherItMayBeAnswered) {
 }
 
 HttpPage OpenPage(std::string text) {
-  return {.path = "/page", .content_type = "text/plain", .make = [text] { return text; },
+  return {.path = "/page",
+          .content_type = "text/plain",
+          .make = [text] { return text; },
           .may_read = [](bool) { return true; }};
 }
 
@@ -88,8 +92,9 @@ TEST(HttpEndpointTest, AnswersRequestsThatComeTogetherAndPagesThatTakeManySends)
   const std::string page(8 << 20, 'x');
   const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, OpenPage(page));
   ASSERT_TRUE(endpoint.ok());
-  const std::string answers = Fetch(port, "HEAD /page HTTP/1.1\r\n\r\nGET /page?q HTTP/1.1\r\n\r\n"
-                                          "POST /page HTTP/1.1\r\ncontent-length: 3\r\n\r\n");
+  const std::string answers = Fetch(port,
+                                    "HEAD /page HTTP/1.1\r\n\r\nGET /page?q HTTP/1.1\r\n\r\n"
+                                    "POST /page HTTP/1.1\r\ncontent-length: 3\r\n\r\n");
   const size_t body = answers.find(page);
   ASSERT_NE(body, answers.npos);
   EXPECT_EQ(answers.find("200 OK"), 9u);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include "isal.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/random.h"
-#include "isal.h"
 
 namespace cairn {
 namespace {

@@ -51,12 +51,11 @@ TEST(Listpack, HoldsEveryKindOfItem) {
       texts.push_back(std::to_string(-(int64_t{1} << bits) + near));
     }
   }
-  for (const char* text : {"9223372036854775807", "-9223372036854775808", "9223372036854775808",
-                           "0", "-0", "007", ""}) {
+  for (const char* text :
+       {"9223372036854775807", "-9223372036854775808", "9223372036854775808", "0", "-0", "007", ""}) {
     texts.push_back(text);
   }
-  for (const int size :
-       {1, 63, 64, 125, 126, 127, 4095, 4096, 16375, 16376, 16377, 16378, 16379, 70000, 2097146}) {
+  for (const int size : {1, 63, 64, 125, 126, 127, 4095, 4096, 16375, 16376, 16377, 16378, 16379, 70000, 2097146}) {
     texts.push_back(std::string(size, 'x'));
   }
   EXPECT_EQ(Read(ReadListpack, Listpack(texts)), texts);
@@ -72,10 +71,8 @@ TEST(Listpack, WhatIsStoredTwiceMustAgree) {
   const auto read = [](std::string_view hex) { return Read(ReadListpack, FromHex(hex)); };
   EXPECT_EQ(read(""), Texts{"listpack: no end"});
   EXPECT_EQ(read("0d000000 0200 01 01 81 61 02 ff"), Texts{"listpack: not as long as it says"});
-  EXPECT_EQ(read("0c000000 0300 01 01 81 61 02 ff"),
-            Texts{"listpack: not as many entries as its count"});
-  EXPECT_EQ(read("0c000000 0200 01 02 81 61 02 ff"),
-            Texts{"listpack: an entry's size at its end is not its size"});
+  EXPECT_EQ(read("0c000000 0300 01 01 81 61 02 ff"), Texts{"listpack: not as many entries as its count"});
+  EXPECT_EQ(read("0c000000 0200 01 02 81 61 02 ff"), Texts{"listpack: an entry's size at its end is not its size"});
   EXPECT_EQ(read("0c000000 0200 01 01 87 61 02 ff"), Texts{"listpack: an entry is cut short"});
   EXPECT_EQ(read("0c000000 0200 01 01 f5 61 02 ff"), Texts{"listpack: an entry of unknown kind"});
   EXPECT_EQ(read("0c000000 0200 01 01 81 61 02 fe"), Texts{"listpack: no end"});
@@ -91,16 +88,14 @@ TEST(Ziplist, HoldsEveryKindOfItem) {
   std::string sized = bytes;
   sized[0] = static_cast<char>(bytes.size());
   sized[4] = static_cast<char>(bytes.size() - 11);
-  EXPECT_EQ(Read(ReadZiplist, sized),
-            (Texts{"hi", "1024", "-1", "12", "100000", "2147483647", "1099511627776"}));
+  EXPECT_EQ(Read(ReadZiplist, sized), (Texts{"hi", "1024", "-1", "12", "100000", "2147483647", "1099511627776"}));
 }
 
 // An entry of 300 bytes has its length in 14 bits, and the one behind it says 300 in the long form.
 TEST(Ziplist, HoldsLongTexts) {
   const std::string text(297, 'x');
   const std::string large(20000, 'y');
-  std::string bytes =
-      FromHex("00000000 00000000 0300 00 4129") + text + FromHex("fe 2c010000 80 00004e20") + large;
+  std::string bytes = FromHex("00000000 00000000 0300 00 4129") + text + FromHex("fe 2c010000 80 00004e20") + large;
   const size_t tail = bytes.size();
   bytes += FromHex("fe 2a4e0000 f1 ff");
   bytes.replace(0, 8, FromHex("674f0000 604f0000"));
@@ -112,23 +107,18 @@ TEST(Ziplist, HoldsLongTexts) {
 TEST(Ziplist, WhatIsStoredTwiceMustAgree) {
   const auto read = [](std::string_view hex) { return Read(ReadZiplist, FromHex(hex)); };
   EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 f3 ff"), (Texts{"1", "2"}));
-  EXPECT_EQ(read("0e000000 0c000000 0200 00 f2 02 f3 ff"),
-            Texts{"ziplist: not as long as it says"});
+  EXPECT_EQ(read("0e000000 0c000000 0200 00 f2 02 f3 ff"), Texts{"ziplist: not as long as it says"});
   EXPECT_EQ(read("0f000000 0a000000 0200 00 f2 02 f3 ff"), Texts{"ziplist: its tail is elsewhere"});
-  EXPECT_EQ(read("0f000000 0c000000 0300 00 f2 02 f3 ff"),
-            Texts{"ziplist: not as many entries as its count"});
-  EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 03 f3 ff"),
-            Texts{"ziplist: not the size of the entry before"});
-  EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 ff ff"),
-            Texts{"ziplist: an entry of unknown kind"});
+  EXPECT_EQ(read("0f000000 0c000000 0300 00 f2 02 f3 ff"), Texts{"ziplist: not as many entries as its count"});
+  EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 03 f3 ff"), Texts{"ziplist: not the size of the entry before"});
+  EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 ff ff"), Texts{"ziplist: an entry of unknown kind"});
   EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 05 ff"), Texts{"ziplist: an entry is cut short"});
   EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 f3 fe"), Texts{"ziplist: no end"});
 }
 
 TEST(Zipmap, HoldsFieldsAndValuesWithRoomBetween) {
-  EXPECT_EQ(
-      Read(ReadZipmap, FromHex("02 03 666f6f 03 00 626172 05 68656c6c6f 05 02 776f726c64 0000 ff")),
-      (Texts{"foo", "bar", "hello", "world"}));
+  EXPECT_EQ(Read(ReadZipmap, FromHex("02 03 666f6f 03 00 626172 05 68656c6c6f 05 02 776f726c64 0000 ff")),
+            (Texts{"foo", "bar", "hello", "world"}));
   const std::string text(300, 'x');
   const std::string bytes = FromHex("01 01 66 fe 2c010000 00") + text + FromHex("ff");
   EXPECT_EQ(Read(ReadZipmap, bytes), (Texts{"f", text}));
@@ -138,8 +128,7 @@ TEST(Zipmap, RefusesWhatRedisDoesNotWrite) {
   const auto read = [](std::string_view hex) { return Read(ReadZipmap, FromHex(hex)); };
   EXPECT_EQ(read("02 01 66 01 00 76 ff"), Texts{"zipmap: not as many fields as its count"});
   EXPECT_EQ(read("01 01 66 05 00 76 ff"), Texts{"zipmap: an entry is cut short or missized"});
-  EXPECT_EQ(read("01 fe 01000000 66 01 00 76 ff"),
-            Texts{"zipmap: an entry is cut short or missized"});
+  EXPECT_EQ(read("01 fe 01000000 66 01 00 76 ff"), Texts{"zipmap: an entry is cut short or missized"});
   EXPECT_EQ(read("01 01 66 01 00 76 fe"), Texts{"zipmap: no end"});
 }
 

@@ -24,11 +24,10 @@ TEST(FileTransfer, OffersAreWordsOfCapa) {
 }
 
 TEST(FileTransfer, WhatIsNoOfferIsNone) {
-  for (const char* word : {"", "eof", "psync2", "cairn-files", "cairn-files:1:2:16:17:1:-:0",
-                           "cairn-files:1:2:16:17:1:-:0:0:0",
-                           "cairn-files:2:2:16:17:1:-:0:0", "cairn-files:1:2:16:4294967296:1:-:0:0",
-                           "cairn-files:1:2:16:17:1:../../x:0:0", "cairn-files:1:2:16:17:1:-:-1:0",
-                           "cairn-files:1::16:17:1:-:0:0"}) {
+  for (const char* word :
+       {"", "eof", "psync2", "cairn-files", "cairn-files:1:2:16:17:1:-:0", "cairn-files:1:2:16:17:1:-:0:0:0",
+        "cairn-files:2:2:16:17:1:-:0:0", "cairn-files:1:2:16:4294967296:1:-:0:0", "cairn-files:1:2:16:17:1:../../x:0:0",
+        "cairn-files:1:2:16:17:1:-:-1:0", "cairn-files:1::16:17:1:-:0:0"}) {
     EXPECT_FALSE(ParseFilesOffer(word)) << word;
   }
 }

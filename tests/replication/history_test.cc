@@ -84,8 +84,11 @@ TEST(HistoryTest, AForkInVainIsTakenBack) {
 TEST(HistoryTest, ReadsVersion1) {
   std::string bytes("\x01", 1);
   bytes += std::string(kReplicationIdDigits, 'a') + std::string(kReplicationIdDigits, 'b');
-  bytes += "\x14";                    // zigzag of 10: where they forked
-  bytes += std::string("\x03\x04" "boot\x01\x00\x01\x01", 10);  // flags, boot, an anchor
+  bytes += "\x14";  // zigzag of 10: where they forked
+  bytes += std::string(
+      "\x03\x04"
+      "boot\x01\x00\x01\x01",
+      10);  // flags, boot, an anchor
   const Result<History> read = DecodeHistory(bytes);
   ASSERT_TRUE(read.ok()) << read.status().text();
   EXPECT_TRUE(read->logs && read->follows);

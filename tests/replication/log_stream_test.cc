@@ -22,7 +22,7 @@ class LogStreamTest : public StoreFixture {
     for (int i = 0; i < effects; ++i) txn().effects().Add(db, argv);
     Finish();
     Commit();
-  Commit();
+    Commit();
   }
 
   // Reads to the end; the place after each batch goes to `anchors`.

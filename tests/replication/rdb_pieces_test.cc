@@ -62,9 +62,8 @@ class RdbPiecesTest : public CollectionFixture {
     LoadWhole("whole", payload);
     EXPECT_EQ(EncodingOf("pieces"), EncodingOf("whole")) << "type " << type;
     EXPECT_TRUE(Save("pieces") == Save("whole")) << "type " << type;
-    Run("pieces", [](Keyspace& keyspace, const Key& key) -> Status {
-      return keyspace.Remove(key, TRY(keyspace.Find(key)));
-    });
+    Run("pieces",
+        [](Keyspace& keyspace, const Key& key) -> Status { return keyspace.Remove(key, TRY(keyspace.Find(key))); });
   }
 };
 
@@ -142,14 +141,11 @@ TEST_F(RdbPiecesTest, StreamsComeNodeByNode) {
   }
 }
 
-TEST_F(RdbPiecesTest, AStreamOfNothingIsAStream) {
-  ExpectSame(std::string("\x0f\0\0\0\0\0", 6), "1");
-}
+TEST_F(RdbPiecesTest, AStreamOfNothingIsAStream) { ExpectSame(std::string("\x0f\0\0\0\0\0", 6), "1"); }
 
 // Their number stands behind the entries.
 TEST_F(RdbPiecesTest, AStreamOfAnotherCountIsRefused) {
-  EXPECT_EQ(LoadInPieces("stream", std::string("\x0f\0\1\0\0\0", 6)),
-            "rdb stream: not as many entries as its count");
+  EXPECT_EQ(LoadInPieces("stream", std::string("\x0f\0\1\0\0\0", 6)), "rdb stream: not as many entries as its count");
 }
 
 }  // namespace

@@ -57,17 +57,17 @@ TEST_F(LatencyMonitorTest, ResetTakesNamesInAnyCaseOrAll) {
 
 TEST(LatencyReportTest, TheGraphHasAColumnForEachSample) {
   LatencySeries series{.worst_ms = 90, .samples = {{1000, 0}, {1001, 30}, {1002, 60}, {1070, 12}, {1080, 55}}};
-  EXPECT_EQ(DrawLatency("command", series, 1081),
-            "command - high 60 ms, low 0 ms (all time high 90 ms)\n" + std::string(80, '-') +
-                "\n"
-                "  # #\n"
-                " _| |\n"
-                " || |\n"
-                "_||#|\n"
-                "     \n"
-                "11111\n"
-                "mmm1s\n"
-                "   s \n");
+  EXPECT_EQ(DrawLatency("command", series, 1081), "command - high 60 ms, low 0 ms (all time high 90 ms)\n" +
+                                                      std::string(80, '-') +
+                                                      "\n"
+                                                      "  # #\n"
+                                                      " _| |\n"
+                                                      " || |\n"
+                                                      "_||#|\n"
+                                                      "     \n"
+                                                      "11111\n"
+                                                      "mmm1s\n"
+                                                      "   s \n");
 }
 
 TEST(LatencyReportTest, After80SamplesANewBlockBegins) {

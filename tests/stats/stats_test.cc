@@ -14,10 +14,12 @@ namespace {
 
 Status Nothing(CommandContext&, Args&, Reply&) { return Ok(); }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "one", .arity = 1, .flags = kReadonly, .run = Nothing},
     {.name = "two", .arity = 1, .flags = kWrite, .run = Nothing},
 };
+// clang-format on
 
 class StatsTest : public testing::Test {
  protected:

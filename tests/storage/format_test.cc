@@ -31,9 +31,17 @@ TEST_F(FormatTest, OfTheFirstDataIsReadAndRenumbered) {
   ASSERT_TRUE(keys.Write(key, *missing, {.type = Type::kString}, "text").ok());
   Finish();
   Commit();
-  ASSERT_TRUE(store().engine().db().Put({}, store().engine().family(Space::kMeta), Row(), "\x01" "cairn").ok());
+  ASSERT_TRUE(store()
+                  .engine()
+                  .db()
+                  .Put({}, store().engine().family(Space::kMeta), Row(),
+                       "\x01"
+                       "cairn")
+                  .ok());
   Reopen();
-  EXPECT_EQ(Stored(), "\x02" "cairn");
+  EXPECT_EQ(Stored(),
+            "\x02"
+            "cairn");
   Begin();
   Keyspace again(txn(), 0, limits);
   EXPECT_EQ(again.Find(again.Name("k"))->payload(), "text");
@@ -41,11 +49,17 @@ TEST_F(FormatTest, OfTheFirstDataIsReadAndRenumbered) {
 }
 
 TEST_F(FormatTest, OfAnotherProgramIsRefused) {
-  EXPECT_TRUE(CheckFormat("\x01" "cairn").ok());
+  EXPECT_TRUE(CheckFormat("\x01"
+                          "cairn")
+                  .ok());
   EXPECT_TRUE(CheckFormat(EncodeFormat()).ok());
-  EXPECT_EQ(CheckFormat("\x03" "cairn").text(),
+  EXPECT_EQ(CheckFormat("\x03"
+                        "cairn")
+                .text(),
             "the data is of format 3, this program reads formats 1 to 2");
-  EXPECT_TRUE(CheckFormat("\x02" "other").Is(Code::kCorruption));
+  EXPECT_TRUE(CheckFormat("\x02"
+                          "other")
+                  .Is(Code::kCorruption));
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 #include "base/random.h"
 #include "encoding/record.h"
-#include "store_fixture.h"
 #include "storage/store_snapshot.h"
+#include "store_fixture.h"
 
 namespace cairn {
 namespace {

@@ -34,8 +34,7 @@ class CopyTest : public StoreFixture {
     AppendSpreadPayload(payload, id, 500);
     payload += "bounds";
     const auto entry = keys.Find(key);
-    const RecordHeader header = {
-        .type = type, .encoding = Encoding::kSpread, .expire_ms = expire_ms};
+    const RecordHeader header = {.type = type, .encoding = Encoding::kSpread, .expire_ms = expire_ms};
     ASSERT_TRUE(keys.Write(key, *entry, header, payload).ok());
     Finish();
   }

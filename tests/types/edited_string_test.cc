@@ -118,8 +118,7 @@ TEST_F(EditedStringTest, ReadsAsItWasEdited) {
     if (round % 7 == 0) Commit();
     const uint64_t from = random_.Below(expected.size() + 5);
     const uint64_t size = random_.Below(4 * kFragment);
-    ASSERT_EQ(ReadPartOf("k", from, size),
-              expected.substr(std::min<uint64_t>(from, expected.size()), size));
+    ASSERT_EQ(ReadPartOf("k", from, size), expected.substr(std::min<uint64_t>(from, expected.size()), size));
     ASSERT_EQ(Read(), expected);
   }
   Commit();
@@ -208,8 +207,7 @@ TEST_F(EditedStringTest, NamesWhatIsWrongInARecord) {
   EXPECT_EQ(ErrorOf(std::string("\x07\x50\0", 3)), "spread string: fragment_bytes is out of range");
   EXPECT_EQ(ErrorOf("\x07\x50\x08\x08"), "spread string: bytes after fragment_bytes");
   EXPECT_EQ(ErrorOf("\x07\x2c\x08"), "spread string: length is out of range");
-  EXPECT_EQ(ErrorOf("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08"),
-            "spread string: length is out of range");
+  EXPECT_EQ(ErrorOf("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08"), "spread string: length is out of range");
 }
 
 }  // namespace

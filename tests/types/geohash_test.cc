@@ -40,8 +40,7 @@ TEST(Geohash, CellsCoverTheCircle) {
     GeoShape shape;
     shape.center = {Between(luck, -150, 150), Between(luck, -60, 60)};
     shape.radius = Between(luck, 1, 100'000);
-    const GeoPoint near{shape.center.longitude + Between(luck, -1, 1),
-                        shape.center.latitude + Between(luck, -1, 1)};
+    const GeoPoint near{shape.center.longitude + Between(luck, -1, 1), shape.center.latitude + Between(luck, -1, 1)};
     if (!shape.DistanceWithin(near)) continue;
     const uint64_t score = GeoScore(near);
     bool found = false;

@@ -98,16 +98,8 @@ TEST_F(HashTest, KeepsFieldsInTheOrderTheyCameWhilePacked) {
 
 // What a client wrote comes back byte for byte, integers of every form included.
 TEST_F(HashTest, ValuesComeBackAsWritten) {
-  const std::vector<std::string> texts = {"",
-                                          "0",
-                                          "-0",
-                                          "007",
-                                          "9223372036854775807",
-                                          "4611686018427387904",
-                                          "x",
-                                          "1 ",
-                                          "+1",
-                                          std::string("\0\r\n", 3)};
+  const std::vector<std::string> texts = {
+      "", "0", "-0", "007", "9223372036854775807", "4611686018427387904", "x", "1 ", "+1", std::string("\0\r\n", 3)};
   for (const bool spread : {false, true}) {
     const std::string name = spread ? "spread" : "packed";
     if (spread) Fill(name, 200);
@@ -216,8 +208,7 @@ TEST_F(HashTest, AFieldSetTwiceInOneCommandCountsOnce) {
     TRY(hash.Open());
     int added = 0;
     for (int round = 0; round < 2; ++round) {
-      for (int i = 0; i < 300; ++i)
-        added += TRY(hash.Set("f" + std::to_string(i), std::to_string(round)));
+      for (int i = 0; i < 300; ++i) added += TRY(hash.Set("f" + std::to_string(i), std::to_string(round)));
     }
     EXPECT_EQ(added, 300);
     EXPECT_EQ(hash.size(), 300u);
@@ -267,13 +258,12 @@ TEST_F(HashTest, ForEachRankFindsWhatAtFinds) {
       std::vector<uint64_t> ranks;
       for (uint64_t rank = 3; rank < hash.size(); rank += step) ranks.push_back(rank);
       size_t next = 0;
-      TRY(hash.ForEachRank(ranks, true,
-                           [&](std::string_view field, std::string_view value) -> Result<bool> {
-                             const FieldPair pair = TRY(hash.At(ranks[next++], true));
-                             EXPECT_EQ(pair.field, field);
-                             EXPECT_EQ(pair.value, value);
-                             return true;
-                           }));
+      TRY(hash.ForEachRank(ranks, true, [&](std::string_view field, std::string_view value) -> Result<bool> {
+        const FieldPair pair = TRY(hash.At(ranks[next++], true));
+        EXPECT_EQ(pair.field, field);
+        EXPECT_EQ(pair.value, value);
+        return true;
+      }));
       EXPECT_EQ(next, ranks.size());
     }
     return Ok();
@@ -290,11 +280,10 @@ TEST_F(HashTest, ScanReturnsEveryFieldThatStays) {
     Run("h", [&](Keyspace& keyspace, const Key& key) -> Status {
       Hash hash(keyspace, key);
       TRY(hash.Open());
-      position = TRY(
-          hash.Scan(position, 10, [&](std::string_view field, std::string_view) -> Result<bool> {
-            ++seen[std::string(field)];
-            return true;
-          }));
+      position = TRY(hash.Scan(position, 10, [&](std::string_view field, std::string_view) -> Result<bool> {
+        ++seen[std::string(field)];
+        return true;
+      }));
       return Ok();
     });
     SetField("h", "new" + std::to_string(round), "1");
@@ -311,17 +300,13 @@ TEST_F(HashTest, CorruptRecordsAreErrors) {
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
       Hash hash(keyspace, key);
       Status status = hash.Open();
-      if (status.ok())
-        status =
-            hash.ForEach([](std::string_view, std::string_view) { return Result<bool>(true); });
+      if (status.ok()) status = hash.ForEach([](std::string_view, std::string_view) { return Result<bool>(true); });
       code = status.code();
       return Ok();
     });
     return code;
   };
-  const auto bytes = [](std::initializer_list<int> values) {
-    return std::string(values.begin(), values.end());
-  };
+  const auto bytes = [](std::initializer_list<int> values) { return std::string(values.begin(), values.end()); };
   WriteRaw("short", Type::kHash, Encoding::kPacked, bytes({2, 2, 'a', 5}));
   WriteRaw("odd", Type::kHash, Encoding::kPacked, bytes({1, 2, 'a'}));
   WriteRaw("none", Type::kHash, Encoding::kPacked, bytes({0}));

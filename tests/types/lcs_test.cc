@@ -12,10 +12,8 @@ namespace {
 
 size_t LongestByTrying(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return 0;
-  const size_t without_either =
-      std::max(LongestByTrying(a.substr(1), b), LongestByTrying(a, b.substr(1)));
-  return a[0] == b[0] ? std::max(without_either, 1 + LongestByTrying(a.substr(1), b.substr(1)))
-                      : without_either;
+  const size_t without_either = std::max(LongestByTrying(a.substr(1), b), LongestByTrying(a, b.substr(1)));
+  return a[0] == b[0] ? std::max(without_either, 1 + LongestByTrying(a.substr(1), b.substr(1))) : without_either;
 }
 
 // The runs spell the text, from back to front, in both.

@@ -54,8 +54,7 @@ class ListTest : public StoreFixture, public testing::WithParamInterface<int64_t
   std::vector<std::string> Content(uint64_t start, uint64_t n) {
     std::vector<std::string> items;
     Read([&](List& list) {
-      const Status status =
-          list.ForEach(start, n, [&](const Item& item) { items.push_back(item.ToString()); });
+      const Status status = list.ForEach(start, n, [&](const Item& item) { items.push_back(item.ToString()); });
       EXPECT_TRUE(status.ok()) << status.text();
     });
     return items;
@@ -81,17 +80,12 @@ class ListTest : public StoreFixture, public testing::WithParamInterface<int64_t
 
 std::string RandomValue(Random& random) {
   switch (random.Below(12)) {
-    case 0:
-      return std::string(random.Below(4000), static_cast<char>('a' + random.Below(26)));
-    case 1:
-      return "";
-    case 2:
-      return "-9223372036854775808";
+    case 0: return std::string(random.Below(4000), static_cast<char>('a' + random.Below(26)));
+    case 1: return "";
+    case 2: return "-9223372036854775808";
     case 3:
-    case 4:
-      return std::to_string(random.Below(5));  // some that repeat
-    default:
-      return "value:" + std::to_string(random.Below(1000)) + std::string(random.Below(100), '.');
+    case 4: return std::to_string(random.Below(5));  // some that repeat
+    default: return "value:" + std::to_string(random.Below(1000)) + std::string(random.Below(100), '.');
   }
 }
 
@@ -105,20 +99,13 @@ class RandomEdit {
     switch (random_.Below(9)) {
       case 0:
       case 1:
-      case 2:
-        return Push(list);
-      case 3:
-        return Pop(list);
-      case 4:
-        return Set(list);
-      case 5:
-        return Insert(list);
-      case 6:
-        return Remove(list);
-      case 7:
-        return random_.Below(40) == 0 ? Trim(list) : Push(list);
-      default:
-        return Insert(list);
+      case 2: return Push(list);
+      case 3: return Pop(list);
+      case 4: return Set(list);
+      case 5: return Insert(list);
+      case 6: return Remove(list);
+      case 7: return random_.Below(40) == 0 ? Trim(list) : Push(list);
+      default: return Insert(list);
     }
   }
 
@@ -140,11 +127,9 @@ class RandomEdit {
 
   void Pop(List& list) {
     const ListEnd end = AnyEnd();
-    const uint64_t n =
-        std::min<uint64_t>(model_.size(), random_.Below(random_.Below(8) == 0 ? 80 : 4));
+    const uint64_t n = std::min<uint64_t>(model_.size(), random_.Below(random_.Below(8) == 0 ? 80 : 4));
     std::vector<std::string> popped;
-    ASSERT_TRUE(
-        list.Pop(end, n, [&](const Item& item) { popped.push_back(item.ToString()); }).ok());
+    ASSERT_TRUE(list.Pop(end, n, [&](const Item& item) { popped.push_back(item.ToString()); }).ok());
     ASSERT_EQ(popped.size(), n);
     for (const std::string& value : popped) {
       ASSERT_EQ(value, end == ListEnd::kHead ? model_.front() : model_.back());
@@ -179,8 +164,7 @@ class RandomEdit {
     if (end == ListEnd::kTail) std::reverse(model_.begin(), model_.end());
     uint64_t left = limit;
     const size_t before = model_.size();
-    std::erase_if(model_,
-                  [&](const std::string& item) { return item == value && left > 0 && left-- > 0; });
+    std::erase_if(model_, [&](const std::string& item) { return item == value && left > 0 && left-- > 0; });
     if (end == ListEnd::kTail) std::reverse(model_.begin(), model_.end());
     ASSERT_EQ(*removed, before - model_.size());
   }
@@ -189,8 +173,7 @@ class RandomEdit {
     const uint64_t start = random_.Below(model_.size() + 1);
     const uint64_t n = random_.Below(model_.size() - start + 1);
     ASSERT_TRUE(list.Trim(start, n).ok());
-    model_ = Model(model_.begin() + static_cast<ptrdiff_t>(start),
-                   model_.begin() + static_cast<ptrdiff_t>(start + n));
+    model_ = Model(model_.begin() + static_cast<ptrdiff_t>(start), model_.begin() + static_cast<ptrdiff_t>(start + n));
   }
 
   Random& random_;
@@ -213,8 +196,7 @@ TEST_P(ListTest, HoldsWhatADequeHolds) {
     const uint64_t start = random.Below(model.size() + 1);
     const uint64_t n = random.Below(model.size() - start + 1);
     const auto from = model.begin() + static_cast<ptrdiff_t>(start);
-    ASSERT_EQ(Content(start, n), std::vector<std::string>(from, from + static_cast<ptrdiff_t>(n)))
-        << "step " << step;
+    ASSERT_EQ(Content(start, n), std::vector<std::string>(from, from + static_cast<ptrdiff_t>(n))) << "step " << step;
   }
 }
 
@@ -224,15 +206,13 @@ TEST_P(ListTest, FindsEveryPlaceFromEitherEnd) {
   limits_.list_max_listpack_size = GetParam();
   Random random(7);
   std::vector<std::string> values;
-  for (int i = 0; i < 900; ++i)
-    values.push_back(std::to_string(random.Below(5)) + std::string(10, 'x'));
+  for (int i = 0; i < 900; ++i) values.push_back(std::to_string(random.Below(5)) + std::string(10, 'x'));
   Push(ListEnd::kTail, values);
   for (const ListEnd end : {ListEnd::kHead, ListEnd::kTail}) {
     for (const uint64_t max_items : {uint64_t{0}, uint64_t{100}, uint64_t{899}, UINT64_MAX}) {
       std::vector<uint64_t> expected;
       for (uint64_t i = 0; i < values.size() && i < max_items; ++i) {
-        if (values[end == ListEnd::kHead ? i : values.size() - 1 - i] == values[3])
-          expected.push_back(i);
+        if (values[end == ListEnd::kHead ? i : values.size() - 1 - i] == values[3]) expected.push_back(i);
       }
       std::vector<uint64_t> found;
       Read([&](List& list) {
@@ -247,11 +227,9 @@ TEST_P(ListTest, FindsEveryPlaceFromEitherEnd) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Limits, ListTest, testing::Values(-1, -2, -5, 1, 100),
-                         [](const auto& info) {
-                           return info.param < 0 ? "Size" + std::to_string(-info.param)
-                                                 : "Count" + std::to_string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(Limits, ListTest, testing::Values(-1, -2, -5, 1, 100), [](const auto& info) {
+  return info.param < 0 ? "Size" + std::to_string(-info.param) : "Count" + std::to_string(info.param);
+});
 
 using LargeListTest = ListTest;
 
@@ -276,15 +254,12 @@ TEST_F(LargeListTest, RunsAsAQueueOverManyChunks) {
   Model model;
   for (int round = 0; round < 40; ++round) {
     std::vector<std::string> values;
-    for (int i = 0; i < 200; ++i)
-      values.push_back(std::to_string(round * 1000 + i) + std::string(80, 'q'));
+    for (int i = 0; i < 200; ++i) values.push_back(std::to_string(round * 1000 + i) + std::string(80, 'q'));
     Push(ListEnd::kTail, values);
     model.insert(model.end(), values.begin(), values.end());
     Edit([&](List& list) {
       std::vector<std::string> popped;
-      ASSERT_TRUE(list.Pop(ListEnd::kHead, 190,
-                           [&](const Item& item) { popped.push_back(item.ToString()); })
-                      .ok());
+      ASSERT_TRUE(list.Pop(ListEnd::kHead, 190, [&](const Item& item) { popped.push_back(item.ToString()); }).ok());
       ASSERT_TRUE(std::equal(popped.begin(), popped.end(), model.begin()));
     });
     model.erase(model.begin(), model.begin() + 190);
@@ -360,24 +335,19 @@ TEST(ListChunkRow, RefusesBytesThatAreNoChunk) {
   EXPECT_TRUE(DecodeChunk(0, std::string_view("\x00", 1)).status().Is(Code::kCorruption));
   EXPECT_TRUE(DecodeChunk(0, std::string_view("\x00\x00", 2)).status().Is(Code::kCorruption));
   EXPECT_TRUE(DecodeChunk(0, std::string_view("\x02\x01\x05", 3)).status().Is(Code::kCorruption));
-  EXPECT_TRUE(
-      CutPackedList(std::string_view("\x03\x05\x05", 3), 2, 1).status().Is(Code::kCorruption));
-  EXPECT_TRUE(
-      CutPackedList(std::string_view("\x02\x05\x05", 3), 1, 2).status().Is(Code::kCorruption));
-  EXPECT_TRUE(ForEachItem(std::string_view("\x02\x05", 2), 0, 2, true, [](const Item&) {
-              }).Is(Code::kCorruption));
+  EXPECT_TRUE(CutPackedList(std::string_view("\x03\x05\x05", 3), 2, 1).status().Is(Code::kCorruption));
+  EXPECT_TRUE(CutPackedList(std::string_view("\x02\x05\x05", 3), 1, 2).status().Is(Code::kCorruption));
+  EXPECT_TRUE(ForEachItem(std::string_view("\x02\x05", 2), 0, 2, true, [](const Item&) {}).Is(Code::kCorruption));
 }
 
 // A chunk is cut where the bytes are halved, not the items, and neither half is ever empty.
 TEST(PackedListHalving, CutsNearestTheMiddleOfTheBytes) {
   const std::string large(5000, 'l');
-  const std::vector<std::vector<std::string_view>> cases = {
-      {large, "a"},      {"a", large},      {"a", large, "b"},
-      {"a", "b", large}, {large, "a", "b"}, {"a", "b", "c", "d"}};
+  const std::vector<std::vector<std::string_view>> cases = {{large, "a"},      {"a", large},      {"a", large, "b"},
+                                                            {"a", "b", large}, {large, "a", "b"}, {"a", "b", "c", "d"}};
   for (const auto& values : cases) {
     const EncodedItems items(values);
-    const auto halves = HalvePackedList(
-        ExtendPackedList(kEmptyPackedList, ListEnd::kTail, items, 0, values.size()));
+    const auto halves = HalvePackedList(ExtendPackedList(kEmptyPackedList, ListEnd::kTail, items, 0, values.size()));
     ASSERT_TRUE(halves.ok());
     const uint64_t left = PackedReader(halves->left).count();
     const uint64_t right = PackedReader(halves->right).count();

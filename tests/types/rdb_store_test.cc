@@ -88,8 +88,7 @@ class RdbStoreTest : public CollectionFixture {
     Run("hash", [&](Keyspace& keyspace, const Key& key) -> Status {
       Hash hash(keyspace, key);
       TRY(hash.Open());
-      for (int i = 0; i < fields; ++i)
-        TRY(hash.Set("field" + std::to_string(i), std::string(value_size, 'v')));
+      for (int i = 0; i < fields; ++i) TRY(hash.Set("field" + std::to_string(i), std::string(value_size, 'v')));
       return hash.Save();
     });
   }
@@ -105,8 +104,7 @@ class RdbStoreTest : public CollectionFixture {
     Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
       Zset zset(keyspace, key);
       TRY(zset.Open());
-      for (int i = 0; i < members; ++i)
-        TRY(zset.Add("m" + std::to_string(i), i % 7 - 3 + i / 1000.0, {}));
+      for (int i = 0; i < members; ++i) TRY(zset.Add("m" + std::to_string(i), i % 7 - 3 + i / 1000.0, {}));
       return zset.Save();
     });
   }
@@ -115,8 +113,7 @@ class RdbStoreTest : public CollectionFixture {
       List list(keyspace, key);
       TRY(list.Open());
       for (int i = 0; i < items; ++i) {
-        const std::string text =
-            i % 3 == 0 ? std::to_string(i) : std::string(size, static_cast<char>('a' + i % 26));
+        const std::string text = i % 3 == 0 ? std::to_string(i) : std::string(size, static_cast<char>('a' + i % 26));
         const std::string_view view = text;
         TRY(list.Push(ListEnd::kTail, {&view, 1}));
       }
@@ -139,8 +136,7 @@ class RdbStoreTest : public CollectionFixture {
       TRY(stream.Delete({1, 4}));
       StreamGroup group = StreamGroup::Create(stream, "group", {entries / 6, UINT64_MAX}, 7);
       for (uint64_t i = 1; i <= entries / 2; ++i) {
-        StreamConsumer* const consumer =
-            TRY(group.ConsumerOrNew(i % 2 == 0 ? "even" : "odd", 1000));
+        StreamConsumer* const consumer = TRY(group.ConsumerOrNew(i % 2 == 0 ? "even" : "odd", 1000));
         TRY(group.Assign(*consumer, {.id = {i / 3, i}, .delivered_ms = 500, .deliveries = i}));
       }
       group.Save();
@@ -212,9 +208,8 @@ class RdbStoreTest : public CollectionFixture {
 
 TEST_F(RdbStoreTest, Strings) {
   for (const std::string& text :
-       {std::string(), std::string("text"), std::string("-128"), std::string("32768"),
-        std::string("2147483648"), std::string("9223372036854775807"), std::string("007"),
-        std::string(100000, 'x'), std::string("\0\xff", 2)}) {
+       {std::string(), std::string("text"), std::string("-128"), std::string("32768"), std::string("2147483648"),
+        std::string("9223372036854775807"), std::string("007"), std::string(100000, 'x'), std::string("\0\xff", 2)}) {
     MakeString(text);
     ExpectRoundTrip("string", RdbType::kString);
     EXPECT_EQ(Read(Save("copy"))->items[0].ToString(), text);
@@ -383,8 +378,7 @@ TEST(DumpFooter, RefusesEveryChangedBit) {
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
     EXPECT_FALSE(StripDumpFooter(damaged)) << bit;
   }
-  for (size_t size = 0; size < payload.size(); ++size)
-    EXPECT_FALSE(StripDumpFooter(payload.substr(0, size))) << size;
+  for (size_t size = 0; size < payload.size(); ++size) EXPECT_FALSE(StripDumpFooter(payload.substr(0, size))) << size;
 }
 
 TEST(DumpFooter, OfANewerVersionIsRefused) {

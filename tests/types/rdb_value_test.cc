@@ -34,8 +34,7 @@ std::string Show(std::string_view payload) {
   size_t left = 0;
   const Result<RdbValue> value = Read(payload, &left);
   if (!value.ok()) return std::string(value.status().text());
-  static constexpr const char* kNames[] = {"none", "string", "list",  "set",
-                                           "zset", "hash",   "stream"};
+  static constexpr const char* kNames[] = {"none", "string", "list", "set", "zset", "hash", "stream"};
   std::string line = kNames[static_cast<int>(value->type)];
   if (value->was_packed) line += " packed";
   for (const Item& item : value->items.all()) line += " " + item.ToString();
@@ -49,8 +48,7 @@ std::string Show(std::string_view payload) {
 std::string ShowHex(std::string_view hex) { return Show(FromHex(hex)); }
 
 TEST(RdbValue, UnderstandsEveryEncoding) {
-  for (const CorpusPayload& payload : RdbCorpus())
-    EXPECT_EQ(Show(payload.bytes), payload.meaning) << payload.name;
+  for (const CorpusPayload& payload : RdbCorpus()) EXPECT_EQ(Show(payload.bytes), payload.meaning) << payload.name;
 }
 
 TEST(RdbValue, LengthsHaveFourForms) {
@@ -76,10 +74,8 @@ TEST(RdbValue, AllocatesNothingThatIsOnlyClaimed) {
   EXPECT_EQ(ShowHex("00 81 fffffffffffffff7"), "rdb: a text is too long");
   EXPECT_EQ(ShowHex("01 81 ffffffffffffffff 00"), "rdb: the payload is cut short");
   EXPECT_EQ(ShowHex("04 81 8000000000000001 00"), "rdb: the payload is cut short");
-  EXPECT_EQ(ShowHex("00 c3 05 80 7fffffff 00 61 e0 00 00"),
-            "rdb: a compressed text of an impossible size");
-  EXPECT_EQ(ShowHex("00 c3 05 80 00010000 00 61 e0 00 00"),
-            "rdb: a compressed text of an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 80 7fffffff 00 61 e0 00 00"), "rdb: a compressed text of an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 80 00010000 00 61 e0 00 00"), "rdb: a compressed text of an impossible size");
   EXPECT_EQ(ShowHex("00 c3 05 00 00 61 e0 00 00"), "rdb: a compressed text of an impossible size");
   EXPECT_EQ(ShowHex("00 c3 05 0b 00 61 e0 00 00"), "rdb: a compressed text does not unfold");
 }
@@ -103,8 +99,7 @@ TEST(RdbValue, CollectionsHaveElementsEachOnce) {
   EXPECT_EQ(ShowHex("02 02 01 61 01 61"), "rdb: an element is there twice");
   EXPECT_EQ(ShowHex("02 02 01 31 c0 01"), "rdb: an element is there twice");
   EXPECT_EQ(ShowHex("04 02 01 61 01 62 01 61 01 63"), "rdb: an element is there twice");
-  EXPECT_EQ(ShowHex("05 02 01 61 000000000000f03f 01 61 0000000000000040"),
-            "rdb: an element is there twice");
+  EXPECT_EQ(ShowHex("05 02 01 61 000000000000f03f 01 61 0000000000000040"), "rdb: an element is there twice");
   EXPECT_EQ(ShowHex("10 09 09000000 0100 01 01 ff"),
             "Hash listpack integrity check failed: rdb: a field without a value");
   EXPECT_EQ(ShowHex("11 09 09000000 0100 01 01 ff"),
@@ -132,8 +127,7 @@ TEST(RdbValue, TypesOfModulesAreUnknown) {
 TEST(RdbValue, NoPayloadGoesOnWhereItWasCut) {
   for (const CorpusPayload& payload : RdbCorpus()) {
     for (size_t size = 0; size < payload.bytes.size(); ++size) {
-      EXPECT_FALSE(Read(std::string_view(payload.bytes).substr(0, size)).ok())
-          << payload.name << " at " << size;
+      EXPECT_FALSE(Read(std::string_view(payload.bytes).substr(0, size)).ok()) << payload.name << " at " << size;
     }
   }
 }
@@ -145,24 +139,12 @@ std::string Damage(std::string bytes, const std::vector<CorpusPayload>& corpus, 
     const size_t size = 1 + random.Below(8);
     const std::string& other = corpus[random.Below(corpus.size())].bytes;
     switch (random.Below(6)) {
-      case 0:
-        bytes[at] = static_cast<char>(random.Next());
-        break;
-      case 1:
-        bytes[at] = static_cast<char>(bytes[at] ^ 1 << random.Below(8));
-        break;
-      case 2:
-        bytes[at] = static_cast<char>(random.Below(2) == 0 ? 0xff : 0x81);
-        break;
-      case 3:
-        bytes.erase(at, size);
-        break;
-      case 4:
-        bytes.insert(at, bytes.substr(at, size));
-        break;
-      default:
-        bytes.replace(at, size, other, random.Below(other.size()), size);
-        break;
+      case 0: bytes[at] = static_cast<char>(random.Next()); break;
+      case 1: bytes[at] = static_cast<char>(bytes[at] ^ 1 << random.Below(8)); break;
+      case 2: bytes[at] = static_cast<char>(random.Below(2) == 0 ? 0xff : 0x81); break;
+      case 3: bytes.erase(at, size); break;
+      case 4: bytes.insert(at, bytes.substr(at, size)); break;
+      default: bytes.replace(at, size, other, random.Below(other.size()), size); break;
     }
   }
   return bytes;

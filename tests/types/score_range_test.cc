@@ -68,8 +68,7 @@ TEST(LexRange, RefusesWhatHasNoSign) {
 TEST(LexRange, KnowsThatNothingIsInside) {
   const char* const kEmpty[][2] = {{"+", "-"},   {"+", "+"},   {"-", "-"}, {"[b", "[a"},
                                    {"(a", "[a"}, {"[a", "(a"}, {"[a", "-"}};
-  for (const auto& [min, max] : kEmpty)
-    EXPECT_TRUE(ParseLexRange(min, max)->IsEmpty()) << min << max;
+  for (const auto& [min, max] : kEmpty) EXPECT_TRUE(ParseLexRange(min, max)->IsEmpty()) << min << max;
   EXPECT_FALSE(ParseLexRange("[a", "[a")->IsEmpty());
   EXPECT_FALSE(ParseLexRange("(", "+")->IsEmpty());
 }

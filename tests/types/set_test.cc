@@ -224,8 +224,7 @@ TEST_F(SetTest, PopRanksTakesThoseAndNoOthers) {
 double ChiSquare(const std::map<std::string, int>& drawn, size_t members, int draws) {
   const double expected = static_cast<double>(draws) / static_cast<double>(members);
   double sum = static_cast<double>(members - drawn.size()) * expected;
-  for (const auto& [member, times] : drawn)
-    sum += (times - expected) * (times - expected) / expected;
+  for (const auto& [member, times] : drawn) sum += (times - expected) * (times - expected) / expected;
   return sum;
 }
 
@@ -252,8 +251,7 @@ TEST(SampleRanks, AreDistinctAscendingAndUniform) {
     for (int round = 0; round < rounds; ++round) {
       const std::vector<uint64_t> ranks = SampleRanks(200, count, random);
       ASSERT_EQ(ranks.size(), count);
-      ASSERT_TRUE(std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) ==
-                  ranks.end());
+      ASSERT_TRUE(std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end());
       ASSERT_LT(ranks.back(), 200u);
       for (const uint64_t rank : ranks) ++drawn[std::to_string(rank)];
     }
@@ -264,8 +262,7 @@ TEST(SampleRanks, AreDistinctAscendingAndUniform) {
 
 // What the operations answer does not depend on how the sets are stored.
 TEST_F(SetTest, AlgebraIsThatOfSetsInEveryForm) {
-  const std::vector<Members> pools = {Numbered("", 30), Numbered("", 900), Numbered("m", 30),
-                                      Numbered("m", 900)};
+  const std::vector<Members> pools = {Numbered("", 30), Numbered("", 900), Numbered("m", 30), Numbered("m", 900)};
   for (int round = 0; round < 60; ++round) {
     std::vector<std::set<std::string>> models(3);
     for (int i = 0; i < 3; ++i) {
@@ -292,11 +289,10 @@ TEST_F(SetTest, AlgebraIsThatOfSetsInEveryForm) {
         EXPECT_TRUE(intersected.insert(std::string(member)).second);
         return true;
       }));
-      return SubtractSets(sets[0], std::span(sets).subspan(1),
-                          [&](std::string_view member) -> Result<bool> {
-                            EXPECT_TRUE(subtracted.insert(std::string(member)).second);
-                            return true;
-                          });
+      return SubtractSets(sets[0], std::span(sets).subspan(1), [&](std::string_view member) -> Result<bool> {
+        EXPECT_TRUE(subtracted.insert(std::string(member)).second);
+        return true;
+      });
     });
     EXPECT_EQ(intersected, common) << "round " << round;
     EXPECT_EQ(subtracted, difference) << "round " << round;
@@ -315,9 +311,7 @@ TEST_F(SetTest, CorruptRecordsAreErrors) {
     });
     return code;
   };
-  const auto bytes = [](std::initializer_list<int> values) {
-    return std::string(values.begin(), values.end());
-  };
+  const auto bytes = [](std::initializer_list<int> values) { return std::string(values.begin(), values.end()); };
   WriteRaw("short", Type::kSet, Encoding::kPacked, bytes({2, 2, 'a'}));
   WriteRaw("none", Type::kSet, Encoding::kPacked, bytes({0}));
   WriteRaw("few", Type::kSet, Encoding::kIntegers, bytes({3, 2, 0}));
@@ -335,8 +329,7 @@ TEST_F(SetTest, BehavesLikeASet) {
   std::set<std::string> model;
   for (int step = 0; step < 4000; ++step) {
     const uint64_t number = random_.Below(20 + static_cast<uint64_t>(step) / 20);
-    const std::string member =
-        step > 1500 && number % 3 == 0 ? "m" + std::to_string(number) : std::to_string(number);
+    const std::string member = step > 1500 && number % 3 == 0 ? "m" + std::to_string(number) : std::to_string(number);
     if (random_.Below(5) < 3) {
       EXPECT_EQ(Add("s", {member}), model.insert(member).second ? 1 : 0);
     } else {

@@ -146,8 +146,8 @@ class StreamTest : public CollectionFixture {
 
 TEST_F(StreamTest, RangesAcrossChunks) {
   Add(1, 500);
-  for (const auto& [from, to] : {std::pair<uint64_t, uint64_t>{0, 1000}, {1, 1}, {100, 101},
-                                 {250, 499}, {500, 500}, {501, 600}}) {
+  for (const auto& [from, to] :
+       {std::pair<uint64_t, uint64_t>{0, 1000}, {1, 1}, {100, 101}, {250, 499}, {500, 500}, {501, 600}}) {
     ExpectRange(from, to);
   }
 }
@@ -260,9 +260,8 @@ TEST_F(StreamTest, PendingEntriesChangeHands) {
     return Ok();
   });
   With([&](Stream& stream) -> Status {
-    Cursor left = stream.txn().Scan(
-        MakeCollectionStart(Space::kScores, stream.rows().id, stream.rows().stripe),
-        MakeCollectionEnd(Space::kScores, stream.rows().id, stream.rows().stripe));
+    Cursor left = stream.txn().Scan(MakeCollectionStart(Space::kScores, stream.rows().id, stream.rows().stripe),
+                                    MakeCollectionEnd(Space::kScores, stream.rows().id, stream.rows().stripe));
     EXPECT_FALSE(left.Valid());
     return left.TakeStatus();
   });

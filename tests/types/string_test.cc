@@ -46,8 +46,7 @@ class StringTest : public StoreFixture {
   }
   std::string EncodingName() {
     std::string name;
-    WithKey(
-        [&](Keyspace&, const Key&, const KeyEntry& entry) { name = StringEncodingName(entry); });
+    WithKey([&](Keyspace&, const Key&, const KeyEntry& entry) { name = StringEncodingName(entry); });
     return name;
   }
 

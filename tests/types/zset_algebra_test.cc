@@ -72,11 +72,10 @@ class ZsetAlgebraTest : public StoreFixture {
 
   Scores Inter(std::vector<ZsetSource> sources, Aggregate aggregate) {
     Scores scores;
-    EXPECT_TRUE(
-        IntersectZsets(std::move(sources), aggregate, [&](std::string_view member, double score) {
-          scores[std::string(member)] = score;
-          return true;
-        }).ok());
+    EXPECT_TRUE(IntersectZsets(std::move(sources), aggregate, [&](std::string_view member, double score) {
+                  scores[std::string(member)] = score;
+                  return true;
+                }).ok());
     return scores;
   }
 
@@ -88,10 +87,8 @@ class ZsetAlgebraTest : public StoreFixture {
 TEST_F(ZsetAlgebraTest, CombinesScores) {
   AddZset("z1", {{"a", 1}, {"b", 2}, {"c", 3}});
   AddZset("z2", {{"b", 10}, {"c", -20}, {"d", 30}});
-  EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)),
-            (Scores{{"a", 1}, {"b", 12}, {"c", -17}, {"d", 30}}));
-  EXPECT_EQ(AsMap(UniteZsets(Sources({2, 3}), Aggregate::kMax)),
-            (Scores{{"a", 2}, {"b", 30}, {"c", 6}, {"d", 90}}));
+  EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)), (Scores{{"a", 1}, {"b", 12}, {"c", -17}, {"d", 30}}));
+  EXPECT_EQ(AsMap(UniteZsets(Sources({2, 3}), Aggregate::kMax)), (Scores{{"a", 2}, {"b", 30}, {"c", 6}, {"d", 90}}));
   EXPECT_EQ(Inter(Sources(), Aggregate::kMin), (Scores{{"b", 2}, {"c", -20}}));
   EXPECT_EQ(AsMap(SubtractZsets(Sources())), (Scores{{"a", 1}}));
 }
@@ -101,8 +98,7 @@ TEST_F(ZsetAlgebraTest, TakesSetsToo) {
   AddZset("z", {{"a", 5}, {"7", 6}});
   AddSet("integers", {"7", "8"});
   AddSet("texts", {"a", "7"});
-  EXPECT_EQ(AsMap(UniteZsets(Sources({1, 2, 4}), Aggregate::kSum)),
-            (Scores{{"a", 9}, {"7", 12}, {"8", 2}}));
+  EXPECT_EQ(AsMap(UniteZsets(Sources({1, 2, 4}), Aggregate::kSum)), (Scores{{"a", 9}, {"7", 12}, {"8", 2}}));
   EXPECT_EQ(Inter(Sources(), Aggregate::kSum), (Scores{{"7", 8}}));
 }
 
@@ -111,8 +107,7 @@ TEST_F(ZsetAlgebraTest, MakesNumbersOfNan) {
   AddZset("z1", {{"a", kInfinity}, {"b", kInfinity}});
   AddZset("z2", {{"a", -kInfinity}});
   EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)), (Scores{{"a", 0}, {"b", kInfinity}}));
-  EXPECT_EQ(AsMap(UniteZsets(Sources({0, 1}), Aggregate::kSum)),
-            (Scores{{"a", -kInfinity}, {"b", 0}}));
+  EXPECT_EQ(AsMap(UniteZsets(Sources({0, 1}), Aggregate::kSum)), (Scores{{"a", -kInfinity}, {"b", 0}}));
 }
 
 TEST_F(ZsetAlgebraTest, MissingKeysAreEmpty) {

@@ -55,10 +55,8 @@ class Model {
     }
     int64_t skip = range.offset;
     for (const auto& [member, score] : all) {
-      const bool inside =
-          range.by == By::kScore
-              ? range.scores.ReachesMin(score) && range.scores.ReachesMax(score)
-              : range.members.ReachesMin(member) && range.members.ReachesMax(member);
+      const bool inside = range.by == By::kScore ? range.scores.ReachesMin(score) && range.scores.ReachesMax(score)
+                                                 : range.members.ReachesMin(member) && range.members.ReachesMax(member);
       if (!inside || skip-- > 0) continue;
       if (range.limit >= 0 && static_cast<int64_t>(found.size()) >= range.limit) break;
       found.emplace_back(member, score);
@@ -138,8 +136,7 @@ double RandomScore(Random& random) {
 
 std::string RandomMember(Random& random) {
   constexpr std::string_view kPrefixes[] = {"", "m", "10", "\xff", "-"};
-  return std::string(kPrefixes[random.Below(std::size(kPrefixes))]) +
-         std::to_string(random.Below(40));
+  return std::string(kPrefixes[random.Below(std::size(kPrefixes))]) + std::to_string(random.Below(40));
 }
 
 ZsetRange RandomRange(Random& random) {
@@ -148,8 +145,7 @@ ZsetRange RandomRange(Random& random) {
   range.reverse = random.Below(2) == 0;
   range.first_rank = static_cast<int64_t>(random.Below(120)) - 60;
   range.last_rank = static_cast<int64_t>(random.Below(120)) - 60;
-  range.scores = {RandomScore(random), RandomScore(random), random.Below(2) == 0,
-                  random.Below(2) == 0};
+  range.scores = {RandomScore(random), RandomScore(random), random.Below(2) == 0, random.Below(2) == 0};
   if (random.Below(2) == 0) range.offset = static_cast<int64_t>(random.Below(100));
   if (random.Below(2) == 0) range.limit = static_cast<int64_t>(random.Below(50));
   return range;
@@ -221,8 +217,7 @@ TEST_P(ZsetTest, FollowsTheModel) {
       EXPECT_EQ(ranked->has_value(), model.scores.contains(member));
       if (!ranked->has_value()) return;
       const auto rank = static_cast<int64_t>((*ranked)->rank);
-      const Elements at =
-          model.Range({.first_rank = rank, .last_rank = rank, .reverse = range.reverse});
+      const Elements at = model.Range({.first_rank = rank, .last_rank = rank, .reverse = range.reverse});
       ASSERT_EQ(at.size(), 1u);
       EXPECT_EQ(at[0], std::make_pair(member, (*ranked)->score));
     });
@@ -238,16 +233,13 @@ TEST_P(ZsetTest, WalksByMember) {
   }
   Fill(model.Sorted());
   const std::vector<LexBound> bounds = {
-      {LexBound::Kind::kLowest, ""},     {LexBound::Kind::kHighest, ""},
-      {LexBound::Kind::kInclusive, ""},  {LexBound::Kind::kExclusive, ""},
-      {LexBound::Kind::kInclusive, "1"}, {LexBound::Kind::kExclusive, "1"},
-      {LexBound::Kind::kInclusive, "a"}, {LexBound::Kind::kExclusive, "aa"},
-      {LexBound::Kind::kInclusive, "zz"}};
+      {LexBound::Kind::kLowest, ""},     {LexBound::Kind::kHighest, ""},     {LexBound::Kind::kInclusive, ""},
+      {LexBound::Kind::kExclusive, ""},  {LexBound::Kind::kInclusive, "1"},  {LexBound::Kind::kExclusive, "1"},
+      {LexBound::Kind::kInclusive, "a"}, {LexBound::Kind::kExclusive, "aa"}, {LexBound::Kind::kInclusive, "zz"}};
   for (const LexBound& min : bounds) {
     for (const LexBound& max : bounds) {
       for (const bool reverse : {false, true}) {
-        const ZsetRange range{
-            .by = By::kLex, .members = {min, max}, .reverse = reverse, .offset = 1, .limit = 5};
+        const ZsetRange range{.by = By::kLex, .members = {min, max}, .reverse = reverse, .offset = 1, .limit = 5};
         EXPECT_EQ(Range(range), model.Range(range));
       }
       const ZsetRange all{.by = By::kLex, .members = {min, max}};
@@ -373,10 +365,10 @@ TEST_P(ZsetTest, PicksByRank) {
   Elements picked;
   Read([&](Zset& zset) {
     ASSERT_TRUE(zset.ForEachRank({2, 0, 2},
-                          [&](std::string_view member, double score) {
-                            picked.emplace_back(member, score);
-                            return true;
-                          })
+                                 [&](std::string_view member, double score) {
+                                   picked.emplace_back(member, score);
+                                   return true;
+                                 })
                     .ok());
   });
   EXPECT_EQ(picked, (Elements{{"c", 3}, {"a", 1}, {"c", 3}}));
@@ -397,8 +389,7 @@ TEST_P(ZsetTest, ReachesDeepOffsets) {
                                  .offset = offset,
                                  .limit = limit};
         EXPECT_EQ(Range(by_score), model.Range(by_score)) << offset << " " << limit;
-        const ZsetRange by_rank{
-            .first_rank = offset, .last_rank = offset + limit, .reverse = reverse};
+        const ZsetRange by_rank{.first_rank = offset, .last_rank = offset + limit, .reverse = reverse};
         EXPECT_EQ(Range(by_rank), model.Range(by_rank)) << offset << " " << limit;
       }
     }
