@@ -51,7 +51,12 @@ Status Engine::Open(const FilterOf& filter_of, std::shared_ptr<rocksdb::EventLis
     descriptors.emplace_back(kNames[i], family);
   }
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
+  rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
+  if (opened.IsIOError()) {
+    // A full disk has no room to flush the rows that the log holds, but it may have a few KB for a new manifest.
+    db_options.avoid_flush_during_recovery = true;
+    opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
+  }
   if (!opened.ok()) return Status::Io("cannot open the data in " + options_.dir + ": " + opened.ToString());
   db_.reset(db);
   db_->GetEnv()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);

@@ -125,3 +125,18 @@ def test_a_server_ends_while_its_disk_is_broken(faults):
         faults.disarm()
         server.start()
         assert server.client().keys() == [b"before"]
+
+
+def test_a_full_disk_opens_without_room_to_flush_what_the_log_holds(faults):
+    with Server(command=faults.command()) as server:
+        server.client().set("before", "v")
+        server.kill9()
+        faults.arm("write", errno.ENOSPC, count=10**9, path="*.sst")
+        server.start()
+        client = server.client()
+        assert client.get("before") == b"v"
+        faults.disarm()
+        assert client.execute_command("COMPACT")
+        wait_until(lambda: set_one(client, "after"), "a write")
+        server.restart("kill9")
+        assert sorted(server.client().keys()) == [b"after", b"before"]
