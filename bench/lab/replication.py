@@ -94,7 +94,7 @@ class Reader:
             return
 
 
-class Follower:
+class PrimaryLink:
     """A server that follows another, for as long as the `with` block runs."""
 
     def __init__(self, kind: Kind, primary: Server):
@@ -125,7 +125,7 @@ def measure_throughput(kind: Kind, case: str, depth: int, options) -> dict:
             "-n", str(requests)]
     with kind.start() as primary:
         follower = {"alone": lambda: None, "reader": lambda: Reader(primary),
-                    "replica": lambda: Follower(kind, primary)}[case]()
+                    "replica": lambda: PrimaryLink(kind, primary)}[case]()
         try:
             pids = [primary.process.pid] + ([follower.pid] if follower and follower.pid else [])
             wait_until_quiet(pids)
@@ -191,7 +191,7 @@ class Writers:
 def measure_lag(kind: Kind, options) -> dict:
     """Writes at a fixed rate and looks how old the replica's newest is."""
     lags = []
-    with kind.start() as primary, Follower(kind, primary) as follower:
+    with kind.start() as primary, PrimaryLink(kind, primary) as follower:
         pids = [primary.process.pid, follower.pid]
         with Connection(primary.port) as here, Connection(follower.server.port) as there, \
                 Writers(primary.port, options.rate) as writers:
@@ -214,7 +214,7 @@ def measure_lag(kind: Kind, options) -> dict:
 def measure_single_writes(kind: Kind) -> dict:
     """The time until an idle replica, which is asked for it again and again, shows a single write."""
     taken = []
-    with kind.start() as primary, Follower(kind, primary) as follower:
+    with kind.start() as primary, PrimaryLink(kind, primary) as follower:
         wait_until_quiet([primary.process.pid, follower.pid])
         with Connection(primary.port) as here, Connection(follower.server.port) as there:
             for number in range(SINGLE_WRITES):

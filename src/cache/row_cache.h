@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/spread_counter.h"
+#include "base/sharded_counter.h"
 #include "cache/row_queue.h"
 #include "cache/row_ref.h"
 #include "cache/row_table.h"
@@ -141,8 +141,8 @@ class RowCache {
   const int64_t created_s_;
   bool is_disowned_ = false;
   std::atomic<bool> counts_uses_{false};
-  SpreadCounter hits_;
-  SpreadCounter misses_;
+  ShardedCounter hits_;
+  ShardedCounter misses_;
 };
 
 }  // namespace cairn

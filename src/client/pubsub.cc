@@ -11,8 +11,8 @@ namespace {
 // A message as RESP, in the protocols that are asked for.
 class Message {
  public:
-  Message(std::string_view type, std::string_view pattern, const Announcement& announcement)
-      : type_(type), pattern_(pattern), announcement_(announcement) {}
+  Message(std::string_view type, std::string_view pattern, const Notification& notification)
+      : type_(type), pattern_(pattern), announcement_(notification) {}
 
   const std::string& In(int protocol) {
     std::string& text = texts_[protocol == 3];
@@ -32,7 +32,7 @@ class Message {
 
   const std::string_view type_;
   const std::string_view pattern_;
-  const Announcement& announcement_;
+  const Notification& announcement_;
   std::string texts_[2];
 };
 
@@ -95,25 +95,25 @@ int64_t PubSub::CountReceivers(ChannelKind kind, std::string_view channel) const
   return static_cast<int64_t>(count);
 }
 
-void PubSub::DeliverOne(const Announcement& announcement) {
-  const bool is_shard = announcement.kind == AnnouncementKind::kShardMessage;
+void PubSub::DeliverOne(const Notification& notification) {
+  const bool is_shard = notification.kind == NotificationKind::kShardMessage;
   const ChannelKind kind = is_shard ? ChannelKind::kShard : ChannelKind::kChannel;
-  const auto found = Of(kind).find(announcement.channel);
+  const auto found = Of(kind).find(notification.channel);
   if (found != Of(kind).end()) {
-    PushToAll(found->second, Message(is_shard ? "smessage" : "message", {}, announcement));
+    PushToAll(found->second, Message(is_shard ? "smessage" : "message", {}, notification));
   }
   if (is_shard) return;
   for (const auto& [pattern, sessions] : Of(ChannelKind::kPattern)) {
-    if (GlobMatches(pattern, announcement.channel)) PushToAll(sessions, Message("pmessage", pattern, announcement));
+    if (GlobMatches(pattern, notification.channel)) PushToAll(sessions, Message("pmessage", pattern, notification));
   }
 }
 
-void PubSub::Deliver(std::span<const Announcement> announcements) {
+void PubSub::Deliver(std::span<const Notification> notifications) {
   const std::lock_guard lock(mutex_);
-  for (const Announcement& announcement : announcements) {
+  for (const Notification& notification : notifications) {
     const bool is_message =
-        announcement.kind == AnnouncementKind::kMessage || announcement.kind == AnnouncementKind::kShardMessage;
-    if (is_message) DeliverOne(announcement);  // the others are for client/tracking.h
+        notification.kind == NotificationKind::kMessage || notification.kind == NotificationKind::kShardMessage;
+    if (is_message) DeliverOne(notification);  // the others are for client/tracking.h
   }
 }
 

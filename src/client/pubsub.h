@@ -44,7 +44,7 @@ class PubSub {
   // How many would get a message; one that listens to the channel and to a pattern gets it twice. `kind` is
   // kChannel, which patterns match too, or kShard.
   int64_t CountReceivers(ChannelKind kind, std::string_view channel) const;
-  void Deliver(std::span<const Announcement> announcements);
+  void Deliver(std::span<const Notification> notifications);
 
   // Channels or patterns that somebody listens to.
   int64_t Count(ChannelKind kind) const;
@@ -61,7 +61,7 @@ class PubSub {
 
   const Index& Of(ChannelKind kind) const { return indexes_[static_cast<size_t>(kind)]; }
   void Remove(ChannelKind kind, const std::string& name, ClientSession& session);
-  void DeliverOne(const Announcement& announcement);
+  void DeliverOne(const Notification& notification);
 
   mutable std::mutex mutex_;
   Index indexes_[kChannelKinds];

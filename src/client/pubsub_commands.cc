@@ -38,7 +38,7 @@ void Confirm(CommandContext& ctx, Reply& reply, ChannelKind kind, const std::str
 
 // A message the client published earlier in this tick is still to come; it belongs before the change.
 Status AwaitOwnMessages(CommandContext& ctx) {
-  const bool waits = ctx.txn().command().lane() == Lane::kFast && !ctx.txn().announcements().empty();
+  const bool waits = ctx.txn().command().lane() == Lane::kFast && !ctx.txn().notifications().empty();
   return waits ? Status::WouldWait() : Ok();
 }
 
@@ -82,10 +82,10 @@ Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) 
   const int64_t receivers = pubsub.CountReceivers(kind, channel);
   if (receivers > 0) {
     const bool is_shard = kind == ChannelKind::kShard;
-    ctx.txn().announcements().Add({is_shard ? AnnouncementKind::kShardMessage : AnnouncementKind::kMessage,
+    ctx.txn().notifications().Add({is_shard ? NotificationKind::kShardMessage : NotificationKind::kMessage,
                                    std::string(channel), std::string(message)});
   }
-  ctx.Effect(args.all());
+  ctx.Replicate(args.all());
   reply.Integer(receivers);
   return Ok();
 }

@@ -117,33 +117,33 @@ void Tracking::MakeRoom(uint64_t keys) {
 
 // ---- what has changed
 
-void Tracking::Deliver(std::span<const Announcement> announcements) {
+void Tracking::Deliver(std::span<const Notification> notifications) {
   const std::lock_guard lock(mutex_);
   if (trackers_.empty()) return;
   std::map<std::string_view, Changes> by_prefix;
-  for (size_t i = 0; i < announcements.size(); ++i) {
-    const Announcement& one = announcements[i];
-    if (one.kind == AnnouncementKind::kAllChanged) TellAll();
-    if (one.kind != AnnouncementKind::kKeyChanged) continue;
+  for (size_t i = 0; i < notifications.size(); ++i) {
+    const Notification& one = notifications[i];
+    if (one.kind == NotificationKind::kAllChanged) TellAll();
+    if (one.kind != NotificationKind::kKeyChanged) continue;
     const std::string& key = one.channel;
     for (const auto& [prefix, clients] : prefixes_) {
       if (key.starts_with(prefix)) by_prefix[prefix][key] = one.source;
     }
     const auto readers = readers_.find(key);
-    if (readers != readers_.end()) TellReaders(readers, one.source, announcements.subspan(i + 1));
+    if (readers != readers_.end()) TellReaders(readers, one.source, notifications.subspan(i + 1));
   }
   if (!by_prefix.empty()) Broadcast(by_prefix);
 }
 
 // Those who have read the key again since, on the same tick, have seen the change and are still to be remembered.
-void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span<const Announcement> later) {
+void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later) {
   const std::string& key = readers->first;
   const std::string_view keys[] = {key};
   const std::string what = KeyArray(keys);
   std::vector<uint64_t> kept;
   for (const uint64_t id : readers->second) {
-    const bool has_seen = std::any_of(later.begin(), later.end(), [&](const Announcement& one) {
-      return one.kind == AnnouncementKind::kKeyRead && one.source == id && one.channel == key;
+    const bool has_seen = std::any_of(later.begin(), later.end(), [&](const Notification& one) {
+      return one.kind == NotificationKind::kKeyRead && one.source == id && one.channel == key;
     });
     if (has_seen) {
       kept.push_back(id);

@@ -64,8 +64,8 @@ class Tracking {
   // What they may take, in bytes.
   void SetMostBytes(uint64_t most_bytes);
 
-  // Tells of what changed among the announcements of a tick that is committed.
-  void Deliver(std::span<const Announcement> announcements);
+  // Tells of what changed among the notifications of a tick that is committed.
+  void Deliver(std::span<const Notification> notifications);
 
   struct Totals {
     uint64_t clients = 0;
@@ -87,7 +87,7 @@ class Tracking {
   // The keys that changed below a prefix, each with the client that changed it last.
   using Changes = std::map<std::string_view, uint64_t>;
 
-  void TellReaders(Readers::iterator readers, uint64_t source, std::span<const Announcement> later);
+  void TellReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later);
   void TellAll();
   void Broadcast(const std::map<std::string_view, Changes>& by_prefix);
   void Send(const Tracker& tracker, std::string_view what);

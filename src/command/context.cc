@@ -5,12 +5,13 @@ namespace cairn {
 
 void CommandContext::TellOthers(int db, EventClass of, std::string_view event, std::string_view key) {
   if (WantsEvent(txn_, of)) AnnounceEvent(txn_, db, event, key);
-  if (!(txn_.effects().interest() & kInterestInKeys)) return;
-  txn_.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key), {}, session_.id()});
+  if (!(txn_.replicated_commands().interest() & kInterestInKeys)) return;
+  txn_.notifications().Add({NotificationKind::kKeyChanged, std::string(key), {}, session_.id()});
 }
 
 void CommandContext::TellFlushed() {
-  if (txn_.effects().interest() & kInterestInKeys) txn_.announcements().Add({AnnouncementKind::kAllChanged, {}, {}});
+  if (txn_.replicated_commands().interest() & kInterestInKeys)
+    txn_.notifications().Add({NotificationKind::kAllChanged, {}, {}});
 }
 
 // Before the command looks at its keys, so that no change falls between the look and this.
@@ -21,9 +22,9 @@ void CommandContext::RememberReads(std::span<const std::string_view> argv) {
   for (const uint32_t position : positions) keys.push_back(argv[position]);
   session_.RememberReads(keys);
   // What this transaction has changed so far the client sees, so it need not be told of that.
-  if (txn_.announcements().empty()) return;
+  if (txn_.notifications().empty()) return;
   for (const std::string_view key : keys) {
-    txn_.announcements().Add({AnnouncementKind::kKeyRead, std::string(key), {}, session_.id()});
+    txn_.notifications().Add({NotificationKind::kKeyRead, std::string(key), {}, session_.id()});
   }
 }
 
@@ -34,7 +35,7 @@ Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, R
   TRY(ctx.command_.row().run(ctx, args, reply));
   if (ctx.changes_ > 0) {
     ctx.txn_.command().CountChanges(ctx.changes_);
-    if (ctx.wants_effects() && !ctx.has_own_effects_) ctx.txn_.effects().Add(ctx.session_.db, argv);
+    if (ctx.is_replicated() && !ctx.has_own_effects_) ctx.txn_.replicated_commands().Add(ctx.session_.db, argv);
   }
   return ctx.txn_.command().TakeRefusal();
 }

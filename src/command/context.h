@@ -71,7 +71,7 @@ class CommandContext {
   // The event alone, in the selected database or in database `db`.
   void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
   void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
-    if (txn_.effects().interest() & (of | kInterestInKeys)) [[unlikely]]
+    if (txn_.replicated_commands().interest() & (of | kInterestInKeys)) [[unlikely]]
       TellOthers(db, of, event, key);
   }
   // Databases were emptied.
@@ -91,18 +91,18 @@ class CommandContext {
   }
   void CountChanges(uint64_t changes) { changes_ += changes; }
   // What a replica is to do for it. Without any, a command that counts changes is told of in its own words.
-  void Effect(std::span<const std::string_view> argv) {
+  void Replicate(std::span<const std::string_view> argv) {
     has_own_effects_ = true;
-    if (wants_effects()) txn_.effects().Add(session_.db, argv);
+    if (is_replicated()) txn_.replicated_commands().Add(session_.db, argv);
   }
-  void Effect(std::initializer_list<std::string_view> argv) { Effect(std::span(argv.begin(), argv.size())); }
+  void Replicate(std::initializer_list<std::string_view> argv) { Replicate(std::span(argv.begin(), argv.size())); }
   // Changes that a replica comes to by itself.
-  void TellNoEffect() { has_own_effects_ = true; }
+  void ReplicateNothing() { has_own_effects_ = true; }
   // "DEL", or "UNLINK" where the configuration has it so: kUnlinksDeleted, kUnlinksExpired.
   std::string_view DeletionFor(InterestMask unlinks) const {
-    return txn_.effects().interest() & unlinks ? "UNLINK" : "DEL";
+    return txn_.replicated_commands().interest() & unlinks ? "UNLINK" : "DEL";
   }
-  bool wants_effects() const { return txn_.effects().interest() & kInterestInEffects; }
+  bool is_replicated() const { return txn_.replicated_commands().interest() & kInterestInReplication; }
 
   // The same surroundings for another command: EXEC running its queue.
   CommandContext For(const Command& command) {

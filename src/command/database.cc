@@ -46,7 +46,7 @@ Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
   TRY(Empty(ctx, ctx.keys().db()));
   ctx.TellFlushed();
-  ctx.Effect(args.all());  // also when nothing was there
+  ctx.Replicate(args.all());  // also when nothing was there
   reply.Ok();
   return Ok();
 }
@@ -56,7 +56,7 @@ Status FlushAll(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
   for (int db = 0; db < ctx.txn().store().databases().size(); ++db) TRY(Empty(ctx, db));
   ctx.TellFlushed();
-  ctx.Effect(args.all());
+  ctx.Replicate(args.all());
   reply.Ok();
   return Ok();
 }

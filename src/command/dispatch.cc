@@ -239,7 +239,7 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
 // writes. Where they stay, that they were missed is all there is to tell. False when it would have to wait: someone
 // else, most likely active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
-  const std::vector<StaleKey> found = worker.txn.effects().TakeStaleKeys();
+  const std::vector<StaleKey> found = worker.txn.replicated_commands().TakeStaleKeys();
   if (found.empty()) return true;
   const bool keeps = conditions_.Has(kPausesExpiry) || !worker.txn.store().recovery().writable() ||
                      (conditions_.Has(kKeepsExpired) && !command.Has(kWrite));
@@ -292,7 +292,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
     // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
-    outcome.is_uncommitted = worker.txn.command().saw_uncommitted() || worker.txn.announcements().has_new();
+    outcome.is_uncommitted = worker.txn.command().saw_uncommitted() || worker.txn.notifications().has_new();
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
     if (reads_only && !ExpireFound(worker, *call.command)) {
       reply.Rewind();
@@ -323,7 +323,7 @@ Status Dispatcher::Apply(CommandWorker& worker, Session& session, const Command*
     session.db = db;
     return status;
   }
-  (void)worker.txn.effects().TakeStaleKeys();
+  (void)worker.txn.replicated_commands().TakeStaleKeys();
   if (call.command->Has(kRunsQueue)) {
     if (session.multi.ran) ran = std::move(session.multi.queue);
     session.multi = MultiState();

@@ -106,12 +106,12 @@ Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
 
 // Replicas are told at which moment the key expires.
 void TellMoment(CommandContext& ctx, const Args& args, int64_t expire_ms) {
-  if (!ctx.wants_effects()) return;
+  if (!ctx.is_replicated()) return;
   const std::string moment = std::to_string(expire_ms);
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   words[2] = moment;
   words.push_back("ABSTTL");
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 // RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]
@@ -129,7 +129,7 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   if (expire_ms != kNoExpiry && ctx.txn().command().HasPassed(expire_ms)) {
     if (entry.exists()) {
       ctx.Changed(kGenericEvent, "del", key.bytes());
-      ctx.Effect({"DEL", key.bytes()});
+      ctx.Replicate({"DEL", key.bytes()});
     }
     TRY(keys.Remove(key, entry));
   } else {

@@ -72,12 +72,12 @@ Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit u
 
 // Replicas are told the moment that is meant, and the conditions as they were.
 void TellMoment(CommandContext& ctx, const Args& args, int64_t when) {
-  if (!ctx.wants_effects()) return;
+  if (!ctx.is_replicated()) return;
   const std::string moment = std::to_string(when);
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   words[0] = "PEXPIREAT";
   words[2] = moment;
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
@@ -94,7 +94,7 @@ Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Ori
   if (ctx.txn().command().HasPassed(when)) {
     TRY(keys.Remove(key, entry));
     ctx.Changed(kGenericEvent, "del", key.bytes());
-    ctx.Effect({ctx.DeletionFor(kUnlinksExpired), key.bytes()});
+    ctx.Replicate({ctx.DeletionFor(kUnlinksExpired), key.bytes()});
   } else {
     TRY(keys.SetExpiry(key, entry, when));
     ctx.Changed(kGenericEvent, "expire", key.bytes());

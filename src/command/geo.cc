@@ -45,13 +45,13 @@ struct NamedScore {
 
 // Replicas are told a ZADD of the same options: the scores need not be computed again.
 void TellScores(CommandContext& ctx, const Args& args, const std::vector<NamedScore>& places) {
-  if (!ctx.wants_effects()) return;
+  if (!ctx.is_replicated()) return;
   std::vector<std::string> scores;
   for (const NamedScore& place : places) scores.push_back(std::to_string(static_cast<int64_t>(place.score)));
   std::vector<std::string_view> words(args.all().begin(), args.all().end() - static_cast<ptrdiff_t>(3 * places.size()));
   words[0] = "ZADD";
   for (size_t i = 0; i < places.size(); ++i) words.insert(words.end(), {scores[i], places[i].member});
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 // GEOADD key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]

@@ -196,9 +196,9 @@ Status HIncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   ctx.Changed(kHashEvent, "hincrbyfloat", key.bytes());
   // Another machine may add otherwise.
   if (hash.has_deadlines()) {
-    ctx.Effect({"HSETEX", key.bytes(), "KEEPTTL", "FIELDS", "1", field, text});
+    ctx.Replicate({"HSETEX", key.bytes(), "KEEPTTL", "FIELDS", "1", field, text});
   } else {
-    ctx.Effect({"HSET", key.bytes(), field, text});
+    ctx.Replicate({"HSET", key.bytes(), field, text});
   }
   reply.Bulk(text);
   return Ok();

@@ -76,14 +76,14 @@ Result<std::span<const std::string_view>> ParseFields(Args& args, std::string_vi
 using FieldList = std::vector<std::string_view>;
 
 // "<command> key [word] FIELDS n field ..." as a replica is to run it.
-void TellEffect(CommandContext& ctx, std::initializer_list<std::string_view> head,
-                std::span<const std::string_view> fields, size_t per_field = 1) {
+void Replicate(CommandContext& ctx, std::initializer_list<std::string_view> head,
+               std::span<const std::string_view> fields, size_t per_field = 1) {
   std::vector<std::string_view> words(head);
   std::string count;
   AppendInt64(count, static_cast<int64_t>(fields.size() / per_field));
   words.insert(words.end(), {"FIELDS", count});
   words.insert(words.end(), fields.begin(), fields.end());
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 // What became of the fields that a command gave a time to.
@@ -95,17 +95,17 @@ struct Expired {
     if (set.empty() && deleted.empty()) return;
     ctx.Tell(kHashEvent, deleted.empty() ? "hexpire" : "hdel", key);
     if (is_empty) ctx.Tell(kGenericEvent, "del", key);
-    if (!ctx.wants_effects()) return;
+    if (!ctx.is_replicated()) return;
     TellDeletion(ctx, key);
     std::string when;
     AppendInt64(when, when_ms);
-    if (!set.empty()) TellEffect(ctx, {"HPEXPIREAT", key, when}, set);
+    if (!set.empty()) Replicate(ctx, {"HPEXPIREAT", key, when}, set);
   }
   void TellDeletion(CommandContext& ctx, std::string_view key) const {
     if (deleted.empty()) return;
     FieldList words = {"HDEL", key};
     words.insert(words.end(), deleted.begin(), deleted.end());
-    ctx.Effect(words);
+    ctx.Replicate(words);
   }
 };
 
@@ -196,7 +196,7 @@ Status HTtl(CommandContext& ctx, Args& args, Reply& reply) {
 void TellPersisted(CommandContext& ctx, std::string_view key, const FieldList& fields, uint64_t changes) {
   if (fields.empty()) return;
   ctx.Changed(kHashEvent, "hpersist", key, changes);
-  TellEffect(ctx, {"HPERSIST", key}, fields);
+  Replicate(ctx, {"HPERSIST", key}, fields);
 }
 
 // HPERSIST key FIELDS numfields field [field ...]
@@ -361,12 +361,12 @@ Result<bool> MeetsCondition(const Hash& hash, const SetOptions& options) {
 void TellSet(CommandContext& ctx, std::string_view key, const SetOptions& options) {
   ctx.Changed(kHashEvent, "hset", key, options.pairs.size() / 2);
   if (options.keeps) {
-    TellEffect(ctx, {"HSETEX", key, "KEEPTTL"}, options.pairs, 2);
+    Replicate(ctx, {"HSETEX", key, "KEEPTTL"}, options.pairs, 2);
     return;
   }
   std::vector<std::string_view> words = {"HSET", key};
   words.insert(words.end(), options.pairs.begin(), options.pairs.end());
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 // HSETEX key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds |

@@ -27,7 +27,7 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
     const bool is_empty = list.size() == 0;
     TRY(list.Save());
     ctx.Shrunk(kListEvent, PopEvent(end), args[i], 1, is_empty);
-    ctx.Effect({end == ListEnd::kHead ? "LPOP" : "RPOP", args[i]});
+    ctx.Replicate({end == ListEnd::kHead ? "LPOP" : "RPOP", args[i]});
     return Ok();
   }
   return Status::MustBlock();
@@ -49,7 +49,7 @@ Status BLMove(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Done());
   TRY(SetBlockTimeout(ctx, timeout));
   if (!TRY(MoveItem(ctx, source, destination, from, to, reply))) return Status::MustBlock();
-  ctx.Effect({"LMOVE", source, destination, args[3], args[4]});
+  ctx.Replicate({"LMOVE", source, destination, args[3], args[4]});
   return Ok();
 }
 
@@ -58,7 +58,7 @@ Status BRPopLPush(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(SetBlockTimeout(ctx, args[3]));
   const bool moved = TRY(MoveItem(ctx, args[1], args[2], ListEnd::kTail, ListEnd::kHead, reply));
   if (!moved) return Status::MustBlock();
-  ctx.Effect({"RPOPLPUSH", args[1], args[2]});
+  ctx.Replicate({"RPOPLPUSH", args[1], args[2]});
   return Ok();
 }
 

@@ -84,8 +84,8 @@ Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& args, Reply& reply)
     const bool is_empty = list.size() == 0;
     TRY(list.Save());
     ctx.Shrunk(kListEvent, PopEvent(args.end), name, n, is_empty);
-    if (ctx.wants_effects()) {
-      ctx.Effect({args.end == ListEnd::kHead ? "LPOP" : "RPOP", name, std::to_string(n)});
+    if (ctx.is_replicated()) {
+      ctx.Replicate({args.end == ListEnd::kHead ? "LPOP" : "RPOP", name, std::to_string(n)});
     }
     return true;
   }

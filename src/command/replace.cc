@@ -26,11 +26,11 @@ namespace {
 void TellReplaced(CommandContext& ctx, Args& args, const KeyEntry& old, EventClass of, std::string_view event,
                   std::string_view adding) {
   ctx.Changed(of, event, args[1]);
-  if (!ctx.wants_effects()) return;
-  if (old.exists()) ctx.Effect({"DEL", args[1]});
+  if (!ctx.is_replicated()) return;
+  if (old.exists()) ctx.Replicate({"DEL", args[1]});
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   words[0] = adding;
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 // HREPLACE key field value [field value ...]

@@ -21,7 +21,7 @@ constexpr uint64_t kRestFraction = 5;
 
 // Replicas are told what was drawn.
 void TellTaken(CommandContext& ctx, const Key& key, std::string_view member) {
-  ctx.Effect({"SREM", key.bytes(), member});
+  ctx.Replicate({"SREM", key.bytes(), member});
 }
 
 // One member, or null.
@@ -50,7 +50,7 @@ Status PopAll(CommandContext& ctx, Keyspace& keys, const Set& set, Reply& reply)
   }));
   TRY(keys.Remove(set.key(), set.entry()));
   ctx.Shrunk(kSetEvent, "spop", set.key().bytes(), set.size(), true);
-  ctx.Effect({"DEL", set.key().bytes()});
+  ctx.Replicate({"DEL", set.key().bytes()});
   return Ok();
 }
 

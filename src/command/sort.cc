@@ -180,13 +180,13 @@ void ReplyFound(const Found& found, Reply& reply) {
 // are there for it until it hears of their end.
 void TellStored(CommandContext& ctx, std::string_view name, std::span<const std::string_view> texts, bool replaced) {
   constexpr size_t kTextsPerCommand = 1024;
-  if (!ctx.wants_effects()) return;
-  if (replaced) ctx.Effect({"DEL", name});
+  if (!ctx.is_replicated()) return;
+  if (replaced) ctx.Replicate({"DEL", name});
   for (; !texts.empty(); texts = texts.subspan(std::min(texts.size(), kTextsPerCommand))) {
     const auto part = texts.first(std::min(texts.size(), kTextsPerCommand));
     std::vector<std::string_view> words = {"RPUSH", name};
     words.insert(words.end(), part.begin(), part.end());
-    ctx.Effect(words);
+    ctx.Replicate(words);
   }
 }
 

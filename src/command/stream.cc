@@ -136,9 +136,9 @@ std::optional<StreamId> ChooseId(const AddOptions& options, StreamId last, int64
 }
 
 // Replicas are told the id that was given, at `id_at` if not 0, and where a trimming "about" came to its end.
-void TellEffect(CommandContext& ctx, const Args& args, const AddOptions& options, const StreamState& state,
-                size_t id_at, StreamId id) {
-  if (!ctx.wants_effects()) return;
+void Replicate(CommandContext& ctx, const Args& args, const AddOptions& options, const StreamState& state, size_t id_at,
+               StreamId id) {
+  if (!ctx.is_replicated()) return;
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   const std::string id_text = id.ToString();
   if (id_at != 0) words[id_at] = id_text;
@@ -151,7 +151,7 @@ void TellEffect(CommandContext& ctx, const Args& args, const AddOptions& options
     const auto limit = words.begin() + static_cast<ptrdiff_t>(options.limit_at);
     if (options.limit_at != 0) words.erase(limit, limit + 2);
   }
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 // XADD key [NOMKSTREAM] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id field value [...]
@@ -184,7 +184,7 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   ctx.Changed(kStreamEvent, "xadd", name);
   if (trimmed > 0) ctx.Tell(kStreamEvent, "xtrim", name);
   const bool given = options.id_given && options.seq_given;
-  if (!given || options.trim.whole_chunks) TellEffect(ctx, args, options, state, given ? 0 : id_at, *id);
+  if (!given || options.trim.whole_chunks) Replicate(ctx, args, options, state, given ? 0 : id_at, *id);
   ReplyStreamId(reply, *id);
   return Ok();
 }
@@ -202,7 +202,7 @@ Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
     const StreamState state = stream.state();
     TRY(stream.Save());
     ctx.Changed(kStreamEvent, "xtrim", name, deleted);
-    if (options.trim.whole_chunks) TellEffect(ctx, args, options, state, 0, {});
+    if (options.trim.whole_chunks) Replicate(ctx, args, options, state, 0, {});
   }
   reply.Integer(static_cast<int64_t>(deleted));
   return Ok();

@@ -73,21 +73,21 @@ Status NoGroupOfKey(std::string_view key, std::string_view group) {
 
 void TellPending(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer,
                  const PendingEntry& entry) {
-  if (!ctx.wants_effects()) return ctx.TellNoEffect();
-  ctx.Effect({"XCLAIM", key, group.name(), consumer, "0", entry.id.ToString(), "TIME",
-              std::to_string(entry.delivered_ms), "RETRYCOUNT", std::to_string(entry.deliveries), "FORCE", "JUSTID",
-              "LASTID", group.last_id().ToString()});
+  if (!ctx.is_replicated()) return ctx.ReplicateNothing();
+  ctx.Replicate({"XCLAIM", key, group.name(), consumer, "0", entry.id.ToString(), "TIME",
+                 std::to_string(entry.delivered_ms), "RETRYCOUNT", std::to_string(entry.deliveries), "FORCE", "JUSTID",
+                 "LASTID", group.last_id().ToString()});
 }
 
 void TellGroupPosition(CommandContext& ctx, std::string_view key, const StreamGroup& group) {
-  if (!ctx.wants_effects()) return ctx.TellNoEffect();
-  ctx.Effect({"XGROUP", "SETID", key, group.name(), group.last_id().ToString(), "ENTRIESREAD",
-              std::to_string(group.entries_read())});
+  if (!ctx.is_replicated()) return ctx.ReplicateNothing();
+  ctx.Replicate({"XGROUP", "SETID", key, group.name(), group.last_id().ToString(), "ENTRIESREAD",
+                 std::to_string(group.entries_read())});
 }
 
 void TellNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer) {
   ctx.Changed(kStreamEvent, "xgroup-createconsumer", key);
-  ctx.Effect({"XGROUP", "CREATECONSUMER", key, group.name(), consumer});
+  ctx.Replicate({"XGROUP", "CREATECONSUMER", key, group.name(), consumer});
 }
 
 void ReplyStreamId(Reply& reply, StreamId id) { reply.Bulk(id.ToString()); }

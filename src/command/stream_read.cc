@@ -280,7 +280,7 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
     bool serves = true;
     if (text != ">") {
       ctx.CountChanges(1);
-      ctx.TellNoEffect();  // how often it was delivered is the consumer's business
+      ctx.ReplicateNothing();  // how often it was delivered is the consumer's business
       streams.Begin(key.bytes());
       const StreamId id = TRY(ReadStreamIdArgument(text));
       TRY(ReplyHistory(ctx, request, stream, group, consumer, id, reply));

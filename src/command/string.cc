@@ -45,17 +45,17 @@ Status Overwrite(CommandContext& ctx, Keyspace& keys, std::string_view name, std
 // What a replica is told of a value with a deadline.
 void TellDeadline(CommandContext& ctx, std::string_view name, std::string_view value, int64_t expire_ms) {
   ctx.Tell(kGenericEvent, "expire", name);
-  if (ctx.wants_effects()) ctx.Effect({"SET", name, value, "PXAT", std::to_string(expire_ms)});
+  if (ctx.is_replicated()) ctx.Replicate({"SET", name, value, "PXAT", std::to_string(expire_ms)});
 }
 
 // What a replica is told of SET with GET: the same without it.
 void TellWithoutGet(CommandContext& ctx, const Args& args) {
-  if (!ctx.wants_effects()) return;
+  if (!ctx.is_replicated()) return;
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   words.erase(std::remove_if(words.begin() + 3, words.end(),
                              [](std::string_view word) { return EqualsIgnoreCase(word, "get"); }),
               words.end());
-  ctx.Effect(words);
+  ctx.Replicate(words);
 }
 
 // GET key
@@ -157,7 +157,7 @@ Status GetSet(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ReplyText(keys, key, entry, reply));
   TRY(WriteText(keys, key, entry, value, kNoExpiry));
   ctx.Changed(kStringEvent, "set", key.bytes());
-  ctx.Effect({"SET", key.bytes(), value});
+  ctx.Replicate({"SET", key.bytes(), value});
   return Ok();
 }
 
@@ -171,7 +171,7 @@ Status GetDel(CommandContext& ctx, Args& args, Reply& reply) {
   if (!entry.exists()) return Ok();
   TRY(keys.Remove(key, entry));
   ctx.Changed(kGenericEvent, "del", key.bytes());
-  ctx.Effect({ctx.DeletionFor(kUnlinksDeleted), key.bytes()});
+  ctx.Replicate({ctx.DeletionFor(kUnlinksDeleted), key.bytes()});
   return Ok();
 }
 
@@ -180,16 +180,16 @@ Status ChangeDeadline(CommandContext& ctx, Keyspace& keys, const Key& key, const
   if (expire_ms != kNoExpiry && ctx.txn().command().HasPassed(expire_ms)) {
     TRY(keys.Remove(key, entry));
     ctx.Changed(kGenericEvent, "del", key.bytes());
-    ctx.Effect({ctx.DeletionFor(kUnlinksExpired), key.bytes()});
+    ctx.Replicate({ctx.DeletionFor(kUnlinksExpired), key.bytes()});
     return Ok();
   }
   TRY(keys.SetExpiry(key, entry, expire_ms));
   ctx.Changed(kGenericEvent, expire_ms == kNoExpiry ? "persist" : "expire", key.bytes());
-  if (!ctx.wants_effects()) return Ok();
+  if (!ctx.is_replicated()) return Ok();
   if (expire_ms == kNoExpiry) {
-    ctx.Effect({"PERSIST", key.bytes()});
+    ctx.Replicate({"PERSIST", key.bytes()});
   } else {
-    ctx.Effect({"PEXPIREAT", key.bytes(), std::to_string(expire_ms)});
+    ctx.Replicate({"PEXPIREAT", key.bytes(), std::to_string(expire_ms)});
   }
   return Ok();
 }

@@ -69,7 +69,7 @@ Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string digits = FormatLongDouble(sum);
   TRY(WriteBytes(keys, key, entry, digits, entry.expire_ms(), Origin::kWhole));
   ctx.Changed(kStringEvent, "incrbyfloat", key.bytes());
-  ctx.Effect({"SET", key.bytes(), digits, "KEEPTTL"});  // another machine may add otherwise
+  ctx.Replicate({"SET", key.bytes(), digits, "KEEPTTL"});  // another machine may add otherwise
   reply.Bulk(digits);
   return Ok();
 }

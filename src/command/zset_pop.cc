@@ -106,7 +106,7 @@ Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& pop, Reply& reply) 
       reply.Bulk(name);
     }));
     if (!found) continue;
-    if (ctx.wants_effects()) ctx.Effect({PlainName(pop.end), name, std::to_string(*found)});
+    if (ctx.is_replicated()) ctx.Replicate({PlainName(pop.end), name, std::to_string(*found)});
     return true;
   }
   return false;
@@ -146,7 +146,7 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
     const bool is_empty = !zset.exists();
     TRY(zset.Save());
     TellTaken(ctx, name, end, 1, is_empty);
-    ctx.Effect({PlainName(end), name});
+    ctx.Replicate({PlainName(end), name});
     return Ok();
   }
   return Status::MustBlock();

@@ -125,7 +125,7 @@ void Connection::OnDeadline(int, short, void* self) {
 // For what is read next. A large buffer grows for nothing but the argument that fills it.
 char* Connection::MakeRoom() {
   if (parser_.capacity() <= kMostFittedBytes) {
-    parser_.Lend(thread_->TakeReadBuffer(), kReadBytes);
+    parser_.UseBuffer(thread_->TakeReadBuffer(), kReadBytes);
     is_buffer_lent_ = true;
     return parser_.Reserve(1);
   }

@@ -51,8 +51,8 @@ void Waker::MoveTo(IoThread& thread) {
   thread_ = &thread;
 }
 
-IoThread::IoThread(std::string name, Service& service, RateLimit& limit, Homes homes)
-    : name_(std::move(name)), service_(service), limit_(limit), homes_(homes) {
+IoThread::IoThread(std::string name, Service& service, RateLimit& limit, PushThreads push_threads)
+    : name_(std::move(name)), service_(service), limit_(limit), push_threads_(push_threads) {
   event_config* config = event_config_new();
   event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
   base_ = event_base_new_with_config(config);
@@ -271,7 +271,7 @@ void IoThread::ReturnOutput(std::string output) {
 
 // Not at once: whoever calls may not be done with it.
 void IoThread::MoveHome(Connection* connection, Client::Pushed pushed) {
-  IoThread* const home = pushed == Client::Pushed::kStream ? homes_.streams : homes_.datasets;
+  IoThread* const home = pushed == Client::Pushed::kStream ? push_threads_.streams : push_threads_.datasets;
   if (home == nullptr) return;
   Post([this, home, keep = connection->shared_from_this()] {
     if (connections_.contains(keep->id()) && keep->may_move()) MoveOut(keep, *home);

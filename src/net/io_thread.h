@@ -51,12 +51,12 @@ class Waker : public ConnectionWaker {
 class IoThread {
  public:
   // Threads that have connections by what is pushed to them, and outlive this one. Null: such connections stay.
-  struct Homes {
+  struct PushThreads {
     IoThread* datasets = nullptr;
     IoThread* streams = nullptr;
   };
 
-  IoThread(std::string name, Service& service, RateLimit& limit, Homes homes);
+  IoThread(std::string name, Service& service, RateLimit& limit, PushThreads push_threads);
   ~IoThread();
 
   void Start();
@@ -114,7 +114,7 @@ class IoThread {
   const std::string name_;  // at its start
   Service& service_;
   RateLimit& limit_;
-  const Homes homes_;
+  const PushThreads push_threads_;
   event_base* base_ = nullptr;
   event* wake_event_ = nullptr;
   event* timer_event_ = nullptr;

@@ -208,7 +208,8 @@ Result<std::unique_ptr<Listener>> Listener::Open(const ListenerOptions& options,
 Listener::Listener(const ListenerOptions& options, Service& service)
     : options_(options), limit_(options.qps_limit), place_(options.place) {
   for (size_t i = 0; i < static_cast<size_t>(options.io_threads); ++i) {
-    threads_.push_back(std::make_unique<IoThread>(ThreadName(options.place.port, i), service, limit_, options.homes));
+    threads_.push_back(
+        std::make_unique<IoThread>(ThreadName(options.place.port, i), service, limit_, options.push_threads));
   }
 }
 

@@ -48,8 +48,8 @@ struct ListenerOptions {
   bool read_only = false;
   int backlog = 511;
   int keepalive_s = 300;
-  const Tls* tls = nullptr;  // its connections speak TLS. REQUIRES: configured
-  IoThread::Homes homes;     // where its connections go by what is pushed to them
+  const Tls* tls = nullptr;            // its connections speak TLS. REQUIRES: configured
+  IoThread::PushThreads push_threads;  // where its connections go by what is pushed to them
 };
 
 class Listener {

@@ -138,20 +138,21 @@ Status FileReceiver::Begin(const FilesHead& head) {
   return Ok();
 }
 
-Status FileReceiver::Receive(Wire& wire, const FilesHead& head, int64_t timeout_ms, const OnProgress& on_progress) {
+Status FileReceiver::Receive(BlockingSocket& socket, const FilesHead& head, int64_t timeout_ms,
+                             const OnProgress& on_progress) {
   timeout_ms_ = timeout_ms;
   on_progress_ = &on_progress;
   TRY(Begin(head));
   for (;;) {
-    const FileLine line = TRY(ParseFileLine(TRY(wire.ReadLine(timeout_ms_))));
+    const FileLine line = TRY(ParseFileLine(TRY(socket.ReadLine(timeout_ms_))));
     on_progress(received_, line.total);
-    Status status = line.is_end ? ReceiveContent(wire, line) : ReceiveFile(wire, line);
+    Status status = line.is_end ? ReceiveContent(socket, line) : ReceiveFile(socket, line);
     if (status.Is(Code::kCorruption)) Drop();
     if (line.is_end || !status.ok()) return status;
   }
 }
 
-Status FileReceiver::ReceiveFile(Wire& wire, const FileLine& line) {
+Status FileReceiver::ReceiveFile(BlockingSocket& socket, const FileLine& line) {
   const std::string path = folder_ + "/" + NameOf(line);
   const std::string part = path + ".part";
   if (!part_.empty() && part_ != part) return Status::Corruption("the transfer goes on with another file");
@@ -159,7 +160,7 @@ Status FileReceiver::ReceiveFile(Wire& wire, const FileLine& line) {
   const int fd = open(part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
   if (fd < 0) return DiskError(part);
   const Closer closer{fd};
-  TRY(ReceiveBytes(wire, line, fd));
+  TRY(ReceiveBytes(socket, line, fd));
   if (rename(part.c_str(), path.c_str()) != 0) return DiskError(path);
   files_.push_back({line.space, path, line.size, line.checksum});
   part_.clear();
@@ -167,7 +168,7 @@ Status FileReceiver::ReceiveFile(Wire& wire, const FileLine& line) {
   return Ok();
 }
 
-Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
+Status FileReceiver::ReceiveBytes(BlockingSocket& socket, const FileLine& line, int fd) {
   Hash64Stream hash;
   std::string step(kStepBytes, '\0');
   for (uint64_t at = 0; at < part_bytes_;) {
@@ -180,7 +181,7 @@ Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
   while (part_bytes_ < line.size) {
     const uint64_t begin = part_bytes_;
     const size_t most = std::min<uint64_t>(step.size(), line.size - part_bytes_);
-    const size_t got = TRY(wire.Read(step.data(), most, timeout_ms_));
+    const size_t got = TRY(socket.Read(step.data(), most, timeout_ms_));
     if (got == 0) return Status::Io("the files stopped coming");
     hash.Add(std::string_view(step).substr(0, got));
     for (size_t done = 0; done < got;) {
@@ -199,11 +200,11 @@ Status FileReceiver::ReceiveBytes(Wire& wire, const FileLine& line, int fd) {
   return Ok();
 }
 
-Status FileReceiver::ReceiveContent(Wire& wire, const FileLine& line) {
+Status FileReceiver::ReceiveContent(BlockingSocket& socket, const FileLine& line) {
   if (line.size > kMostContentBytes) return Status::Corruption("the content of the transfer is too large");
   std::string bytes(line.size, '\0');
   for (size_t at = 0; at < bytes.size();) {
-    const size_t got = TRY(wire.Read(bytes.data() + at, bytes.size() - at, timeout_ms_));
+    const size_t got = TRY(socket.Read(bytes.data() + at, bytes.size() - at, timeout_ms_));
     if (got == 0) return Status::Io("the files stopped coming");
     at += got;
   }

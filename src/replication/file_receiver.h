@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "replication/blocking_socket.h"
 #include "replication/file_transfer.h"
-#include "replication/wire.h"
 
 namespace cairn {
 
@@ -35,7 +35,7 @@ class FileReceiver {
   // Receives what follows the head, up to the content. kIo: the link or the disk failed, what came is kept, unless it
   // was for want of room; kCorruption: a checksum is not right, and nothing is kept. `timeout_ms` without a byte is a
   // link that failed.
-  Status Receive(Wire& wire, const FilesHead& head, int64_t timeout_ms, const OnProgress& on_progress);
+  Status Receive(BlockingSocket& socket, const FilesHead& head, int64_t timeout_ms, const OnProgress& on_progress);
   // Deletes what was received.
   void Drop();
 
@@ -52,9 +52,9 @@ class FileReceiver {
   Status DiskError(const std::string& path);
   std::string NameOf(const FileLine& line) const;
   Status Begin(const FilesHead& head);
-  Status ReceiveFile(Wire& wire, const FileLine& line);
-  Status ReceiveBytes(Wire& wire, const FileLine& line, int fd);
-  Status ReceiveContent(Wire& wire, const FileLine& line);
+  Status ReceiveFile(BlockingSocket& socket, const FileLine& line);
+  Status ReceiveBytes(BlockingSocket& socket, const FileLine& line, int fd);
+  Status ReceiveContent(BlockingSocket& socket, const FileLine& line);
 
   const std::string folder_;
   bool scanned_ = false;

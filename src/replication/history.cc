@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kVersion = 2;
 constexpr uint64_t kLogs = 1;
-constexpr uint64_t kFollows = 2;
+constexpr uint64_t kIsReplica = 2;
 constexpr uint64_t kMostAnchors = 1 << 16;
 // A primary's stream has a new name after each start; so often may a replica miss it.
 constexpr size_t kMostFormer = 16;
@@ -125,7 +125,7 @@ std::string EncodeHistory(const History& history) {
     bytes.append(stream.id);
     AppendVarint(bytes, stream.end);
   }
-  AppendVarint(bytes, (history.logs ? kLogs : 0) | (history.follows ? kFollows : 0));
+  AppendVarint(bytes, (history.logs ? kLogs : 0) | (history.is_replica ? kIsReplica : 0));
   AppendVarint(bytes, history.anchors.size());
   for (const Anchor& anchor : history.anchors) {
     AppendVarint(bytes, anchor.offset);
@@ -149,7 +149,7 @@ Result<History> DecodeHistory(std::string_view bytes) {
     return CutShort();
   }
   history.logs = flags & kLogs;
-  history.follows = flags & kFollows;
+  history.is_replica = flags & kIsReplica;
   for (; count > 0; --count) {
     Anchor anchor;
     int64_t db;

@@ -57,7 +57,7 @@ struct History {
   std::string id = std::string(kNoReplicationId);
   std::vector<FormerStream> former;  // the last one first; their ends do not grow
   bool logs = false;
-  bool follows = false;
+  bool is_replica = false;
   std::vector<Anchor> anchors;  // ascending
 
   // The stream becomes another one, which has everything up to `offset` in common with it. By default of a new name.

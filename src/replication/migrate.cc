@@ -22,8 +22,8 @@
 #include "command/context.h"
 #include "rdb/dump_payload.h"
 #include "rdb/rdb_writer.h"
+#include "replication/blocking_socket.h"
 #include "replication/families.h"
-#include "replication/wire.h"
 #include "types/rdb_value.h"
 
 namespace cairn {
@@ -154,8 +154,8 @@ size_t AppendGreeting(const MigrateOptions& options, std::string& out) {
 bool WasRefused(const Status& connected) { return connected.text().ends_with(std::strerror(ECONNREFUSED)); }
 
 // Reads the replies and deletes each key that has arrived. Returns the client's error, empty when there is none.
-Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, Wire& target, size_t greetings,
-                                const std::vector<Key>& sent) {
+Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, BlockingSocket& target,
+                                size_t greetings, const std::vector<Key>& sent) {
   Keyspace keys = ctx.keys();
   std::vector<std::string_view> deletion = {"DEL"};
   std::string error;
@@ -177,7 +177,7 @@ Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& optio
       deletion.push_back(key.bytes());
     }
   }
-  if (deletion.size() > 1) ctx.Effect(deletion);
+  if (deletion.size() > 1) ctx.Replicate(deletion);
   return error;
 }
 
@@ -200,7 +200,7 @@ Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Simple("NOKEY");
     return Ok();
   }
-  Wire target;
+  BlockingSocket target;
   const auto port = static_cast<int>(ParseInt64(args[2]).value_or(0));
   const Status connected = target.Connect(std::string(args[1]), port, options.timeout_ms);
   if (!connected.ok()) return Status::Reply(WasRefused(connected) ? kNotWritten : kNoConnection);

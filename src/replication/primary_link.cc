@@ -1,137 +1,383 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/primary_link.h"
 
-#include <algorithm>
-#include <cstring>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "replication/history.h"
+#include "base/thread.h"
+#include "config/config.h"
+#include "rdb/rdb_file.h"
+#include "replication/reload.h"
+#include "replication/stream_log.h"
+#include "storage/disk_reserve.h"
+#include "storage/format.h"
+#include "storage/store.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::string_view kMarkHead = "EOF:";
-constexpr size_t kMarkBytes = 40;
+constexpr int64_t kFirstPauseMs = 100;
+constexpr int64_t kLongestPauseMs = 2000;
+constexpr int64_t kAckMs = 1000;
+constexpr int64_t kNoRoomPauseMs = 60000;
+constexpr size_t kReadBytes = 256 * 1024;
+
+// Whether something is being loaded: for as long as this lives.
+class LoadingFlag {
+ public:
+  explicit LoadingFlag(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~LoadingFlag() { flag_ = false; }
+  LoadingFlag(const LoadingFlag&) = delete;
+  LoadingFlag& operator=(const LoadingFlag&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
+// Newlines to a primary while nothing else can be said to it: it sees that somebody is there.
+class LifeSigns {
+ public:
+  explicit LifeSigns(BlockingSocket& socket) : socket_(socket), thread_(StartThread("life-signs", [this] { Run(); })) {}
+  ~LifeSigns() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  LifeSigns(const LifeSigns&) = delete;
+  LifeSigns& operator=(const LifeSigns&) = delete;
+
+ private:
+  void Run() {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, std::chrono::milliseconds(kAckMs), [this] { return over_; })) {
+      static_cast<void>(socket_.Send("\n", kAckMs).ok());  // a broken link shows when it is read
+    }
+  }
+
+  BlockingSocket& socket_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool over_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
 
 }  // namespace
 
-// Sends a command and reads its one line. What may be refused is only told to the log. Monitoring looks for the words
-// about AUTH, which are those of redis-server.
-Status PrimaryLink::Expect(std::initializer_list<std::string_view> argv, bool may_refuse) {
-  TRY(wire_.SendCommand(argv, timeout_ms_));
-  const std::string line = TRY(wire_.ReadLine(timeout_ms_));
-  if (!line.starts_with('-')) return Ok();
-  const std::string_view command = *argv.begin();
-  const std::string what =
-      command == "AUTH" ? "Unable to AUTH to MASTER: " + line : std::string(command) + " was refused: " + line;
-  if (!may_refuse) return Status::Io(what);
-  Log(LogSeverity::kNotice, "(Non critical) " + what);
-  return Ok();
+PrimaryLink::PrimaryLink(const Parts& parts, StreamLog& log, Events events)
+    : parts_(parts), events_(std::move(events)), log_(log), receiver_(parts.config.Text("dir") + "/sync-received"),
+      applier_(parts.applier, log) {}
+
+PrimaryLink::~PrimaryLink() { Stop(); }
+
+void PrimaryLink::Start() {
+  applier_.Start();
+  thread_ = StartThread("primary-link", [this] { Run(); });
 }
 
-Status PrimaryLink::Connect(const LinkOptions& options) {
-  timeout_ms_ = options.timeout_ms;
-  return wire_.Connect(options.host, options.port, options.timeout_ms, options.bind_from, options.tls);
+void PrimaryLink::Stop() {
+  {
+    std::unique_lock lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+    ++epoch_;
+    wanted_ = false;
+    if (thread_.joinable()) AwaitRest(lock);
+  }
+  if (thread_.joinable()) thread_.join();
+  applier_.Stop();
 }
 
-Status PrimaryLink::Introduce(const LinkOptions& options) {
-  TRY(wire_.SendCommand({"PING"}, timeout_ms_));
-  const std::string pong = TRY(wire_.ReadLine(timeout_ms_));
-  const bool wants_password = pong.starts_with("-NOAUTH") || pong.starts_with("-NOPERM");
-  if (pong.starts_with('-') && !wants_password && !pong.starts_with("-ERR operation not permitted")) {
-    return Status::Io("PING was refused: " + pong);
+void PrimaryLink::Connect(const PrimaryAddress& primary, bool failover) {
+  {
+    const std::lock_guard lock(mutex_);
+    asks_failover_ = failover;
+    transfer_.again_ms = 0;
+    failover_refused_ = false;
+    primary_ = primary;
+    ++epoch_;
+    wanted_ = true;
   }
-  if (!options.password.empty() && !options.user.empty()) {
-    TRY(Expect({"AUTH", options.user, options.password}, false));
-  } else if (!options.password.empty()) {
-    TRY(Expect({"AUTH", options.password}, false));
-  }
-  TRY(Expect({"REPLCONF", "listening-port", std::to_string(options.listening_port)}, true));
-  if (!options.announced_ip.empty()) TRY(Expect({"REPLCONF", "ip-address", options.announced_ip}, true));
-  offers_files_ = !options.files_offer.empty();
-  if (!offers_files_) return Expect({"REPLCONF", "capa", "eof", "capa", "psync2"}, true);
-  return Expect({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", options.files_offer}, true);
+  ShowState(State::kConnect);
+  down_since_ms_ = WallMs();
+  wake_.notify_all();
 }
 
-Result<PrimaryLink::Answer> PrimaryLink::Psync(std::string_view id, uint64_t next, bool failover) {
-  const std::string wanted = id.empty() ? "?" : std::string(id);
-  const std::string from = id.empty() ? "-1" : std::to_string(next);
-  if (failover) {
-    TRY(wire_.SendCommand({"PSYNC", wanted, from, "FAILOVER"}, timeout_ms_));
-  } else {
-    TRY(wire_.SendCommand({"PSYNC", wanted, from}, timeout_ms_));
+void PrimaryLink::Disconnect() {
+  std::unique_lock lock(mutex_);
+  primary_ = {};
+  ++epoch_;
+  wanted_ = false;
+  if (!stopping_) AwaitRest(lock);
+}
+
+// An interruption that comes as the link begins to connect is lost, so there may have to be more of them.
+void PrimaryLink::AwaitRest(std::unique_lock<std::mutex>& lock) {
+  while (resting_epoch_ != epoch_) {
+    link_.socket().Interrupt();
+    wake_.notify_all();
+    rest_.wait_for(lock, std::chrono::milliseconds(10));
   }
-  const std::string line = TRY(wire_.ReadLine(timeout_ms_));
-  Answer answer{.text = line};
-  if (line.starts_with("+FULLRESYNC ")) {
-    const size_t blank = line.rfind(' ');
-    const auto offset = ParseUint64(std::string_view(line).substr(blank + 1));
-    answer.id = line.substr(12, blank - 12);
-    if (!offset || answer.id.size() != kReplicationIdDigits) {
-      return Status::Io("an answer that makes no sense: " + line);
+}
+
+bool PrimaryLink::Break() {
+  if (state_ != State::kConnected) return false;
+  link_.socket().Interrupt();
+  return true;
+}
+
+void PrimaryLink::ShowState(State state) { state_ = state; }
+
+void PrimaryLink::Run() {
+  int64_t pause_ms = kFirstPauseMs;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (primary_.host.empty()) {
+      resting_epoch_ = epoch_;
+      rest_.notify_all();
+      ShowState(State::kNone);
+      wake_.wait(lock, [this] { return stopping_ || !primary_.host.empty() || resting_epoch_ != epoch_; });
+      pause_ms = kFirstPauseMs;
+      continue;
     }
-    answer.kind = Answer::Kind::kFull;
-    answer.offset = *offset;
-  } else if (line.starts_with("+CONTINUE")) {
-    answer.kind = Answer::Kind::kContinue;
-    const std::string rest = line.substr(9);
-    if (rest.size() == kReplicationIdDigits + 1) answer.id = rest.substr(1);
+    const PrimaryAddress primary = primary_;
+    const uint64_t epoch = epoch_;
+    lock.unlock();
+    const Status status = ConnectOnce(primary);
+    const bool was_up = state_ == State::kConnected;
+    link_.Close();
+    applier_.Abandon();
+    events_.on_link(false);
+    lock.lock();
+    if (epoch != epoch_ || stopping_) continue;
+    ShowState(State::kConnect);
+    if (was_up) down_since_ms_ = WallMs();
+    Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to " + primary.host + ":" + std::to_string(primary.port) + ": " +
+                                  std::string(status.text()));
+    pause_ms = was_up ? kFirstPauseMs : std::min(2 * pause_ms, kLongestPauseMs);
+    wake_.wait_for(lock, std::chrono::milliseconds(pause_ms), [&] { return stopping_ || epoch != epoch_; });
   }
-  return answer;
+  resting_epoch_ = epoch_;
+  rest_.notify_all();
 }
 
-Status PrimaryLink::AwaitFile() {
-  const std::string line = TRY(wire_.ReadLine(timeout_ms_));
-  file_size_ = file_received_ = 0;
-  mark_.clear();
-  held_.clear();
-  at_mark_ = false;
-  files_head_.reset();
-  if (offers_files_ && IsFilesHead(line)) {
-    files_head_ = TRY(ParseFilesHead(line));
-    return Ok();
+Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
+  TRY(CheckRoom());
+  const bool has_room = parts_.store.engine().disk_reserve().left_bytes() >= transfer_.room_wanted;
+  if (transfer_.is_needed && !has_room && WallMs() < transfer_.again_ms) {
+    return Status::Io(
+        "the disk has no room for everything that the primary has; it is asked again when there is more, "
+        "or in a minute");
   }
-  if (!line.starts_with('$')) return Status::Io("no file came: " + line);
-  const std::string_view rest = std::string_view(line).substr(1);
-  if (rest.starts_with(kMarkHead) && rest.size() == kMarkHead.size() + kMarkBytes) {
-    mark_ = rest.substr(kMarkHead.size());
-    return Ok();
+  ShowState(State::kConnecting);
+  Config& config = parts_.config;
+  LinkOptions options{.host = primary.host, .port = primary.port};
+  options.user = config.Text("masteruser");
+  options.password = config.Text("masterauth");
+  const int64_t announced = config.Number("replica-announce-port");
+  const Settings& settings = parts_.config.settings();
+  const int64_t own_port = settings.tls_replication ? settings.tls_port : settings.port;
+  options.listening_port = static_cast<int>(announced != 0 ? announced : own_port);
+  if (settings.tls_replication) options.tls = &parts_.tls;
+  options.bind_from = config.Text("bind-source-addr");
+  options.announced_ip = config.Text("replica-announce-ip");
+  options.timeout_ms = settings.repl_timeout_s * 1000;
+  if (settings.repl_sync_files) {
+    Store& store = parts_.store;
+    options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases().size()),
+                                            store.staging().FreeNumbers(), receiver_.Find()});
   }
-  const auto size = ParseUint64(rest);
-  if (!size) return Status::Io("a file of no size: " + line);
-  file_size_ = *size;
+  if (!wanted_) return Status::Io("not wanted any more");
+  TRY(link_.Connect(options));
+  ShowState(State::kHandshake);
+  TRY(link_.Introduce(options));
+  if (!wanted_) return Status::Io("not wanted any more");
+  const bool has_database = log_.applied().db < parts_.store.databases().size();  // `databases` may be fewer now
+  const bool goes_on = log_.can_continue() && !applier_.is_damaged() && has_database;
+  const History history = log_.history();
+  const PrimaryHandshake::Answer answer =
+      TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1, asks_failover_));
+  failover_refused_ = asks_failover_ && answer.kind == PrimaryHandshake::Answer::Kind::kNotNow;
+  if (!failover_refused_) asks_failover_ = false;
+  switch (answer.kind) {
+    case PrimaryHandshake::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);
+    case PrimaryHandshake::Answer::Kind::kFull:
+      transfer_.is_needed = true;
+      TRY(CheckRoom());
+      TRY(LoadEverything(answer));
+      transfer_.is_needed = false;
+      applier_.NoteAdopted();
+      ++full_syncs_;
+      break;
+    case PrimaryHandshake::Answer::Kind::kContinue:
+      transfer_.is_needed = false;
+      if (!answer.id.empty() && answer.id != history.id) {
+        TRY(log_.Rename(answer.id));
+        events_.on_stream_changed();
+      }
+      ++partial_syncs_;
+      receiver_.Drop();
+      Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
+      break;
+  }
+  return CarryOut(primary);
+}
+
+// A replica may not refuse a command of its primary's. It applies the stream as long as compactions have room, because
+// they make more, and is not sent everything while the disk is low.
+Status PrimaryLink::CheckRoom() const {
+  const DiskReserve& reserve = parts_.store.engine().disk_reserve();
+  if (reserve.level() == DiskReserve::Level::kFull || !reserve.HasRoomForCompaction(0)) {
+    return Status::Io("the disk is full, also the most of min-free-disk; the stream waits until there is room");
+  }
+  return transfer_.is_needed ? reserve.CheckGrowth() : Ok();
+}
+
+// ---- the first transfer
+
+Status PrimaryLink::KeepAlive() {
+  const int64_t now_ms = WallMs();
+  if (now_ms - acked_ms_ < kAckMs) return Ok();
+  acked_ms_ = now_ms;
+  return link_.socket().Send("\n", kAckMs);
+}
+
+void PrimaryLink::NoteProgress(uint64_t received, uint64_t total) {
+  transfer_.size = total;
+  transfer_.received = received;
+  last_io_ms_ = WallMs();
+  static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
+  const DiskReserve& reserve = parts_.store.engine().disk_reserve();
+  const uint64_t rest = total > received ? total - received : 0;
+  if (CheckRoom().ok() && reserve.left_bytes() >= reserve.size() + rest) return;
+  transfer_.lacks_room = true;
+  transfer_.room_wanted = reserve.size() + std::max(total, 2 * received);
+  transfer_.again_ms = last_io_ms_ + kNoRoomPauseMs;
+  link_.socket().Interrupt();
+}
+
+Status PrimaryLink::LoadEverything(const PrimaryHandshake::Answer& answer) {
+  transfer_.size = transfer_.received = 0;
+  transfer_.lacks_room = false;
+  ShowState(State::kSync);
+  Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
+  TRY(link_.AwaitFile());
+  Status loaded;
+  RunAtLowPriority("load",
+                   [&] { loaded = link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer); });
+  if (!loaded.ok() && transfer_.lacks_room) {
+    receiver_.Drop();
+    return Status::Io("the disk has no room for everything that the primary has");
+  }
+  TRY(std::move(loaded));
+  receiver_.Drop();
+  events_.on_stream_changed();
   return Ok();
 }
 
-Result<size_t> PrimaryLink::ReadSized(char* into, size_t most) {
-  const uint64_t left = file_size_ - file_received_;
-  if (left == 0) return size_t{0};
-  const size_t got = TRY(wire_.Read(into, std::min<uint64_t>(most, left), timeout_ms_));
-  if (got == 0) return Status::Io("the file stopped coming");
-  file_received_ += got;
-  return got;
+Status PrimaryLink::BeforeAdopting(const PrimaryHandshake::Answer& answer, int64_t selected_db, Transaction& txn,
+                                   std::unique_ptr<StreamLog::Adoption>& adoption) {
+  if (!wanted_) return Status::Io("not wanted any more");
+  const bool is_one = selected_db >= 0 && selected_db < parts_.store.databases().size();
+  const Applied applied{.offset = answer.offset, .db = is_one ? static_cast<int>(selected_db) : 0};
+  adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
+  return Ok();
 }
 
-// The last bytes that have come are kept back until it is known that they are not the mark.
-Result<size_t> PrimaryLink::ReadMarked(char* into, size_t most) {
-  while (!at_mark_ && held_.size() <= kMarkBytes) {
-    char bytes[16 * 1024];
-    const size_t got = TRY(wire_.Read(bytes, sizeof bytes, timeout_ms_));
-    if (got == 0) return Status::Io("the file stopped coming");
-    held_.append(bytes, got);
-    file_received_ += got;
-    at_mark_ = held_.ends_with(mark_);
+Status PrimaryLink::LoadFile(const PrimaryHandshake::Answer& answer) {
+  transfer_.size = link_.file_size();
+  ReloadOptions options;
+  options.keeps_expired = true;
+  options.on_progress = [this](uint64_t position) { NoteProgress(position, link_.file_size()); };
+  std::unique_ptr<StreamLog::Adoption> adoption;
+  options.before_adopting = [&](const Reloaded& reloaded, Transaction& txn) {
+    const auto db = reloaded.aux.find(kAuxReplicationDb);
+    const int64_t selected = db == reloaded.aux.end() ? 0 : ParseInt64(db->second).value_or(0);
+    return BeforeAdopting(answer, selected, txn, adoption);
+  };
+  const LoadingFlag loading(transfer_.is_loading);
+  const Reloaded reloaded = TRY(ReplaceDataset(parts_.dataset, applier_.txn(), link_.Source(), options));
+  adoption->Done();
+  Log(LogSeverity::kNotice,
+      "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) + " keys loaded");
+  return Ok();
+}
+
+// What has come is kept when the link breaks. Once the files are being taken in they are not in their place any more.
+Status PrimaryLink::LoadFiles(const PrimaryHandshake::Answer& answer, const FilesHead& head) {
+  const auto on_progress = [this](uint64_t received, uint64_t total) { NoteProgress(received, total); };
+  const LoadingFlag loading(transfer_.is_loading);
+  TRY(receiver_.Receive(link_.socket(), head, parts_.config.settings().repl_timeout_s * 1000, on_progress));
+  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received " + std::to_string(receiver_.files().size()) +
+                                " files of " + std::to_string(transfer_.received) + " bytes, of which " +
+                                std::to_string(receiver_.spared()) + " were there already");
+  std::unique_ptr<StreamLog::Adoption> adoption;
+  const int64_t selected = receiver_.content().selected_db;
+  const LifeSigns life_signs(link_.socket());
+  Result<uint64_t> keys =
+      AdoptRowFiles(parts_.dataset, applier_.txn(), receiver_.files(), head.first, receiver_.content(),
+                    [&](Transaction& txn) { return BeforeAdopting(answer, selected, txn, adoption); });
+  if (!keys.ok()) receiver_.Drop();
+  const uint64_t loaded = TRY(std::move(keys));
+  adoption->Done();
+  Log(LogSeverity::kNotice,
+      "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(loaded) + " keys in files");
+  return Ok();
+}
+
+// ---- the stream
+
+Status PrimaryLink::CarryOut(const PrimaryAddress& primary) {
+  applier_.Begin(primary.host + ":" + std::to_string(primary.port));
+  received_offset_ = applier_.applied_offset();
+  last_io_ms_ = WallMs();
+  ShowState(State::kConnected);
+  events_.on_link(true);
+  TRY(SendAck());
+  while (wanted_) {
+    TRY(CheckRoom());
+    TRY(ReadSome());
+    TRY(applier_.RunBuffered());
+    applier_.parser().Shrink(2 * kReadBytes);
+    TRY(AckWhenDue());
+    if (WallMs() - last_io_ms_ > parts_.config.settings().repl_timeout_s * 1000) {
+      return Status::Io("no data nor PING received...");
+    }
   }
-  const size_t free = held_.size() - kMarkBytes;
-  const size_t given = std::min(free, most);
-  std::memcpy(into, held_.data(), given);
-  held_.erase(0, given);
-  return given;
+  return Status::Io("not wanted any more");
 }
 
-RdbSource PrimaryLink::Source() {
-  return [this](char* into, size_t most) { return mark_.empty() ? ReadSized(into, most) : ReadMarked(into, most); };
+Status PrimaryLink::ReadSome() {
+  // What is announced has not come yet: no more is taken than has come before.
+  RequestParser& parser = applier_.parser();
+  const size_t most = std::max(kReadBytes, parser.pending_bytes());
+  const int64_t until_ack_ms = std::clamp<int64_t>(acked_ms_ + kAckMs - WallMs(), 0, kAckMs);
+  char* const place = parser.Reserve(std::clamp(parser.missing_bytes(), kReadBytes, most));
+  const size_t got = TRY(link_.socket().Read(place, parser.reserved(), until_ack_ms));
+  if (got == 0) return Ok();
+  parser.Filled(got);
+  received_offset_ += got;
+  last_io_ms_ = WallMs();
+  return Ok();
+}
+
+Status PrimaryLink::AckWhenDue() {
+  return applier_.TakeAckRequest() || WallMs() - acked_ms_ >= kAckMs ? SendAck() : Ok();
+}
+
+Status PrimaryLink::SendAck() {
+  acked_ms_ = WallMs();
+  const uint64_t applied = applier_.applied_offset();
+  const std::string offset = std::to_string(applied);
+  const std::string synced = std::to_string(std::min(applied, log_.synced_offset()));
+  return link_.socket().SendCommand({"REPLCONF", "ACK", offset, "FACK", synced}, kAckMs);
 }
 
 }  // namespace cairn

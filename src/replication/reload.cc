@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/remove_file.h"
-#include "client/announcer.h"
+#include "client/notifier.h"
 #include "command/conditions.h"
 #include "config/config.h"
 #include "rdb/rdb_disk.h"
@@ -91,7 +91,8 @@ void SyncAdopted(Store& store) {
 
 // The copies that clients keep are of a data set that is about to go.
 void AnnounceAllChanged(Transaction& txn) {
-  if (txn.effects().interest() & kInterestInKeys) txn.announcements().Add({AnnouncementKind::kAllChanged, {}, {}});
+  if (txn.replicated_commands().interest() & kInterestInKeys)
+    txn.notifications().Add({NotificationKind::kAllChanged, {}, {}});
 }
 
 Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSource source,
@@ -118,7 +119,7 @@ Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSour
   TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();
   SyncAdopted(store);
-  parts.announcer.Deliver(txn);
+  parts.notifier.Deliver(txn);
   return reloaded;
 }
 
@@ -187,7 +188,7 @@ Result<uint64_t> AdoptStagedFiles(const DatasetParts& parts, Transaction& txn, s
   TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();
   SyncAdopted(store);
-  parts.announcer.Deliver(txn);
+  parts.notifier.Deliver(txn);
   if (all_cached) store.cache().NoteAllRows(departures);
   return keys;
 }

@@ -24,7 +24,7 @@
 
 namespace cairn {
 
-class Announcer;
+class Notifier;
 class Conditions;
 class Config;
 class RdbSaves;
@@ -36,7 +36,7 @@ struct DatasetParts {
   Config& config;
   Conditions& conditions;
   Scripting& scripting;
-  const Announcer& announcer;
+  const Notifier& notifier;
 };
 
 struct Reloaded {

@@ -74,7 +74,7 @@ void Replicas::Stop() {
   file_sets_.Stop();
 }
 
-void Replicas::Feed(ClientSession& session, std::string id, uint64_t next, bool is_old) {
+void Replicas::Attach(ClientSession& session, std::string id, uint64_t next, bool is_old) {
   std::shared_ptr<Replica> replica = Of(session);
   Reap();
   const std::lock_guard lock(mutex_);
@@ -85,7 +85,7 @@ void Replicas::Feed(ClientSession& session, std::string id, uint64_t next, bool 
   fed_.push_back(replica);
   ++count_;
   const auto run = [this, replica, id = std::move(id), next, is_old] { Run(*replica, id, next, is_old); };
-  replica->thread = StartThread("feed-" + std::to_string(replica->id), run);
+  replica->thread = StartThread("replica-" + std::to_string(replica->id), run);
 }
 
 void Replicas::Forget(ClientSession& session) {
@@ -195,7 +195,7 @@ void Replicas::CheckTimes() {
 // ---- one replica's thread
 
 void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
-  const Status status = RunFeed(replica, id, next, is_old);
+  const Status status = RunSender(replica, id, next, is_old);
   Log(LogSeverity::kNotice,
       "Replica " + replica.ip + ":" + std::to_string(replica.port) + " left: " + std::string(status.text()));
   if (const std::shared_ptr<ClientSession> session = replica.session.lock()) {
@@ -280,7 +280,7 @@ Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& s
   return first.ok() && *first != LogReader::Outcome::kGone;
 }
 
-Status Replicas::RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
+Status Replicas::RunSender(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
   Anchor start;
   TRY(log_.BeginLogging());
   if (TRY(FindStart(id, next, start))) {
@@ -352,7 +352,7 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   // An empty piece of stream in the log: the command after it is preceded by a SELECT, which a replica that begins here
   // needs.
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
-  txn->effects().AddStream("");
+  txn->replicated_commands().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
@@ -406,7 +406,7 @@ Status Replicas::AwaitAck(Replica& replica) {
 
 // A replica that takes the files in says nothing meanwhile; until then it is not one that may be too slow.
 Status Replicas::SendFiles(Replica& replica, Anchor& start) {
-  const std::shared_ptr<FileSet> set = TRY(file_sets_.Take(*replica.files));
+  const std::shared_ptr<SstSnapshot> set = TRY(file_sets_.Take(*replica.files));
   start = set->start;
   replica.log_from = start.sequence;
   replica.state = Replica::State::kSending;

@@ -3,7 +3,7 @@
 // Replicas: those who follow this server, and what they are sent.
 //
 // A replica is a client like others, with a connection in net/; PSYNC makes it one. From then on a
-// thread of its own, "feed-<id>", produces what it is to get, and pushes it to the connection as
+// thread of its own, "replica-<id>", produces what it is to get, and pushes it to the connection as
 // fast as that takes it: the first transfer as an RDB file of a snapshot, and then, or at once, the
 // stream out of the log (replication/log_stream.h). What changes during a transfer waits in the log,
 // not in memory.
@@ -24,10 +24,10 @@
 #include "base/event.h"
 #include "base/result.h"
 #include "client/client_session.h"
-#include "replication/file_sets.h"
 #include "replication/file_transfer.h"
 #include "replication/history.h"
 #include "replication/log_stream.h"
+#include "replication/sst_snapshots.h"
 #include "storage/transaction.h"
 
 namespace cairn {
@@ -83,7 +83,7 @@ class Replicas {
   std::shared_ptr<Replica> Of(ClientSession& session);
 
   // PSYNC and SYNC: the replica is fed from here on. `id` is empty for everything.
-  void Feed(ClientSession& session, std::string id, uint64_t next, bool is_old);
+  void Attach(ClientSession& session, std::string id, uint64_t next, bool is_old);
   void NoteAck(ClientSession& session, uint64_t acked, uint64_t synced);
   // A replica that has said anything is there: one that loads sends newlines.
   void NoteAlive(ClientSession& session);
@@ -107,7 +107,7 @@ class Replicas {
   // Ends those that are silent for too long; called every second.
   void CheckTimes();
 
-  const FileSets& file_sets() const { return file_sets_; }
+  const SstSnapshots& sst_snapshots() const { return file_sets_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
   uint64_t refused_partial_syncs() const { return refused_partial_syncs_; }
@@ -115,7 +115,7 @@ class Replicas {
 
  private:
   void Run(Replica& replica, const std::string& id, uint64_t next, bool is_old);
-  Status RunFeed(Replica& replica, const std::string& id, uint64_t next, bool is_old);
+  Status RunSender(Replica& replica, const std::string& id, uint64_t next, bool is_old);
   // Where the stream is to be read from for the byte `next`; false: it cannot be.
   Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start);
   // Makes its thread end.
@@ -148,7 +148,7 @@ class Replicas {
   Config& config_;
   const ClientRegistry& clients_;
   StreamLog& log_;
-  FileSets file_sets_;
+  SstSnapshots file_sets_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Replica>> fed_;      // guarded by mutex_
   std::vector<std::shared_ptr<Replica>> leaving_;  // whose threads are to be joined; guarded by mutex_

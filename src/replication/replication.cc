@@ -9,7 +9,7 @@
 #include "client/client_pause.h"
 #include "client/client_registry.h"
 #include "client/client_session.h"
-#include "client/own_expiries.h"
+#include "client/writable_replica_expires.h"
 #include "command/conditions.h"
 #include "config/config.h"
 #include "storage/disk_reserve.h"
@@ -26,11 +26,11 @@ constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at the most; its end 
 
 Replication::Replication(const Parts& parts)
     : store_(parts.follower.store), config_(parts.follower.config), conditions_(parts.conditions),
-      clients_(parts.clients), pause_(parts.pause), own_expiries_(parts.own_expiries),
+      clients_(parts.clients), pause_(parts.pause), writable_replica_expires_(parts.writable_replica_expires),
       log_(store_, config_.settings(),
            {.has_replicas = [this] { return replicas_.count() > 0; },
             .on_stream_changed = [this] { OnStreamChanged(); }}),
-      follower_(
+      primary_link_(
           parts.follower, log_,
           {.on_link = [this](bool up) { OnPrimaryLink(up); }, .on_stream_changed = [this] { OnStreamChanged(); }}),
       replicas_(store_, config_, clients_, log_) {}
@@ -40,21 +40,21 @@ Replication::Replication(const Parts& parts)
 Status Replication::Start() {
   TRY(log_.Start());
   replicas_.Start();
-  follower_.Start();
+  primary_link_.Start();
   alone_since_ms_ = pinged_ms_ = WallMs();
   const std::vector<std::string> words = config_.Words("replicaof");
   if (words.empty()) {
     TRY(log_.TurnPrimary());
-    follower_.DropReceived();
+    primary_link_.DropReceived();
     return Ok();
   }
   const auto port = words.size() == 2 ? ParseInt64(words[1]) : std::nullopt;
   if (!port || *port < 0 || *port > 65535) return Status::Io("replicaof: takes a host and a port");
-  return Follow({words[0], static_cast<int>(*port)});
+  return SetPrimary({words[0], static_cast<int>(*port)});
 }
 
 void Replication::StopLinks() {
-  follower_.Stop();
+  primary_link_.Stop();
   replicas_.Stop();
 }
 
@@ -72,7 +72,7 @@ Status Replication::CheckMayChange(Transaction& txn) {
   return Status::Reply("ERR a transaction that uses keys can't change the server's role");
 }
 
-Status Replication::Follow(const PrimaryAddress& primary) {
+Status Replication::SetPrimary(const PrimaryAddress& primary) {
   const std::lock_guard failing_over(failover_mutex_);
   if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
   const std::lock_guard role(role_mutex_);
@@ -90,7 +90,7 @@ Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
   config_.Keep("replicaof", {primary.host, std::to_string(primary.port)});
   link_is_up_ = false;
   UpdateConditions();
-  follower_.Leave();
+  primary_link_.Disconnect();
   if (!was_primary) return Ok();
   if (Status status = log_.TurnReplica(wants_acks); !status.ok()) {
     ForgetPrimary();
@@ -114,7 +114,7 @@ void Replication::ForgetPrimary() {
 
 void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
   replicas_.DisconnectAll();
-  follower_.Follow(primary, failover);
+  primary_link_.Connect(primary, failover);
   Log(LogSeverity::kNotice, "REPLICAOF " + primary.host + ":" + std::to_string(primary.port) + " enabled");
 }
 
@@ -128,13 +128,13 @@ Status Replication::BecomePrimary() {
   const std::lock_guard role(role_mutex_);
   const auto primary = this->primary();
   if (!primary) return Ok();
-  follower_.Leave();
-  follower_.DropReceived();
+  primary_link_.Disconnect();
+  primary_link_.DropReceived();
   // They learn the stream's new name when they come back, which they may when this is a primary: until then nothing is
   // to reach them that they would take for the old stream's.
   replicas_.DisconnectAll();
   if (Status status = log_.TurnPrimary(); !status.ok()) {
-    follower_.Follow(*primary, false);
+    primary_link_.Connect(*primary, false);
     return status;
   }
   alone_since_ms_ = WallMs();
@@ -254,8 +254,8 @@ Status Replication::TickAwaitsLast(bool is_late) {
 }
 
 Status Replication::TickHandsOver() {
-  if (follower_.failover_refused()) return GiveFailoverUp("Failover target rejected psync request");
-  if (!follower_.asks_failover()) EndFailover("Failover: this server is a replica now");
+  if (primary_link_.failover_refused()) return GiveFailoverUp("Failover target rejected psync request");
+  if (!primary_link_.asks_failover()) EndFailover("Failover: this server is a replica now");
   return Ok();
 }
 
@@ -279,14 +279,14 @@ void Replication::OnPrimaryLink(bool up) {
 void Replication::UpdateConditions() {
   const std::lock_guard updating(conditions_mutex_);
   const Settings& settings = config_.settings();
-  const bool follows = primary().has_value();
-  conditions_.Set(kKeepsExpired, follows);
-  conditions_.Set(kReadOnlyReplica, follows && settings.replica_read_only);
-  store_.interests().Set(kInterestInExpiries, follows && !settings.replica_read_only ? kInterestInExpiries : 0);
-  if (!follows) own_expiries_.Clear();
-  conditions_.Set(kStaleReplica, follows && !link_is_up_ && !settings.replica_serve_stale_data);
+  const bool is_replica = primary().has_value();
+  conditions_.Set(kKeepsExpired, is_replica);
+  conditions_.Set(kReadOnlyReplica, is_replica && settings.replica_read_only);
+  store_.interests().Set(kInterestInExpiries, is_replica && !settings.replica_read_only ? kInterestInExpiries : 0);
+  if (!is_replica) writable_replica_expires_.Clear();
+  conditions_.Set(kStaleReplica, is_replica && !link_is_up_ && !settings.replica_serve_stale_data);
   const int64_t wanted = settings.min_replicas_to_write;
-  const bool counts = wanted > 0 && settings.min_replicas_max_lag_s > 0 && !follows;
+  const bool counts = wanted > 0 && settings.min_replicas_max_lag_s > 0 && !is_replica;
   conditions_.Set(kTooFewReplicas, counts && replicas_.CountGood() < wanted);
 }
 

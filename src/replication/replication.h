@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Replication: the role of this server, and the parts that play it: the log of the stream
-// (replication/stream_log.h), the link to a primary (replication/follower.h), the replicas that are fed
+// (replication/stream_log.h), the link to a primary (replication/primary_link.h), the replicas that are fed
 // (replication/replicas.h), and the clients that WAIT for them.
 //
 // Thread: any. Changes of the role come one after the other (role_mutex_).
@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 #include "command/session.h"
-#include "replication/follower.h"
+#include "replication/primary_link.h"
 #include "replication/replicas.h"
 #include "replication/stream_log.h"
 
@@ -26,7 +26,7 @@ class ClientPause;
 class ClientRegistry;
 class Conditions;
 class Config;
-class OwnExpiries;
+class WritableReplicaExpires;
 class Store;
 
 class Replication {
@@ -35,8 +35,8 @@ class Replication {
     Conditions& conditions;
     ClientRegistry& clients;
     ClientPause& pause;
-    OwnExpiries& own_expiries;
-    Follower::Parts follower;
+    WritableReplicaExpires& writable_replica_expires;
+    PrimaryLink::Parts follower;
   };
 
   explicit Replication(const Parts& parts);
@@ -48,14 +48,14 @@ class Replication {
   void Stop();
 
   StreamLog& log() { return log_; }
-  Follower& follower() { return follower_; }
+  PrimaryLink& primary_link() { return primary_link_; }
   Replicas& replicas() { return replicas_; }
 
   // None: this server is a primary.
   std::optional<PrimaryAddress> primary() const;
   // Who changes the role waits for all who use keys: a transaction that does so itself is refused.
   static Status CheckMayChange(Transaction& txn);
-  Status Follow(const PrimaryAddress& primary);
+  Status SetPrimary(const PrimaryAddress& primary);
   Status Promote();
 
   // FAILOVER: writes are held back until a replica has everything, and then it becomes the primary, and this server
@@ -119,9 +119,9 @@ class Replication {
   Conditions& conditions_;
   ClientRegistry& clients_;
   ClientPause& pause_;
-  OwnExpiries& own_expiries_;
+  WritableReplicaExpires& writable_replica_expires_;
   StreamLog log_;
-  Follower follower_;
+  PrimaryLink primary_link_;
   Replicas replicas_;
   std::mutex failover_mutex_;    // one step of a failover at a time; before role_mutex_
   std::mutex role_mutex_;        // one change of the role at a time

@@ -46,19 +46,19 @@ Status ReplicaOf(const ReplicationParts& parts, CommandContext& ctx, Args& args,
     reply.Simple("OK Already connected to specified master");
     return Ok();
   }
-  TRY(replication.Follow(primary));
+  TRY(replication.SetPrimary(primary));
   reply.Ok();
   return Ok();
 }
 
-std::string_view StateName(Follower::State state) {
+std::string_view StateName(PrimaryLink::State state) {
   switch (state) {
-    case Follower::State::kNone:
-    case Follower::State::kConnect: return "connect";
-    case Follower::State::kConnecting: return "connecting";
-    case Follower::State::kHandshake: return "handshake";
-    case Follower::State::kSync: return "sync";
-    case Follower::State::kConnected: return "connected";
+    case PrimaryLink::State::kNone:
+    case PrimaryLink::State::kConnect: return "connect";
+    case PrimaryLink::State::kConnecting: return "connecting";
+    case PrimaryLink::State::kHandshake: return "handshake";
+    case PrimaryLink::State::kSync: return "sync";
+    case PrimaryLink::State::kConnected: return "connected";
   }
   return "unknown";
 }
@@ -67,12 +67,12 @@ std::string_view StateName(Follower::State state) {
 Status Role(const ReplicationParts& parts, CommandContext&, Args&, Reply& reply) {
   Replication& replication = parts.replication;
   if (const auto primary = replication.primary()) {
-    const bool connected = replication.follower().state() == Follower::State::kConnected;
+    const bool connected = replication.primary_link().state() == PrimaryLink::State::kConnected;
     reply.Array(5);
     reply.Bulk("slave");
     reply.Bulk(primary->host);
     reply.Integer(primary->port);
-    reply.Bulk(StateName(replication.follower().state()));
+    reply.Bulk(StateName(replication.primary_link().state()));
     reply.Integer(connected ? static_cast<int64_t>(replication.log().offset()) : -1);
     return Ok();
   }
@@ -184,9 +184,9 @@ Status ReplConf(const ReplicationParts& parts, CommandContext& ctx, Args& args, 
   return Ok();
 }
 
-Status CheckCanFeed(const ReplicationParts& parts, CommandContext&) {
+Status CheckCanSync(const ReplicationParts& parts, CommandContext&) {
   Replication& replication = parts.replication;
-  if (replication.primary() && replication.follower().state() != Follower::State::kConnected) {
+  if (replication.primary() && replication.primary_link().state() != PrimaryLink::State::kConnected) {
     return Status::Reply("NOMASTERLINK Can't SYNC while not connected with my master");
   }
   return Ok();
@@ -209,16 +209,16 @@ Status Psync(const ReplicationParts& parts, CommandContext& ctx, Args& args, Rep
     }
     TRY(replication.Promote());
   }
-  TRY(CheckCanFeed(parts, ctx));
+  TRY(CheckCanSync(parts, ctx));
   const bool wants_all = id == "?" || *next < 0;
-  replication.replicas().Feed(ClientOf(ctx), wants_all ? "" : std::string(id), static_cast<uint64_t>(*next), false);
+  replication.replicas().Attach(ClientOf(ctx), wants_all ? "" : std::string(id), static_cast<uint64_t>(*next), false);
   return Ok();
 }
 
 // SYNC
 Status Sync(const ReplicationParts& parts, CommandContext& ctx, Args&, Reply&) {
-  TRY(CheckCanFeed(parts, ctx));
-  parts.replication.replicas().Feed(ClientOf(ctx), "", 0, true);
+  TRY(CheckCanSync(parts, ctx));
+  parts.replication.replicas().Attach(ClientOf(ctx), "", 0, true);
   return Ok();
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "client/announcer.h"
 #include "client/monitors.h"
+#include "client/notifier.h"
 #include "client/redact.h"
 #include "command/dispatch.h"
 #include "config/config.h"
@@ -45,7 +45,7 @@ StreamApplier::~StreamApplier() = default;
 
 void StreamApplier::Start() {
   txn_ = std::make_unique<Transaction>(parts_.store);
-  txn_->effects().Mute(true);
+  txn_->replicated_commands().Mute(true);
   txn_->command().KeepExpired(true);
 }
 
@@ -64,7 +64,7 @@ void StreamApplier::Begin(const std::string& peer) {
 void StreamApplier::Abandon() {
   txn_->AbandonCommand();
   txn_->Discard();
-  static_cast<void>(txn_->announcements().Take());  // they come again with what is not committed
+  static_cast<void>(txn_->notifications().Take());  // they come again with what is not committed
 }
 
 // Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
@@ -73,13 +73,13 @@ Status StreamApplier::RunBuffered() {
   while (outcome == RequestParser::Outcome::kRequest) {
     outcome = ahead_.Read(*parser_, *txn_, session_->db);
     clock_us_ = MonotonicUs();
-    for (const StreamAhead::Request& request : ahead_.requests()) TRY(RunRequest(request));
+    for (const StreamPrefetcher::Request& request : ahead_.requests()) TRY(RunRequest(request));
   }
   if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
   return session_->multi.active ? Ok() : CommitApplied();
 }
 
-Status StreamApplier::RunRequest(const StreamAhead::Request& request) {
+Status StreamApplier::RunRequest(const StreamPrefetcher::Request& request) {
   if (!request.argv.empty() && request.raw.front() != '*') return Damaged("a command as people type them");
   if (!request.argv.empty()) TRY(RunCommand(request.argv));
   if (request.raw.size() > kMostLogDataBytes - stream_.size()) return Damaged("a transaction of more than 4 GB");
@@ -104,7 +104,7 @@ Status StreamApplier::CommitApplied() {
   const Applied applied{applied_.offset + stream_.size(), session_->db};
   log_.AddApplied(*txn_, applied, stream_);
   TRY(txn_->Commit(CommitMode::kWait));
-  parts_.announcer.Deliver(*txn_);
+  parts_.notifier.Deliver(*txn_);
   applied_ = applied;
   log_.NoteApplied(applied);
   stream_.clear();
@@ -118,7 +118,7 @@ Status StreamApplier::RunCommand(std::span<const std::string_view> argv) {
     return Ok();
   }
   const Settings& settings = parts_.config.settings();
-  const auto kept = archive_filter_.Apply(argv, settings.replica_ignore_del, settings.replica_ignore_expire);
+  const auto kept = stream_filter_.Apply(argv, settings.replica_ignore_del, settings.replica_ignore_expire);
   return kept.empty() ? Ok() : RunRetried(kept);
 }
 

@@ -5,7 +5,7 @@
 // Exactly once: how far the stream was applied is a row of the same batch as what it did (StreamLog::AddApplied), so
 // kill -9 at any moment leaves data and offset in step. What stands between MULTI and EXEC is one batch.
 //
-// Thread: "follow".
+// Thread: "primary-link".
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "command/session.h"
-#include "replication/archive_filter.h"
 #include "replication/history.h"
-#include "replication/stream_ahead.h"
+#include "replication/stream_filter.h"
+#include "replication/stream_prefetcher.h"
 #include "resp/request_parser.h"
 #include "storage/transaction.h"
 
 namespace cairn {
 
-class Announcer;
+class Notifier;
 class CommandTable;
 class Config;
 class Dispatcher;
@@ -48,7 +48,7 @@ class StreamApplier {
     Stats& stats;
     SlowLog& slow_log;
     Monitors& monitors;
-    const Announcer& announcer;
+    const Notifier& notifier;
   };
 
   StreamApplier(const Parts& parts, StreamLog& log);
@@ -78,7 +78,7 @@ class StreamApplier {
   Transaction& txn() { return *txn_; }
 
  private:
-  Status RunRequest(const StreamAhead::Request& request);
+  Status RunRequest(const StreamPrefetcher::Request& request);
   Status RunCommand(std::span<const std::string_view> argv);
   Status RunRetried(std::span<const std::string_view> argv);
   Status CommitApplied();
@@ -94,7 +94,7 @@ class StreamApplier {
   std::vector<uint32_t> stripes_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<RequestParser> parser_;
-  StreamAhead ahead_;
+  StreamPrefetcher ahead_;
   std::string stream_;     // bytes of commands that are run and not committed
   Applied applied_;        // as committed
   uint64_t in_multi_ = 0;  // bytes of an open MULTI
@@ -102,7 +102,7 @@ class StreamApplier {
   bool ack_wanted_ = false;
   std::string reply_;
   std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet
-  ArchiveFilter archive_filter_;
+  StreamFilter stream_filter_;
   bool is_damaged_ = false;  // what the primary sent last was no stream
 };
 

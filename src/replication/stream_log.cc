@@ -35,7 +35,7 @@ StreamLog::~StreamLog() { Stop(); }
 
 Status StreamLog::Start() {
   txn_ = std::make_unique<Transaction>(store_);
-  txn_->effects().Mute(true);
+  txn_->replicated_commands().Mute(true);
   {
     const std::lock_guard lock(mutex_);
     TRY(TakeUp());
@@ -53,22 +53,22 @@ Status StreamLog::TakeUp() {
     return Save();
   }
   history_ = TRY(DecodeHistory(kept));
-  follows_ = history_.follows;
+  is_replica_ = history_.is_replica;
   if (const std::string applied = TRY(store_.ReadNote(kAppliedRow)); !applied.empty()) {
     SetApplied(TRY(DecodeApplied(applied)));
   }
   logs_ = history_.logs;
   can_continue_ = history_.logs;
   if (!history_.logs) {
-    if (!history_.follows) history_.StartAnew();
+    if (!history_.is_replica) history_.StartAnew();
     return Save();
   }
-  if (history_.follows) {
+  if (history_.is_replica) {
     history_.anchors.push_back({applied_offset_, store_.log().LatestSequence() + 1, kNoDb});
     Restart(history_.anchors.back());
     return Save();
   }
-  store_.interests().Set(kInterestInEffects, kInterestInEffects);
+  store_.interests().Set(kInterestInReplication, kInterestInReplication);
   Restart(history_.anchors.back());
   const Status read = ReadToEnd(LogReader::Patience::kLong);
   if (!read.ok()) {
@@ -88,7 +88,7 @@ Status StreamLog::TakeUp() {
 
 // Who comes to this place from an older anchor has to find what who begins here starts with: no database is selected.
 Status StreamLog::ForkHere(uint64_t offset) {
-  txn_->effects().AddStream("");
+  txn_->replicated_commands().AddStream("");
   TRY(txn_->Commit(CommitMode::kWait));
   history_.Fork(offset);
   history_.anchors.push_back({offset, store_.log().LatestSequence() + 1, kNoDb});
@@ -124,7 +124,7 @@ History StreamLog::history() const {
   return history_;
 }
 
-uint64_t StreamLog::offset() const { return follows_ || !logs_ ? applied_offset_ : read_offset_; }
+uint64_t StreamLog::offset() const { return is_replica_ || !logs_ ? applied_offset_ : read_offset_; }
 
 void StreamLog::SetApplied(const Applied& applied) {
   applied_db_ = applied.db;
@@ -133,7 +133,7 @@ void StreamLog::SetApplied(const Applied& applied) {
 
 Result<uint64_t> StreamLog::ReadOffset() {
   const std::lock_guard lock(mutex_);
-  if (history_.logs && !history_.follows) TRY(ReadToEnd());
+  if (history_.logs && !history_.is_replica) TRY(ReadToEnd());
   return offset();
 }
 
@@ -184,7 +184,7 @@ void StreamLog::ShortenTo(uint64_t first) {
 Status StreamLog::Sync() {
   std::unique_lock lock(mutex_);
   const std::string id = history_.id;
-  const bool is_read = !history_.logs || history_.follows || (stream_ != nullptr && ReadToEnd().ok());
+  const bool is_read = !history_.logs || history_.is_replica || (stream_ != nullptr && ReadToEnd().ok());
   const uint64_t reached = offset();
   lock.unlock();
   const uint64_t latest = store_.log().LatestSequence();
@@ -222,8 +222,8 @@ Status StreamLog::BeginLogging() {
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
   if (history_.logs) return Ok();
-  if (history_.follows) return Status::Io("the server has become a replica");
-  store_.interests().Set(kInterestInEffects, kInterestInEffects);
+  if (history_.is_replica) return Status::Io("the server has become a replica");
+  store_.interests().Set(kInterestInReplication, kInterestInReplication);
   if (!history_.anchors.empty()) history_.StartAnew();  // there was a log once, and then changes without one
   history_.logs = true;
   history_.anchors = {{applied_offset_, store_.log().LatestSequence() + 1, kNoDb}};
@@ -236,8 +236,8 @@ Status StreamLog::BeginLogging() {
 
 void StreamLog::EndLogging() {
   const std::lock_guard lock(mutex_);
-  if (!history_.logs || history_.follows || events_.has_replicas()) return;
-  store_.interests().Set(kInterestInEffects, 0);
+  if (!history_.logs || history_.is_replica || events_.has_replicas()) return;
+  store_.interests().Set(kInterestInReplication, 0);
   SetApplied({stream_->offset(), 0});
   history_.logs = false;
   logs_ = can_continue_ = false;
@@ -255,9 +255,9 @@ void StreamLog::Restart(const Anchor& anchor) {
 }
 
 Status StreamLog::LogLocked(std::span<const std::string_view> argv) {
-  if (!history_.logs || history_.follows) return Ok();
+  if (!history_.logs || history_.is_replica) return Ok();
   const int db = stream_->position().db;
-  txn_->effects().Add(std::max(db, 0), argv);
+  txn_->replicated_commands().Add(std::max(db, 0), argv);
   return txn_->Commit(CommitMode::kWait);
 }
 
@@ -318,7 +318,7 @@ Result<Anchor> StreamLog::AnchorOfNow() {
 void StreamLog::LeaveGap() {
   Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
   Anchor end{stream_->offset(), store_.log().LatestSequence() + 1, kNoDb};
-  if (history_.follows) {
+  if (history_.is_replica) {
     const Result<Anchor> now = AnchorOfNow();
     if (!now.ok()) return;  // the thread tries again
     end = *now;
@@ -409,13 +409,13 @@ void StreamLog::AwaitCommits(uint64_t next) {
 Status StreamLog::TurnReplica(bool wants_acks) {
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
-  if (history_.follows) return Ok();
+  if (history_.is_replica) return Ok();
   if (wants_acks) TRY(LogLocked(kGetAck));
-  store_.interests().EndEffects();
+  store_.interests().EndReplication();
   store_.log().MakeReadable();
   Status status = ReadUp();
   if (status.ok()) {
-    history_.follows = follows_ = true;
+    history_.is_replica = is_replica_ = true;
     // The new primary knows what this server's stream was called before it was started, or promoted, in vain. Without
     // a log nobody can say that nothing has changed since.
     if (history_.logs) history_.TakeForkBack(applied_offset_);
@@ -423,8 +423,8 @@ Status StreamLog::TurnReplica(bool wants_acks) {
     status = Save();
   }
   if (status.ok()) return status;
-  history_.follows = follows_ = false;
-  if (history_.logs) store_.interests().Set(kInterestInEffects, kInterestInEffects);
+  history_.is_replica = is_replica_ = false;
+  if (history_.logs) store_.interests().Set(kInterestInReplication, kInterestInReplication);
   return status;
 }
 
@@ -439,22 +439,22 @@ Status StreamLog::ReadUp() {
 Status StreamLog::TurnPrimary() {
   {
     const std::lock_guard lock(mutex_);
-    if (!history_.follows) return Ok();
+    if (!history_.is_replica) return Ok();
     if (!history_.logs) {
-      history_.follows = follows_ = false;
+      history_.is_replica = is_replica_ = false;
       return Save();
     }
   }
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const std::lock_guard lock(mutex_);
   TRY(ForkHere(applied_offset_));
-  history_.follows = follows_ = false;
-  store_.interests().Set(kInterestInEffects, kInterestInEffects);
+  history_.is_replica = is_replica_ = false;
+  store_.interests().Set(kInterestInReplication, kInterestInReplication);
   return Save();
 }
 
 void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const {
-  if (!stream.empty()) txn.effects().AddStream(stream);
+  if (!stream.empty()) txn.replicated_commands().AddStream(stream);
   txn.on_commit().PutNote(kAppliedRow, EncodeApplied(applied));
 }
 
@@ -476,7 +476,7 @@ Status StreamLog::Rename(const std::string& id) {
 StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Applied& applied, Transaction& txn)
     : log_(log), lock_(log.mutex_), history_(log.history_), applied_(applied) {
   history_.StartAnew(id);
-  history_.follows = history_.logs = true;
+  history_.is_replica = history_.logs = true;
   history_.anchors = {{applied.offset, log.store_.log().LatestSequence() + 1, kNoDb}};
   txn.on_commit().PutNote(kHistoryRow, EncodeHistory(history_));
   txn.on_commit().PutNote(kAppliedRow, EncodeApplied(applied));
@@ -486,7 +486,7 @@ void StreamLog::Adoption::Done() {
   log_.history_ = history_;
   log_.SetApplied(applied_);
   log_.synced_offset_ = 0;  // it was of another stream
-  log_.follows_ = true;
+  log_.is_replica_ = true;
   log_.Restart(history_.anchors.back());
   log_.logs_ = log_.can_continue_ = true;
 }
@@ -495,12 +495,12 @@ void StreamLog::Adoption::Done() {
 
 Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& before) {
   const uint64_t next = snapshot.sequence() + 1;
-  bool follows;
+  bool is_replica;
   {
     const std::lock_guard lock(mutex_);
-    follows = history_.follows;
+    is_replica = history_.is_replica;
   }
-  if (follows) {
+  if (is_replica) {
     const Applied applied = TRY(DecodeApplied(TRY(snapshot.ReadNote(kAppliedRow))));
     return Anchor{applied.offset, next, applied.db};
   }

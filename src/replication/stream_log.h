@@ -165,7 +165,7 @@ class StreamLog {
   std::atomic<uint64_t> acks_asked_{0};
   Event called_;  // kicked_ was set, or acks_asked_ has grown
   std::atomic<bool> logs_{false};
-  std::atomic<bool> follows_{false};
+  std::atomic<bool> is_replica_{false};
   std::atomic<uint64_t> applied_offset_{0};
   std::atomic<int> applied_db_{0};
   std::atomic<uint64_t> read_offset_{0};

@@ -11,26 +11,30 @@ namespace cairn {
 
 // ---- the text
 
-void Report::Section(std::string_view title) {
+void SectionWriter::Section(std::string_view title) {
   if (!text_.empty()) text_.append("\r\n");
   text_.append("# ").append(title).append("\r\n");
 }
 
-void Report::Field(std::string_view name, std::string_view value) {
+void SectionWriter::Field(std::string_view name, std::string_view value) {
   text_.append(name).append(":").append(value).append("\r\n");
 }
 
-void Report::Field(std::string_view name, int64_t value) { Field(name, std::string_view(std::to_string(value))); }
+void SectionWriter::Field(std::string_view name, int64_t value) {
+  Field(name, std::string_view(std::to_string(value)));
+}
 
-void Report::Field(std::string_view name, uint64_t value) { Field(name, std::string_view(std::to_string(value))); }
+void SectionWriter::Field(std::string_view name, uint64_t value) {
+  Field(name, std::string_view(std::to_string(value)));
+}
 
-void Report::Field(std::string_view name, double value, int digits) {
+void SectionWriter::Field(std::string_view name, double value, int digits) {
   char buffer[64];
   const int size = std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
   Field(name, std::string_view(buffer, static_cast<size_t>(size)));
 }
 
-void Report::Bytes(std::string_view name, uint64_t bytes) {
+void SectionWriter::Bytes(std::string_view name, uint64_t bytes) {
   Field(name, bytes);
   Field(std::string(name) + "_human", std::string_view(HumanBytes(bytes)));
 }
@@ -75,7 +79,7 @@ bool IsWanted(const ReportSection& section, Args& args) {
 
 // INFO [section [section ...]]
 Status Info(const ReportParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
-  Report text;
+  SectionWriter text;
   for (const ReportSection* section : AllSections()) {
     if (!IsWanted(*section, args)) continue;
     text.Section(section->title);

@@ -21,7 +21,7 @@
 namespace cairn {
 
 // The text of INFO as it grows.
-class Report {
+class SectionWriter {
  public:
   void Section(std::string_view title);
   void Field(std::string_view name, std::string_view value);
@@ -48,7 +48,7 @@ struct ReportSection {
   std::string_view title;  // as the text shows it
   bool by_default;         // in INFO without arguments, too
   bool in_all;             // in INFO all; INFO everything has every one
-  Status (*write)(const ReportParts& parts, CommandContext& ctx, Report& text);
+  Status (*write)(const ReportParts& parts, CommandContext& ctx, SectionWriter& text);
 };
 
 // server, clients, memory

@@ -21,14 +21,14 @@ namespace {
 
 // A save here is SAVE, BGSAVE or BGREWRITEAOF (replication/saving.h); the log is what Redis calls the
 // AOF.
-Status WritePersistence(const ReportParts& parts, CommandContext& ctx, Report& text) {
+Status WritePersistence(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   SaveState& saves = parts.saves;
   const bool saving = saves.running > 0;
   const std::string_view outcome = saves.last_ok ? "ok" : "err";
   const RdbSaves& files = parts.rdb_saves;
   const int64_t running_s = files.in_background() ? (WallMs() - files.started_ms()) / 1000 : -1;
   text.Field("loading", parts.conditions.Has(kLoadingData));
-  text.Field("async_loading", parts.replication.follower().transfer().is_loading.load());
+  text.Field("async_loading", parts.replication.primary_link().transfer().is_loading.load());
   text.Field("rdb_changes_since_last_save", ctx.txn().store().counters().changes.load() - saves.changes_before);
   const bool is_sending = parts.replication.replicas().IsWriting();
   text.Field("rdb_bgsave_in_progress", files.in_background() || is_sending);
@@ -46,7 +46,7 @@ Status WritePersistence(const ReportParts& parts, CommandContext& ctx, Report& t
   return Ok();
 }
 
-Status WriteStats(const ReportParts& parts, CommandContext&, Report& text) {
+Status WriteStats(const ReportParts& parts, CommandContext&, SectionWriter& text) {
   const StatsTotals totals = parts.stats.Totals();
   const Stats::Rates rates = parts.stats.rates();
   text.Field("total_connections_received", totals.connections_received);
@@ -61,10 +61,10 @@ Status WriteStats(const ReportParts& parts, CommandContext&, Report& text) {
   text.Field("sync_full", replicas.full_syncs());
   text.Field("sync_partial_ok", replicas.partial_syncs());
   text.Field("sync_partial_err", replicas.refused_partial_syncs());
-  text.Field("sync_files", replicas.file_sets().transfers());
-  text.Field("sync_files_resumed", replicas.file_sets().resumed());
-  text.Field("sync_files_sent_bytes", replicas.file_sets().sent_bytes());
-  text.Field("sync_files_spared_bytes", replicas.file_sets().spared_bytes());
+  text.Field("sync_files", replicas.sst_snapshots().transfers());
+  text.Field("sync_files_resumed", replicas.sst_snapshots().resumed());
+  text.Field("sync_files_sent_bytes", replicas.sst_snapshots().sent_bytes());
+  text.Field("sync_files_spared_bytes", replicas.sst_snapshots().spared_bytes());
   text.Field("expired_keys", totals.expired_keys);
   text.Field("evicted_keys", 0);
   text.Field("evicted_clients", parts.client_memory.evicted());
@@ -96,7 +96,7 @@ Status WriteStats(const ReportParts& parts, CommandContext&, Report& text) {
 
 double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + time.tv_usec / 1e6; }
 
-Status WriteCpu(const ReportParts&, CommandContext&, Report& text) {
+Status WriteCpu(const ReportParts&, CommandContext&, SectionWriter& text) {
   constexpr int kDigits = 6;
   rusage own{};
   rusage children{};
@@ -109,7 +109,7 @@ Status WriteCpu(const ReportParts&, CommandContext&, Report& text) {
   return Ok();
 }
 
-Status WriteModules(const ReportParts&, CommandContext&, Report&) { return Ok(); }
+Status WriteModules(const ReportParts&, CommandContext&, SectionWriter&) { return Ok(); }
 
 constexpr ReportSection kSections[] = {
     {"persistence", "Persistence", true, true, WritePersistence},

@@ -12,7 +12,7 @@
 namespace cairn {
 namespace {
 
-Status WriteCommandStats(const ReportParts& parts, CommandContext& ctx, Report& text) {
+Status WriteCommandStats(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   const std::vector<CommandTotals> totals = parts.stats.Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
     const CommandTotals& one = totals[i];
@@ -27,7 +27,7 @@ Status WriteCommandStats(const ReportParts& parts, CommandContext& ctx, Report& 
   return Ok();
 }
 
-Status WriteErrorStats(const ReportParts& parts, CommandContext&, Report& text) {
+Status WriteErrorStats(const ReportParts& parts, CommandContext&, SectionWriter& text) {
   for (const auto& [prefix, count] : parts.stats.Errors()) {
     text.Field("errorstat_" + prefix, std::string_view("count=" + std::to_string(count)));
   }
@@ -45,7 +45,7 @@ uint64_t ValueAt(const std::vector<uint64_t>& buckets, uint64_t calls, double pe
   return LatencyHistogram::HighestOf(LatencyHistogram::kBuckets - 1);
 }
 
-Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, Report& text) {
+Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   if (!parts.settings.latency_tracking) return Ok();
   const std::vector<std::string> percentiles = parts.config.Words("latency-tracking-info-percentiles");
   const std::vector<CommandTotals> totals = parts.stats.Commands();
@@ -65,7 +65,7 @@ Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, Report& 
   return Ok();
 }
 
-Status WriteCluster(const ReportParts&, CommandContext&, Report& text) {
+Status WriteCluster(const ReportParts&, CommandContext&, SectionWriter& text) {
   text.Field("cluster_enabled", 0);
   return Ok();
 }

@@ -34,7 +34,7 @@ std::string DescribeSystem() {
 }
 
 // A line for what each listener is bound to: by TCP, with or without TLS, or a Unix socket.
-void WriteListeners(const ReportParts& parts, Report& text) {
+void WriteListeners(const ReportParts& parts, SectionWriter& text) {
   int number = 0;
   const auto write = [&](const std::string& line) { text.Field("listener" + std::to_string(number++), line); };
   for (const Listener* listener : parts.listeners()) {
@@ -49,7 +49,7 @@ void WriteListeners(const ReportParts& parts, Report& text) {
   }
 }
 
-Status WriteServer(const ReportParts& parts, CommandContext&, Report& text) {
+Status WriteServer(const ReportParts& parts, CommandContext&, SectionWriter& text) {
   const Identity& identity = parts.identity;
   const int64_t uptime_s = (MonotonicUs() - identity.started_us) / 1000000;
   text.Field("redis_version", kRedisVersion);
@@ -81,7 +81,7 @@ Status WriteServer(const ReportParts& parts, CommandContext&, Report& text) {
   return Ok();
 }
 
-Status WriteClients(const ReportParts& parts, CommandContext&, Report& text) {
+Status WriteClients(const ReportParts& parts, CommandContext&, SectionWriter& text) {
   uint64_t blocked = 0;
   uint64_t largest_input = 0;
   uint64_t largest_output = 0;
@@ -119,7 +119,7 @@ double Ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void WriteAllocator(const ProcessMemory& memory, Report& text) {
+void WriteAllocator(const ProcessMemory& memory, SectionWriter& text) {
   text.Field("allocator_allocated", memory.allocated);
   text.Field("allocator_active", memory.active);
   text.Field("allocator_resident", memory.resident);
@@ -137,7 +137,7 @@ void WriteAllocator(const ProcessMemory& memory, Report& text) {
 }
 
 // A Lua state serves scripts and functions alike, so all of it counts as that of scripts.
-void WriteScripts(const ReportParts& parts, Report& text) {
+void WriteScripts(const ReportParts& parts, SectionWriter& text) {
   const Scripting& scripting = parts.scripting;
   const auto libraries = scripting.libraries();
   const uint64_t vm_bytes = scripting.vm_bytes();
@@ -155,7 +155,7 @@ void WriteScripts(const ReportParts& parts, Report& text) {
   text.Bytes("used_memory_scripts", script_bytes + function_bytes);
 }
 
-Status WriteMemory(const ReportParts& parts, CommandContext& ctx, Report& text) {
+Status WriteMemory(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   const ProcessMemory memory = ProcessMemory::Read();
   const uint64_t used_peak = parts.memory_peak.Note(memory.allocated);
   const ClientMemory::Totals clients = parts.client_memory.totals();

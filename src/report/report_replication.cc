@@ -11,21 +11,21 @@
 namespace cairn {
 namespace {
 
-void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, Report& text) {
+void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, SectionWriter& text) {
   Replication& replication = parts.replication;
-  const Follower& follower = replication.follower();
-  const Follower::State state = follower.state();
-  const bool up = state == Follower::State::kConnected;
+  const PrimaryLink& follower = replication.primary_link();
+  const PrimaryLink::State state = follower.state();
+  const bool up = state == PrimaryLink::State::kConnected;
   const int64_t now_ms = WallMs();
   const auto offset = static_cast<int64_t>(replication.log().offset());
   text.Field("master_host", std::string_view(primary.host));
   text.Field("master_port", primary.port);
   text.Field("master_link_status", up ? "up" : "down");
   text.Field("master_last_io_seconds_ago", up ? (now_ms - follower.last_io_ms()) / 1000 : -1);
-  text.Field("master_sync_in_progress", state == Follower::State::kSync);
+  text.Field("master_sync_in_progress", state == PrimaryLink::State::kSync);
   text.Field("slave_read_repl_offset", up ? static_cast<int64_t>(follower.received_offset()) : offset);
   text.Field("slave_repl_offset", offset);
-  if (state == Follower::State::kSync) {
+  if (state == PrimaryLink::State::kSync) {
     const uint64_t size = follower.transfer().size;
     const uint64_t received = follower.transfer().received;
     text.Field("master_sync_total_bytes", size);
@@ -50,7 +50,7 @@ std::string_view StateName(const Replica& replica) {
   return "unknown";
 }
 
-Status WriteReplication(const ReportParts& parts, CommandContext&, Report& text) {
+Status WriteReplication(const ReportParts& parts, CommandContext&, SectionWriter& text) {
   Replication& replication = parts.replication;
   const auto primary = replication.primary();
   text.Field("role", primary ? "slave" : "master");

@@ -53,7 +53,7 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   return counts;
 }
 
-Status WriteKeyspace(const ReportParts&, CommandContext& ctx, Report& text) {
+Status WriteKeyspace(const ReportParts&, CommandContext& ctx, SectionWriter& text) {
   std::map<KeyspaceId, Expiring> expiring = TRY(CountExpiring(ctx));
   for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
@@ -68,7 +68,7 @@ Status WriteKeyspace(const ReportParts&, CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteCairn(const ReportParts& parts, CommandContext& ctx, Report& text) {
+Status WriteCairn(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   Store& store = ctx.txn().store();
   const Budget budget = Budget::Of(MemoryBudget(parts.settings));
   text.Field("cairn_version", kCairnVersion);
@@ -94,7 +94,7 @@ Status WriteCairn(const ReportParts& parts, CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteCache(const ReportParts&, CommandContext& ctx, Report& text) {
+Status WriteCache(const ReportParts&, CommandContext& ctx, SectionWriter& text) {
   RowCache& cache = ctx.txn().store().cache();
   const uint64_t hits = cache.hits();
   const uint64_t looks = hits + cache.misses();
@@ -106,7 +106,7 @@ Status WriteCache(const ReportParts&, CommandContext& ctx, Report& text) {
   return Ok();
 }
 
-Status WriteRocksDb(const ReportParts&, CommandContext& ctx, Report& text) {
+Status WriteRocksDb(const ReportParts&, CommandContext& ctx, SectionWriter& text) {
   constexpr std::string_view kProperties[] = {
       "estimate-num-keys",       "estimate-live-data-size",    "total-sst-files-size",
       "live-sst-files-size",     "live-blob-file-size",        "size-all-mem-tables",

@@ -59,7 +59,7 @@ void RequestParser::FreeLists() {
   std::vector<std::string_view>().swap(argv_);
 }
 
-void RequestParser::Lend(std::unique_ptr<char[]> buffer, size_t size) {
+void RequestParser::UseBuffer(std::unique_ptr<char[]> buffer, size_t size) {
   ASSERT(pending_bytes() <= size, "what is pending fits");
   MoveToStart();
   if (filled_ > 0) std::memcpy(buffer.get(), buffer_.get(), filled_);

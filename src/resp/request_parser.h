@@ -32,7 +32,7 @@ class RequestParser {
   char* Reserve(size_t size);
   // For what is read next: a buffer that the parser is lent, and that ReturnBuffer gives back, takes the place of its
   // own. REQUIRES: what is pending fits.
-  void Lend(std::unique_ptr<char[]> buffer, size_t size);
+  void UseBuffer(std::unique_ptr<char[]> buffer, size_t size);
   // Gives the buffer back; what is pending is kept in one of its size. Invalidates argv().
   std::unique_ptr<char[]> ReturnBuffer();
   size_t reserved() const { return capacity_ - filled_; }

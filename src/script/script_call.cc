@@ -81,11 +81,11 @@ class CallRoom : public ReplyRoom {
 Status RunOne(ScriptRun& run, const Command& command, std::span<const std::string_view> argv, Reply& reply) {
   Transaction& txn = run.ctx.txn();
   CommandContext ctx = run.ctx.For(command);
-  if (!run.replicates) txn.effects().Silence(true);
+  if (!run.replicates) txn.replicated_commands().Silence(true);
   std::optional<Transaction::Savepoint> savepoint;
   if (command.flags() & (kWrite | kMayReplicate)) savepoint = txn.MakeSavepoint();
   Status status = RunCommand(ctx, argv, reply);
-  txn.effects().Silence(false);
+  txn.replicated_commands().Silence(false);
   if (EndsRun(status) || (status.ok() && !reply.is_cut())) return status;
   // A command that would block keeps what it has written: XREADGROUP has made its consumer.
   if (savepoint && !status.Is(Code::kMustBlock)) txn.RollbackTo(*savepoint);

@@ -8,14 +8,14 @@
 
 #include "acl/access_log.h"
 #include "acl/users.h"
-#include "client/announcer.h"
 #include "client/client_memory.h"
 #include "client/client_registry.h"
 #include "client/cross_protocol.h"
 #include "client/monitors.h"
-#include "client/own_expiries.h"
+#include "client/notifier.h"
 #include "client/pubsub.h"
 #include "client/tracking.h"
+#include "client/writable_replica_expires.h"
 #include "config/settings.h"
 
 namespace cairn {
@@ -31,8 +31,8 @@ struct ClientServices {
   AccessLog access_log;
   PubSub pubsub;
   Tracking tracking{registry};
-  OwnExpiries own_expiries;
-  const Announcer announcer{pubsub, tracking, own_expiries};
+  WritableReplicaExpires writable_replica_expires;
+  const Notifier notifier{pubsub, tracking, writable_replica_expires};
   Monitors monitors;
   CrossProtocolAlarm cross_protocol;
 };

@@ -5,12 +5,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "client/announcer.h"
 #include "client/client_line.h"
 #include "client/client_pause.h"
 #include "client/client_session.h"
 #include "client/cross_protocol.h"
 #include "client/monitors.h"
+#include "client/notifier.h"
 #include "client/pubsub.h"
 #include "client/redact.h"
 #include "command/dispatch.h"
@@ -51,7 +51,7 @@ BaseWorker::BaseWorker(const Parts& parts, Lane lane)
 
 void BaseWorker::Fetch(std::string_view missing) { parts_.store.Fetch(missing); }
 bool BaseWorker::has_tick() const {
-  return txn_->batch().dirty() || !txn_->stripes().empty() || !txn_->announcements().empty();
+  return txn_->batch().dirty() || !txn_->stripes().empty() || !txn_->notifications().empty();
 }
 bool BaseWorker::is_full() const {
   return txn_->batch().bytes() > kFullTickBytes || txn_->batch().rows() > kFullTickRows;
@@ -147,7 +147,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   Outcome outcome = parts_.dispatcher.Execute(worker, session, argv, reply, rerun);
   is_write_ = outcome.command != nullptr && outcome.command->flags() & (kWrite | kRunsScript);
   const bool is_uncommitted =
-      outcome.is_uncommitted || txn_->command().saw_uncommitted() || txn_->announcements().has_new();
+      outcome.is_uncommitted || txn_->command().saw_uncommitted() || txn_->notifications().has_new();
   wrote_ = outcome.wrote || (lane_ == Lane::kFast && is_uncommitted);
   wakes_ = outcome.wakes;
   if (outcome.verdict == Verdict::kWouldWait) {
@@ -234,7 +234,7 @@ Status BaseWorker::CommitNow(CommitMode mode) {
   return txn_->Commit(mode);
 }
 
-void BaseWorker::Tell(Transaction& txn) { parts_.announcer.Deliver(txn); }
+void BaseWorker::Tell(Transaction& txn) { parts_.notifier.Deliver(txn); }
 
 void BaseWorker::Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
                        int64_t usec, std::string_view reply) {
@@ -283,7 +283,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
   wakes_ = false;  // of the tick that ends here; the next one starts afresh
   if (is_lost_) {
     is_lost_ = false;
-    (void)txn_->announcements().Take();
+    (void)txn_->notifications().Take();
     txn_->Discard();
     return CommitResult::kFailed;
   }
@@ -300,7 +300,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     }
     if (!status.Is(Code::kWouldWait)) {
       LogFailure(status);
-      (void)txn_->announcements().Take();
+      (void)txn_->notifications().Take();
       return CommitResult::kFailed;
     }
   }
@@ -311,13 +311,13 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
 void FastWorker::HandOver(std::function<void(bool ok)> done) {
   std::swap(txn_, other_);
   is_handed_over_ = true;
-  if (other_->databases().keyspaces().empty()) txn_->Follow(other_.get());
+  if (other_->databases().keyspaces().empty()) txn_->SetPredecessor(other_.get());
   committer_.HandOver(*other_, [this, done = std::move(done)](Status status) {
     if (status.ok()) {
       Tell(*other_);
     } else {
       LogFailure(status);
-      (void)other_->announcements().Take();
+      (void)other_->notifications().Take();
     }
     is_written_ = status.ok();
     done(status.ok());
@@ -327,7 +327,7 @@ void FastWorker::HandOver(std::function<void(bool ok)> done) {
 void FastWorker::OnCommitted() {
   is_handed_over_ = false;
   is_lost_ = !is_written_ && txn_->stripes().has_taken_over();
-  txn_->Follow(nullptr);
+  txn_->SetPredecessor(nullptr);
   other_->EndTick(is_written_);
 }
 
@@ -346,7 +346,7 @@ void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) 
     return;
   }
   LogFailure(status);
-  (void)txn_->announcements().Take();
+  (void)txn_->notifications().Take();
   out.resize(start);
   out.append(commit_error());
   outcome.failed = true;

@@ -18,7 +18,7 @@
 
 namespace cairn {
 
-class Announcer;
+class Notifier;
 class ClientPause;
 class ClientSession;
 class Committer;
@@ -40,7 +40,7 @@ class BaseWorker : public Worker {
     Dispatcher& dispatcher;
     const CommandTable& table;
     Scripting& scripting;
-    const Announcer& announcer;
+    const Notifier& notifier;
     PubSub& pubsub;
     Monitors& monitors;
     Replicas& replicas;

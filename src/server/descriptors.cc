@@ -58,7 +58,7 @@ Result<uint64_t> Descriptors::Divide() {
 }
 
 // The tables that are open stay open, so their share cannot become smaller than they are.
-Status Descriptors::Follow(Store& store) {
+Status Descriptors::Apply(Store& store) {
   const auto wanted = static_cast<uint64_t>(config_.settings().maxclients);
   const uint64_t reserve = Reserve();
   const uint64_t limit = RaiseFileLimit(wanted + kWantedTables + reserve);

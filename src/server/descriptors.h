@@ -41,7 +41,7 @@ class Descriptors {
   // sentence when the limit is too low to serve anybody.
   Result<uint64_t> Divide();
   // After CONFIG SET maxclients: divides again; refuses, in Redis's words, what the limit does not allow.
-  Status Follow(Store& store);
+  Status Apply(Store& store);
 
  private:
   // Descriptors that are neither clients' nor tables'.

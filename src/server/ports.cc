@@ -32,7 +32,7 @@ ListenerOptions Ports::Options() const {
   options.unix_path = config_.Text("unixsocket");
   options.unix_permissions = static_cast<int>(settings.unixsocketperm);
   options.io_threads = static_cast<int>(settings.io_threads);
-  options.homes = {.datasets = transfers_.get(), .streams = streams_.get()};
+  options.push_threads = {.datasets = transfers_.get(), .streams = streams_.get()};
   return options;
 }
 
@@ -47,11 +47,11 @@ ListenerOptions Ports::TlsOptions() const {
 Status Ports::Open() {
   {
     const std::lock_guard lock(mutex_);
-    streams_ = std::make_unique<IoThread>("io-streams", service_, no_limit_, IoThread::Homes{});
-    transfers_ =
-        std::make_unique<IoThread>("io-transfers", service_, no_limit_, IoThread::Homes{.streams = streams_.get()});
-    TRY(Follow(main_, Options()));
-    TRY(Follow(tls_, TlsOptions()));
+    streams_ = std::make_unique<IoThread>("io-streams", service_, no_limit_, IoThread::PushThreads{});
+    transfers_ = std::make_unique<IoThread>("io-transfers", service_, no_limit_,
+                                            IoThread::PushThreads{.streams = streams_.get()});
+    TRY(Apply(main_, Options()));
+    TRY(Apply(tls_, TlsOptions()));
     for (const ListenSpec& spec : config_.Listeners()) {
       ListenerOptions own = Options();
       own.place = {{spec.address}, spec.port};
@@ -61,7 +61,7 @@ Status Ports::Open() {
       own.read_only = spec.read_only;
       own.tls = spec.tls ? &tls_settings_ : nullptr;
       std::unique_ptr<Listener> listener;
-      TRY(Follow(listener, own));
+      TRY(Apply(listener, own));
       lines_.push_back(std::move(listener));
     }
   }
@@ -118,7 +118,7 @@ std::vector<Listener*> Ports::Listed() const {
 }
 
 // Brings the listener to where `options` has it; one that was not needed before is made then.
-Status Ports::Follow(std::unique_ptr<Listener>& listener, const ListenerOptions& options) {
+Status Ports::Apply(std::unique_ptr<Listener>& listener, const ListenerOptions& options) {
   if (stopped_) return Status::Io("the server ends");
   if (listener != nullptr) return listener->Move(options.place);
   if (options.place.port == 0 && options.unix_path.empty()) return Ok();
@@ -129,7 +129,7 @@ Status Ports::Follow(std::unique_ptr<Listener>& listener, const ListenerOptions&
 
 Status Ports::FollowPort() {
   const std::lock_guard lock(mutex_);
-  const Status moved = Follow(main_, Options());
+  const Status moved = Apply(main_, Options());
   return moved.ok() ? Ok() : Refuse(moved, kCannotListen);
 }
 
@@ -140,16 +140,16 @@ Status Ports::FollowTlsPort() {
     if (!built.ok()) return Refuse(built, kCannotUpdateTls);
   }
   const std::lock_guard lock(mutex_);
-  const Status moved = Follow(tls_, options);
+  const Status moved = Apply(tls_, options);
   return moved.ok() ? Ok() : Refuse(moved, kCannotListen);
 }
 
 Status Ports::FollowBind() {
   const std::lock_guard lock(mutex_);
   const ListenPlace before = main_ == nullptr ? ListenPlace() : main_->place();
-  Status moved = Follow(main_, Options());
+  Status moved = Apply(main_, Options());
   if (!moved.ok()) return Refuse(moved, kCannotBind);
-  moved = Follow(tls_, TlsOptions());
+  moved = Apply(tls_, TlsOptions());
   if (moved.ok()) return Ok();
   if (main_ != nullptr) static_cast<void>(main_->Move(before).ok());  // where it has been a moment ago
   return Refuse(moved, kCannotBind);

@@ -42,7 +42,7 @@ class Ports {
   ListenerOptions Options() const;
   ListenerOptions TlsOptions() const;
   std::vector<Listener*> Listed() const;
-  Status Follow(std::unique_ptr<Listener>& listener, const ListenerOptions& options);
+  Status Apply(std::unique_ptr<Listener>& listener, const ListenerOptions& options);
   Status FollowPort();
   Status FollowTlsPort();
   Status FollowBind();

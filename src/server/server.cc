@@ -73,16 +73,16 @@ Replication::Parts Server::PartsOfReplication() {
   return {conditions(),
           clients_.registry,
           pause_,
-          clients_.own_expiries,
+          clients_.writable_replica_expires,
           {*store_,
            *config_,
            tls_,
            *dataset_,
            {*store_, *config_, dispatcher_, table_, stats_.counters, stats_.slow_log, clients_.monitors,
-            clients_.announcer}}};
+            clients_.notifier}}};
 }
 
-Ticker::Parts Server::PartsOfTicker() {
+Cron::Parts Server::PartsOfCron() {
   return {*store_,
           *config_,
           conditions(),
@@ -91,19 +91,19 @@ Ticker::Parts Server::PartsOfTicker() {
           pause_,
           *rdb_saves_,
           *replication_,
-          clients_.own_expiries,
-          clients_.announcer,
+          clients_.writable_replica_expires,
+          clients_.notifier,
           stats_.counters,
           stats_.latency};
 }
 
 // The parts that need the store. REQUIRES: it is open.
 void Server::MakeParts() {
-  dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, clients_.announcer);
+  dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, clients_.notifier);
   rdb_saves_ = std::make_unique<RdbSaves>(*store_, *config_);
   replication_ = std::make_unique<Replication>(PartsOfReplication());
   worker_parts_ = std::make_unique<const BaseWorker::Parts>(
-      *store_, dispatcher_, table_, *scripting_, clients_.announcer, clients_.pubsub, clients_.monitors,
+      *store_, dispatcher_, table_, *scripting_, clients_.notifier, clients_.pubsub, clients_.monitors,
       replication_->replicas(), pause_, stats_.counters, stats_.slow_log, stats_.latency, clients_.cross_protocol);
 }
 
@@ -131,7 +131,7 @@ Server::CommandParts::CommandParts(Server& s)
              s.pause_,
              s.clients_.users,
              s.clients_.tracking,
-             [&follower = s.replication_->follower()] { return follower.Break(); }},
+             [&follower = s.replication_->primary_link()] { return follower.Break(); }},
       server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
       config{*s.config_, s.clients_.users, s.identity_.config_file,
              [&s] {
@@ -256,7 +256,7 @@ void Server::WatchSettings() {
     clients_.users.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
   });
-  config_->Watch("maxclients", [this] { return descriptors_.Follow(*store_); });
+  config_->Watch("maxclients", [this] { return descriptors_.Apply(*store_); });
   config_->Watch("memory-budget", [this] {
     store_->memory().Set(Budget::Of(MemoryBudget(settings())));
     clients_.memory.FollowSettings();
@@ -314,7 +314,7 @@ void Server::WatchInterest() {
   };
   static_cast<void>(events().ok());
   config_->Watch("notify-keyspace-events", events);
-  const auto follow = [this](std::string_view name, InterestMask bit) {
+  const auto bind = [this](std::string_view name, InterestMask bit) {
     const auto take = [this, name, bit] {
       store_->interests().Set(bit, config_->Flag(name) ? bit : 0);
       return Ok();
@@ -328,8 +328,8 @@ void Server::WatchInterest() {
   };
   static_cast<void>(limit_keys().ok());
   config_->Watch("tracking-table-max-keys", limit_keys);
-  follow("lazyfree-lazy-expire", kUnlinksExpired);
-  follow("lazyfree-lazy-user-del", kUnlinksDeleted);
+  bind("lazyfree-lazy-expire", kUnlinksExpired);
+  bind("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
 
 Status Server::Start() {
@@ -352,7 +352,7 @@ Status Server::Start() {
   const auto threads = static_cast<int>(settings().slow_threads);
   slow_lane_ = std::make_unique<SlowLane>(threads, *worker_parts_);
   TRY(replication_->Start());
-  ticker_ = std::make_unique<Ticker>(PartsOfTicker());
+  cron_ = std::make_unique<Cron>(PartsOfCron());
   TRY(ports_.Open());
   TRY(OpenMetrics());
   ports_.Start();
@@ -375,7 +375,7 @@ void Server::Stop(const ShutdownOptions& options) {
   if (options.save && has_changed && !replication_->primary()) static_cast<void>(rdb_saves_->SaveAtEnd().ok());
   if (rdb_saves_ != nullptr) rdb_saves_->Stop();
   if (committer_ != nullptr) committer_->Stop();
-  ticker_.reset();
+  cron_.reset();
   ports_.Clear();
   if (replication_ != nullptr) replication_->Stop();
   slow_lane_.reset();

@@ -27,10 +27,10 @@
 #include "server/command_statistics.h"
 #include "server/command_worker.h"
 #include "server/committer.h"
+#include "server/cron.h"
 #include "server/descriptors.h"
 #include "server/ports.h"
 #include "server/slow_lane.h"
-#include "server/ticker.h"
 #include "stats/server_state.h"
 #include "storage/store.h"
 
@@ -82,7 +82,7 @@ class Server : public Service {
   void MakeParts();
   void BindCommands();
   Replication::Parts PartsOfReplication();
-  Ticker::Parts PartsOfTicker();
+  Cron::Parts PartsOfCron();
   void AwaitReplicas();
   Status OpenStore();
   Status LoadFunctions();
@@ -101,7 +101,7 @@ class Server : public Service {
   const ClientSession::Parts session_parts_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<SlowLane> slow_lane_;
-  std::unique_ptr<Ticker> ticker_;
+  std::unique_ptr<Cron> cron_;
   Ports ports_{*this, *config_, tls_};
   std::unique_ptr<HttpEndpoint> metrics_;
 };

@@ -28,7 +28,7 @@ struct Identity {
 // What DEBUG switches.
 struct DebugSwitches {
   std::atomic<bool> active_expire{true};  // off: expired keys are hidden and not deleted
-  std::atomic<bool> ticks{true};          // off: nothing is done that is done every so often (server/ticker.h)
+  std::atomic<bool> ticks{true};          // off: nothing is done that is done every so often (server/cron.h)
 };
 
 // When everything was last saved by command (SAVE, BGSAVE, BGREWRITEAOF), for INFO persistence.

@@ -169,8 +169,8 @@ class Stats {
 
   const uint32_t command_count_;
   const KeyspaceCounters* keyspace_ = nullptr;
-  SpreadCounter accepted_;
-  SpreadCounter refused_;
+  ShardedCounter accepted_;
+  ShardedCounter refused_;
   mutable std::mutex mutex_;  // the fields below
   std::vector<std::unique_ptr<WorkerStats>> workers_;
   std::unique_ptr<Snapshot> baseline_;

@@ -27,7 +27,7 @@ inline constexpr uint64_t kMostLogDataBytes = kMostRowBytes;
 
 // The client's errors for writes above these limits.
 inline constexpr std::string_view kRowTooLarge = "ERR the value is too large to be stored, the most is 4 GB";
-inline constexpr std::string_view kEffectsTooLarge =
+inline constexpr std::string_view kReplicatedTooLarge =
     "ERR the changes of one command or transaction are too large to be replicated, the most is 4 GB";
 
 // kIo with a sentence for the operator if the write is too large; the batch is unchanged then.

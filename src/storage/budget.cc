@@ -34,7 +34,7 @@ Budget Budget::Of(uint64_t total) {
   budget.memtables = std::min(budget.block_cache / 2, 512 * kMegabyte);
   budget.rank_indexes = rest * 5 / 100;
   budget.clients = total / 16;
-  budget.lendable = budget.key_cache / 3;
+  budget.rank_index_extra = budget.key_cache / 3;
   return budget;
 }
 

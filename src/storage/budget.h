@@ -17,7 +17,7 @@ struct Budget {
   uint64_t memtables = 0;     // of block_cache: where RocksDB starts to flush
   uint64_t rank_indexes = 0;  // what they always may take
   uint64_t clients = 0;       // of what is not handed out; what clients take beyond it they borrow as rank indexes do
-  uint64_t lendable = 0;      // of key_cache: what rank indexes may take beyond that (MemoryDivision::Lend)
+  uint64_t rank_index_extra = 0;  // of key_cache: what rank indexes may take beyond that (MemoryDivision::AdjustTo)
 
   // The division of `total` bytes. Small budgets keep a fixed sum back for the process itself.
   static Budget Of(uint64_t total);

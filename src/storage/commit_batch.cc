@@ -37,7 +37,7 @@ CommitBatch::CommitBatch(const Parts& parts) : parts_(parts), batch_(std::make_u
 CommitBatch::~CommitBatch() = default;
 
 bool CommitBatch::dirty() const {
-  return !parts_.rows.empty() || !parts_.databases.keyspaces().empty() || !parts_.effects.empty() ||
+  return !parts_.rows.empty() || !parts_.databases.keyspaces().empty() || !parts_.replicated_commands.empty() ||
          parts_.actions.is_needed();
 }
 
@@ -78,11 +78,11 @@ Status CommitBatch::BuildBatch() {
   }
   if (!parts_.databases.keyspaces().empty()) TRY(PutKeyspaces());
   for (const auto& [name, value] : parts_.actions.notes()) TRY(PutRow(*batch_, meta, name, value));
-  if (parts_.effects.empty()) return Ok();
+  if (parts_.replicated_commands.empty()) return Ok();
   // Those who read the log go by sequence numbers, and a batch without rows takes none. The log data comes last: where
   // RocksDB writes several batches as one record, the rows before it tell whose it is (storage/log_reader.cc).
   if (batch_->Count() == 0) TRY(PutRow(*batch_, meta, MakeMetaRow(kLogRow).row(), {}));
-  return PutLogData(*batch_, parts_.effects.bytes());
+  return PutLogData(*batch_, parts_.replicated_commands.bytes());
 }
 
 Status CommitBatch::PutKeyspaces() {
@@ -155,11 +155,11 @@ Status CommitBatch::Write(CommitMode mode) {
 
 Status CommitBatch::Append(CommitMode mode) {
   if (!dirty()) return Ok();
-  if (parts_.effects.empty() || parts_.effects.is_muted()) return AppendBatch(mode);
+  if (parts_.replicated_commands.empty() || parts_.replicated_commands.is_muted()) return AppendBatch(mode);
   // There may be effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for
   // its stripes.
-  const auto gate = parts_.store.interests().AllowEffects();
-  if (!(parts_.store.interests().wanted() & kInterestInEffects)) parts_.effects.Clear();
+  const auto gate = parts_.store.interests().AllowReplication();
+  if (!(parts_.store.interests().wanted() & kInterestInReplication)) parts_.replicated_commands.Clear();
   return AppendBatch(mode);
 }
 
@@ -185,7 +185,8 @@ Status CommitBatch::AppendBatch(CommitMode mode) {
 
 void CommitBatch::Publish() {
   if (!std::exchange(is_appended_, false)) return;
-  if (std::exchange(unsynced_sequence_, 0) != 0) parts_.store.log().NoteReadable(*batch_, parts_.effects.bytes());
+  if (std::exchange(unsynced_sequence_, 0) != 0)
+    parts_.store.log().NoteReadable(*batch_, parts_.replicated_commands.bytes());
   if (parts_.databases.empty_below() != 0) parts_.store.cache().NoteEmptyStore();
   ApplyToCache();
   parts_.databases.Apply();

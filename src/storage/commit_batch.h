@@ -18,9 +18,9 @@
 #include "storage/command_state.h"
 #include "storage/commit_actions.h"
 #include "storage/database_changes.h"
-#include "storage/effects.h"
 #include "storage/held_stripes.h"
 #include "storage/overlay.h"
+#include "storage/replicated_commands.h"
 #include "storage/row_uses.h"
 
 namespace rocksdb {
@@ -46,7 +46,7 @@ class CommitBatch {
     const CommandState& command;
     HeldStripes& stripes;
     Overlay& rows;
-    Effects& effects;
+    ReplicatedCommands& replicated_commands;
     DatabaseChanges& databases;
     RowUses& uses;
     CommitActions& actions;
@@ -56,7 +56,7 @@ class CommitBatch {
 
   // ---- what is not committed yet
   bool dirty() const;  // is there anything to write or to count?
-  size_t bytes() const { return parts_.rows.bytes() + parts_.effects.bytes().size(); }
+  size_t bytes() const { return parts_.rows.bytes() + parts_.replicated_commands.bytes().size(); }
   size_t rows() const { return parts_.rows.entries().size(); }
 
   // ---- Transaction::Commit in parts, for any thread. Transaction::EndTick follows

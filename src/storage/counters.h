@@ -10,19 +10,19 @@
 // (stats/stats.h).
 #pragma once
 
-#include "base/spread_counter.h"
+#include "base/sharded_counter.h"
 
 namespace cairn {
 
 struct KeyspaceCounters {
-  SpreadCounter keyspace_hits;      // look-ups by reading commands that found a key
-  SpreadCounter keyspace_misses;    // and those that did not
-  SpreadCounter lazyfreed_objects;  // dropped collections whose rows were given back
+  ShardedCounter keyspace_hits;      // look-ups by reading commands that found a key
+  ShardedCounter keyspace_misses;    // and those that did not
+  ShardedCounter lazyfreed_objects;  // dropped collections whose rows were given back
   // Fast lane looks that RocksDB could not answer from memory: not point reads, though its counter has them.
-  SpreadCounter incomplete_probes;
-  SpreadCounter expired_keys;      // keys deleted because their time had passed
-  SpreadCounter refused_for_room;  // commands refused for min-free-disk
-  SpreadCounter changes;           // changes that were committed, as INFO's rdb_changes_since_last_save counts them
+  ShardedCounter incomplete_probes;
+  ShardedCounter expired_keys;      // keys deleted because their time had passed
+  ShardedCounter refused_for_room;  // commands refused for min-free-disk
+  ShardedCounter changes;           // changes that were committed, as INFO's rdb_changes_since_last_save counts them
 };
 
 }  // namespace cairn

@@ -89,7 +89,7 @@ void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
     }
   };
   collect(txn_->overlay_, false);
-  if (txn_->SharesWithFirst(lower.stripe())) collect(txn_->first_->overlay_, true);
+  if (txn_->SharesWithPredecessor(lower.stripe())) collect(txn_->predecessor_->overlay_, true);
   if (!own_.empty()) txn_->command().NoteUncommitted();
   std::sort(own_.begin(), own_.end(), [this](const OwnRow& a, const OwnRow& b) { return Before(a.row, b.row); });
 }

@@ -32,7 +32,7 @@ class DiskRoom {
 
   // `min-free-disk`; 0: as much as is needed.
   void SetReserve(uint64_t wanted);
-  // Looks at what is free; where little is, has what was deleted leave the disk soon. Thread: "tick".
+  // Looks at what is free; where little is, has what was deleted leave the disk soon. Thread: "cron".
   void Watch();
   // Rewrites everything to the bottom: dead collections, dropped keyspaces and tombstones are gone after it. May take
   // long.

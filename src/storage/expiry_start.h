@@ -10,7 +10,7 @@
 // A hash of which more fields are due than a round deletes has a place of its own. It is an aid: the round that finds
 // no more behind it looks from the hash's earliest deadline on.
 //
-// Thread: any; Take, Leave and fields_left belong to "tick".
+// Thread: any; Take, Leave and fields_left belong to "cron".
 #pragma once
 
 #include <atomic>

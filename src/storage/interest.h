@@ -20,13 +20,13 @@ using InterestMask = uint32_t;
 // The lower bits are classes of keyspace events (types/events.h).
 inline constexpr InterestMask kEventClasses = (1u << 24) - 1;
 // Effects go into the log data of the batches (encoding/log_entry.h).
-inline constexpr InterestMask kInterestInEffects = 1u << 24;
+inline constexpr InterestMask kInterestInReplication = 1u << 24;
 // The effect of an expired key, of GETDEL, is called UNLINK and not DEL (lazyfree-lazy-expire, lazyfree-lazy-user-del).
 inline constexpr InterestMask kUnlinksExpired = 1u << 25;
 inline constexpr InterestMask kUnlinksDeleted = 1u << 26;
 // Which keys change is announced, for clients that keep copies.
 inline constexpr InterestMask kInterestInKeys = 1u << 27;
-// Which keys get a time to live is announced, for a replica that clients write to (client/own_expiries.h).
+// Which keys get a time to live is announced, for a replica that clients write to (client/writable_replica_expires.h).
 inline constexpr InterestMask kInterestInExpiries = 1u << 28;
 
 // All that is wanted now. Thread: any.
@@ -41,11 +41,11 @@ class Interests {
   }
 
   // Held while effects of commands are written.
-  std::shared_lock<std::shared_mutex> AllowEffects() { return std::shared_lock(effects_mutex_); }
+  std::shared_lock<std::shared_mutex> AllowReplication() { return std::shared_lock(effects_mutex_); }
   // No effects of commands are logged any more once it returns, until they are wanted again. Those that were logged may
   // not be synced yet. REQUIRES: all stripes are locked.
-  void EndEffects() {
-    Set(kInterestInEffects, 0);
+  void EndReplication() {
+    Set(kInterestInReplication, 0);
     const std::lock_guard wait(effects_mutex_);
   }
 

@@ -5,7 +5,7 @@
 // to pass. Here the dead rows leave the cache, and RocksDB is pointed at the files worth compacting now.
 //
 // It is housekeeping: nothing depends on when it runs, or whether. A large collection takes several runs, since the
-// tick thread has other duties. Thread: any may add; Run belongs to the tick thread.
+// cron thread has other duties. Thread: any may add; Run belongs to the cron thread.
 #pragma once
 
 #include <atomic>

@@ -12,16 +12,17 @@ void MemoryDivision::Set(const Budget& budget) {
     cache_.SetCapacity(budget.key_cache);
   }
   engine_.SetMemory(budget);
-  rank_indexes_.SetCapacity(budget.rank_indexes + budget.lendable);
+  rank_indexes_.SetCapacity(budget.rank_indexes + budget.rank_index_extra);
 }
 
-void MemoryDivision::Lend(uint64_t client_bytes) {
+void MemoryDivision::AdjustTo(uint64_t client_bytes) {
   constexpr size_t kSteps = 64;  // smaller changes are left for later
   const std::lock_guard lock(mutex_);
   const size_t used = rank_indexes_.bytes();
-  const size_t lent = used > budget_.rank_indexes ? std::min<size_t>(used - budget_.rank_indexes, budget_.lendable) : 0;
+  const size_t lent =
+      used > budget_.rank_indexes ? std::min<size_t>(used - budget_.rank_indexes, budget_.rank_index_extra) : 0;
   const size_t to_clients =
-      client_bytes > budget_.clients ? std::min<size_t>(client_bytes - budget_.clients, budget_.lendable) : 0;
+      client_bytes > budget_.clients ? std::min<size_t>(client_bytes - budget_.clients, budget_.rank_index_extra) : 0;
   const size_t capacity = budget_.key_cache - lent - to_clients;
   const size_t now = cache_.capacity();
   const size_t change = capacity > now ? capacity - now : now - capacity;

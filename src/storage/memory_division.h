@@ -24,7 +24,7 @@ class MemoryDivision {
   void Set(const Budget& budget);
   // The key cache gives up what rank indexes and clients use beyond their share, and gets it back when they shrink.
   // Called ten times a second; cheap.
-  void Lend(uint64_t client_bytes);
+  void AdjustTo(uint64_t client_bytes);
 
  private:
   Engine& engine_;

@@ -19,7 +19,8 @@ namespace cairn {
 Store::Store(const StoreOptions& options)
     : engine_(options), recovery_(engine_), log_(engine_, recovery_), ids_(engine_, recovery_, log_),
       disk_room_(engine_, recovery_, log_), cache_(options.imports ? 0 : options.budget.key_cache),
-      names_(options.budget.key_cache), rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.lendable),
+      names_(options.budget.key_cache),
+      rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.rank_index_extra),
       memory_(engine_, cache_, rank_indexes_, options.budget), databases_(options.databases), staging_(*this) {}
 
 Store::~Store() {

@@ -32,7 +32,7 @@
 #include "storage/memory_division.h"
 #include "storage/rank_index.h"
 #include "storage/recovery.h"
-#include "storage/row_names.h"
+#include "storage/row_hashes.h"
 #include "storage/staging.h"
 #include "storage/store_options.h"
 #include "storage/stripes.h"
@@ -79,7 +79,7 @@ class Store {
   // What others want to hear of changes (storage/interest.h).
   Interests& interests() { return interests_; }
   // Of an import: what keys it has written.
-  RowNames& names() { return names_; }
+  RowHashes& names() { return names_; }
 
   // Whether no database had a key when the store was opened, those included that `databases` hides.
   bool was_empty() const { return was_empty_; }
@@ -125,7 +125,7 @@ class Store {
   CollectionIds ids_;
   DiskRoom disk_room_;
   RowCache cache_;
-  RowNames names_;
+  RowHashes names_;
   Stripes stripes_;
   RankIndexes rank_indexes_;
   MemoryDivision memory_;

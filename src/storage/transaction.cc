@@ -26,7 +26,7 @@ static_assert(RankChanges::kMostChanges >= 2 * CommandState::kFastLaneSteps);
 Transaction::Transaction(Store& store, uint32_t committer)
     : store_(store), stripes_(store.stripes(), this), reads_(store.stripes()), databases_(store),
       ranks_(store.rank_indexes(), overlay_, this), uses_(store.cache(), overlay_),
-      batch_({store, committer, command_, stripes_, overlay_, effects_, databases_, uses_, on_commit_}) {}
+      batch_({store, committer, command_, stripes_, overlay_, replicated_commands_, databases_, uses_, on_commit_}) {}
 
 Transaction::Transaction(Store& store) : Transaction(store, store.NewCommitter()) {}
 
@@ -40,25 +40,25 @@ void Transaction::BeginCommand(Lane lane, int64_t now_ms, bool reads) {
   databases_.BeginCommand();
   ranks_.BeginCommand();
   uses_.BeginCommand();
-  announcements_.BeginCommand();
-  effects_.BeginCommand(store_.interests().wanted());
+  notifications_.BeginCommand();
+  replicated_commands_.BeginCommand(store_.interests().wanted());
   overlay_.ForgetMarks();
 }
 
 void Transaction::OnLocked() {
-  effects_.SetInterest(store_.interests().wanted());
+  replicated_commands_.SetInterest(store_.interests().wanted());
   databases_.OnLocked();
 }
 
-void Transaction::Follow(const Transaction* first) {
+void Transaction::SetPredecessor(const Transaction* first) {
   ASSERT(first == nullptr || (overlay_.empty() && !stripes_.has_locked()), "a tick follows from its beginning");
-  first_ = first;
+  predecessor_ = first;
 }
 
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
   if (snapshot_ != nullptr) return Status::Io("a reader of a snapshot asked for a lock");
   if (command_.lane() == Lane::kFast || stripes_.has_locked()) {
-    if (!stripes_.TryLock(stripes, first_)) return command_.MeetLock();
+    if (!stripes_.TryLock(stripes, predecessor_)) return command_.MeetLock();
   } else {
     stripes_.Lock(stripes);
   }
@@ -67,7 +67,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
 }
 
 Status Transaction::LockAll() {
-  if (first_ != nullptr) return Status::WouldWait();  // what it is to hold alone has not been written yet
+  if (predecessor_ != nullptr) return Status::WouldWait();  // what it is to hold alone has not been written yet
   static const std::vector<uint32_t> all = [] {
     std::vector<uint32_t> stripes(kStripeCount);
     for (uint32_t i = 0; i < kStripeCount; ++i) stripes[i] = i;
@@ -91,14 +91,15 @@ bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {
 }
 
 Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
-  if (stripes.empty() || !(HasChanged(stripes) || (first_ != nullptr && first_->HasChanged(stripes)))) return Ok();
+  if (stripes.empty() || !(HasChanged(stripes) || (predecessor_ != nullptr && predecessor_->HasChanged(stripes))))
+    return Ok();
   return command_.MeetLock();
 }
 
 Status Transaction::Observe(uint32_t stripe) {
   // Still the one's before this one, and not to be taken over because somebody waits for it: what is committed there is
   // older than what the command sees of that tick's other keys.
-  if (first_ != nullptr && store_.stripes().IsHeldBy(stripe, first_)) return command_.MeetLock();
+  if (predecessor_ != nullptr && store_.stripes().IsHeldBy(stripe, predecessor_)) return command_.MeetLock();
   uint64_t version = store_.stripes().Version(stripe);
   while (Stripes::IsCommitting(version)) {
     Status met = command_.MeetLock();
@@ -115,7 +116,7 @@ bool Transaction::ReadsHold() const { return reads_.StillHolds() && databases_.S
 Status Transaction::FinishCommand() {
   if (!ReadsHold()) return Status::WouldWait();
   TRY(command_.TakeRefusal());
-  effects_.FinishCommand();
+  replicated_commands_.FinishCommand();
   TRY(command_.TakeRefusal());
   databases_.FinishCommand();
   command_.CountIn(store_.counters());
@@ -128,15 +129,16 @@ void Transaction::AbandonCommand() {
   ranks_.RollbackTo(0, 0);
   overlay_.RollbackTo(0);
   uses_.DropCommand();
-  announcements_.DropCommand();
-  effects_.DropCommand();
+  notifications_.DropCommand();
+  replicated_commands_.DropCommand();
   databases_.DropCommand();
   on_commit_.DropCommand();
 }
 
 Transaction::Savepoint Transaction::MakeSavepoint() const {
-  return {overlay_.Mark(),       ranks_.size(),   databases_.command_counts(),
-          announcements_.size(), effects_.mark(), command_.changes()};
+  return {
+      overlay_.Mark(),   ranks_.size(), databases_.command_counts(), notifications_.size(), replicated_commands_.mark(),
+      command_.changes()};
 }
 
 void Transaction::RollbackTo(const Savepoint& savepoint) {
@@ -144,17 +146,18 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
   ranks_.RollbackTo(savepoint.overlay, savepoint.rank_changes);
   overlay_.RollbackTo(savepoint.overlay);
   databases_.RollbackTo(savepoint.counts);
-  announcements_.RollbackTo(savepoint.announcements);
-  effects_.RollbackTo(savepoint.effects);
+  notifications_.RollbackTo(savepoint.notifications);
+  replicated_commands_.RollbackTo(savepoint.replicated_commands);
 }
 
 // ---- rows
 
 // Whether rows of the stripe are to be looked for in the transaction this one follows.
-bool Transaction::SharesWithFirst(uint32_t stripe) {
-  if (first_ == nullptr) return false;
+bool Transaction::SharesWithPredecessor(uint32_t stripe) {
+  if (predecessor_ == nullptr) return false;
   // One that was locked afresh may have been changed by others since the first one let go of it.
-  if (!(stripes_.Has(stripe) ? store_.stripes().TakenFrom(stripe) == first_ : stripes_.TryTakeOver(stripe, first_))) {
+  if (!(stripes_.Has(stripe) ? store_.stripes().TakenFrom(stripe) == predecessor_
+                             : stripes_.TryTakeOver(stripe, predecessor_))) {
     return false;
   }
   command_.NoteUncommitted();
@@ -169,8 +172,8 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
     if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
     if (entry->state == Overlay::State::kDeleted) return RowRef();
   }
-  if (SharesWithFirst(row.stripe())) {
-    if (const Overlay::Entry* entry = first_->overlay_.Find(row.tagged(), hash)) {
+  if (SharesWithPredecessor(row.stripe())) {
+    if (const Overlay::Entry* entry = predecessor_->overlay_.Find(row.tagged(), hash)) {
       if (entry->state == Overlay::State::kPut) return RowRef(entry->value);
       if (entry->state == Overlay::State::kDeleted) return RowRef();
     }
@@ -266,7 +269,7 @@ void Transaction::EndTick(bool written) {
   databases_.Clear();
   uses_.Clear();
   ranks_.Clear();
-  effects_.Clear();
+  replicated_commands_.Clear();
   on_commit_.Clear();
   batch_.Shrink();
 }

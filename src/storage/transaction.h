@@ -28,17 +28,17 @@
 #include "base/result.h"
 #include "cache/row_ref.h"
 #include "encoding/row_key.h"
-#include "storage/announcements.h"
 #include "storage/command_state.h"
 #include "storage/commit_actions.h"
 #include "storage/commit_batch.h"
 #include "storage/cursor.h"
 #include "storage/database_changes.h"
-#include "storage/effects.h"
 #include "storage/held_stripes.h"
+#include "storage/notifications.h"
 #include "storage/overlay.h"
 #include "storage/rank_changes.h"
 #include "storage/read_set.h"
+#include "storage/replicated_commands.h"
 #include "storage/row_uses.h"
 
 namespace cairn {
@@ -82,8 +82,8 @@ class Transaction {
     size_t overlay;
     size_t rank_changes;
     std::vector<KeyCountDelta> counts;
-    size_t announcements;
-    Effects::Mark effects;
+    size_t notifications;
+    ReplicatedCommands::Mark replicated_commands;
     uint64_t changes;
   };
   Savepoint MakeSavepoint() const;
@@ -112,8 +112,8 @@ class Transaction {
   DatabaseChanges& databases() { return databases_; }
   RankChanges& ranks() { return ranks_; }
   RowUses& uses() { return uses_; }
-  Effects& effects() { return effects_; }
-  Announcements& announcements() { return announcements_; }
+  ReplicatedCommands& replicated_commands() { return replicated_commands_; }
+  Notifications& notifications() { return notifications_; }
   CommitActions& on_commit() { return on_commit_; }
   CommitBatch& batch() { return batch_; }
   Store& store() { return store_; }
@@ -128,12 +128,12 @@ class Transaction {
   void EndTick(bool written);
   // `first`, which is being written, is this worker's tick before this one; null: it has been. REQUIRES: nothing is
   // pending when it is set, and `first` does not change keyspaces (DatabaseChanges::keyspaces).
-  void Follow(const Transaction* first);
+  void SetPredecessor(const Transaction* first);
 
  private:
   friend class Cursor;
   bool HasChanged(std::span<const uint32_t> stripes) const;
-  bool SharesWithFirst(uint32_t stripe);
+  bool SharesWithPredecessor(uint32_t stripe);
   void OnLocked();
   Status Observe(uint32_t stripe);
   Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
@@ -144,14 +144,14 @@ class Transaction {
   HeldStripes stripes_;
   ReadSet reads_;
   Overlay overlay_;
-  Effects effects_{stripes_, command_};
-  Announcements announcements_;
+  ReplicatedCommands replicated_commands_{stripes_, command_};
+  Notifications notifications_;
   DatabaseChanges databases_;
   RankChanges ranks_;
   RowUses uses_;
   CommitActions on_commit_;
   CommitBatch batch_;
-  const Transaction* first_ = nullptr;  // the one it follows
+  const Transaction* predecessor_ = nullptr;  // the one it follows
   const StoreSnapshot* snapshot_ = nullptr;
 };
 

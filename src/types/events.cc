@@ -15,11 +15,11 @@ std::string ChannelName(std::string_view kind, int db, std::string_view about) {
 }  // namespace
 
 void AnnounceEvent(Transaction& txn, int db, std::string_view event, std::string_view key) {
-  if (txn.effects().interest() & kToKeyspace) {
-    txn.announcements().Add({AnnouncementKind::kMessage, ChannelName("keyspace", db, key), std::string(event)});
+  if (txn.replicated_commands().interest() & kToKeyspace) {
+    txn.notifications().Add({NotificationKind::kMessage, ChannelName("keyspace", db, key), std::string(event)});
   }
-  if (txn.effects().interest() & kToKeyevent) {
-    txn.announcements().Add({AnnouncementKind::kMessage, ChannelName("keyevent", db, event), std::string(key)});
+  if (txn.replicated_commands().interest() & kToKeyevent) {
+    txn.notifications().Add({NotificationKind::kMessage, ChannelName("keyevent", db, event), std::string(key)});
   }
 }
 

@@ -36,7 +36,7 @@ enum EventClass : InterestMask {
 inline constexpr InterestMask kMostEvents = kGenericEvent | kStringEvent | kListEvent | kSetEvent | kHashEvent |
                                             kZsetEvent | kExpiredEvent | kEvictedEvent | kStreamEvent | kModuleEvent;
 
-inline bool WantsEvent(Transaction& txn, EventClass of) { return txn.effects().interest() & of; }
+inline bool WantsEvent(Transaction& txn, EventClass of) { return txn.replicated_commands().interest() & of; }
 
 // REQUIRES: WantsEvent.
 void AnnounceEvent(Transaction& txn, int db, std::string_view event, std::string_view key);

@@ -60,7 +60,7 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   Transaction& txn = keyspace.txn();
   if (hash.MayHaveDue()) {  // the row for it is there already
     txn.on_commit().NoteExpiry(hash.next_deadline_ms());
-    keyspace.AnnounceExpiry(key, hash.next_deadline_ms(), AnnouncementKind::kFieldsExpire);
+    keyspace.AnnounceExpiry(key, hash.next_deadline_ms(), NotificationKind::kFieldsExpire);
   }
   const int db = txn.databases().DatabaseOf(keyspace.id());  // -1: this run does not offer it
   if (is_gone && db >= 0 && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
@@ -72,7 +72,7 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
 // as any other.)
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
-  txn.effects().SetApart();
+  txn.replicated_commands().SetApart();
   std::vector<uint32_t> stripes;
   for (const DueRow& row : due) {
     KeyRowParts parts;
@@ -116,7 +116,7 @@ void AnnounceMisses(Transaction& txn, std::span<const StaleKey> found) {
 }
 
 Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found) {
-  txn.effects().SetApart();
+  txn.replicated_commands().SetApart();
   for (const StaleKey& stale : found) {
     KeyRowParts parts;
     if (!ParseKeyRow(stale.row, parts) || !txn.databases().Has(parts.keyspace)) continue;

@@ -6,7 +6,7 @@
 // there are none (storage/expiry_start.h), so a round costs nothing while nothing is due and never walks over the
 // tombstones of rounds before.
 //
-// Thread: the tick thread, with a transaction of its own.
+// Thread: the cron thread, with a transaction of its own.
 #pragma once
 
 #include <compare>

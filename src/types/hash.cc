@@ -107,17 +107,17 @@ Result<bool> Hash::IsDue(std::string_view field) const {
 // comes before what the command tells of them. A database that this run does not offer has no number to tell it under.
 void Hash::TellExpired(std::span<const std::string> fields) {
   Transaction& txn = keyspace_->txn();
-  if (fields.empty() || txn.effects().interest() == 0) return;
+  if (fields.empty() || txn.replicated_commands().interest() == 0) return;
   const int db = keyspace_->db() >= 0 ? keyspace_->db() : txn.databases().DatabaseOf(keyspace_->id());
   if (db < 0) return;
   if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key_->bytes());
-  if (txn.effects().interest() & kInterestInKeys) {
-    txn.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key_->bytes()), {}});
+  if (txn.replicated_commands().interest() & kInterestInKeys) {
+    txn.notifications().Add({NotificationKind::kKeyChanged, std::string(key_->bytes()), {}});
   }
-  if (!(txn.effects().interest() & kInterestInEffects)) return;
+  if (!(txn.replicated_commands().interest() & kInterestInReplication)) return;
   std::vector<std::string_view> words = {"HDEL", key_->bytes()};
   words.insert(words.end(), fields.begin(), fields.end());
-  txn.effects().Add(db, words);
+  txn.replicated_commands().Add(db, words);
 }
 
 // For who is about to change a field: whether it is there only because nobody has deleted it in time, which is told.

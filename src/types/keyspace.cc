@@ -32,7 +32,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   if (entry.exists_) {
     entry.record_ = record;
   } else {
-    txn_.effects().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), tells_miss);
+    txn_.replicated_commands().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), tells_miss);
   }
   txn_.command().CountLookup(entry.exists_);
   return entry;
@@ -75,34 +75,34 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
 
 // The rows for times that the stored value had none for.
 void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header) {
-  const auto put = [&](int64_t when_ms, AnnouncementKind kind) {
+  const auto put = [&](int64_t when_ms, NotificationKind kind) {
     if (when_ms == kNoExpiry) return;
     if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) return;
     txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), {});
     txn_.on_commit().NoteExpiry(when_ms);
     AnnounceExpiry(key, when_ms, kind);
   };
-  put(header.expire_ms, AnnouncementKind::kKeyExpires);
-  put(header.fields_expire_ms, AnnouncementKind::kFieldsExpire);
+  put(header.expire_ms, NotificationKind::kKeyExpires);
+  put(header.fields_expire_ms, NotificationKind::kFieldsExpire);
 }
 
-void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind kind) {
-  if (!(txn_.effects().interest() & kInterestInExpiries) || txn_.command().keeps_expired()) return;
-  txn_.announcements().Add({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
+void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, NotificationKind kind) {
+  if (!(txn_.replicated_commands().interest() & kInterestInExpiries) || txn_.command().keeps_expired()) return;
+  txn_.notifications().Add({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
 }
 
 // The key is on its way out because its time has passed. Of one in a database that this run does not offer, or in one
 // that is being loaded, nobody has heard.
 void Keyspace::TellExpired(const Key& key) {
   txn_.command().CountExpired();
-  if (txn_.effects().interest() == 0) return;
+  if (txn_.replicated_commands().interest() == 0) return;
   const int db = db_ >= 0 ? db_ : txn_.databases().DatabaseOf(id_);
   if (db < 0) return;
   if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
-  if (txn_.effects().interest() & kInterestInKeys) {
-    txn_.announcements().Add({AnnouncementKind::kKeyChanged, std::string(key.bytes()), {}});
+  if (txn_.replicated_commands().interest() & kInterestInKeys) {
+    txn_.notifications().Add({NotificationKind::kKeyChanged, std::string(key.bytes()), {}});
   }
-  txn_.effects().TellStaleKeys();
+  txn_.replicated_commands().TellStaleKeys();
 }
 
 void Keyspace::TellNew(const Key& key) {

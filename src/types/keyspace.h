@@ -113,7 +113,7 @@ class Keyspace {
   void TellNoNewKeys() { tells_new_ = false; }
 
   // Tells a writable replica of a time that its own clients gave this key, or fields of it (storage/transaction.h).
-  void AnnounceExpiry(const Key& key, int64_t when_ms, AnnouncementKind kind);
+  void AnnounceExpiry(const Key& key, int64_t when_ms, NotificationKind kind);
 
   // Exact count of keys, those past their expiry and not yet deleted included (as Redis counts).
   int64_t Count() const { return txn_.databases().KeyCount(id_); }

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 WRITES = 200
 IDLE_S = 5
 LOAD_S = 3
-REPLICATION_THREADS = ("stream", "follow", "feed-")
+REPLICATION_THREADS = ("stream", "primary-link", "replica-")
 # The longest wait of a thread is a second; acknowledgements and their PING wake it besides.
 MOST_WAKES_PER_S = 6
 
@@ -107,11 +107,11 @@ def test_an_idle_pair_sleeps(pair):
     for pid, earlier in zip(pids, before):
         for name, (wakes, ticks) in difference(earlier, threads(pid)).items():
             print(f"{name}: woken {wakes} times, {ticks} ticks")
-            assert ticks <= 1 or name == "tick"
+            assert ticks <= 1 or name == "cron"
             if name.startswith(REPLICATION_THREADS):
                 seen.add(name.partition("-")[0])
                 assert wakes <= MOST_WAKES_PER_S * IDLE_S
-    assert seen == {"stream", "follow", "feed"}
+    assert seen == {"stream", "primary-link", "replica"}
 
 
 @pytest.mark.measures("time")
@@ -129,4 +129,4 @@ def test_commits_do_not_each_wake_a_sender(pair):
     wakes = {name: wakes for name, (wakes, _) in difference(before, threads(primary.process.pid)).items()}
     print(f"{commits} commits in {elapsed_ms:.0f} ms, threads woken: {wakes}")
     # Two waits a millisecond, for a commit and for the rest of the millisecond; some for contended locks.
-    assert all(count < 3 * elapsed_ms for name, count in wakes.items() if name.startswith(("stream", "feed-")))
+    assert all(count < 3 * elapsed_ms for name, count in wakes.items() if name.startswith(("stream", "replica-")))

@@ -25,7 +25,7 @@ constexpr int64_t kTimeoutMs = 5000;
 class Sender {
  public:
   explicit Sender(const std::string& bytes) {
-    listener_ = socket(AF_INET, SOCK_STREAM, 0);
+    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -33,7 +33,7 @@ class Sender {
     EXPECT_EQ(listen(listener_, 1), 0);
     socklen_t size = sizeof address;
     getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    EXPECT_TRUE(wire_.Connect("127.0.0.1", ntohs(address.sin_port), kTimeoutMs).ok());
+    EXPECT_TRUE(socket_.Connect("127.0.0.1", ntohs(address.sin_port), kTimeoutMs).ok());
     peer_ = accept(listener_, nullptr, nullptr);
     EXPECT_EQ(write(peer_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
@@ -41,12 +41,12 @@ class Sender {
     close(peer_);
     close(listener_);
   }
-  Wire& wire() { return wire_; }
+  BlockingSocket& socket() { return socket_; }
 
  private:
   int listener_ = -1;
   int peer_ = -1;
-  Wire wire_;
+  BlockingSocket socket_;
 };
 
 TEST(FileReceiver, DropsWhatCameWhenTheDiskIsFull) {
@@ -71,7 +71,7 @@ TEST(FileReceiver, DropsWhatCameWhenTheDiskIsFull) {
     name.replace(name.find("-0-"), 3, "-1-");
     is_allowed = mknod((folder + "/" + name + ".part").c_str(), S_IFCHR | 0600, makedev(1, 7)) == 0;
   };
-  const Status status = receiver.Receive(sender.wire(), head, kTimeoutMs, on_progress);
+  const Status status = receiver.Receive(sender.socket(), head, kTimeoutMs, on_progress);
   if (!is_allowed) GTEST_SKIP() << "only root makes devices";
   EXPECT_TRUE(status.Is(Code::kIo));
   EXPECT_NE(status.text().find("No space left"), std::string_view::npos) << status.text();

@@ -10,7 +10,7 @@ History Example() {
   History history;
   history.id = std::string(kReplicationIdDigits, 'a');
   history.former = {{std::string(kReplicationIdDigits, 'b'), 101}};
-  history.logs = history.follows = true;
+  history.logs = history.is_replica = true;
   history.anchors = {{0, 1, kNoDb}, {100, 7, 3}, {250, 9, 0}};
   return history;
 }
@@ -22,7 +22,7 @@ TEST(HistoryTest, ComesBackAsItWasWritten) {
   ASSERT_TRUE(read.ok()) << read.status().text();
   EXPECT_EQ(EncodeHistory(*read), EncodeHistory(history));
   EXPECT_EQ(read->anchors[1].db, 3);
-  EXPECT_TRUE(read->follows);
+  EXPECT_TRUE(read->is_replica);
 }
 
 // A row that is cut short anywhere is an error, never a shorter history.
@@ -91,7 +91,7 @@ TEST(HistoryTest, ReadsVersion1) {
       10);  // flags, boot, an anchor
   const Result<History> read = DecodeHistory(bytes);
   ASSERT_TRUE(read.ok()) << read.status().text();
-  EXPECT_TRUE(read->logs && read->follows);
+  EXPECT_TRUE(read->logs && read->is_replica);
   ASSERT_EQ(read->former.size(), 1u);
   EXPECT_EQ(read->former[0].end, 10u);
   ASSERT_EQ(read->anchors.size(), 1u);

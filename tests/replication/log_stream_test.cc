@@ -12,14 +12,14 @@ class LogStreamTest : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().interests().Set(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInReplication, kInterestInReplication);
   }
 
   // Commits a tick of one command, which has `effects` effects in database `db`.
   void Tell(int db, std::string_view name, int effects = 1) {
     Begin();
     const std::string_view argv[] = {"DEL", name};
-    for (int i = 0; i < effects; ++i) txn().effects().Add(db, argv);
+    for (int i = 0; i < effects; ++i) txn().replicated_commands().Add(db, argv);
     Finish();
     Commit();
     Commit();
@@ -57,7 +57,7 @@ TEST_F(LogStreamTest, SelectsAndGroups) {
 TEST_F(LogStreamTest, PassesAStreamOn) {
   Tell(0, "a");
   Begin();
-  txn().effects().AddStream("bytes of a primary");
+  txn().replicated_commands().AddStream("bytes of a primary");
   Finish();
   Commit();
   Tell(0, "a");

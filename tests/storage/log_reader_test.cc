@@ -14,7 +14,7 @@ class LogReaderTest : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().interests().Set(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInReplication, kInterestInReplication);
   }
 
   // One command that writes a key and says so `effects` times.
@@ -28,7 +28,7 @@ class LogReaderTest : public StoreFixture {
   }
   void Tell(std::string_view name) {
     const std::string_view argv[] = {"DEL", name};
-    txn().effects().Add(0, argv);
+    txn().replicated_commands().Add(0, argv);
   }
 
   // The keys that the entries name, marks as "(" and ")".
@@ -110,7 +110,7 @@ TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
   Commit();
   EXPECT_EQ(ReadAll(reader), "[(aa)b]");
   Begin();
-  txn().effects().SetApart();
+  txn().replicated_commands().SetApart();
   Tell("x");
   Tell("y");
   Finish();
@@ -180,9 +180,9 @@ TEST_F(LogReaderTest, AReaderGoesOnWhereAnotherStopped) {
 
 // Without the switch nothing is told, and the log has batches without log data.
 TEST_F(LogReaderTest, NobodyIsToldWhereNobodyAsks) {
-  store().interests().Set(kInterestInEffects, 0);
+  store().interests().Set(kInterestInReplication, 0);
   Begin();
-  EXPECT_EQ(txn().effects().interest(), 0u);
+  EXPECT_EQ(txn().replicated_commands().interest(), 0u);
   Finish();
 }
 
@@ -193,7 +193,7 @@ TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
     Begin();
     Tell("m");
     Finish();
-    if (ends) store().interests().EndEffects();
+    if (ends) store().interests().EndReplication();
     Commit();
     EXPECT_EQ(ReadAll(reader), ends ? "" : "[m]");
   }
@@ -201,19 +201,19 @@ TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
 
 // Who waits for a lock hears of what others want to be told, and of the rest nothing.
 TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
-  store().interests().Set(kInterestInEffects, 0);
+  store().interests().Set(kInterestInReplication, 0);
   for (const bool muted : {false, true}) {
-    txn().effects().Mute(muted);
+    txn().replicated_commands().Mute(muted);
     Begin();
-    store().interests().Set(kInterestInEffects, kInterestInEffects);
-    txn().effects().Silence(true);
+    store().interests().Set(kInterestInReplication, kInterestInReplication);
+    txn().replicated_commands().Silence(true);
     Lock(Key(txn().databases().keyspace(0), "a"));
-    EXPECT_FALSE(txn().effects().interest() & kInterestInEffects);
-    txn().effects().Silence(false);
-    EXPECT_EQ((txn().effects().interest() & kInterestInEffects) != 0, !muted);
+    EXPECT_FALSE(txn().replicated_commands().interest() & kInterestInReplication);
+    txn().replicated_commands().Silence(false);
+    EXPECT_EQ((txn().replicated_commands().interest() & kInterestInReplication) != 0, !muted);
     Finish();
     Commit();
-    store().interests().Set(kInterestInEffects, 0);
+    store().interests().Set(kInterestInReplication, 0);
   }
 }
 
@@ -223,7 +223,8 @@ TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreTold) {
   Begin();
   const KeyspaceId keyspace = txn().databases().keyspace(0);
   Lock(Key(keyspace, "h"));
-  for (const char* name : {"f", "h", "h"}) txn().effects().NoteStaleKey(Key(keyspace, name).row().row(), 0, false);
+  for (const char* name : {"f", "h", "h"})
+    txn().replicated_commands().NoteStaleKey(Key(keyspace, name).row().row(), 0, false);
   Tell("a");
   Finish();
   Commit();
@@ -236,7 +237,7 @@ TEST_F(LogReaderTest, OfKeysPastTheirTimeIsToldWhereTheyWereMet) {
   Begin();
   const KeyspaceId keyspace = txn().databases().keyspace(0);
   Lock(Key(keyspace, "k"));
-  const auto meet = [&] { txn().effects().NoteStaleKey(Key(keyspace, "k").row().row(), 0, false); };
+  const auto meet = [&] { txn().replicated_commands().NoteStaleKey(Key(keyspace, "k").row().row(), 0, false); };
   Tell("a");
   meet();
   Tell("b");

@@ -131,7 +131,7 @@ class LogTailReaderTest : public StoreFixture {
       ASSERT_TRUE(txn.Lock({&stripe, 1}).ok());
       txn.Put(key.row(), "value");
       const std::string_view argv[] = {"DEL", name};
-      txn.effects().Add(0, argv);
+      txn.replicated_commands().Add(0, argv);
       ASSERT_TRUE(txn.FinishCommand().ok());
       ASSERT_TRUE(txn.Commit(CommitMode::kWait).ok());
     }
@@ -152,7 +152,7 @@ class LogTailReaderTest : public StoreFixture {
 // Whoever reads from memory and whoever reads the files read the same. A place in memory is one in
 // the files too, also where RocksDB has written the batches of several threads as one record.
 TEST_F(LogTailReaderTest, MemoryHasWhatTheFilesHave) {
-  store().interests().Set(kInterestInEffects, kInterestInEffects);
+  store().interests().Set(kInterestInReplication, kInterestInReplication);
   store().log().tail().Turn(true);
   const uint64_t start = store().log().LatestSequence() + 1;
   constexpr uint32_t kWriters = 8;

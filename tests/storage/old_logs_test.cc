@@ -18,7 +18,7 @@ class OldLogsTest : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().interests().Set(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInReplication, kInterestInReplication);
   }
 
   // Writes a key, after which its log is an old one. Returns the sequence number before it.
@@ -29,7 +29,7 @@ class OldLogsTest : public StoreFixture {
     Lock(key);
     txn().Put(key.row(), "value");
     const std::string_view argv[] = {"DEL", name};
-    txn().effects().Add(0, argv);
+    txn().replicated_commands().Add(0, argv);
     Finish();
     Commit();
     EXPECT_TRUE(store().Flush().ok());

@@ -167,15 +167,15 @@ using RankIndexesOfStore = StoreFixture;
 
 TEST_F(RankIndexesOfStore, BorrowFromTheKeyCache) {
   const size_t whole = store().cache().capacity();
-  store().memory().Lend(0);
+  store().memory().AdjustTo(0);
   EXPECT_EQ(store().cache().capacity(), whole);
   Stripes stripes;
   Fill(stripes, store().rank_indexes(), 1, 400000);  // 4 MB of a budget of 64
-  store().memory().Lend(0);
+  store().memory().AdjustTo(0);
   EXPECT_LT(store().cache().capacity(), whole);
   EXPECT_GT(store().cache().capacity(), whole / 2);
   store().rank_indexes().Drop(1, 1);
-  store().memory().Lend(0);
+  store().memory().AdjustTo(0);
   EXPECT_EQ(store().cache().capacity(), whole);
 }
 

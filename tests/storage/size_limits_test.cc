@@ -85,15 +85,15 @@ TEST_F(SizeLimitsTest, WhatIsTakenBackIsForgiven) {
 }
 
 TEST_F(SizeLimitsTest, EffectsThatAreTooLargeRefuseTheirCommandAndNoOther) {
-  store().interests().Set(kInterestInEffects, kInterestInEffects);
+  store().interests().Set(kInterestInReplication, kInterestInReplication);
   Put("large", "x");
   const std::string_view words[] = {"SET", "large", Zeros(kFourGigabytes - 100)};
-  txn().effects().Add(0, words);
-  EXPECT_EQ(txn().FinishCommand().text(), kEffectsTooLarge);
+  txn().replicated_commands().Add(0, words);
+  EXPECT_EQ(txn().FinishCommand().text(), kReplicatedTooLarge);
   txn().AbandonCommand();
   Put("small", "y");
   const std::string_view small[] = {"SET", "small", "y"};
-  txn().effects().Add(0, small);
+  txn().replicated_commands().Add(0, small);
   Finish();
   Commit();
   EXPECT_EQ(Stored("large"), "none");

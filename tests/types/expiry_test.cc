@@ -129,11 +129,11 @@ TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
   options.databases = 1;
   const auto store = Store::Open(options);
   ASSERT_TRUE(store.ok());
-  const InterestMask all = kInterestInEffects | kExpiredEvent | kToKeyevent | kInterestInKeys;
+  const InterestMask all = kInterestInReplication | kExpiredEvent | kToKeyevent | kInterestInKeys;
   (*store)->interests().Set(all, all);
   Transaction other(**store, 0);
   EXPECT_EQ(Expire(other, 10), 2u);
-  const std::vector<Announcement> told = other.announcements().Take();
+  const std::vector<Notification> told = other.notifications().Take();
   ASSERT_EQ(told.size(), 2u);  // both of database 0
   EXPECT_EQ(told[0].channel, "__keyevent@0__:expired");
   EXPECT_EQ(told[1].channel, "k");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "replication/file_sets.h"
+#include "replication/sst_snapshots.h"
 
 #include <unistd.h>
 
@@ -57,44 +57,44 @@ void SleepUntil(int64_t until_us, const Check& check) {
 
 // ---- start and stop
 
-std::string FileSets::folder() const { return config_.Text("dir") + "/sync-sent"; }
+std::string SstSnapshots::folder() const { return config_.Text("dir") + "/sync-sent"; }
 
-void FileSets::Start() { RemoveFolder(folder()); }
+void SstSnapshots::Start() { RemoveFolder(folder()); }
 
-void FileSets::Stop() {
-  std::vector<std::shared_ptr<FileSet>> sets;
+void SstSnapshots::Stop() {
+  std::vector<std::shared_ptr<SstSnapshot>> sets;
   {
     const std::lock_guard lock(mutex_);
     sets.swap(sets_);
   }
-  for (const std::shared_ptr<FileSet>& set : sets) set->ending = true;
-  for (const std::shared_ptr<FileSet>& set : sets) {
+  for (const std::shared_ptr<SstSnapshot>& set : sets) set->ending = true;
+  for (const std::shared_ptr<SstSnapshot>& set : sets) {
     set->thread.join();
     RemoveFolder(set->folder);
   }
 }
 
-void FileSets::RetireAll() {
+void SstSnapshots::RetireAll() {
   const std::lock_guard lock(mutex_);
   ++retirements_;
-  for (const std::shared_ptr<FileSet>& set : sets_) {
+  for (const std::shared_ptr<SstSnapshot>& set : sets_) {
     set->is_retired = true;
     if (set->users == 0) set->ending = true;
   }
 }
 
-uint64_t FileSets::FirstNeeded() const {
+uint64_t SstSnapshots::FirstNeeded() const {
   const std::lock_guard lock(mutex_);
   uint64_t first = kNothingNeeded;
-  for (const std::shared_ptr<FileSet>& set : sets_) first = std::min(first, set->start.sequence);
+  for (const std::shared_ptr<SstSnapshot>& set : sets_) first = std::min(first, set->start.sequence);
   return first;
 }
 
-void FileSets::CheckTimes() {
+void SstSnapshots::CheckTimes() {
   const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   {
     const std::lock_guard lock(mutex_);
-    for (const std::shared_ptr<FileSet>& set : sets_) {
+    for (const std::shared_ptr<SstSnapshot>& set : sets_) {
       const bool is_over = set->is_retired || WallMs() - set->left_ms > most_ms;
       if (set->users == 0 && is_over) set->is_retired = set->ending = true;
     }
@@ -103,17 +103,17 @@ void FileSets::CheckTimes() {
 }
 
 // A set's thread looks only between files whether it is to end, so it is not waited for.
-void FileSets::Reap() {
-  std::vector<std::shared_ptr<FileSet>> ended;
+void SstSnapshots::Reap() {
+  std::vector<std::shared_ptr<SstSnapshot>> ended;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(sets_, [&ended](std::shared_ptr<FileSet>& set) {
+    std::erase_if(sets_, [&ended](std::shared_ptr<SstSnapshot>& set) {
       if (!set->ending || !set->written || set->users > 0) return false;
       ended.push_back(std::move(set));
       return true;
     });
   }
-  for (const std::shared_ptr<FileSet>& set : ended) {
+  for (const std::shared_ptr<SstSnapshot>& set : ended) {
     set->thread.join();
     RemoveFolder(set->folder);
   }
@@ -121,7 +121,7 @@ void FileSets::Reap() {
 
 // ---- which set
 
-bool FileSets::Suits(const FilesOffer& offer) const {
+bool SstSnapshots::Suits(const FilesOffer& offer) const {
   if (!config_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
   if (failed_ms_ != 0 && WallMs() - failed_ms_ < kFailurePauseMs) return false;
   for (int db = static_cast<int>(offer.databases); db < store_.databases().size(); ++db) {
@@ -130,10 +130,10 @@ bool FileSets::Suits(const FilesOffer& offer) const {
   return true;
 }
 
-std::shared_ptr<FileSet> FileSets::FindUsable(const FilesOffer& offer, const std::string& stream) {
+std::shared_ptr<SstSnapshot> SstSnapshots::FindUsable(const FilesOffer& offer, const std::string& stream) {
   const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   const std::lock_guard lock(mutex_);
-  for (const std::shared_ptr<FileSet>& set : sets_) {
+  for (const std::shared_ptr<SstSnapshot>& set : sets_) {
     const bool has_free_numbers =
         offer.free.keyspace <= set->first.keyspace && offer.free.collection <= set->first.collection;
     const bool goes_on = set->id == offer.has.transfer;
@@ -151,10 +151,10 @@ std::shared_ptr<FileSet> FileSets::FindUsable(const FilesOffer& offer, const std
   return nullptr;
 }
 
-Result<std::shared_ptr<FileSet>> FileSets::Take(const FilesOffer& offer) {
+Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Take(const FilesOffer& offer) {
   const std::lock_guard lock(begin_mutex_);
-  if (std::shared_ptr<FileSet> set = FindUsable(offer, log_.history().id)) return set;
-  Result<std::shared_ptr<FileSet>> set = Begin(offer);
+  if (std::shared_ptr<SstSnapshot> set = FindUsable(offer, log_.history().id)) return set;
+  Result<std::shared_ptr<SstSnapshot>> set = Begin(offer);
   if (!set.ok()) NoteFailure(set.status().text());
   if (set.ok() && *set == nullptr) return Status::Io("the data set has become another one");
   return set;
@@ -162,13 +162,13 @@ Result<std::shared_ptr<FileSet>> FileSets::Take(const FilesOffer& offer) {
 
 // The moment and the stream's name go together: neither the data nor the stream becomes another one meanwhile, which
 // RetireAll tells.
-Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
+Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer) {
   uint64_t retirements;
   {
     const std::lock_guard lock(mutex_);
     retirements = retirements_;
   }
-  auto set = std::make_shared<FileSet>();
+  auto set = std::make_shared<SstSnapshot>();
   set->id = DrawReplicationId();
   set->folder = folder() + "/" + set->id;
   if (offer.free.keyspace > kKeyspacesEnd - kMostKeyspacesTaken || offer.free.collection > kCollectionsEnd / 2) {
@@ -177,7 +177,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
   // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
-  txn->effects().AddStream("");
+  txn->replicated_commands().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
   const Anchor before = log_.position();
   std::shared_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
@@ -195,7 +195,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
     raw->written = true;
   };
   const std::lock_guard lock(mutex_);
-  if (retirements_ != retirements) return std::shared_ptr<FileSet>();
+  if (retirements_ != retirements) return std::shared_ptr<SstSnapshot>();
   std::error_code error;
   std::filesystem::create_directories(set->folder, error);
   if (error) return Status::Io(set->folder + ": " + error.message());
@@ -204,7 +204,7 @@ Result<std::shared_ptr<FileSet>> FileSets::Begin(const FilesOffer& offer) {
   return set;
 }
 
-void FileSets::Release(FileSet& set, bool got_all) {
+void SstSnapshots::Release(SstSnapshot& set, bool got_all) {
   {
     const std::lock_guard lock(mutex_);
     --set.users;
@@ -219,7 +219,7 @@ void FileSets::Release(FileSet& set, bool got_all) {
 // ---- the rate
 
 template <typename Check>
-Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
+Status SstSnapshots::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
   const int64_t rate = config_.settings().repl_sync_rate;
   if (rate == 0) return Ok();
   int64_t until_us;
@@ -240,7 +240,7 @@ Status FileSets::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
 
 // ---- writing
 
-Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& snapshot) {
+Result<RowFilesContent> SstSnapshots::WriteFiles(SstSnapshot& set, const StoreSnapshot& snapshot) {
   const auto check = [this, &set] {
     return set.ending ? Status::Io("nobody wants the files any more") : store_.engine().disk_reserve().CheckGrowth();
   };
@@ -267,7 +267,7 @@ Result<RowFilesContent> FileSets::WriteFiles(FileSet& set, const StoreSnapshot& 
   return writer.Write();
 }
 
-void FileSets::Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<std::string> functions) {
+void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::vector<std::string> functions) {
   const int64_t begin_us = MonotonicUs();
   Result<RowFilesContent> rows = WriteFiles(set, snapshot);
   if (!rows.ok() && !set.ending) {  // before replicas are told and ask anew
@@ -292,7 +292,7 @@ void FileSets::Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<st
   }
 }
 
-void FileSets::NoteFailure(std::string_view reason) {
+void SstSnapshots::NoteFailure(std::string_view reason) {
   failed_ms_ = WallMs();
   Log(LogSeverity::kWarning, "Files for replicas cannot be written: " + std::string(reason) +
                                  ". Replicas are sent RDB files for the next ten minutes.");
@@ -300,7 +300,7 @@ void FileSets::NoteFailure(std::string_view reason) {
 
 // ---- sending
 
-Result<bool> FileSets::AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push) {
+Result<bool> SstSnapshots::AwaitFile(SstSnapshot& set, uint64_t number, RowFile& file, const Push& push) {
   int64_t told_ms = WallMs();
   std::unique_lock lock(set.mutex);
   for (;;) {
@@ -319,7 +319,7 @@ Result<bool> FileSets::AwaitFile(FileSet& set, uint64_t number, RowFile& file, c
   }
 }
 
-Status FileSets::SendFile(FileSet& set, const RowFile& file, uint64_t from, const Push& push) {
+Status SstSnapshots::SendFile(SstSnapshot& set, const RowFile& file, uint64_t from, const Push& push) {
   FileLine line{.space = file.space, .size = file.size, .checksum = file.checksum};
   {
     const std::lock_guard lock(set.mutex);
@@ -346,7 +346,7 @@ Status FileSets::SendFile(FileSet& set, const RowFile& file, uint64_t from, cons
   return Ok();
 }
 
-Status FileSets::Send(FileSet& set, const FilesOffer& offer, const Push& push) {
+Status SstSnapshots::Send(SstSnapshot& set, const FilesOffer& offer, const Push& push) {
   FilesHead head{.first = set.first, .from = {.transfer = set.id}};
   if (offer.has.transfer == set.id) {
     const std::lock_guard lock(set.mutex);

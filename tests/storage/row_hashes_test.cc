@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "storage/row_names.h"
+#include "storage/row_hashes.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@ namespace cairn {
 namespace {
 
 TEST(RowNamesTest, RulesOutWhatWasNotWrittenToAnEmptyStore) {
-  RowNames names(1 << 20);
+  RowHashes names(1 << 20);
   EXPECT_FALSE(names.RulesOut(1));  // nobody has said that the store is empty
   names.NoteEmptyStore();
   EXPECT_TRUE(names.RulesOut(1));
@@ -18,7 +18,7 @@ TEST(RowNamesTest, RulesOutWhatWasNotWrittenToAnEmptyStore) {
 
 // A name that was forgotten for want of room must not be ruled out.
 TEST(RowNamesTest, RulesOutNothingOnceItsMemoryIsUsedUp) {
-  RowNames names(32 * 100);
+  RowHashes names(32 * 100);
   names.NoteEmptyStore();
   for (uint64_t hash = 1; hash < 100; ++hash) names.Add(hash);
   EXPECT_TRUE(names.RulesOut(1000));

@@ -16,11 +16,11 @@
 namespace cairn {
 namespace {
 
-class Effects : public StoreFixture {
+class ReplicatedCommands : public StoreFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
-    store().interests().Set(kInterestInEffects, kInterestInEffects);
+    store().interests().Set(kInterestInReplication, kInterestInReplication);
   }
 
   // Runs a command, words separated by blanks; REQUIRES: it succeeds.
@@ -92,7 +92,7 @@ class Effects : public StoreFixture {
   std::vector<uint32_t> stripes_;
 };
 
-TEST_F(Effects, ACommandThatChangesSomethingIsToldAsItWasSaid) {
+TEST_F(ReplicatedCommands, ACommandThatChangesSomethingIsToldAsItWasSaid) {
   EXPECT_EQ(Told("SET k v"), "SET k v");
   EXPECT_EQ(Told("set k v nx"), "");
   EXPECT_EQ(Told("RPUSH l a b"), "RPUSH l a b");
@@ -103,7 +103,7 @@ TEST_F(Effects, ACommandThatChangesSomethingIsToldAsItWasSaid) {
   EXPECT_EQ(Told("GET s1"), "");
 }
 
-TEST_F(Effects, DeadlinesAreMoments) {
+TEST_F(ReplicatedCommands, DeadlinesAreMoments) {
   EXPECT_EQ(Told("SET k v EX 100"), "SET k v PXAT MS");
   EXPECT_EQ(Told("SETEX k 100 v"), "SET k v PXAT MS");
   EXPECT_EQ(Told("SET k w KEEPTTL"), "SET k w KEEPTTL");
@@ -115,19 +115,19 @@ TEST_F(Effects, DeadlinesAreMoments) {
   EXPECT_EQ(Told("EXPIRE k -1"), "DEL k");
 }
 
-TEST_F(Effects, ReadingPartsAreLeftOut) {
+TEST_F(ReplicatedCommands, ReadingPartsAreLeftOut) {
   EXPECT_EQ(Told("SET k v GET"), "SET k v");
   EXPECT_EQ(Told("GETSET k w"), "SET k w");
   EXPECT_EQ(Told("GETDEL k"), "DEL k");
 }
 
-TEST_F(Effects, FloatsAreTheirSums) {
+TEST_F(ReplicatedCommands, FloatsAreTheirSums) {
   EXPECT_EQ(Told("INCRBYFLOAT f 0.1"), "SET f 0.1 KEEPTTL");
   EXPECT_EQ(Told("HINCRBYFLOAT h f 0.1"), "HSET h f 0.1");
   EXPECT_EQ(Told("INCRBY n 5"), "INCRBY n 5");
 }
 
-TEST_F(Effects, ChanceIsWhatItDrew) {
+TEST_F(ReplicatedCommands, ChanceIsWhatItDrew) {
   Run("SADD s a");
   EXPECT_EQ(Told("SPOP s"), "SREM s a");
   Run("SADD s a b");
@@ -138,7 +138,7 @@ TEST_F(Effects, ChanceIsWhatItDrew) {
   EXPECT_EQ(std::count(told.begin(), told.end(), '|'), 1);
 }
 
-TEST_F(Effects, AChoiceAmongKeysIsTheOneThatWasMade) {
+TEST_F(ReplicatedCommands, AChoiceAmongKeysIsTheOneThatWasMade) {
   Run("RPUSH l a b c d");
   EXPECT_EQ(Told("BLPOP none l 0"), "LPOP l");
   EXPECT_EQ(Told("LMPOP 2 none l RIGHT COUNT 2"), "RPOP l 2");
@@ -150,11 +150,11 @@ TEST_F(Effects, AChoiceAmongKeysIsTheOneThatWasMade) {
   EXPECT_EQ(Told("ZMPOP 2 none z MAX COUNT 9"), "ZPOPMAX z 2");
 }
 
-TEST_F(Effects, PlacesAreScores) {
+TEST_F(ReplicatedCommands, PlacesAreScores) {
   EXPECT_EQ(Told("GEOADD g NX 13.361389 38.115556 Palermo"), "ZADD g NX 3479099956230698 Palermo");
 }
 
-TEST_F(Effects, StreamsHaveTheirIds) {
+TEST_F(ReplicatedCommands, StreamsHaveTheirIds) {
   EXPECT_EQ(Told("XADD s 5-* a b"), "XADD s 5-0 a b");
   EXPECT_EQ(Told("XADD s 6-1 a b"), "XADD s 6-1 a b");
   EXPECT_EQ(Told("XADD s MAXLEN ~ 1 LIMIT 100 7-1 a b"), "XADD s MAXLEN = 3 7-1 a b");
@@ -168,14 +168,14 @@ TEST_F(Effects, StreamsHaveTheirIds) {
   EXPECT_EQ(Told("XACK s g 6-1"), "XACK s g 6-1");
 }
 
-TEST_F(Effects, ATransactionIsAGroup) {
+TEST_F(ReplicatedCommands, ATransactionIsAGroup) {
   EXPECT_EQ(Told({"MULTI", "SET a 1", "GET a", "SET b 2", "EXEC"}), "[SET a 1 | SET b 2]");
   EXPECT_EQ(Told({"MULTI", "SET a 1", "EXEC"}), "SET a 1");
   EXPECT_EQ(Told({"MULTI", "GET a", "EXEC"}), "");
   EXPECT_EQ(Told({"MULTI", "SET a 1", "SELECT 3", "SET a 2", "EXEC", "SELECT 0"}), "[SET a 1 | 3:SET a 2]");
 }
 
-TEST_F(Effects, ExpiredKeysAreDeleted) {
+TEST_F(ReplicatedCommands, ExpiredKeysAreDeleted) {
   Run("SET k v PX 1");
   Run("SET l v PX 1");
   Run("SET m v PX 1");
@@ -186,21 +186,21 @@ TEST_F(Effects, ExpiredKeysAreDeleted) {
   EXPECT_EQ(Told("EXISTS m"), "UNLINK m");
 }
 
-TEST_F(Effects, DatabasesAreEmptiedAndExchanged) {
+TEST_F(ReplicatedCommands, DatabasesAreEmptiedAndExchanged) {
   EXPECT_EQ(Told("FLUSHDB"), "FLUSHDB");
   EXPECT_EQ(Told("FLUSHALL ASYNC"), "FLUSHALL ASYNC");
   EXPECT_EQ(Told("SWAPDB 0 1"), "SWAPDB 0 1");
 }
 
-TEST_F(Effects, ACountThatIsKeptIsToldToo) {
+TEST_F(ReplicatedCommands, ACountThatIsKeptIsToldToo) {
   Run("PFADD h a b c");
   EXPECT_EQ(Told("PFCOUNT h"), "PFCOUNT h");
   EXPECT_EQ(Told("PFCOUNT h"), "");
 }
 
 // Without the switch a command pays nothing and the log stays as it was.
-TEST_F(Effects, NothingIsToldToNobody) {
-  store().interests().Set(kInterestInEffects, 0);
+TEST_F(ReplicatedCommands, NothingIsToldToNobody) {
+  store().interests().Set(kInterestInReplication, 0);
   EXPECT_EQ(Told({"SET k v EX 100", "SPOP none", "MULTI", "SET a 1", "SET b 2", "EXEC"}), "");
 }
 

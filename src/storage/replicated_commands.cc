@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "storage/effects.h"
+#include "storage/replicated_commands.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -16,7 +16,7 @@ constexpr size_t kKeptBytes = 1 << 20;  // of memory, from one transaction to th
 
 }  // namespace
 
-void Effects::BeginCommand(InterestMask interest) {
+void ReplicatedCommands::BeginCommand(InterestMask interest) {
   interest_ = interest;
   is_silenced_ = is_apart_ = tells_stale_keys_ = false;
   command_begin_ = bytes_.size();
@@ -24,20 +24,20 @@ void Effects::BeginCommand(InterestMask interest) {
   stale_keys_.clear();
 }
 
-void Effects::Add(int db, std::span<const std::string_view> argv) {
+void ReplicatedCommands::Add(int db, std::span<const std::string_view> argv) {
   size_t bytes = bytes_.size() + kArgumentBytes;
   for (const std::string_view arg : argv) bytes += arg.size() + kArgumentBytes;
   if (bytes > kMostLogDataBytes) [[unlikely]] {
-    command_.Refuse(kEffectsTooLarge);
+    command_.Refuse(kReplicatedTooLarge);
     return;
   }
   AppendLogCommand(bytes_, db, argv);
   ++count_;
 }
 
-void Effects::AddStream(std::string_view bytes) { AppendLogStream(bytes_, bytes); }
+void ReplicatedCommands::AddStream(std::string_view bytes) { AppendLogStream(bytes_, bytes); }
 
-void Effects::RollbackTo(const Mark& mark) {
+void ReplicatedCommands::RollbackTo(const Mark& mark) {
   bytes_.resize(std::min(bytes_.size(), mark.bytes));
   count_ = mark.count;
   for (auto stale = stale_keys_.rbegin(); stale != stale_keys_.rend() && stale->place > bytes_.size(); ++stale) {
@@ -45,7 +45,7 @@ void Effects::RollbackTo(const Mark& mark) {
   }
 }
 
-void Effects::Clear() {
+void ReplicatedCommands::Clear() {
   bytes_.clear();
   if (bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
 }
@@ -55,7 +55,7 @@ void Effects::Clear() {
 // the key: earlier commands of the same EXEC may have given the key a time in the past. Keys whose stripe the
 // transaction does not hold (SORT's patterns and scripts read such) are left out: another transaction may be setting
 // them, and its own effects delete them then.
-void Effects::PutStaleKeys() {
+void ReplicatedCommands::PutStaleKeys() {
   std::string told;
   size_t copied = command_begin_;
   std::unordered_set<std::string_view> here;
@@ -76,19 +76,19 @@ void Effects::PutStaleKeys() {
   bytes_.replace(command_begin_, std::string::npos, told);
 }
 
-void Effects::Group() {
+void ReplicatedCommands::Group() {
   std::string begin;
   AppendLogMark(begin, LogEntryKind::kBegin);
   bytes_.insert(command_begin_, begin);
   AppendLogMark(bytes_, LogEntryKind::kEnd);
 }
 
-void Effects::FinishCommand() {
-  const bool tells = (count_ > 0 || tells_stale_keys_) && !is_muted_ && interest_ & kInterestInEffects;
+void ReplicatedCommands::FinishCommand() {
+  const bool tells = (count_ > 0 || tells_stale_keys_) && !is_muted_ && interest_ & kInterestInReplication;
   if (tells && !stale_keys_.empty()) PutStaleKeys();
   if (count_ > 1 && !is_apart_) Group();
   if (bytes_.size() > kMostLogDataBytes) [[unlikely]]
-    command_.Refuse(kEffectsTooLarge);
+    command_.Refuse(kReplicatedTooLarge);
 }
 
 }  // namespace cairn

@@ -35,7 +35,7 @@ class Config;
 class Store;
 class StreamLog;
 
-struct FileSet {
+struct SstSnapshot {
   std::string id;
   std::string stream;  // the replication id
   std::string folder;
@@ -53,7 +53,7 @@ struct FileSet {
   uint64_t total = 0;   // bytes
   std::string failure;  // why it will never be whole
 
-  // Guarded by FileSets::mutex_:
+  // Guarded by SstSnapshots::mutex_:
   int users = 0;
   int awaited = 0;          // users that left without having all of it, and have not come back
   bool is_retired = false;  // nobody else gets it
@@ -61,13 +61,13 @@ struct FileSet {
   std::thread thread;
 };
 
-class FileSets {
+class SstSnapshots {
  public:
   // Gives bytes to the replica; waits while it takes no more, an error when it is gone.
   using Push = std::function<Status(std::string_view bytes)>;
 
-  FileSets(Store& store, const Config& config, StreamLog& log) : store_(store), config_(config), log_(log) {}
-  ~FileSets() { Stop(); }
+  SstSnapshots(Store& store, const Config& config, StreamLog& log) : store_(store), config_(config), log_(log) {}
+  ~SstSnapshots() { Stop(); }
   // What a killed process has left goes. REQUIRES: the data directory is this process's.
   void Start();
   void Stop();
@@ -78,10 +78,10 @@ class FileSets {
   bool Suits(const FilesOffer& offer) const;
   // A set for it: the one it has a part of, one that others are being sent, or a new one. The caller is its user until
   // Release; `got_all` says that the replica has everything. Waits.
-  Result<std::shared_ptr<FileSet>> Take(const FilesOffer& offer);
-  void Release(FileSet& set, bool got_all);
+  Result<std::shared_ptr<SstSnapshot>> Take(const FilesOffer& offer);
+  void Release(SstSnapshot& set, bool got_all);
   // Sends the head and all that follows it from where the replica is. Waits for the set's thread and for the replica.
-  Status Send(FileSet& set, const FilesOffer& offer, const Push& push);
+  Status Send(SstSnapshot& set, const FilesOffer& offer, const Push& push);
 
   // The data is another one, or its stream is: nobody may go on with what there is.
   void RetireAll();
@@ -97,16 +97,16 @@ class FileSets {
   uint64_t spared_bytes() const { return spared_bytes_; }
 
  private:
-  std::shared_ptr<FileSet> FindUsable(const FilesOffer& offer, const std::string& stream);
+  std::shared_ptr<SstSnapshot> FindUsable(const FilesOffer& offer, const std::string& stream);
   // A new set; null: what it was to be of has become another meanwhile.
-  Result<std::shared_ptr<FileSet>> Begin(const FilesOffer& offer);
-  void Write(FileSet& set, const StoreSnapshot& snapshot, std::vector<std::string> functions);
-  Result<RowFilesContent> WriteFiles(FileSet& set, const StoreSnapshot& snapshot);
+  Result<std::shared_ptr<SstSnapshot>> Begin(const FilesOffer& offer);
+  void Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::vector<std::string> functions);
+  Result<RowFilesContent> WriteFiles(SstSnapshot& set, const StoreSnapshot& snapshot);
   // From now on replicas are sent RDB files for a while: a disk that takes no files may serve data.
   void NoteFailure(std::string_view reason);
   // False: there is none, the set is whole.
-  Result<bool> AwaitFile(FileSet& set, uint64_t number, RowFile& file, const Push& push);
-  Status SendFile(FileSet& set, const RowFile& file, uint64_t from, const Push& push);
+  Result<bool> AwaitFile(SstSnapshot& set, uint64_t number, RowFile& file, const Push& push);
+  Status SendFile(SstSnapshot& set, const RowFile& file, uint64_t from, const Push& push);
   // When the next bytes may go, for one kind of work.
   struct Clock {
     int64_t next_free_us = 0;
@@ -122,9 +122,9 @@ class FileSets {
   StreamLog& log_;
   std::mutex begin_mutex_;  // one set is begun at a time; before mutex_
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<FileSet>> sets_;  // guarded by mutex_
-  uint64_t retirements_ = 0;                    // guarded by mutex_: RetireAll's
-  Clock writing_;                               // guarded by mutex_, like the next
+  std::vector<std::shared_ptr<SstSnapshot>> sets_;  // guarded by mutex_
+  uint64_t retirements_ = 0;                        // guarded by mutex_: RetireAll's
+  Clock writing_;                                   // guarded by mutex_, like the next
   Clock sending_;
   uint64_t begun_ = 0;                 // guarded by begin_mutex_
   std::atomic<int64_t> failed_ms_{0};  // when a set last could not be written; 0: never

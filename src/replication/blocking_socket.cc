@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "replication/wire.h"
+#include "replication/blocking_socket.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kLongestLine = 64 * 1024;
 
-Status WireError(const std::string& what) { return Status::Io(what + ": " + std::strerror(errno)); }
+Status SocketError(const std::string& what) { return Status::Io(what + ": " + std::strerror(errno)); }
 Status TimedOut(const std::string& what) { return Status::Io(what + ": timed out"); }
 
 // As in Redis an address that cannot be had is done without.
@@ -40,44 +40,45 @@ void BindTo(int fd, const std::string& address, int family) {
 
 }  // namespace
 
-Wire::Wire() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+BlockingSocket::BlockingSocket() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-Wire::~Wire() {
+BlockingSocket::~BlockingSocket() {
   Close();
   close(wake_fd_);
 }
 
-void Wire::Close() {
+void BlockingSocket::Close() {
   tls_.reset();
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
 }
 
-void Wire::Interrupt() {
+void BlockingSocket::Interrupt() {
   interrupted_ = true;
   const uint64_t one = 1;
   (void)!write(wake_fd_, &one, sizeof one);
 }
 
-Result<bool> Wire::Await(short events, int64_t timeout_ms) {
+Result<bool> BlockingSocket::Await(short events, int64_t timeout_ms) {
   pollfd fds[] = {{fd_, events, 0}, {wake_fd_, POLLIN, 0}};
   const int64_t deadline_ms = MonotonicUs() / 1000 + timeout_ms;
   for (;;) {
     const int64_t left_ms = std::max<int64_t>(deadline_ms - MonotonicUs() / 1000, 0);
     const int ready = poll(fds, 2, static_cast<int>(left_ms));
     if (interrupted_) return Status::Io("the link was given up");
-    if (ready < 0 && errno != EINTR) return WireError("poll");
+    if (ready < 0 && errno != EINTR) return SocketError("poll");
     if (ready > 0 && fds[0].revents != 0) return true;
     if (ready == 0) return false;
   }
 }
 
-Status Wire::Failed(const std::string& what) const {
-  if (tls_ == nullptr || tls_->failure().empty()) return WireError(what);
+Status BlockingSocket::Failed(const std::string& what) const {
+  if (tls_ == nullptr || tls_->failure().empty()) return SocketError(what);
   return Status::Io(what + ": " + tls_->failure());
 }
 
-Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from, const Tls* tls) {
+Status BlockingSocket::Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from,
+                               const Tls* tls) {
   Close();
   interrupted_ = false;
   uint64_t ignored;
@@ -100,23 +101,24 @@ Status Wire::Connect(const std::string& host, int port, int64_t timeout_ms, cons
   return status;
 }
 
-Status Wire::ConnectTo(const addrinfo& address, const std::string& host, int64_t timeout_ms, const std::string& from) {
+Status BlockingSocket::ConnectTo(const addrinfo& address, const std::string& host, int64_t timeout_ms,
+                                 const std::string& from) {
   fd_ = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd_ < 0) return WireError("socket");
+  if (fd_ < 0) return SocketError("socket");
   if (!from.empty()) BindTo(fd_, from, address.ai_family);
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  if (connect(fd_, address.ai_addr, address.ai_addrlen) != 0 && errno != EINPROGRESS) return WireError(host);
+  if (connect(fd_, address.ai_addr, address.ai_addrlen) != 0 && errno != EINPROGRESS) return SocketError(host);
   if (!TRY(Await(POLLOUT, timeout_ms))) return TimedOut("connecting to " + host);
   int error = 0;
   socklen_t size = sizeof error;
   getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
   errno = error;
-  return error == 0 ? Ok() : WireError(host);
+  return error == 0 ? Ok() : SocketError(host);
 }
 
-Status Wire::Send(std::string_view bytes, int64_t timeout_ms) {
+Status BlockingSocket::Send(std::string_view bytes, int64_t timeout_ms) {
   while (!bytes.empty()) {
     const ssize_t sent =
         tls_ == nullptr ? send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) : tls_->Write(bytes.data(), bytes.size());
@@ -132,7 +134,7 @@ Status Wire::Send(std::string_view bytes, int64_t timeout_ms) {
   return Ok();
 }
 
-Status Wire::SendCommand(std::span<const std::string_view> argv, int64_t timeout_ms) {
+Status BlockingSocket::SendCommand(std::span<const std::string_view> argv, int64_t timeout_ms) {
   std::string bytes = "*" + std::to_string(argv.size()) + "\r\n";
   for (const std::string_view arg : argv) {
     bytes.append("$").append(std::to_string(arg.size())).append("\r\n").append(arg).append("\r\n");
@@ -140,7 +142,7 @@ Status Wire::SendCommand(std::span<const std::string_view> argv, int64_t timeout
   return Send(bytes, timeout_ms);
 }
 
-Result<size_t> Wire::Read(char* into, size_t most, int64_t timeout_ms) {
+Result<size_t> BlockingSocket::Read(char* into, size_t most, int64_t timeout_ms) {
   for (;;) {
     if (interrupted_) return Status::Io("the link was given up");
     const ssize_t got = tls_ == nullptr ? recv(fd_, into, most, 0) : tls_->Read(into, most);
@@ -156,7 +158,7 @@ Result<size_t> Wire::Read(char* into, size_t most, int64_t timeout_ms) {
 }
 
 // Byte by byte: what follows the line is another reader's.
-Result<std::string> Wire::ReadLine(int64_t timeout_ms) {
+Result<std::string> BlockingSocket::ReadLine(int64_t timeout_ms) {
   std::string line;
   while (line.size() < kLongestLine) {
     char byte;
@@ -171,7 +173,7 @@ Result<std::string> Wire::ReadLine(int64_t timeout_ms) {
   return Status::Io("a reply without end");
 }
 
-std::string Wire::local_address() const {
+std::string BlockingSocket::local_address() const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   char text[INET6_ADDRSTRLEN] = "";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ticker: what has to be done every so often whether or not anybody asks: expired keys are deleted, rates are
+// Cron: what has to be done every so often whether or not anybody asks: expired keys are deleted, rates are
 // sampled, and under `appendfsync everysec` the log is synced. Syncing may take long on a busy disk, so it has a
-// thread of its own beside "tick".
+// thread of its own beside "cron".
 //
-// Thread: the owner's; the work is done on "tick" and "sync".
+// Thread: the owner's; the work is done on "cron" and "sync".
 #pragma once
 
 #include <condition_variable>
@@ -16,13 +16,13 @@
 
 namespace cairn {
 
-class Announcer;
+class Notifier;
 class ClientMemory;
 class ClientPause;
 class Conditions;
 class Config;
 class LatencyMonitor;
-class OwnExpiries;
+class WritableReplicaExpires;
 class RdbSaves;
 class Replication;
 class Stats;
@@ -30,7 +30,7 @@ class Store;
 struct DebugSwitches;
 class Transaction;
 
-class Ticker {
+class Cron {
  public:
   struct Parts {
     Store& store;
@@ -41,33 +41,33 @@ class Ticker {
     ClientPause& pause;
     RdbSaves& rdb_saves;
     Replication& replication;
-    OwnExpiries& own_expiries;
-    const Announcer& announcer;
+    WritableReplicaExpires& writable_replica_expires;
+    const Notifier& notifier;
     Stats& stats;
     LatencyMonitor& latency;
   };
 
-  explicit Ticker(const Parts& parts);
-  ~Ticker();
+  explicit Cron(const Parts& parts);
+  ~Cron();
   void Stop();
 
  private:
-  void RunTick();
+  void RunCron();
   void RunSync();
   Status SyncLog();
   void ExpireKeys(Transaction& txn);
-  Status ExpireOwn(Transaction& txn, uint64_t most);
+  Status ExpireOnWritableReplica(Transaction& txn, uint64_t most);
   void NoteStalls();
   // Sleeps so long, or until the server ends: false then.
   bool Sleep(int64_t ms);
 
   const Parts parts_;
-  uint64_t stalled_us_ = 0;  // as RocksDB had it at the last look; of "tick"
+  uint64_t stalled_us_ = 0;  // as RocksDB had it at the last look; of "cron"
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_
-  std::thread tick_;
-  std::thread sync_;
+  std::thread cron_thread_;
+  std::thread sync_thread_;
 };
 
 }  // namespace cairn

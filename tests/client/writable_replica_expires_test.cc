@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Of what clients of a writable replica gave a time to live, the last one counts.
-#include "client/own_expiries.h"
+#include "client/writable_replica_expires.h"
 
 #include <gtest/gtest.h>
 
 namespace cairn {
 namespace {
 
-void Note(OwnExpiries& own, AnnouncementKind kind, const std::string& row, uint64_t when_ms) {
-  const Announcement announcement{kind, row, {}, when_ms};
-  own.Note(std::span(&announcement, 1));
+void Note(WritableReplicaExpires& own, NotificationKind kind, const std::string& row, uint64_t when_ms) {
+  const Notification notification{kind, row, {}, when_ms};
+  own.Note(std::span(&notification, 1));
 }
 
 TEST(OwnExpiriesTest, ATimeThatIsProlongedTakesThePlaceOfTheLast) {
-  OwnExpiries own;
-  for (uint64_t when_ms = 1; when_ms <= 1000; ++when_ms) Note(own, AnnouncementKind::kKeyExpires, "a", when_ms);
+  WritableReplicaExpires own;
+  for (uint64_t when_ms = 1; when_ms <= 1000; ++when_ms) Note(own, NotificationKind::kKeyExpires, "a", when_ms);
   EXPECT_TRUE(own.TakeDue(999, 100).empty());
   const std::vector<DueRow> due = own.TakeDue(1000, 100);
   ASSERT_EQ(due.size(), 1u);
@@ -24,18 +24,18 @@ TEST(OwnExpiriesTest, ATimeThatIsProlongedTakesThePlaceOfTheLast) {
 }
 
 TEST(OwnExpiriesTest, AKeyAndItsFieldsHaveTimesOfTheirOwn) {
-  OwnExpiries own;
-  Note(own, AnnouncementKind::kFieldsExpire, "a", 5);
-  Note(own, AnnouncementKind::kKeyExpires, "a", 7);
-  Note(own, AnnouncementKind::kKeyChanged, "b", 1);
+  WritableReplicaExpires own;
+  Note(own, NotificationKind::kFieldsExpire, "a", 5);
+  Note(own, NotificationKind::kKeyExpires, "a", 7);
+  Note(own, NotificationKind::kKeyChanged, "b", 1);
   EXPECT_EQ(own.TakeDue(6, 100).size(), 1u);
   EXPECT_EQ(own.TakeDue(7, 100).size(), 1u);
 }
 
 TEST(OwnExpiriesTest, ComeByTimeAndBackWhenTheyCouldNotBeDeleted) {
-  OwnExpiries own;
+  WritableReplicaExpires own;
   for (const uint64_t when_ms : {3, 1, 2}) {
-    Note(own, AnnouncementKind::kKeyExpires, std::to_string(when_ms), when_ms);
+    Note(own, NotificationKind::kKeyExpires, std::to_string(when_ms), when_ms);
   }
   std::vector<DueRow> due = own.TakeDue(10, 2);
   ASSERT_EQ(due.size(), 2u);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "client/own_expiries.h"
+#include "client/writable_replica_expires.h"
 
 namespace cairn {
 
-void OwnExpiries::Remember(Owner owner, int64_t when_ms) {
+void WritableReplicaExpires::Remember(Owner owner, int64_t when_ms) {
   const auto [place, is_new] = times_.try_emplace(owner, when_ms);
   if (!is_new) {
     by_time_.erase({place->second, owner});
@@ -13,21 +13,21 @@ void OwnExpiries::Remember(Owner owner, int64_t when_ms) {
   any_ = true;
 }
 
-void OwnExpiries::Note(std::span<const Announcement> announcements) {
+void WritableReplicaExpires::Note(std::span<const Notification> notifications) {
   const std::lock_guard lock(mutex_);
-  for (const Announcement& one : announcements) {
+  for (const Notification& one : notifications) {
     const auto when_ms = static_cast<int64_t>(one.source);
-    if (one.kind == AnnouncementKind::kKeyExpires) Remember({one.channel, Of::kKey}, when_ms);
-    if (one.kind == AnnouncementKind::kFieldsExpire) Remember({one.channel, Of::kFields}, when_ms);
+    if (one.kind == NotificationKind::kKeyExpires) Remember({one.channel, Of::kKey}, when_ms);
+    if (one.kind == NotificationKind::kFieldsExpire) Remember({one.channel, Of::kFields}, when_ms);
   }
 }
 
-void OwnExpiries::Note(std::span<const DueRow> rows) {
+void WritableReplicaExpires::Note(std::span<const DueRow> rows) {
   const std::lock_guard lock(mutex_);
   for (const DueRow& row : rows) Remember({row.key_row, Of::kPutBack}, row.when_ms);
 }
 
-std::vector<DueRow> OwnExpiries::TakeDue(int64_t now_ms, size_t most) {
+std::vector<DueRow> WritableReplicaExpires::TakeDue(int64_t now_ms, size_t most) {
   std::vector<DueRow> due;
   if (!any_) return due;
   const std::lock_guard lock(mutex_);
@@ -40,7 +40,7 @@ std::vector<DueRow> OwnExpiries::TakeDue(int64_t now_ms, size_t most) {
   return due;
 }
 
-void OwnExpiries::Clear() {
+void WritableReplicaExpires::Clear() {
   const std::lock_guard lock(mutex_);
   times_.clear();
   by_time_.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which commands of a stream are taken at once, and that none is lost or read twice.
-#include "replication/stream_ahead.h"
+#include "replication/stream_prefetcher.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class StreamAheadTest : public StoreFixture {
     do {
       outcome = ahead_.Read(parser_, txn(), 0);
       counts.push_back(ahead_.requests().size());
-      for (const StreamAhead::Request& request : ahead_.requests()) {
+      for (const StreamPrefetcher::Request& request : ahead_.requests()) {
         raw += request.raw;
         EXPECT_EQ(request.argv, (std::vector<std::string_view>{"SET", "key", "value"}));
       }
@@ -35,7 +35,7 @@ class StreamAheadTest : public StoreFixture {
   }
 
   RequestParser parser_;
-  StreamAhead ahead_;
+  StreamPrefetcher ahead_;
 };
 
 const std::string kSet = "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowNames: which rows an import has written, by the hashes of their tagged keys. What it rules out does not exist, so
+// RowHashes: which rows an import has written, by the hashes of their tagged keys. What it rules out does not exist, so
 // that RocksDB is not asked whether a key or an element is new. That is what a complete key cache says too
 // (cache/row_cache.h), but an import reads nothing twice, and a name takes a tenth of a row's memory and time.
 //
@@ -17,9 +17,9 @@
 
 namespace cairn {
 
-class RowNames {
+class RowHashes {
  public:
-  explicit RowNames(size_t capacity_bytes) : most_(capacity_bytes / kBytesPerRow) {}
+  explicit RowHashes(size_t capacity_bytes) : most_(capacity_bytes / kBytesPerRow) {}
 
   // The store has no row at present.
   void NoteEmptyStore() { complete_ = true; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "replication/archive_filter.h"
+#include "replication/stream_filter.h"
 
 #include "command/args.h"
 
@@ -19,13 +19,13 @@ bool IsCommand(std::span<const std::string_view> argv, std::string_view name) {
   return EqualsIgnoreCase(argv[0], name);
 }
 
-std::span<const std::string_view> ArchiveFilter::Apply(std::span<const std::string_view> argv, bool ignores_del,
-                                                       bool ignores_expire) {
+std::span<const std::string_view> StreamFilter::Apply(std::span<const std::string_view> argv, bool ignores_del,
+                                                      bool ignores_expire) {
   if (ignores_del && IsOneOf(argv[0], {"del", "unlink"})) return {};
   return ignores_expire ? WithoutExpiry(argv) : argv;
 }
 
-std::span<const std::string_view> ArchiveFilter::WithoutExpiry(std::span<const std::string_view> argv) {
+std::span<const std::string_view> StreamFilter::WithoutExpiry(std::span<const std::string_view> argv) {
   constexpr size_t kSetWithTime = 5;  // SET key value PXAT time, in which it ends
   if (IsOneOf(argv[0], {"pexpireat", "expireat", "pexpire", "expire"})) return {};
   if (IsCommand(argv, "set") && argv.size() >= kSetWithTime &&

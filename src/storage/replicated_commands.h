@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Effects: what a transaction's commands have done, as the words of commands, for the log data of its batch
+// ReplicatedCommands: what a transaction's commands have done, as the words of commands, for the log data of its batch
 // (encoding/log_entry.h). Replicas carry them out. Several effects of one command are carried out as one.
 //
 // Thread: its transaction's.
@@ -27,18 +27,18 @@ struct StaleKey {
   int db = -1;       // the database that had it then; -1: none
 };
 
-class Effects {
+class ReplicatedCommands {
  public:
   // `stripes` and `command` are those of the transaction.
-  Effects(const HeldStripes& stripes, CommandState& command) : stripes_(stripes), command_(command) {}
+  ReplicatedCommands(const HeldStripes& stripes, CommandState& command) : stripes_(stripes), command_(command) {}
 
   // ---- of the command
   // What others want to hear of it (storage/interest.h), as it was when the command got its stripes; without
-  // kInterestInEffects while effects are muted or silenced.
-  InterestMask interest() const { return is_muted_ || is_silenced_ ? interest_ & ~kInterestInEffects : interest_; }
+  // kInterestInReplication while effects are muted or silenced.
+  InterestMask interest() const { return is_muted_ || is_silenced_ ? interest_ & ~kInterestInReplication : interest_; }
   // The command has done this in database `db`. An effect that is too large for the log is left out, and the command is
   // refused (CommandState::TakeRefusal).
-  // REQUIRES: interest() has kInterestInEffects.
+  // REQUIRES: interest() has kInterestInReplication.
   void Add(int db, std::span<const std::string_view> argv);
   // A part of the command has no effects (redis.set_repl): interest() leaves them out.
   void Silence(bool on) { is_silenced_ = on; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Wire: a connection to another server, plain or with TLS, for a thread that may wait. Every wait has an end: a time,
-// or Interrupt from another thread.
+// BlockingSocket: a connection to another server, plain or with TLS, for a thread that may wait. Every wait has an end:
+// a time, or Interrupt from another thread.
 //
 // Thread: its user's; Interrupt any.
 #pragma once
@@ -20,12 +20,12 @@ struct addrinfo;
 
 namespace cairn {
 
-class Wire {
+class BlockingSocket {
  public:
-  Wire();
-  ~Wire();
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
+  BlockingSocket();
+  ~BlockingSocket();
+  BlockingSocket(const BlockingSocket&) = delete;
+  BlockingSocket& operator=(const BlockingSocket&) = delete;
 
   // To the first of the host's addresses that takes connections; each is given its part of the time.
   // `from`: the local address to use; empty: any. With `tls` the handshake takes place when something is sent.

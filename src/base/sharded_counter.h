@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SpreadCounter: a count that many threads add to and few read. It is spread over cache lines by thread and summed when
-// it is read.
+// ShardedCounter: a count that many threads add to and few read. It is spread over cache lines by thread and summed
+// when it is read.
 //
 // Thread: any.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace cairn {
 
-class SpreadCounter {
+class ShardedCounter {
  public:
   void Add(uint64_t n = 1) { slots_[MySlot()].value.fetch_add(n, std::memory_order_relaxed); }
 

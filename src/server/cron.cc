@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "server/ticker.h"
+#include "server/cron.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "client/announcer.h"
 #include "client/client_memory.h"
 #include "client/client_pause.h"
+#include "client/notifier.h"
 #include "command/conditions.h"
 #include "config/config.h"
 #include "replication/rdb_saves.h"
@@ -34,19 +34,19 @@ constexpr uint64_t kKeysPerEffort = 10000;  // and tick; active-expire-effort mu
 
 }  // namespace
 
-Ticker::Ticker(const Parts& parts) : parts_(parts) {
-  tick_ = StartThread("tick", [this] { RunTick(); });
-  sync_ = StartThread("sync", [this] { RunSync(); });
+Cron::Cron(const Parts& parts) : parts_(parts) {
+  cron_thread_ = StartThread("cron", [this] { RunCron(); });
+  sync_thread_ = StartThread("sync", [this] { RunSync(); });
 }
 
-Ticker::~Ticker() { Stop(); }
+Cron::~Cron() { Stop(); }
 
-bool Ticker::Sleep(int64_t ms) {
+bool Cron::Sleep(int64_t ms) {
   std::unique_lock lock(mutex_);
   return !wake_.wait_for(lock, std::chrono::milliseconds(ms), [this] { return stopping_; });
 }
 
-void Ticker::RunTick() {
+void Cron::RunCron() {
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts_.store);
   int64_t sampled_us = 0;
   uint64_t evicted = 0;
@@ -60,7 +60,7 @@ void Ticker::RunTick() {
     if (now_us - sampled_us >= kSampleMs * 1000) {
       parts_.replication.Tick(WallMs());
       parts_.stats.Sample(now_us);
-      parts_.store.memory().Lend(parts_.client_memory.counted());
+      parts_.store.memory().AdjustTo(parts_.client_memory.counted());
       parts_.store.engine().WatchOpenTables();
       parts_.store.recovery().Watch();
       NoteStalls();
@@ -78,22 +78,22 @@ void Ticker::RunTick() {
   }
 }
 
-void Ticker::ExpireKeys(Transaction& txn) {
+void Cron::ExpireKeys(Transaction& txn) {
   const LatencyTimer timer(parts_.latency, "expire-cycle");
   const auto effort = static_cast<uint64_t>(parts_.config.settings().active_expire_effort.load());
   const bool is_replica = parts_.conditions.Has(kKeepsExpired);
   const Status expired = is_replica
-                             ? ExpireOwn(txn, kKeysPerEffort * effort)
+                             ? ExpireOnWritableReplica(txn, kKeysPerEffort * effort)
                              : ExpireDue(txn, parts_.config.limits(), WallMs(), kKeysPerEffort * effort).TakeStatus();
-  parts_.announcer.Deliver(txn);
+  parts_.notifier.Deliver(txn);
   if (expired.ok()) return;
   Log(LogSeverity::kWarning,
       "expiry: keys past their time could not be deleted and are hidden: " + std::string(expired.text()));
 }
 
 // Of a replica, only what its clients have written.
-Status Ticker::ExpireOwn(Transaction& txn, uint64_t most) {
-  OwnExpiries& own = parts_.own_expiries;
+Status Cron::ExpireOnWritableReplica(Transaction& txn, uint64_t most) {
+  WritableReplicaExpires& own = parts_.writable_replica_expires;
   const int64_t now_ms = WallMs();
   const std::vector<DueRow> due = own.TakeDue(now_ms, most);
   uint64_t done = 0;
@@ -102,13 +102,13 @@ Status Ticker::ExpireOwn(Transaction& txn, uint64_t most) {
   return status.Is(Code::kWouldWait) ? Ok() : std::move(status);
 }
 
-void Ticker::NoteStalls() {
+void Cron::NoteStalls() {
   const uint64_t stalled_us = WriteStallMicros(parts_.store);
   parts_.latency.Note("write-stall", static_cast<int64_t>(stalled_us - stalled_us_));
   stalled_us_ = stalled_us;
 }
 
-void Ticker::RunSync() {
+void Cron::RunSync() {
   while (Sleep(kSyncMs)) {
     if (parts_.config.settings().fsync_policy() != AppendFsync::kEverySec) continue;
     if (!parts_.store.recovery().writable()) continue;
@@ -119,19 +119,19 @@ void Ticker::RunSync() {
   }
 }
 
-Status Ticker::SyncLog() {
+Status Cron::SyncLog() {
   const LatencyTimer timer(parts_.latency, "aof-fsync-everysec");
   return parts_.replication.log().Sync();
 }
 
-void Ticker::Stop() {
+void Cron::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  if (tick_.joinable()) tick_.join();
-  if (sync_.joinable()) sync_.join();
+  if (cron_thread_.joinable()) cron_thread_.join();
+  if (sync_thread_.joinable()) sync_thread_.join();
 }
 
 }  // namespace cairn

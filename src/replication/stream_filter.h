@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ArchiveFilter: what a replica that keeps what its primary lets go of carries out of the stream (`replica-ignore-del`,
+// StreamFilter: what a replica that keeps what its primary lets go of carries out of the stream (`replica-ignore-del`,
 // `replica-ignore-expire`).
 //
 // Thread: its owner's.
@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-class ArchiveFilter {
+class StreamFilter {
  public:
   // The words to be carried out for `argv`, which has one at least; empty: none. Valid until the next call, and as long
   // as `argv`. Of times to live those of keys are left out, not those of a hash's fields.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StreamAhead: the next commands of a replication stream, some of them at once, so that the memory the later ones will
-// touch is fetched while the earlier ones are carried out. A replica carries out commands of keys it has not met for
-// long one after the other, and would wait for the memory again and again otherwise.
+// StreamPrefetcher: the next commands of a replication stream, some of them at once, so that the memory the later ones
+// will touch is fetched while the earlier ones are carried out. A replica carries out commands of keys it has not met
+// for long one after the other, and would wait for the memory again and again otherwise.
 //
 // Thread: that which carries out the stream.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace cairn {
 
-class StreamAhead {
+class StreamPrefetcher {
  public:
   struct Request {
     std::vector<std::string_view> argv;  // empty: nothing to run

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Announcements: messages for channels and names of changed keys. They are delivered in this order, once the
+// Notifications: messages for channels and names of changed keys. They are delivered in this order, once the
 // transaction is committed. Storage does not look into them. It drops those of commands that fail.
 //
 // Thread: its transaction's.
@@ -15,7 +15,7 @@
 
 namespace cairn {
 
-enum class AnnouncementKind : unsigned char {
+enum class NotificationKind : unsigned char {
   kMessage,
   kShardMessage,
   kKeyChanged,
@@ -25,20 +25,20 @@ enum class AnnouncementKind : unsigned char {
   kFieldsExpire,  // of a hash, likewise: when the first of them does
 };
 
-struct Announcement {
-  AnnouncementKind kind;
+struct Notification {
+  NotificationKind kind;
   std::string channel;  // of a message; else the key
   std::string message;
   uint64_t source = 0;  // the client that changed or read the key; 0: nobody
 };
 
-class Announcements {
+class Notifications {
  public:
-  void Add(Announcement announcement) { all_.push_back(std::move(announcement)); }
+  void Add(Notification notification) { all_.push_back(std::move(notification)); }
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
   // Removes all and returns them, after the commit or when the transaction was discarded.
-  std::vector<Announcement> Take() {
+  std::vector<Notification> Take() {
     before_command_ = 0;
     return std::exchange(all_, {});
   }
@@ -52,7 +52,7 @@ class Announcements {
   void RollbackTo(size_t size) { all_.resize(std::min(all_.size(), size)); }
 
  private:
-  std::vector<Announcement> all_;
+  std::vector<Notification> all_;
   size_t before_command_ = 0;
 };
 

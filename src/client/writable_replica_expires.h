@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OwnExpiries: what clients of a writable replica gave a time to live. What the primary gave one, a replica only hides
-// when its time has passed, and the primary says when it goes; but of these keys the primary knows nothing, so the
-// replica deletes them itself. They are remembered in memory alone, as in Redis: after a restart they are hidden. Of a
-// key there is one time at most, and one for its fields, however often they are prolonged.
+// WritableReplicaExpires: what clients of a writable replica gave a time to live. What the primary gave one, a replica
+// only hides when its time has passed, and the primary says when it goes; but of these keys the primary knows nothing,
+// so the replica deletes them itself. They are remembered in memory alone, as in Redis: after a restart they are
+// hidden. Of a key there is one time at most, and one for its fields, however often they are prolonged.
 //
 // Thread: any, under mutex_, a leaf.
 #pragma once
@@ -24,10 +24,10 @@
 
 namespace cairn {
 
-class OwnExpiries {
+class WritableReplicaExpires {
  public:
   // Remembers what of this tells of a time to live (kKeyExpires, kFieldsExpire). Thread: any.
-  void Note(std::span<const Announcement> announcements);
+  void Note(std::span<const Notification> notifications);
   // Puts back what could not be deleted. Thread: any.
   void Note(std::span<const DueRow> rows);
   // Up to `most` of those whose time is `now_ms` or before; they are not remembered any more. Thread: any.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "replication/stream_ahead.h"
+#include "replication/stream_prefetcher.h"
 
 #include "storage/store.h"
 #include "types/keyspace.h"
@@ -12,7 +12,7 @@ constexpr size_t kMostKept = 1024;
 
 }  // namespace
 
-RequestParser::Outcome StreamAhead::Read(RequestParser& parser, Transaction& txn, int db) {
+RequestParser::Outcome StreamPrefetcher::Read(RequestParser& parser, Transaction& txn, int db) {
   const RequestLimits limits{.max_bulk_bytes = INT64_MAX};
   const KeyspaceId keyspace = txn.databases().keyspace(db);
   auto outcome = RequestParser::Outcome::kRequest;
