@@ -31,12 +31,12 @@ Status DeleteRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family
 }
 
 Status PutLogData(rocksdb::WriteBatch& batch, std::string_view bytes) {
-  // Little is added to the effects of a command at its end: names of keys that have expired.
+  // At its end a command adds a little to its replicated commands: a DEL for each key that was found expired.
   if (bytes.size() > UINT32_MAX) return TooLarge("log data", bytes.size());
   return FromRocksDb(batch.PutLogData(ToSlice(bytes)));
 }
 
-// RocksDB writes it into the batch: 8 bytes, little-endian, at its beginning.
+// RocksDB writes the sequence number into the first 8 bytes of the batch, little-endian.
 uint64_t SequenceOf(const rocksdb::WriteBatch& batch) {
   uint64_t sequence = 0;
   for (size_t i = 0; i < sizeof sequence; ++i) {

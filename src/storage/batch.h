@@ -20,8 +20,8 @@ class WriteBatch;
 
 namespace cairn {
 
-// The most bytes of a row's key and value together, and of a batch's log data: 4 GiB less what RocksDB adds to a row
-// (lengths, a sequence number) and what FinishCommand adds to a command's effects.
+// The limit for a row's key and value together, and for a batch's log data. It is 4 GiB less the overhead that RocksDB
+// adds to a row (lengths, a sequence number) and FinishCommand adds to the replicated commands.
 inline constexpr uint64_t kMostRowBytes = (uint64_t{4} << 30) - (1 << 20);
 inline constexpr uint64_t kMostLogDataBytes = kMostRowBytes;
 
@@ -30,13 +30,13 @@ inline constexpr std::string_view kRowTooLarge = "ERR the value is too large to 
 inline constexpr std::string_view kReplicatedTooLarge =
     "ERR the changes of one command or transaction are too large to be replicated, the most is 4 GB";
 
-// kIo with a sentence for the operator if the write is too large; the batch is unchanged then.
+// Returns kIo with a message for the operator if the write is too large; the batch is then unchanged.
 Status PutRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view row,
               std::string_view value);
 Status DeleteRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view row);
 Status PutLogData(rocksdb::WriteBatch& batch, std::string_view bytes);
 
-// The number of its first row, once it has been written.
+// The sequence number of the batch's first row. REQUIRES: the batch was written.
 uint64_t SequenceOf(const rocksdb::WriteBatch& batch);
 
 }  // namespace cairn

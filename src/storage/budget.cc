@@ -26,7 +26,7 @@ uint64_t CgroupLimit() {
 Budget Budget::Of(uint64_t total) {
   Budget budget;
   budget.total = total;
-  // The process itself (code, stacks, compaction buffers, allocator slack) takes a sum of its own and a share.
+  // The process itself (code, stacks, compaction buffers, allocator slack) gets a fixed sum and a share.
   const uint64_t own = std::min(total / 3, 64 * kMegabyte + total / 10);
   const uint64_t rest = total - own;
   budget.key_cache = rest * 50 / 100;

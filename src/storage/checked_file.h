@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CheckedFile: a file that RocksDB writes, with a check before each append and a look at the status of each call.
+// CheckedFile: a file written by RocksDB. A subclass can refuse each append and sees the status of each call.
 //
-// Thread: as the file that it wraps.
+// Thread: as for the wrapped file.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -51,9 +51,9 @@ class CheckedFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
  protected:
-  // An error refuses the append.
+  // An error refuses the append of so many bytes.
   virtual IOStatus CheckAppend(size_t) { return IOStatus::OK(); }
-  // Returns the status that RocksDB gets.
+  // Sees the status of a call and returns the one that RocksDB gets.
   virtual IOStatus Check(IOStatus status) { return status; }
   // The same for an append.
   virtual IOStatus CheckAppended(IOStatus status) { return Check(std::move(status)); }

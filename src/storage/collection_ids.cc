@@ -33,8 +33,8 @@ Status CollectionIds::Load() {
   return Ok();
 }
 
-// Ids below the reservation are never handed out again after a restart, whatever became of them. The next one is made
-// when half of it is used, so a disk that refuses it at that moment refuses nothing else.
+// Ids below the reservation are not used again after a restart, used or not. The next reservation is written when half
+// of the current one is used, so that a disk which refuses that write causes no other error.
 Status CollectionIds::Reserve(CollectionId end, bool may_wait) {
   const CollectionId reserved = reserved_.load(std::memory_order_acquire);
   const bool is_reserved = end <= reserved;
@@ -45,7 +45,7 @@ Status CollectionIds::Reserve(CollectionId end, bool may_wait) {
   } else {
     lock.lock();
   }
-  if (reserved_ >= end && reserved_ > reserved) return Ok();  // somebody else has done it
+  if (reserved_ >= end && reserved_ > reserved) return Ok();  // another thread has extended it
   Status status = WriteReservation(end + kReservation, may_wait && !is_reserved);
   return is_reserved ? Ok() : std::move(status);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CollectionIds: the ids of collections that have rows of their own. None is given out twice, also across kill -9: ids
-// are reserved on the disk ahead of need, and a start goes on after the reservation.
+// CollectionIds: the ids of collections that have rows of their own. No id is used twice, not even across kill -9: ids
+// are reserved on disk in advance, and a start continues after the reservation.
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
@@ -20,15 +20,15 @@ class CollectionIds {
   CollectionIds(Engine& engine, const Recovery& recovery, WriteAheadLog& log)
       : engine_(engine), recovery_(recovery), log_(log) {}
 
-  // Takes over what the disk says. Called once, before all else.
+  // Reads the reservation from disk. Called once, before all other functions.
   Status Load();
   CollectionId New() { return next_.fetch_add(1, std::memory_order_relaxed); }
-  // From it on none was ever given out.
+  // Neither this id nor any higher one was ever used.
   CollectionId next() const { return next_; }
   // REQUIRES: all stripes are held.
   void SkipTo(CollectionId next) { next_ = next; }
-  // Notes on the disk that ids below `end` are given out; does nothing when it is noted, and notes more ahead of need.
-  // kWouldWait where it `may_wait` not, kIo when the disk refuses: nothing may be filed under them then.
+  // Makes sure that the disk's reservation covers ids below `end`; extends it in advance. On an error no row may be
+  // written under these ids: kWouldWait (only without `may_wait`), or kIo when the disk refuses the write.
   Status Reserve(CollectionId end, bool may_wait);
 
  private:
@@ -37,9 +37,9 @@ class CollectionIds {
   Engine& engine_;
   const Recovery& recovery_;
   WriteAheadLog& log_;
-  std::mutex mutex_;  // of those that write a reservation
+  std::mutex mutex_;  // held to write a reservation
   std::atomic<CollectionId> next_{1};
-  std::atomic<CollectionId> reserved_{0};  // the disk says that ids below are given out
+  std::atomic<CollectionId> reserved_{0};  // the reservation on disk: lower ids may be in use
 };
 
 }  // namespace cairn

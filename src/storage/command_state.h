@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommandState: what belongs to the command that runs on a transaction: its lane, its time, its budget of work, what it
-// met, and what INFO counts of it. It begins anew with each command, so nothing of one command reaches the next.
+// CommandState: the state of the command that runs on a transaction: its lane, time and work budget, the locks and
+// misses it met, and its counts for INFO. Each command starts with a fresh one, so no command affects the next.
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <algorithm>
@@ -25,20 +25,20 @@ class CommandState {
   int64_t now_ms() const { return now_ms_; }  // fixed for the command
   int64_t now_s() const { return now_ms_ / 1000; }
 
-  // Whether keys whose time has passed count as there, as on a replica, where the primary deletes them. Holds for all
-  // commands from then on.
+  // Whether expired keys count as existing, as on a replica, where the primary deletes them. Holds for all later
+  // commands too.
   void KeepExpired(bool keeps) { keeps_expired_ = keeps; }
   bool keeps_expired() const { return keeps_expired_; }
-  // Whether a key or field with this deadline is gone. Never where such keys are kept: the primary ran the command
-  // earlier, when the key was there, and its next command may give the key more time.
+  // Whether a key or field with this deadline has expired. Never true where expired keys are kept: the primary ran the
+  // command earlier, when the key still existed, and its next command may extend the deadline.
   bool HasPassed(int64_t when_ms) const { return when_ms <= now_ms_ && !(keeps_expired_ && when_ms > 0); }
 
-  // Why what the command, or a part of it, has written or told cannot be stored: the client's error. OK when it can.
-  // The writes of that part must be taken back.
+  // The client's error if the writes or replicated commands of this command, or of a part of it, cannot be stored;
+  // else OK. On an error the writes of that part must be rolled back.
   Status TakeRefusal() { return refusal_.empty() ? Ok() : Status::Reply(std::exchange(refusal_, {})); }
 
   // ---- work
-  // The command, which only reads, ends with an error at its next step once the flag is true: nobody wants its answer.
+  // Once the flag is true, the command (one that only reads) ends with an error at its next step: its client is gone.
   void StopAt(const bool* flag) { stop_ = flag; }
   // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
   Status Spend(uint64_t steps) {
@@ -48,27 +48,27 @@ class CommandState {
     steps_left_ -= steps;
     return Ok();
   }
-  // Takes what so many reads of tables cost from it; at most all there is left.
+  // Takes the cost of `reads` table reads from the work budget; never more than is left.
   void SpendReads(uint64_t reads) { steps_left_ -= std::min(steps_left_, reads * kStepsOfRead); }
 
-  // ---- what it met
-  // Whether the command looked at a key that this tick, or the one it follows, has changed or may have.
+  // ---- what the command met
+  // Whether the command looked at a key that this tick or its predecessor has changed or may have changed.
   bool saw_uncommitted() const { return saw_uncommitted_; }
-  // Whether the command was answered kWouldWait because another transaction holds a key.
+  // Whether the command got kWouldWait because another transaction holds a key.
   bool met_lock() const { return met_lock_; }
-  // The tagged row that was not in memory, if the command was answered kWouldWait for that; else empty.
+  // The tagged row whose absence from memory caused kWouldWait; else empty.
   std::string TakeMissingRow() { return std::exchange(missing_row_, {}); }
 
   // ---- what INFO counts, once the command has finished
   // For keyspace_hits and keyspace_misses.
   void CountLookup(bool hit) { ++(hit ? hits_ : misses_); }
-  // A key was deleted or replaced because its time had passed.
+  // Counts a key that was deleted or replaced because it had expired.
   void CountExpired() { ++expired_; }
-  // How often the command has changed something, for rdb_changes_since_last_save.
+  // Counts the command's changes, for rdb_changes_since_last_save.
   void CountChanges(uint64_t changes) { changes_ += changes; }
 
   // ---- storage/ calls these
-  // `reads` says that look-ups count.
+  // `reads`: whether look-ups are counted.
   void Begin(Lane lane, int64_t now_ms, bool reads) {
     lane_ = lane;
     now_ms_ = now_ms;
@@ -81,20 +81,20 @@ class CommandState {
     refusal_ = {};
   }
   void NoteUncommitted() { saw_uncommitted_ = true; }
-  // kWouldWait, for a key that another transaction holds.
+  // Returns kWouldWait, for a key that another transaction holds.
   Status MeetLock() {
     met_lock_ = true;
     return Status::WouldWait();
   }
-  // kWouldWait, for a row that is not in memory.
+  // Returns kWouldWait, for a row that is not in memory.
   Status MissRow(std::string_view tagged) {
     missing_row_ = tagged;
     return Status::WouldWait();
   }
-  // What the command has written or told cannot be stored: the client's error, a literal.
+  // The writes or replicated commands cannot be stored. `error` is the client's error, a literal.
   void Refuse(std::string_view error) { refusal_ = error; }
   uint64_t changes() const { return changes_; }
-  // Takes back what a part of it, or all of it, has done. It had changed so much before.
+  // Rolls back to the state in which the command had made `changes` changes.
   void RollbackTo(uint64_t changes) {
     refusal_ = {};
     changes_ = changes;
@@ -107,11 +107,11 @@ class CommandState {
     if (expired_ != 0) counters.expired_keys.Add(expired_);
   }
 
-  // Rows a fast lane command may walk over; about a millisecond (docs/decisions/run-again.md).
+  // The most rows that a fast lane command may visit; about a millisecond (docs/decisions/run-again.md).
   static constexpr uint64_t kFastLaneSteps = 2048;
 
  private:
-  // What is out of a table and in the page cache is copied, checked and unpacked: some five microseconds.
+  // A block outside the block cache is copied from the page cache, verified and decompressed: about five microseconds.
   static constexpr uint64_t kStepsOfRead = 32;
 
   Lane lane_ = Lane::kFast;

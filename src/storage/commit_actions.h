@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommitActions: what the commit of a transaction does besides writing the rows of its commands: notes in its batch,
-// and what happens in memory once the batch is visible.
+// CommitActions: everything that a transaction's commit does besides writing the rows of its commands: notes in its
+// batch, and changes in memory once the batch is visible.
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +24,16 @@ class Store;
 
 class CommitActions {
  public:
-  // A row of Space::kMeta that nobody else writes, to be in the batch.
+  // Adds to the batch a row of Space::kMeta that has no other writer.
   void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
-  // A key got this expiry: the expiry worker must look at it in time.
+  // A key got this expiry: the expiry worker must wake up in time for it.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
-  // The collection has lost its key: once that is committed, what it leaves behind can be given back. A hint; a
-  // collection that is alive after all loses nothing but its place in the cache.
+  // The collection has lost its key. Its rows can be freed after the commit. This is a hint: a collection that turns
+  // out to be alive only loses its place in the cache.
   void NoteDeadCollection(CollectionId id) { dead_collections_.push_back(id); }
-  // Something in memory that the commit replaces, besides rows: what the transaction itself sees from now on, and
-  // what makes it so for all others, called while the stripes are still held. REQUIRES: slow lane, where a tick is one
-  // command; a second call takes the place of the first.
+  // A change of something in memory other than rows. The transaction itself sees `pending` from now on; `adopt` makes
+  // it visible to all others at the commit, while the stripes are still held. A second call replaces the first.
+  // REQUIRES: slow lane, where a tick is one command.
   void SetPending(std::shared_ptr<const void> pending, std::function<void()> adopt) {
     pending_ = std::move(pending);
     adopt_ = std::move(adopt);
@@ -43,12 +43,12 @@ class CommitActions {
   // ---- storage/ calls these
   void NoteNewCollection(CollectionId id) { ids_end_ = std::max(ids_end_, id + 1); }
   void CountChanges(uint64_t changes) { changes_ += changes; }
-  // Whether a commit has something to do without any row.
+  // Whether a commit is needed even without rows.
   bool is_needed() const { return !notes_.empty() || changes_ != 0; }
   const std::map<std::string, std::string>& notes() const { return notes_; }
-  // Above all ids of collections that were drawn; 0: none.
+  // Higher than all ids of collections that were created; 0: none was.
   CollectionId ids_end() const { return ids_end_; }
-  // What was written is visible to all whose reads begin now.
+  // Called once the rows are visible to all new reads.
   void Run(Store& store) const;
   void DropCommand() {
     if (pending_ != nullptr) SetPending(nullptr, nullptr);

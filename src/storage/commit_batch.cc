@@ -18,15 +18,15 @@
 namespace cairn {
 namespace {
 
-// When so many are committed, the places of the first ones in the key cache have left the processor's cache since they
-// were looked for; these are asked for so many rows before their turn, and the rows half as many.
+// A commit of this many rows evicts the key cache's slots for the first ones from the processor's cache before their
+// turn. So slots are prefetched this many rows ahead, and the rows half as many.
 constexpr size_t kManyRows = 256;
 constexpr size_t kRowsAhead = 16;
 
-// Memory a transaction keeps from tick to tick.
+// Memory that a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
 constexpr size_t kKeptRows = 1 << 13;
-// What rows that are written together mostly share: the keyspace, the collection id.
+// The prefixes that most rows of one batch share: the keyspace, the collection id.
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
 
@@ -41,8 +41,8 @@ bool CommitBatch::dirty() const {
          parts_.actions.is_needed();
 }
 
-// Rows go into the batch roughly in their order: a memtable that is filled in order finds the next place near the
-// last one (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
+// Rows enter the batch roughly in key order: a memtable filled in order finds the next position near the last one
+// (memtable_insert_with_hint_prefix_extractor), which about halves the cost of a write.
 void CommitBatch::SortEntries() {
   order_.clear();
   const std::vector<Overlay::Entry>& entries = parts_.rows.entries();
@@ -79,8 +79,9 @@ Status CommitBatch::BuildBatch() {
   if (!parts_.databases.keyspaces().empty()) TRY(PutKeyspaces());
   for (const auto& [name, value] : parts_.actions.notes()) TRY(PutRow(*batch_, meta, name, value));
   if (parts_.replicated_commands.empty()) return Ok();
-  // Those who read the log go by sequence numbers, and a batch without rows takes none. The log data comes last: where
-  // RocksDB writes several batches as one record, the rows before it tell whose it is (storage/log_reader.cc).
+  // Log readers go by sequence numbers, and a batch without rows takes none, so one row is added. The log data comes
+  // last: where RocksDB writes several batches as one record, the rows before it tell whose it is
+  // (storage/log_reader.cc).
   if (batch_->Count() == 0) TRY(PutRow(*batch_, meta, MakeMetaRow(kLogRow).row(), {}));
   return PutLogData(*batch_, parts_.replicated_commands.bytes());
 }
@@ -121,9 +122,8 @@ void CommitBatch::ApplyToCache() {
   parts_.uses.Apply();
 }
 
-// Every FLUSHDB leaves a sum behind, and each commit looks through them. So sums of keyspaces that are gone are taken
-// out, and their rows with them, once there are more sums than keyspaces. What cannot be done now is done after the
-// next commit.
+// Every FLUSHDB leaves a sum of a dead keyspace, and each commit scans all sums. Once there are more sums than
+// keyspaces, the dead ones and their rows are deleted. If that fails now, the next commit tries again.
 void CommitBatch::DropDeadCounts() {
   const DatabaseTable& table = parts_.store.databases();
   std::vector<KeyCountDelta>& counts = parts_.databases.committed();
@@ -156,15 +156,15 @@ Status CommitBatch::Write(CommitMode mode) {
 Status CommitBatch::Append(CommitMode mode) {
   if (!dirty()) return Ok();
   if (parts_.replicated_commands.empty() || parts_.replicated_commands.is_muted()) return AppendBatch(mode);
-  // There may be effects of a command without keys (PUBLISH): who locks everybody out to end the log does not wait for
-  // its stripes.
+  // Commands without keys (PUBLISH) hold no stripe, so a thread that locks all stripes to end the log does not wait
+  // for them. The gate closes that gap.
   const auto gate = parts_.store.interests().AllowReplication();
   if (!(parts_.store.interests().wanted() & kInterestInReplication)) parts_.replicated_commands.Clear();
   return AppendBatch(mode);
 }
 
 Status CommitBatch::AppendBatch(CommitMode mode) {
-  // A collection's id is on the disk as given out before anything is filed under it.
+  // The reservation must be on disk before any row is written under a collection's id.
   const CollectionId ids_end = parts_.actions.ids_end();
   if (ids_end != 0) TRY(parts_.store.collection_ids().Reserve(ids_end, mode != CommitMode::kNoWait));
   TRY(BuildBatch());
@@ -197,7 +197,7 @@ void CommitBatch::Publish() {
   parts_.stripes.Release();
 }
 
-// Tells who waits for keys of the stripes that changed. An element names its key through the owner row.
+// Notifies waiters for keys of the changed stripes. An element's key is found through its owner row.
 void CommitBatch::NotifyListener() {
   CommitListener* listener = parts_.store.listener();
   if (listener == nullptr) return;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommitBatch: the commit of a transaction. What its commands have written becomes one batch in the log, and then what
-// everybody sees.
+// CommitBatch: the commit of a transaction. It writes everything that the transaction's commands wrote to the log as
+// one batch, and then makes it visible.
 //
-// Append writes the batch into the log, and nobody sees it yet: its stripes stay locked, their versions odd. Publish
-// makes visible what was appended, and tells the listener. Several transactions share one fsync by it: append them,
-// WriteAheadLog::MakeDurable, publish them.
+// Append writes the batch to the log, still invisible: its stripes stay locked and their versions odd. Publish makes
+// it visible and notifies the listener. To share one fsync between several transactions: append them all, call
+// WriteAheadLog::MakeDurable, publish them all.
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ class Store;
 enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
-  kNoLog,  // waits, and leaves the log out: a power loss or a crash before the next Store::Flush may take it
+  kNoLog,  // waits, and does not write the log: a crash before the next Store::Flush may lose it
 };
 
 class CommitBatch {
  public:
-  // The parts of the transaction that it reads. They outlive it.
+  // The parts of the transaction that the commit reads. They outlive it.
   struct Parts {
     Store& store;
     uint32_t committer;
@@ -55,27 +55,27 @@ class CommitBatch {
   ~CommitBatch();
 
   // ---- what is not committed yet
-  bool dirty() const;  // is there anything to write or to count?
+  bool dirty() const;  // whether anything is to be written or counted
   size_t bytes() const { return parts_.rows.bytes() + parts_.replicated_commands.bytes().size(); }
   size_t rows() const { return parts_.rows.entries().size(); }
 
   // ---- Transaction::Commit in parts, for any thread. Transaction::EndTick follows
-  // Appends and publishes. What is written is on the disk then if commits are synced (WriteAheadLog::SetSyncsCommits).
+  // Appends and publishes. If commits are synced (WriteAheadLog::SetSyncsCommits), the batch is on disk afterwards.
   Status Write(CommitMode mode);
-  // On an error nothing was written. REQUIRES: after an Append that succeeded, Publish follows.
+  // On an error nothing was written. REQUIRES: each Append that succeeds is followed by Publish.
   Status Append(CommitMode mode);
   void Publish();
-  // The last sequence number of what was appended to the log and not published yet; 0: nothing.
+  // The last sequence number that was appended to the log but not published; 0: none.
   uint64_t unsynced_sequence() const { return unsynced_sequence_; }
 
   // ---- storage/transaction.cc calls this
-  // Gives back memory that is more than the next tick is likely to need.
+  // Frees memory that the next tick is unlikely to need.
   void Shrink();
 
  private:
   struct EntryOrder {
-    uint64_t rank;   // the first bytes of the row after what rows share
-    uint32_t entry;  // of the overlay
+    uint64_t rank;   // the row's first bytes after the common prefix
+    uint32_t entry;  // index in the overlay
   };
 
   Status AppendBatch(CommitMode mode);
@@ -90,7 +90,7 @@ class CommitBatch {
   const Parts parts_;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::vector<EntryOrder> order_;
-  bool is_appended_ = false;  // and not published
+  bool is_appended_ = false;  // and not published yet
   uint64_t unsynced_sequence_ = 0;
 };
 

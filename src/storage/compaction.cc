@@ -11,7 +11,7 @@ namespace {
 
 std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-// Filters rows by a number at the head of the row (or of its value), asking once per run of equal numbers.
+// Filters rows by an id at the start of the row (or of its value), with one query per run of equal ids.
 template <typename Id, typename ReadId, typename IsLive>
 class HeadFilter : public rocksdb::CompactionFilter {
  public:
@@ -21,7 +21,7 @@ class HeadFilter : public rocksdb::CompactionFilter {
   Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice& value, std::string*,
                     std::string*) const override {
     Id id;
-    if (!read_id_(View(key), View(value), id)) return Decision::kKeep;  // not ours to judge
+    if (!read_id_(View(key), View(value), id)) return Decision::kKeep;  // not a row of this filter
     if (!known_ || id != last_id_) {
       last_live_ = is_live_(id);
       last_id_ = id;
@@ -33,7 +33,7 @@ class HeadFilter : public rocksdb::CompactionFilter {
  private:
   ReadId read_id_;
   IsLive is_live_;
-  mutable bool known_ = false;  // a filter belongs to one compaction thread
+  mutable bool known_ = false;  // safe: one compaction thread owns the filter
   mutable Id last_id_{};
   mutable bool last_live_ = true;
 };
@@ -48,7 +48,7 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
   FilterFactory(Store& store, Space space) : store_(store), space_(space) {}
   const char* Name() const override { return "cairn.live"; }
 
-  // Also when a memtable is written out: what died young never reaches the disk.
+  // Filters flushes too: rows that died in a memtable never reach the disk.
   bool ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const override {
     return reason == rocksdb::TableFileCreationReason::kCompaction ||
            reason == rocksdb::TableFileCreationReason::kFlush;
@@ -58,7 +58,7 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
       const rocksdb::CompactionFilter::Context&) override {
     if (!store_.is_loaded()) return nullptr;
     Store& store = store_;
-    // What a hold protects is asked second: what was dead before it began may go.
+    // The hold is checked second: rows that were dead before it began may be dropped.
     const auto is_live_keyspace = [&store](KeyspaceId id) {
       return store.databases().IsLive(id) || store.lazy_free().is_held();
     };

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// KeyspaceCounters: what commands found in the keyspace, for INFO stats.
+// KeyspaceCounters: counts of keyspace look-ups and changes, for INFO stats.
 //
-// They are counted on every read. A command that is run again must not count twice: a transaction counts into
-// plain fields of its own while a command runs and adds them here once the command has finished for
-// good.
+// Every read counts. A command that runs again must not count twice, so a transaction counts into its own plain fields
+// while a command runs, and adds them here when the command has finished.
 //
-// Thread: any. A counter is never set back: CONFIG RESETSTAT remembers where it stood
-// (stats/stats.h).
+// Thread: any. A counter is never reset: CONFIG RESETSTAT remembers its value at that time (stats/stats.h).
 #pragma once
 
 #include "base/sharded_counter.h"
@@ -16,13 +14,13 @@ namespace cairn {
 
 struct KeyspaceCounters {
   ShardedCounter keyspace_hits;      // look-ups by reading commands that found a key
-  ShardedCounter keyspace_misses;    // and those that did not
-  ShardedCounter lazyfreed_objects;  // dropped collections whose rows were given back
-  // Fast lane looks that RocksDB could not answer from memory: not point reads, though its counter has them.
+  ShardedCounter keyspace_misses;    // the same look-ups that found none
+  ShardedCounter lazyfreed_objects;  // deleted collections whose rows were freed
+  // Fast lane probes that RocksDB could not answer from memory. RocksDB counts them as point reads; they are not.
   ShardedCounter incomplete_probes;
-  ShardedCounter expired_keys;      // keys deleted because their time had passed
+  ShardedCounter expired_keys;      // keys deleted because they had expired
   ShardedCounter refused_for_room;  // commands refused for min-free-disk
-  ShardedCounter changes;           // changes that were committed, as INFO's rdb_changes_since_last_save counts them
+  ShardedCounter changes;           // committed changes, as INFO's rdb_changes_since_last_save counts them
 };
 
 }  // namespace cairn

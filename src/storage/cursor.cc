@@ -39,7 +39,7 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
   rocksdb::ReadOptions options;
   options.iterate_lower_bound = &bounds_->lower_slice;
   options.iterate_upper_bound = &bounds_->upper_slice;
-  // A pass over the whole keyspace must not push out the blocks others use.
+  // A pass over the whole keyspace must not evict the blocks that others use.
   options.fill_cache = lower.space() != Space::kKeys && txn.snapshot_ == nullptr;
   if (txn.snapshot_ != nullptr) options.snapshot = txn.snapshot_->rocksdb();
   Read([&] {
@@ -54,7 +54,8 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
   Settle();
 }
 
-// A walk over keys looks at no stripe, so it would meet what is appended to the log and not synced yet.
+// A walk over keys checks no stripe, so it could see rows that are appended to the log but not synced yet. Waits for
+// the sync.
 void Cursor::AwaitDurable() {
   Store& store = txn_->store();
   if (txn_->snapshot_ != nullptr || !store.log().syncs_commits()) return;
@@ -108,7 +109,7 @@ void Cursor::StepCommitted() {
   });
 }
 
-// Finds the next row to show: the smaller of the two sides, own rows hiding committed ones of the same key.
+// Finds the next row to show: the smaller of both sides. An own row hides the committed row of the same key.
 void Cursor::Settle() {
   for (;;) {
     const bool has_committed = committed_->Valid();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Cursor: the rows between two bounds of one space, in either direction, as one transaction sees them: what is
-// committed, merged with what the transaction has written and not committed yet.
+// Cursor: iterates over the rows between two bounds of one space, in either direction, as one transaction sees them:
+// committed rows merged with the transaction's uncommitted ones.
 //
-// A cursor is a consistent view of the committed rows as of its construction; rows its transaction writes
-// afterwards are not seen. It must not outlive the command that made it.
+// A cursor sees the rows as of its construction; it does not see rows that its transaction writes later. It must not
+// outlive the command that made it.
 //
 //   for (Cursor cursor = txn.Scan(lower, upper, Direction::kForward); cursor.Valid(); cursor.Next()) ...
 //   TRY(cursor.status());   // kWouldWait when the next block is not in memory, or the work budget is used up
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <memory>
@@ -41,12 +41,12 @@ class Cursor {
   std::string_view row() const { return row_; }      // without the space byte
   std::string_view value() const { return value_; }  // both valid until Next()
 
-  // Why Valid() is false: OK at the end of the range.
+  // Why Valid() is false; OK at the end of the range.
   Status TakeStatus();
 
  private:
   friend class Transaction;
-  struct OwnRow {  // an uncommitted row within the bounds, of this tick or the one it follows
+  struct OwnRow {  // an uncommitted row within the bounds, of this tick or its predecessor
     std::string_view row;
     std::string_view value;
     bool deleted;
@@ -57,7 +57,7 @@ class Cursor {
   void Settle();
   bool Before(std::string_view a, std::string_view b) const;
   void StepCommitted();
-  // Calls step(), which moves committed_, and notes what it read and whether it was refused to wait.
+  // Calls step(), which moves committed_. Charges its reads, and notes a read that would have had to wait.
   template <typename Step>
   void Read(Step step);
 
@@ -69,7 +69,7 @@ class Cursor {
   std::vector<OwnRow> own_;  // in the cursor's direction
   size_t next_own_ = 0;
   bool on_own_ = false;
-  bool refused_ = false;  // committed_ would have had to wait
+  bool refused_ = false;  // a read of committed_ would have had to wait
   bool valid_ = false;
   Status status_;
   std::string_view row_;

@@ -68,7 +68,7 @@ Status DatabaseChanges::Replace(int db) {
   const KeyspaceId fresh = TRY(table_.NewKeyspace());
   BeginChange();
   keyspaces_[db] = fresh;
-  // With every stripe held and no key anywhere, whatever collections there have been are dead.
+  // All stripes are held and no key exists, so every existing collection is dead.
   const bool all_empty =
       !table_.hides_any() && !table_.is_staging() &&
       std::all_of(keyspaces_.begin(), keyspaces_.end(), [this](KeyspaceId id) { return KeyCount(id) == 0; });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DatabaseChanges: the databases as one transaction sees them: their keyspaces and key counts, with what it has changed
-// and not committed yet.
+// DatabaseChanges: one transaction's view of the databases: their keyspaces and key counts, with its own uncommitted
+// changes.
 //
-// Keys are counted exactly, also across kill -9: every batch that adds or removes keys carries the transaction's own
-// running sum per keyspace, in a meta row that nobody else writes; the count is the sum over transactions.
+// Key counts are exact, also across kill -9. Every batch that adds or deletes keys carries the transaction's own
+// running sum per keyspace, in a meta row with no other writer; the count is the sum over all transactions.
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <cstdint>
@@ -32,43 +32,43 @@ class DatabaseChanges {
   explicit DatabaseChanges(Store& store);
 
   KeyspaceId keyspace(int db) const;
-  // The database that has the keyspace; -1: none.
+  // The database that has this keyspace; -1: none.
   int DatabaseOf(KeyspaceId keyspace) const;
   // Whether a database has this keyspace, own uncommitted FLUSHDBs included.
   bool Has(KeyspaceId keyspace) const;
-  // Keys in `keyspace`, those past their expiry included; exact, own uncommitted changes included.
+  // Keys in `keyspace`: exact, with expired keys and own uncommitted changes.
   int64_t KeyCount(KeyspaceId keyspace) const;
   void AddKeys(KeyspaceId keyspace, int64_t delta) { Add(command_counts_, keyspace, delta); }
 
   // ---- REQUIRES: all stripes are held
-  // Gives the database a fresh, empty keyspace; an error when no number is left for one.
+  // Gives the database a fresh, empty keyspace; an error when all keyspace numbers are used.
   Status Replace(int db);
   void Swap(int db1, int db2);
-  // Writes the mapping down, so that the numbers given out to staged keyspaces are not given out again.
+  // Writes the mapping to disk, so that the numbers given to staged keyspaces are not used again.
   void Record() { BeginChange(); }
-  // Puts the staged keyspaces in the place of the databases' own (Staging::Begin).
+  // Replaces the databases' keyspaces by the staged ones (Staging::Begin).
   void AdoptStaged();
 
   // ---- storage/ calls these
   void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
   void BeginCommand();
-  // The command has got its stripes. If it has not asked for a keyspace yet, changes of the mapping up to now came
-  // before it.
+  // Called when the command has got its stripes. If it has not asked for a keyspace yet, earlier changes of the
+  // mapping do not affect it.
   void OnLocked();
-  // Whether the mapping that the command has seen is still the current one.
+  // Whether the mapping that the command has seen is still current.
   bool StillHold() const;
   void FinishCommand();
   void DropCommand();
   const std::vector<KeyCountDelta>& command_counts() const { return command_counts_; }
   void RollbackTo(const std::vector<KeyCountDelta>& counts) { command_counts_ = counts; }
-  // By database, when the mapping was changed; else empty.
+  // By database, if the mapping was changed; else empty.
   const std::vector<KeyspaceId>& keyspaces() const { return keyspaces_; }
   const std::vector<KeyCountDelta>& counts() const { return counts_; }
-  // This transaction's own sum for the keyspace, as it is to be on the disk.
+  // This transaction's own sum for the keyspace, as the commit writes it to disk.
   int64_t SumOf(KeyspaceId keyspace) const { return Of(committed_, keyspace) + Of(counts_, keyspace); }
-  // All collections below this id are dead: a flush left no key anywhere; 0: there are living ones.
+  // All collections below this id are dead, because a flush left no key in any database; 0: some may be alive.
   CollectionId empty_below() const { return empty_below_; }
-  // What was written is committed: makes it so for everybody.
+  // Called after the commit: makes the changes visible to all.
   void Apply();
   std::vector<KeyCountDelta>& committed() { return committed_; }
   void Clear();
@@ -83,11 +83,11 @@ class DatabaseChanges {
   const StoreSnapshot* snapshot_ = nullptr;
   std::vector<KeyspaceId> keyspaces_;
   std::vector<KeyCountDelta> counts_;
-  std::vector<KeyCountDelta> committed_;  // own sums, as on the disk
+  std::vector<KeyCountDelta> committed_;  // own sums on disk
   CollectionId empty_below_ = 0;
-  // Of the command:
+  // State of the current command:
   uint64_t epoch_ = 0;
-  mutable bool asked_ = false;  // which keyspaces the databases have, or about one of them
+  mutable bool asked_ = false;  // whether the command has read the mapping
   std::vector<KeyCountDelta> command_counts_;
   bool changed_ = false;
   std::vector<KeyspaceId> keyspaces_before_;

@@ -22,7 +22,7 @@ Result<bool> DatabaseTable::Load(std::vector<KeyspaceId> keyspaces, KeyspaceId n
   const bool grew = keyspaces.size() < databases_.size();
   next_keyspace_ = next;
   while (keyspaces.size() < databases_.size()) keyspaces.push_back(TRY(NewKeyspace()));
-  live_ = keyspaces;  // those of databases that this run does not offer included
+  live_ = keyspaces;  // including databases that this run does not offer
   std::sort(live_.begin(), live_.end());
   hidden_.assign(keyspaces.begin() + size(), keyspaces.end());
   for (size_t db = 0; db < databases_.size(); ++db) databases_[db].keyspace = keyspaces[db];

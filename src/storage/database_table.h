@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DatabaseTable: which keyspace each database has, how many keys are in it, and which keyspaces are alive. FLUSHDB
-// gives a database a fresh keyspace; compaction drops the rows of a keyspace that is not alive.
+// DatabaseTable: the keyspace of each database, its number of keys, and the set of live keyspaces. FLUSHDB gives a
+// database a fresh keyspace; compaction drops the rows of keyspaces that are not alive.
 //
-// It may hold a second set of keyspaces that nobody sees yet, one for each database: the staged ones
-// (storage/staging.cc).
+// The table may hold a second, invisible keyspace for each database, the staged ones (storage/staging.cc).
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
@@ -21,7 +20,7 @@
 
 namespace cairn {
 
-// One database's share of the rows.
+// The keyspace and key count of one database.
 struct Database {
   std::atomic<KeyspaceId> keyspace{0};
   std::atomic<int64_t> keys{0};
@@ -29,43 +28,43 @@ struct Database {
 
 class DatabaseTable {
  public:
-  // With so many databases; Load comes before everything else.
+  // Makes a table of `databases` databases. Load must be called before everything else.
   explicit DatabaseTable(int databases) : databases_(databases), staged_(databases) {}
 
-  // Takes over what the disk says; a database beyond that gets a fresh keyspace. Whether there are such.
+  // Takes the keyspaces read from disk. A database beyond them gets a fresh keyspace; returns whether there was one.
   Result<bool> Load(std::vector<KeyspaceId> keyspaces, KeyspaceId next);
-  // The meta row `databases` with these keyspaces, those of hidden databases added.
+  // The value of meta row `databases` with these keyspaces and those of hidden databases.
   std::string EncodeRow(std::vector<KeyspaceId> keyspaces) const;
 
   int size() const { return static_cast<int>(databases_.size()); }
   const Database& operator[](int db) const { return databases_[db]; }
   std::vector<KeyspaceId> keyspaces() const;
-  // The database, or staged one, that has the keyspace; null: none.
+  // The database, or the staged one, with this keyspace; null: none.
   Database* Find(KeyspaceId keyspace);
   // Whether the disk has databases beyond size().
   bool hides_any() const { return !hidden_.empty(); }
   bool has_keys() const;
 
   // ---- keyspaces
-  // An error when there are none left; they are never used twice.
+  // A number that was never used; an error when all are used.
   Result<KeyspaceId> NewKeyspace();
   KeyspaceId next_keyspace() const { return next_keyspace_; }
   void SkipTo(KeyspaceId next) { next_keyspace_ = next; }
   void AddLive(KeyspaceId keyspace);
   bool IsLive(KeyspaceId keyspace) const;
   size_t live_count() const;
-  // The lowest number of a keyspace that is alive; rows below it are all dead.
+  // The lowest number of a live keyspace; all rows below it are dead.
   KeyspaceId Oldest() const;
-  // A commit has given the databases these keyspaces. REQUIRES: all stripes are held.
+  // Called when a commit has given the databases these keyspaces. REQUIRES: all stripes are held.
   void Adopt(const std::vector<KeyspaceId>& keyspaces);
-  // Counts Adopt's calls.
+  // The number of calls of Adopt.
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  // ---- the staged set. REQUIRES, of Stage: all stripes are held
+  // ---- the staged set. Stage REQUIRES that all stripes are held
   bool is_staging() const { return staging_.load(std::memory_order_acquire); }
   KeyspaceId staged(int db) const { return staged_[db].keyspace; }
   void Stage(const std::vector<KeyspaceId>& keyspaces);
-  // Drops the staged keyspaces, which were not adopted.
+  // Drops staged keyspaces that were not adopted.
   void EndStaging();
 
  private:

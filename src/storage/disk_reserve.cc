@@ -16,16 +16,16 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kMegabyte = 1 << 20;
-// A manifest and a log, which RocksDB allocates 4 MB of each.
+// A manifest and a log. RocksDB allocates 4 MB for each.
 constexpr uint64_t kNewFilesBytes = 8 * kMegabyte;
-// One that goes a level down, with the ten of that level that it overlaps.
+// One table that is compacted into the next level, and the ten tables there that it overlaps.
 constexpr uint64_t kTablesPerCompaction = 12;
 constexpr uint64_t kMostShareOfDisk = 5;
-// Of the reserve: where so much is left, no other program takes it all between two looks.
+// Multiples of the reserve. With this much space left, no other program takes all of it between two checks.
 constexpr uint64_t kPlenty = 4;
 constexpr uint64_t kPlentyForRemoval = 6;
 
-// A copy of the file may have no blocks.
+// AllocatedBytes counts blocks because a copy of the file may have none.
 uint64_t AllocatedBytes(const std::string& path) {
   constexpr uint64_t kBlockBytes = 512;
   struct stat file {};
@@ -146,7 +146,7 @@ std::string_view DiskReserve::level_name() const {
 void DiskReserve::UpdateLevel() {
   const Level before = level_;
   const uint64_t left = left_bytes();
-  // A level is left for a better one when there is somewhat more, so that commands are not refused and let in by turns.
+  // Hysteresis: a better level needs some more space, so that commands are not refused and accepted in turn.
   Level now = Level::kPlenty;
   if (left < LevelEnd(Level::kPlenty) + (before == Level::kPlenty ? 0 : slack())) now = Level::kLow;
   if (left < kept_ + (before == Level::kFull ? 3 * slack() : slack())) now = Level::kFull;

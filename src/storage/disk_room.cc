@@ -13,16 +13,16 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kMemtableShare = 32;  // of the disk: a 32nd
+constexpr uint64_t kMemtableShare = 32;  // a 32nd of the disk
 constexpr uint64_t kLogShare = 16;
 constexpr uint64_t kLeastLogBytes = 1 << 20;
 constexpr int64_t kFlushPauseUs = 1000000;
-constexpr uint64_t kManyRows = 1 << 14;  // of deletes: a megabyte or two of log
-// Of a compaction by COMPACT where the disk has no room for a copy of the data.
+constexpr uint64_t kManyRows = 1 << 14;  // of deletes: one or two MB of log
+// Limit for each compaction of COMPACT when the disk has no space for a copy of the data.
 constexpr uint64_t kTablesPerStep = 4;
 constexpr char kMostCompacted[] = "max_compaction_bytes";
 
-// While it lives, compactions are of few tables. Each gives back what it frees before the next begins.
+// Limits compactions to a few tables during its lifetime. Each frees its input before the next begins.
 class SmallSteps {
  public:
   SmallSteps(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families, uint64_t most_bytes)
@@ -40,7 +40,7 @@ class SmallSteps {
 
  private:
   void Set(rocksdb::ColumnFamilyHandle* family, uint64_t bytes) {
-    // Without it the steps are as large as usual.
+    // On an error the compactions are as large as usual.
     static_cast<void>(db_.SetOptions(family, {{kMostCompacted, std::to_string(bytes)}}).ok());
   }
 
@@ -70,7 +70,7 @@ void DiskRoom::SetReserve(uint64_t wanted) {
       SizeOfReserve(wanted, unflushed, TableBytes(engine_.options().budget), DiskSpaceOf(engine_.options().dir).total));
 }
 
-// A delete frees nothing while it waits in a memtable.
+// A delete frees nothing while it is in a memtable, so Watch flushes memtables.
 void DiskRoom::Watch() {
   const uint64_t pending = engine_.Property(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
   engine_.disk_reserve().SetPending(pending, engine_.MemtableBytes());
@@ -78,7 +78,7 @@ void DiskRoom::Watch() {
   if (!recovery_.writable()) engine_.disk_reserve().LetGo();  // RocksDB needs room to recover
   if (engine_.disk_reserve().level() == DiskReserve::Level::kPlenty || !recovery_.writable()) return;
   if (engine_.disk_reserve().free_bytes() < engine_.MemtableBytes()) return;
-  // Where tables wait for a compaction already, one more is worth the log that it frees.
+  // If tables wait for compaction, a flush only pays when it frees much log.
   const uint64_t latest = log_.LatestSequence();
   const uint64_t least = pending > 0 ? kManyRows : 1;
   const int64_t now_us = MonotonicUs();
@@ -88,7 +88,7 @@ void DiskRoom::Watch() {
   rocksdb::FlushOptions options;
   options.wait = false;
   options.allow_write_stall = true;
-  // An error of the disk is told to the listener.
+  // The event listener gets the disk's errors.
   static_cast<void>(engine_.db().Flush(options, engine_.families()).ok());
 }
 
@@ -97,7 +97,7 @@ Status DiskRoom::CompactAll() {
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
   const FlushNudge nudge(engine_.db(), engine_.families());
-  // Owners go first: what they no longer name, the other families drop.
+  // Owners come first: the other families drop the rows of collections without one.
   for (const Space space :
        {Space::kOwners, Space::kKeys, Space::kElements, Space::kScores, Space::kExpiries, Space::kMeta}) {
     TRY(FromRocksDb(engine_.db().CompactRange(options, engine_.family(space), nullptr, nullptr)));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DiskRoom: what the room on the disk has to do with RocksDB's work.
+// DiskRoom: fits RocksDB's work to the space on the disk.
 //
-// On a disk of a few hundred megabytes, logs, memtables and tables of the usual size would be all there is, so they are
-// made smaller. Where the disk is nearly full, what was deleted has to leave it soon, and COMPACT goes by small steps.
+// Logs, memtables and tables of the usual size would fill a disk of a few hundred megabytes, so they are made smaller
+// there. On a nearly full disk, deleted data is removed soon, and COMPACT works in small steps.
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
@@ -20,9 +20,9 @@
 
 namespace cairn {
 
-// The same with memtables and logs that are a small share of the disk. Disks of 16 GB and more change nothing.
+// The options with memtables and logs limited to a small share of the disk. No change for disks of 16 GB or more.
 StoreOptions FitToDisk(StoreOptions options);
-// What memtables may take together.
+// The limit for all memtables together.
 uint64_t MostMemtables(const std::string& dir);
 
 class DiskRoom {
@@ -30,12 +30,12 @@ class DiskRoom {
   DiskRoom(Engine& engine, const Recovery& recovery, const WriteAheadLog& log)
       : engine_(engine), recovery_(recovery), log_(log) {}
 
-  // `min-free-disk`; 0: as much as is needed.
+  // `min-free-disk`; 0: computed from the need.
   void SetReserve(uint64_t wanted);
-  // Looks at what is free; where little is, has what was deleted leave the disk soon. Thread: "cron".
+  // Updates the free space; when little is left, flushes so that deleted data is removed soon. Thread: "cron".
   void Watch();
-  // Rewrites everything to the bottom: dead collections, dropped keyspaces and tombstones are gone after it. May take
-  // long.
+  // Rewrites all tables to the bottom level, which removes dead collections, dropped keyspaces and tombstones. May
+  // take long.
   Status Compact();
 
  private:
@@ -44,8 +44,8 @@ class DiskRoom {
   Engine& engine_;
   const Recovery& recovery_;
   const WriteAheadLog& log_;
-  std::mutex small_steps_mutex_;  // held during a COMPACT that makes small steps
-  int64_t flushed_us_ = 0;        // of Watch, as the next
+  std::mutex small_steps_mutex_;  // held by a COMPACT in small steps
+  int64_t flushed_us_ = 0;        // this and the next belong to Watch
   uint64_t flushed_sequence_ = 0;
 };
 
