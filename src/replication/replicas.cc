@@ -71,7 +71,7 @@ void Replicas::Stop() {
   while (!changed_.Await(kLongestWaitUs, [this] { return count_ == 0; })) {
   }
   Reap();
-  file_sets_.Stop();
+  sst_snapshots_.Stop();
 }
 
 void Replicas::Attach(ClientSession& session, std::string id, uint64_t next, bool is_old) {
@@ -82,7 +82,7 @@ void Replicas::Attach(ClientSession& session, std::string id, uint64_t next, boo
   session.is_replica = true;
   replica->acked_ms = WallMs();
   replica->acknowledges = !is_old;
-  fed_.push_back(replica);
+  attached_.push_back(replica);
   ++count_;
   const auto run = [this, replica, id = std::move(id), next, is_old] { Run(*replica, id, next, is_old); };
   replica->thread = StartThread("replica-" + std::to_string(replica->id), run);
@@ -113,13 +113,13 @@ void Replicas::Reap() {
 }
 
 void Replicas::DisconnectAll() {
-  file_sets_.RetireAll();
+  sst_snapshots_.RetireAll();
   for (const std::shared_ptr<Replica>& replica : All()) End(*replica);
 }
 
 std::vector<std::shared_ptr<Replica>> Replicas::All() const {
   const std::lock_guard lock(mutex_);
-  return fed_;
+  return attached_;
 }
 
 void Replicas::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) {
@@ -158,13 +158,14 @@ int Replicas::CountAcked(uint64_t offset, bool synced) const {
 
 bool Replicas::IsWriting() const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(fed_.begin(), fed_.end(), [](const auto& replica) { return replica->is_written.load(); });
+  return std::any_of(attached_.begin(), attached_.end(),
+                     [](const auto& replica) { return replica->is_written.load(); });
 }
 
 uint64_t Replicas::FirstNeeded() const {
-  uint64_t first = file_sets_.FirstNeeded();
+  uint64_t first = sst_snapshots_.FirstNeeded();
   const std::lock_guard lock(mutex_);
-  for (const auto& replica : fed_) first = std::min(first, replica->log_from.load());
+  for (const auto& replica : attached_) first = std::min(first, replica->log_from.load());
   return first;
 }
 
@@ -181,7 +182,7 @@ int Replicas::CountGood() const {
 
 void Replicas::CheckTimes() {
   Reap();
-  file_sets_.CheckTimes();
+  sst_snapshots_.CheckTimes();
   const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   for (const std::shared_ptr<Replica>& replica : All()) {
     if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
@@ -204,9 +205,10 @@ void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool 
   }
   {
     const std::lock_guard lock(mutex_);
-    const auto own = std::find_if(fed_.begin(), fed_.end(), [&](const auto& each) { return each.get() == &replica; });
+    const auto own =
+        std::find_if(attached_.begin(), attached_.end(), [&](const auto& each) { return each.get() == &replica; });
     leaving_.push_back(*own);
-    fed_.erase(own);
+    attached_.erase(own);
     --count_;
     last_left_ms_ = WallMs();
     replica.done = true;
@@ -298,7 +300,7 @@ Status Replicas::RunSender(Replica& replica, const std::string& id, uint64_t nex
                                   std::to_string(next) + ", have " + log_.history().id + " from " +
                                   std::to_string(log_.FirstByte()) + " to " + std::to_string(log_.offset()));
   }
-  const bool takes_files = !is_old && !replica.is_partial() && replica.files && file_sets_.Suits(*replica.files);
+  const bool takes_files = !is_old && !replica.is_partial() && replica.files && sst_snapshots_.Suits(*replica.files);
   const bool may_share = takes_files || TakesMarkedFile(replica, is_old);
   ++full_syncs_;
   if (may_share) TRY(AwaitOthers(replica));
@@ -320,13 +322,13 @@ void Replicas::ReleaseTogether() {
   const std::lock_guard lock(mutex_);
   int64_t waiting = 0;
   int64_t longest_us = 0;
-  for (const std::shared_ptr<Replica>& replica : fed_) {
+  for (const std::shared_ptr<Replica>& replica : attached_) {
     if (replica->waits_since_us == 0) continue;
     ++waiting;
     longest_us = std::max(longest_us, MonotonicUs() - replica->waits_since_us);
   }
   if (longest_us < most_us && (enough == 0 || waiting < enough)) return;
-  for (const std::shared_ptr<Replica>& replica : fed_) {
+  for (const std::shared_ptr<Replica>& replica : attached_) {
     replica->waits_since_us = 0;
     replica->changed.Notify();
   }
@@ -406,7 +408,7 @@ Status Replicas::AwaitAck(Replica& replica) {
 
 // A replica that takes the files in says nothing meanwhile; until then it is not one that may be too slow.
 Status Replicas::SendFiles(Replica& replica, Anchor& start) {
-  const std::shared_ptr<SstSnapshot> set = TRY(file_sets_.Take(*replica.files));
+  const std::shared_ptr<SstSnapshot> set = TRY(sst_snapshots_.Take(*replica.files));
   start = set->start;
   replica.log_from = start.sequence;
   replica.state = Replica::State::kSending;
@@ -418,11 +420,12 @@ Status Replicas::SendFiles(Replica& replica, Anchor& start) {
                                 ", sending files of the data set as of offset " + std::to_string(start.offset));
   Status sent = push("+FULLRESYNC " + set->stream + " " + std::to_string(start.offset) + "\r\n");
   if (sent.ok()) {
-    RunAtLowPriority("send-" + std::to_string(replica.id), [&] { sent = file_sets_.Send(*set, *replica.files, push); });
+    RunAtLowPriority("send-" + std::to_string(replica.id),
+                     [&] { sent = sst_snapshots_.Send(*set, *replica.files, push); });
   }
   replica.is_written = false;
   if (sent.ok()) sent = AwaitAck(replica);
-  file_sets_.Release(*set, sent.ok());
+  sst_snapshots_.Release(*set, sent.ok());
   return sent;
 }
 
@@ -450,9 +453,9 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   }
   // Its size has to be said first, so it is written to the disk.
   std::error_code error;
-  std::filesystem::create_directories(file_sets_.folder(), error);
-  if (error) return Status::Io(file_sets_.folder() + ": " + error.message());
-  const std::string path = file_sets_.folder() + "/feed-" + std::to_string(replica.id) + ".rdb";
+  std::filesystem::create_directories(sst_snapshots_.folder(), error);
+  if (error) return Status::Io(sst_snapshots_.folder() + ": " + error.message());
+  const std::string path = sst_snapshots_.folder() + "/replica-" + std::to_string(replica.id) + ".rdb";
   RdbOutputFile file(path);
   TRY(file.Open());
   int64_t told_ms = WallMs();

@@ -73,10 +73,10 @@ struct Replica : ReplicaClient {
 class Replicas {
  public:
   Replicas(Store& store, Config& config, const ClientRegistry& clients, StreamLog& log)
-      : store_(store), config_(config), clients_(clients), log_(log), file_sets_(store, config, log) {}
+      : store_(store), config_(config), clients_(clients), log_(log), sst_snapshots_(store, config, log) {}
   ~Replicas() { Stop(); }
   // REQUIRES: the store is open.
-  void Start() { file_sets_.Start(); }
+  void Start() { sst_snapshots_.Start(); }
   void Stop();
 
   // What a client that speaks of itself is; made on the first REPLCONF, PSYNC or SYNC.
@@ -107,7 +107,7 @@ class Replicas {
   // Ends those that are silent for too long; called every second.
   void CheckTimes();
 
-  const SstSnapshots& sst_snapshots() const { return file_sets_; }
+  const SstSnapshots& sst_snapshots() const { return sst_snapshots_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
   uint64_t refused_partial_syncs() const { return refused_partial_syncs_; }
@@ -148,10 +148,10 @@ class Replicas {
   Config& config_;
   const ClientRegistry& clients_;
   StreamLog& log_;
-  SstSnapshots file_sets_;
+  SstSnapshots sst_snapshots_;
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<Replica>> fed_;      // guarded by mutex_
-  std::vector<std::shared_ptr<Replica>> leaving_;  // whose threads are to be joined; guarded by mutex_
+  std::vector<std::shared_ptr<Replica>> attached_;  // guarded by mutex_
+  std::vector<std::shared_ptr<Replica>> leaving_;   // whose threads are to be joined; guarded by mutex_
   bool stopping_ = false;
   Event changed_;  // a replica has acknowledged bytes, or its thread has ended
   std::atomic<size_t> count_{0};

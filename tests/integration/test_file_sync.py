@@ -386,10 +386,10 @@ def test_a_killed_primary_leaves_nothing_written():
             start("cairn", repl_sync_files=False) as replica:
         fill(primary.client(), keys=1000)
         replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(lambda: list(primary.data_dir.glob("sync-sent/feed-*")), "the file")
+        wait_until(lambda: list(primary.data_dir.glob("sync-sent/replica-*")), "the file")
         replica.client().execute_command("REPLICAOF", "NO", "ONE")
         primary.restart("kill9")
-        assert not list(primary.data_dir.rglob("*feed-*"))
+        assert not list(primary.data_dir.rglob("*replica-*"))
 
 
 def test_the_rate_is_that_of_now_and_holds_nobody_up():

@@ -111,7 +111,7 @@ def test_an_idle_pair_sleeps(pair):
             if name.startswith(REPLICATION_THREADS):
                 seen.add(name.partition("-")[0])
                 assert wakes <= MOST_WAKES_PER_S * IDLE_S
-    assert seen == {"stream", "primary-link", "replica"}
+    assert seen == {"stream", "primary", "replica"}
 
 
 @pytest.mark.measures("time")
