@@ -25,7 +25,7 @@ constexpr size_t kLongestLine = 64 * 1024;
 Status SocketError(const std::string& what) { return Status::Io(what + ": " + std::strerror(errno)); }
 Status TimedOut(const std::string& what) { return Status::Io(what + ": timed out"); }
 
-// As in Redis an address that cannot be had is done without.
+// As in Redis, an address that cannot be bound is ignored.
 void BindTo(int fd, const std::string& address, int family) {
   addrinfo hints{};
   hints.ai_family = family;
@@ -157,7 +157,7 @@ Result<size_t> BlockingSocket::Read(char* into, size_t most, int64_t timeout_ms)
   }
 }
 
-// Byte by byte: what follows the line is another reader's.
+// Reads byte by byte: another reader takes the bytes that follow the line.
 Result<std::string> BlockingSocket::ReadLine(int64_t timeout_ms) {
   std::string line;
   while (line.size() < kLongestLine) {

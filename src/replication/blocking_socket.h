@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// BlockingSocket: a connection to another server, plain or with TLS, for a thread that may wait. Every wait has an end:
-// a time, or Interrupt from another thread.
+// BlockingSocket: a blocking connection to another server, plain or with TLS. Every wait ends at a timeout, or when
+// another thread calls Interrupt.
 //
-// Thread: its user's; Interrupt any.
+// Thread: the owner's; Interrupt may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,8 @@ class BlockingSocket {
   BlockingSocket(const BlockingSocket&) = delete;
   BlockingSocket& operator=(const BlockingSocket&) = delete;
 
-  // To the first of the host's addresses that takes connections; each is given its part of the time.
-  // `from`: the local address to use; empty: any. With `tls` the handshake takes place when something is sent.
+  // Connects to the first address of the host that accepts; the timeout is divided among the addresses. `from`: the
+  // local address to bind; empty: any. With `tls` the handshake takes place at the first Send.
   Status Connect(const std::string& host, int port, int64_t timeout_ms, const std::string& from = "",
                  const Tls* tls = nullptr);
   void Close();
@@ -40,23 +40,23 @@ class BlockingSocket {
     return SendCommand(std::span(argv.begin(), argv.size()), timeout_ms);
   }
 
-  // Up to `most` bytes; 0 when none came in time. kIo at the end of the connection.
+  // Reads up to `most` bytes; 0 if none arrived in time. kIo at the end of the connection.
   Result<size_t> Read(char* into, size_t most, int64_t timeout_ms);
-  // The next line that is not empty, without its end.
+  // Reads the next line that is not empty, and strips its line end.
   Result<std::string> ReadLine(int64_t timeout_ms);
 
-  // Whatever waits ends with an error, now and until the next Connect.
+  // Makes every wait fail, now and until the next Connect.
   void Interrupt();
   std::string local_address() const;
 
  private:
   Status ConnectTo(const addrinfo& address, const std::string& host, int64_t timeout_ms, const std::string& from);
-  // False: the time is over.
+  // Returns false after the timeout.
   Result<bool> Await(short events, int64_t timeout_ms);
   Status Failed(const std::string& what) const;
 
   int fd_ = -1;
-  std::unique_ptr<TlsStream> tls_;  // null: none
+  std::unique_ptr<TlsStream> tls_;  // null: no TLS
   int wake_fd_ = -1;
   std::atomic<bool> interrupted_{false};
 };

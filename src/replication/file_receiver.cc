@@ -22,14 +22,14 @@ namespace {
 constexpr std::string_view kWhole = ".sst";
 constexpr std::string_view kPart = ".sst.part";
 constexpr size_t kStepBytes = 64 * 1024;
-constexpr uint64_t kMostContentBytes = 1ull << 30;  // the code of all functions is in it
+constexpr uint64_t kMostContentBytes = 1ull << 30;  // it includes the code of all functions
 
 struct Closer {
   int fd;
   ~Closer() { close(fd); }
 };
 
-// What a file's name says of it.
+// The fields of a file's name.
 struct Found {
   std::string transfer;
   FileLine line;
@@ -88,7 +88,7 @@ Status FileReceiver::DiskError(const std::string& path) {
   return Status::Io(text);
 }
 
-// A power loss may have left files with holes, so they are read; the part of one is checked when it is whole.
+// A power loss may leave files with holes, so every whole file is read. A partial file is checked when it is complete.
 void FileReceiver::Scan() {
   scanned_ = true;
   std::map<uint64_t, Found> all;
@@ -191,7 +191,8 @@ Status FileReceiver::ReceiveBytes(BlockingSocket& socket, const FileLine& line, 
       done += static_cast<size_t>(written);
       part_bytes_ += static_cast<uint64_t>(written);
     }
-    // To the disk bit by bit, instead of gigabytes that are suddenly due and that all reads wait behind.
+    // Writes to the disk in small steps. Otherwise gigabytes of dirty pages would be flushed at once and delay all
+    // reads.
     (void)sync_file_range(fd, static_cast<off64_t>(begin), static_cast<off64_t>(got), SYNC_FILE_RANGE_WRITE);
     received_ += got;
     (*on_progress_)(received_, line.total);

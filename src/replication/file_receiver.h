@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FileReceiver: the replica's side of a first transfer in row files (replication/file_transfer.h). The files are
-// written to a folder of their own, where they stay when the link breaks or the process is killed: the next transfer
-// goes on behind their last byte if the primary still has the rest. Their names say what they are,
+// FileReceiver: the replica's side of a first transfer in row files (replication/file_transfer.h). It writes the files
+// to a folder of their own, and keeps them there when the link breaks or the process is killed: the next transfer
+// resumes after their last byte if the primary still has the rest. No other state is written, because a file's name
+// describes it:
 //
-//   <transfer>-<number>-<space>-<checksum>-<size>.sst     and .part behind it while bytes are missing
+//   <transfer>-<number>-<space>-<checksum>-<size>.sst     and .part at the end while bytes are missing
 //
-// so nothing else need be written down. What lies there when a server starts is read and checked before it counts.
+// When a server starts, it reads and checks the files in the folder before it uses them.
 //
-// Thread: that of its user.
+// Thread: the owner's.
 #pragma once
 
 #include <cstdint>
@@ -24,31 +25,31 @@ namespace cairn {
 
 class FileReceiver {
  public:
-  // Bytes that are there, and in all (0: not known yet); may send something to the primary.
+  // Gets the bytes received so far and the total (0: not known yet). It may send to the primary.
   using OnProgress = std::function<void(uint64_t received, uint64_t total)>;
 
-  // The folder is made when there is something to put into it.
+  // The folder is created when the first file is written.
   explicit FileReceiver(std::string folder) : folder_(std::move(folder)) {}
 
-  // What is there of a transfer that was not finished.
+  // Finds how much of an unfinished transfer is in the folder.
   FilesPlace Find();
-  // Receives what follows the head, up to the content. kIo: the link or the disk failed, what came is kept, unless it
-  // was for want of room; kCorruption: a checksum is not right, and nothing is kept. `timeout_ms` without a byte is a
-  // link that failed.
+  // Receives the files after the head, and the content at the end. kIo: the link or the disk failed; the received bytes
+  // are kept, unless the disk was full. kCorruption: a checksum is wrong; everything is deleted. The link fails when no
+  // byte arrives for `timeout_ms`.
   Status Receive(BlockingSocket& socket, const FilesHead& head, int64_t timeout_ms, const OnProgress& on_progress);
-  // Deletes what was received.
+  // Deletes the received files.
   void Drop();
 
-  // Of a transfer that was received:
+  // After a complete Receive:
   const std::vector<RowFile>& files() const { return files_; }
   const FilesContent& content() const { return content_; }
-  // Bytes that were there already.
+  // Bytes that an earlier transfer had received already.
   uint64_t spared() const { return spared_; }
 
  private:
   void Scan();
-  // What errno says of a file. Where the disk is full, what was received is dropped: the next try would end at the same
-  // byte, and meanwhile the data itself could not be written.
+  // Turns errno into an error for this file. If the disk is full, it deletes the received files: the next attempt would
+  // fail at the same byte, and until then the server could not write its own data.
   Status DiskError(const std::string& path);
   std::string NameOf(const FileLine& line) const;
   Status Begin(const FilesHead& head);
@@ -59,14 +60,14 @@ class FileReceiver {
   const std::string folder_;
   bool scanned_ = false;
   std::string transfer_ = std::string(kNoTransfer);
-  std::vector<RowFile> files_;  // whole ones
-  std::string part_;            // name of the next one, of which there are bytes; empty: there are none
+  std::vector<RowFile> files_;  // complete ones
+  std::string part_;            // name of the next file, which is incomplete; empty: no byte of it was received
   uint64_t part_bytes_ = 0;
   FilesContent content_;
   uint64_t spared_ = 0;
-  uint64_t received_ = 0;  // bytes that are there
+  uint64_t received_ = 0;  // bytes in the folder
   int64_t timeout_ms_ = 0;
-  const OnProgress* on_progress_ = nullptr;  // during Receive
+  const OnProgress* on_progress_ = nullptr;  // set during Receive
 };
 
 }  // namespace cairn

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, kSpaceCount> kSpaceNames = {"meta",   "ke
 constexpr uint64_t kMostDatabases = 1 << 20;
 constexpr size_t kChecksumDigits = 16;
 
-// The parts of `text` between `mark`s; empty when there are not `count`.
+// Splits `text` at each `mark`; empty unless there are exactly `count` parts.
 std::vector<std::string_view> Split(std::string_view text, char mark, size_t count) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -138,7 +138,7 @@ Result<FileLine> ParseFileLine(std::string_view text) {
   if (parts.empty()) return NoSense(text);
   bool is_good = line.is_end || parts[0] == "FILE";
   if (!line.is_end) {
-    size_t space = 1;  // no rows of meta are sent
+    size_t space = 1;  // rows of the space meta are not sent
     while (space < kSpaceCount && kSpaceNames[space] != parts[1]) ++space;
     is_good = is_good && space < kSpaceCount;
     line.space = static_cast<Space>(space);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What two Cairns say to one another for a first transfer in row files (storage/row_files.h; docs/format.md, section 9,
-// has the bytes):
+// The messages between two Cairns in a first transfer by row files (storage/row_files.h; docs/format.md, section 9, has
+// the bytes):
 //
-//   offer   a word behind REPLCONF capa, which Redis passes over: what the replica reads, which numbers are free there,
-//           what it has of a transfer that broke off
-//   head    the line in place of `$<size>` or `$EOF:<mark>` after +FULLRESYNC: which transfer it is, where it goes on
+//   offer   a word after REPLCONF capa, which Redis ignores: the format the replica reads, the numbers it has free, and
+//           what it received of an interrupted transfer
+//   head    the line in place of `$<size>` or `$EOF:<mark>` after +FULLRESYNC: the transfer's id, and where it resumes
 //   file    the line before each file's bytes
 //   end     the line before the content: how the rows make a data set
 //
@@ -26,34 +26,34 @@ namespace cairn {
 inline constexpr uint64_t kFileTransferVersion = 1;
 inline constexpr std::string_view kNoTransfer = "-";
 
-// How much of a transfer is there.
+// How much of a transfer was received.
 struct FilesPlace {
-  std::string transfer = std::string(kNoTransfer);  // its id
-  uint64_t files = 0;                               // whole ones
-  uint64_t bytes = 0;                               // of the next
+  std::string transfer = std::string(kNoTransfer);  // the transfer's id
+  uint64_t files = 0;                               // number of complete files
+  uint64_t bytes = 0;                               // bytes of the next file
 };
 
 struct FilesOffer {
-  uint64_t format = 0;     // of rows (storage/format.h)
-  uint64_t databases = 0;  // of the replica
+  uint64_t format = 0;     // version of the row format (storage/format.h)
+  uint64_t databases = 0;  // number of databases of the replica
   RowNumbers free;
   FilesPlace has;
 };
 std::string EncodeFilesOffer(const FilesOffer& offer);
-// None: it is no offer, or one of another version.
+// None if the word is no offer, or an offer of another version.
 std::optional<FilesOffer> ParseFilesOffer(std::string_view word);
 
 struct FilesHead {
-  RowNumbers first;  // numbers of the rows
+  RowNumbers first;  // the first keyspace and collection ids that the rows use
   FilesPlace from;
 };
-// Lines are without their ends.
+// These functions take and return lines without line ends.
 std::string EncodeFilesHead(const FilesHead& head);
 bool IsFilesHead(std::string_view line);
 Result<FilesHead> ParseFilesHead(std::string_view line);
 
 struct FileLine {
-  bool is_end = false;  // of the content and not of a file
+  bool is_end = false;  // the line announces the content, not a file
   Space space = Space::kKeys;
   uint64_t size = 0;
   uint64_t checksum = 0;
@@ -62,10 +62,10 @@ struct FileLine {
 std::string EncodeFileLine(const FileLine& line);
 Result<FileLine> ParseFileLine(std::string_view line);
 
-// How the rows make a data set, and what of it is in no rows.
+// How the rows make a data set, and the parts of the data set that are not rows.
 struct FilesContent {
   RowFilesContent rows;
-  int selected_db = 0;  // at the offset of the transfer
+  int selected_db = 0;  // the database selected at the transfer's offset
   std::vector<std::string> functions;
 };
 std::string EncodeFilesContent(const FilesContent& content);

@@ -14,7 +14,7 @@ constexpr uint64_t kVersion = 2;
 constexpr uint64_t kLogs = 1;
 constexpr uint64_t kIsReplica = 2;
 constexpr uint64_t kMostAnchors = 1 << 16;
-// A primary's stream has a new name after each start; so often may a replica miss it.
+// A primary's stream gets a new id at each start, so a replica may miss this many starts and still resume.
 constexpr size_t kMostFormer = 16;
 
 Status CutShort() { return Status::Corruption("meta row replication: cut short"); }
@@ -43,7 +43,7 @@ bool ReadFormer(std::string_view& bytes, std::vector<FormerStream>& former) {
   return true;
 }
 
-// Version 1 has one, or none.
+// Version 1 has at most one former stream.
 bool ReadOneFormer(std::string_view& bytes, std::vector<FormerStream>& former) {
   FormerStream stream;
   int64_t end;
@@ -54,7 +54,7 @@ bool ReadOneFormer(std::string_view& bytes, std::vector<FormerStream>& former) {
   return true;
 }
 
-// Version 1 has the machine's run there, of use no more.
+// Version 1 has the machine's boot id here, which is no longer used.
 bool SkipBoot(std::string_view& bytes) {
   uint64_t size;
   std::string boot;
@@ -87,7 +87,7 @@ Result<Applied> DecodeApplied(std::string_view bytes) {
 }
 
 void History::Fork(uint64_t offset, std::string new_id) {
-  // After a loss of power the stream may fork before where it did last.
+  // After a power loss the stream may fork at an earlier offset than its last fork.
   for (FormerStream& stream : former) stream.end = std::min(stream.end, offset + 1);
   former.insert(former.begin(), {std::exchange(id, std::move(new_id)), offset + 1});
   if (former.size() > kMostFormer) former.resize(kMostFormer);

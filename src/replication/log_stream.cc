@@ -34,7 +34,7 @@ Result<LogReader::Outcome> LogStream::Next(std::string& out, LogReader::Patience
         break;
       case LogEntryKind::kStream:
         out.append(entry.command);
-        db_ = kNoDb;  // whatever it has selected
+        db_ = kNoDb;  // the bytes may have selected any database
         break;
     }
   }

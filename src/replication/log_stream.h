@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LogStream: the replication stream, as Redis's replicas read it, out of the log.
+// LogStream: reads the replication stream, in the form that Redis's replicas expect, from the log.
 //
-// The log has what commands did, batch by batch (encoding/log_entry.h). From it follow the stream's
-// bytes and nothing else does: SELECT where the database changes, MULTI and EXEC around what is to
-// happen as one; what came from a primary of this server is passed on byte for byte. So whoever
-// starts at the same anchor reads the same bytes, also after a restart, and an offset means the same
-// to everybody.
+// The log holds the replicated commands batch by batch (encoding/log_entry.h). The stream's bytes follow from the log
+// alone: SELECT where the database changes, MULTI and EXEC around commands that are one transaction; bytes that this
+// server received from its own primary are passed on unchanged. So every reader that starts at the same anchor reads
+// the same bytes, also after a restart, and an offset means the same to all servers.
 //
-// Thread: its owner's.
+// Thread: the owner's.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +23,13 @@ class LogStream {
  public:
   LogStream(Store& store, const Anchor& from) : reader_(store, from.sequence), offset_(from.offset), db_(from.db) {}
 
-  // Appends the bytes of the next batch. kCaughtUp and kGone as LogReader says.
+  // Appends the bytes of the next batch. See LogReader for kCaughtUp and kGone.
   Result<LogReader::Outcome> Next(std::string& out, LogReader::Patience patience = LogReader::Patience::kNone);
 
-  // Where it stands: all bytes up to here have been appended.
+  // The place up to which all bytes have been appended.
   Anchor position() const { return {offset_, reader_.sequence(), db_}; }
   uint64_t offset() const { return offset_; }
-  // Where the batch that was read last began.
+  // The sequence at which the last batch began.
   uint64_t batch_sequence() const { return batch_.sequence; }
 
  private:
@@ -42,7 +41,7 @@ class LogStream {
   int db_;
 };
 
-// Appends a command as the stream has them.
+// Appends a command in the stream's encoding.
 void AppendStreamCommand(std::string& out, std::initializer_list<std::string_view> argv);
 
 }  // namespace cairn

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MIGRATE: keys go to another server, by RESTORE there and DEL here.
+// MIGRATE: moves keys to another server, by RESTORE there and DEL here.
 //
-// It runs on the slow lane, where it may wait for the other server, and holds its keys' locks meanwhile: so it
-// runs once, nobody changes a value on its way, and a key is gone here as soon as it is there. A connection
-// is made for each call. When the other server is this one, its RESTORE waits for the lock and MIGRATE ends
-// with its timeout, as it does in Redis.
+// It runs on the slow lane, where it may wait for the other server, and holds the locks of its keys until it ends. So
+// it runs once, no client changes a value during the move, and a key is deleted here as soon as the target has it. Each
+// call opens a connection. When the target is this server itself, RESTORE waits for the lock and MIGRATE ends with its
+// timeout, as in Redis.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -48,7 +48,7 @@ struct MigrateOptions {
   std::vector<std::string_view> keys;
 };
 
-// Where the keys behind KEYS begin among the arguments; 0 when there is no such option.
+// The index of the first key after the option KEYS; 0 without that option.
 size_t FindKeysOption(std::span<const std::string_view> argv) {
   for (size_t i = kFirstOption; i < argv.size(); ++i) {
     if (EqualsIgnoreCase(argv[i], "auth")) {
@@ -62,7 +62,7 @@ size_t FindKeysOption(std::span<const std::string_view> argv) {
   return 0;
 }
 
-// MIGRATE's keys for the locks and the rules of users: those behind KEYS when the key itself is empty.
+// Finds MIGRATE's keys, for the locks and the ACL rules: the keys after KEYS if the key argument is empty.
 bool FindMigrateKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) {
   constexpr uint16_t kFlags = kRW | kAccess | kDelete;
   if (argv.size() < kFirstOption) return false;
@@ -120,7 +120,7 @@ void AppendRequest(std::string& out, std::initializer_list<std::string_view> wor
   }
 }
 
-// RESTORE of a key that is there.
+// Appends a RESTORE of an existing key.
 Status AppendRestore(Keyspace& keys, const Key& key, KeyEntry entry, bool replace, std::string& out) {
   std::string payload;
   RdbWriter writer(payload);
@@ -137,7 +137,7 @@ Status AppendRestore(Keyspace& keys, const Key& key, KeyEntry entry, bool replac
   return Ok();
 }
 
-// What is said before the keys; returns how many replies there will be to it.
+// Appends the requests before the keys; returns the number of their replies.
 size_t AppendGreeting(const MigrateOptions& options, std::string& out) {
   std::string database;
   AppendInt64(database, options.database);
@@ -150,10 +150,10 @@ size_t AppendGreeting(const MigrateOptions& options, std::string& out) {
   return options.password ? 2 : 1;
 }
 
-// Nobody listens there. Redis notices it when it writes, and says so.
+// No server listens at the port. Redis notices this when it writes, and answers accordingly.
 bool WasRefused(const Status& connected) { return connected.text().ends_with(std::strerror(ECONNREFUSED)); }
 
-// Reads the replies and deletes each key that has arrived. Returns the client's error, empty when there is none.
+// Reads the replies and deletes each key that the target restored. Returns the client's error, or an empty string.
 Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& options, BlockingSocket& target,
                                 size_t greetings, const std::vector<Key>& sent) {
   Keyspace keys = ctx.keys();
@@ -209,7 +209,7 @@ Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
   if (error.empty()) {
     reply.Ok();
   } else {
-    reply.Error(error);  // and the keys that did arrive are gone
+    reply.Error(error);  // the keys that the target restored stay deleted
   }
   return Ok();
 }

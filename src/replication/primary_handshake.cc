@@ -16,8 +16,8 @@ constexpr size_t kMarkBytes = 40;
 
 }  // namespace
 
-// Sends a command and reads its one line. What may be refused is only told to the log. Monitoring looks for the words
-// about AUTH, which are those of redis-server.
+// Sends a command and reads its one-line reply. A refusal is only logged if `may_refuse`. The log uses redis-server's
+// words about AUTH, because monitoring looks for them.
 Status PrimaryHandshake::Expect(std::initializer_list<std::string_view> argv, bool may_refuse) {
   TRY(socket_.SendCommand(argv, timeout_ms_));
   const std::string line = TRY(socket_.ReadLine(timeout_ms_));
@@ -113,7 +113,7 @@ Result<size_t> PrimaryHandshake::ReadSized(char* into, size_t most) {
   return got;
 }
 
-// The last bytes that have come are kept back until it is known that they are not the mark.
+// Holds back the last bytes until it is known that they are not the mark.
 Result<size_t> PrimaryHandshake::ReadMarked(char* into, size_t most) {
   while (!at_mark_ && held_.size() <= kMarkBytes) {
     char bytes[16 * 1024];

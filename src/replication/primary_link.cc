@@ -27,7 +27,7 @@ constexpr int64_t kAckMs = 1000;
 constexpr int64_t kNoRoomPauseMs = 60000;
 constexpr size_t kReadBytes = 256 * 1024;
 
-// Whether something is being loaded: for as long as this lives.
+// Sets the flag while it exists.
 class LoadingFlag {
  public:
   explicit LoadingFlag(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
@@ -39,7 +39,7 @@ class LoadingFlag {
   std::atomic<bool>& flag_;
 };
 
-// Newlines to a primary while nothing else can be said to it: it sees that somebody is there.
+// Sends newlines to a primary while the thread of the link is busy, so that the primary does not time out.
 class LifeSigns {
  public:
   explicit LifeSigns(BlockingSocket& socket) : socket_(socket), thread_(StartThread("life-signs", [this] { Run(); })) {}
@@ -58,7 +58,7 @@ class LifeSigns {
   void Run() {
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, std::chrono::milliseconds(kAckMs), [this] { return over_; })) {
-      static_cast<void>(socket_.Send("\n", kAckMs).ok());  // a broken link shows when it is read
+      static_cast<void>(socket_.Send("\n", kAckMs).ok());  // the next read reports a broken link
     }
   }
 
@@ -118,7 +118,7 @@ void PrimaryLink::Disconnect() {
   if (!stopping_) AwaitRest(lock);
 }
 
-// An interruption that comes as the link begins to connect is lost, so there may have to be more of them.
+// Interrupts repeatedly: an interruption at the moment when the link starts to connect is lost.
 void PrimaryLink::AwaitRest(std::unique_lock<std::mutex>& lock) {
   while (resting_epoch_ != epoch_) {
     link_.socket().Interrupt();
@@ -199,7 +199,7 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
   ShowState(State::kHandshake);
   TRY(link_.Introduce(options));
   if (!wanted_) return Status::Io("not wanted any more");
-  const bool has_database = log_.applied().db < parts_.store.databases().size();  // `databases` may be fewer now
+  const bool has_database = log_.applied().db < parts_.store.databases().size();  // `databases` may have been reduced
   const bool goes_on = log_.can_continue() && !applier_.is_damaged() && has_database;
   const History history = log_.history();
   const PrimaryHandshake::Answer answer =
@@ -230,8 +230,8 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
   return CarryOut(primary);
 }
 
-// A replica may not refuse a command of its primary's. It applies the stream as long as compactions have room, because
-// they make more, and is not sent everything while the disk is low.
+// A replica may not refuse a command of its primary. It applies the stream as long as the disk has room for
+// compactions, because these free space. It does not start a full transfer while the disk is low.
 Status PrimaryLink::CheckRoom() const {
   const DiskReserve& reserve = parts_.store.engine().disk_reserve();
   if (reserve.level() == DiskReserve::Level::kFull || !reserve.HasRoomForCompaction(0)) {
@@ -253,7 +253,7 @@ void PrimaryLink::NoteProgress(uint64_t received, uint64_t total) {
   transfer_.size = total;
   transfer_.received = received;
   last_io_ms_ = WallMs();
-  static_cast<void>(KeepAlive().ok());  // a broken link shows when it is read
+  static_cast<void>(KeepAlive().ok());  // the next read reports a broken link
   const DiskReserve& reserve = parts_.store.engine().disk_reserve();
   const uint64_t rest = total > received ? total - received : 0;
   if (CheckRoom().ok() && reserve.left_bytes() >= reserve.size() + rest) return;
@@ -310,7 +310,7 @@ Status PrimaryLink::LoadFile(const PrimaryHandshake::Answer& answer) {
   return Ok();
 }
 
-// What has come is kept when the link breaks. Once the files are being taken in they are not in their place any more.
+// A broken link keeps the received files. An error after the import has begun deletes them: some were moved already.
 Status PrimaryLink::LoadFiles(const PrimaryHandshake::Answer& answer, const FilesHead& head) {
   const auto on_progress = [this](uint64_t received, uint64_t total) { NoteProgress(received, total); };
   const LoadingFlag loading(transfer_.is_loading);
@@ -355,7 +355,7 @@ Status PrimaryLink::CarryOut(const PrimaryAddress& primary) {
 }
 
 Status PrimaryLink::ReadSome() {
-  // What is announced has not come yet: no more is taken than has come before.
+  // Reserves no more than has already arrived: an announced argument may never arrive.
   RequestParser& parser = applier_.parser();
   const size_t most = std::max(kReadBytes, parser.pending_bytes());
   const int64_t until_ack_ms = std::clamp<int64_t>(acked_ms_ + kAckMs - WallMs(), 0, kAckMs);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PrimaryLink: the link of a replica to its primary. It connects, asks to go on where it stopped or for
-// everything, and has the stream carried out (replication/stream_applier.h); when the link breaks it
-// tries again, with pauses that grow.
+// PrimaryLink: the link of a replica to its primary. It connects, asks to resume the stream or for a full transfer, and
+// applies the stream (replication/stream_applier.h). When the link breaks it reconnects, with growing pauses.
 //
-// The first transfer is loaded beside the present data, which goes on being served, and takes its
-// place in one commit.
+// The server loads the first transfer beside its present data, which it serves until the new data replaces it in one
+// commit.
 //
-// Thread: Follow, Leave and what is asked any; the work is done on "primary-link".
+// Thread: public functions may be called from any thread; the work is done on "primary-link".
 #pragma once
 
 #include <atomic>
@@ -32,14 +31,14 @@ class Store;
 class Tls;
 struct DatasetParts;
 
-// A replica's first transfer and the room that it needs on the disk.
+// The state of a first transfer, and the disk space that it needs.
 struct FirstTransfer {
   bool is_needed = false;
-  bool lacks_room = false;  // the last one was ended because it does not fit
-  // It begins again when so much room is left, or at this time: the primary may have less data by then.
+  bool lacks_room = false;  // the last transfer was aborted because it did not fit
+  // The transfer is retried when this much space is free, or at this time: the primary may have less data by then.
   uint64_t room_wanted = 0;
   std::atomic<int64_t> again_ms{0};
-  // Bytes; a size of 0 is not known.
+  // In bytes; size 0: not known.
   std::atomic<uint64_t> size{0};
   std::atomic<uint64_t> received{0};
   std::atomic<bool> is_loading{false};  // it is being loaded beside the data that is served
@@ -64,7 +63,7 @@ class PrimaryLink {
   };
   struct Events {
     std::function<void(bool up)> on_link;
-    std::function<void()> on_stream_changed;  // those who follow this server must ask anew
+    std::function<void()> on_stream_changed;  // replicas of this server must resynchronize
   };
 
   PrimaryLink(const Parts& parts, StreamLog& log, Events events);
@@ -72,24 +71,24 @@ class PrimaryLink {
   void Start();
   void Stop();
 
-  // Follows this primary from now on. `failover` asks it to give its role away to this server first.
+  // Replicates from this primary from now on. `failover` first asks it to hand over its role to this server.
   void Connect(const PrimaryAddress& primary, bool failover = false);
-  // Ends the link and returns when nothing of it is under way any more.
+  // Ends the link; returns when its thread has stopped working for it.
   void Disconnect();
-  // Deletes what was received of a transfer. REQUIRES: Leave, or not started.
+  // Deletes the received files of a transfer. REQUIRES: Disconnect, or not started.
   void DropReceived() { receiver_.Drop(); }
-  // Breaks the link; it is taken up again.
+  // Breaks the link; it reconnects.
   bool Break();
 
   State state() const { return state_; }
-  // Whether the primary would not take over when it was asked to.
+  // Whether the primary refused the failover that it was asked for.
   bool failover_refused() const { return failover_refused_; }
-  // Whether it is still to be asked, or has not answered.
+  // Whether the request for a failover is not sent or not answered yet.
   bool asks_failover() const { return asks_failover_; }
-  // Unix time in ms of the last byte from the primary, of the link's end, of the last byte of a transfer.
+  // Unix times in ms: when the last byte came from the primary, when the link broke.
   int64_t last_io_ms() const { return last_io_ms_; }
   int64_t down_since_ms() const { return down_since_ms_; }
-  // Its atomics may be read by any thread.
+  // Any thread may read its atomics.
   const FirstTransfer& transfer() const { return transfer_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
@@ -97,17 +96,18 @@ class PrimaryLink {
 
  private:
   void Run();
-  // Until the thread has heard of the epoch. REQUIRES: `lock` holds mutex_, and the thread runs.
+  // Waits until the thread has noticed the present epoch_. REQUIRES: `lock` holds mutex_, and the thread runs.
   void AwaitRest(std::unique_lock<std::mutex>& lock);
   Status ConnectOnce(const PrimaryAddress& primary);
-  // An error while the disk is too full for what the link would bring.
+  // Returns an error if the disk is too full for the data that the link would bring.
   Status CheckRoom() const;
   Status LoadEverything(const PrimaryHandshake::Answer& answer);
-  // Ends a first transfer that does not fit. `total` 0: unknown.
+  // Notes progress, and aborts a first transfer that does not fit. `total` 0: unknown.
   void NoteProgress(uint64_t received, uint64_t total);
   Status LoadFile(const PrimaryHandshake::Answer& answer);
   Status LoadFiles(const PrimaryHandshake::Answer& answer, const FilesHead& head);
-  // What was loaded is the stream's data at its offset. `adoption` is to be Done once it is committed.
+  // Adds to `txn` that the loaded data is the stream's at the answer's offset. Call Done of `adoption` after the
+  // commit.
   Status BeforeAdopting(const PrimaryHandshake::Answer& answer, int64_t selected_db, Transaction& txn,
                         std::unique_ptr<StreamLog::Adoption>& adoption);
   Status CarryOut(const PrimaryAddress& primary);
@@ -128,11 +128,11 @@ class PrimaryLink {
   FirstTransfer transfer_;
 
   std::mutex mutex_;
-  std::condition_variable wake_;  // of the thread
-  std::condition_variable rest_;  // of those who wait for it
+  std::condition_variable wake_;  // wakes the thread
+  std::condition_variable rest_;  // wakes callers of AwaitRest
   PrimaryAddress primary_;        // guarded by mutex_; no host: none
   uint64_t epoch_ = 0;            // counts changes of primary_
-  uint64_t resting_epoch_ = 0;    // of which the thread has nothing under way
+  uint64_t resting_epoch_ = 0;    // the last epoch for which the thread has stopped all work
   bool stopping_ = false;
   std::atomic<bool> wanted_{false};
   std::atomic<bool> asks_failover_{false};

@@ -18,11 +18,11 @@ namespace {
 constexpr uint64_t kMostTextBytes = std::numeric_limits<uint32_t>::max();
 constexpr size_t kCommitRows = 1024;
 constexpr size_t kCommitBytes = 1 << 20;
-constexpr uint64_t kMostNamed = 10;  // keys of nothing, in the warnings
+constexpr uint64_t kMostNamed = 10;  // how many empty keys the warnings name
 
 constexpr uint8_t kModuleTypes[] = {6, 7};
 
-// What a module's aux data is made of.
+// Opcodes within a module's aux data.
 constexpr uint64_t kModuleEnd = 0;
 constexpr uint64_t kModuleFloat = 3;
 constexpr uint64_t kModuleDouble = 4;
@@ -43,7 +43,7 @@ Status RdbFileReader::ReadHead() {
   const std::string_view magic = TRY(reader_.Bytes(kRdbMagic.size()));
   if (magic != kRdbMagic) return Status::Corruption("it does not start as an RDB file");
   const auto version = ParseInt64(
-      std::string(TRY(reader_.Bytes(kRdbVersionDigits))).insert(0, 1, '1'));  // digits only, leading zeros included
+      std::string(TRY(reader_.Bytes(kRdbVersionDigits))).insert(0, 1, '1'));  // only digits, with leading zeros
   const int64_t base = 10000;
   if (!version || *version < base + kOldestRdbVersionRead || *version >= 2 * base) {
     return Status::Corruption("it does not start as an RDB file");
@@ -62,7 +62,7 @@ Status RdbFileReader::ReadAux() {
   return Ok();
 }
 
-// The form of a release candidate: name and engine stand beside the code, which has no line that says them.
+// Reads a function in the form of Redis 7.0's release candidates: name and engine stand beside the code, not in it.
 Status RdbFileReader::ReadPreviewFunction() {
   const std::string name = TRY(ReadText());
   const std::string engine = TRY(ReadText());
@@ -72,7 +72,7 @@ Status RdbFileReader::ReadPreviewFunction() {
 }
 
 Status RdbFileReader::PassModuleAux() {
-  TRY(reader_.Length());  // the module
+  TRY(reader_.Length());  // the module's id
   for (;;) {
     const uint64_t opcode = TRY(reader_.Length());
     if (opcode == kModuleEnd) break;
@@ -99,8 +99,8 @@ Status RdbFileReader::PassLengths(int count) {
 
 // ---- keys
 
-// Takes the stripe of one key at a time, and keeps it until the next commit. When another transaction holds the stripe,
-// commits first, so that two that wait for each other cannot both keep what they hold.
+// Locks the stripe of one key at a time, and keeps it until the next commit. If another transaction holds the stripe,
+// it commits first, so that two waiting transactions cannot deadlock.
 Status RdbFileReader::LockFor(const Key& key) {
   const uint32_t stripes[] = {key.stripe()};
   txn_.BeginCommand(Lane::kSlow, WallMs(), false);
@@ -208,7 +208,7 @@ Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
     case RdbOpcode::kEnd: at_end = true; return Ok();
     default: return LoadKey(opcode);
   }
-  if (ahead_.expire_ms < 0) ahead_.expire_ms = 0;  // before all times: it has passed
+  if (ahead_.expire_ms < 0) ahead_.expire_ms = 0;  // a time before 1970 has passed
   return Ok();
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbFileReader: the keys of an RDB file (rdb/rdb_file.h) become keys of the store.
+// RdbFileReader: loads the keys of an RDB file (rdb/rdb_file.h) into the store.
 //
-// Keys go in by the hundred to a commit. A collection of many elements goes in piece by piece, so
-// that no more than a piece of it is in memory; it is incomplete until the last one. Therefore a
-// file is loaded where nobody looks: into staged keyspaces (Staging::Begin), or before there
-// are clients.
+// A commit holds some hundred keys. A large collection is loaded piece by piece, so that only one piece is in memory;
+// it is incomplete until the last piece. Therefore a file is loaded where no client reads: into staged keyspaces
+// (Staging::Begin), or before clients are served.
 //
-// A key that the target has is replaced. An error leaves what was loaded before it. Every error
-// says where in the file it was.
+// A loaded key replaces an existing one. After an error, the keys loaded so far stay. Every error names its position in
+// the file.
 //
-// Thread: one that may wait. The transaction is the reader's until it is done.
+// Thread: one that may wait. The transaction belongs to the reader until it is done.
 #pragma once
 
 #include <cstdint>
@@ -31,36 +30,36 @@ namespace cairn {
 
 struct RdbTarget {
   int databases = 16;
-  // The keyspace that a database of the file goes to.
+  // The keyspace for a database of the file.
   std::function<Keyspace(int db)> keyspace;
   CommitMode commit = CommitMode::kWait;
-  bool checksum = true;                                // whether the file's is looked at
-  bool keeps_expired = false;                          // a replica waits for its primary to delete them
-  std::function<void(uint64_t position)> on_progress;  // with every commit
+  bool checksum = true;                                // verify the file's checksum
+  bool keeps_expired = false;                          // on a replica, which waits for its primary to delete them
+  std::function<void(uint64_t position)> on_progress;  // called at every commit
 };
 
 class RdbFileReader {
  public:
   RdbFileReader(Transaction& txn, RdbTarget target, RdbSource source);
 
-  // Loads everything up to the file's end mark and its checksum.
+  // Loads everything up to the file's end mark, and verifies its checksum.
   Status Load();
 
   uint64_t keys() const { return keys_; }
-  uint64_t expired() const { return expired_; }  // not loaded, their time had passed
-  uint64_t empty() const { return empty_; }      // not loaded, they were collections of nothing
+  uint64_t expired() const { return expired_; }  // keys that were skipped because they had expired
+  uint64_t empty() const { return empty_; }      // keys that were skipped because they were empty collections
   uint64_t position() const { return reader_.position(); }
   const std::map<std::string, std::string, std::less<>>& aux() const { return aux_; }
   const std::vector<std::string>& functions() const { return functions_; }
-  // What was passed over, for the log.
+  // Parts of the file that were skipped, for the log.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  // What has been said about the next key.
+  // Attributes that the file gives before the next key.
   struct Ahead {
     int64_t expire_ms = kNoExpiry;
     int64_t idle_s = -1;
-    std::optional<uint8_t> frequency;  // of use (RowCache::Frequency)
+    std::optional<uint8_t> frequency;  // access frequency (RowCache::Frequency)
   };
 
   Status LoadRecords();
@@ -73,7 +72,7 @@ class RdbFileReader {
   Status PassLengths(int count);
   Status LoadKey(uint8_t type);
   Status PassValue(uint8_t type);
-  // Whether there is a key now.
+  // Stores the value that follows. Returns whether the key exists now.
   Result<bool> StoreValue(uint8_t type, Keyspace& keys, const Key& key);
   Status StorePieces(uint8_t type, Keyspace& keys, const Key& key);
   Status LockFor(const Key& key);

@@ -14,7 +14,7 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kWrittenAs = "7.0.15";  // the Redis whose version of RDB this is
+constexpr std::string_view kWrittenAs = "7.0.15";  // the Redis version with this version of RDB
 constexpr size_t kFlushBytes = 128 * 1024;
 constexpr uint64_t kKeysPerProgress = 1024;
 constexpr int kCrcBytes = 8;
@@ -42,7 +42,7 @@ void RdbFileWriter::WriteAux(std::string_view name, std::string_view value) {
 }
 
 void RdbFileWriter::WriteHead() {
-  constexpr int kLeadingZeros = 10000;  // of four digits, behind the first
+  constexpr int kLeadingZeros = 10000;  // so that a version has four digits after the first
   out_.append(kRdbMagic).append(std::to_string(kLeadingZeros + kRdbVersionWritten).substr(1));
   WriteAux("redis-ver", kWrittenAs);
   WriteAux("redis-bits", "64");
@@ -62,7 +62,7 @@ void RdbFileWriter::WriteUse(const Key& key) {
     writer_.Length(static_cast<uint64_t>(txn_.uses().IdleSeconds(key.row(), txn_.command().now_s())));
   } else if (options_.use_hint == RdbUseHint::kFrequency) {
     const std::optional<uint8_t> frequency = txn_.uses().Frequency(key.row(), txn_.command().now_s());
-    if (!frequency) return;  // the policy has changed
+    if (!frequency) return;  // the eviction policy has changed
     out_.push_back(static_cast<char>(RdbOpcode::kFrequency));
     out_.push_back(static_cast<char>(*frequency));
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbFileWriter: a whole data set as an RDB file (rdb/rdb_file.h has the bytes), out of a
-// snapshot of the store: others go on writing, and the file holds one moment. The same bytes are
-// the first transfer to a replica.
+// RdbFileWriter: writes the whole data set as an RDB file (rdb/rdb_file.h has the bytes) from a snapshot of the store,
+// so other threads go on writing while the file holds one moment. A first transfer to a replica consists of the same
+// bytes.
 //
-// It is written from front to back and handed on in pieces, so that neither the data set nor one
-// large collection of it is ever in memory at once.
+// It writes from front to back and emits pieces, so that neither the data set nor a large collection is ever in memory
+// at once.
 //
 //   RdbFileWriter writer(txn, snapshot, limits, options, sink);
 //   TRY(writer.Write());
 //
-// Thread: one that may wait. The transaction is the writer's until it is done.
+// Thread: one that may wait. The transaction belongs to the writer until it is done.
 #pragma once
 
 #include <cstdint>
@@ -29,21 +29,21 @@
 
 namespace cairn {
 
-// Takes the next bytes of the file. An error ends the writing.
+// Takes the next bytes of the file. An error stops the writer.
 using RdbSink = std::function<Status(std::string_view bytes)>;
 
-// What a file says about the use of each key, as far as the key cache remembers it.
+// What the file records about the last accesses of each key, as far as the key cache knows it.
 enum class RdbUseHint : unsigned char { kNone, kIdle, kFrequency };
 
 struct RdbFileOptions {
   bool checksum = true;
-  bool folds = true;                                     // compress long texts
-  std::vector<std::pair<std::string, std::string>> aux;  // besides those every file has
-  std::vector<std::string> functions;                    // libraries' code
-  bool has_keys = true;                                  // the databases are in it
+  bool folds = true;                                     // compress long strings
+  std::vector<std::pair<std::string, std::string>> aux;  // fields in addition to those that every file has
+  std::vector<std::string> functions;                    // the code of the function libraries
+  bool has_keys = true;                                  // include the databases
   RdbUseHint use_hint = RdbUseHint::kNone;
-  int64_t key_delay_us = 0;                        // sleeps so long after each key
-  std::function<void(uint64_t keys)> on_progress;  // every so many keys
+  int64_t key_delay_us = 0;                        // pause after each key
+  std::function<void(uint64_t keys)> on_progress;  // called after every few keys
 };
 
 class RdbFileWriter {
@@ -55,7 +55,7 @@ class RdbFileWriter {
 
   uint64_t keys() const { return keys_; }
   uint64_t bytes() const { return bytes_; }
-  // Hashes with fields that expire, which Redis before 7.4 does not read, and the name of the first.
+  // The number of hashes with expiring fields, which Redis before 7.4 cannot read, and the name of the first.
   uint64_t hashes_with_times() const { return hashes_with_times_; }
   const std::string& first_with_times() const { return first_with_times_; }
 
@@ -66,7 +66,7 @@ class RdbFileWriter {
   Status WriteKey(Keyspace& keyspace, std::string_view name, const Record& record);
   void WriteUse(const Key& key);
   void NoteTimes(std::string_view name);
-  // Hands on what has been written. After an error, drops it.
+  // Passes the buffered bytes to the sink. After an error, drops them.
   void Flush();
 
   Transaction& txn_;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr PieceLimits kPiece{.parts = 1024, .bytes = 1 << 20};
 
-// A value that is whole in its first piece takes the form that its type has for that.
+// A value that is complete in its first piece gets the encoding that its type chooses for it.
 Status StorePiece(Keyspace& keys, const Key& key, const RdbValue& piece, bool is_whole) {
   if (!is_whole) return ValueTypeOf(piece.type).add_piece(keys, key, piece);
   if (piece.IsOfNothing()) return Ok();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Pieces: collections of an RDB file that come element by element or node by node, loaded that way too, so that what is
-// in memory is a piece: some elements, and not many bytes, or one element. One that is whole in its first piece is
-// loaded as a value.
+// Pieces: loads a collection whose RDB form lists its elements or nodes one by one, so that only one piece of it is in
+// memory: some elements of limited size, or one element. A collection that fits into its first piece is loaded as a
+// whole value.
 //
-// The forms that hold a whole collection in one text (listpacks and the like) are small and are not here.
+// RDB forms that hold a whole collection in one string (listpacks and the like) are small and not handled here.
 //
 // Thread: the transaction's.
 #pragma once
@@ -19,16 +19,16 @@
 
 namespace cairn {
 
-// Called before each piece is stored: locks the key and begins a command; and after it.
+// Callbacks around each piece. The first locks the key and begins a command.
 struct PieceSteps {
   std::function<Status()> begin;
   std::function<Status()> end;
 };
 
-// Whether the value that follows is one to be loaded in pieces: the type alone says so.
+// Whether a value of this RDB type is loaded in pieces.
 bool ComesInPieces(uint8_t type);
 
-// Loads the value that follows, which is such, to a key that is not there.
+// Loads the value that follows into a key that does not exist. REQUIRES: ComesInPieces(type).
 Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps);
 
 }  // namespace cairn

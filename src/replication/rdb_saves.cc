@@ -16,7 +16,7 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kInProgress = "ERR Background save already in progress";
-constexpr std::string_view kFailed = "ERR";  // Redis says no more either
+constexpr std::string_view kFailed = "ERR";  // Redis gives no details either
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Result<RdbSaves::Moment> RdbSaves::TakeMoment() {
   return moment;
 }
 
-// What Redis would write under this policy.
+// What Redis would write under the present eviction policy.
 RdbUseHint RdbSaves::UseHint() const {
   static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
   const std::string policy = config_.Get(kPolicy).front().second;
@@ -85,7 +85,7 @@ Status RdbSaves::Write(const Result<Moment>& moment) {
     Log(LogSeverity::kNotice, "DB saved on disk");
     return Ok();
   }
-  state_.last_ok = state_.last_ok && in_background_ && gives_background_up_;  // to be ended is no failure
+  state_.last_ok = state_.last_ok && in_background_ && gives_background_up_;  // an aborted save is no failure
   Log(LogSeverity::kWarning, "Saving the RDB file failed: " + std::string(status.text()));
   return Status::Reply(kFailed);
 }
@@ -115,10 +115,10 @@ Status RdbSaves::SaveAtEnd() {
 // ---- in the background
 
 void RdbSaves::RunInBackground(const std::optional<Moment>& moment) {
-  if (!moment) static_cast<void>(AwaitCommits(store_).ok());  // unlocked keys are committed then
+  if (!moment) static_cast<void>(AwaitCommits(store_).ok());  // commits what is in progress, which unlocks its keys
   const Result<Moment> taken = moment ? Result<Moment>(*moment) : TakeMoment();
   LowerPriority();
-  static_cast<void>(Write(taken).ok());  // the log and INFO say
+  static_cast<void>(Write(taken).ok());  // the outcome is in the log and in INFO
   last_duration_s_ = (WallMs() - started_ms_) / 1000;
   in_background_ = false;
   Release();
@@ -158,7 +158,7 @@ void RdbSaves::Stop() {
   {
     std::unique_lock lock(mutex_);
     stopping_ = true;
-    released_.wait(lock, [this] { return !running_; });  // also one that has no thread yet
+    released_.wait(lock, [this] { return !running_; });  // also for a save whose thread has not started yet
   }
   if (thread_.joinable()) thread_.join();
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbSaves: SAVE, BGSAVE and what SHUTDOWN SAVE saves. The data set as it is at the call becomes an RDB file in the
-// data directory (`dbfilename`), while clients go on writing; one at a time.
+// RdbSaves: SAVE, BGSAVE and the save of SHUTDOWN. Writes the data set of the moment of the call to an RDB file in the
+// data directory (`dbfilename`), while clients go on writing. Only one save runs at a time.
 //
-// The file is a copy to take away, to Redis or to a backup. A start does not read it, since everything is in RocksDB
-// already, but for the first one in a directory (replication/reload.h).
+// The file is a copy for a backup or for Redis. A start does not read it, because RocksDB has the data; the exception
+// is the first start in a directory (replication/reload.h).
 //
-// Thread: any may call; a background save has a thread of its own, "bgsave".
+// Thread: any may call; a background save runs on its own thread, "bgsave".
 #pragma once
 
 #include <atomic>
@@ -34,44 +34,44 @@ class RdbSaves {
   RdbSaves(Store& store, Config& config) : store_(store), config_(config) {}
   ~RdbSaves() { Stop(); }
 
-  // Saves before it returns. The error is the reply, here and below; the log says why.
+  // Saves, and returns when the file is complete. An error is the reply, here and below; the log has the reason.
   Status Save();
   Status StartInBackground();
-  // For a transaction: a background save is to begin soon, of a moment when what is under way now is committed.
+  // For a transaction: requests a background save that starts soon and includes the commits now in progress.
   Status Schedule();
-  // Called every so often: begins what Schedule asked for, unless a save is running.
+  // Called periodically: starts the save that Schedule requested, unless a save is running.
   void StartScheduled();
-  // The save before the server ends: one in the background is ended without a file, any other one is waited for.
+  // The save at shutdown: aborts a background save without a file, and waits for any other save.
   Status SaveAtEnd();
-  // Ends a save in the background without a file. None begins any more.
+  // Aborts a background save without a file. No save starts after this call.
   void Stop();
 
   std::string Path() const;
 
-  // When saves were made, also by other commands (replication/saving.h).
+  // The times of saves, including those of other commands (replication/saving.h).
   SaveState& state() { return state_; }
 
   bool in_background() const { return in_background_; }
-  int64_t started_ms() const { return started_ms_; }            // of the background save under way
-  int64_t last_duration_s() const { return last_duration_s_; }  // of the last one; -1: none
+  int64_t started_ms() const { return started_ms_; }            // of the running background save
+  int64_t last_duration_s() const { return last_duration_s_; }  // of the last background save; -1: none
 
  private:
-  // What a save is of.
+  // The data that a save writes.
   struct Moment {
     uint64_t changes_before = 0;
     std::shared_ptr<const StoreSnapshot> snapshot;
   };
 
-  // Whether the save is the caller's now; until Release it is nobody else's.
+  // Claims the right to save. No other caller gets it until Release.
   bool Claim();
   void Release();
   Result<Moment> TakeMoment();
-  // REQUIRES: the save is claimed, for these four. The second releases it, as the last does on its thread.
+  // REQUIRES for the next five: the save is claimed. WriteAndRelease releases it, RunInBackground on its own thread.
   Status Write(const Result<Moment>& moment);
   Status WriteAndRelease(const Result<Moment>& moment);
   Status WriteFile(Transaction& txn, const StoreSnapshot& snapshot);
   void StartThreadOf(std::optional<Moment> moment);
-  // None: of the moment when what is under way is committed.
+  // No moment: saves the data after the commits that are now in progress.
   void RunInBackground(const std::optional<Moment>& moment);
   RdbUseHint UseHint() const;
 
@@ -82,7 +82,7 @@ class RdbSaves {
   std::condition_variable released_;
   bool running_ = false;
   bool stopping_ = false;
-  std::thread thread_;  // whoever has claimed the save; at the end, Stop
+  std::thread thread_;  // owned by the caller that claimed the save; at the end by Stop
   std::atomic<bool> in_background_{false};
   std::atomic<bool> scheduled_{false};
   std::atomic<bool> gives_background_up_{false};

@@ -21,7 +21,7 @@
 namespace cairn {
 namespace {
 
-// There while the RDB file of a new directory is still to be read (docs/format.md, section 6).
+// This row exists while the RDB file of a new directory is not loaded yet (docs/format.md, section 6).
 constexpr std::string_view kUnreadRow = "rdb/unread";
 
 bool HasAppendOnlyFile(const Config& config) {
@@ -37,7 +37,7 @@ bool HasAppendOnlyFile(const Config& config) {
   return false;
 }
 
-// Others are told that the server is loading, for as long as this lives.
+// Sets the condition "loading" while it exists.
 class LoadingMark {
  public:
   explicit LoadingMark(Conditions& conditions) : conditions_(conditions) { conditions_.Set(kLoadingData, true); }
@@ -63,7 +63,7 @@ RdbTarget TargetOf(const DatasetParts& parts) {
   return target;
 }
 
-// A staging that was begun here: unless it is adopted, it ends with this.
+// A staging begun by this thread; it ends in the destructor unless it was adopted.
 class OwnStaging {
  public:
   explicit OwnStaging(Store& store) : store_(store) {}
@@ -79,7 +79,7 @@ class OwnStaging {
   bool is_adopted_ = false;
 };
 
-// The new data set is visible, whatever becomes of this.
+// The new data set is visible already, so a failure is only logged.
 void SyncAdopted(Store& store) {
   const Status synced = store.log().Sync();
   if (synced.ok()) return;
@@ -89,7 +89,7 @@ void SyncAdopted(Store& store) {
           std::string(synced.text()));
 }
 
-// The copies that clients keep are of a data set that is about to go.
+// Clients that track keys hold copies of a data set that is about to be replaced.
 void AnnounceAllChanged(Transaction& txn) {
   if (txn.replicated_commands().interest() & kInterestInKeys)
     txn.notifications().Add({NotificationKind::kAllChanged, {}, {}});
@@ -101,7 +101,8 @@ Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSour
   TRY(store.staging().Begin(txn));
   OwnStaging staging(store);
   RdbTarget target = TargetOf(parts);
-  // What is not adopted is garbage anyway; what is adopted is flushed first. But a log that is read must have no gaps.
+  // Rows that are not adopted are garbage, and adopted rows are flushed first, so they need no log. But a log that is
+  // used for replication must have no gaps.
   const bool is_read = !options.before_adopting && options.log_is_read;
   target.commit = is_read ? CommitMode::kWait : CommitMode::kNoLog;
   target.keeps_expired = options.keeps_expired;
@@ -112,7 +113,7 @@ Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSour
   TRY(BeginAlone(txn, WallMs()));
   TRY(RestoreLibraries(parts.scripting, txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
-  txn.on_commit().NoteExpiry(0);  // rounds have passed over what became due meanwhile
+  txn.on_commit().NoteExpiry(0);  // rows may have expired while no round looked at them
   txn.databases().AdoptStaged();
   AnnounceAllChanged(txn);
   TRY(txn.FinishCommand());
@@ -137,7 +138,7 @@ Result<Reloaded> ReplaceDataset(const DatasetParts& parts, Transaction& txn, Rdb
 
 namespace {
 
-// The keyspaces of this server's databases. The sender's may be more, of which those have no keys, or fewer.
+// The keyspaces for this server's databases. The sender may have more databases, if these have no keys, or fewer.
 Result<std::vector<KeyspaceId>> KeyspacesFor(Store& store, const RowNumbers& first, const FilesContent& content,
                                              RowNumbers& next) {
   const std::vector<RowFilesContent::Db>& sent = content.rows.databases;
@@ -179,7 +180,7 @@ Result<uint64_t> AdoptStagedFiles(const DatasetParts& parts, Transaction& txn, s
     txn.databases().AddKeys(keyspaces[db], content.rows.databases[db].keys);
     keys += static_cast<uint64_t>(content.rows.databases[db].keys);
   }
-  txn.on_commit().NoteExpiry(0);  // any of the rows may be due
+  txn.on_commit().NoteExpiry(0);  // any row may have expired
   TRY(before_adopting(txn));
   txn.databases().AdoptStaged();
   store.cache().NoteUnknownRows();
@@ -269,7 +270,7 @@ Status LoadRdbFile(const DatasetParts& parts, const RdbFileLoad& load) {
 
 Status SaveAndReload(const DatasetParts& parts, RdbSaves& rdb_saves, bool log_is_read) {
   const LoadingMark mark(parts.conditions);
-  // Whoever was let in before the mark is done once every key could be had.
+  // Waits for the writers that were admitted before the condition was set.
   TRY(AwaitCommits(parts.store));
   TRY(rdb_saves.Save());
   return LoadRdbFile(parts, {.path = rdb_saves.Path(), .log_is_read = log_is_read});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reload: the data set is replaced by what is in an RDB file (DEBUG RELOAD, the first start in a directory that was
-// Redis's), or by what a primary sends.
+// Reload: replaces the data set by an RDB file (DEBUG RELOAD, the first start in a directory that belonged to Redis),
+// or by a primary's first transfer.
 //
-// It is loaded beside the present one (Staging::Begin) and takes its place in one commit, so
-// that neither a crash nor a damaged file leaves half of anything.
+// The new data is loaded beside the present data (Staging::Begin) and replaces it in one commit, so neither a crash nor
+// a damaged file leaves a partial data set.
 //
-// Thread: one that may wait. The transaction is a spare one, with nothing in it.
+// Thread: one that may wait. The transaction is a spare one, without writes.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ class Config;
 class RdbSaves;
 class Scripting;
 
-// What a data set is loaded into, and who hears of it.
+// The parts that a load writes to, or notifies.
 struct DatasetParts {
   Store& store;
   Config& config;
@@ -48,44 +48,43 @@ struct Reloaded {
 
 struct ReloadOptions {
   bool keeps_expired = false;
-  // Whether the replication log is on: the log must then have the loaded data, without a gap.
+  // Whether the log is used for replication: it must then contain the loaded data, without a gap.
   bool log_is_read = false;
-  // Called with the whole file read and before the commit that shows it: adds what is to be in the
-  // same commit.
+  // Called after the whole file was read and before the commit that makes it visible. It may add rows to that commit.
   std::function<Status(const Reloaded& reloaded, Transaction& txn)> before_adopting;
   std::function<void(uint64_t position)> on_progress;
 };
 
-// Opens the store. Where the disk has no room even for that, what lies there of first transfers goes first: it can be
-// sent again.
+// Opens the store. If the disk has no room for that, it first deletes the files of first transfers, which can be sent
+// again.
 Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options);
 
-// DEBUG RELOAD: saves everything to the RDB file and loads it from there; meanwhile others are told that
-// the server is loading.
+// DEBUG RELOAD: saves everything to the RDB file and loads it from there; meanwhile clients get the error that the
+// server is loading.
 Status SaveAndReload(const DatasetParts& parts, RdbSaves& rdb_saves, bool log_is_read);
 
-// The start on a data directory whose database was just made (`is_new`): an RDB file that lies there, Redis's, becomes
-// the data set. A note in the database says that this is still to be done, so a start that fails or is killed on the
-// way is not followed by one without the data. A file beside an append-only one is left alone: it may be the older one.
-// The error is for the operator. REQUIRES: nobody is served yet.
+// Start on a data directory whose database was just created (`is_new`): loads an RDB file of Redis that lies there. A
+// row in the database records that this is not done yet, so a start after a failed or killed one loads it again. An RDB
+// file beside an append-only file is not loaded: it may be the older of the two. The error is for the operator.
+// REQUIRES: no client is served yet.
 Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool is_new);
 
 Result<Reloaded> ReplaceDataset(const DatasetParts& parts, Transaction& txn, RdbSource source,
                                 const ReloadOptions& options);
 
-// The data set is replaced by row files that another server has written (storage/row_files.h); what becomes of the
-// files after an error is open. `before_adopting` adds what is to be in the commit that shows them. The number of
-// keys. kIo, kCorruption: the data set is the one it was.
+// Replaces the data set by row files that another server wrote (storage/row_files.h). After an error, the files may or
+// may not exist. `before_adopting` adds rows to the commit that makes them visible. Returns the number of keys. kIo,
+// kCorruption: the data set is unchanged.
 Result<uint64_t> AdoptRowFiles(const DatasetParts& parts, Transaction& txn, std::span<const RowFile> files,
                                const RowNumbers& first, const FilesContent& content,
                                const std::function<Status(Transaction& txn)>& before_adopting);
 
-// Loads the file as it is, in place of the data set or (`merges`) on top of it. A library of functions that is there
-// already is an error unless it may be replaced.
+// Loads the file in place of the data set or (`merges`) on top of it. An existing library of functions is an error
+// unless `functions` allows to replace it.
 struct RdbFileLoad {
   std::string path;
   bool merges = false;
-  RestorePolicy functions = RestorePolicy::kReplace;  // of a load that merges
+  RestorePolicy functions = RestorePolicy::kReplace;  // when `merges`
   bool log_is_read = false;                           // as in ReloadOptions
 };
 Status LoadRdbFile(const DatasetParts& parts, const RdbFileLoad& load);

@@ -25,24 +25,24 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kMostUnsent = 4 << 20;  // bytes that wait in a connection
-constexpr uint64_t kLeastUnsent = 4096;    // that it may hold, whatever the limits are
+constexpr uint64_t kMostUnsent = 4 << 20;  // most bytes that wait in a connection
+constexpr uint64_t kLeastUnsent = 4096;    // allowed in any case, even if a limit is lower
 constexpr size_t kPieceBytes = 256 * 1024;
 constexpr int64_t kNewlineMs = 1000;
-// Events end the waits. These limits are for timeouts and changed settings, which notify nobody.
+// Events end the waits. These limits are for timeouts and changed settings, which raise no event.
 constexpr int64_t kLongestWaitUs = 1000000;
 constexpr int64_t kLongestRoomWaitUs = 100000;
 // The shortest time between two pieces of the stream. A piece wakes three threads and costs two system calls, so under
 // load it should hold several commits.
 constexpr int64_t kPieceUs = 1000;
 
-// Of "host:port"; an IPv6 address stands in brackets there.
+// The host of "host:port"; an IPv6 address has brackets there.
 std::string HostOf(const std::string& peer) {
   const std::string host = peer.substr(0, peer.rfind(':'));
   return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
 }
 
-// Null: it has said nothing of itself as a replica.
+// Null if the client has sent no command of a replica.
 Replica* KnownReplica(const ClientSession& session) { return static_cast<Replica*>(session.replica.get()); }
 
 Status Gone() { return Status::Io("the replica is gone"); }
@@ -98,7 +98,7 @@ void Replicas::End(Replica& replica) {
   store_.log().tail().news().Notify();
 }
 
-// Threads that have ended are joined here; one cannot join itself.
+// Joins threads that have ended; a thread cannot join itself.
 void Replicas::Reap() {
   std::vector<std::shared_ptr<Replica>> ended;
   {
@@ -174,7 +174,7 @@ int Replicas::CountGood() const {
   int count = 0;
   for (const std::shared_ptr<Replica>& replica : All()) {
     const bool online = replica->state == Replica::State::kOnline;
-    // As Redis does, by whole seconds.
+    // Counts whole seconds, as Redis does.
     count += online && (WallMs() - replica->acked_ms) / 1000 * 1000 <= most_ms ? 1 : 0;
   }
   return count;
@@ -216,8 +216,8 @@ void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool 
   changed_.Notify();
 }
 
-// What a replica has not been sent lies in the log and not in memory, as in Redis; the limits hold all the same. One
-// that is still on its way to the stream's end, after a transfer or an absence, may take its time.
+// Unsent bytes of the stream are in the log and not in memory, unlike in Redis, but the limits hold all the same. A
+// replica that has not reached the stream's end since its transfer or its absence is not limited.
 Status Replicas::CheckBehind(Replica& replica) {
   if (!replica.caught_up) return Ok();
   const OutputLimit& limit = config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)];
@@ -231,8 +231,8 @@ Status Replicas::CheckBehind(Replica& replica) {
   return Status::Io("it is further behind than client-output-buffer-limit allows");
 }
 
-// So little that the limits of output do not cut a replica off for what it was pushed, which is this server's to
-// choose. What is on its way from the one buffer to the other is not counted for a moment, so it is a quarter.
+// A quarter of the output limits, so that the limits do not disconnect a replica because of bytes that this server
+// decided to push. Bytes on the way from one buffer to the other are not counted for a moment.
 uint64_t Replicas::MostUnsent() const {
   const int64_t hard = config_.settings().hard_output_limit(ClientClass::kReplica);
   const int64_t soft = config_.settings().output_limits[static_cast<int>(ClientClass::kReplica)].soft_bytes;
@@ -269,7 +269,7 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
 Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) {
   if (id.empty() || !log_.logs() || next == 0) return false;
   const History history = log_.history();
-  // What the replica has seen may be in the log and not be read here yet.
+  // The log may have bytes that the replica has seen and that this server has not read yet.
   const uint64_t end = TRY(log_.ReadOffset());
   const Anchor here = log_.position();
   if (!history.Covers(id, next) || next < log_.FirstByte() || next > end + 1) return false;
@@ -315,7 +315,7 @@ bool Replicas::TakesMarkedFile(const Replica& replica, bool is_old) const {
   return replica.takes_marked_file && config_.settings().repl_diskless_sync && !is_old;
 }
 
-// Those who wait for one another begin together: when the first has waited long enough, or when they are enough.
+// Starts the waiting transfers together, when the first has waited long enough or when there are enough of them.
 void Replicas::ReleaseTogether() {
   const int64_t most_us = config_.settings().repl_diskless_sync_delay_s * 1000000;
   const int64_t enough = config_.settings().repl_diskless_sync_max_replicas;
@@ -345,14 +345,14 @@ Status Replicas::AwaitOthers(Replica& replica) {
                           [&replica] { return replica.ended || replica.waits_since_us == 0; });
     if (MonotonicUs() - told_us < kNewlineMs * 1000) continue;
     told_us = MonotonicUs();
-    TRY(Push(replica, "\n"));  // so that the replica knows that somebody is there
+    TRY(Push(replica, "\n"));  // so that the replica does not time out
   }
   return Ok();
 }
 
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
-  // An empty piece of stream in the log: the command after it is preceded by a SELECT, which a replica that begins here
-  // needs.
+  // Appends an empty piece of stream to the log. The next command is then preceded by a SELECT, which a replica that
+  // begins here needs.
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->replicated_commands().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
@@ -376,11 +376,11 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
     replica.acked_ms = WallMs();
     return Ok();
   }
-  // Redis reads the mark to the end of what is there, so nothing may follow it before the first acknowledgement.
+  // Redis searches for the mark at the end of the received bytes, so nothing may follow it before the first ACK.
   return AwaitAck(replica);
 }
 
-// Until it has been given all that it is to have.
+// Waits until the connection has sent everything.
 Status Replicas::AwaitSent(Replica& replica) {
   for (const int64_t since_us = MonotonicUs();;) {
     const std::shared_ptr<ClientSession> session = replica.session.lock();
@@ -406,7 +406,7 @@ Status Replicas::AwaitAck(Replica& replica) {
   return Ok();
 }
 
-// A replica that takes the files in says nothing meanwhile; until then it is not one that may be too slow.
+// A replica that imports the files sends no ACK meanwhile, so it becomes online, and subject to timeouts, after that.
 Status Replicas::SendFiles(Replica& replica, Anchor& start) {
   const std::shared_ptr<SstSnapshot> set = TRY(sst_snapshots_.Take(*replica.files));
   start = set->start;
@@ -451,7 +451,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
     replica.is_written = false;
     return Push(replica, mark);
   }
-  // Its size has to be said first, so it is written to the disk.
+  // The size must precede the bytes, so the file is written to the disk first.
   std::error_code error;
   std::filesystem::create_directories(sst_snapshots_.folder(), error);
   if (error) return Status::Io(sst_snapshots_.folder() + ": " + error.message());
@@ -463,7 +463,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
     TRY(file.Write(bytes));
     if (WallMs() - told_ms < kNewlineMs) return Ok();
     told_ms = WallMs();
-    return Push(replica, "\n");  // so that the replica knows that somebody is there
+    return Push(replica, "\n");  // so that the replica does not time out
   });
   TRY(writer.Write());
   TRY(file.Finish());
@@ -493,7 +493,7 @@ Result<LogReader::Outcome> Replicas::ReadPiece(LogStream& stream, std::string& b
   }
 }
 
-// The pause is not a wait for a commit: commits would wake the thread all through it.
+// The pause does not wait for commits, because each of them would wake the thread.
 void Replicas::AwaitCommit(const Replica& replica, uint64_t next, int64_t read_us, uint64_t acks_asked) {
   LogTail& tail = store_.log().tail();
   tail.news().Await(kLongestWaitUs, [&] { return replica.ended || tail.newest() > next; });
@@ -512,7 +512,7 @@ Status Replicas::SendStream(Replica& replica, const Anchor& from, uint64_t next)
     const int64_t read_us = MonotonicUs();
     const uint64_t begin = stream.offset();
     const LogReader::Outcome outcome = TRY(ReadPiece(stream, bytes));
-    // What lies before the byte it asked for it has.
+    // The replica already has the bytes before the one it asked for.
     const uint64_t had = replica.sent > begin ? std::min<uint64_t>(replica.sent - begin, bytes.size()) : 0;
     if (bytes.size() > had) {
       TRY(Push(replica, std::string_view(bytes).substr(had)));

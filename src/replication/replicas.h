@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Replicas: those who follow this server, and what they are sent.
+// Replicas: the replicas of this server, and the threads that send to them.
 //
-// A replica is a client like others, with a connection in net/; PSYNC makes it one. From then on a
-// thread of its own, "replica-<id>", produces what it is to get, and pushes it to the connection as
-// fast as that takes it: the first transfer as an RDB file of a snapshot, and then, or at once, the
-// stream out of the log (replication/log_stream.h). What changes during a transfer waits in the log,
-// not in memory.
+// A replica is an ordinary client with a connection in net/ until it sends PSYNC. From then on its own thread,
+// "replica-<id>", produces its data and pushes it to the connection as fast as the connection takes it: first an RDB
+// file of a snapshot, unless the replica can resume, and then the stream from the log (replication/log_stream.h).
+// Changes during a transfer wait in the log, not in memory.
 //
 // Thread: any; guarded by mutex_.
 #pragma once
@@ -37,7 +36,7 @@ class Config;
 class Store;
 class StreamLog;
 
-// What a client has said about itself by REPLCONF, and what it is told.
+// What a client has announced by REPLCONF, and the state of its transfer.
 struct Replica : ReplicaClient {
   enum class State : unsigned char { kWaiting, kSending, kOnline };
 
@@ -46,27 +45,27 @@ struct Replica : ReplicaClient {
   std::string ip;
   std::atomic<int> port{0};
   std::atomic<bool> takes_marked_file{false};  // capa eof
-  std::optional<FilesOffer> files;             // capa cairn-files; not changed once it is fed
-  std::atomic<bool> wants_keys{true};          // not so: rdb-filter-only, likewise the next
+  std::optional<FilesOffer> files;             // capa cairn-files; constant once its thread runs
+  std::atomic<bool> wants_keys{true};          // false: rdb-filter-only; likewise the next
   std::atomic<bool> wants_functions{true};
-  std::atomic<bool> wants_stream{true};  // not so: rdb-only
+  std::atomic<bool> wants_stream{true};  // false: rdb-only
   std::atomic<State> state{State::kWaiting};
-  std::atomic<int64_t> waits_since_us{0};  // for others, so that they begin together; 0: it does not
-  std::atomic<bool> is_written{false};     // its first transfer is being written, to it or to a file
+  std::atomic<int64_t> waits_since_us{0};  // when it began to wait for other transfers; 0: it does not wait
+  std::atomic<bool> is_written{false};     // its first transfer is being written, to the connection or to a file
   std::atomic<uint64_t> acked{0};
   std::atomic<uint64_t> synced{0};
   std::atomic<uint64_t> sent{0};
-  std::atomic<uint64_t> log_from{1};  // the sequence from which on it may still read the log
+  std::atomic<uint64_t> log_from{1};  // the first sequence that it may still read from the log
   std::atomic<int64_t> acked_ms{0};
-  std::atomic<bool> acknowledges{true};  // not one that came by SYNC
-  std::atomic<bool> ended{false};        // the connection is gone, or is to go
-  std::atomic<bool> done{false};         // the thread has ended
-  // ---- the thread's own
-  bool caught_up = false;       // it has been at the stream's end once
-  int64_t behind_since_us = 0;  // further than the soft limit; 0: it is not
+  std::atomic<bool> acknowledges{true};  // false for a replica that sent SYNC
+  std::atomic<bool> ended{false};        // the connection is closed, or must close
+  std::atomic<bool> done{false};         // its thread has ended
+  // ---- used by its thread only
+  bool caught_up = false;       // it has reached the stream's end once
+  int64_t behind_since_us = 0;  // when it exceeded the soft limit; 0: it does not
   std::thread thread;
 
-  // Whether it wants less than a replica does.
+  // Whether it wants only a part of the data.
   bool is_partial() const { return !wants_keys || !wants_functions || !wants_stream; }
 };
 
@@ -79,54 +78,54 @@ class Replicas {
   void Start() { sst_snapshots_.Start(); }
   void Stop();
 
-  // What a client that speaks of itself is; made on the first REPLCONF, PSYNC or SYNC.
+  // The Replica of a client; created at its first REPLCONF, PSYNC or SYNC.
   std::shared_ptr<Replica> Of(ClientSession& session);
 
-  // PSYNC and SYNC: the replica is fed from here on. `id` is empty for everything.
+  // PSYNC and SYNC: starts the replica's thread. An empty `id` asks for a full transfer.
   void Attach(ClientSession& session, std::string id, uint64_t next, bool is_old);
   void NoteAck(ClientSession& session, uint64_t acked, uint64_t synced);
-  // A replica that has said anything is there: one that loads sends newlines.
+  // Notes that the replica is alive: one that loads sends newlines.
   void NoteAlive(ClientSession& session);
-  // The client is gone.
+  // The client has disconnected.
   void Forget(ClientSession& session);
   // Waits until every online replica has acknowledged the byte `offset`, at most until `until_ms`.
   void AwaitAcked(uint64_t offset, int64_t until_ms);
-  // All links are cut, and replicas come again; no first transfer goes on where it was.
+  // Disconnects all replicas. They reconnect, but no interrupted first transfer can resume.
   void DisconnectAll();
 
   std::vector<std::shared_ptr<Replica>> All() const;
   size_t count() const { return count_; }
-  // Those that have acknowledged, or synced to their disks, the byte `offset`.
+  // The number of replicas that have acknowledged, or synced to their disks, the byte `offset`.
   int CountAcked(uint64_t offset, bool synced) const;
-  // Those online that were heard of within min-replicas-max-lag.
+  // The number of online replicas that sent anything within min-replicas-max-lag.
   int CountGood() const;
-  // Whether a first transfer is being written, which Redis calls a background save. Thread: any.
+  // Whether a first transfer is being written; Redis reports it as a background save. Thread: any.
   bool IsWriting() const;
-  // The sequence from which on one of them reads the log (storage/old_logs.h).
+  // The first sequence that any replica still reads from the log (storage/old_logs.h).
   uint64_t FirstNeeded() const;
-  // Ends those that are silent for too long; called every second.
+  // Disconnects replicas that exceed the timeout; called every second.
   void CheckTimes();
 
   const SstSnapshots& sst_snapshots() const { return sst_snapshots_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
   uint64_t refused_partial_syncs() const { return refused_partial_syncs_; }
-  int64_t last_left_ms() const { return last_left_ms_; }  // when there was one; 0: never
+  int64_t last_left_ms() const { return last_left_ms_; }  // when the last replica disconnected; 0: never
 
  private:
   void Run(Replica& replica, const std::string& id, uint64_t next, bool is_old);
   Status RunSender(Replica& replica, const std::string& id, uint64_t next, bool is_old);
-  // Where the stream is to be read from for the byte `next`; false: it cannot be.
+  // Finds where to read the stream for the byte `next`; false if the log does not have it.
   Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start);
-  // Makes its thread end.
+  // Makes the replica's thread end.
   void End(Replica& replica);
   // Waits for a commit at the sequence `next` or later, and at least until kPieceUs after the last read of the log,
   // which began at `read_us`. A GETACK ends that pause: `acks_asked` is StreamLog::acks_asked() from before the read.
   void AwaitCommit(const Replica& replica, uint64_t next, int64_t read_us, uint64_t acks_asked);
-  // Holds a first transfer back for repl-diskless-sync-delay.
+  // Delays a first transfer by repl-diskless-sync-delay.
   Status AwaitOthers(Replica& replica);
   void ReleaseTogether();
-  // Whether it is sent an RDB file straight, without one on the disk.
+  // Whether the RDB file is sent directly, without a file on the disk.
   bool TakesMarkedFile(const Replica& replica, bool is_old) const;
   Status SendEverything(Replica& replica, bool is_old, Anchor& start);
   Status SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, const Anchor& start, bool is_marked);
@@ -134,13 +133,13 @@ class Replicas {
   Status AwaitAck(Replica& replica);
   Status AwaitSent(Replica& replica);
   Status SendStream(Replica& replica, const Anchor& from, uint64_t next);
-  // Appends some of the stream, or finds a hole in the log (StreamLog::PassHole).
+  // Appends a piece of the stream, or finds a hole in the log (StreamLog::PassHole).
   Result<LogReader::Outcome> ReadPiece(LogStream& stream, std::string& bytes);
-  // An error when it is further behind than client-output-buffer-limit allows.
+  // Returns an error if the replica is further behind than client-output-buffer-limit allows.
   Status CheckBehind(Replica& replica);
-  // How much may wait in a connection.
+  // The most bytes that may wait in a connection.
   uint64_t MostUnsent() const;
-  // What is larger than a connection should hold goes a piece at a time, as fast as the replica takes it.
+  // Sends the bytes in pieces that a connection may hold, as fast as the replica takes them.
   Status Push(Replica& replica, std::string_view bytes);
   void Reap();
 

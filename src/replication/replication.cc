@@ -20,7 +20,7 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kFailingOver = "ERR REPLICAOF not allowed while failing over.";
-constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at the most; its end unpauses
+constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at most; the pause ends with the failover
 
 }  // namespace
 
@@ -96,7 +96,7 @@ Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
     ForgetPrimary();
     return status;
   }
-  // Who was under way has parked by now; who parks from here on sees that the server keeps what is past its time.
+  // Clients that are blocked now are unblocked. Clients that block later see that the server keeps expired keys.
   for (const auto& session : clients_.All()) {
     if (session->blocking.is_blocked) session->Unblock(UnblockRequest::kDemoted);
   }
@@ -130,8 +130,8 @@ Status Replication::BecomePrimary() {
   if (!primary) return Ok();
   primary_link_.Disconnect();
   primary_link_.DropReceived();
-  // They learn the stream's new name when they come back, which they may when this is a primary: until then nothing is
-  // to reach them that they would take for the old stream's.
+  // Replicas learn the stream's new id when they reconnect, which they may do once this server is a primary. Until then
+  // they must not receive bytes that they would take for the old stream.
   replicas_.DisconnectAll();
   if (Status status = log_.TurnPrimary(); !status.ok()) {
     primary_link_.Connect(*primary, false);
@@ -225,8 +225,8 @@ void Replication::TickFailover(int64_t now_ms) {
   if (!status.ok()) EndFailover(status.text());
 }
 
-// Nobody begins to write any more, but who has begun goes on. Only when this server is a primary no longer is it known
-// how much the successor has to have.
+// No client starts to write any more, but writes in progress go on. The offset that the successor needs is known only
+// when this server is no longer a primary.
 Status Replication::TickAwaitsSync(bool is_late) {
   successor_ = FindSuccessor(!(is_late && failover_.force));
   if (successor_ == nullptr) {
@@ -310,8 +310,8 @@ void Replication::Tick(int64_t now_ms) {
   if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(pinged.text()));
 }
 
-// With replicas it looks at the whole data directory, and so not too often. A disk that is nearly full is an exception:
-// there the old logs go that only replicas which are away could ask for.
+// With replicas this scans the whole data directory, so it runs seldom. A nearly full disk is an exception: there it
+// deletes old logs that only disconnected replicas could ask for.
 void Replication::DropLogs(int64_t now_ms) {
   constexpr int64_t kPauseMs = 10000;
   const bool is_short = store_.engine().disk_reserve().IsNearlyLow();
@@ -343,11 +343,11 @@ void Replication::WakeWaiting() {
   }
 }
 
-// Who waits is registered before the replicas are counted: what is acknowledged from then on wakes the client.
+// The client is registered before the replicas are counted, so an acknowledgement after the count wakes it.
 Result<std::optional<int>> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
   std::unique_lock lock(mutex_);
   auto found = waiting_.find(session.id());
-  // A wait that the client gave up is another one.
+  // After the client has ended its wait, the next one is new.
   const bool is_new = found == waiting_.end() || session.blocking.command == nullptr;
   if (is_new) {
     lock.unlock();

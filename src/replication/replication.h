@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Replication: the role of this server, and the parts that play it: the log of the stream
-// (replication/stream_log.h), the link to a primary (replication/primary_link.h), the replicas that are fed
-// (replication/replicas.h), and the clients that WAIT for them.
+// Replication: the role of this server, and its parts: the log of the stream (replication/stream_log.h), the link to a
+// primary (replication/primary_link.h), the replicas (replication/replicas.h), and the clients blocked in WAIT.
 //
-// Thread: any. Changes of the role come one after the other (role_mutex_).
+// Thread: any. Role changes are serialized (role_mutex_).
 #pragma once
 
 #include <atomic>
@@ -41,9 +40,9 @@ class Replication {
 
   explicit Replication(const Parts& parts);
 
-  // Takes up the history and the role of the configuration. REQUIRES: the store is open.
+  // Restores the history and the configured role. REQUIRES: the store is open.
   Status Start();
-  // The link and the feeds end first, the log when nothing is written any more.
+  // Stops the links first. Stop then stops the log, when no thread writes any more.
   void StopLinks();
   void Stop();
 
@@ -53,29 +52,29 @@ class Replication {
 
   // None: this server is a primary.
   std::optional<PrimaryAddress> primary() const;
-  // Who changes the role waits for all who use keys: a transaction that does so itself is refused.
+  // Refuses a role change within a transaction: the change waits for all users of keys, so it would wait for itself.
   static Status CheckMayChange(Transaction& txn);
   Status SetPrimary(const PrimaryAddress& primary);
   Status Promote();
 
-  // FAILOVER: writes are held back until a replica has everything, and then it becomes the primary, and this server
+  // FAILOVER: holds writes back until a replica has everything; then the replica becomes the primary and this server
   // its replica.
   struct FailoverWish {
-    std::optional<PrimaryAddress> target;  // none: whichever comes first
-    bool force = false;                    // also when the time is over and it lacks something
+    std::optional<PrimaryAddress> target;  // none: the first replica that has everything
+    bool force = false;                    // hand over at the timeout even if the target lacks something
     int64_t timeout_ms = 0;                // 0: none
   };
   Status BeginFailover(const FailoverWish& wish);
   Status AbortFailover();
   std::string_view failover_state() const;
-  // A new id for the stream, which nobody else knows.
+  // Starts the stream under a new id, so that no replica can resume.
   Status Fork();
 
-  // The primary's link is up, or is not.
+  // The link to the primary went up or down.
   void OnPrimaryLink(bool up);
-  // Those who follow this server must ask anew.
+  // Makes the replicas of this server resynchronize.
   void OnStreamChanged() { replicas_.DisconnectAll(); }
-  // Settings that conditions depend on have changed.
+  // Called when settings change that conditions depend on.
   void UpdateConditions();
   // Called ten times a second.
   void Tick(int64_t now_ms);
@@ -88,29 +87,29 @@ class Replication {
     int replicas = 0;
     bool synced = false;  // on their disks
   };
-  // How many replicas have everything that was committed before the client began to wait; none when it has to
-  // go on waiting, of which it is woken.
+  // The number of replicas that have everything committed before the client began to wait; none if the client must go
+  // on waiting; it is woken when that may change.
   Result<std::optional<int>> CountWaited(Session& session, const Wanted& wanted, bool gives_up);
 
  private:
-  // The role is a replica's from here on, and nobody writes; those who follow are still sent what there is.
-  // REQUIRES: role_mutex_.
+  // Makes this server a replica and stops writes; replicas are still sent the rest of the stream. REQUIRES:
+  // role_mutex_.
   Status StepDown(const PrimaryAddress& primary, bool wants_acks);
   void ForgetPrimary();
-  // After StepDown: the link, and those who follow ask anew.
+  // After StepDown: starts the link, and makes replicas resynchronize.
   void BeginFollowing(const PrimaryAddress& primary, bool failover);
   Status BecomePrimary();
   void WakeWaiting();
-  // What nobody needs of the log any more goes.
+  // Deletes log files that no replica needs.
   void DropLogs(int64_t now_ms);
   enum class Failover : unsigned char { kNone, kAwaitsSync, kAwaitsLast, kHandsOver };
   void TickFailover(int64_t now_ms);
-  // With failover_mutex_ held:
+  // REQUIRES: failover_mutex_.
   Status TickAwaitsSync(bool is_late);
   Status TickAwaitsLast(bool is_late);
   Status TickHandsOver();
   void EndFailover(std::string_view why);
-  // The same, and this server is the primary as before.
+  // Ends the failover, and this server stays the primary.
   Status GiveFailoverUp(std::string_view why);
   std::shared_ptr<Replica> FindSuccessor(bool must_have_all);
 
@@ -128,17 +127,17 @@ class Replication {
   std::mutex conditions_mutex_;  // one look at what they depend on at a time; before mutex_
   mutable std::mutex mutex_;     // primary_, waiting_
   std::optional<PrimaryAddress> primary_;
-  std::map<uint64_t, uint64_t> waiting_;  // by session: for which offset
+  std::map<uint64_t, uint64_t> waiting_;  // session id -> offset it waits for
   FailoverWish failover_;                 // guarded by failover_mutex_, like the next two
   int64_t failover_deadline_ms_ = 0;
-  std::shared_ptr<Replica> successor_;  // that has to have the last of the stream
+  std::shared_ptr<Replica> successor_;  // the replica that must receive the rest of the stream
   std::atomic<Failover> failover_state_{Failover::kNone};
   std::atomic<bool> any_waiting_{false};
   std::atomic<bool> link_is_up_{false};
   int64_t pinged_ms_ = 0;
   int64_t checked_ms_ = 0;
   int64_t logs_dropped_ms_ = 0;
-  std::atomic<int64_t> alone_since_ms_{0};  // since when it has been a primary, if no replica has left since
+  std::atomic<int64_t> alone_since_ms_{0};  // since when this primary has been without replicas
 };
 
 }  // namespace cairn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// REPLICAOF, ROLE, WAIT, WAITAOF, and what servers say to one another: REPLCONF, PSYNC, SYNC.
+// REPLICAOF, ROLE, WAIT, WAITAOF, and the commands between servers: REPLCONF, PSYNC, SYNC.
 #include <string>
 
 #include "base/log.h"
@@ -123,9 +123,9 @@ Status Failover(const ReplicationParts& parts, CommandContext& ctx, Args& args, 
   return Ok();
 }
 
-// ---- what replicas say
+// ---- commands sent by replicas
 
-// The only parts of the data set that the client wants, between spaces; none are none.
+// Sets which parts of the data set the client wants; they are separated by spaces, and an empty string wants none.
 Status SetFilter(Replica& replica, std::string_view parts) {
   const auto words = SplitWords(parts);
   if (!words) return Status::Reply("ERR Missing rdb-filter-only values");
@@ -156,7 +156,7 @@ Status ReplConf(const ReplicationParts& parts, CommandContext& ctx, Args& args, 
         return Status::Reply("ERR REPLCONF ip-address provided by replica instance is too long: " +
                              std::to_string(value.size()) + " bytes");
       }
-      // Once it is fed, others read its name (Replicas::All).
+      // Once the replica's thread runs, other threads read `ip` (Replicas::All).
       if (!client.is_replica) replicas.Of(client)->ip = value;
     } else if (EqualsIgnoreCase(option, "capa")) {
       if (EqualsIgnoreCase(value, "eof")) replicas.Of(client)->takes_marked_file = true;
@@ -166,7 +166,7 @@ Status ReplConf(const ReplicationParts& parts, CommandContext& ctx, Args& args, 
       std::optional<uint64_t> synced;
       if (args.left() >= 2 && args.Keyword("fack")) synced = ParseUint64(args.Bytes());
       if (ctx.session().is_replica && offset) parts.replication.NoteAck(client, *offset, synced.value_or(0));
-      return Ok();  // which is not answered
+      return Ok();  // an ACK gets no reply
     } else if (EqualsIgnoreCase(option, "getack")) {
       return Ok();
     } else if (EqualsIgnoreCase(option, "rdb-only")) {
@@ -192,7 +192,7 @@ Status CheckCanSync(const ReplicationParts& parts, CommandContext&) {
   return Ok();
 }
 
-// PSYNC replicationid offset [FAILOVER]: what is answered is the feed's to say.
+// PSYNC replicationid offset [FAILOVER]: the replica's thread sends the reply.
 Status Psync(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply&) {
   Replication& replication = parts.replication;
   const std::string_view id = args.Bytes();
@@ -222,7 +222,7 @@ Status Sync(const ReplicationParts& parts, CommandContext& ctx, Args&, Reply&) {
   return Ok();
 }
 
-// ---- waiting
+// ---- WAIT
 
 Result<int64_t> ReadTimeout(std::string_view text) {
   const auto timeout_ms = ParseInt64(text);
@@ -231,7 +231,7 @@ Result<int64_t> ReadTimeout(std::string_view text) {
   return *timeout_ms;
 }
 
-// Whether the client must not be kept waiting, or has waited long enough.
+// Whether the client may not block, or its time is over.
 bool GivesUp(const Session& session) {
   const BlockedCommand* const blocked = session.blocking.command.get();
   return session.multi.active || session.script.runs || (blocked != nullptr && blocked->timed_out);
@@ -267,7 +267,7 @@ Status WaitAof(const ReplicationParts& parts, CommandContext& ctx, Args& args, R
   const Replication::Wanted what{.replicas = static_cast<int>(std::min<int64_t>(*wanted, INT32_MAX)), .synced = true};
   const auto count = TRY(replication.CountWaited(ctx.session(), what, GivesUp(ctx.session())));
   if (!count) return Status::MustBlock();
-  // Under `always` what is not on the disk is another's, and on its way there.
+  // Under `always` every own write is on the disk by now; other clients' commits are synced before they are visible.
   const bool always = parts.settings.fsync_policy() == AppendFsync::kAlways;
   reply.Array(2);
   reply.Integer(*local > 0 || (always ? log.Sync().ok() : log.is_synced()));

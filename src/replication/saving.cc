@@ -10,7 +10,7 @@
 namespace cairn {
 namespace {
 
-constexpr int64_t kLongestSaveMs = int64_t{24} * 60 * 60 * 1000;  // writes are let in again at its end anyway
+constexpr int64_t kLongestSaveMs = int64_t{24} * 60 * 60 * 1000;  // writes resume at its end anyway
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Saving: making everything written so far durable, for BGREWRITEAOF, and what comes before a save that must have
-// everything: SHUTDOWN's.
+// Saving: makes everything written so far durable, for BGREWRITEAOF, and prepares a save that must be complete, that of
+// SHUTDOWN.
 //
 // Thread: one that may wait.
 #pragma once
@@ -15,14 +15,14 @@ class ClientPause;
 class RdbSaves;
 class Store;
 
-// Syncs the log and writes the memtables out; notes the time and the outcome for INFO.
+// Syncs the log and flushes the memtables; records time and outcome for INFO.
 Status SaveEverything(Store& store, SaveState& saves);
 
-// Waits until every command that holds a key now is committed.
+// Waits until every command that now holds a key has committed.
 Status AwaitCommits(Store& store);
 
-// What SHUTDOWN SAVE does before the server ends: writes are held back from here on, and an RDB file is written. When
-// that fails, the error is the reply, and writes are let in again; or, with FORCE, `options` no longer ask for it.
+// SHUTDOWN SAVE before the server ends: holds writes back and writes an RDB file. If the save fails, returns the error
+// for the reply and resumes writes; with FORCE it instead clears the save from `options`.
 Status SaveBeforeShutdown(Store& store, ClientPause& pause, RdbSaves& rdb_saves, ShutdownOptions& options);
 
 }  // namespace cairn

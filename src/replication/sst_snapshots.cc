@@ -28,24 +28,24 @@ namespace {
 
 constexpr size_t kMostPieceBytes = 64 * 1024;
 constexpr size_t kLeastPieceBytes = 1024;
-constexpr int64_t kPiecesPerSecond = 10;  // at least, where a rate is set
+constexpr int64_t kPiecesPerSecond = 10;  // at least, if a rate is set
 constexpr int64_t kLongestSleepUs = 100000;
-constexpr int64_t kMostCaughtUpUs = 2000;  // of being late, at a rate: some pieces, not a burst
+constexpr int64_t kMostCaughtUpUs = 2000;  // a late sender catches up by some pieces, not by a burst
 constexpr auto kNewsPause = std::chrono::milliseconds(100);
 constexpr int64_t kNewlineMs = 1000;
 constexpr int64_t kFailurePauseMs = 600000;
-// Numbers are rounded up, so that one set does for replicas that have used different ones, and with so much to spare
-// that what a replica itself uses meanwhile does no harm.
+// Numbers are rounded up, so that one snapshot suits replicas that have used different numbers, and with a margin for
+// the numbers that a replica uses meanwhile.
 constexpr KeyspaceId kKeyspaceStep = 256;
 constexpr CollectionId kCollectionStep = CollectionId{1} << 24;
-constexpr KeyspaceId kMostKeyspacesTaken = 1 << 21;  // by one set: a keyspace for each database, and what is skipped
+constexpr KeyspaceId kMostKeyspacesTaken = 1 << 21;  // by one snapshot: one per database, plus the skipped ones
 
 template <typename Number>
 Number RoundUp(Number number, Number step) {
   return (number + step / 2 + step - 1) / step * step;
 }
 
-// Ends early when `check` says so.
+// Ends early when `check` returns true.
 template <typename Check>
 void SleepUntil(int64_t until_us, const Check& check) {
   for (int64_t left_us; (left_us = until_us - MonotonicUs()) > 0 && check().ok();) {
@@ -102,7 +102,7 @@ void SstSnapshots::CheckTimes() {
   Reap();
 }
 
-// A set's thread looks only between files whether it is to end, so it is not waited for.
+// A snapshot's thread checks only between files whether it must end, so callers do not wait for it.
 void SstSnapshots::Reap() {
   std::vector<std::shared_ptr<SstSnapshot>> ended;
   {
@@ -119,7 +119,7 @@ void SstSnapshots::Reap() {
   }
 }
 
-// ---- which set
+// ---- choosing a snapshot
 
 bool SstSnapshots::Suits(const FilesOffer& offer) const {
   if (!config_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
@@ -138,7 +138,7 @@ std::shared_ptr<SstSnapshot> SstSnapshots::FindUsable(const FilesOffer& offer, c
         offer.free.keyspace <= set->first.keyspace && offer.free.collection <= set->first.collection;
     const bool goes_on = set->id == offer.has.transfer;
     if (set->is_retired || set->stream != stream || !has_free_numbers) continue;
-    // The log is held for it all the time: whoever comes again and again does not keep it for ever.
+    // A snapshot holds the log, so a replica that reconnects again and again may not keep it for ever.
     const bool is_old = set->written_ms != 0 && WallMs() - set->written_ms > most_ms;
     if (!goes_on && set->users == 0 && is_old) {
       set->is_retired = set->ending = true;
@@ -160,8 +160,8 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Take(const FilesOffer& offer)
   return set;
 }
 
-// The moment and the stream's name go together: neither the data nor the stream becomes another one meanwhile, which
-// RetireAll tells.
+// The snapshot's moment must match the stream's id: neither the data nor the stream may be replaced in between, which
+// retirements_ shows.
 Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer) {
   uint64_t retirements;
   {
@@ -175,7 +175,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer
     return Status::Io("the replica has used up the numbers for keyspaces or collections");
   }
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
-  // A piece of nothing in the log: after it the stream selects its database anew, as whoever begins here expects.
+  // An empty piece of stream: after it the stream selects its database again, as a replica that begins here expects.
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->replicated_commands().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
@@ -228,7 +228,7 @@ Status SstSnapshots::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
     until_us = std::max(clock.next_free_us, MonotonicUs() - kMostCaughtUpUs);
     clock.next_free_us = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
   }
-  // Another rate holds at once, and for all who wait.
+  // A new rate applies at once, to all waiting senders.
   const auto is_same = [&] { return config_.settings().repl_sync_rate == rate; };
   SleepUntil(until_us, [&] { return is_same() ? is_wanted() : Status::Io("another rate"); });
   if (!is_same()) {
@@ -270,7 +270,7 @@ Result<RowFilesContent> SstSnapshots::WriteFiles(SstSnapshot& set, const StoreSn
 void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::vector<std::string> functions) {
   const int64_t begin_us = MonotonicUs();
   Result<RowFilesContent> rows = WriteFiles(set, snapshot);
-  if (!rows.ok() && !set.ending) {  // before replicas are told and ask anew
+  if (!rows.ok() && !set.ending) {  // before replicas get the error and ask again
     NoteFailure(rows.status().text());
     const std::lock_guard lock(mutex_);
     set.is_retired = true;
@@ -314,7 +314,7 @@ Result<bool> SstSnapshots::AwaitFile(SstSnapshot& set, uint64_t number, RowFile&
     if (WallMs() - told_ms < kNewlineMs) continue;
     told_ms = WallMs();
     lock.unlock();
-    TRY(push("\n"));  // so that the replica knows that somebody is there
+    TRY(push("\n"));  // so that the replica does not time out
     lock.lock();
   }
 }

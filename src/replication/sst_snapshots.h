@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// File sets: first transfers in row files (storage/row_files.h), of a primary that is a Cairn to replicas that are.
+// SstSnapshots: first transfers by row files (storage/row_files.h) from a Cairn to a Cairn.
 //
-// A set is the data as of one moment. It is written to a folder of its own by a thread, "files-<n>", while what there
-// is of it is sent already. All replicas that come while there is a set share it, if its numbers are free with them.
-// When a link breaks, the set is kept for repl-timeout: the replica goes on where it was, or is sent the same again
-// where it could not keep what it had. When all have everything, it goes at once. Until then it holds the log from its
-// moment on.
+// A snapshot is the data of one moment. A thread, "files-<n>", writes it to a folder of its own, while its finished
+// files are being sent. All replicas that arrive while a snapshot exists share it, if its numbers are free on them.
+// When a link breaks, the snapshot is kept for repl-timeout: the replica resumes, or is sent the same files again if it
+// lost them. When all replicas have everything, the snapshot is deleted. Until then it holds the log from its moment
+// on.
 //
-// After a set could not be written (a full disk), transfers are RDB files again for a while.
+// After a snapshot could not be written (a full disk), transfers use RDB files for a while.
 //
-// Thread: any; guarded by mutex_, a set's files by its own.
+// Thread: any; guarded by mutex_, a snapshot's files by its own mutex.
 #pragma once
 
 #include <atomic>
@@ -40,57 +40,57 @@ struct SstSnapshot {
   std::string stream;  // the replication id
   std::string folder;
   RowNumbers first;
-  Anchor start;  // the moment
+  Anchor start;  // the snapshot's moment
   std::atomic<bool> ending{false};
   std::atomic<bool> written{false};    // the thread has ended, or is about to
-  std::atomic<int64_t> written_ms{0};  // when; 0: not yet
+  std::atomic<int64_t> written_ms{0};  // 0: not written yet
 
   std::mutex mutex;
   std::condition_variable grown;
   std::vector<RowFile> files;  // guarded by mutex, like what follows
   bool is_whole = false;
-  std::string content;  // of a whole one
+  std::string content;  // of a complete snapshot
   uint64_t total = 0;   // bytes
-  std::string failure;  // why it will never be whole
+  std::string failure;  // why it can never be completed
 
   // Guarded by SstSnapshots::mutex_:
   int users = 0;
-  int awaited = 0;          // users that left without having all of it, and have not come back
-  bool is_retired = false;  // nobody else gets it
-  int64_t left_ms = 0;      // when the last user did
+  int awaited = 0;          // users that left without all of it and have not returned
+  bool is_retired = false;  // gets no new users
+  int64_t left_ms = 0;      // when the last user left
   std::thread thread;
 };
 
 class SstSnapshots {
  public:
-  // Gives bytes to the replica; waits while it takes no more, an error when it is gone.
+  // Sends bytes to the replica; waits while its connection is full. An error when the replica has disconnected.
   using Push = std::function<Status(std::string_view bytes)>;
 
   SstSnapshots(Store& store, const Config& config, StreamLog& log) : store_(store), config_(config), log_(log) {}
   ~SstSnapshots() { Stop(); }
-  // What a killed process has left goes. REQUIRES: the data directory is this process's.
+  // Deletes what a killed process left behind. REQUIRES: the data directory is this process's.
   void Start();
   void Stop();
-  // Where what is written for first transfers lies, those in RDB files too. It may not be there.
+  // The folder for files of first transfers, including RDB files. It may not exist.
   std::string folder() const;
 
-  // Whether a replica that offers this is sent files.
+  // Whether a replica with this offer can be sent row files.
   bool Suits(const FilesOffer& offer) const;
-  // A set for it: the one it has a part of, one that others are being sent, or a new one. The caller is its user until
-  // Release; `got_all` says that the replica has everything. Waits.
+  // Returns a snapshot for a replica: the one it has a part of, one that others are being sent, or a new one. The
+  // caller uses it until Release; `got_all` says that the replica has everything. Waits.
   Result<std::shared_ptr<SstSnapshot>> Take(const FilesOffer& offer);
   void Release(SstSnapshot& set, bool got_all);
-  // Sends the head and all that follows it from where the replica is. Waits for the set's thread and for the replica.
+  // Sends the head and everything after the replica's place. Waits for the snapshot's thread and for the replica.
   Status Send(SstSnapshot& set, const FilesOffer& offer, const Push& push);
 
-  // The data is another one, or its stream is: nobody may go on with what there is.
+  // Retires all snapshots, because the data or the stream was replaced: no transfer may resume.
   void RetireAll();
-  // The sequence from which on a replica that has received a set reads the log.
+  // The first sequence of the log that a replica needs after a snapshot.
   uint64_t FirstNeeded() const;
-  // Sets that nobody came back for go; called every second.
+  // Deletes snapshots to which no replica has returned; called every second.
   void CheckTimes();
 
-  // For INFO: transfers begun, those that went on where one broke off, bytes sent, bytes that were there already.
+  // For INFO: transfers begun, transfers resumed, bytes sent, bytes that a replica had already.
   uint64_t transfers() const { return transfers_; }
   uint64_t resumed() const { return resumed_; }
   uint64_t sent_bytes() const { return sent_bytes_; }
@@ -98,21 +98,21 @@ class SstSnapshots {
 
  private:
   std::shared_ptr<SstSnapshot> FindUsable(const FilesOffer& offer, const std::string& stream);
-  // A new set; null: what it was to be of has become another meanwhile.
+  // Begins a new snapshot; null if RetireAll was called meanwhile.
   Result<std::shared_ptr<SstSnapshot>> Begin(const FilesOffer& offer);
   void Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::vector<std::string> functions);
   Result<RowFilesContent> WriteFiles(SstSnapshot& set, const StoreSnapshot& snapshot);
-  // From now on replicas are sent RDB files for a while: a disk that takes no files may serve data.
+  // Uses RDB files for a while: a disk without room for snapshots may have room for data.
   void NoteFailure(std::string_view reason);
-  // False: there is none, the set is whole.
+  // Waits for file `number`; false if the snapshot is complete and has no such file.
   Result<bool> AwaitFile(SstSnapshot& set, uint64_t number, RowFile& file, const Push& push);
   Status SendFile(SstSnapshot& set, const RowFile& file, uint64_t from, const Push& push);
-  // When the next bytes may go, for one kind of work.
+  // The time when the next bytes may be processed, for one kind of work.
   struct Clock {
     int64_t next_free_us = 0;
   };
-  // Waits until `bytes` may go at repl-sync-rate; who was a little late catches up. An error of `is_wanted` ends it
-  // early.
+  // Waits until `bytes` may be processed at repl-sync-rate; a slightly late caller catches up. An error of `is_wanted`
+  // ends the wait early.
   template <typename Check>
   Status Pace(Clock& clock, size_t bytes, const Check& is_wanted);
   void Reap();

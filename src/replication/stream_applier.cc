@@ -20,16 +20,16 @@ namespace cairn {
 namespace {
 
 constexpr size_t kCommitBytes = 512 * 1024;
-constexpr size_t kCommitRows = 512;  // who reads one of them waits for the commit
+constexpr size_t kCommitRows = 512;  // a reader of one of them waits for the commit
 constexpr int kMostTries = 8;
 
-// What the primary says is run in the name of a client that no gate applies to.
+// The client that runs the primary's commands; no gate applies to it.
 class PrimarySession : public Session {
  public:
   explicit PrimarySession(uint64_t id) : Session(id) { is_primary = true; }
 };
 
-// A primary says nothing else: what is told of a change, and what frames it.
+// Whether a primary may send this command: it replicates a change, or frames others.
 bool IsForReplicas(const Command& command) {
   if (command.flags() & (kWrite | kMayReplicate | kRunsQueue | kRunsScript)) return true;
   const std::string_view name = command.top().row().name;
@@ -64,10 +64,9 @@ void StreamApplier::Begin(const std::string& peer) {
 void StreamApplier::Abandon() {
   txn_->AbandonCommand();
   txn_->Discard();
-  static_cast<void>(txn_->notifications().Take());  // they come again with what is not committed
+  static_cast<void>(txn_->notifications().Take());  // the commands that were not committed are applied again
 }
 
-// Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
 Status StreamApplier::RunBuffered() {
   auto outcome = RequestParser::Outcome::kRequest;
   while (outcome == RequestParser::Outcome::kRequest) {
@@ -93,7 +92,7 @@ Status StreamApplier::RunRequest(const StreamPrefetcher::Request& request) {
   return Ok();
 }
 
-// To go on from where it is would be to meet the same bytes again, or to take more of what was not meant.
+// Resuming would receive the same bytes again, or misread the bytes that follow.
 Status StreamApplier::Damaged(const std::string& how) {
   is_damaged_ = true;
   return Status::Io("the stream is damaged, everything is asked for again: " + how);
@@ -122,7 +121,7 @@ Status StreamApplier::RunCommand(std::span<const std::string_view> argv) {
   return kept.empty() ? Ok() : RunRetried(kept);
 }
 
-// As of a client's command, which counts when it is run and not when EXEC is still to come.
+// Counts like for a client: when a command runs, not when it is queued for EXEC.
 void StreamApplier::Account(const Command& command, std::span<const std::string_view> argv, int64_t usec,
                             std::string_view error) {
   if (session_->multi.active && !command.Has(kNotQueued)) return;
@@ -136,7 +135,7 @@ void StreamApplier::Account(const Command& command, std::span<const std::string_
   parts_.slow_log.Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->socket.peer, {});
 }
 
-// What has to wait for a stripe lets go of its own first.
+// Before it waits for a stripe, it commits and so releases its own stripes.
 Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
   CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
   const Command* const command = parts_.table.ResolveAny(argv);
@@ -161,7 +160,7 @@ Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
       return status.Is(Code::kIo) || status.Is(Code::kCorruption) ? Status::Io(status.text()) : Ok();
     }
     if (tries == kMostTries) return Status::Io("a command could not be run");
-    // The bytes of a MULTI that is being run are not carried out yet.
+    // The bytes of an open MULTI are not applied yet.
     std::string open = stream_.substr(stream_.size() - in_multi_);
     stream_.resize(stream_.size() - in_multi_);
     Status committed = CommitApplied();

@@ -2,8 +2,9 @@
 //
 // StreamApplier: runs the commands of a primary's stream through the ordinary command functions, and commits them.
 //
-// Exactly once: how far the stream was applied is a row of the same batch as what it did (StreamLog::AddApplied), so
-// kill -9 at any moment leaves data and offset in step. What stands between MULTI and EXEC is one batch.
+// Each command is applied exactly once: the applied offset is a row in the same batch as the command's writes
+// (StreamLog::AddApplied), so kill -9 at any moment leaves data and offset consistent. A MULTI with its EXEC is one
+// batch.
 //
 // Thread: "primary-link".
 #pragma once
@@ -57,22 +58,22 @@ class StreamApplier {
   void Start();
   void Stop();
 
-  // A stream from `peer` begins at the log's applied offset.
+  // Begins a stream from `peer` at the log's applied offset.
   void Begin(const std::string& peer);
-  // What has come is added here. REQUIRES: Begin.
+  // The parser to which received bytes are added. REQUIRES: Begin.
   RequestParser& parser() { return *parser_; }
-  // Runs the whole commands that have come. A commit falls anywhere but within a MULTI.
+  // Runs all complete commands that have arrived. It commits at any point except within a MULTI.
   Status RunBuffered();
-  // Forgets what is run and not committed.
+  // Discards commands that ran but are not committed.
   void Abandon();
 
-  // As committed.
+  // The committed offset.
   uint64_t applied_offset() const { return applied_.offset; }
-  // Whether the stream has asked for an acknowledgement since the last call.
+  // Whether the stream has requested an acknowledgement since the last call.
   bool TakeAckRequest() { return std::exchange(ack_wanted_, false); }
-  // The last stream was damaged, so another may not go on where it ended.
+  // The last stream was damaged, so the next one must not resume at its end.
   bool is_damaged() const { return is_damaged_; }
-  // The data set was replaced by the primary's.
+  // The primary's data set has replaced this server's.
   void NoteAdopted() { is_damaged_ = false; }
   // For a first transfer. REQUIRES: no stream is being run.
   Transaction& txn() { return *txn_; }
@@ -89,21 +90,21 @@ class StreamApplier {
   StreamLog& log_;
   std::unique_ptr<Transaction> txn_;
   Random random_;
-  WorkerStats& stats_;  // what is carried out counts as called, as in Redis
+  WorkerStats& stats_;  // applied commands count as calls, as in Redis
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> stripes_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<RequestParser> parser_;
   StreamPrefetcher ahead_;
-  std::string stream_;     // bytes of commands that are run and not committed
-  Applied applied_;        // as committed
+  std::string stream_;     // bytes of commands that ran but are not committed
+  Applied applied_;        // the committed position
   uint64_t in_multi_ = 0;  // bytes of an open MULTI
-  int64_t clock_us_ = 0;   // when the last command ended and the next one begins
+  int64_t clock_us_ = 0;   // the end of the last command, and so the start of the next
   bool ack_wanted_ = false;
   std::string reply_;
-  std::vector<QueuedCommand> ran_;  // by an EXEC that is not accounted for yet
+  std::vector<QueuedCommand> ran_;  // commands of an EXEC that are not accounted for yet
   StreamFilter stream_filter_;
-  bool is_damaged_ = false;  // what the primary sent last was no stream
+  bool is_damaged_ = false;  // the last stream could not be parsed
 };
 
 }  // namespace cairn

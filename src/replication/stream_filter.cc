@@ -26,13 +26,13 @@ std::span<const std::string_view> StreamFilter::Apply(std::span<const std::strin
 }
 
 std::span<const std::string_view> StreamFilter::WithoutExpiry(std::span<const std::string_view> argv) {
-  constexpr size_t kSetWithTime = 5;  // SET key value PXAT time, in which it ends
+  constexpr size_t kSetWithTime = 5;  // SET key value PXAT time: the command is cut to this length
   if (IsOneOf(argv[0], {"pexpireat", "expireat", "pexpire", "expire"})) return {};
   if (IsCommand(argv, "set") && argv.size() >= kSetWithTime &&
       IsOneOf(argv[argv.size() - 2], {"pxat", "exat", "px", "ex"})) {
     return argv.first(argv.size() - 2);
   }
-  // Before version 6.2 Redis tells of them as they are: key, time, value.
+  // Redis before 6.2 replicates these unchanged: key, time, value.
   if (argv.size() == 4 && IsOneOf(argv[0], {"setex", "psetex"})) {
     words_ = {"SET", argv[1], argv[3]};
     return words_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StreamFilter: what a replica that keeps what its primary lets go of carries out of the stream (`replica-ignore-del`,
-// `replica-ignore-expire`).
+// StreamFilter: changes the stream's commands for a replica that keeps keys which its primary deletes or expires
+// (`replica-ignore-del`, `replica-ignore-expire`).
 //
-// Thread: its owner's.
+// Thread: the owner's.
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +15,8 @@ namespace cairn {
 
 class StreamFilter {
  public:
-  // The words to be carried out for `argv`, which has one at least; empty: none. Valid until the next call, and as long
-  // as `argv`. Of times to live those of keys are left out, not those of a hash's fields.
+  // Returns the command to run in place of `argv`; empty: none. Valid until the next call, and as long as `argv`. It
+  // removes expire times of keys, not of fields of hashes. REQUIRES: `argv` is not empty.
   std::span<const std::string_view> Apply(std::span<const std::string_view> argv, bool ignores_del,
                                           bool ignores_expire);
 
@@ -26,7 +26,7 @@ class StreamFilter {
   std::vector<std::string_view> words_;
 };
 
-// Whether these are the words of a command of this name, in any case.
+// Whether this is a command of this name; ignores case.
 bool IsCommand(std::span<const std::string_view> argv, std::string_view name);
 
 }  // namespace cairn

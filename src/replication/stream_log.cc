@@ -17,13 +17,13 @@ namespace {
 
 constexpr uint64_t kBytesPerAnchor = 1 << 20;
 constexpr size_t kMostAnchors = 4096;
-// No client waits for the thread, so it reads the commits of some time at once.
+// No client waits for this thread, so it gathers the commits of some time before it reads.
 constexpr int64_t kGatherUs = 2000;
 constexpr int64_t kLongestWaitUs = 1000000;
 constexpr int64_t kRetryUs = 50000;
 constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
-constexpr int kBatchesPerRound = 64;    // read before others have their turn with the mutex
-constexpr int kMostFailedRounds = 200;  // in a row, 10 seconds; a read may succeed again
+constexpr int kBatchesPerRound = 64;    // batches read before other threads get the mutex
+constexpr int kMostFailedRounds = 200;  // in a row, 10 seconds; a later read may succeed
 
 }  // namespace
 
@@ -44,8 +44,8 @@ Status StreamLog::Start() {
   return Ok();
 }
 
-// What comes from here on has a new name: the directory may be a copy, or an older state of one, and the log may lack
-// its end after a loss of power. Then others have told, or were told, other things under the old name.
+// From here on the stream has a new id: the directory may be a copy, or an older state of one, and the log may lack its
+// end after a power loss. In these cases other bytes may have been sent under the old id.
 Status StreamLog::TakeUp() {
   const std::string kept = TRY(store_.ReadNote(kHistoryRow));
   if (kept.empty()) {
@@ -86,7 +86,7 @@ Status StreamLog::TakeUp() {
   return Save();
 }
 
-// Who comes to this place from an older anchor has to find what who begins here starts with: no database is selected.
+// A replica that reads through this position must end in the same state as one that starts here: no database selected.
 Status StreamLog::ForkHere(uint64_t offset) {
   txn_->replicated_commands().AddStream("");
   TRY(txn_->Commit(CommitMode::kWait));
@@ -117,7 +117,7 @@ Status StreamLog::Save() {
   return txn_->Commit(CommitMode::kWait);
 }
 
-// ---- what is asked
+// ---- queries
 
 History StreamLog::history() const {
   const std::lock_guard lock(mutex_);
@@ -180,7 +180,7 @@ void StreamLog::ShortenTo(uint64_t first) {
 
 // ---- on the disk
 
-// The offset is read first: what the stream has by then is in the log, and the sync comes after it.
+// Reads the offset first: the stream up to there is in the log already, so the sync after it covers it.
 Status StreamLog::Sync() {
   std::unique_lock lock(mutex_);
   const std::string id = history_.id;
@@ -191,29 +191,29 @@ Status StreamLog::Sync() {
   if (latest > synced_sequence_) TRY(store_.log().Sync());
   lock.lock();
   synced_sequence_ = std::max(synced_sequence_.load(), latest);
-  // An offset of another stream says nothing of the one there is now.
+  // The offset of a former stream does not apply to the present one.
   if (is_read && history_.id == id) synced_offset_ = std::max(synced_offset_.load(), reached);
   return Ok();
 }
 
 bool StreamLog::is_synced() const { return store_.log().LatestSequence() <= synced_sequence_; }
 
-// Under `appendfsync always` nothing is said before it is on the disk.
+// Under `appendfsync always` a commit becomes visible only after its sync.
 uint64_t StreamLog::synced_offset() const {
   return settings_.fsync_policy() == AppendFsync::kAlways ? offset() : synced_offset_.load();
 }
 
-// ---- the log on and off
+// ---- logging on and off
 
-// Every command that began before holds its stripes until it is committed; while what is returned lives, none begins.
+// Waits for all commands that hold stripes. No command that writes can begin while the returned transaction exists.
 Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
   std::unique_ptr<Transaction> all = std::make_unique<Transaction>(store_);
   TRY(BeginAlone(*all, WallMs()));
   return all;
 }
 
-// Whoever calls is counted as a replica already, so from the look at history_ on the log stays (EndLogging). Who waits
-// for a lock meanwhile learns with it that there are effects to tell.
+// The caller is counted as a replica already, so logging stays on after this look at history_ (EndLogging). A command
+// that waits for a lock meanwhile learns, when it gets the lock, that it must replicate.
 Status StreamLog::BeginLogging() {
   {
     const std::lock_guard lock(mutex_);
@@ -224,7 +224,7 @@ Status StreamLog::BeginLogging() {
   if (history_.logs) return Ok();
   if (history_.is_replica) return Status::Io("the server has become a replica");
   store_.interests().Set(kInterestInReplication, kInterestInReplication);
-  if (!history_.anchors.empty()) history_.StartAnew();  // there was a log once, and then changes without one
+  if (!history_.anchors.empty()) history_.StartAnew();  // a log existed once, and changes were made without one since
   history_.logs = true;
   history_.anchors = {{applied_offset_, store_.log().LatestSequence() + 1, kNoDb}};
   Restart(history_.anchors.back());
@@ -281,7 +281,7 @@ void StreamLog::DropAnchor() {
   const auto kept = static_cast<uint64_t>(settings_.repl_backlog_size.load());
   if (here.offset - history_.anchors.back().offset < std::max(kBytesPerAnchor, kept / (kMostAnchors - 2))) return;
   history_.anchors.push_back(here);
-  // The oldest that is needed is the last one before what is kept.
+  // The oldest anchor needed is the last one at or before the kept bytes.
   const uint64_t from = here.offset > kept ? here.offset - kept : 0;
   while (history_.anchors.size() > 1 &&
          (history_.anchors[1].offset <= from || history_.anchors.size() > kMostAnchors)) {
@@ -291,7 +291,7 @@ void StreamLog::DropAnchor() {
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
 }
 
-// Reads a batch, if there is one.
+// Reads a batch if the log has one.
 Status StreamLog::ReadOn(bool& progressed, LogReader::Patience patience) {
   scratch_.clear();
   const LogReader::Outcome outcome = TRY(stream_->Next(scratch_, patience));
@@ -307,20 +307,20 @@ Status StreamLog::ReadToEnd(LogReader::Patience patience) {
   return Ok();
 }
 
-// The end of the stream of a replica, which commits meanwhile: only a snapshot says what belongs together.
+// The end of a replica's stream. The replica goes on committing, so only a snapshot gives a consistent answer.
 Result<Anchor> StreamLog::AnchorOfNow() {
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
   const Applied applied = TRY(DecodeApplied(TRY(snapshot->ReadNote(kAppliedRow))));
   return Anchor{applied.offset, snapshot->sequence() + 1, applied.db};
 }
 
-// The thread cannot read the log on: it goes on at the log's end, and all replicas are sent everything.
+// The thread cannot read on: it continues at the log's end, and all replicas need a full transfer.
 void StreamLog::LeaveGap() {
   Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
   Anchor end{stream_->offset(), store_.log().LatestSequence() + 1, kNoDb};
   if (history_.is_replica) {
     const Result<Anchor> now = AnchorOfNow();
-    if (!now.ok()) return;  // the thread tries again
+    if (!now.ok()) return;  // the thread retries
     end = *now;
   } else {
     history_.StartAnew();
@@ -328,7 +328,7 @@ void StreamLog::LeaveGap() {
   history_.anchors = {end};
   Restart(end);
   static_cast<void>(Save().ok());
-  events_.on_stream_changed();  // what they acknowledge is counted otherwise
+  events_.on_stream_changed();  // the acknowledged offsets belong to the old stream
 }
 
 void StreamLog::PassHole(const Anchor& unread) {
@@ -416,8 +416,8 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   Status status = ReadUp();
   if (status.ok()) {
     history_.is_replica = is_replica_ = true;
-    // The new primary knows what this server's stream was called before it was started, or promoted, in vain. Without
-    // a log nobody can say that nothing has changed since.
+    // The new primary knows this stream by the id it had before a start or promotion that changed nothing. Without
+    // logging, this server cannot know that nothing has changed since.
     if (history_.logs) history_.TakeForkBack(applied_offset_);
     txn_->on_commit().PutNote(kAppliedRow, EncodeApplied(applied()));
     status = Save();
@@ -428,7 +428,7 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   return status;
 }
 
-// What is applied is all that there is. REQUIRES: nobody writes.
+// Catches up until the applied offset is the whole stream. REQUIRES: no thread writes.
 Status StreamLog::ReadUp() {
   if (!history_.logs) return Ok();
   TRY(ReadToEnd());
@@ -485,13 +485,13 @@ StreamLog::Adoption::Adoption(StreamLog& log, const std::string& id, const Appli
 void StreamLog::Adoption::Done() {
   log_.history_ = history_;
   log_.SetApplied(applied_);
-  log_.synced_offset_ = 0;  // it was of another stream
+  log_.synced_offset_ = 0;  // it was an offset of another stream
   log_.is_replica_ = true;
   log_.Restart(history_.anchors.back());
   log_.logs_ = log_.can_continue_ = true;
 }
 
-// ---- a snapshot's place in the stream
+// ---- the position of a snapshot
 
 Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& before) {
   const uint64_t next = snapshot.sequence() + 1;

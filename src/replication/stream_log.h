@@ -2,15 +2,15 @@
 //
 // StreamLog: this server's history (replication/history.h) and how it grows.
 //
-// The write-ahead log is the replication log. While it is on, commits carry what commands did (of a
-// primary), or the bytes of the primary's stream (of a replica). One thread, "stream", reads what
-// comes, so that it is known how long the stream is, and drops anchors at which a replica that was
-// away can be picked up. Nothing of the stream is kept in memory: whoever sends it reads the log.
+// The write-ahead log is the replication log. While logging is on, commits carry their replicated commands (on a
+// primary) or the bytes of the primary's stream (on a replica). The thread "stream" reads new batches to learn the
+// stream's length, and records anchors at which a replica can resume. The stream is not kept in memory: each sender
+// reads the log.
 //
-// The log is on from the first replica's coming until `repl-backlog-ttl` after the last one left, and for as long as
-// this server is a replica itself. It survives restarts and kill -9. When a primary starts, its stream forks at the
-// log's end (replication/history.h), as in Redis: what replicas have seen beyond that, before a power loss or from the
-// directory that this one is a copy of, was another stream.
+// Logging is on from the arrival of the first replica until `repl-backlog-ttl` after the last one disconnected, and for
+// as long as this server is a replica. It survives restarts and kill -9. When a primary starts, its stream forks at the
+// log's end (replication/history.h), as in Redis: bytes that replicas have seen beyond it, before a power loss or from
+// the directory that this one is a copy of, belong to another stream.
 //
 // Thread: any; guarded by mutex_. The work is done on "stream".
 #pragma once
@@ -41,73 +41,73 @@ class StreamLog {
  public:
   struct Events {
     std::function<bool()> has_replicas;
-    std::function<void()> on_stream_changed;  // those who follow this server must ask anew
+    std::function<void()> on_stream_changed;  // replicas of this server must resynchronize
   };
 
   StreamLog(Store& store, const Settings& settings, Events events);
   ~StreamLog();
 
-  // Takes up the history where the store has it. REQUIRES: the store is open.
+  // Restores the history from the store. REQUIRES: the store is open.
   Status Start();
   void Stop();
 
   History history() const;
   bool logs() const { return logs_.load(std::memory_order_acquire); }
-  // The length of the stream: as far as it has been read, of a replica as far as it was carried out.
+  // The length of the stream: on a primary as far as it was read, on a replica as far as it was applied.
   uint64_t offset() const;
-  // The length of the stream with everything that is committed.
+  // The length of the stream including everything committed.
   Result<uint64_t> ReadOffset();
-  // The same, or where that cannot be read, as far as it was. Of now, not of when the stream was last read: who
-  // compares it with a replica's would be told too early that the replica has everything.
+  // The same; if the log cannot be read, the length read so far. It is not the length at the last read: a comparison
+  // with a replica's offset would then say too early that the replica has everything.
   uint64_t OffsetNow();
   // How far the thread has read the log.
   Anchor position() const;
-  // The first byte that can still be asked for, counted from 1.
+  // The first byte that a replica can still ask for, counted from 1.
   uint64_t FirstByte() const;
 
-  // The sequence from which on the log tells what a replica that was away can be sent; kNothingNeeded while it is off.
+  // The first sequence of the log from which a returning replica can be sent the stream; kNothingNeeded while logging
+  // is off.
   uint64_t FirstNeeded() const;
-  // Gives up what only replicas that are away could ask for: `first` is the first sequence that others are sent still.
+  // Gives up log that only disconnected replicas could ask for: `first` is the first sequence still being sent.
   void ShortenTo(uint64_t first);
 
-  // Sees to it that the log is on and complete from here on.
+  // Ensures that logging is on and the log is complete from here on.
   Status BeginLogging();
   void EndLogging();
-  // Adds a command that has no effect on data (PING, REPLCONF GETACK).
+  // Adds a command that changes no data (PING, REPLCONF GETACK).
   Status LogCommand(std::span<const std::string_view> argv);
-  // Makes everything that is committed survive a power loss. Does nothing when it does already.
+  // Syncs everything that is committed to the disk. Does nothing if it is synced already.
   Status Sync();
   // Whether Sync would have nothing to do.
   bool is_synced() const;
-  // How much of the stream is on the disk.
+  // The offset up to which the stream is synced to the disk.
   uint64_t synced_offset() const;
-  // Asks for a REPLCONF GETACK soon; many asking at once get one.
+  // Requests a REPLCONF GETACK soon; concurrent requests share one.
   void WantAcks();
   // The number of GETACKs added to the stream.
   uint64_t acks_asked() const { return acks_asked_; }
-  // Waits until acks_asked() is not `asked` any more, at most `most_us`.
+  // Waits until acks_asked() differs from `asked`, at most `most_us`.
   void AwaitAckRequest(uint64_t asked, int64_t most_us);
 
-  // ---- a change of role
-  // No more effects of this server's own. Afterwards applied() is where the primary is to go on. `wants_acks`: the last
-  // that replicas hear asks them how far they are. On an error nothing has changed.
+  // ---- a change of role Stops this server's own stream. Afterwards applied() is where the primary must resume.
+  // `wants_acks`: the stream ends with a request for acknowledgements. On an error nothing has changed.
   Status TurnReplica(bool wants_acks);
-  // The stream forks here and is this server's own from now on. No-op for a primary.
+  // The stream forks here, and this server extends it from now on. No-op for a primary.
   Status TurnPrimary();
-  // Whether there is a history with which a primary can be asked to go on.
+  // Whether this server has a history with which it can ask a primary to resume.
   bool can_continue() const { return can_continue_.load(); }
 
-  // ---- of a replica
+  // ---- on a replica
   Applied applied() const;
-  // Adds to the transaction of the follower what it has carried out since the last commit.
+  // Adds to the applier's transaction what it has applied since the last commit.
   void AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const;
   void NoteApplied(const Applied& applied);
-  // A new id, which nobody else knows: all who follow start anew.
+  // Takes a new id, so that all replicas need a full transfer.
   Status Fork();
-  // The primary's stream has another id from here on, and was the same before.
+  // Changes the id of the primary's stream, whose bytes so far stay the same.
   Status Rename(const std::string& id);
-  // While this lives nothing else changes; made with all stripes locked. Adds to the transaction that the
-  // data is now that of stream `id` at `applied`; Done says that it was committed.
+  // Excludes other changes while it exists; made with all stripes locked. Adds to the transaction that the data is now
+  // that of stream `id` at `applied`; Done says that it was committed.
   class Adoption {
    public:
     Adoption(StreamLog& log, const std::string& id, const Applied& applied, Transaction& txn);
@@ -120,20 +120,20 @@ class StreamLog {
     Applied applied_;
   };
 
-  // The offset and the database selected at the moment of the snapshot, and where the log goes on. `before` is
-  // position() of before the snapshot was taken.
+  // The offset and the selected database at the moment of the snapshot, and the log position after it. `before` is
+  // position() from before the snapshot.
   Result<Anchor> AnchorOf(const StoreSnapshot& snapshot, const Anchor& before);
-  // The log cannot be read from `unread` on, and nobody is sent it from there or from before any more: a replica that
-  // would need it is sent everything instead.
+  // Records that the log cannot be read from `unread` on. No replica is sent the log from there or before any more; a
+  // replica that needs it gets a full transfer.
   void PassHole(const Anchor& unread);
 
  private:
   void Run();
   // Waits for a commit at the sequence `next` or later, and then kGatherUs for more of them.
   void AwaitCommits(uint64_t next);
-  // Ends the thread's wait.
+  // Wakes the thread.
   void Kick();
-  // With mutex_ held:
+  // REQUIRES for these: mutex_ is held.
   Status Save();
   void AskForAcks();
   Status ReadSome(bool& has_more);
@@ -145,7 +145,7 @@ class StreamLog {
   void LeaveGap();
   Result<Anchor> AnchorOfNow();
   Status TakeUp();
-  // The history's name is another one from here on; the caller saves that. REQUIRES: nobody writes.
+  // Gives the history a new id; the caller saves it. REQUIRES: no thread writes.
   Status ForkHere(uint64_t offset);
   void SetApplied(const Applied& applied);
   Status LogLocked(std::span<const std::string_view> argv);
@@ -163,14 +163,14 @@ class StreamLog {
   bool wants_acks_ = false;
   std::atomic<bool> kicked_{false};
   std::atomic<uint64_t> acks_asked_{0};
-  Event called_;  // kicked_ was set, or acks_asked_ has grown
+  Event called_;  // notified when kicked_ is set or acks_asked_ grows
   std::atomic<bool> logs_{false};
   std::atomic<bool> is_replica_{false};
   std::atomic<uint64_t> applied_offset_{0};
   std::atomic<int> applied_db_{0};
   std::atomic<uint64_t> read_offset_{0};
   std::atomic<uint64_t> synced_offset_{0};
-  std::atomic<uint64_t> synced_sequence_{0};  // of the store, whether or not there is a stream
+  std::atomic<uint64_t> synced_sequence_{0};  // the store's, with or without a stream
   std::atomic<bool> can_continue_{false};
   std::thread thread_;
 };

@@ -7,7 +7,7 @@
 namespace cairn {
 namespace {
 
-// Of the arguments of a long command the memory is given back with the next one.
+// A larger argument list is freed before the next command.
 constexpr size_t kMostKept = 1024;
 
 }  // namespace
@@ -24,7 +24,7 @@ RequestParser::Outcome StreamPrefetcher::Read(RequestParser& parser, Transaction
     if (request.argv.capacity() > kMostKept) std::vector<std::string_view>().swap(request.argv);
     request.argv.assign(parser.argv().begin(), parser.argv().end());
     request.raw = parser.request_bytes();
-    // Nearly all commands that write have their key, or the first of them, there. A wrong guess costs a little time.
+    // Nearly all commands that write have their first key there. A wrong guess only costs some time.
     if (request.argv.size() > 1) rows_[row_count++] = txn.store().Prefetch(Key(keyspace, request.argv[1]).row());
   }
   for (size_t i = 0; i < row_count; ++i) txn.store().cache().PrefetchRow(rows_[i]);
