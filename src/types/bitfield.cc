@@ -9,18 +9,18 @@ namespace {
 __extension__ using Wide = __int128;
 __extension__ using WideBits = unsigned __int128;
 
-constexpr uint64_t kWideBytes = 9;  // 64 bits that do not begin at a byte touch so many
+constexpr uint64_t kWideBytes = 9;  // 64 bits that are not byte-aligned touch nine bytes
 
 uint64_t LowBits(unsigned bits) { return bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1; }
 
-// The lower bits of `raw` as a number of that type.
+// The lower bits of `raw` as a number of this type.
 int64_t Interpret(FieldType type, uint64_t raw) {
   raw &= LowBits(type.bits);
   const bool negative = type.is_signed && (raw >> (type.bits - 1) & 1);
   return static_cast<int64_t>(negative ? raw | ~LowBits(type.bits) : raw);
 }
 
-// The bits of the nine bytes from `first` on, zeros where there are none.
+// The bits of the nine bytes that start at `first`; bytes beyond the end are zeros.
 WideBits Window(std::string_view bytes, uint64_t first) {
   WideBits window = 0;
   for (uint64_t i = 0; i < kWideBytes; ++i) {
@@ -30,7 +30,7 @@ WideBits Window(std::string_view bytes, uint64_t first) {
   return window;
 }
 
-// How far a field's last bit is from the window's end.
+// The distance of a field's last bit from the end of the window.
 unsigned ShiftOf(uint64_t offset, FieldType type) {
   return static_cast<unsigned>(kWideBytes * 8 - (offset & 7) - type.bits);
 }

@@ -10,10 +10,9 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kIdBytes = 8;  // what rows of a collection start with
+constexpr size_t kIdBytes = 8;  // rows of a collection start with its id
 
-// Puts every row of `from` in `space` under `into`. Nobody has ranks of a collection that is being
-// made, so none is told of its rows.
+// Copies every row of `from` in `space` to `into`. A new collection has no rank index yet, so none is updated.
 Status CopyRows(Transaction& txn, Space space, CollectionId from, uint32_t from_stripe, CollectionId into,
                 uint32_t into_stripe) {
   Cursor cursor = txn.Scan(MakeCollectionStart(space, from, from_stripe), MakeCollectionEnd(space, from, from_stripe));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Copy: the value of one key under another, for every type alike.
+// Copy: writes the value of one key under another key, for values of every type.
 //
-// Whatever is one record is written again as it is. A spread collection gets an id of its own and every row filed
-// under the old id is put under the new one as well; what the rows mean matters nowhere here.
+// A value of one record is written again unchanged. A spread collection gets a new id, and every row of the old id is
+// copied under the new one. The copy does not interpret the rows.
 //
-// Thread: the transactions' (both keyspaces are of one).
+// Thread: that of the transaction (both keyspaces belong to the same one).
 #pragma once
 
 #include "base/result.h"
@@ -14,7 +14,7 @@
 namespace cairn {
 
 // Writes `source`'s value and expiry under `target`, replacing what `target_entry` saw. REQUIRES: the source exists;
-// the stripes of both keys are locked; `source_key` and `source` are of `to`'s transaction.
+// the stripes of both keys are locked; `source_key` and `source` belong to `to`'s transaction.
 Status CopyValue(const Key& source_key, const KeyEntry& source, Keyspace& to, const Key& target,
                  const KeyEntry& target_entry);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr char kHexDigits[] = "0123456789abcdef";
 constexpr size_t kKeysPerPage = 1000;
 
-// The names of up to kKeysPerPage live keys from `position` on; moves it, to 0 at the end.
+// Returns the names of up to kKeysPerPage live keys from `position` on. Advances `position`, to 0 at the end.
 Result<std::vector<std::string>> ReadPage(Keyspace& keys, uint64_t& position) {
   std::vector<std::string> names;
   position = TRY(keys.Scan(position, [&](std::string_view key, const Record&) {

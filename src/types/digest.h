@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Digest: the fingerprint that DEBUG DIGEST and DEBUG DIGEST-VALUE answer, the same as
-// redis-server's for the same data, so that two servers can be compared by 40 hexadecimal digits.
+// Digest: the fingerprint that DEBUG DIGEST and DEBUG DIGEST-VALUE return. It equals redis-server's for the same data,
+// so two servers can be compared by 40 hexadecimal digits.
 //
-// It is 20 bytes, first zero, that bytes are added to in two ways (H is SHA-1):
+// It is 20 bytes, zero at first. Bytes are added in two ways (H is SHA-1):
 //
 //   Xor(bytes)   digest = digest xor H(bytes)      the order does not matter: members, keys
 //   Mix(bytes)   digest = H(digest xor H(bytes))   it does: items of a list, field and value
@@ -36,7 +36,7 @@ class Digest {
   void Xor(std::string_view bytes);
   void Mix(std::string_view bytes);
   void MixNumber(uint32_t number);  // as four bytes, big-endian
-  // The other digest as data: Xor of its 20 bytes.
+  // Adds the 20 bytes of another digest: Xor of those bytes.
   void XorOf(const Digest& other);
   std::string Hex() const;
 
@@ -48,7 +48,7 @@ class Digest {
   Bytes bytes_{};
 };
 
-// Adds a key's value and whether it expires. REQUIRES: entry.exists() and was found by `keys`.
+// Adds a key's value and whether it has an expiry. REQUIRES: entry.exists(), and `keys` found it.
 Status AddValue(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry);
 
 // The digest of all live keys of databases 0 to `databases` - 1.

@@ -15,7 +15,7 @@ Result<EditedString> EditedString::Open(Keyspace& keys, const Key& key, const Ke
   return text;
 }
 
-// The bytes of a string that is no fragments.
+// The bytes of a string that is not fragmented.
 std::string_view EditedString::whole() const { return edited_ ? *edited_ : stored_.view(); }
 
 uint64_t EditedString::size() const { return fragments_ ? fragments_->length() : whole().size(); }
@@ -32,7 +32,7 @@ Result<std::string> EditedString::Read(uint64_t offset, uint64_t size) const {
   return bytes;
 }
 
-// Makes the text ready to be changed, and as long as `size` at least.
+// Prepares the string for changes and extends it to at least `size` bytes.
 Status EditedString::PrepareFor(uint64_t size) {
   size = std::max(size, this->size());
   if (!fragments_ && size >= kFragmentedFrom) {

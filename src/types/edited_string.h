@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EditedString: a string that is changed in part, as APPEND, SETRANGE, SETBIT and BITFIELD do.
+// EditedString: a string of which a part is changed, as by APPEND, SETRANGE, SETBIT and BITFIELD.
 //
-// A short string is one row and is written anew. A long one is fragments (types/fragments.h), of which those are
-// written that change: it becomes so with the first edit that leaves it at kFragmentedFrom bytes or more. What is
-// written whole (SET, BITOP) is one row again, whatever its size.
+// A short string is one row and is rewritten as a whole. A long one consists of fragments (types/fragments.h), and only
+// the changed fragments are rewritten. A string is cut into fragments by the first edit that leaves it with
+// kFragmentedFrom bytes or more. A command that writes the whole value (SET, BITOP) makes it one row again.
 //
 //   EditedString text = TRY(EditedString::Open(keys, key, entry));
 //   TRY(text.Write(text.size(), "tail"));
 //   TRY(text.Save());
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,21 @@ namespace cairn {
 
 class EditedString {
  public:
-  // Where a string that is edited becomes fragments (docs/decisions/fragments.md).
+  // An edited string of this size or more is stored in fragments (docs/decisions/fragments.md).
   static constexpr uint64_t kFragmentedFrom = 8 * 1024;
 
-  // A missing key is the empty string. Keeps `keys`, `key` and `entry`, the key's last Find.
-  // REQUIRES: the entry is a string or missing.
+  // A missing key opens as the empty string. The object refers to `keys`, `key` and `entry`, the result of the key's
+  // last Find. REQUIRES: the entry is a string or missing.
   static Result<EditedString> Open(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
   uint64_t size() const;
-  // `size` bytes from `offset` on, as many as there are.
+  // Reads up to `size` bytes from `offset` on.
   Result<std::string> Read(uint64_t offset, uint64_t size) const;
-  // Overwrites what is at `offset`; a string that ends before grows, with zeros in between.
+  // Overwrites the bytes at `offset`; a shorter string is first extended with zeros.
   Status Write(uint64_t offset, std::string_view bytes);
-  // Lengthens with zeros up to `size`; a longer one stays.
+  // Extends the string with zeros to `size` bytes; a longer one is not changed.
   Status Grow(uint64_t size);
-  // Stores what was edited and keeps the expiry.
+  // Stores the edited string and keeps the expiry.
   Status Save();
 
  private:
@@ -52,7 +52,7 @@ class EditedString {
   Keyspace* keys_;
   const Key* key_;
   const KeyEntry* entry_;
-  // One of the three: the text as it is stored, as it was edited, or its fragments.
+  // The string is in one of these: as stored, as edited, or as fragments.
   StringText stored_;
   std::optional<std::string> edited_;
   std::optional<Fragments> fragments_;

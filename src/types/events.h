@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Keyspace events: what befalls keys, told to those who subscribe to the channels __keyspace@<db>__:<key> and
-// __keyevent@<db>__:<event>. The classes are the letters of `notify-keyspace-events`; which of them are wanted is part
-// of the store's interest (storage/interest.h), so that nothing is paid for while nothing is.
+// Keyspace events: changes of keys, published to the channels __keyspace@<db>__:<key> and __keyevent@<db>__:<event>.
+// The classes are the letters of `notify-keyspace-events`. The store's interest (storage/interest.h) holds the enabled
+// classes, so disabled events cost nothing.
 //
-// An event is announced to the transaction and told after its commit, in the order of the changes.
+// An event is added to the transaction and published after its commit, in the order of the changes.
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <string_view>
@@ -27,12 +27,12 @@ enum EventClass : InterestMask {
   kExpiredEvent = 1u << 8,  // x
   kEvictedEvent = 1u << 9,  // e
   kStreamEvent = 1u << 10,  // t
-  kMissEvent = 1u << 11,    // m: a read met no key
+  kMissEvent = 1u << 11,    // m: a read did not find the key
   kModuleEvent = 1u << 12,  // d
-  kNewEvent = 1u << 13,     // n: a key that was not there before
+  kNewEvent = 1u << 13,     // n: a new key was created
 };
 
-// What `A` stands for.
+// The classes that `A` enables.
 inline constexpr InterestMask kMostEvents = kGenericEvent | kStringEvent | kListEvent | kSetEvent | kHashEvent |
                                             kZsetEvent | kExpiredEvent | kEvictedEvent | kStreamEvent | kModuleEvent;
 

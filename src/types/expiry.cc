@@ -13,10 +13,10 @@ namespace cairn {
 namespace {
 
 constexpr size_t kKeysPerCommit = 64;
-constexpr size_t kMostPlaces = 1000;         // of such hashes
-constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; what is left is done in the next round
+constexpr size_t kMostPlaces = 1000;         // of hashes with due fields left
+constexpr uint64_t kFieldsPerCommit = 2000;  // of one hash; the next round continues
 
-// What is being loaded expires once it has been adopted: until then the loader alone writes there.
+// Data that is being loaded expires after its adoption: until then only the loader writes it.
 bool IsStaged(Store& store, KeyspaceId keyspace) {
   if (!store.databases().is_staging()) return false;
   for (int db = 0; db < store.databases().size(); ++db) {
@@ -25,8 +25,8 @@ bool IsStaged(Store& store, KeyspaceId keyspace) {
   return false;
 }
 
-// Reads up to `most` due rows; `next` becomes the first row left, or the end of time. The next round begins there, so
-// all that is read must be gone by then; what stays where it is does not count.
+// Reads up to `most` due rows. `next` becomes the first row not read, or the end of time. The next round begins there,
+// so the caller must delete all rows it was given. Rows of staged keyspaces are left out.
 Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_t now_ms, size_t most, DueRow& next) {
   std::vector<DueRow> due;
   next = {INT64_MAX, {}};
@@ -47,7 +47,7 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_
   return due;
 }
 
-// Deletes fields whose time has passed, and the key with the last field.
+// Deletes expired fields of a hash, and the key with its last field.
 Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   Hash hash(keyspace, key);
   TRY(hash.Open(std::move(entry)));
@@ -58,18 +58,18 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   TRY(hash.Save());
   if (is_gone || !hash.MayHaveDue() || places.size() > kMostPlaces) places.erase(std::string(key.row().row()));
   Transaction& txn = keyspace.txn();
-  if (hash.MayHaveDue()) {  // the row for it is there already
+  if (hash.MayHaveDue()) {  // its expiry row exists already
     txn.on_commit().NoteExpiry(hash.next_deadline_ms());
     keyspace.AnnounceExpiry(key, hash.next_deadline_ms(), NotificationKind::kFieldsExpire);
   }
-  const int db = txn.databases().DatabaseOf(keyspace.id());  // -1: this run does not offer it
+  const int db = txn.databases().DatabaseOf(keyspace.id());  // -1: not a database of this run
   if (is_gone && db >= 0 && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
   return Ok();
 }
 
-// Deletes the keys, and the fields of hashes, that are still due. The expiry row itself goes with its key or field, or
-// alone when it is stale or of a keyspace that is gone. (A snapshot still sees it: unlike a filter's, this is a delete
-// as any other.)
+// Deletes the keys and the hash fields that are still due. The expiry row is deleted with its key or field; a stale
+// row, or one of a dropped keyspace, is deleted alone. (Snapshots still see it: unlike a compaction filter's removal,
+// this is an ordinary delete.)
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
   txn.replicated_commands().SetApart();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Active expiry: deletes keys soon after their time has passed, without scanning and without their being touched.
+// Active expiry: deletes keys soon after they expire, without a scan and without an access to them.
 //
-// Every key with an expiry has a row in the expiries space, ordered by time. The store remembers a row before which
-// there are none (storage/expiry_start.h), so a round costs nothing while nothing is due and never walks over the
-// tombstones of rounds before.
+// Every key with an expiry has a row in the expiries space, ordered by time. The store remembers a row before which the
+// space is empty (storage/expiry_start.h). So a round costs nothing while no key is due, and it never walks over the
+// tombstones of earlier rounds.
 //
-// Thread: the cron thread, with a transaction of its own.
+// Thread: the cron thread, with its own transaction.
 #pragma once
 
 #include <compare>
@@ -27,20 +27,20 @@ struct DueRow {
   auto operator<=>(const DueRow&) const = default;
 };
 
-// Deletes the keys, and the fields of hashes, of these rows that are still due, in commits of some dozen. `done`
-// becomes the number of rows that are settled, all of them unless there was an error. Thread: that of the transaction;
-// takes the stripes of the keys.
+// Deletes the keys and the hash fields of these rows that are still due, some dozen per commit. `done` becomes the
+// number of rows processed: all of them, unless an error occurred. Takes the stripes of the keys. Thread: that of the
+// transaction.
 Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done);
 
-// Deletes up to `most` keys whose time is `now_ms` or before, in commits of some dozen. Returns how many.
+// Deletes up to `most` keys that expired at `now_ms` or before, some dozen per commit. Returns their number.
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most);
 
-// Of keys past their time that stay where they are: tells that a read has missed those of which it is wanted. Thread:
-// the transaction's.
+// Emits `keymiss` for the expired keys in `found` that a read missed. The keys stay where they are. Thread: that of the
+// transaction.
 void AnnounceMisses(Transaction& txn, std::span<const StaleKey> found);
 
-// Deletes those of the keys that are still there and past their time, within the transaction's current command.
-// On the fast lane kWouldWait when a key's stripe is taken. Thread: the transaction's.
+// Deletes the keys of `found` that still exist and are expired, within the transaction's current command. Returns
+// kWouldWait on the fast lane if a key's stripe is taken. Thread: that of the transaction.
 Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleKey> found);
 
 }  // namespace cairn

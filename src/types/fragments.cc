@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMostFragmentBytes = uint64_t{1} << 20;
 
-// Up to so many fragments are looked up one by one, which the key cache answers; more are walked over.
+// Up to this many fragments are looked up one by one, from the key cache; more are read with a cursor.
 constexpr uint64_t kFewFragments = 128;
 
 Status TooLong() { return Status::Corruption("fragment row: longer than its string says"); }
@@ -60,7 +60,7 @@ std::string Fragments::Payload() const {
 
 RowKey Fragments::Row(uint64_t index) const { return MakeChunkRow(layout_.id, static_cast<int64_t>(index), stripe_); }
 
-// Copies what the span wants of one fragment.
+// Copies the part of one fragment that the span covers.
 Status Fragments::Place(uint64_t index, std::string_view fragment, const Span& span) const {
   if (fragment.size() > layout_.fragment_bytes) return TooLong();
   const uint64_t begin = index * layout_.fragment_bytes;
@@ -96,7 +96,7 @@ Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
   const uint64_t first = offset / layout_.fragment_bytes;
   const uint64_t last = (offset + size - 1) / layout_.fragment_bytes;
   const bool few = last - first < kFewFragments;
-  // Also for those that are not there: their zeros take time as well.
+  // Missing fragments count too: filling in their zeros takes time.
   if (!few) TRY(txn_->command().Spend(last - first));
   const size_t before = out.size();
   out.resize(before + size);

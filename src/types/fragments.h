@@ -2,13 +2,12 @@
 //
 // Fragments: the bytes of a large string, cut into rows (docs/format.md, section 5.5, since format 2).
 //
-// What a write touches is what it rewrites: the fragments its bytes lie in, and the key's record
-// when the length changes. The zeros at a fragment's end are not stored and one of nothing but
-// zeros has no row, so a bit far out in an empty string costs one row.
+// A write rewrites only the fragments it touches, and the key's record if the length changes. Zeros at the end of a
+// fragment are not stored, and a fragment of only zeros has no row. So a bit far out in an empty string costs one row.
 //
-// That the payload gets into the key's record is the owner's part (EditedString::Save).
+// The owner stores the payload in the key's record (EditedString::Save).
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +22,26 @@ namespace cairn {
 
 class Fragments {
  public:
-  // No shorter string lies in fragments, so none of them is an integer or what Redis calls embstr.
+  // A shorter string is never fragmented. So a fragmented one is neither an integer nor Redis's embstr.
   static constexpr uint64_t kLeastLength = 45;
-  // Of a string that is cut up now; each record says its own (docs/decisions/fragments.md).
+  // The fragment size of new strings; each record stores its own (docs/decisions/fragments.md).
   static constexpr uint64_t kFragmentBytes = 1024;
 
-  // Those of an existing string. `stripe` is that of its key.
+  // Opens the fragments of an existing string. `stripe` is the key's.
   static Result<Fragments> Open(Transaction& txn, uint32_t stripe, std::string_view payload);
-  // Those of a new one, which is empty.
+  // Starts a new, empty string.
   static Fragments Create(Transaction& txn, uint32_t stripe);
-  // The length in bytes that a spread string's payload tells.
+  // The length in bytes that a fragmented string's payload states.
   static Result<uint64_t> LengthIn(std::string_view payload);
 
   uint64_t length() const { return layout_.length; }
   std::string Payload() const;
 
-  // Appends `size` bytes from `offset` on. REQUIRES: they are within length().
+  // Appends the `size` bytes from `offset` on to `out`. REQUIRES: they are within length().
   Status Read(uint64_t offset, uint64_t size, std::string& out) const;
-  // Overwrites what is at `offset`; a string that ends before grows, with zeros in between.
+  // Overwrites the bytes at `offset`; a shorter string is first extended with zeros.
   Status Write(uint64_t offset, std::string_view bytes);
-  // Lengthens with zeros up to `length`; a longer one stays.
+  // Extends the string with zeros to `length` bytes; a longer one is not changed.
   void Grow(uint64_t length);
 
  private:
@@ -51,7 +50,7 @@ class Fragments {
     uint64_t length = 0;
     uint64_t fragment_bytes = kFragmentBytes;
   };
-  // What is being read, and where it goes.
+  // A range to read, and its destination.
   struct Span {
     uint64_t offset;
     uint64_t size;

@@ -18,7 +18,7 @@ constexpr double kPoleLatitude = 90;
 double Radians(double degrees) { return degrees * kDegree; }
 double Degrees(double radians) { return radians / kDegree; }
 
-// The columns (by longitude) and rows (by latitude) of a grid of 2^step each way.
+// A cell of a grid of 2^step columns (by longitude) and 2^step rows (by latitude).
 struct Cell {
   uint32_t column = 0;
   uint32_t row = 0;
@@ -26,8 +26,8 @@ struct Cell {
 
   bool operator==(const Cell&) const = default;
 
-  // The cell so many columns to the east and rows to the north; the grid's ends meet. A coordinate
-  // at the very end of its range is a cell of its own, one beyond the last, and stays so.
+  // The cell `east` columns and `north` rows away; the grid wraps around. A coordinate at the very end of its range has
+  // an extra cell, one beyond the last, and keeps it.
   Cell Moved(int east, int north) const {
     const uint32_t mask = (uint32_t{1} << step) - 1;
     return {east == 0 ? column : (column + static_cast<uint32_t>(east)) & mask,
@@ -35,7 +35,7 @@ struct Cell {
   }
 };
 
-// How far along [-limit, limit] a coordinate is, in cells.
+// The position of a coordinate within [-limit, limit], in cells.
 uint32_t CellIndex(double coordinate, double limit, unsigned step) {
   const double share = (coordinate - -limit) / (limit - -limit);
   return static_cast<uint32_t>(share * static_cast<double>(uint64_t{1} << step));
@@ -79,7 +79,7 @@ struct Area {
   double north = 0;
 };
 
-// The coordinate where the cell of that index begins.
+// The coordinate at which the cell with this index begins.
 double Edge(uint64_t index, double limit, unsigned step) {
   const double cells = static_cast<double>(uint64_t{1} << step);
   return -limit + (static_cast<double>(index) / cells) * (limit - -limit);
@@ -94,8 +94,8 @@ Area AreaOf(const Cell& cell) {
 
 double LatitudeDistance(double a, double b) { return kEarthRadius * std::fabs(Radians(b) - Radians(a)); }
 
-// What a shape reaches to. The side nearer to a pole spans more degrees, and the one on the
-// shape's own side of the equator is taken.
+// The bounding box of a shape. The side nearer to a pole spans more degrees; the side taken is the one in the shape's
+// own hemisphere.
 Area BoundsOf(const GeoShape& shape) {
   const GeoPoint& center = shape.center;
   const double up = shape.unit * (shape.is_box ? shape.height / 2 : shape.radius);
@@ -109,7 +109,7 @@ Area BoundsOf(const GeoShape& shape) {
           .north = center.latitude + latitude_span};
 }
 
-// Metres from the center to the farthest point.
+// Distance in metres from the center to the farthest point.
 double ReachOf(const GeoShape& shape) {
   if (!shape.is_box) return shape.radius * shape.unit;
   const double half_width = shape.width / 2;
@@ -117,7 +117,7 @@ double ReachOf(const GeoShape& shape) {
   return std::sqrt(half_width * half_width + half_height * half_height) * shape.unit;
 }
 
-// How fine a grid may be so that a cell and those around it cover the reach, mostly.
+// The number of steps of the finest grid in which a cell and its neighbours (mostly) cover the reach.
 unsigned StepsFor(double reach, double latitude) {
   if (reach == 0) return kMostSteps;
   int steps = 1;
@@ -129,7 +129,7 @@ unsigned StepsFor(double reach, double latitude) {
   return static_cast<unsigned>(std::clamp<int>(steps, 1, kMostSteps));
 }
 
-// Whether the bounds reach beyond the cells next to this one.
+// Returns whether the bounds extend beyond the neighbours of this cell.
 bool ReachesBeyondNeighbours(const Cell& cell, const Area& bounds) {
   return AreaOf(cell.Moved(0, 1)).north < bounds.north || AreaOf(cell.Moved(0, -1)).south > bounds.south ||
          AreaOf(cell.Moved(1, 0)).east < bounds.east || AreaOf(cell.Moved(-1, 0)).west > bounds.west;
@@ -140,11 +140,11 @@ struct Direction {
   int north;
 };
 
-// The order in which cells are looked at.
+// The order in which cells are searched.
 constexpr std::array<Direction, 9> kDirections = {
     {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
 
-// Whether the shape does not reach out of its own cell that way.
+// Returns whether the shape stays within its own cell in this direction.
 bool IsNeedless(const Direction& way, const Area& area, const Area& bounds) {
   return (way.north < 0 && area.south < bounds.south) || (way.north > 0 && area.north > bounds.north) ||
          (way.east < 0 && area.west < bounds.west) || (way.east > 0 && area.east > bounds.east);
@@ -158,12 +158,12 @@ bool GeoPoint::IsValid() const {
 }
 
 uint64_t GeoScore(const GeoPoint& point) {
-  // At the very end of a range an index has one bit more than the rest; it stays in the score.
+  // At the very end of its range an index has one bit more than usual; the score keeps it.
   return BitsOf(CellOf(point, kMostSteps));
 }
 
 std::optional<GeoPoint> GeoPointOf(double score) {
-  // Scores that no place has come from ZADD.
+  // ZADD can store scores that are not places.
   if (!(score > -9.2e18 && score < 1.8e19)) return std::nullopt;
   const uint64_t bits = score < 0 ? static_cast<uint64_t>(static_cast<int64_t>(score)) : static_cast<uint64_t>(score);
   const Area area = AreaOf({Gather(bits >> 1), Gather(bits), kMostSteps});
@@ -177,7 +177,7 @@ std::string GeohashText(const GeoPoint& point) {
   const uint64_t bits = BitsOf(CellOf(point, kMostSteps, kPoleLatitude));
   std::string text;
   for (unsigned end = 5; end <= kBits; end += 5) text += kAlphabet[bits >> (kBits - end) & 31];
-  return text + '0';  // 52 bits are two too few for the eleventh
+  return text + '0';  // 52 bits are two short of the eleventh character
 }
 
 double GeoDistance(const GeoPoint& a, const GeoPoint& b) {
@@ -209,7 +209,7 @@ std::vector<GeoCell> CellsAround(const GeoShape& shape) {
   if (steps > 1 && ReachesBeyondNeighbours(own, bounds)) own = CellOf(shape.center, --steps);
   const Area area = AreaOf(own);
   std::vector<GeoCell> cells;
-  std::optional<Cell> last;  // behind the first: one that is the same again is not looked at
+  std::optional<Cell> last;  // the previous cell, to skip a repetition
   for (const Direction& way : kDirections) {
     if (steps >= 2 && IsNeedless(way, area, bounds)) continue;
     const Cell cell = own.Moved(way.east, way.north);

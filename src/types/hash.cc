@@ -27,7 +27,7 @@ Result<bool> VisitPacked(const PackedEntries& packed, ElementVisitor visit) {
   return true;
 }
 
-// Appends the packed hash of these items to `payload`; false when the limits do not allow it.
+// Appends these items as a packed hash to `payload`. Returns false if the limits do not allow it.
 bool PackInto(std::string& payload, std::span<const Item> fields_and_values, const Limits& limits, PackRule rule) {
   const uint64_t count = fields_and_values.size() / 2;
   if (count > ReadLimit(limits.hash_max_listpack_entries)) return false;
@@ -103,8 +103,8 @@ Result<bool> Hash::IsDue(std::string_view field) const {
   return when_ms != kNoExpiry && keyspace_->txn().command().HasPassed(when_ms);
 }
 
-// Tells of fields that go because their time has passed. A replica takes them for there until it hears of it, so this
-// comes before what the command tells of them. A database that this run does not offer has no number to tell it under.
+// Emits events and replicates an HDEL for expired fields that are deleted. A replica keeps the fields until then, so
+// this must precede what the command replicates. Fields of a keyspace without a database number are not replicated.
 void Hash::TellExpired(std::span<const std::string> fields) {
   Transaction& txn = keyspace_->txn();
   if (fields.empty() || txn.replicated_commands().interest() == 0) return;
@@ -120,8 +120,8 @@ void Hash::TellExpired(std::span<const std::string> fields) {
   txn.replicated_commands().Add(db, words);
 }
 
-// For who is about to change a field: whether it is there only because nobody has deleted it in time, which is told.
-// With the last field its key ends, and takes along its time to live; what is set makes a new one, as in Redis.
+// Prepares a change of a field. Returns true if it is expired but not deleted yet, and then emits its expiry. If it was
+// the last live field, its key ends with its time to live, and a Set makes a new key, as in Redis.
 Result<bool> Hash::EndDue(std::string_view field) {
   if (!TRY(IsDue(field))) return false;
   is_new_ = is_new_ || --fields_left_ == 0;
@@ -214,7 +214,7 @@ Status Hash::EraseDeadline(std::string_view field) {
   const uint64_t before = deadlines_.count();
   TRY(deadlines_.Erase(field));
   if (deadlines_.count() == before) return Ok();
-  next_is_stale_ |= !is_spread_;  // of a spread hash it costs a look, which RemoveDue takes if it was the earliest
+  next_is_stale_ |= !is_spread_;  // for a spread hash this costs a read; RemoveDue pays it if this was the earliest
   record_changed_ = true;
   return Ok();
 }
@@ -228,13 +228,13 @@ Result<uint64_t> Hash::RemoveDue(uint64_t most, FieldPlace& left) {
     TRY(RemoveStored(field));
   }
   if (due.size() < most) left = {};
-  next_is_stale_ |= !is_spread_ || due.size() < most;  // there are more: some are due
+  next_is_stale_ |= !is_spread_ || due.size() < most;  // otherwise more fields are due
   record_changed_ = true;
   TellExpired(due);
   return due.size();
 }
 
-// Brings next_ms_ in line with the deadlines.
+// Updates next_ms_ from the deadlines.
 Status Hash::UpdateNext() {
   if (!has_deadlines_) return Ok();
   has_deadlines_ = deadlines_.count() > 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The row of hashes (types/hash.h). In RDB a packed one is a listpack, any other its fields and values one after
-// another; one with fields that expire is of a form that Redis has since 7.4.
+// The type row of hashes (types/hash.h). In RDB a packed hash is a listpack, any other one its fields and values in
+// sequence; one with expiring fields uses an encoding that Redis has since 7.4.
 #include <string>
 #include <vector>
 
@@ -30,7 +30,7 @@ Status AddToDigest(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entr
   });
 }
 
-// Fields whose time has passed go along, as in Redis: who reads them drops them.
+// Expired fields are saved too, as in Redis: the loader drops them.
 Status SaveWithTimes(const Hash& hash, RdbWriter& writer) {
   const int64_t earliest_ms = hash.next_deadline_ms();
   writer.Type(RdbType::kHashWithTimes);
@@ -72,7 +72,7 @@ Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   });
 }
 
-// A field whose time has passed is still there, though Set calls the next one of its name new.
+// An expired field still exists in the hash, although Set reports the next one of its name as new.
 Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
   Hash hash(keys, key);
   TRY(hash.Open());
@@ -101,9 +101,9 @@ Status Load(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValu
   return hash.Save();
 }
 
-// A time that a field may have.
+// Checks that `when_ms` is a valid expiry time of a field.
 Result<int64_t> CheckedTime(uint64_t when_ms) {
-  constexpr uint64_t kMostMs = uint64_t{1} << 48;  // what Redis can tell
+  constexpr uint64_t kMostMs = uint64_t{1} << 48;  // Redis's maximum
   if (when_ms > kMostMs) return Status::Corruption("rdb: a time after all times");
   return static_cast<int64_t>(when_ms);
 }

@@ -28,14 +28,14 @@ constexpr uint64_t kSeed = 0xadc83b19;
 constexpr uint8_t kMostSparseValue = 32;
 constexpr size_t kMostZeros = 64;  // of a zero run; more take an xzero run
 constexpr size_t kMostValues = 4;  // of a value run
-constexpr int kRunsLookedAt = 5;   // for values to join, after a change
+constexpr int kRunsLookedAt = 5;   // how many runs are checked for joining after a change
 
 constexpr uint8_t kXzeroBits = 0x40;
 constexpr uint8_t kValueBits = 0x80;
 
 uint64_t ReadWord(const char* bytes, size_t size) {
   uint64_t word = 0;
-  std::memcpy(&word, bytes, size);  // little endian, as everything here
+  std::memcpy(&word, bytes, size);  // little endian, like the whole format
   return word;
 }
 
@@ -85,10 +85,10 @@ void AppendValues(std::string& out, uint8_t value, size_t length) {
   out += static_cast<char>(kValueBits | (value - 1u) << 2 | (length - 1));
 }
 
-// How often each value occurs among the registers; 64, as six bits can say more than a hash can.
+// How often each value occurs among the registers. 64 entries: six bits hold more values than a hash can produce.
 using Histogram = std::array<uint32_t, 64>;
 
-// Ertl's sigma and tau: what registers that are 0, and those at their highest, add to the sum.
+// Ertl's sigma and tau: the contributions to the sum of the registers that are 0 and of those at their maximum.
 double Sigma(double x) {
   if (x == 1) return std::numeric_limits<double>::infinity();
   double weight = 1;
@@ -139,10 +139,10 @@ struct HyperLogLog::Run {
   size_t bytes = 1;
 };
 
-// Where a register's run is.
+// The position of a register's run.
 struct HyperLogLog::Place {
   size_t at = 0;
-  size_t previous = kHeaderBytes;  // where the run before begins; itself when there is none
+  size_t previous = kHeaderBytes;  // where the previous run begins; this run's own start if it is the first
   size_t first = 0;                // the run's first register
 };
 
@@ -180,7 +180,7 @@ HyperLogLog::Change HyperLogLog::RaiseDense(size_t index, uint8_t value) {
   return Change::kRaised;
 }
 
-// A second byte that is cut off reads as zero.
+// If the second byte is cut off, it reads as zero.
 HyperLogLog::Run HyperLogLog::RunAt(size_t at) const {
   const auto head = static_cast<uint8_t>(bytes_[at]);
   if (head & kValueBits) {
@@ -211,7 +211,7 @@ HyperLogLog::Change HyperLogLog::RaiseSparse(size_t index, uint8_t value, uint64
   const Run run = RunAt(place->at);
   if (run.value >= value) return Change::kNone;
 
-  // The run is split around the register.
+  // Split the run around the register.
   const size_t before = index - place->first;
   const size_t behind = run.length - before - 1;
   std::string split;
@@ -232,7 +232,7 @@ HyperLogLog::Change HyperLogLog::RaiseSparse(size_t index, uint8_t value, uint64
   return Change::kRaised;
 }
 
-// Makes one run of neighbouring ones of the same value, as far as a run can hold them.
+// Joins neighbouring runs of the same value, up to the length one run can encode.
 void HyperLogLog::JoinValues(size_t from) {
   size_t at = from;
   for (int looked = 0; looked < kRunsLookedAt && at < bytes_.size(); ++looked) {
@@ -243,7 +243,7 @@ void HyperLogLog::JoinValues(size_t from) {
         std::string joined;
         AppendValues(joined, run.value, run.length + next.length);
         bytes_.replace(at, 2, joined);
-        continue;  // the joined run may be joined again
+        continue;  // the joined run may join with the next one
       }
     }
     at += run.bytes;

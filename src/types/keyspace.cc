@@ -59,7 +59,7 @@ bool Keyspace::IsExpired(const RecordHeader& header) const {
   return header.expire_ms != kNoExpiry && txn_.command().HasPassed(header.expire_ms);
 }
 
-// Takes away what the stored value left in other spaces, but for a collection and for times that stay.
+// Deletes what the stored value has in other spaces, except the collection `kept` and unchanged expiry rows.
 void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, const RecordHeader& header) {
   if (!entry.stored_) return;
   for (const int64_t old_ms : {entry.stored_expire_ms_, entry.stored_fields_expire_ms_}) {
@@ -73,7 +73,7 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
   }
 }
 
-// The rows for times that the stored value had none for.
+// Writes the expiry rows of times that the stored value did not have.
 void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header) {
   const auto put = [&](int64_t when_ms, NotificationKind kind) {
     if (when_ms == kNoExpiry) return;
@@ -91,8 +91,8 @@ void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, NotificationKind 
   txn_.notifications().Add({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
 }
 
-// The key is on its way out because its time has passed. Of one in a database that this run does not offer, or in one
-// that is being loaded, nobody has heard.
+// Emits the expiry of a key that is being deleted. A key of a keyspace without a database number, or of one that is
+// being loaded, was never visible, so nothing is emitted.
 void Keyspace::TellExpired(const Key& key) {
   txn_.command().CountExpired();
   if (txn_.replicated_commands().interest() == 0) return;
@@ -176,8 +176,8 @@ Result<uint64_t> Keyspace::Scan(uint64_t position, const std::function<bool(std:
   return uint64_t{0};
 }
 
-// A random place among the slots, then one within the slot that is found there: keys that share a hash tag sit
-// in one slot and would otherwise all but the first of them be passed by.
+// Picks a random position among the slots, then a random one within the slot found there. Keys that share a hash tag
+// are all in one slot; with a single choice only the first of them would ever be returned.
 Result<std::optional<std::string>> Keyspace::RandomKey(Random& random) {
   for (int tries = 0; tries < kRandomKeyTries; ++tries) {
     std::optional<uint64_t> found;

@@ -2,16 +2,15 @@
 //
 // Keyspace: the keys of one database as one transaction sees them.
 //
-// It keeps what every key row owes to the rest of the store in step, in the same batch: the count behind
-// DBSIZE, the expiry index, the owner row of a spread collection. A key past its expiry is not there for
-// anybody who asks, whether or not it has been deleted yet.
+// It updates, in the same batch, everything that depends on a key row: the count for DBSIZE, the expiry index, the
+// owner row of a spread collection. Reads never find an expired key, whether or not it has been deleted yet.
 //
 //   const Key key = keyspace.Name("k");
 //   KeyEntry entry = TRY(keyspace.Find(key));
 //   if (entry.exists()) ... entry.type(), entry.payload()
 //   keyspace.Write(key, entry, header, payload);      // REQUIRES: the key's stripe is locked
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +28,10 @@
 
 namespace cairn {
 
-// The client's words for a key of another type (resp/errors.h has the same; types/ does not see it).
+// The error for a key of another type (the same text as in resp/errors.h, which types/ must not include).
 inline constexpr std::string_view kWrongType = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
-// A key as commands name it, with its row. Views the caller's bytes.
+// A key as commands name it, with its row key. Views the caller's bytes.
 class Key {
  public:
   Key(KeyspaceId keyspace, std::string_view bytes) : bytes_(bytes), row_(MakeKeyRow(keyspace, bytes)) {}
@@ -45,37 +44,37 @@ class Key {
   RowKey row_;
 };
 
-// What Find found. Views into the row stay good as long as the entry.
+// The result of Find. Views into the row are valid as long as the entry.
 class KeyEntry {
  public:
   bool exists() const { return exists_; }
   Type type() const { return exists_ ? record_.header.type : Type::kNone; }
   Encoding encoding() const { return record_.header.encoding; }
   bool grown() const { return record_.header.grown; }
-  // There, but its time has passed.
+  // Stored, but expired.
   bool IsStoredExpired() const { return stored_ && !exists_; }
   int64_t expire_ms() const { return exists_ ? record_.header.expire_ms : kNoExpiry; }
-  // Of a hash: no field is gone before (RecordHeader); kNoExpiry when none will be.
+  // For a hash: no field expires before this (RecordHeader); kNoExpiry if no field expires.
   int64_t fields_expire_ms() const { return exists_ ? record_.header.fields_expire_ms : kNoExpiry; }
-  // The header to start from for a changed value of the same type: the expiry is kept.
+  // The header to start from when a value of the same type is changed: it keeps the expiry.
   const RecordHeader& header() const { return record_.header; }
   std::string_view payload() const { return record_.payload; }
 
  private:
   friend class Keyspace;
-  bool exists_ = false;  // there and not past its expiry
-  bool stored_ = false;  // there
+  bool exists_ = false;  // stored and not expired
+  bool stored_ = false;  // the row is there
   int64_t stored_expire_ms_ = kNoExpiry;
   int64_t stored_fields_expire_ms_ = kNoExpiry;
-  CollectionId stored_collection_ = 0;  // of a spread value; 0: none
-  Record record_;                       // when exists_
+  CollectionId stored_collection_ = 0;  // the id of a spread value; 0: none
+  Record record_;                       // if exists_
   RowRef row_;
 };
 
 class Keyspace {
  public:
   Keyspace(Transaction& txn, int db, const Limits& limits) : Keyspace(txn, db, txn.databases().keyspace(db), limits) {}
-  // For work that goes by what is on disk rather than by a client's database.
+  // For work on the rows of a keyspace, whether or not it is one of a client's databases.
   static Keyspace ById(Transaction& txn, KeyspaceId id, const Limits& limits) { return Keyspace(txn, -1, id, limits); }
 
   int db() const { return db_; }  // -1 when made by ById
@@ -87,43 +86,44 @@ class Keyspace {
   Key Name(std::string_view key) const { return Key(id_, key); }
 
   Result<KeyEntry> Find(const Key& key, Access access = Access::kUse);
-  // The same, but a key that exists with another type is the WRONGTYPE error.
+  // The same, but returns the WRONGTYPE error for a key of another type.
   Result<KeyEntry> FindTyped(const Key& key, Type type);
 
-  // What Find would have found for a live key whose record is at hand, in Scan's visitor say. The record must outlive
-  // the entry.
+  // The entry that Find would return for a live key whose record is at hand, for example in Scan's visitor. The record
+  // must outlive the entry.
   static Result<KeyEntry> EntryOf(const Record& record);
 
-  // Stores a new value, replacing whatever `entry` (the key's last Find) saw. An old collection that is not the
-  // one written is dropped. The expiry is what `header` says.
+  // Stores a new value, replacing what `entry` (the key's last Find) saw. Drops the old collection unless it is the one
+  // written. Sets the expiry that `header` has.
   Status Write(const Key& key, const KeyEntry& entry, const RecordHeader& header, std::string_view payload);
-  // Deletes the key and drops its collection. REQUIRES: entry was found by the same transaction.
+  // Deletes the key and drops its collection. REQUIRES: the same transaction found `entry`.
   Status Remove(const Key& key, const KeyEntry& entry);
   // Changes the expiry only; kNoExpiry removes it. REQUIRES: entry.exists().
   Status SetExpiry(const Key& key, const KeyEntry& entry, int64_t expire_ms);
-  // Moves the value to another name (maybe in another database), replacing what is there. O(1) also for a
-  // spread collection. The source is gone afterwards.
+  // Moves the value to another name (possibly in another database), replacing the value there. O(1) even for a spread
+  // collection. The source no longer exists afterwards.
   static Status Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to, const Key& target);
 
-  // Whether a key that Find does not find is told of as missed: in reads it is.
+  // Whether Find emits `keymiss` for a missing key, as reads do.
   void TellMisses(bool tell) { tells_misses_ = tell; }
-  // A value takes the place of another as if that had been removed first: RENAME, COPY, RESTORE.
+  // Emits `new` for a key whose value replaces another as if that had been removed first: RENAME, COPY, RESTORE.
   void TellNew(const Key& key);
-  // A key that is written now is not told of as new: it takes the place of one that was just removed.
+  // Stops emitting `new`: the key that is written next replaces one that was just removed.
   void TellNoNewKeys() { tells_new_ = false; }
 
-  // Tells a writable replica of a time that its own clients gave this key, or fields of it (storage/transaction.h).
+  // Notifies a writable replica of an expiry time that its own clients set on this key or its fields
+  // (storage/transaction.h).
   void AnnounceExpiry(const Key& key, int64_t when_ms, NotificationKind kind);
 
-  // Exact count of keys, those past their expiry and not yet deleted included (as Redis counts).
+  // Exact count of keys, including expired ones that are not deleted yet (as Redis counts).
   int64_t Count() const { return txn_.databases().KeyCount(id_); }
 
-  // Calls visit(key, record) for live keys in position order from `position` on until it answers false.
-  // Returns the position after the last key visited, or 0 when the keyspace's end was reached. Keys that share
-  // a position are visited together whatever `visit` says.
+  // Calls visit(key, record) for live keys in position order, from `position` on, until it returns false. Returns the
+  // position after the last visited key, or 0 at the end of the keyspace. Keys that share a position are visited
+  // together, whatever `visit` returns.
   Result<uint64_t> Scan(uint64_t position, const std::function<bool(std::string_view key, const Record&)>& visit);
 
-  // A random live key, or none: any key can come, nearly uniformly.
+  // Returns a random live key, or none. Every key can be returned; the distribution is nearly uniform.
   Result<std::optional<std::string>> RandomKey(Random& random);
 
  private:

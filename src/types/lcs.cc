@@ -8,8 +8,8 @@
 namespace cairn {
 namespace {
 
-// Fills the table row by row. visit(i, j, above_is_longer) is called for every cell whose bytes
-// differ, with i and j counted from 1. Returns the length.
+// Fills the table row by row. Calls visit(i, j, above_is_longer) for every cell whose bytes differ; i and j count from
+// 1. Returns the length.
 template <typename Visit>
 uint32_t FillTable(std::string_view a, std::string_view b, Visit visit) {
   ASSERT(a.size() <= UINT32_MAX && b.size() <= UINT32_MAX, "LCS counts in 32 bits");
@@ -30,7 +30,7 @@ uint32_t FillTable(std::string_view a, std::string_view b, Visit visit) {
   return above[b.size()];
 }
 
-// Collects matches walking from the end to the start; neighbours make a run.
+// Collects matches on a walk from the end to the start; adjacent matches form a run.
 class RunCollector {
  public:
   explicit RunCollector(std::vector<CommonRun>& runs) : runs_(runs) {}

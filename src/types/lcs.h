@@ -2,9 +2,9 @@
 //
 // Longest common subsequence of two texts, for LCS.
 //
-// The classic table of lengths, a row per byte of `a`, of which only two rows are kept: walking
-// back from the end needs no lengths, only for every cell whether the one above was the longer
-// neighbour, so a bit a cell is remembered. That is a 32nd of what a table of lengths takes.
+// This is the standard table of lengths, one row per byte of `a`, of which only two rows are kept. The walk back from
+// the end needs no lengths: for each cell it only needs to know whether the cell above was the longer neighbour. So one
+// bit per cell is stored, a 32nd of a table of lengths.
 //
 // Thread: any; pure functions.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace cairn {
 
-// A run of bytes that both texts have: a[a_first..a_last] == b[b_first..b_last], ends included.
+// A run of bytes common to both texts: a[a_first..a_last] == b[b_first..b_last], ends included.
 struct CommonRun {
   uint32_t a_first;
   uint32_t a_last;
@@ -31,7 +31,7 @@ struct CommonSubsequence {
   std::vector<CommonRun> runs;  // from the end of the texts to their start
 };
 
-// REQUIRES of both: sizes below 2^32.
+// REQUIRES: both sizes are below 2^32.
 uint32_t CommonLength(std::string_view a, std::string_view b);
 CommonSubsequence FindCommonSubsequence(std::string_view a, std::string_view b);
 

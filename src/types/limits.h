@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Limits: up to where a collection stays packed, and how large a string may grow. redis.conf's names; settable
-// while the server runs, so every field is atomic and read where it is used.
+// Limits: the sizes up to which collections stay packed, and the largest string. The names are redis.conf's. They can
+// be changed while the server runs, so every field is atomic and is read at each use.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,10 @@
 
 namespace cairn {
 
-// Which of the limits decide whether a value that is stored whole is packed.
+// The limits that decide whether a value that is stored as a whole is packed.
 enum class PackRule : unsigned char {
-  kAllLimits,  // as if it had grown from nothing
-  kCountOnly,  // the number of elements, however long they are: it was packed where it comes from
+  kAllLimits,  // as if its elements had been added one by one
+  kCountOnly,  // only the number of elements, not their length: the source had it packed
 };
 
 struct Limits {
@@ -24,12 +24,12 @@ struct Limits {
   std::atomic<int64_t> zset_max_listpack_entries{128};
   std::atomic<int64_t> zset_max_listpack_value{64};   // bytes
   std::atomic<int64_t> list_max_listpack_size{-2};    // entries, or -1..-5: 4, 8, 16, 32, 64 KB
-  std::atomic<int64_t> stream_node_max_bytes{4096};   // of a chunk; 0: no limit but our own
-  std::atomic<int64_t> stream_node_max_entries{100};  // of a chunk; 0: the same
-  std::atomic<int64_t> hll_sparse_max_bytes{3000};    // of a HyperLogLog; beyond it is dense
-  std::atomic<int64_t> packed_max_bytes{128 * 1024};  // whatever the limits above say, a packed value ends here
+  std::atomic<int64_t> stream_node_max_bytes{4096};   // per chunk; 0: only our own limit
+  std::atomic<int64_t> stream_node_max_entries{100};  // per chunk; 0: only our own limit
+  std::atomic<int64_t> hll_sparse_max_bytes{3000};    // a larger HyperLogLog becomes dense
+  std::atomic<int64_t> packed_max_bytes{128 * 1024};  // no packed value is larger, whatever the limits above
   std::atomic<int64_t> proto_max_bulk_len{512 * 1024 * 1024};
-  std::atomic<bool> skips_payload_checksums{false};  // RESTORE takes damaged payloads too (DEBUG)
+  std::atomic<bool> skips_payload_checksums{false};  // RESTORE skips the checksum (DEBUG)
 };
 
 }  // namespace cairn

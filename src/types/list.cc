@@ -7,12 +7,12 @@
 namespace cairn {
 namespace {
 
-// list-max-listpack-size as a count, or from -1 to -5 as one of these sizes.
+// list-max-listpack-size is a count, or -1 to -5 for one of these sizes.
 constexpr uint64_t kPackedSizes[] = {4096, 8192, 16384, 32768, 65536};
-// With a count, the items still may not take more than this.
+// The maximum size of the items if the limit is a count.
 constexpr uint64_t kPackedSafetyBytes = 8192;
 
-// LTRIM writes what it keeps into a new collection when that is this many times less than what goes.
+// LTRIM rewrites the items it keeps into a new collection if it removes at least this many times more items.
 constexpr uint64_t kRewriteShare = 16;
 
 Result<EncodedItems> Encode(std::string_view packed, uint64_t count) {
@@ -99,7 +99,7 @@ Status List::Pop(ListEnd end, uint64_t n, const ItemVisitor& visit) {
     const PackedListCut cut = TRY(CutPackedList(packed(), start, n));
     return Repack(ReplaceRange(cut, {}), count_ - n);
   }
-  if (n == count_) {  // the chunks need not be deleted: they go with the collection
+  if (n == count_) {  // the chunks are dropped with the collection
     TRY(chunks_->ForEach(from_tail ? count_ - 1 : 0, n, from_tail, count_, visit));
   } else {
     TRY(chunks_->Drop(end, n, &visit));

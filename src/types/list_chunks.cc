@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kChunkItems = 128;
 constexpr size_t kChunkBytes = 2048;
 
-// Numbering anew leaves at least this many numbers from chunk to chunk.
+// Renumbering leaves at least this distance between chunks.
 constexpr int64_t kRoomySpacing = 1024;
 
 constexpr int64_t kNoNext = INT64_MAX;
@@ -22,7 +22,7 @@ bool FitsChunk(uint64_t count, size_t size_bytes) {
   return count <= 1 || (count <= kChunkItems && size_bytes <= kChunkBytes);
 }
 
-// How many items from `from` on go into a chunk that holds `count` items in `size_bytes`.
+// Returns how many items from `from` on fit into a chunk that already holds `count` items in `size_bytes`.
 size_t CountFitting(const EncodedItems& items, size_t from, uint64_t count, size_t size_bytes) {
   size_t n = 0;
   while (from + n < items.count()) {
@@ -33,7 +33,7 @@ size_t CountFitting(const EncodedItems& items, size_t from, uint64_t count, size
   return n;
 }
 
-// Cuts a packed list into pieces that fit a chunk each, in halves of halves.
+// Halves a packed list repeatedly until each piece fits into a chunk.
 Status SplitToFit(std::string items, std::vector<std::string>& pieces) {
   if (FitsChunk(PackedReader(items).count(), items.size())) {
     pieces.push_back(std::move(items));
@@ -156,7 +156,7 @@ Result<ListChunks::Place> ListChunks::ChunkAt(uint64_t index, uint64_t total) {
   return ChunkBehind(WalkFrom(from_head ? ListEnd::kHead : ListEnd::kTail), from_head, left);
 }
 
-// Where the item is that has `left` others before it on the walk.
+// Finds the item that has `left` items before it on the walk.
 Result<ListChunks::Place> ListChunks::ChunkBehind(ChunkWalk walk, bool forward, uint64_t left) {
   for (; walk.Valid(); walk.Next()) {
     const ListChunk& chunk = walk.chunk();
@@ -230,10 +230,10 @@ Result<bool> ListChunks::Insert(const Item& pivot, bool before, std::string_view
 
 Result<uint64_t> ListChunks::Remove(const Item& wanted, ListEnd end, uint64_t limit) {
   const bool from_tail = end == ListEnd::kTail;
-  txn_->ranks().Drop(rows_.id, rows_.stripe);  // chunks may go anywhere
+  txn_->ranks().Drop(rows_.id, rows_.stripe);  // any chunk may be deleted
   std::vector<uint64_t> positions;
   uint64_t removed = 0;
-  std::optional<int64_t> nearest;  // of the chunks passed and kept, to `end`
+  std::optional<int64_t> nearest;  // the chunk passed last that stays
   std::optional<int64_t> farthest;
   ChunkWalk walk = WalkFrom(end);
   for (; walk.Valid() && (removed < limit || !nearest); walk.Next()) {
@@ -308,7 +308,7 @@ Result<std::vector<int64_t>> ListChunks::Renumber(int64_t seq, size_t extra, int
   };
   txn_->ranks().Drop(rows_.id, rows_.stripe);
   std::vector<Moved> moved;
-  int64_t bound = kNoNext;  // the first chunk that stays where it is
+  int64_t bound = kNoNext;  // the first chunk that keeps its number
   ChunkWalk walk = Walk(seq, Direction::kForward);
   for (walk.Next(); walk.Valid(); walk.Next()) {
     const int64_t gaps = static_cast<int64_t>(extra + moved.size()) + 1;
@@ -321,7 +321,7 @@ Result<std::vector<int64_t>> ListChunks::Renumber(int64_t seq, size_t extra, int
   TRY(walk.TakeStatus());
 
   const size_t slots = extra + moved.size();
-  std::vector<int64_t> seqs;  // the extra ones, then those of the moved chunks
+  std::vector<int64_t> seqs;  // the extra numbers, then the moved chunks'
   int64_t number = seq;
   for (size_t i = 0; i < slots; ++i) {
     number = bound == kNoNext ? NextOnGrid(number) : number + (bound - seq) / static_cast<int64_t>(slots + 1);

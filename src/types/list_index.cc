@@ -13,12 +13,12 @@ namespace cairn {
 namespace {
 
 constexpr size_t kIdBytes = 8;
-constexpr uint64_t kLeafItems = 512;  // at least, when a larger leaf is cut up
+constexpr uint64_t kLeafItems = 512;  // the minimum when a larger leaf is split
 constexpr uint64_t kMostLeafItems = 4 * kLeafItems;
 
 std::string SuffixOf(const ListRows& rows, int64_t seq) { return std::string(rows.Row(seq).row().substr(kIdBytes)); }
 
-// The number of a leaf's first chunk. Those before the list's first one are gone.
+// The number of a leaf's first chunk. Chunks before the list's first one were deleted.
 Result<int64_t> FirstSeq(const ListRows& rows, const std::string& suffix) {
   if (suffix.empty()) return rows.first;
   std::string row(rows.Row(0).row().substr(0, kIdBytes));
@@ -29,7 +29,7 @@ Result<int64_t> FirstSeq(const ListRows& rows, const std::string& suffix) {
   return std::max(seq, rows.first);
 }
 
-// Counts the chunks of a leaf that has become too large. False: they are not as many items as it says.
+// Splits a leaf that has become too large by counting its chunks. Returns false if the leaf's count is wrong.
 Result<bool> Cut(Transaction& txn, const ListRows& rows, RankIndex& index, const RankIndex::Place& place) {
   const RankIndex::Leaf& whole = index.At(place);
   const std::string* const bound = index.BoundAfter(place);
@@ -53,7 +53,8 @@ Result<bool> Cut(Transaction& txn, const ListRows& rows, RankIndex& index, const
   return true;
 }
 
-// The list's index; none when the chunk its way would begin at is gone, or its counts are not those of the chunks.
+// Asks the list's index. Returns none if the first chunk to read was deleted, or if the counts disagree with the
+// chunks.
 Result<std::optional<IndexedChunk>> Ask(Transaction& txn, const ListRows& rows, RankIndex& index, uint64_t item) {
   RankIndex::Place place = index.FindRank(item);
   if (index.At(place).count > kMostLeafItems) {

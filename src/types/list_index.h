@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The index of a spread list: how many items stand before some of its chunks, so that an item far from both ends is
-// found without passing by all chunks before it.
+// The index of a spread list: how many items precede some of its chunks. An item far from both ends is found without a
+// walk over all chunks before it.
 //
-// It is a counted index (storage/rank_index.h) in which a chunk counts as often as it has items. Leaves are of some
-// hundred items; the first look far into a list counts all of its chunks, later ones none. Whatever changes chunks
-// tells CountItems, or drops the index where that is too much to tell.
+// It is a counted index (storage/rank_index.h) in which a chunk counts as many times as it has items. A leaf covers
+// some hundred items. The first access far into a list counts all of its chunks; later ones count none. A function that
+// changes chunks calls CountItems, or drops the index if it changes too many.
 //
-// Like every counted index it is an aid: it may be gone at any time, and one that disagrees with the list is dropped.
+// Like every counted index it is a hint: it may be dropped at any time, and is dropped if it disagrees with the list.
 //
-// Thread: the transaction's. Changes need the key's lock; a look takes it.
+// Thread: that of the transaction. Changes need the key's lock; a lookup takes it.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@
 
 namespace cairn {
 
-// Nearer to an end than this nobody asks the index: a list that is only used as a queue has none.
+// Items nearer to an end are found without the index, so a list that is only used as a queue has none.
 inline constexpr uint64_t kIndexedDistance = 1024;
 
-// Changes of more items at once are not told: the index is dropped.
+// A change of more items drops the index instead of updating it.
 inline constexpr uint64_t kMostCounted = 4096;
 
 struct IndexedChunk {
@@ -32,10 +32,10 @@ struct IndexedChunk {
   uint64_t before = 0;  // items in the chunks before it
 };
 
-// A chunk not far before the item at `index`; none when the index is of no use. `total`: the list's count.
+// Finds a chunk not far before the item at `index`; none if the index cannot help. `total` is the list's count.
 Result<std::optional<IndexedChunk>> FindIndexed(Transaction& txn, const ListRows& rows, uint64_t index, uint64_t total);
 
-// A chunk has so many items more, or fewer. REQUIRES: the key's stripe is held.
+// Adds `change` to a chunk's number of items. REQUIRES: the key's stripe is held.
 void CountItems(Transaction& txn, const ListRows& rows, int64_t seq, int64_t change);
 
 }  // namespace cairn

@@ -9,7 +9,7 @@ namespace {
 
 Status TooFewItems() { return Status::Corruption("list: fewer items than their count"); }
 
-// Takes `n` items; on return reader.offset() is behind them.
+// Skips `n` items; reader.offset() is then behind them.
 Status Skip(PackedReader& reader, uint64_t n) {
   Item item;
   for (; n > 0; --n) {
@@ -20,7 +20,7 @@ Status Skip(PackedReader& reader, uint64_t n) {
   return Ok();
 }
 
-// What a reader that answered false before its time has to say.
+// The status of a reader that returned false before all items were read.
 Status EndOf(const PackedReader& reader) {
   return reader.status().ok() ? TooFewItems() : Status::Corruption(reader.status().text());
 }
@@ -54,7 +54,7 @@ Result<PackedListCut> CutPackedList(std::string_view packed, uint64_t at, uint64
   cut.range_count = n;
   cut.after_count = reader.count() - at - n;
   const size_t body = reader.offset();
-  if (at == reader.count()) {  // behind the last: nothing to walk over
+  if (at == reader.count()) {  // the end: nothing to skip
     cut.before = packed.substr(body);
     return cut;
   }
@@ -107,7 +107,7 @@ Result<std::string> WithoutItems(std::string_view packed, std::span<const uint64
   std::string out;
   out.reserve(packed.size());
   AppendVarint(out, reader.count() - positions.size());
-  uint64_t next = 0;  // number of the reader's next item
+  uint64_t next = 0;  // the number of the reader's next item
   size_t kept_from = reader.offset();
   for (const uint64_t position : positions) {
     TRY(Skip(reader, position - next));
@@ -131,7 +131,7 @@ Result<PackedListHalves> HalvePackedList(std::string_view packed) {
     TRY(Skip(reader, 1));
     const size_t end = reader.offset();
     const bool is_past_middle = end >= middle;
-    if (is_past_middle && count > 0 && end - middle > middle - boundary) break;  // the one before is nearer
+    if (is_past_middle && count > 0 && end - middle > middle - boundary) break;  // the boundary before is nearer
     boundary = end;
     ++count;
     if (is_past_middle) break;

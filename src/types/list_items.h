@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// List items: cutting, joining and searching packed lists (encoding/packed.h), which is what a
-// small list is as a whole and what a large one is chunk by chunk. Nothing here knows rows or keys.
+// List items: cutting, joining and searching packed lists (encoding/packed.h). A small list is one packed list, a large
+// one has a packed list per chunk. This file knows neither rows nor keys.
 //
-// A packed list is its count and its items one after another. So a change is made by cutting the bytes at item
-// boundaries and joining them again: no item but those that change is decoded twice or formatted at all.
+// A packed list is its count, followed by its items. A change cuts the bytes at item boundaries and joins them again,
+// so unchanged items are neither decoded twice nor encoded again.
 //
-// A damaged list answers kCorruption. Thread: any; pure functions and values.
+// Functions return kCorruption for a damaged list. Thread: any; pure functions and values.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ namespace cairn {
 
 enum class ListEnd : uint8_t { kHead, kTail };
 
-// The packed list without items.
+// A packed list without items.
 inline constexpr std::string_view kEmptyPackedList{"\0", 1};
 
-// Items encoded one after another, each found by its number.
+// Encoded items in sequence, addressed by number.
 class EncodedItems {
  public:
   EncodedItems() = default;
@@ -44,7 +44,7 @@ class EncodedItems {
   std::vector<size_t> ends_;  // where each item ends in bytes_
 };
 
-// A packed list in three parts: the items before, in and after a range.
+// A packed list in three parts: the items before a range, in it and after it.
 struct PackedListCut {
   uint64_t before_count = 0;
   uint64_t range_count = 0;
@@ -56,16 +56,16 @@ struct PackedListCut {
 // REQUIRES: the list's count is at least at + n.
 Result<PackedListCut> CutPackedList(std::string_view packed, uint64_t at, uint64_t n);
 
-// The list of `count` items whose bytes are `items`.
+// Makes a list of `count` items from their encoded bytes.
 std::string JoinPackedList(uint64_t count, std::string_view items);
 
-// The list with `items` in place of the range.
+// Returns the list with the range replaced by `items`.
 std::string ReplaceRange(const PackedListCut& cut, const EncodedItems& items);
 
-// The list with items [from, from + n) pushed at `end`, one after another: at the head they end up reversed.
+// Returns the list with items [from, from + n) pushed at `end`, one after another: at the head they end up reversed.
 std::string ExtendPackedList(std::string_view packed, ListEnd end, const EncodedItems& items, size_t from, size_t n);
 
-// The list without the items at `positions`, which ascend.
+// Returns the list without the items at `positions`, which ascend.
 Result<std::string> WithoutItems(std::string_view packed, std::span<const uint64_t> positions);
 
 // Cuts the list in two at the item boundary nearest the middle of its bytes. REQUIRES: it has two items or more.
@@ -80,9 +80,9 @@ using ItemVisitor = std::function<void(const Item&)>;
 // Calls visit for items [at, at + n), from the last to the first when `reverse`.
 Status ForEachItem(std::string_view packed, uint64_t at, uint64_t n, bool reverse, const ItemVisitor& visit);
 
-// Appends to `positions` where `wanted` stands, ascending.
+// Appends the positions of items equal to `wanted`, ascending.
 Status FindItems(std::string_view packed, const Item& wanted, std::vector<uint64_t>& positions);
-// The first place only.
+// Returns the first such position only.
 Result<std::optional<uint64_t>> FindItem(std::string_view packed, const Item& wanted);
 
 }  // namespace cairn

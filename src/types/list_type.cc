@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The row of lists (types/list.h). In RDB a list is a quicklist whose nodes are cut where Redis cuts a list that was
-// pushed item by item.
+// The type row of lists (types/list.h). In RDB a list is a quicklist whose nodes are cut where Redis cuts a list that
+// was pushed item by item.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -17,12 +17,12 @@
 namespace cairn {
 namespace {
 
-// Items are pushed so many at a time.
+// Items pushed at once.
 constexpr size_t kPushed = 256;
 
 std::string_view EncodingName(const KeyEntry&) { return "quicklist"; }
 
-// Of a chunk row (types/list_chunks.h).
+// The number of items in a chunk row (types/list_chunks.h).
 uint64_t ItemsIn(std::string_view chunk) {
   if (chunk.empty()) return 1;
   chunk.remove_prefix(1);
@@ -41,7 +41,7 @@ Status AddToDigest(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entr
   return list.ForEach(0, list.size(), [&](const Item& item) { digest.Mix(item.Text(scratch)); });
 }
 
-// As items in a row, the form before quicklists, for which nothing but their number must be known first.
+// Saves the items in sequence, the form before quicklists, which needs only the number of items in advance.
 Status SaveLong(List& list, RdbWriter& writer) {
   writer.Type(RdbType::kList);
   writer.Length(list.size());
@@ -87,7 +87,7 @@ Status ReadZiplistNode(RdbReader& reader, RdbValue& value) {
   return ReadZiplist(TRY(reader.Blob(value.items)), value.items);
 }
 
-// An item in a node of its own: one that is too large for a listpack, so never nothing.
+// Reads a node of one item that is too large for a listpack. It is never empty.
 Status ReadPlainNode(RdbReader& reader, RdbItems& items) {
   TRY(reader.Text(items));
   const Item& item = items.all().back();

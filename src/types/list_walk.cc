@@ -10,11 +10,10 @@ namespace {
 
 constexpr char kCrowdedFlag = 1;
 
-// A walk that is longer than this goes on with a cursor: it reads the disk in sequence and leaves
-// the key cache to rows that are wanted again.
+// A longer walk continues with a cursor, which reads the disk in sequence and does not displace rows in the key cache.
 constexpr int kMaxGets = 64;
 
-// What reading so many items takes from the work budget, beside the step from chunk to chunk.
+// Reading this many items costs one step of the work budget, besides the step from chunk to chunk.
 constexpr uint64_t kItemsPerStep = 16;
 
 }  // namespace
@@ -75,7 +74,7 @@ bool ChunkWalk::StepOnGrid() {
   if (!*row) return false;
   row_ = std::move(*row);
   Take(seq, row_.bytes());
-  // Backwards, the chunk on the grid is the neighbour only if nothing stands between.
+  // Backwards, the chunk on the grid is the neighbour only if no chunk lies between.
   if (valid_ && !IsForward() && chunk_.crowded) {
     valid_ = false;
     chunk_.seq = seq + kChunkGrid;

@@ -7,7 +7,7 @@
 namespace cairn {
 namespace {
 
-// Why a walk ended before it found what must be there.
+// The error of a walk that ended before it found an item that must exist.
 Status WalkError(const PackedReader& reader, std::string_view otherwise) {
   return Status::Corruption(reader.status().ok() ? otherwise : reader.status().text());
 }
@@ -60,7 +60,7 @@ Status PackedEntries::At(uint64_t rank, Entry& entry, Item& name) const {
 void PackedEntries::Own() {
   if (is_owned_) return;
   owned_.clear();
-  owned_.reserve(payload_.size() + 64);  // room for the entry that is likely to be appended
+  owned_.reserve(payload_.size() + 64);  // room for an append, which is likely
   owned_.append(payload_);
   is_owned_ = true;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PackedEntries: a packed set or hash that is searched and edited as the bytes it is
-// (encoding/packed.h).
+// PackedEntries: a packed set or hash that is searched and edited in its encoded form (encoding/packed.h).
 //
-// An entry is one item (a set's member) or two (a hash's field and value). Reading looks at the payload where it
-// lies; the first change copies it, and payload() is from then on the changed bytes. Nothing is decoded into a
-// structure in between: at these sizes a walk over the bytes is cheaper than building one.
+// An entry is one item (a set's member) or two (a hash's field and value). Reads use the payload in place. The first
+// change copies it, and payload() then returns the changed bytes. Nothing is decoded into a structure: at these sizes a
+// walk over the bytes is cheaper than building one.
 //
 // Thread: that of its user.
 #pragma once
@@ -21,7 +20,7 @@
 
 namespace cairn {
 
-// What one of Limits says right now; nothing less than zero.
+// The current value of one of Limits; a negative one reads as zero.
 inline uint64_t ReadLimit(const std::atomic<int64_t>& limit) {
   const int64_t value = limit.load(std::memory_order_relaxed);
   return value < 0 ? 0 : static_cast<uint64_t>(value);
@@ -29,29 +28,29 @@ inline uint64_t ReadLimit(const std::atomic<int64_t>& limit) {
 
 class PackedEntries {
  public:
-  // Offsets into payload(), good until the next change.
+  // Offsets into payload(), valid until the next change.
   struct Entry {
     size_t begin = 0;
-    size_t value_begin = 0;  // of the second item; without one, the same as end
+    size_t value_begin = 0;  // start of the second item; equals end if there is none
     size_t end = 0;
     Item value;
   };
 
-  // No entries, `width` items each: 1 or 2.
+  // Makes an empty collection of entries of `width` items: 1 or 2.
   explicit PackedEntries(int width) : width_(width), owned_(1, '\0'), is_owned_(true) {}
 
-  // From here on the entries of `payload`, which must outlive this unless a change comes first.
+  // Opens `payload`, which must outlive this object or its first change.
   Status Open(std::string_view payload);
 
   uint64_t count() const { return count_; }
   std::string_view payload() const { return is_owned_ ? std::string_view(owned_) : payload_; }
 
-  // The entry whose first item is `name`, or none.
+  // Returns the entry whose first item is `name`, or none.
   Result<std::optional<Entry>> Find(const Item& name) const;
-  // The entry at `rank`, and its name. REQUIRES: rank < count().
+  // Returns the entry at `rank` and its name. REQUIRES: rank < count().
   Status At(uint64_t rank, Entry& entry, Item& name) const;
 
-  // REQUIRES: no entry has that name; a value exactly when the width is 2.
+  // REQUIRES: no entry has this name; a value is given if and only if the width is 2.
   void Append(const Item& name);
   void Append(const Item& name, std::string_view value);
   void ReplaceValue(const Entry& entry, std::string_view value);

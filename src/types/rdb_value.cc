@@ -12,7 +12,7 @@
 namespace cairn {
 namespace {
 
-// Room that is made in advance, however many parts are announced.
+// The maximum reserved in advance, however many parts the payload announces.
 constexpr uint64_t kMostReserved = 4096;
 
 struct ItemHash {
@@ -21,7 +21,7 @@ struct ItemHash {
   }
 };
 
-// Whether every `step`th item is there once.
+// Returns whether every `step`th item is distinct.
 bool AreDistinct(const RdbItems& items, size_t step) {
   absl::flat_hash_set<Item, ItemHash> seen;
   seen.reserve(items.size() / step);
@@ -33,7 +33,7 @@ bool AreDistinct(const RdbItems& items, size_t step) {
 
 }  // namespace
 
-// What was read of the value as a whole stays: its type, its earliest time, and of a stream all but the entries.
+// Keeps what describes the value as a whole: its type, its earliest time, and everything of a stream but the entries.
 void RdbValue::DropParts() {
   items = RdbItems();
   scores.clear();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbValue: one value out of an RDB payload, whichever of Redis's encodings it came in.
+// RdbValue: one value from an RDB payload, in any of Redis's encodings.
 //
-// The row of a type (types/value_type.h) has the encodings: their numbers and the functions that read them. What a
-// value that is read whole is made of is checked here and nowhere else: something in it (but see IsOfNothing), no
-// member or field twice, a score for every member. Only streams check themselves (rdb/rdb_stream.h).
+// A type's row (types/value_type.h) has its encodings: their numbers and the functions that read them. A value that is
+// read as a whole is checked here and nowhere else: it is not empty (but see IsOfNothing), has no member or field
+// twice, and has a score for every member. Only streams have their own checks (rdb/rdb_stream.h).
 //
-// Most types are parts one after another: elements, or nodes of a list or a stream. Those may be read some at a time
-// (RdbValueReader); whether a member comes twice is then for who stores them to see.
+// Most types are a sequence of parts: elements, or nodes of a list or a stream. Parts may be read some at a time
+// (RdbValueReader); then the code that stores them detects duplicate members.
 //
 // Thread: that of its user. The payload must outlive it.
 #pragma once
@@ -35,17 +35,18 @@ struct ValueType;
 
 struct RdbValue {
   Type type = Type::kNone;
-  // It came packed: Redis then keeps it packed while the number of elements allows, however long they are.
+  // The payload was packed: Redis then keeps the value packed while the number of elements allows, however long they
+  // are.
   bool was_packed = false;
-  // A string's text, a list's items, a set's or sorted set's members, or a hash's fields and values in turn.
+  // A string's text, a list's items, the members of a set or sorted set, or a hash's fields and values, alternating.
   RdbItems items;
-  std::vector<double> scores;  // of the members of a sorted set
-  // When each field of a hash is gone, kNoExpiry for one that stays. Empty: all stay.
+  std::vector<double> scores;  // of a sorted set's members
+  // The expiry time of each field of a hash, kNoExpiry for a field without one. Empty: no field expires.
   std::vector<int64_t> deadlines;
-  int64_t earliest_ms = 0;            // of type kHashWithTimes, what the deadlines were told from
+  int64_t earliest_ms = 0;            // kHashWithTimes: the base of the deadlines
   std::unique_ptr<RdbStream> stream;  // of a stream, which has no items
 
-  // A collection without elements. Redis has no such keys, but some of its versions wrote them to files.
+  // Returns whether a collection has no elements. Redis has no such keys, but some of its versions wrote them to files.
   bool IsOfNothing() const { return items.empty() && stream == nullptr; }
   PackRule pack_rule() const { return was_packed ? PackRule::kCountOnly : PackRule::kAllLimits; }
   void DropParts();
@@ -53,21 +54,21 @@ struct RdbValue {
 
 using ReadStep = Status (*)(RdbReader& reader, RdbValue& value);
 
-// One of a type's encodings: what stands before the number of its parts, each part, and what stands behind them. A
-// value of one part has no number of them.
+// One of a type's encodings: the functions that read the bytes before the number of parts, each part, and the bytes
+// behind the parts. A value of a single part has no number of parts.
 struct RdbForm {
   RdbType number;
   ReadStep read_part;
-  uint64_t least_part_bytes = 0;    // 0: of one part
-  std::string_view container = {};  // what Redis calls what it comes in
+  uint64_t least_part_bytes = 0;    // 0: a single part
+  std::string_view container = {};  // Redis's name of the container
   ReadStep begin = nullptr;
   ReadStep end = nullptr;
 };
 
-// Parts that several types have.
+// Readers of parts that several types share.
 Status ReadRdbText(RdbReader& reader, RdbValue& value);
 Status ReadRdbPair(RdbReader& reader, RdbValue& value);
-// A collection packed into one text, by one of the functions that read such.
+// Reads a collection that is packed into one text, with one of the functions that decode such a text.
 template <Status (*kRead)(std::string_view bytes, RdbItems& items)>
 Status ReadPacked(RdbReader& reader, RdbValue& value) {
   value.was_packed = true;
@@ -75,21 +76,21 @@ Status ReadPacked(RdbReader& reader, RdbValue& value) {
 }
 inline Status ElementTwice() { return Status::Corruption("rdb: an element is there twice"); }
 
-// How much is read at once: so many parts, and bytes until they are so many, the last part's all counted.
+// The size of a piece: up to this many parts, and no further part once the piece has this many bytes.
 struct PieceLimits {
   uint64_t parts = UINT64_MAX;
   size_t bytes = SIZE_MAX;
 };
 
-// Reads one value, piece by piece.
+// Reads one value in pieces.
 class RdbValueReader {
  public:
-  // Whether values of the encoding consist of parts; if not, a piece is all of it.
+  // Whether values of the encoding consist of parts; if not, the whole value is one piece.
   static bool HasParts(uint8_t number);
-  // Of what follows the encoding's `number`. The reader must outlive it.
+  // Reads what follows the encoding's `number`. The reader must outlive this object.
   static Result<RdbValueReader> Make(uint8_t number, RdbReader& reader);
 
-  // Reads the next piece, of one part or more, in place of the one before. REQUIRES: !at_end().
+  // Reads the next piece, of at least one part, and replaces the previous one. REQUIRES: !at_end().
   Status ReadPiece(PieceLimits limits);
   bool at_end() const { return parts_left_ == 0; }
   const RdbValue& piece() const { return value_; }
@@ -105,19 +106,18 @@ class RdbValueReader {
   const ValueType* type_;
   const RdbForm* form_;
   RdbReader* reader_;
-  std::optional<uint64_t> parts_left_;  // none: nothing was read
+  std::optional<uint64_t> parts_left_;  // none: nothing was read yet
   RdbValue value_;
 };
 
 // Writes the RDB type and the value. REQUIRES: `entry` was found under `key` and exists.
 Status SaveRdbValue(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer);
-// Stores `value` under `key`, without an expiry, in place of whatever `entry` saw. REQUIRES: the key's stripe is
-// locked.
+// Stores `value` under `key`, without an expiry, in place of what `entry` saw. REQUIRES: the key's stripe is locked.
 Status LoadRdbValue(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value);
 
-// Reads an encoding's number and the value that follows. kCorruption: it is none.
+// Reads an encoding's number and the value. Returns kCorruption if no type has that number.
 Result<RdbValue> ReadRdbValue(RdbReader& reader);
-// Reads what follows the encoding's `number`, in a file behind the key. It may be of nothing.
+// Reads the value of the encoding `number`; in a file it is behind the key. The value may be empty (IsOfNothing).
 Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader);
 
 }  // namespace cairn

@@ -9,8 +9,8 @@
 namespace cairn {
 namespace {
 
-// One pass over all ranks; each is taken with the chance it needs for the count to come out (Knuth,
-// volume 2, algorithm 3.4.2 S).
+// Walks over all ranks and takes each with the probability that makes the count come out exactly (Knuth, volume 2,
+// algorithm 3.4.2 S).
 std::vector<uint64_t> SelectRanks(uint64_t total, uint64_t count, Random& random) {
   std::vector<uint64_t> ranks;
   ranks.reserve(count);
@@ -20,7 +20,7 @@ std::vector<uint64_t> SelectRanks(uint64_t total, uint64_t count, Random& random
   return ranks;
 }
 
-// As many draws as ranks wanted, without a retry (Bentley and Floyd, "A sample of brilliance", 1987).
+// Draws once per wanted rank, without retries (Bentley and Floyd, "A sample of brilliance", 1987).
 std::vector<uint64_t> DrawRanks(uint64_t total, uint64_t count, Random& random) {
   absl::flat_hash_set<uint64_t> drawn;
   drawn.reserve(count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Samples: which ranks a random choice falls on, and picking the elements at them out of a walk.
+// Samples: random choices of ranks, and picking the elements at those ranks out of a walk.
 //
-// Thread: any; the random generator is the caller's.
+// Thread: any; the caller owns the random generator.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace cairn {
 
-// Called with an element's member and value (a set's value is empty); answers whether to go on.
+// Called with an element's member and value (empty for a set). Returns whether to continue.
 using ElementVisitor = absl::FunctionRef<Result<bool>(std::string_view member, std::string_view value)>;
 
-// `count` of the ranks below `total`, ascending; every choice is equally likely. REQUIRES: count <= total.
+// Returns `count` of the ranks below `total`, ascending; every choice is equally likely. REQUIRES: count <= total.
 std::vector<uint64_t> SampleRanks(uint64_t total, uint64_t count, Random& random);
 
-// A visitor of a whole walk that passes on the elements at `ranks`, ascending and distinct, and
-// ends the walk after the last of them.
+// A visitor for a walk over all elements. It passes on the elements at `ranks`, ascending and distinct, and ends the
+// walk after the last of them.
 class RankPicker {
  public:
   RankPicker(std::span<const uint64_t> ranks, ElementVisitor visit) : ranks_(ranks), visit_(visit) {}

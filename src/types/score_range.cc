@@ -10,7 +10,7 @@ namespace {
 
 using Kind = LexBound::Kind;
 
-// Redis reads these bounds with strtod alone: no text at all is 0 and a number too large is infinite.
+// Redis parses these bounds with strtod alone: an empty text is 0, and a number that is too large is infinite.
 bool ParseScoreBound(std::string_view text, double& score, bool& exclusive) {
   exclusive = !text.empty() && text[0] == '(';
   if (exclusive) text.remove_prefix(1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The intervals by which sorted sets are asked: of scores, of members (lexicographic), of ranks.
+// The intervals for queries of sorted sets: of scores, of members (lexicographic), of ranks.
 //
-// A bound is closed unless it says exclusive. Bounds of members have two values of their own, below
-// and above every member. Lexicographic intervals are meant for sets whose scores are all the same;
-// what they answer for others is nobody's promise, though it never is an error.
+// A bound is inclusive unless marked exclusive. Bounds of members have two special values, below and above every
+// member. Lexicographic intervals are meant for sets whose scores are all equal; for other sets the result is
+// unspecified but never an error.
 //
 // Thread: any; plain values. A LexBound views the request's bytes.
 #pragma once
@@ -29,7 +29,7 @@ struct ScoreRange {
 struct LexBound {
   enum class Kind : uint8_t { kLowest, kInclusive, kExclusive, kHighest };
   Kind kind = Kind::kLowest;
-  std::string_view member;  // of the two in the middle
+  std::string_view member;  // for kInclusive and kExclusive
 };
 
 struct LexRange {
@@ -38,27 +38,27 @@ struct LexRange {
 
   bool ReachesMin(std::string_view member) const;
   bool ReachesMax(std::string_view member) const;
-  // True when no member whatever can be within.
+  // Returns true if no possible member is within the interval.
   bool IsEmpty() const;
 };
 
-// An interval of one of the three kinds, the direction it is walked in and the part of it that is wanted.
+// An interval of one of the three kinds, with the direction of the walk and the part to return.
 struct ZsetRange {
   enum class By : uint8_t { kRank, kScore, kLex };
   By by = By::kRank;
-  int64_t first_rank = 0;  // by rank: both included, negative ones count from the end of the walk
+  int64_t first_rank = 0;  // by rank: both inclusive; negative ranks count from the end of the walk
   int64_t last_rank = -1;
   ScoreRange scores;     // by score
   LexRange members;      // by member
   bool reverse = false;  // walk from the highest down; ranks count in that direction
-  int64_t offset = 0;    // by score and by member: skip so many; a negative one skips all
-  int64_t limit = -1;    // then take so many; a negative one takes all
+  int64_t offset = 0;    // by score and by member: skip this many; a negative offset skips all
+  int64_t limit = -1;    // then take this many; a negative limit takes all
 };
 
-// "5", "(5", "-inf", "+inf" ...; none when either is not a number or not all number.
+// Parses "5", "(5", "-inf", "+inf" ...; returns nullopt if either text is not a number as a whole.
 std::optional<ScoreRange> ParseScoreRange(std::string_view min, std::string_view max);
 
-// "-", "+", "[member", "(member"; none when either is something else.
+// Parses "-", "+", "[member", "(member"; returns nullopt for any other text.
 std::optional<LexRange> ParseLexRange(std::string_view min, std::string_view max);
 
 }  // namespace cairn

@@ -24,7 +24,7 @@ Status VisitPacked(const PackedEntries& packed, MemberVisitor visit) {
   return Ok();
 }
 
-// Visits integers as the texts they are.
+// Visits integers as their texts.
 class IntegerTexts {
  public:
   explicit IntegerTexts(MemberVisitor visit) : visit_(visit) {}

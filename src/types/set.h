@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Set: members under one key, each once.
+// Set: distinct members under one key.
 //
-// A set takes one of three forms, and only ever goes down this list (docs/format.md, section 4):
+// A set has one of three forms and only ever moves down this list (docs/format.md, section 4):
 //
 //   integers   all members are integers and not too many: ascending, in the key's record
 //   packed     not too many members, none too long: in the order they came, in the key's record
 //   spread     a row per member (types/spread_elements.h)
 //
-// A whole new value (SetBuilder, types/set_builder.h) starts at the top again.
+// A completely new value (SetBuilder, types/set_builder.h) starts at the top again.
 //
 //   Set set(keyspace, key);
 //   TRY(set.Open());                              // WRONGTYPE if the key holds something else
 //   const bool is_new = TRY(set.Add("member"));
 //   TRY(set.Save());                              // once, after the last change
 //
-// A key that is not there opens as an empty set; Save makes the key, or removes it when the last member went. What is
-// written before Save is the command's until the command is finished, like all else.
+// A missing key opens as an empty set. Save creates the key, or removes it with its last member. Changes before Save
+// belong to the command until it finishes, like all its changes.
 //
-// Thread: the transaction's. The keyspace and the key must outlive the set. Changing needs the key's lock.
+// Thread: that of the transaction. The keyspace and the key must outlive the set. Changes need the key's lock.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@
 
 namespace cairn {
 
-// Called with a member; answers whether to go on.
+// Called with a member. Returns whether to continue.
 using MemberVisitor = absl::FunctionRef<Result<bool>(std::string_view member)>;
 
-// The payload of a set of integers, and whether the limits allow it. REQUIRES: ascending, distinct.
+// The payload of a set of integers, and whether the limits allow it. REQUIRES: ascending and distinct.
 std::string EncodeIntegers(std::span<const int64_t> ascending);
 bool IntegersFit(std::span<const int64_t> ascending, const Limits& limits);
 
@@ -45,37 +45,37 @@ class Set {
  public:
   Set(Keyspace& keyspace, const Key& key) : keyspace_(&keyspace), key_(&key), packed_(1) {}
 
-  // Looks the key up. Once, before all else.
+  // Looks the key up. Call it once, before all else.
   Status Open();
-  // The same for an entry that was looked up already. REQUIRES: it is a set or does not exist.
+  // The same for an entry that was already looked up. REQUIRES: it is a set or does not exist.
   Status Open(KeyEntry entry);
 
-  bool exists() const { return entry_.exists(); }  // before any change
+  bool exists() const { return entry_.exists(); }  // before changes
   uint64_t size() const;
   bool is_spread() const { return form_ == Form::kSpread; }
   const Key& key() const { return *key_; }
-  const KeyEntry& entry() const { return entry_; }  // as found by Open
+  const KeyEntry& entry() const { return entry_; }  // as Open found it
 
   Result<bool> Contains(std::string_view member, Access access = Access::kUse) const;
 
-  // True when the member is new.
+  // Returns true if the member is new.
   Result<bool> Add(std::string_view member);
-  // True when the member was there.
+  // Returns true if the member existed.
   Result<bool> Remove(std::string_view member);
-  // Takes out the member at `rank` in ForEach's order. REQUIRES: rank < size().
+  // Removes and returns the member at `rank` in ForEach's order. REQUIRES: rank < size().
   Result<std::string> Pop(uint64_t rank);
-  // Takes out those at `ranks`, ascending and distinct; they come in that order.
+  // Removes and returns the members at `ranks`, ascending and distinct, in that order.
   Result<std::vector<std::string>> PopRanks(std::span<const uint64_t> ranks);
-  // Brings the key's record in line with the changes. At most once.
+  // Writes the record if it changed. Call it at most once.
   Status Save();
 
-  // Every member until the visitor answers false; integers ascending.
+  // Visits every member until the visitor returns false; integers ascending.
   Status ForEach(MemberVisitor visit) const;
   // The member at `rank` in ForEach's order. REQUIRES: rank < size().
   Result<std::string> At(uint64_t rank) const;
-  // Those at `ranks`, ascending and distinct.
+  // Visits the members at `ranks`, ascending and distinct.
   Status ForEachRank(std::span<const uint64_t> ranks, MemberVisitor visit) const;
-  // SSCAN's step: see SpreadElements::Scan. A set in one record is visited whole.
+  // SSCAN's step: see SpreadElements::Scan. A set in one record is visited as a whole.
   Result<uint64_t> Scan(uint64_t position, uint64_t count, MemberVisitor visit) const;
 
  private:
@@ -87,8 +87,8 @@ class Set {
   Result<bool> RemovePacked(std::string_view member);
   Result<bool> ContainsInteger(int64_t value) const;
   Status Decode();  // fills integers_
-  Status Pack();    // integers to packed
-  Status Spread();  // packed to spread
+  Status Pack();    // from integers to packed
+  Status Spread();  // from packed to spread
   bool PackedFits() const;
   Status VisitSmall(MemberVisitor visit) const;
   RecordHeader NewHeader() const;
@@ -98,7 +98,7 @@ class Set {
   KeyEntry entry_;
   Form form_ = Form::kIntegers;
   bool record_changed_ = false;
-  bool is_decoded_ = true;         // kIntegers: integers_ counts, not the entry's payload
+  bool is_decoded_ = true;         // kIntegers: integers_ is valid instead of the entry's payload
   uint64_t integer_count_ = 0;     // kIntegers, while not decoded
   std::vector<int64_t> integers_;  // ascending
   PackedEntries packed_;

@@ -12,17 +12,17 @@
 namespace cairn {
 namespace {
 
-// A walk over a set's rows is this many times cheaper per member than asking for one.
+// Walking a set's rows costs this many times less per member than a lookup.
 constexpr uint64_t kWalkAdvantage = 2;
-// What is read into memory for a quicker answer stays below this many members.
+// A set of more members is never read into memory.
 constexpr uint64_t kMaxLoadedMembers = 64 * 1024;
 
-// A set that is asked about members.
+// A set that answers membership questions.
 class Probe {
  public:
   explicit Probe(const Set& set) : set_(set) {}
 
-  // `questions`: how often it will be asked at most.
+  // `questions` is the maximum number of questions.
   Status Prepare(uint64_t questions) {
     if (set_.size() > kMaxLoadedMembers || set_.size() > kWalkAdvantage * questions) return Ok();
     is_loaded_ = true;
@@ -71,7 +71,7 @@ Status SubtractSets(const Set& first, std::span<Set> others, MemberVisitor visit
   for (Set& set : others) {
     if (set.exists()) by_size.push_back(&set);
   }
-  // The largest is the likeliest to have a member.
+  // The largest set is the most likely to have a member.
   std::stable_sort(by_size.begin(), by_size.end(), [](const Set* a, const Set* b) { return a->size() > b->size(); });
   const auto probes = TRY(PrepareProbes(by_size, first.size()));
   return first.ForEach([&](std::string_view member) -> Result<bool> {

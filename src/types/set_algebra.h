@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What two or more sets have in common, and what one has that others have not.
+// Intersections and differences of sets.
 //
-// One set is walked and the others are asked about each of its members. A set that is asked often and is not much
-// larger than the number of questions is first read into memory in one walk; a large spread one answers with a point
-// read each. Nothing is collected here: members go to the visitor as they are found.
+// One set is walked, and the others are asked about each of its members. A set that is asked often, and is not much
+// larger than the number of questions, is first read into memory in one walk. A large spread set answers each question
+// with a point read. Nothing is collected here: members go to the visitor as they are found.
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <span>
@@ -16,10 +16,11 @@
 
 namespace cairn {
 
-// The members all sets have, in the order of the smallest, until the visitor answers false. REQUIRES: all exist.
+// Visits the members common to all sets, in the order of the smallest set, until the visitor returns false. REQUIRES:
+// all sets exist.
 Status IntersectSets(std::span<Set> sets, MemberVisitor visit);
 
-// The members of `first` that none of `others` has, in `first`'s order.
+// Visits the members of `first` that none of `others` has, in `first`'s order.
 Status SubtractSets(const Set& first, std::span<Set> others, MemberVisitor visit);
 
 }  // namespace cairn

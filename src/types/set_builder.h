@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SetBuilder: a whole new set, collected in memory and then replied or stored (SUNION, SDIFFSTORE,
-// the rest a large SPOP leaves behind, RESTORE).
+// SetBuilder: a completely new set, collected in memory and then replied or stored (SUNION, SDIFFSTORE, the rest after
+// a large SPOP, RESTORE).
 //
-// It takes the form the members ask for, as a set that grew from nothing would: integers while
-// there is nothing else and not too many; then, when stored, packed or spread by the limits.
-// Members that are not all integers keep the order they came in.
+// Its form depends on the members, like that of a set built by SADD: integers while all members are integers and not
+// too many; otherwise, when stored, packed or spread by the limits. Members that are not all integers keep their order.
 //
 // Thread: one at a time.
 #pragma once
@@ -25,7 +24,7 @@
 
 namespace cairn {
 
-// For hash sets of members, asked with a view.
+// Hashes members; lookups may use a view.
 struct MemberHash {
   using is_transparent = void;
   size_t operator()(std::string_view member) const { return Hash64(member); }
@@ -35,19 +34,19 @@ class SetBuilder {
  public:
   explicit SetBuilder(const Limits& limits) : limits_(limits) {}
 
-  // True when the member is new.
+  // Returns true if the member is new.
   bool Add(std::string_view member);
-  // From here on the set is one that holds, or once held, more than a few integers.
+  // Stops using the integer form: the set has, or once had, too many integers for it.
   void GiveUpIntegers() {
     if (only_integers_) TurnToTexts();
   }
   uint64_t size() const { return integers_.size() + texts_.size(); }
   const Limits& limits() const { return limits_; }
 
-  // Every member until the visitor answers false; integers ascending.
+  // Visits every member until the visitor returns false; integers ascending.
   Status ForEach(MemberVisitor visit) const;
 
-  // Replaces whatever `entry` found under `key`; no members remove it.
+  // Stores the set in place of what `entry` found under `key`; an empty set removes the key.
   Status StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry, int64_t expire_ms) const;
 
  private:
@@ -59,7 +58,7 @@ class SetBuilder {
   const Limits& limits_;
   bool only_integers_ = true;
   absl::flat_hash_set<int64_t> integers_;                                     // while only_integers_
-  std::deque<std::string> texts_;                                             // after that; never moves its elements
+  std::deque<std::string> texts_;                                             // otherwise; references stay valid
   absl::flat_hash_set<std::string_view, MemberHash, std::equal_to<>> index_;  // views texts_
 };
 

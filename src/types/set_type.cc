@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The row of sets (types/set.h). In RDB a set of integers is an intset, any other its members one after another.
+// The type row of sets (types/set.h). In RDB a set of integers is an intset, any other set its members in sequence.
 #include <string>
 #include <vector>
 

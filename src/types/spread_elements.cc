@@ -68,7 +68,7 @@ void SpreadElements::PutNew(std::string_view member, std::string_view value) {
   ASSERT(is_new_, "PutNew into a collection that may hold the member");
   const RowKey row = MakeElementRow(id_, member, stripe_);
   new_hashes_.insert(HashOf(row.row()));
-  txn_->Put(row, value);  // nobody has asked for a rank yet, so there is no rank index to tell
+  txn_->Put(row, value);  // no rank was asked for yet, so no rank index exists
   ++count_;
 }
 
@@ -142,7 +142,7 @@ Result<uint64_t> SpreadElements::Scan(uint64_t position, uint64_t count, Element
   uint32_t last_hash = 0;
   uint32_t hash;
   std::string_view member;
-  if (position >> 32) return uint64_t{0};  // no cursor of ours
+  if (position >> 32) return uint64_t{0};  // not one of our cursors
   Cursor cursor =
       txn_->Scan(MakeElementBound(id_, position, stripe_), MakeCollectionEnd(Space::kElements, id_, stripe_));
   for (; cursor.Valid(); cursor.Next()) {

@@ -12,9 +12,9 @@
 namespace cairn {
 namespace {
 
-// A chunk is rewritten when an entry is added, so it is kept to the size of half a block.
+// Adding an entry rewrites the chunk, so a chunk is limited to half a block.
 constexpr int64_t kMostChunkBytes = 2048;
-constexpr size_t kBytesPerItem = 2;  // about what an item takes besides its text
+constexpr size_t kBytesPerItem = 2;  // about the overhead of an item
 
 Status BadRecord() { return Status::Corruption("stream record: cut short"); }
 
@@ -264,7 +264,7 @@ Status Stream::SetFirst(StreamId base, std::string_view chunk) {
 
 namespace {
 
-// The id of the last entry of a chunk; 0-0 when there is none.
+// The id of a chunk's last entry; 0-0 if it has none.
 Result<StreamId> LastOf(StreamId base, std::string_view chunk) {
   StreamChunkReader reader(base, chunk);
   StreamId last;
@@ -307,7 +307,7 @@ Result<uint64_t> Stream::Trim(const StreamTrim& trim) {
   return deleted;
 }
 
-// Deletes the first entries of a chunk that keeps some.
+// Deletes the first entries of a chunk; at least one entry stays.
 Result<uint64_t> Stream::TrimWithin(const StreamTrim& trim, StreamId base, std::string_view chunk) {
   StreamChunkReader reader(base, chunk);
   uint64_t deleted = 0;

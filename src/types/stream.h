@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stream: an append-only log of entries, each a list of fields and values under an id that grows.
+// Stream: an append-only log of entries, each a list of fields and values under an ascending id.
 //
-// It is always spread: entries in chunk rows (types/stream_chunk.h) and, in the key's record, what
-// is known of the whole (docs/format.md, section 5.4). Adding an entry writes the last chunk and
-// the record; trimming deletes whole chunks from the first on. The record names the first and the
-// last chunk, so nothing ever looks for the ends among rows that were deleted.
+// A stream is always spread: its entries are in chunk rows (types/stream_chunk.h), and the key's record has the state
+// of the whole (docs/format.md, section 5.4). Adding an entry writes the last chunk and the record; trimming deletes
+// whole chunks from the first on. The record names the first and the last chunk, so no walk to the ends passes deleted
+// rows.
 //
 //   Stream stream(keyspace, key);
 //   TRY(stream.Open());                              // WRONGTYPE if the key holds something else
 //   TRY(stream.Append(id, fields));
 //   TRY(stream.Save());
 //
-// Thread: the transaction's. Not here: consumer groups (types/stream_group.h).
+// Thread: that of the transaction. Not here: consumer groups (types/stream_group.h).
 #pragma once
 
 #include <cstdint>
@@ -29,47 +29,47 @@
 
 namespace cairn {
 
-// What the record of a stream says.
+// The state in a stream's record.
 struct StreamState {
   uint64_t count = 0;          // of entries
-  StreamId last_id;            // the highest id ever given, or what XSETID said
-  StreamId first_id;           // of the first entry; 0-0: there is none
-  StreamId max_deleted_id;     // the highest one XDEL deleted; 0-0: none
+  StreamId last_id;            // the highest id ever used, or the one XSETID set
+  StreamId first_id;           // of the first entry; 0-0 if empty
+  StreamId max_deleted_id;     // the highest id that XDEL deleted; 0-0: none
   uint64_t entries_added = 0;  // ever
-  StreamId head;               // base of the first chunk; 0-0: there is none
-  StreamId tail;               // base of the chunk to add to, the last one; 0-0: begin a new one
+  StreamId head;               // base of the first chunk; 0-0: no chunk
+  StreamId tail;               // base of the last chunk, to which entries are added; 0-0: start a new chunk
   uint64_t chunks = 0;
   uint64_t groups = 0;
-  uint32_t next_group = 0;  // the number the next group gets
+  uint32_t next_group = 0;  // the number of the next new group
 };
 
-// Which entries are to go.
+// Which entries to delete.
 struct StreamTrim {
-  std::optional<uint64_t> max_length;  // all but this many at the end
-  StreamId min_id;                     // without it: those below
-  bool whole_chunks = false;           // only where a whole chunk can go
-  uint64_t limit = 0;                  // at most so many; 0: no limit
+  std::optional<uint64_t> max_length;  // keep only this many at the end
+  StreamId min_id;                     // if not set: delete entries with a lower id
+  bool whole_chunks = false;           // delete only whole chunks
+  uint64_t limit = 0;                  // the maximum to delete; 0: no limit
 };
 
-// Answers whether to go on.
+// Returns whether to continue.
 using StreamVisitor = std::function<Result<bool>(const StreamEntry& entry)>;
 
 class Stream {
  public:
   Stream(Keyspace& keys, const Key& key) : keys_(&keys), key_(&key) {}
 
-  // Looks the key up. Once, before all else.
+  // Looks the key up. Call it once, before all else.
   Status Open();
-  // The same for an entry that was looked up already. REQUIRES: it is a stream or does not exist.
+  // The same for an entry that was already looked up. REQUIRES: it is a stream or does not exist.
   Status Open(KeyEntry entry);
 
   bool exists() const { return rows_.id != 0; }
-  // Makes it exist, without entries. REQUIRES: !exists().
+  // Creates the stream without entries. REQUIRES: !exists().
   void Create();
 
   uint64_t size() const { return state_.count; }
   const StreamState& state() const { return state_; }
-  // For XSETID and the counts of groups; Save() writes it.
+  // For XSETID and the counts of groups. Save() writes it.
   StreamState& state() { return state_; }
   const StreamRows& rows() const { return rows_; }
   const Key& key() const { return *key_; }
@@ -77,20 +77,20 @@ class Stream {
 
   // `fields`: field, value, field, value ... REQUIRES: exists(), id > state().last_id.
   Status Append(StreamId id, std::span<const std::string_view> fields);
-  // For those who add many entries (types/stream_filler.h): whether a chunk of `count` in `bytes` takes one more.
+  // Whether a chunk of `count` entries in `bytes` has room for one more (for types/stream_filler.h).
   bool HasRoom(size_t bytes, uint64_t count, std::span<const std::string_view> fields) const;
-  // Adds the chunk behind the others. REQUIRES: exists(), it has entries, base() > state().last_id.
+  // Adds the chunk behind the others. REQUIRES: exists(), the chunk has entries, base() > state().last_id.
   void AddChunk(StreamChunkBuilder& chunk);
 
-  // Visits entries with from <= id <= to, ascending, or descending when `reverse`.
+  // Visits entries with from <= id <= to, ascending, or descending if `reverse`.
   Status ForEach(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const;
   Result<bool> Has(StreamId id) const;
-  // The id of the last entry; 0-0 when there is none.
+  // The id of the last entry; 0-0 if the stream is empty.
   Result<StreamId> LastEntryId() const;
 
-  // Whether the entry was there.
+  // Returns whether the entry existed.
   Result<bool> Delete(StreamId id);
-  // How many entries went.
+  // Returns the number of entries deleted.
   Result<uint64_t> Trim(const StreamTrim& trim);
 
   // Writes the record. REQUIRES: exists().
@@ -98,13 +98,13 @@ class Stream {
 
  private:
   void CountAdded(StreamId first, StreamId last, uint64_t count);
-  // The last chunk whose base is not beyond `id`; none when there is none.
+  // The last chunk whose base is not above `id`; none if there is none.
   Result<std::optional<StreamId>> ChunkOf(StreamId id) const;
   Result<std::optional<StreamId>> LastChunk() const;
   Status VisitForward(StreamId from, StreamId to, const StreamVisitor& visit) const;
   Status VisitReverse(StreamId from, StreamId to, const StreamVisitor& visit) const;
   void DropChunk(StreamId base);
-  // Finds the first chunk and entry anew, from the chunk that was the first on.
+  // Finds the first chunk and entry again, starting from the previous first chunk.
   Status FindFirst();
   Status SetFirst(StreamId base, std::string_view chunk);
   void SetEmpty();

@@ -17,7 +17,7 @@ bool SameFields(const std::vector<Item>& known, std::span<const std::string_view
   return true;
 }
 
-// The items of a packed list at the front of `in`, which moves behind it; false when it is cut short.
+// Reads the items of a packed list at the front of `in` and advances `in`. Returns false if it is truncated.
 bool ReadItems(std::string_view& in, std::vector<Item>& items) {
   PackedReader reader(in);
   if (!reader.status().ok() || reader.count() > in.size()) return false;

@@ -9,10 +9,10 @@
 //             fields  00, then one item, the value, per field of the chunk's; or n:varint of 1 and
 //                     more, then n times field item, value item
 //
-// The base is the id the row is filed under: that of the first entry ever in it, which may be gone.
-// Entries that follow each other mostly have the same fields, so those are written once a chunk.
+// The base is the id in the row's key: that of the first entry ever in the chunk, which may have been deleted.
+// Successive entries mostly have the same fields, so these are stored once per chunk.
 //
-// A decoder answers kCorruption for what is cut short. Thread: any; a reader belongs to its user.
+// A decoder returns kCorruption for truncated data. Thread: any; a reader belongs to its user.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ class StreamChunkReader {
   StreamChunkReader(StreamId base, std::string_view chunk);
 
   uint64_t count() const { return count_; }  // of all entries
-  // False at the end and on corruption, which TakeStatus() tells apart.
+  // Returns false at the end and on corruption; TakeStatus() tells which.
   bool Next();
   const StreamEntry& entry() const { return entry_; }
   Status TakeStatus() { return std::move(status_); }
 
-  // The chunk without its count and entries: what follows the count in a chunk of other entries.
+  // The field names behind the count: the head for another chunk with the same fields.
   std::string_view head() const { return chunk_.substr(count_end_, entries_ - count_end_); }
-  // The bytes of the entry that was read last.
+  // The bytes of the entry read last.
   std::string_view entry_bytes() const { return chunk_.substr(entry_start_, next_ - entry_start_); }
   // The bytes from the next entry on.
   std::string_view rest() const { return chunk_.substr(next_); }
@@ -64,20 +64,21 @@ class StreamChunkReader {
   Status status_;
 };
 
-// Appends the entry to a chunk; kCorruption when that does not decode. REQUIRES: `id` is beyond all that are in it.
+// Returns the chunk with the entry appended; kCorruption if it does not decode. REQUIRES: `id` is above all in the
+// chunk.
 Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, StreamId id,
                                         std::span<const std::string_view> fields);
 
-// Makes a chunk of entries that come one after another.
+// Builds a chunk from entries in order.
 class StreamChunkBuilder {
  public:
   uint64_t count() const { return count_; }
   size_t size_bytes() const { return head_.size() + entries_.size(); }
   StreamId base() const { return base_; }
   StreamId last() const { return last_; }
-  // REQUIRES: `id` is beyond those added before. `fields`: field, value, field, value ...
+  // REQUIRES: `id` is above those added before. `fields`: field, value, field, value ...
   void Add(StreamId id, std::span<const std::string_view> fields);
-  // The chunk; the builder is empty afterwards. REQUIRES: count() > 0.
+  // Returns the chunk and empties the builder. REQUIRES: count() > 0.
   std::string Take();
 
  private:
@@ -91,7 +92,7 @@ class StreamChunkBuilder {
   std::string entries_;
 };
 
-// A chunk of `count` entries with the bytes that readers of a chunk with this head gave.
+// Makes a chunk of `count` entries from bytes that readers of chunks with this head returned.
 std::string JoinStreamChunk(uint64_t count, std::string_view head, std::string_view entries);
 
 }  // namespace cairn

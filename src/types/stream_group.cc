@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kGroupNameAt = 9;      // behind the stream's id and 'g'
 constexpr size_t kConsumerNameAt = 13;  // behind the id, 'c' and the group's number
 
-// The end of the rows that start with `prefix`.
+// The end of the range of rows that start with `prefix`.
 RowKey EndOf(const RowKey& prefix) {
   RowKey end(prefix.space(), prefix.stripe());
   std::string bytes(prefix.row());
@@ -21,7 +21,7 @@ RowKey EndOf(const RowKey& prefix) {
   return end;
 }
 
-// What the rows of a kind start with that belong to a group.
+// The common prefix of a group's rows of one kind.
 RowKey Prefix(const StreamRows& rows, char kind, uint32_t group) {
   RowKey row = MakeCollectionStart(Space::kScores, rows.id, rows.stripe);
   row.push_back(kind);
@@ -44,7 +44,7 @@ Result<StreamConsumer> DecodeConsumer(std::string_view name, std::string_view va
   return consumer;
 }
 
-// Whether an entry was deleted at `from` or behind it, so that counting from there on misleads.
+// Returns whether an entry at or behind `from` was deleted, which makes a count from there on wrong.
 bool HasGapBehind(const StreamState& stream, StreamId from) {
   if (stream.count == 0 || stream.max_deleted_id.IsZero()) return false;
   return stream.first_id <= stream.max_deleted_id && from <= stream.max_deleted_id;

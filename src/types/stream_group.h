@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StreamGroup: a consumer group of a stream: how far it has read, its consumers, and the entries it
-// delivered that are pending, which is to say not acknowledged yet.
+// StreamGroup: a consumer group of a stream: its read position, its consumers, and its pending entries (delivered but
+// not acknowledged yet).
 //
-// A row for the group, one per consumer, two per pending entry: by entry and by its consumer
+// It has a row for the group, one per consumer, and two per pending entry: by entry and by its consumer
 // (types/stream_rows.h has the keys). Their values (docs/format.md, section 5.4, since format 1):
 //
 //   group      number last_ms last_seq entries_read pending consumers next_consumer   all varints
@@ -14,7 +14,7 @@
 //
 // The rows of pending entries are written at once, those of the group and its consumers by Save().
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -33,21 +33,21 @@ namespace cairn {
 struct StreamConsumer {
   std::string name;
   uint32_t number = 0;
-  int64_t seen_ms = 0;               // when it last asked for something
-  int64_t active_ms = kNeverActive;  // when it last got something
+  int64_t seen_ms = 0;               // when it last made a request
+  int64_t active_ms = kNeverActive;  // when it last received an entry
   uint64_t pending = 0;
 };
 
-// Answers whether to go on.
+// Returns whether to continue.
 using PendingVisitor = std::function<Result<bool>(const PendingEntry& entry)>;
 using ConsumerVisitor = std::function<Result<bool>(const StreamConsumer& consumer)>;
 
 class StreamGroup {
  public:
   static Result<std::optional<StreamGroup>> Find(const Stream& stream, std::string_view name);
-  // A new one. REQUIRES: there is none of the name. Both it and the stream are to be saved.
+  // Makes a new group. REQUIRES: no group has the name. The caller must save both the group and the stream.
   static StreamGroup Create(Stream& stream, std::string_view name, StreamId last_id, int64_t entries_read);
-  // Calls visit for each group of the stream, in the order of their names.
+  // Calls visit for each group of the stream, in name order.
   static Status ForEach(const Stream& stream, const std::function<Result<bool>(StreamGroup& group)>& visit);
 
   const std::string& name() const { return name_; }
@@ -56,43 +56,43 @@ class StreamGroup {
   StreamId last_id() const { return last_id_; }
   int64_t entries_read() const { return entries_read_; }
   void SetPosition(StreamId last_id, int64_t entries_read);
-  // The group was given the entry `id` of the stream. No-op when it was given that before.
+  // Records that the entry `id` of the stream was delivered to the group. No-op if it was delivered before.
   void Advance(const StreamState& stream, StreamId id);
-  // How many entries are yet to be read; none when that is not known.
+  // The number of entries not yet read; nullopt if unknown.
   std::optional<int64_t> Lag(const StreamState& stream) const;
 
-  // The consumer, null when there is none. It stays where it is as long as the group.
+  // Returns the consumer, or null. The pointer is valid as long as the group.
   Result<StreamConsumer*> Consumer(std::string_view name);
-  // The same, created when need be; `created`, if given, tells.
+  // The same, but creates a missing consumer. `created`, if given, is set to whether it did.
   Result<StreamConsumer*> ConsumerOrNew(std::string_view name, int64_t now_ms, bool* created = nullptr);
-  // Deletes the consumer and what is pending for it.
+  // Deletes the consumer and its pending entries.
   Status DeleteConsumer(StreamConsumer& consumer);
-  // In the order of their names. As they were before changes that are not saved.
+  // Visits consumers in name order, without changes that are not saved yet.
   Status ForEachConsumer(const ConsumerVisitor& visit) const;
 
   Result<std::optional<PendingEntry>> Pending(StreamId id) const;
-  // Visits pending entries with from <= id <= to in their order, or those of a consumer.
+  // Visits pending entries with from <= id <= to in order: all of them, or those of one consumer.
   Status ForEachPending(StreamId from, StreamId to, const PendingVisitor& visit) const;
   Status ForEachPendingOf(const StreamConsumer& consumer, StreamId from, StreamId to,
                           const PendingVisitor& visit) const;
-  // The highest id that is pending; 0-0 when there is none.
+  // The highest pending id; 0-0 if there is none.
   Result<StreamId> LastPending() const;
 
-  // Makes the entry pending for `consumer`, whoever it was pending for before. `entry.consumer` is not looked at.
+  // Makes the entry pending for `consumer`, and no longer for its previous one. `entry.consumer` is ignored.
   Status Assign(StreamConsumer& consumer, const PendingEntry& entry);
-  // The entry is not pending any more. False when it was not.
+  // Removes the entry from the pending ones. Returns false if it was not pending.
   Result<bool> Release(StreamId id);
 
-  // Writes the group and its consumers, where they have changed.
+  // Writes the group and its consumers if they changed.
   void Save();
-  // Deletes every row of the group; the stream is to be saved.
+  // Deletes every row of the group. The caller must save the stream.
   Status Destroy(Stream& stream);
 
  private:
   StreamGroup(Transaction& txn, StreamRows rows, std::string_view name) : txn_(&txn), rows_(rows), name_(name) {}
   Status Decode(std::string_view value);
   Result<PendingEntry> ReadPending(StreamId id, std::string_view value) const;
-  // Takes the entry away from the consumer it is pending for.
+  // Removes the entry from the consumer for which it is pending.
   Status TakeFrom(const PendingEntry& entry);
   Status DeleteRows(const RowKey& prefix);
   void WriteConsumer(const StreamConsumer& consumer);
@@ -106,10 +106,10 @@ class StreamGroup {
   uint64_t pending_ = 0;
   uint64_t consumer_count_ = 0;
   uint32_t next_consumer_ = 0;
-  std::map<std::string, StreamConsumer, std::less<>> loaded_;  // consumers that were asked for
+  std::map<std::string, StreamConsumer, std::less<>> loaded_;  // consumers looked up so far
 };
 
-// How many entries were added to the stream up to `id`; kUnknownEntriesRead when nobody can tell.
+// The number of entries added to the stream up to `id`; kUnknownEntriesRead if it cannot be known.
 int64_t EntriesAddedUpTo(const StreamState& stream, StreamId id);
 
 }  // namespace cairn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where a stream's rows are filed, and how its chunks are walked (docs/format.md, section 5.4).
+// The row keys of a stream, and walks over its chunks (docs/format.md, section 5.4).
 //
 //   elements   id:u64 ms:u64 seq:u64                              a chunk (types/stream_chunk.h)
 //   scores     id:u64 'g' name                                    a consumer group
@@ -8,10 +8,10 @@
 //              id:u64 'p' group:u32 ms:u64 seq:u64                an entry that is pending
 //              id:u64 'q' group:u32 consumer:u32 ms:u64 seq:u64   the same by its consumer, empty
 //
-// The rows of groups are in the scores space so that walking chunks never meets them; what they are
-// is types/stream_group.h's to say.
+// The rows of groups are in the scores space, so a walk over chunks never meets them. types/stream_group.h defines
+// their values.
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@
 
 namespace cairn {
 
-// The stream a row belongs to.
+// The rows of one stream.
 struct StreamRows {
   CollectionId id = 0;
   uint32_t stripe = 0;
@@ -36,14 +36,14 @@ struct StreamRows {
   RowKey Owned(uint32_t group, uint32_t consumer, StreamId id) const;
 };
 
-// The id a row's key ends with; false when it is too short.
+// Reads the id at the end of a row key. Returns false if the key is too short.
 bool ReadIdAtEnd(std::string_view row, StreamId& id);
 
-// Walks chunks from a known one on, towards `last`, which is there and the last one to be visited.
-// The first is looked up by its key, and only the second needs a cursor: most walks end before it.
+// Walks chunks from `first` on to `last`, which must exist. The first chunk is read with a get, and only the second
+// needs a cursor: most walks end before it.
 class StreamChunkWalk {
  public:
-  // REQUIRES: the chunk at `first` is there.
+  // REQUIRES: the chunk at `first` exists.
   StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId first, StreamId last, Direction direction);
 
   bool Valid() const { return valid_; }

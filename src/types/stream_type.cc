@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The row of streams (types/stream.h). In RDB a stream is its nodes, what is known of the whole, and its groups
-// (rdb/rdb_stream.h).
+// The type row of streams (types/stream.h). In RDB a stream is its nodes, its state, and its groups (rdb/rdb_stream.h).
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -72,7 +71,7 @@ Status SaveGroup(const StreamGroup& group, RdbWriter& writer) {
   });
 }
 
-// Until so many bytes are held.
+// Adds the stream's entries to `nodes` until they hold `most_bytes`.
 Status VisitInto(const Stream& stream, StreamNodesWriter& nodes, size_t most_bytes = SIZE_MAX) {
   return stream.ForEach({}, kLastStreamId, false, [&](const StreamEntry& each) -> Result<bool> {
     nodes.Add(each);
@@ -80,7 +79,7 @@ Status VisitInto(const Stream& stream, StreamNodesWriter& nodes, size_t most_byt
   });
 }
 
-// The number of nodes comes first; a long stream is read twice rather than held.
+// The number of nodes comes first, so a long stream is read twice instead of being held in memory.
 Status SaveLongNodes(const Stream& stream, int64_t entries, int64_t bytes, RdbWriter& writer) {
   std::string nowhere;
   const RdbFilePart counting{.folds = false, .spill = [](std::string& out) { out.clear(); }};
@@ -151,7 +150,7 @@ void AddEntries(Stream& stream, const RdbStream& value) {
   filler.Finish();
 }
 
-// What is known of a stream when all of its entries have been read.
+// Stores the stream's state after all of its entries have been read.
 Status Finish(Stream& stream, const RdbStream& value) {
   stream.state().last_id = value.last_id();
   stream.state().max_deleted_id = value.max_deleted_id();
@@ -160,8 +159,8 @@ Status Finish(Stream& stream, const RdbStream& value) {
   return Ok();
 }
 
-// After each piece the stream is one of the entries so far, owner row and all: compaction would drop chunks that
-// nobody owns.
+// After each piece the stream is complete with the entries so far, including the owner row: compaction drops chunks
+// without an owner.
 Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
   Stream stream(keys, key);
   TRY(stream.Open());

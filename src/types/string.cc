@@ -14,10 +14,10 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kNotAnInteger = "ERR value is not an integer or out of range";
-constexpr size_t kEmbeddedBytes = 44;  // Redis's embstr ends here
+constexpr size_t kEmbeddedBytes = 44;  // the maximum of Redis's embstr
 constexpr size_t kIntegerDigits = 20;  // of int64, with the sign
 
-// A varint's bytes without an allocation.
+// Encodes a varint without an allocation.
 class VarintBytes {
  public:
   explicit VarintBytes(uint64_t value) { AppendVarint(*this, value); }
@@ -95,7 +95,7 @@ Result<uint64_t> TextSize(const KeyEntry& entry) {
 Result<int64_t> ReadInteger(const KeyEntry& entry) {
   if (!entry.exists()) return int64_t{0};
   if (entry.encoding() == Encoding::kInteger) return DecodeInteger(entry.payload());
-  if (entry.encoding() == Encoding::kSpread) return Status::Reply(kNotAnInteger);  // it is too long
+  if (entry.encoding() == Encoding::kSpread) return Status::Reply(kNotAnInteger);  // it is too long for one
   const auto value = ParseInt64(entry.payload());
   if (!value) return Status::Reply(kNotAnInteger);
   return *value;

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strings: the value of a key that is just bytes.
+// Strings: values that are plain bytes.
 //
-// A text that is the canonical form of an int64 is stored as that integer (Encoding::kInteger, a
-// zigzag varint); every other one as its bytes (Encoding::kRaw). Which of the two it is shows in
-// OBJECT ENCODING only, where clients expect Redis's three names:
+// A text that is the canonical form of an int64 is stored as that integer (Encoding::kInteger, a zigzag varint), any
+// other text as its bytes (Encoding::kRaw). Only OBJECT ENCODING shows the difference, with Redis's three names:
 //
 //   int     stored as an integer
 //   embstr  bytes, 44 at most, written whole (SET and its kin, INCRBYFLOAT)
-//   raw     longer bytes, and any that were edited in place (APPEND, SETRANGE): the header's
-//   `grown` flag
+//   raw     longer bytes, and any that were edited in place (APPEND, SETRANGE); header flag `grown`
 //
-// Commands that edit keep their result as bytes even when it looks like an integer, as Redis does;
-// WriteBytes is for those that have all of it at hand, EditedString (types/edited_string.h) for
-// those that touch a part, WriteText for all others.
+// Commands that edit a string keep the result as bytes even if it looks like an integer, as Redis does. WriteBytes is
+// for commands that have the whole result, EditedString (types/edited_string.h) for commands that change a part,
+// WriteText for all others.
 //
-// A large string that was edited in place lies in fragments (Encoding::kSpread, types/fragments.h).
-// That is known here and in EditedString and nowhere else: whoever wants a string's bytes asks
-// ReadText or ReadPart, and for nothing but their number TextSize.
+// A large string that was edited in place is stored in fragments (Encoding::kSpread, types/fragments.h). Only this file
+// and EditedString know them: other code reads a string's bytes with ReadText or ReadPart, and its length with
+// TextSize.
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -32,49 +30,49 @@
 
 namespace cairn {
 
-// A string's bytes as a client sees them: where the row holds them, written out here for an
-// integer, or put together from fragments. Valid as long as the entry it was read from.
+// A string's bytes as a client sees them: a view into the row, the digits of an integer, or a copy put together from
+// fragments. Valid as long as the entry it was read from.
 class StringText {
  public:
-  StringText() = default;  // the empty text, which is what a missing key reads as
+  StringText() = default;  // the empty text, the value of a missing key
   explicit StringText(std::string_view bytes) : bytes_(bytes) {}
   explicit StringText(int64_t integer);
   explicit StringText(std::string&& copy) : copy_(std::make_unique<std::string>(std::move(copy))), bytes_(*copy_) {}
 
   std::string_view view() const { return digits_ == 0 ? bytes_ : std::string_view(buffer_, digits_); }
-  // Leaves `size` bytes from `offset` on, as many as there are.
+  // Keeps only up to `size` bytes from `offset` on.
   void Cut(uint64_t offset, uint64_t size);
 
  private:
-  std::unique_ptr<std::string> copy_;  // of what has no row of its own
+  std::unique_ptr<std::string> copy_;  // of a text that is in no single row
   std::string_view bytes_;
-  uint8_t digits_ = 0;  // in buffer_; 0: the text is bytes_
+  uint8_t digits_ = 0;  // used in buffer_; 0: the text is bytes_
   char buffer_[20] = {};
 };
 
-// The text of an entry; empty for a missing key. REQUIRES: `entry` is `key`'s last Find, a string or missing.
+// Returns the text of an entry; empty for a missing key. REQUIRES: `entry` is `key`'s last Find, a string or missing.
 Result<StringText> ReadText(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
-// `size` bytes of it from `offset` on, as many as there are. Costs what it returns.
+// Returns up to `size` bytes of the text from `offset` on. The cost depends only on the size of the result.
 Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entry, uint64_t offset, uint64_t size);
 
-// How many bytes the text has. REQUIRES: the entry is a string or missing.
+// Returns the length of the text in bytes. REQUIRES: the entry is a string or missing.
 Result<uint64_t> TextSize(const KeyEntry& entry);
 
-// The integer a string holds, 0 for a missing key; kNotAnInteger when the text is none.
+// Returns the integer that a string holds, 0 for a missing key; kNotAnInteger if the text is not an integer.
 Result<int64_t> ReadInteger(const KeyEntry& entry);
 
-// Stores a value written whole, as an integer when it is one.
+// Stores a complete value, as an integer if it is one.
 Status WriteText(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view text, int64_t expire_ms);
 Status WriteInteger(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t value, int64_t expire_ms);
 
-// How a value came to be bytes: written whole, or by editing what was there.
+// Whether a value's bytes were written whole, or by an edit of the previous value.
 enum class Origin : unsigned char { kWhole, kEdited };
-// Stores bytes as bytes, whatever they look like.
+// Stores bytes as bytes, even if they look like an integer.
 Status WriteBytes(Keyspace& keys, const Key& key, const KeyEntry& entry, std::string_view bytes, int64_t expire_ms,
                   Origin origin);
 
-// OBJECT ENCODING's name. REQUIRES: the entry is a string.
+// The name that OBJECT ENCODING returns. REQUIRES: the entry is a string.
 std::string_view StringEncodingName(const KeyEntry& entry);
 
 }  // namespace cairn

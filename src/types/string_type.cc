@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The row of strings (types/string.h).
+// The type row of strings (types/string.h).
 #include "types/fragments.h"
 #include "types/string.h"
 #include "types/value_types.h"
@@ -8,7 +8,7 @@
 namespace cairn {
 namespace {
 
-// Redis shares one object among all uses of a small integer and answers this for it.
+// Redis shares one object among all uses of a small integer and returns this refcount for it.
 constexpr int64_t kSharedIntegers = 10000;
 constexpr int64_t kSharedCount = INT32_MAX;
 
@@ -18,8 +18,8 @@ Result<int64_t> References(const KeyEntry& entry) {
   return value >= 0 && value < kSharedIntegers ? kSharedCount : int64_t{1};
 }
 
-// The bytes of a spread string's rows, were there no zeros in it: how many of them are not there only a walk over
-// all of them would tell.
+// The bytes of a fragmented string's rows if it had no zeros. Only a walk over all rows could tell how many are
+// missing.
 Result<uint64_t> FragmentBytes(Transaction&, const Key&, const KeyEntry& entry, uint64_t) {
   const uint64_t length = TRY(TextSize(entry));
   return length + (length / Fragments::kFragmentBytes + 1) * kRowOverheadBytes;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ValueType: a type of values as one row: what the commands and files ask that take keys of any type.
+// ValueType: one type of values as a table row: the operations of commands and files that handle keys of any type.
 //
-// A type is its class in this folder (types/hash.h), its row in a file of its own (types/hash_type.cc), and its
-// commands in command/. COPY, DUMP, RESTORE, SCAN, TYPE, OBJECT, MEMORY, DEBUG and RDB files ask the row and switch
-// over no type (types/value_types.h finds it). They ask it once a key. A type's own commands use its class and not
-// the row.
+// A type consists of its class in this folder (types/hash.h), its row in a file of its own (types/hash_type.cc), and
+// its commands in command/. COPY, DUMP, RESTORE, SCAN, TYPE, OBJECT, MEMORY, DEBUG and RDB files use the row, once per
+// key, and never switch over types (types/value_types.h finds it). A type's own commands use its class directly.
 //
 // Thread: any; rows are constants.
 #pragma once
@@ -24,45 +23,44 @@
 
 namespace cairn {
 
-// What most types answer.
+// The defaults for most types.
 inline Result<int64_t> OneReference(const KeyEntry&) { return int64_t{1}; }
 inline Result<uint64_t> PayloadSize(const KeyEntry& entry) { return entry.payload().size(); }
 
-// Every function REQUIRES that the entry exists and is of the type; `entry` was found under `key`.
+// Every function REQUIRES that the entry exists, is of this type, and was found under `key`.
 struct ValueType {
   Type type = Type::kNone;
-  std::string_view name = {};  // that TYPE answers and SCAN takes
+  std::string_view name = {};  // the type's name for TYPE and SCAN
   uint32_t redis_number = 0;   // Redis's number of the type, a part of the digest
 
   // OBJECT ENCODING: Redis's name for the representation of such a value.
   std::string_view (*encoding_name)(const KeyEntry& entry) = nullptr;
   // OBJECT REFCOUNT: the references that Redis would count.
   Result<int64_t> (*references)(const KeyEntry& entry) = OneReference;
-  // The bytes that DUMP reads at least, and that DEBUG OBJECT shows.
+  // A lower bound of the bytes that DUMP reads; DEBUG OBJECT shows it.
   Result<uint64_t> (*size)(const KeyEntry& entry) = PayloadSize;
-  // MEMORY USAGE: the bytes of a spread value's rows, from the first `samples` of them; 0: all.
+  // MEMORY USAGE: the bytes of a spread value's rows, estimated from the first `samples` rows; 0: from all.
   Result<uint64_t> (*row_bytes)(Transaction& txn, const Key& key, const KeyEntry& entry,
                                 uint64_t samples) = EstimateElements;
-  // Whether a spread value has rows in Space::kScores too, which COPY copies.
+  // Whether a spread value also has rows in Space::kScores, which COPY must copy.
   bool has_scores = false;
-  // Adds the value (types/digest.h).
+  // Adds the value to a digest (types/digest.h).
   Status (*add_to_digest)(Digest& digest, Keyspace& keys, const Key& key, KeyEntry entry) = nullptr;
 
-  // Writes the RDB type and the value, in the encoding that Redis 7.0 would have for it.
+  // Writes the RDB type and the value, in the encoding that Redis 7.0 would use.
   Status (*save)(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) = nullptr;
-  // Stores `value` under `key`, without an expiry, in place of whatever `entry` saw. The value takes the form that
-  // Redis would give it: by all limits if it came element by element, by the number of elements alone if it came
-  // packed.
+  // Stores `value` under `key`, without an expiry, in place of what `entry` saw. The value takes the form that Redis
+  // would give it: all limits apply if it came element by element, only the number of elements if it came packed.
   Status (*load)(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) = nullptr;
-  // Adds a piece of a value (RdbValueReader) to the pieces before it, which are all that is under `key`. kCorruption:
-  // an element was in one of those. Null: the type has no forms that consist of parts.
+  // Adds a piece of a value (RdbValueReader) to the earlier pieces, which are all that `key` holds. Returns kCorruption
+  // if an element was in an earlier piece. Null: the type has no encodings that consist of parts.
   Status (*add_piece)(Keyspace& keys, const Key& key, const RdbValue& piece) = nullptr;
   std::span<const RdbForm> rdb_forms = {};
-  // Items of an element of which the first may come once (a member, a field with its value); 0: any may come again.
+  // The items per element of which the first must be unique (a member, a field with its value); 0: items may repeat.
   size_t items_per_name = 0;
 };
 
-// Whether Redis would call the value by the name of its small encoding.
+// Whether Redis would report the small encoding of the type for this value.
 inline bool IsSmall(const KeyEntry& entry) { return entry.encoding() != Encoding::kSpread && !entry.grown(); }
 
 }  // namespace cairn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The table of types: the row of each, and how to find one.
+// The table of types: the row of each type, and lookups.
 //
 // Thread: any; constants.
 #pragma once
@@ -23,14 +23,14 @@ extern const ValueType kStreamType;
 // In the order of Type.
 std::span<const ValueType* const> ValueTypes();
 
-// REQUIRES: it is not kNone.
+// REQUIRES: the type is not kNone.
 const ValueType& ValueTypeOf(Type type);
 // REQUIRES: entry.exists()
 inline const ValueType& ValueTypeOf(const KeyEntry& entry) { return ValueTypeOf(entry.type()); }
-// By the name that TYPE answers, in any case; null: no type has it.
+// Finds a type by the name that TYPE returns, ignoring case; null if there is none.
 const ValueType* FindValueType(std::string_view name);
 
-// A way in which RDB holds values, with the type that has it; null: there is none of the number.
+// An RDB encoding and its type; null if no type has the number.
 struct RdbFormOfType {
   const ValueType* type = nullptr;
   const RdbForm* form = nullptr;

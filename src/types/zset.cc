@@ -15,7 +15,7 @@ Status WriteZset(Keyspace& keys, const Key& key, const KeyEntry& entry, Encoding
   return keys.Write(key, entry, header, payload);
 }
 
-// What becomes of a member that has `current` as its score, none when it is not there.
+// Decides what Add does to a member whose score is `current` (nullopt if it does not exist).
 Added Decide(std::optional<double> current, double score, const AddRules& rules) {
   using Outcome = Added::Outcome;
   if (!current) {
@@ -104,7 +104,7 @@ Result<Added> Zset::AddPacked(std::string_view member, double score, const AddRu
   return added;
 }
 
-// Whether one more member is within the limits of redis.conf.
+// Returns whether the limits of redis.conf allow one more member in a packed set.
 bool Zset::HasRoomFor(std::string_view member) const {
   const Limits& limits = keys_->limits();
   return static_cast<int64_t>(packed_count_) < limits.zset_max_listpack_entries &&
@@ -145,7 +145,7 @@ Status Zset::Spread() {
   return Ok();
 }
 
-// Forgets all elements. Rows of a spread set stay where they are: nobody owns them once the key is gone.
+// Removes all elements. Rows of a spread set stay: compaction drops them once the key is deleted.
 void Zset::Clear() {
   spread_.reset();
   SetPacked({}, 0);

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Zset: the sorted set at one key: members with scores, in order of score and then of the member's bytes.
+// Zset: the sorted set at one key: members with scores, ordered by score and then by the member's bytes.
 //
-// A small one is packed, one record and nothing else; a larger one is spread over rows
-// (types/zset_spread.h). It spreads when an element passes one of the limits, on the way through
-// Add, and is packed again only where a whole value is written (Replace). Which of the two it is,
-// nobody outside has to know.
+// A small one is packed into one record; a larger one is spread over rows (types/zset_spread.h). Add spreads the set
+// when an element exceeds one of the limits. Only a write of the whole value (Replace) makes it packed again. Callers
+// need not know which form it has.
 //
 //   Zset zset(keys, key);
 //   TRY(zset.Open());                         // WRONGTYPE if the key holds something else
 //   TRY(zset.Add("member", 1.5, {}));
 //   TRY(zset.Save());                         // once, after all changes; an empty set's key goes
 //
-// A Zset refers to the keyspace and the key it was found with; both must outlive it. Walks must not
-// change the set they walk. Thread: the transaction's.
+// A Zset refers to its keyspace and key, which must outlive it. Visitors must not change the set during a walk. Thread:
+// that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -35,31 +34,31 @@ struct ScoredMember {
   std::string member;
   double score = 0;
 
-  // The set's order.
+  // The order of the set.
   bool operator<(const ScoredMember& other) const {
     return score != other.score ? score < other.score : member < other.member;
   }
 };
 
-// What Add may do, ZADD's options.
+// ZADD's options: what Add may do.
 struct AddRules {
   bool only_new = false;       // NX
   bool only_existing = false;  // XX
-  bool only_greater = false;   // GT: update when the score grows; new members are added all the same
+  bool only_greater = false;   // GT: update only to a higher score; new members are still added
   bool only_less = false;      // LT
-  bool increment = false;      // the score is added to the one there is
+  bool increment = false;      // INCR: add to the current score
 };
 
 struct Added {
   enum class Outcome : uint8_t {
-    kRefused,     // by the rules
-    kNotANumber,  // the increment would leave no score; nothing was changed
+    kRefused,     // by the options
+    kNotANumber,  // the increment would make the score NaN; nothing was changed
     kUnchanged,
     kUpdated,
     kAdded,
   };
   Outcome outcome = Outcome::kRefused;
-  double score = 0;  // as it is now, in the last three cases
+  double score = 0;  // the score now, in the last three cases
 };
 
 class Zset {
@@ -71,13 +70,13 @@ class Zset {
 
   Zset(Keyspace& keys, const Key& key) : keys_(&keys), key_(&key) {}
 
-  // Looks the key up. Once, before all else.
+  // Looks the key up. Call it once, before all else.
   Status Open();
-  // The same for an entry that was looked up already. REQUIRES: it is a sorted set or does not exist.
+  // The same for an entry that was already looked up. REQUIRES: it is a sorted set or does not exist.
   Status Open(KeyEntry entry);
 
-  // Stores `elements`, in any order, each member once, in place of whatever `entry` saw, without
-  // expiry. Without elements the key is removed.
+  // Stores `elements`, in any order and each member once, in place of what `entry` saw, without an expiry. Removes the
+  // key if `elements` is empty.
   static Status Replace(Keyspace& keys, const Key& key, const KeyEntry& entry, std::vector<ScoredMember> elements,
                         PackRule rule = PackRule::kAllLimits);
 
@@ -87,7 +86,7 @@ class Zset {
 
   // ---- one element
   Result<std::optional<double>> Score(std::string_view member);
-  // The rank counts from the lowest score, from the highest when `reverse`.
+  // The rank counts from the lowest score, or from the highest if `reverse`.
   Result<std::optional<Ranked>> RankOf(std::string_view member, bool reverse);
   Result<Added> Add(std::string_view member, double score, const AddRules& rules);
   Result<bool> Remove(std::string_view member);
@@ -97,17 +96,16 @@ class Zset {
   Status ForEach(const ZsetRange& range, ScoredVisitor visit);
   Result<uint64_t> Count(const ScoreRange& range);
   Result<uint64_t> Count(const LexRange& range);
-  // Removes what ForEach would visit and returns how many that were. REQUIRES: no offset, no limit, not reverse.
+  // Removes the elements that ForEach would visit and returns their number. REQUIRES: no offset, no limit, not reverse.
   Result<uint64_t> RemoveRange(const ZsetRange& range);
-  // Removes the `n` lowest or highest elements and visits them, the outermost first.
+  // Removes and visits the `n` lowest or highest elements, the outermost first.
   Status Pop(uint64_t n, bool highest, ScoredVisitor visit);
-  // The elements of these ranks, each visited in turn. REQUIRES: ranks are below size().
+  // Visits the elements at these ranks, in the order given. REQUIRES: ranks are below size().
   Status ForEachRank(const std::vector<uint64_t>& ranks, ScoredVisitor visit);
-  // As SpreadZset::Scan; a packed set is visited whole and ends at once.
+  // Like SpreadZset::Scan; a packed set is visited as a whole.
   Result<uint64_t> Scan(uint64_t position, uint64_t n, ScoredVisitor visit);
 
-  // ---- the value as a whole
-  // Writes the record if that is needed. REQUIRES: nothing is asked of this object afterwards.
+  // ---- the value as a whole Writes the record if needed. REQUIRES: this object is not used afterwards.
   Status Save();
 
  private:
@@ -126,9 +124,9 @@ class Zset {
 
   Keyspace* keys_;
   const Key* key_;
-  KeyEntry entry_;                      // as it was found
+  KeyEntry entry_;                      // as Open found it
   std::optional<SpreadZset> spread_;    // none: packed
-  std::optional<std::string> changed_;  // the packed payload when it is not entry_'s any more
+  std::optional<std::string> changed_;  // the changed packed payload; none: entry_'s
   uint64_t packed_count_ = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kFewQuestions = 4;  // not worth reading even a small source into memory
+constexpr uint64_t kFewQuestions = 4;  // too few to read even a small source into memory
 
 double ZeroIfNan(double score) { return std::isnan(score) ? 0 : score; }
 
@@ -29,7 +29,7 @@ void SortBySize(std::vector<ZsetSource>& sources) {
                    [](const ZsetSource& a, const ZsetSource& b) { return a.size() < b.size(); });
 }
 
-// What is left of a union or a difference, in order. The map is used up.
+// Returns the elements of a union or a difference in order. Consumes the map.
 std::vector<ScoredMember> Sorted(ScoresByMember& scores) {
   std::vector<ScoredMember> elements;
   elements.reserve(scores.size());
@@ -41,7 +41,7 @@ std::vector<ScoredMember> Sorted(ScoresByMember& scores) {
   return elements;
 }
 
-// Takes the members of `others` out of `first`, read whole: for others that are small beside it.
+// Reads `first` as a whole and removes the members of the others: for others that are small beside it.
 Result<std::vector<ScoredMember>> SubtractByWalking(std::vector<ZsetSource>& sources) {
   ScoresByMember left;
   TRY(sources[0].ForEach([&](std::string_view member, double score) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Unions, intersections and differences of sorted sets, in which plain sets take part as if each of
-// their members had the score 1.
+// Unions, intersections and differences of sorted sets. Plain sets take part as if each member had the score 1.
 //
-// The order in which scores are combined decides the last bits of a sum, so it is Redis's: unions
-// and intersections take the sources from the smallest to the largest. Infinities of both signs,
-// and an infinity with a weight of 0, make no number; Redis counts that as 0.
+// The order in which scores are combined decides the last bits of a sum, so it is Redis's: unions and intersections
+// take the sources from the smallest to the largest. The sum of opposite infinities, and an infinity with a weight of
+// 0, would be NaN; Redis takes 0 instead.
 //
-// Thread: the transaction's.
+// Thread: that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +25,24 @@
 
 namespace cairn {
 
-// Hashes members so that a view finds a string.
+// Hashes members, so that a view finds a string.
 struct MemberHash {
   using is_transparent = void;
   size_t operator()(std::string_view member) const { return Hash64(member); }
 };
 using ScoresByMember = std::unordered_map<std::string, double, MemberHash, std::equal_to<>>;
 
-// One input: a sorted set, a set, or a key that is not there.
+// One input: a sorted set, a set, or a missing key.
 class ZsetSource {
  public:
-  // WRONGTYPE for any other type. The key must outlive the source.
+  // Returns WRONGTYPE for any other type. The key must outlive the source.
   static Result<ZsetSource> Find(Keyspace& keys, const Key& key);
 
   uint64_t size() const { return zset_ ? zset_->size() : set_ ? set_->size() : 0; }
   Status ForEach(ScoredVisitor visit);
   Result<std::optional<double>> Score(std::string_view member);
-  // Says that Score will be asked about so many members: reads the source into memory where that is
-  // cheaper than looking each of them up.
+  // Announces how many times Score will be called. Reads the source into memory if that is cheaper than so many
+  // lookups.
   Status Expect(uint64_t questions);
 
   double weight = 1;
@@ -56,13 +55,13 @@ class ZsetSource {
 
 enum class Aggregate : uint8_t { kSum, kMin, kMax };
 
-// All members of all sources, in a sorted set's order.
+// Returns all members of all sources, in a sorted set's order.
 Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Aggregate aggregate);
 
-// Visits the members that all sources have, in no order in particular.
+// Visits the members that all sources have, in no particular order.
 Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit);
 
-// The members of the first source that no other has, with their scores, in a sorted set's order.
+// Returns the members of the first source that no other source has, with their scores, in a sorted set's order.
 Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources);
 
 }  // namespace cairn

@@ -21,13 +21,13 @@ class Walk {
   uint64_t count() const { return reader_.count(); }
   size_t offset() const { return reader_.offset(); }
 
-  // Whether the walk that Next() ended saw what the payload promised.
+  // Checks that the completed walk saw as many entries as the payload announces.
   Status AtEnd() const {
     if (!reader_.status().ok()) return Status::Corruption(reader_.status().text());
     if (read_ != reader_.count()) return Status::Corruption("packed zset: its count is not that of its entries");
     return Ok();
   }
-  // The same in the middle of it.
+  // The same check in the middle of a walk.
   Status SoFar() const {
     if (!reader_.status().ok()) return Status::Corruption(reader_.status().text());
     return Ok();
@@ -40,13 +40,13 @@ class Walk {
   uint64_t read_ = 0;
 };
 
-// A packed score of -0.0 is stored as 0, as Redis does in its small encoding.
+// Appends an entry. A score of -0.0 is stored as 0, as Redis does in its small encoding.
 void AppendEntry(std::string& out, std::string_view member, double score) {
   AppendItem(out, member);
   AppendScore(out, score == 0 ? 0.0 : score);
 }
 
-// Whether `entry` sorts after (score, member).
+// Returns whether `entry` sorts after (score, member).
 bool SortsAfter(const PackedZset::Entry& entry, double score, std::string_view member, std::string& scratch) {
   if (entry.score != score) return entry.score > score;
   return entry.member.Text(scratch) > member;

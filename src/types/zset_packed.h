@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PackedZset: what can be asked of, and made from, a packed sorted set's payload
-// (encoding/packed.h). The entries are kept sorted, so a walk is a read from the front and an
-// insertion cuts the bytes in one place.
+// PackedZset: reads the payload of a packed sorted set and makes changed ones (encoding/packed.h). Entries are sorted,
+// so a walk reads from the front, and an insertion cuts the bytes in one place.
 //
-// Nothing is changed in place: a change answers a new payload, in which the bytes of untouched
-// entries are copied as they are.
+// Nothing is changed in place: a change returns a new payload, into which the bytes of unchanged entries are copied.
 //
 // Thread: any; the payload's bytes belong to the caller.
 #pragma once
@@ -26,7 +24,7 @@ class PackedZset {
   struct Entry {
     Item member;
     double score = 0;
-    size_t begin = 0;  // the entry's bytes within the payload
+    size_t begin = 0;  // the entry's bytes in the payload
     size_t end = 0;
   };
   struct Found {
@@ -41,16 +39,16 @@ class PackedZset {
   // All entries, ascending.
   Result<std::vector<Entry>> Read() const;
 
-  // The payload with `member` at `score`; `replaced` is what Find said of it, null when it is new.
+  // Returns the payload with `member` at `score`. `replaced` is the member's entry from Find, null if it is new.
   Result<std::string> With(std::string_view member, double score, const Entry* replaced) const;
-  // The payload without `removed` entries whose bytes are [begin, end).
+  // Returns the payload without the `removed` entries in the bytes [begin, end).
   Result<std::string> Without(size_t begin, size_t end, uint64_t removed) const;
 
  private:
   std::string_view payload_;
 };
 
-// Builds a payload from elements that come sorted by score, then by member.
+// Builds a payload from elements sorted by score, then by member.
 class PackedZsetWriter {
  public:
   void Add(std::string_view member, double score);

@@ -12,14 +12,14 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kIdBytes = 8;            // of a row, before its suffix
-constexpr char kNegativeZero = 1;         // the byte that ends the payload of a set that had a -0.0
+constexpr size_t kIdBytes = 8;            // in a row key, before its suffix
+constexpr char kNegativeZero = 1;         // the last byte of the payload of a set that had a -0.0
 constexpr uint64_t kSkipByWalking = 64;   // a larger offset is found by rank
-constexpr uint64_t kTakeFromRanks = 128;  // so many elements are copied from the rank index, not read
+constexpr uint64_t kTakeFromRanks = 128;  // up to this many elements are copied from the rank index instead of read
 
 Status BadRow() { return Status::Corruption("spread zset: a row is cut short"); }
 
-// The row right after `row`.
+// The smallest row key after `row`.
 RowKey After(RowKey row) {
   row.push_back('\0');
   return row;
@@ -95,7 +95,7 @@ RowKey SpreadZset::ScoreRow(std::string_view suffix) const {
   return row;
 }
 
-// Before all rows of `score`, or after them.
+// The bound before all rows of `score`, or after them.
 RowKey SpreadZset::ScoreBound(double score, bool after) const {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!after) return MakeScoreRow(id_, score, {}, stripe_);
@@ -103,7 +103,7 @@ RowKey SpreadZset::ScoreBound(double score, bool after) const {
   return MakeScoreRow(id_, std::nextafter(score, kInfinity), {}, stripe_);
 }
 
-// `first` and `last` are the suffixes of the rows at both ends.
+// Clips the bounds. `first` and `last` are the suffixes of the rows at both ends.
 Result<SpreadZset::Span> SpreadZset::Cut(RowKey lower, RowKey upper, std::string_view first, std::string_view last) {
   RowKey first_row = ScoreRow(first);
   RowKey end = After(ScoreRow(last));
@@ -152,7 +152,7 @@ Result<uint64_t> SpreadZset::Count(const Span& span) {
   return until - before;
 }
 
-// Calls visit with the element of a score row and returns whether to go on.
+// Calls visit with the element of a score row. Returns whether to continue.
 Result<bool> SpreadZset::VisitRow(std::string_view row, ScoredVisitor visit) {
   CollectionId id;
   double score;
@@ -166,8 +166,8 @@ Result<bool> SpreadZset::VisitRow(std::string_view row, ScoredVisitor visit) {
   return visit(member, score);
 }
 
-// Visits what is left of the cursor's rows after skipping `offset`, `limit` at most; never looks at
-// the row after the last one it needs. REQUIRES: limit > 0.
+// Skips `offset` rows of the cursor, then visits up to `limit`. Never reads the row after the last one it needs.
+// REQUIRES: limit > 0.
 Status SpreadZset::ForEachOf(Cursor cursor, uint64_t offset, uint64_t limit, ScoredVisitor visit) {
   while (cursor.Valid()) {
     if (offset > 0) {
@@ -212,8 +212,8 @@ Status SpreadZset::ForEachRank(uint64_t first, uint64_t n, bool reverse, ScoredV
   return ForEachOf(txn_->Scan(start, upper, Direction::kForward), 0, n, visit);
 }
 
-// From a rank rather than the collection's bounds where there are ranks: in a set that is used as a queue the bound
-// stands before all rows that are gone.
+// If there are ranks, the walk starts from a rank, not from the collection's bounds: in a set used as a queue, all
+// deleted rows lie behind the bound.
 Status SpreadZset::ForEach(ScoredVisitor visit, bool reverse) {
   if (!txn_->reads_snapshot()) return ForEachRank(0, count_, reverse, visit);
   const RowKey lower = MakeCollectionStart(Space::kScores, id_, stripe_);

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SpreadZset: a sorted set with rows of its own (docs/format.md, sections 2 and 4).
+// SpreadZset: a sorted set with its own rows (docs/format.md, sections 2 and 4).
 //
 //   element row   id hash member   ->  the score, as packed scores are written
 //   score row     id score member  ->  nothing
 //
-// Score rows in row order are the set in its order, so an interval of scores is an interval of rows
-// and a rank is a place in the rank index (storage/ranks.h), which counts score rows only. Element
-// rows are never counted: whoever wants a random element takes the score row of a random rank.
+// The order of score rows is the order of the set, so an interval of scores is an interval of rows. A rank is a
+// position in the rank index (storage/ranks.h), which counts score rows only. Element rows are never counted: a random
+// element is the score row at a random rank.
 //
-// A set whose first or last elements are popped again and again leaves deleted rows at its ends, which a cursor would
-// have to step over. So walks never start at a bound somebody named but at a row that exists: the rank index keeps
-// the rows of both ends in memory and tells the first and the last one.
+// Popping at an end leaves deleted rows there, which a cursor would have to step over. So a walk never starts at a
+// bound that the caller gave but at an existing row: the rank index keeps the first and the last rows in memory.
 //
-// -0.0 is a score that equals 0.0 and is shown as "-0" (in a spread set; a packed one stores 0, as
-// Redis's small encoding does). Score rows cannot tell the two apart. The record notes once that a
-// -0.0 was stored; only in such a set is a zero looked up in the element row.
+// -0.0 is a score that equals 0.0 and is shown as "-0" (in a spread set; a packed one stores 0, as Redis's small
+// encoding does). Score rows cannot tell the two apart. The record has a flag that a -0.0 was ever stored; only with
+// that flag is a zero looked up in the element row.
 //
-// Thread: the transaction's. Not here: the record, which is Zset's (types/zset.h).
+// Thread: that of the transaction. Not here: the record, which Zset maintains (types/zset.h).
 #pragma once
 
 #include <cstdint>
@@ -36,53 +35,51 @@
 
 namespace cairn {
 
-// Called for one element after another; false ends the walk, as does an error. The member's bytes
-// are good during the call.
+// Called once per element. A false result, or an error, ends the walk. The member's bytes are valid during the call.
 using ScoredVisitor = absl::FunctionRef<Result<bool>(std::string_view member, double score)>;
 
 class SpreadZset {
  public:
-  // The score rows [lower, upper) of an interval, cut to what exists.
+  // The score rows [lower, upper) of an interval, clipped to existing rows.
   struct Span {
     RowKey lower;
     RowKey upper;
     bool empty = true;
-    bool whole = false;  // no element is outside
+    bool whole = false;  // the span covers all elements
   };
 
-  // A new one, without elements.
+  // Makes a new set without elements.
   SpreadZset(Transaction& txn, uint32_t stripe)
       : txn_(&txn), stripe_(stripe), id_(txn.NewCollectionId()), ranked_(false) {}
   static Result<SpreadZset> Open(Transaction& txn, uint32_t stripe, std::string_view payload);
 
   CollectionId id() const { return id_; }
   uint64_t count() const { return count_; }
-  // The record's payload, as of now.
+  // The current payload of the record.
   std::string Payload() const;
 
   Result<std::optional<double>> Score(std::string_view member);
-  // REQUIRES: the member is not there.
+  // REQUIRES: the member does not exist.
   void Insert(std::string_view member, double score);
-  // REQUIRES: the member is there with that score.
+  // REQUIRES: the member exists with this score.
   void Erase(std::string_view member, double score);
   void Rescore(std::string_view member, double old_score, double score);
 
-  // How many elements sort before the one given. REQUIRES: it is there.
+  // The number of elements that sort before this one. REQUIRES: it exists.
   Result<uint64_t> RankOf(std::string_view member, double score);
 
   Result<Span> Find(const ScoreRange& range);
   Result<Span> Find(const LexRange& range);
   Result<uint64_t> Count(const Span& span);
 
-  // Visits what is left of the span after skipping `offset` elements, `limit` at most.
+  // Skips `offset` elements of the span, then visits up to `limit`.
   Status ForEach(const Span& span, bool reverse, uint64_t offset, uint64_t limit, ScoredVisitor visit);
-  // Visits the `n` elements from rank `first` on, the last of them first when `reverse`.
-  // REQUIRES: first + n <= count().
+  // Visits the `n` elements from rank `first` on, the last of them first if `reverse`. REQUIRES: first + n <= count().
   Status ForEachRank(uint64_t first, uint64_t n, bool reverse, ScoredVisitor visit);
-  // Visits all elements. Of a snapshot too, unlike all else that goes by rank or score.
+  // Visits all elements. Works on a snapshot too, unlike the other functions that use rank or score.
   Status ForEach(ScoredVisitor visit, bool reverse);
-  // Visits at least `n` elements in hash order from `position` on, where there are so many. Returns
-  // the position to go on from, 0 at the end. Elements that share a position are visited together.
+  // Visits at least `n` elements (if so many are left) in hash order from `position` on. Returns the position to
+  // continue from, 0 at the end. Elements that share a position are visited together.
   Result<uint64_t> Scan(uint64_t position, uint64_t n, ScoredVisitor visit);
 
  private:
@@ -104,8 +101,8 @@ class SpreadZset {
   uint32_t stripe_;
   CollectionId id_;
   uint64_t count_ = 0;
-  bool ranked_ = true;          // there may be a rank index; false: new, nobody has asked for ranks
-  bool negative_zero_ = false;  // a score of -0.0 was stored once
+  bool ranked_ = true;          // false: a new set without a rank index
+  bool negative_zero_ = false;  // a score of -0.0 was stored at least once
 };
 
 }  // namespace cairn

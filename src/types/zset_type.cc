@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The row of sorted sets (types/zset.h). In RDB a packed one is a listpack, any other its members and scores one after
-// another.
+// The type row of sorted sets (types/zset.h). In RDB a packed one is a listpack, any other its members and scores in
+// sequence.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -56,7 +56,7 @@ Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   writer.Type(RdbType::kZset2);
   writer.Length(zset.size());
   uint64_t seen = 0;
-  // The highest first, as Redis does: who reads them into a skip list then always inserts at its head.
+  // From the highest to the lowest, as Redis does: a loader that fills a skip list then always inserts at its head.
   TRY(zset.ForEach(
       [&writer, &seen](std::string_view member, double score) -> Result<bool> {
         writer.Text(member);

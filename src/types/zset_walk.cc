@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of Zset that looks at many elements: ranges, counts, pops, scans.
+// The part of Zset that handles many elements: ranges, counts, pops, scans.
 //
-// A packed set is read whole and cut to a window of its entries; a spread one is walked row by row.
+// A packed set is read as a whole and cut to a window of its entries; a spread one is walked row by row.
 #include <algorithm>
 
 #include "types/zset.h"
@@ -12,14 +12,14 @@ namespace {
 
 using Entry = PackedZset::Entry;
 
-// A part of the set in its order, [begin, end).
+// A range of elements in the set's order, [begin, end).
 struct Window {
   uint64_t begin = 0;
   uint64_t end = 0;
   uint64_t size() const { return end - begin; }
 };
 
-// The ascending ranks that an interval of ranks means in a set of `size`.
+// The ascending ranks of an interval of ranks in a set of `size`.
 Window WindowOfRanks(const ZsetRange& range, uint64_t size) {
   const auto n = static_cast<int64_t>(size);
   int64_t first = range.first_rank < 0 ? range.first_rank + n : range.first_rank;
@@ -39,7 +39,7 @@ Window WindowOfScores(const std::vector<Entry>& entries, const ScoreRange& range
   return {begin, end};
 }
 
-// With unequal scores the answer depends on the end the walk starts from, as it does in Redis.
+// If scores differ, the result depends on the end at which the walk starts, as it does in Redis.
 Window WindowOfMembers(const std::vector<Entry>& entries, const LexRange& range, bool reverse) {
   std::string scratch;
   const auto reaches_min = [&](size_t i) { return range.ReachesMin(entries[i].member.Text(scratch)); };
@@ -59,7 +59,7 @@ Window WindowOfMembers(const std::vector<Entry>& entries, const LexRange& range,
   return {begin, end};
 }
 
-// LIMIT's two numbers as what they mean.
+// LIMIT's count as an unsigned number.
 uint64_t TakenBy(const ZsetRange& range) { return range.limit < 0 ? UINT64_MAX : static_cast<uint64_t>(range.limit); }
 
 Window WindowOf(const std::vector<Entry>& entries, const ZsetRange& range) {
