@@ -78,7 +78,7 @@ void Engine::Close() {
 }
 
 void Engine::SetCompactionRate(uint64_t bytes_per_second) {
-  // RocksDB's limiter has no "off"; a rate no disk reaches stands for it.
+  // RocksDB's limiter cannot be switched off, so "unlimited" is a rate that no disk reaches.
   const int64_t rate = bytes_per_second == 0 ? kUnlimitedRate : static_cast<int64_t>(bytes_per_second);
   parts_->rate_limiter->SetBytesPerSecond(rate);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Engine: the RocksDB database of a store, with a column family per space, and what it is tuned and measured by. It
-// knows bytes; what rows mean is for others.
+// Engine: the RocksDB database of a store, with a column family per space, its tuning and its counters. It stores
+// bytes and does not know the meaning of rows.
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
@@ -40,13 +40,13 @@ class Engine {
   ~Engine();
 
   // ---- called once each
-  // kIo with a sentence for the operator. No compaction begins before StartCompactions.
+  // kIo with a message for the operator. No compaction starts before StartCompactions.
   Status Open(const FilterOf& filter_of, std::shared_ptr<rocksdb::EventListener> listener);
   Status StartCompactions();
-  // Ends what runs in the background. Nothing may be asked afterwards.
+  // Ends background work. No other function may be called afterwards.
   void Close();
 
-  // As they fit on the disk.
+  // The options after FitToDisk.
   const StoreOptions& options() const { return options_; }
   bool is_open() const { return db_ != nullptr; }
   rocksdb::DB& db() const { return *db_; }
@@ -59,11 +59,11 @@ class Engine {
   void SetCompactionRate(uint64_t bytes_per_second);
   void SetMemory(const Budget& budget);
 
-  // ---- tables that are open (storage/open_tables.h)
+  // ---- open tables (storage/open_tables.h)
   uint64_t open_tables() const;
   Status SetMostOpenTables(uint64_t most);
-  // Called ten times a second, and before `coming` tables are taken in. Waits when there are nearly too many; cheap
-  // otherwise.
+  // Called ten times a second, and before `coming` tables are added. Waits if the number of open tables is near the
+  // limit; cheap otherwise.
   void WatchOpenTables(uint64_t coming = 0);
 
   // ---- what INFO shows
@@ -85,7 +85,7 @@ class Engine {
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };
 
-// RocksDB's verdict as ours: Incomplete is kWouldWait, Corruption keeps its name, the rest is kIo.
+// Converts a status: Incomplete becomes kWouldWait, Corruption stays, everything else becomes kIo.
 Status FromRocksDb(const rocksdb::Status& status);
 
 }  // namespace cairn

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EngineCounters: RocksDB's own counts of what it did since the store was opened, under the names
-// INFO rocksdb shows them by.
+// EngineCounters: RocksDB's own counters since the store was opened, under the names of INFO rocksdb.
 //
 // Thread: any.
 #pragma once
@@ -21,16 +20,16 @@ struct EngineCounter {
 
 std::vector<EngineCounter> EngineCounters(Store& store);
 
-// What a level of the trees holds, all column families together.
+// Size of one LSM level, summed over all column families.
 struct EngineLevel {
   uint64_t files = 0;
   uint64_t bytes = 0;
 };
 
-// From level 0 on.
+// Starts with level 0.
 std::vector<EngineLevel> EngineLevels(Store& store);
 
-// For how long writers were held up because flushes or compactions do not keep up, all of them together.
+// Total time that writers were stalled because flushes or compactions did not keep up.
 uint64_t WriteStallMicros(Store& store);
 
 }  // namespace cairn

@@ -10,7 +10,7 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kMostBytes = 2048;  // of a message; statistics dumps are longer and of no use here
+constexpr size_t kMostBytes = 2048;  // longest message; statistics dumps are longer and not needed here
 
 class EngineLog : public rocksdb::Logger {
  public:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RocksDB's messages, in the server's own log: warnings and errors as they are, the rest at the level `debug`.
+// Writes RocksDB's messages to the server's own log: warnings and errors with their level, the rest as `debug`.
 //
-// RocksDB's own log file is done without for a reason: it lies on the disk of the data, and once that is full, a
-// RocksDB built with assertions (Debian's) ends the process at the next message.
+// RocksDB gets no log file of its own: that file would be on the disk of the data, and when the disk is full, a
+// RocksDB built with assertions (Debian's) aborts the process at the next message.
 //
 // Thread: any.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Names in the data directory that are RocksDB's. A file of another use under one of them would destroy the database,
+// Names in the data directory that belong to RocksDB. Any other file under such a name would destroy the database, at
+// once or when RocksDB reaches the number in the name.
 // now or when RocksDB comes to the number in it.
 //
 // Thread: any; pure.
@@ -10,7 +10,7 @@
 
 namespace cairn {
 
-// Whether RocksDB has files or folders of that kind of name: CURRENT, MANIFEST-000012, 000034.log, ...
+// Whether RocksDB may give a file or folder this name: CURRENT, MANIFEST-000012, 000034.log, ...
 bool IsStoreFileName(std::string_view name);
 
 }  // namespace cairn

@@ -44,7 +44,7 @@ void FlushNudge::NudgeStuck() {
     if (PropertyOf(db_, family, rocksdb::DB::Properties::kNumImmutableMemTable) == 0) continue;
     if (PropertyOf(db_, family, rocksdb::DB::Properties::kMemTableFlushPending) != 0) continue;
     if (PropertyOf(db_, family, rocksdb::DB::Properties::kNumRunningFlushes) != 0) continue;
-    (void)db_.Flush(options, family);  // who waits is told what became of it
+    (void)db_.Flush(options, family);  // the waiting caller gets the result
   }
 }
 

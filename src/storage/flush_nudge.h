@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FlushNudge: sees to it that whoever waits for a flush is not left waiting.
+// FlushNudge: makes sure that a caller who waits for a flush is not blocked for ever.
 //
-// With several memtables to a flush (storage/tuning.cc), RocksDB may finish a flush that was asked for by hand with
-// fewer memtables than it was asked for, forget that it was asked, and let the caller wait until others write enough
-// for the next flush: on a quiet server for ever (its issue 13280, open in 9.7). While this lives it asks again where
-// memtables wait and no flush is under way.
+// When a flush covers several memtables (storage/tuning.cc), RocksDB may end a manual flush with fewer memtables than
+// requested and forget the request. The caller then waits until other writes cause the next flush: for ever on a quiet
+// server (RocksDB issue 13280, open in 9.7). While a FlushNudge lives, it requests the flush again whenever memtables
+// wait and no flush is running.
 //
-// Thread: the owner's; the work is done on "flush-nudge".
+// Thread: the owner's; the work runs on "flush-nudge".
 #pragma once
 
 #include <condition_variable>

@@ -5,9 +5,9 @@
 //   name                                      value
 //   format                                    version:varint, then "cairn"
 //   databases                                 next_keyspace:varint count:varint, count times keyspace:varint
-//   collections                               first id never handed out:varint
+//   collections                               first id that was never used:varint
 //   count/ worker:u32 keyspace:u32            zigzag varint: keys this worker added minus keys it removed
-//   log                                       nothing: the only row of a batch that has log data and no other
+//   log                                       empty: the only row of a batch that has log data and no other rows
 //
 // Thread: any; pure functions.
 #pragma once
@@ -23,10 +23,10 @@
 namespace cairn {
 
 inline constexpr uint64_t kFormatVersion = 2;
-inline constexpr uint64_t kOldestFormatVersion = 1;  // that is read
-// Above all numbers of keyspaces, which take 32 bits in a row: what comes after the last one.
+inline constexpr uint64_t kOldestFormatVersion = 1;  // the oldest that can be read
+// Higher than all keyspace numbers, which take 32 bits in a row; the value after the last one.
 inline constexpr KeyspaceId kKeyspacesEnd = UINT32_MAX;
-// The same of collections: more than are ever used, and far from where a sum of two wraps around.
+// The same for collections: never reached, and far below the point where a sum of two overflows.
 inline constexpr CollectionId kCollectionsEnd = uint64_t{1} << 62;
 inline constexpr std::string_view kFormatRow = "format";
 inline constexpr std::string_view kDatabasesRow = "databases";
@@ -34,9 +34,9 @@ inline constexpr std::string_view kCollectionsRow = "collections";
 inline constexpr std::string_view kCountRowPrefix = "count/";
 inline constexpr std::string_view kLogRow = "log";
 
-// The format row of what this program writes.
+// The format row that this program writes.
 std::string EncodeFormat();
-// An error that says what to do when the store is of a version this program does not read.
+// If this program cannot read the store's version: an error that says so to the operator.
 Status CheckFormat(std::string_view value);
 
 std::string EncodeDatabases(const std::vector<KeyspaceId>& keyspaces, KeyspaceId next);

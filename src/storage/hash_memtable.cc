@@ -24,18 +24,18 @@ using rocksdb::KeyHandle;
 using rocksdb::MemTableRep;
 using rocksdb::Slice;
 
-constexpr size_t kTagBytes = 8;  // sequence number and type, behind the user's key
+constexpr size_t kTagBytes = 8;  // sequence number and type, after the user key
 
-// One version of a row. The entry's bytes, as RocksDB lays them out (varint length, key, tag, value), follow it.
+// One version of a row. The entry's bytes follow it, in RocksDB's layout (varint length, key, tag, value).
 struct Node {
   std::atomic<Node*> next{nullptr};   // the next key of the bucket
-  std::atomic<Node*> older{nullptr};  // the version of the same key before this one
-  Node* before = nullptr;             // what was inserted before this one, of whatever key
+  std::atomic<Node*> older{nullptr};  // the next older version of the same key
+  Node* before = nullptr;             // inserted just before this one, of any key
 
   const char* entry() const { return reinterpret_cast<const char*>(this + 1); }
 };
 
-// The key with its tag.
+// The user key with its tag.
 std::string_view InternalKey(const char* entry) {
   uint32_t size = 0;
   const auto* at = reinterpret_cast<const unsigned char*>(entry);
@@ -55,7 +55,7 @@ uint64_t TagOf(std::string_view internal) {
   return std::endian::native == std::endian::little ? tag : __builtin_bswap64(tag);
 }
 
-// The first sixteen bytes of the user's key as numbers of the same order: an element's collection and hash.
+// The first sixteen bytes of the user key as numbers that sort alike: an element's collection and hash.
 struct Prefix {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -72,14 +72,14 @@ Prefix PrefixOf(std::string_view internal) {
   return {__builtin_bswap64(prefix.high), __builtin_bswap64(prefix.low)};
 }
 
-// A row in a run; the prefix settles most comparisons without a look at the row.
+// A row in a run; the prefix decides most comparisons without reading the row.
 struct Place {
   Prefix prefix;
   const char* entry;
 };
 using Run = std::vector<Place>;
 
-// What was there when a walk began, as sorted runs, the longest first.
+// The rows present when a walk began, as sorted runs, the longest first.
 struct Runs {
   static constexpr size_t kMost = 8;
   std::array<std::shared_ptr<const Run>, kMost> run;
@@ -102,8 +102,8 @@ class Order {
   const MemTableRep::KeyComparator& compare_;
 };
 
-// Storage for iterators that RocksDB places in an arena of its own, which only it can allocate from: it ends them
-// by a call of their destructor and never gives their memory back. Thread: any.
+// Storage for iterators that RocksDB wants in its own arena, from which only RocksDB can allocate. It ends such an
+// iterator by a call of its destructor and never frees the memory. Thread: any.
 class IteratorPool {
  public:
   static constexpr size_t kSlotBytes = 320;
@@ -129,7 +129,7 @@ class IteratorPool {
   std::vector<void*> free_;
 };
 
-// Gives an iterator's slot back after everything else of it is gone: the first base is the last to be destroyed.
+// Frees an iterator's slot after the rest of it is destroyed: the first base is destroyed last.
 class SlotHolder {
  protected:
   SlotHolder(IteratorPool* pool, void* slot) : pool_(pool), slot_(slot) {}
@@ -142,7 +142,7 @@ class SlotHolder {
   void* slot_;
 };
 
-// Walks the runs as one. Its place is the number of rows of each run that come before it.
+// Walks over all runs in order. position_ counts, per run, the rows before the current one.
 class SortedIterator final : private SlotHolder, public MemTableRep::Iterator {
  public:
   SortedIterator(Runs runs, Order order, IteratorPool* pool, void* slot)
@@ -173,7 +173,7 @@ class SortedIterator final : private SlotHolder, public MemTableRep::Iterator {
     }
     FindCurrent();
   }
-  // No two entries are equal, so what is not at the key is before it.
+  // No two entries are equal: if the entry found is not the key, the one before it is smaller.
   void SeekForPrev(const Slice& internal, const char* memtable_key) override {
     Seek(internal, memtable_key);
     if (Valid() && InternalKey(key()) == std::string_view(internal.data(), internal.size())) return;
@@ -193,7 +193,7 @@ class SortedIterator final : private SlotHolder, public MemTableRep::Iterator {
   static constexpr size_t kAhead = 8;
 
   const Place& At(size_t run) const { return (*runs_.run[run])[position_[run]]; }
-  // Rows lie in memory as they came, so that each would be waited for.
+  // Rows are in memory in insertion order, so each would be a cache miss. Prefetches a later one.
   void FetchAhead() const {
     const Run& run = *runs_.run[current_];
     const size_t ahead = position_[current_] + kAhead;
@@ -212,14 +212,14 @@ class SortedIterator final : private SlotHolder, public MemTableRep::Iterator {
   const Runs runs_;
   const Order order_;
   std::array<size_t, Runs::kMost> position_ = {};
-  size_t current_ = kNone;  // the run the current row is of
+  size_t current_ = kNone;  // the run of the current row
 };
 static_assert(sizeof(SortedIterator) <= IteratorPool::kSlotBytes);
 
 class HashMemtable;
 
-// The versions of one key, the newest first: what MemTableRep::Get walks. That function takes its iterator from
-// GetDynamicPrefixIterator and forgets it, so there is one for each thread, in storage nobody has to free.
+// The versions of one key, the newest first: MemTableRep::Get walks over them. Get takes its iterator from
+// GetDynamicPrefixIterator and never deletes it, so each thread has one, in storage that nobody needs to free.
 class VersionIterator final : public MemTableRep::Iterator {
  public:
   explicit VersionIterator(const HashMemtable& table) : table_(table) {}
@@ -253,8 +253,8 @@ class HashMemtable final : public MemTableRep {
     return node;
   }
 
-  // Loads are acquires, since a reader gets from this node to those of other writers: what this writer has seen of
-  // them is then before its own release, whatever orders writers among themselves.
+  // Loads are acquires because a reader may go from this node to nodes of other writers. So the nodes that this writer
+  // has seen are ordered before its own release, however writers are ordered among themselves.
   void Insert(KeyHandle handle) override {
     Node* node = static_cast<Node*>(handle);
     const std::string_view internal = InternalKey(node->entry());
@@ -275,7 +275,7 @@ class HashMemtable final : public MemTableRep {
       return;
     }
     node->next.store(same->next.load(std::memory_order_acquire), std::memory_order_relaxed);
-    // Only writers beside each other can arrive out of their order.
+    // The order can differ only between concurrent writers.
     while (same != nullptr && TagOf(InternalKey(same->entry())) > TagOf(internal)) {
       link = &same->older;
       same = link->load(std::memory_order_acquire);
@@ -295,8 +295,8 @@ class HashMemtable final : public MemTableRep {
     return node != nullptr && InternalKey(node->entry()) == internal;
   }
 
-  // Beside what is in the arena: the place of each row in a run, from the start, since RocksDB wants a memtable not
-  // to grow once it is no longer written to.
+  // Memory outside the arena: one Place per row in a run. It is counted from the start, because RocksDB requires that
+  // a memtable does not grow after its last write.
   size_t ApproximateMemoryUsage() override { return rows_.load(std::memory_order_relaxed) * sizeof(Place); }
 
   MemTableRep::Iterator* GetIterator(rocksdb::Arena* arena) override {
@@ -310,7 +310,7 @@ class HashMemtable final : public MemTableRep {
     return new (storage) VersionIterator(*this);
   }
 
-  // The newest version of the key that is not newer than the tag; null when there is none. Thread: any.
+  // The newest version of the key that is not newer than the tag; null if none. Thread: any.
   const Node* FindVersion(std::string_view internal) const {
     const std::string_view user = UserPart(internal);
     const Node* node = BucketOf(user).load(std::memory_order_acquire);
@@ -325,10 +325,10 @@ class HashMemtable final : public MemTableRep {
   }
 
  private:
-  // A run is merged into the one before it when it is not shorter than this part of it.
+  // A run is merged into the one before it unless it is shorter than this fraction of it.
   static constexpr size_t kRunGrowth = 8;
 
-  // Arenas give memory without alignment to those who cannot see them (MemTableRep::Allocate).
+  // MemTableRep::Allocate, the only access to the arena here, gives unaligned memory.
   void* AllocateAligned(size_t size) {
     char* memory = nullptr;
     (void)MemTableRep::Allocate(size + alignof(Node) - 1, &memory);
@@ -338,7 +338,7 @@ class HashMemtable final : public MemTableRep {
 
   std::atomic<Node*>& BucketOf(std::string_view user) const { return buckets_[Hash64(user) & mask_]; }
 
-  // Everything inserted so far in order. Only what is new since the last walk has to be sorted.
+  // All rows inserted so far, in order. Only rows newer than the last walk must be sorted.
   Runs View() {
     const std::lock_guard lock(view_mutex_);
     const Node* const newest = newest_.load(std::memory_order_acquire);
@@ -368,12 +368,12 @@ class HashMemtable final : public MemTableRep {
   std::atomic<Node*>* buckets_;
   std::atomic<Node*> newest_{nullptr};
   std::atomic<size_t> rows_{0};
-  std::mutex writers_;  // guards inserting, when several do
+  std::mutex writers_;  // held by an insert when there are several writers
   IteratorPool iterators_;
   std::mutex view_mutex_;  // guards view_, viewed_
   Runs view_;
-  const Node* viewed_ = nullptr;  // the newest that is in view_
-  size_t viewed_rows_ = 0;        // how many are in it
+  const Node* viewed_ = nullptr;  // the newest node in view_
+  size_t viewed_rows_ = 0;        // number of rows in view_
 };
 
 void VersionIterator::Seek(const Slice& internal, const char*) {

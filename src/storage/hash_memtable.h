@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A memtable for rows that are almost always read one by one: key rows. RocksDB's skip list keeps rows sorted all the
+// time, which is a third of the cost of a small write (docs/decisions/memtable.md). This memtable finds a row by the
+// hash of its key, and sorts only for a walk: for SCAN, or once for the flush.
 //
-// A memtable for rows that are nearly always asked for one by one: key rows. RocksDB's skip list keeps them in order
-// all the time, and that is a third of what a small write costs (docs/decisions/memtable.md). Here a row is found by
-// the hash of its key, and order is made when somebody walks: by SCAN, or once by the flush.
-//
-// It is a MemTableRep, RocksDB's own extension point (rocksdb/memtablerep.h), with its contract: one writer at a
-// time or, by the *Concurrently functions, several; any number of readers beside them without a lock; what a walk
-// begins with is what was there when it began.
+// It is a MemTableRep, RocksDB's own extension point (rocksdb/memtablerep.h), with its contract: one writer at a time,
+// or several with the *Concurrently functions; any number of readers at the same time without a lock; a walk sees the
+// rows that were present when it began.
 #pragma once
 
 #include <rocksdb/memtablerep.h>
@@ -16,8 +15,8 @@
 
 namespace cairn {
 
-// `buckets` is rounded up to a power of two; 8 bytes each are charged to every memtable. As many as a full memtable
-// has rows is right; fewer make look-ups longer.
+// `buckets` is rounded up to a power of two. Each costs 8 bytes in every memtable. The right number is the number of
+// rows in a full memtable; fewer make look-ups slower.
 std::shared_ptr<rocksdb::MemTableRepFactory> NewHashMemtableFactory(size_t buckets);
 
 }  // namespace cairn

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// HeldStripes: the lock stripes that one transaction holds until its commit. Stripes taken over from its predecessor
+// are not returned either: the predecessor may have ended by then.
 //
-// HeldStripes: the lock stripes that one transaction holds until its commit. Those it took over from the transaction
-// that it follows stay with it too: the other one may be done meanwhile, so they cannot be given back.
-//
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +15,23 @@ namespace cairn {
 
 class HeldStripes {
  public:
-  // Takes stripes of `all` in the name of `owner`. Both outlive it.
+  // Locks stripes of `all` for `owner`. Both outlive this object.
   HeldStripes(Stripes& all, const Transaction* owner) : all_(all), owner_(owner) {}
 
   bool Has(uint32_t stripe) const { return all_.IsHeldBy(stripe, owner_); }
   bool empty() const { return locked_.empty() && taken_over_.empty(); }
-  // Whether one was locked, not taken over.
+  // Whether a stripe was locked and not taken over.
   bool has_locked() const { return !locked_.empty(); }
   bool has_taken_over() const { return !taken_over_.empty(); }
 
-  // All or none of those it does not hold yet, without waiting. `first` is the transaction that the owner follows, or
-  // null. False when somebody else holds one.
+  // Locks those of `stripes` that are not held yet, all or none, without waiting. `first` is the owner's predecessor
+  // or null. Returns false if another transaction holds one.
   bool TryLock(std::span<const uint32_t> stripes, const Transaction* first);
-  // Waits for all. REQUIRES: it has locked none yet, which is what keeps waiting from ending in a circle.
+  // Waits for all. REQUIRES: no stripe is locked yet; that prevents deadlocks.
   void Lock(std::span<const uint32_t> stripes);
   bool TryTakeOver(uint32_t stripe, const Transaction* first);
 
-  // A commit begins, or has ended: the versions of all that are held go on by one.
+  // A commit begins or ends: adds one to the versions of all held stripes.
   void Advance();
   void Release();
   // Calls `visit(stripe)` for each.

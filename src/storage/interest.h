@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Interest: what others want to hear of the changes that are made. While nobody wants to hear anything it is 0, and a
+// Interest: which parts of the server want to learn about changes. While it is 0, a command pays one comparison.
 // command pays one comparison.
-//
-// A transaction looks at it when a command begins and when it gets its stripes. So from the moment a bit is set,
-// changes of commands that are under way may go untold; whoever must miss none takes all stripes and sets the bit then,
+// A transaction reads it when a command begins and when the command gets its stripes. So after a bit is set, changes
+// of running commands may still go unreported. A subscriber that must not miss any locks all stripes and then sets the
+// bit: running commands hold their stripes until they are committed.
 // for those commands hold theirs until they are committed.
 #pragma once
 
@@ -17,19 +16,19 @@ namespace cairn {
 
 using InterestMask = uint32_t;
 
-// The lower bits are classes of keyspace events (types/events.h).
+// The lower bits are the classes of keyspace events (types/events.h).
 inline constexpr InterestMask kEventClasses = (1u << 24) - 1;
-// Effects go into the log data of the batches (encoding/log_entry.h).
+// Replicated commands are written to the log data of batches (encoding/log_entry.h).
 inline constexpr InterestMask kInterestInReplication = 1u << 24;
-// The effect of an expired key, of GETDEL, is called UNLINK and not DEL (lazyfree-lazy-expire, lazyfree-lazy-user-del).
+// An expired key, or GETDEL, is replicated as UNLINK, not DEL (lazyfree-lazy-expire, lazyfree-lazy-user-del).
 inline constexpr InterestMask kUnlinksExpired = 1u << 25;
 inline constexpr InterestMask kUnlinksDeleted = 1u << 26;
-// Which keys change is announced, for clients that keep copies.
+// Changed keys are reported, for clients that keep copies.
 inline constexpr InterestMask kInterestInKeys = 1u << 27;
-// Which keys get a time to live is announced, for a replica that clients write to (client/writable_replica_expires.h).
+// Keys that get a time to live are reported, for a replica that clients write to (client/writable_replica_expires.h).
 inline constexpr InterestMask kInterestInExpiries = 1u << 28;
 
-// All that is wanted now. Thread: any.
+// The current interest. Thread: any.
 class Interests {
  public:
   InterestMask wanted() const { return wanted_.load(std::memory_order_acquire); }
@@ -40,10 +39,10 @@ class Interests {
     }
   }
 
-  // Held while effects of commands are written.
+  // Held while replicated commands are written.
   std::shared_lock<std::shared_mutex> AllowReplication() { return std::shared_lock(effects_mutex_); }
-  // No effects of commands are logged any more once it returns, until they are wanted again. Those that were logged may
-  // not be synced yet. REQUIRES: all stripes are locked.
+  // After it returns, no replicated commands are logged until they are wanted again. The ones logged before may not be
+  // synced yet. REQUIRES: all stripes are locked.
   void EndReplication() {
     Set(kInterestInReplication, 0);
     const std::lock_guard wait(effects_mutex_);

@@ -13,15 +13,15 @@
 namespace cairn {
 namespace {
 
-// Freeing up to so many rows is no work to put off; Redis counts only larger values as lazily freed.
+// Up to this many rows are freed at once; as in Redis, only larger values count as lazily freed.
 constexpr uint64_t kRowsWorthCounting = 64;
-// A collection of this many rows is worth a compaction of its own.
+// A collection of at least this many rows is compacted at once.
 constexpr uint64_t kRowsWorthCompacting = 10000;
-// Of one run, some ten milliseconds; a collection without rows takes a look at its owner all the same.
+// Rows per run, about ten milliseconds. Each collection also costs a look at its owner row.
 constexpr uint64_t kRowsPerRun = 16384;
 constexpr uint64_t kRowsOfLook = 4;
 
-// Whether a row of the key cache is one of a keyspace that is gone or of a collection below `empty_below`.
+// Whether a row of the key cache belongs to a dropped keyspace or to a collection below `empty_below`.
 bool IsDead(Store& store, std::string_view tagged, CollectionId empty_below) {
   if (tagged.empty()) return false;
   std::string_view row = tagged.substr(1);
@@ -33,7 +33,7 @@ bool IsDead(Store& store, std::string_view tagged, CollectionId empty_below) {
   return ReadU64(row, id) && id < empty_below;
 }
 
-// Whether the collection has its owner row: what was noted as dead may have been so in a command that was dropped.
+// Whether the collection still has its owner row: the command that noted it as dead may have been dropped.
 Result<bool> IsAlive(Store& store, CollectionId id) {
   const RowKey owner = MakeOwnerRow(id, 0);
   std::string value;
@@ -44,7 +44,7 @@ Result<bool> IsAlive(Store& store, CollectionId id) {
   return found.ok();
 }
 
-// Deletes the files that hold nothing but rows in [lower, upper).
+// Deletes the files whose rows are all in [lower, upper).
 Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
   const rocksdb::Slice begin = ToSlice(lower.row());
   const rocksdb::Slice end = ToSlice(upper.row());
@@ -68,7 +68,7 @@ void LazyFree::AddFlush(CollectionId empty_below) {
 
 Status LazyFree::Run(Store& store) {
   const std::lock_guard work(work_mutex_);
-  if (is_held()) return Ok();  // files go past snapshots
+  if (is_held()) return Ok();  // deleting files ignores snapshots
   bool flushed;
   CollectionId empty_below;
   {
@@ -88,7 +88,7 @@ Status LazyFree::Run(Store& store) {
   return status;
 }
 
-// Whether there is a collection to go on with.
+// Makes a collection the current one; false if there is none.
 bool LazyFree::BeginNext() {
   if (walk_) return true;
   const std::lock_guard lock(mutex_);
@@ -119,14 +119,14 @@ Status LazyFree::FreeRows(Store& store, uint64_t& rows_left, bool& is_done) {
   TRY(FromRocksDb(rows->status()));
   is_done = !rows->Valid();
   if (!is_done) walk_->next = rows->key().ToString();
-  rows.reset();  // while it stands, no file it has read can go
+  rows.reset();  // RocksDB deletes no file that an open iterator has read
   if (!is_done) return Ok();
   if (walk_->rows > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
   return walk_->rows < kRowsWorthCompacting ? Ok() : SuggestCompaction(store, walk_->id);
 }
 
 Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {
-  // Memtables first: the filter keeps what is dead from being written at all.
+  // Memtables come first: the filter then drops dead rows before they are written.
   rocksdb::FlushOptions flush;
   flush.wait = false;
   flush.allow_write_stall = true;

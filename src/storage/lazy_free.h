@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// LazyFree: frees in the background the rows that O(1) deletes leave behind. Dropping a spread collection or a whole
+// keyspace touches none of its rows: they stay in the key cache until evicted, and on disk until a compaction reads
+// them. LazyFree removes them from the cache and suggests to RocksDB which files to compact now.
 //
-// LazyFree: gives back, in the background, what O(1) deletes left behind. Dropping a spread collection or a whole
-// keyspace touches none of its rows; they stay in the key cache until evicted and on disk until compaction happens
-// to pass. Here the dead rows leave the cache, and RocksDB is pointed at the files worth compacting now.
-//
-// It is housekeeping: nothing depends on when it runs, or whether. A large collection takes several runs, since the
-// cron thread has other duties. Thread: any may add; Run belongs to the cron thread.
+// Nothing depends on when or whether it runs. A large collection takes several runs, since the cron thread has other
+// work. Thread: any may add; Run belongs to the cron thread.
 #pragma once
 
 #include <atomic>
@@ -26,15 +25,14 @@ class LazyFree {
  public:
   // A spread collection has lost its key.
   void AddCollection(CollectionId id);
-  // Keyspaces were dropped. `empty_below` is not 0 when no database had a key left: then every collection below
-  // it is dead.
+  // Keyspaces were dropped. `empty_below` is not 0 if no database had a key left: every collection below it is dead.
   void AddFlush(CollectionId empty_below);
 
-  // Works off what was added so far, up to some ten thousand rows of collections.
+  // Frees what was added so far, up to about ten thousand rows of collections.
   Status Run(Store& store);
 
-  // While somebody holds it, nothing that was alive when the hold began leaves the disk (StoreSnapshot). Files that are
-  // being dropped when a hold begins go first.
+  // While a hold lasts, no row that was alive at its start is deleted from disk (StoreSnapshot). A hold first waits
+  // for files that are being dropped.
   void Hold() {
     holds_.fetch_add(1);
     const std::lock_guard wait(work_mutex_);
@@ -45,15 +43,15 @@ class LazyFree {
   uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
 
  private:
-  // How far one collection is.
+  // The progress within one collection.
   struct Walk {
     CollectionId id;
-    std::string next;   // the row to go on at
-    uint64_t rows = 0;  // passed
+    std::string next;   // the row at which to continue
+    uint64_t rows = 0;  // visited so far
   };
 
   bool BeginNext();
-  // Takes from `rows_left` what it walks over; `is_done` becomes whether that was all.
+  // Subtracts the visited rows from `rows_left`; sets `is_done` if the collection has no more.
   Status FreeRows(Store& store, uint64_t& rows_left, bool& is_done);
   Status SuggestCompaction(Store& store, CollectionId id);
   Status FreeKeyspaces(Store& store, CollectionId empty_below);

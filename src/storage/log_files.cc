@@ -29,7 +29,8 @@ class LogFile : public CheckedFile {
     if (!status.ok()) has_failed_ = true;
     return status;
   }
-  // Only an append waits: a sync that fails may be one that the thread with the lock waits for, in RocksDB.
+  // Only an append waits for the lock: a failing sync may be the one, inside RocksDB, that the lock's holder waits
+  // for.
   IOStatus CheckAppended(IOStatus status) override {
     if (status.ok()) return status;
     const std::lock_guard lock(files_.sync_mutex_);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The write-ahead logs as files: whether the newest one has failed.
+// LogFiles: the files of the write-ahead log, and whether the newest one has failed.
 //
-// RocksDB begins a new log only together with a memtable. When it recovers from an error and all memtables are empty,
-// it goes on in the old log. If that log is the one that failed, it must not: with assertions, as in Debian's build,
-// that ends the process; without them, all writes fail. Nor must it be asked to sync a log whose append has failed, so
-// an append that fails says so only when no sync is under way (sync_mutex).
+// RocksDB starts a new log only together with a memtable. When it recovers from an error and all memtables are empty,
+// it continues with the old log. It must not do so if that log has failed: with assertions, as in Debian's build, the
+// process aborts; without them, all writes fail. Nor may it sync a log whose append has failed, so an append reports
+// its error only while no sync is running (sync_mutex).
 //
 // Thread: any.
 #pragma once
@@ -31,9 +31,9 @@ class LogFiles : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override;
 
-  // A call on the newest log that is open has failed.
+  // Whether a call on the newest open log has failed.
   bool has_failed_log() const;
-  // While it is held no append to a log fails.
+  // While it is held, no append to a log returns an error.
   std::mutex& sync_mutex() { return sync_mutex_; }
 
  private:

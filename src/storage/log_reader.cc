@@ -19,9 +19,9 @@ namespace {
 constexpr int64_t kLongestGoneUs = 2000000;
 constexpr auto kGonePause = std::chrono::milliseconds(50);
 
-// Collects the log data of a record. Rows are of no interest but for their number: a record has the batches of all
-// threads that wrote at the same time, and a reader that comes from the tail may stand between two of them. What
-// belongs to the first `skip` rows it has read; a batch's log data follows its rows.
+// Collects the log data of a record. Rows are only counted: a record holds the batches of all threads that wrote at
+// the same time, and a reader that comes from the tail may be between two of them. It has read the log data of the
+// first `skip` rows already; a batch's log data comes after its rows.
 class EntryCollector : public rocksdb::WriteBatch::Handler {
  public:
   EntryCollector(uint64_t skip, std::string& out) : skip_(skip), out_(out) {}
@@ -51,8 +51,8 @@ class EntryCollector : public rocksdb::WriteBatch::Handler {
 LogReader::LogReader(Store& store, uint64_t sequence) : store_(store), sequence_(sequence) {}
 LogReader::~LogReader() = default;
 
-// RocksDB's iterator knows the files there were when it was made: within the last one it goes on when it is asked
-// again after its end, for the next file it is made anew where it stopped.
+// RocksDB's iterator knows the files that existed when it was made. It can continue at the end of the last one; for
+// the next file a new iterator is made at the same position.
 Result<LogReader::Outcome> LogReader::Open() {
   log_.reset();
   advance_ = false;
@@ -85,7 +85,7 @@ Result<LogReader::Outcome> LogReader::TryNext(Batch& batch) {
       return Outcome::kBatch;
     }
     if (place == LogTail::Place::kGone || log_ != nullptr || has_waited) return ReadFiles(batch);
-    // Whoever has written it, or one before it, is about to leave it here.
+    // Its writer has committed it, or the one before it, but not published it yet.
     if (sequence_ > store_.log().ReadableSequence()) return Outcome::kCaughtUp;
     tail.Await(sequence_, LogTail::kLongestGapUs);
     has_waited = true;
@@ -94,7 +94,7 @@ Result<LogReader::Outcome> LogReader::TryNext(Batch& batch) {
 
 Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
   for (bool made_anew = false;;) {
-    // Records end where what is readable ends: one that begins before it is readable as a whole.
+    // A record ends at or before the readable end, so a record that begins before that end is readable as a whole.
     if (sequence_ > store_.log().ReadableSequence()) return Outcome::kCaughtUp;
     if (log_ == nullptr) {
       const Outcome opened = TRY(Open());
@@ -108,15 +108,15 @@ Result<LogReader::Outcome> LogReader::ReadFiles(Batch& batch) {
       if (status.ok()) return Outcome::kCaughtUp;
       log_.reset();
       if (status.IsIOError()) return FromRocksDb(status);
-      // Otherwise a file went away while it was being read.
+      // Otherwise a file was deleted while it was being read.
       if (!status.IsTryAgain()) return Outcome::kGone;
-      if (made_anew) return Outcome::kCaughtUp;  // a tail that is still being written
+      if (made_anew) return Outcome::kCaughtUp;  // the end of the log, still being written
       made_anew = true;
       continue;
     }
     const rocksdb::BatchResult result = log_->GetBatch();
     const uint64_t next = result.sequence + static_cast<uint64_t>(result.writeBatchPtr->Count());
-    if (next <= sequence_) continue;  // it begins before the place asked for
+    if (next <= sequence_) continue;  // it ends before the requested position
     if (result.sequence > sequence_) {
       log_.reset();
       return Outcome::kGone;

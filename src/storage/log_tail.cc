@@ -10,7 +10,7 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kBatchBytes = 64;  // what a batch takes besides its log data
+constexpr uint64_t kBatchBytes = 64;  // overhead per batch, besides its log data
 
 }  // namespace
 
@@ -94,7 +94,7 @@ LogTail::Place LogTail::Find(uint64_t sequence, bool enters, Batch& batch) const
   if (sequence >= next_) return Place::kAhead;
   auto found = std::lower_bound(batches_.begin(), batches_.end(), sequence,
                                 [](const Batch& one, uint64_t wanted) { return one.sequence < wanted; });
-  // Somewhere within a batch is no place of ours; the log knows better.
+  // Positions inside a batch are only known to the log's files.
   if (found == batches_.end() || found->sequence != sequence) return Place::kGone;
   const auto oldest_entered = batches_.begin() + static_cast<std::ptrdiff_t>(batches_.size() / 2);
   if (enters && found < oldest_entered) return Place::kGone;

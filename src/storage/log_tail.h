@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LogTail: the newest log data in memory, so that whoever reads the log at its end reads no file.
+// LogTail: the newest log data, in memory, so that a reader at the log's end reads no file.
 //
-// While it is on, each commit leaves a copy of its log data here when it is written. Commits come out of order
-// (several threads write, RocksDB numbers them); a batch is shown only when all before it are there, so what is read
-// here is what the write-ahead log has, in its order. It is an aid: a reader that finds its place neither here nor
-// still to come reads the log itself (storage/log_reader.h). A batch that never comes, for its write failed half-way or
-// left the log out, is waited for `kLongestGapUs`; then the tail begins anew after it, and the log says what was there.
+// While it is on, each commit leaves a copy of its log data here. Copies arrive out of order, because several threads
+// write and RocksDB numbers their batches. A batch is shown only when all earlier ones have arrived, so the content
+// and order are those of the write-ahead log. The tail is only a cache: a reader whose position is neither here nor
+// still to come reads the log itself (storage/log_reader.h). A batch that never arrives, because its write failed
+// half-way or did not write the log, is awaited for `kLongestGapUs`; then the tail restarts after it, and the gap must
+// be read from the log.
 //
-// A reader at the log's end waits for news() until newest() is beyond its place, so a commit wakes it at once.
+// A reader at the log's end waits for news() until newest() passes its position, so a commit wakes it at once.
 //
-// Bounded by bytes; the oldest go. Not here: what a batch means, which is encoding/log_entry.h's.
+// Limited in bytes; the oldest batches are dropped. Not here: the format of log data (encoding/log_entry.h).
 //
 // Thread: any; guarded by mutex_, a leaf.
 #pragma once
@@ -35,38 +36,38 @@ class LogTail {
 
   struct Batch {
     uint64_t sequence = 0;
-    uint64_t next = 0;                           // of the batch after it
+    uint64_t next = 0;                           // sequence number of the next batch
     std::shared_ptr<const std::string> entries;  // null: it has no log data
   };
   enum class Place : unsigned char {
     kHere,
-    kAhead,  // not written yet, or one before it is missing
-    kGone,   // older than all that is kept
+    kAhead,  // not written yet, or an earlier batch is missing
+    kGone,   // older than all batches kept
   };
 
   explicit LogTail(uint64_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // Off, it is empty and a commit pays one comparison.
+  // While it is off, it is empty and a commit pays one comparison.
   void Turn(bool on);
   bool is_on() const { return on_.load(std::memory_order_acquire); }
-  // A batch of `count` rows was written as number `sequence`.
+  // Called when a batch of `count` rows was written with number `sequence`.
   void Note(uint64_t sequence, uint64_t count, std::string_view entries);
-  // The batch that begins at `sequence`; those without log data are passed over, so it may be a later one, or one
-  // without after which nothing is known yet. A reader that comes from the files `enters` only where it is not about to
-  // fall behind again.
+  // Finds the batch that begins at `sequence`. Batches without log data are skipped, so the result may be a later
+  // batch, or the newest one without log data. `enters` is for a reader that comes from the files: it enters only
+  // where it is not likely to fall behind again.
   Place Find(uint64_t sequence, bool enters, Batch& batch) const;
-  // Waits until the batch that begins at `sequence` is here; false: it did not come in time.
+  // Waits until the batch that begins at `sequence` is here; false on timeout.
   bool Await(uint64_t sequence, int64_t most_us);
-  // The sequence after the newest batch that was noted.
+  // The sequence number after the newest batch that was noted.
   uint64_t newest() const { return newest_.load(std::memory_order_acquire); }
-  // Notified when newest() grows, and by other threads that want to end a reader's wait.
+  // Notified when newest() grows, and by threads that want to end a reader's wait.
   Event& news() { return news_; }
   uint64_t most_bytes() const { return most_bytes_; }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   static uint64_t SizeOf(const Batch& batch);
-  // REQUIRES, all: mutex_ is held.
+  // REQUIRES for all: mutex_ is held.
   void Take(Batch batch);
   void Append(Batch batch);
   void TakeWaiting();
@@ -79,9 +80,9 @@ class LogTail {
   Event news_;
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<Batch> batches_;          // without gaps; guarded by mutex_, like what follows
-  uint64_t next_ = 0;                  // the number after them; 0: there has been none
-  std::map<uint64_t, Batch> waiting_;  // for one before them
+  std::deque<Batch> batches_;          // without gaps; guarded by mutex_, as all below
+  uint64_t next_ = 0;                  // the number after the last of batches_; 0: none yet
+  std::map<uint64_t, Batch> waiting_;  // for an earlier batch
   uint64_t waiting_bytes_ = 0;
   int64_t gap_since_us_ = 0;
   int awaiting_ = 0;

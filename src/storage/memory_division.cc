@@ -16,7 +16,7 @@ void MemoryDivision::Set(const Budget& budget) {
 }
 
 void MemoryDivision::AdjustTo(uint64_t client_bytes) {
-  constexpr size_t kSteps = 64;  // smaller changes are left for later
+  constexpr size_t kSteps = 64;  // smaller changes are postponed
   const std::lock_guard lock(mutex_);
   const size_t used = rank_indexes_.bytes();
   const size_t lent =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MemoryDivision: hands the parts of the memory budget (storage/budget.h) to those who spend them. The sum of what is
-// handed out never exceeds the budget: what rank indexes and clients borrow, the key cache gives up.
+// MemoryDivision: gives each consumer its part of the memory budget (storage/budget.h). The sum never exceeds the
+// budget: the key cache shrinks by as much as rank indexes and clients borrow.
 //
 // Thread: any.
 #pragma once
@@ -22,8 +22,8 @@ class MemoryDivision {
       : engine_(engine), cache_(cache), rank_indexes_(rank_indexes), budget_(budget) {}
 
   void Set(const Budget& budget);
-  // The key cache gives up what rank indexes and clients use beyond their share, and gets it back when they shrink.
-  // Called ten times a second; cheap.
+  // Shrinks the key cache by the bytes that rank indexes and clients use beyond their share, and grows it again when
+  // they shrink. Called ten times a second; cheap.
   void AdjustTo(uint64_t client_bytes);
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Notifications: messages for channels and names of changed keys. They are delivered in this order, once the
-// transaction is committed. Storage does not look into them. It drops those of commands that fail.
+// Notifications: messages for channels and names of changed keys. They are delivered in order after the transaction's
+// commit. Storage does not look into them; it drops the notifications of commands that fail.
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,17 @@ enum class NotificationKind : unsigned char {
   kMessage,
   kShardMessage,
   kKeyChanged,
-  kKeyRead,  // with all that was announced before, by a client that keeps a copy
+  kKeyRead,  // by a client that keeps a copy; ordered after all earlier notifications
   kAllChanged,
-  kKeyExpires,    // the key row is the channel, the Unix time in ms the source
-  kFieldsExpire,  // of a hash, likewise: when the first of them does
+  kKeyExpires,    // the key row is in `channel`, the Unix time in ms in `source`
+  kFieldsExpire,  // the same for a hash: the time of the first field to expire
 };
 
 struct Notification {
   NotificationKind kind;
   std::string channel;  // of a message; else the key
   std::string message;
-  uint64_t source = 0;  // the client that changed or read the key; 0: nobody
+  uint64_t source = 0;  // the client that changed or read the key; 0: none
 };
 
 class Notifications {
@@ -37,7 +37,7 @@ class Notifications {
   void Add(Notification notification) { all_.push_back(std::move(notification)); }
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
-  // Removes all and returns them, after the commit or when the transaction was discarded.
+  // Returns and removes all: after the commit, or when the transaction was dropped.
   std::vector<Notification> Take() {
     before_command_ = 0;
     return std::exchange(all_, {});
@@ -45,7 +45,7 @@ class Notifications {
 
   // ---- the current command
   void BeginCommand() { before_command_ = all_.size(); }
-  // Whether the command has announced something.
+  // Whether the command has added a notification.
   bool has_new() const { return all_.size() > before_command_; }
   void DropCommand() { RollbackTo(before_command_); }
   // Drops all but the first `size`.

@@ -17,10 +17,10 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kSuffix = ".log";
-constexpr std::string_view kDroppedSuffix = ".dropped";  // RocksDB takes it for no log
+constexpr std::string_view kDroppedSuffix = ".dropped";  // RocksDB does not take this name for a log
 
-// RocksDB looks at every log there is when it is asked for one of them, and takes one that has just gone for an error.
-// So they go at once, by another name, which takes no time.
+// When RocksDB is asked for one log it looks at every log, and reports an error if one has just disappeared. So all
+// logs are first renamed in one step, which is fast.
 Status SetAside(Store& store, std::span<const std::string> paths) {
   rocksdb::Env& env = *store.engine().db().GetEnv();
   const std::lock_guard lock(store.log().old_logs_mutex());
@@ -31,7 +31,7 @@ Status SetAside(Store& store, std::span<const std::string> paths) {
   return Ok();
 }
 
-// Those that nobody reads from `first` on, oldest first.
+// The logs that no reader needs, if the first needed number is `first`. Oldest first.
 Result<std::vector<std::string>> FindUnneeded(rocksdb::DB& db, uint64_t first) {
   std::vector<std::string> paths;
   rocksdb::VectorLogPtr logs;  // oldest first
@@ -54,7 +54,7 @@ Status DropOldLogs(Store& store, const FirstNeeded& first_needed) {
   if (listed.IsNotFound()) return Ok();
   TRY(FromRocksDb(listed));
   std::vector<std::string> old;
-  std::vector<std::string> dropped;  // also those of a process that was killed
+  std::vector<std::string> dropped;  // includes files left by a killed process
   for (const std::string& name : names) {
     if (name.ends_with(kSuffix)) old.push_back(folder + "/" + name);
     if (name.ends_with(kDroppedSuffix)) dropped.push_back(folder + "/" + name);

@@ -12,9 +12,9 @@ namespace cairn {
 namespace {
 
 constexpr int kAllOpen = -1;
-constexpr uint64_t kMostForRocksDb = 1 << 22;  // from there on RocksDB takes the limit for none
+constexpr uint64_t kMostForRocksDb = 1 << 22;  // from here on RocksDB takes the limit for "unlimited"
 constexpr uint64_t kFewestForRocksDb = 20;
-// RocksDB keeps 10 of max_open_files for other files, and rounds the rest up to a multiple of its 64 shards.
+// RocksDB uses 10 of max_open_files for other files, and rounds the rest up to a multiple of its 64 shards.
 constexpr uint64_t kRounding = 64 - 10;
 
 uint64_t CountTables(const std::string& dir) {
@@ -28,14 +28,14 @@ uint64_t CountTables(const std::string& dir) {
   return count;
 }
 
-// So that no more than `most` tables are open.
+// The value of max_open_files with which at most `most` tables are open.
 int ToMaxOpenFiles(uint64_t most) {
   return static_cast<int>(std::clamp(most - std::min(most, kRounding), kFewestForRocksDb, kMostForRocksDb));
 }
 
 }  // namespace
 
-// A quarter is left for tables that are made between two looks, and for those that a compaction holds.
+// A quarter is kept free for tables that are created between two checks or held by a compaction.
 bool OpenTables::IsNear(uint64_t count) const {
   const uint64_t most = most_.load();
   return most != 0 && count >= most - most / 4;

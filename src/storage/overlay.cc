@@ -9,7 +9,7 @@ namespace cairn {
 namespace {
 
 constexpr size_t kBlockBytes = 64 * 1024;
-constexpr size_t kKeptTableSize = 8192;  // a larger table is given back after its tick
+constexpr size_t kKeptTableSize = 8192;  // a larger table is freed after its tick
 
 }  // namespace
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Overlay: the rows a tick has written and not yet committed, by row key. Writing a row twice keeps the last
-// value only, which is what makes a tick cheaper than the sum of its commands.
+// Overlay: the rows that a tick has written and not committed yet, by row key. Only the last value of a row is kept,
+// so a tick is cheaper than the sum of its commands.
 //
-// Values live in an arena until Clear(), so a view of one stays good for the tick even after the row is
-// written again. Mark() and RollbackTo() take back the writes of a command that must not count.
+// Values stay in an arena until Clear(), so a view of one is valid for the whole tick, even after the row is written
+// again. Mark() and RollbackTo() undo the writes of a command that fails.
 //
-// Thread: that of the transaction that owns it.
+// Thread: that of its transaction.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ class Overlay {
   };
 
   bool empty() const { return entries_.empty(); }
-  size_t bytes() const { return arena_bytes_; }  // what the arena handed out since Clear()
+  size_t bytes() const { return arena_bytes_; }  // bytes allocated from the arena since Clear()
   static uint64_t HashOf(std::string_view tagged);
 
-  // Null when the tick has not written the row.
+  // Null if the tick has not written the row.
   const Entry* Find(std::string_view tagged, uint64_t hash) const;
   void Write(const RowKey& row, uint64_t hash, State state, std::string_view value);
 
@@ -45,7 +45,7 @@ class Overlay {
   void RollbackTo(size_t mark);
   void ForgetMarks() { undo_.clear(); }
 
-  // In the order the rows were first written; entries in state kNothing are to be skipped.
+  // In the order in which rows were first written; callers skip entries in state kNothing.
   const std::vector<Entry>& entries() const { return entries_; }
   void Clear();
 

@@ -7,7 +7,7 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kTwoByteSize = 0x80;  // the smallest whose varint has two bytes
+constexpr uint64_t kTwoByteSize = 0x80;  // the smallest size whose varint takes two bytes
 
 }  // namespace
 
@@ -15,7 +15,7 @@ std::string_view PackedRows::Next(size_t& offset) const {
   std::string_view rest(data_);
   rest.remove_prefix(offset);
   uint64_t size = static_cast<unsigned char>(rest[0]);
-  if (size < kTwoByteSize && size < rest.size()) {  // what nearly all have, and a walk passes dozens
+  if (size < kTwoByteSize && size < rest.size()) {  // the usual case: a walk visits dozens of rows
     offset += 1 + size;
     return rest.substr(1, size);
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PackedRows: some dozens of row suffixes in order, one after the other in a single piece of memory.
+// PackedRows: some dozens of sorted row suffixes, one after the other in a single block of memory.
 //
 //   "apple" "fig"   =   05 61 70 70 6c 65   03 66 69 67
 //
-// Each is its length as a varint and its bytes. A rank index has tens of thousands of such runs (storage/rank_index.h):
-// a string an entry would take three times the memory, and twice the time to walk.
+// Each is its length as a varint, then its bytes. A rank index has tens of thousands of such runs
+// (storage/rank_index.h): one string per entry would take three times the memory and twice the time to walk.
 //
 // Thread: one at a time.
 #pragma once
@@ -21,8 +21,8 @@ class PackedRows {
  public:
   PackedRows() = default;
   PackedRows(PackedRows&&) noexcept = default;
-  // The memory changes hands with the rows: a string that is assigned a short one keeps what it had, and bytes() of
-  // rows that were moved would be another.
+  // Swaps the memory too: assigning a short string to a long one keeps the long one's memory, so bytes() would differ
+  // from that of the moved rows.
   PackedRows& operator=(PackedRows&& other) noexcept {
     data_.swap(other.data_);
     std::swap(size_, other.size_);
@@ -30,28 +30,28 @@ class PackedRows {
   }
 
   size_t size() const { return size_; }
-  // On the heap.
+  // Bytes on the heap.
   size_t bytes() const { return data_.capacity() > std::string().capacity() ? data_.capacity() + 1 : 0; }
 
-  // REQUIRES: `at` < size(). The view holds until the next change.
+  // REQUIRES: `at` < size(). The view is valid until the next change.
   std::string_view operator[](size_t at) const;
-  // How many rows sort before `row`.
+  // The number of rows that sort before `row`.
   size_t LowerBound(std::string_view row) const;
 
-  // REQUIRES: `row` sorts after all that are there.
+  // REQUIRES: `row` sorts after all existing rows.
   void Append(std::string_view row);
-  // Puts the row where it sorts, before an equal one.
+  // Inserts the row in order, before an equal one.
   void Add(std::string_view row);
-  // False: it is not there.
+  // False: the row was not found.
   bool Remove(std::string_view row);
   // Cuts off the rows from `at` on and returns them. REQUIRES: `at` <= size().
   PackedRows SplitOff(size_t at);
-  // Gives back all memory: an empty string that is assigned leaves what was there.
+  // Frees all memory; assigning an empty string would not.
   void Clear();
-  // Gives back memory that was meant for more rows.
+  // Frees unused capacity.
   void Shrink() { data_.shrink_to_fit(); }
 
-  // Calls visit(row) for each from `at` on, until it answers false.
+  // Calls visit(row) for each row from `at` on, until it returns false.
   template <typename Visit>
   void VisitFrom(size_t at, Visit visit) const {
     for (size_t offset = OffsetOf(at); offset < data_.size();) {
@@ -63,7 +63,7 @@ class PackedRows {
   size_t OffsetOf(size_t at) const;
   // The offset of the first row that does not sort before `row`.
   size_t OffsetFor(std::string_view row) const;
-  // The row at the offset, which moves on behind it.
+  // Returns the row at the offset and moves the offset behind it.
   std::string_view Next(size_t& offset) const;
 
   std::string data_;

@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kKeptChanges = 1 << 9;  // of memory, from one transaction to the next
+constexpr size_t kKeptChanges = 1 << 9;  // kept from one transaction to the next
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void RankChanges::Note(const RowKey& row, int64_t change) {
   if (changes_.size() < kMostChanges) {
     changes_.push_back({row, change});
   } else {
-    NoteMadeSince(CollectionOf(row), row.stripe(), rows_.Mark() + 1);  // the row may be yet to be written
+    NoteMadeSince(CollectionOf(row), row.stripe(), rows_.Mark() + 1);  // + 1: the row may be written after this call
   }
   const size_t bytes = index->bytes();
   Apply(*index, row, change);
@@ -51,7 +51,7 @@ void RankChanges::NoteMade(CollectionId id, uint32_t stripe) {
   if (const size_t mark = rows_.Mark(); mark > 0) NoteMadeSince(id, stripe, mark);
 }
 
-// Those of another stripe, which the collection's key has left, Keyspace::Move has dropped.
+// Keyspace::Move has dropped the indexes under the stripe of the collection's former key.
 void RankChanges::NoteMadeSince(CollectionId id, uint32_t stripe, size_t since) {
   Made& made = made_[id];
   made = {stripe, std::max(made.since, since)};
@@ -62,7 +62,7 @@ void RankChanges::BeginCommand() {
   made_.clear();
 }
 
-// An index that goes does so first: what is noted to be taken back may be of one that it has replaced.
+// Indexes are dropped first: the changes to undo may belong to an index that a dropped one has replaced.
 void RankChanges::RollbackTo(size_t mark, size_t size) {
   std::erase_if(made_, [&](const auto& made) {
     if (made.second.since <= mark) return false;

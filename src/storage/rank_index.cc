@@ -15,7 +15,7 @@ RankIndex::RankIndex(uint64_t total, Weights weights) : weights_(weights), count
   blocks_.push_back(std::move(block));
 }
 
-// The bound by its size, which stays the same when the leaf is moved.
+// Counts the bound's size and not its capacity, because the size does not change when the leaf is moved.
 size_t RankIndex::BytesOf(const Leaf& leaf) { return sizeof(Leaf) + leaf.first.size() + leaf.rows.bytes(); }
 
 RankIndex::Place RankIndex::FindRow(std::string_view suffix) const {

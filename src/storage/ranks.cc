@@ -15,11 +15,11 @@ namespace {
 using Leaf = RankIndex::Leaf;
 using Place = RankIndex::Place;
 
-// A leaf of up to this many rows is made resident as it is; a larger one is cut up first.
+// A leaf of up to this many rows is made resident as a whole; a larger one is split first.
 constexpr uint64_t kLoadRows = 2 * RankIndex::kMaxLeafRows;
 
-// How many rows are read at once from the end of a large leaf. Whoever had to go to the slow lane
-// for them reads ahead, so that pops from one end meet the disk once in a while, not at every leaf.
+// Rows read at once from the end of a large leaf. The slow lane reads more in advance, so that pops from one end wait
+// for the disk only now and then, not at every leaf.
 constexpr uint64_t kFastEndRows = 2 * RankIndex::kLeafRows;
 constexpr uint64_t kSlowEndRows = 32 * RankIndex::kLeafRows;
 
@@ -30,13 +30,13 @@ class Refiner {
       : txn_(txn), index_(index), space_(space), id_(id), stripe_(stripe),
         end_rows_(txn.command().lane() == Lane::kSlow ? kSlowEndRows : kFastEndRows), bytes_before_(index.bytes()) {}
 
-  // Whatever was read is charged, also when reading ended early.
+  // Charges the rows that were read, even if reading ended early.
   ~Refiner() {
     const auto grown = static_cast<int64_t>(index_.bytes()) - static_cast<int64_t>(bytes_before_);
     txn_.store().rank_indexes().Charge(grown, index_, &txn_);
   }
 
-  // Makes the leaf that holds `rank` resident and tells its place.
+  // Makes the leaf with `rank` resident and returns its place.
   Result<Place> LoadRank(uint64_t rank) {
     for (;;) {
       const Place place = index_.FindRank(rank);
@@ -54,7 +54,7 @@ class Refiner {
     }
   }
 
-  // The same for the leaf in whose range `suffix` falls.
+  // The same for the leaf whose range contains `suffix`.
   Result<Place> LoadRow(std::string_view suffix) {
     bool tried_ends = false;
     for (;;) {
@@ -89,7 +89,7 @@ class Refiner {
                      after != nullptr ? Bound(*after) : MakeCollectionEnd(space_, id_, stripe_), direction);
   }
 
-  // Up to `n` suffixes from the leaf's front (or back, then in descending order).
+  // Reads up to `n` suffixes from the leaf's front (or from its back, in descending order).
   Result<std::vector<std::string>> Read(const Place& place, uint64_t n, Direction direction) {
     std::vector<std::string> rows;
     Cursor cursor = Rows(place, direction);
@@ -98,13 +98,13 @@ class Refiner {
     return rows;
   }
 
-  // What the index was told, or what the collection says of itself, is wrong; the next one who asks counts again.
+  // The index or the collection's own count is wrong. Breaks the index, so that the next user counts again.
   Status Disagree() {
     index_.Break();
     return Status::Corruption("spread collection: its count and its rows disagree");
   }
 
-  // Appends resident leaves of `rows`, the first of them with this bound.
+  // Appends resident leaves with `rows`; `bound` is the bound of the first.
   static void AppendResident(std::vector<Leaf>& leaves, const std::string& bound,
                              const std::vector<std::string>& rows) {
     for (size_t at = 0; at < rows.size(); at += RankIndex::kLeafRows) {
@@ -151,8 +151,8 @@ class Refiner {
     return Ok();
   }
 
-  // Counts the whole leaf: one pass, after which every part of it is found in O(log n). As many of its rows as there
-  // is room for stay.
+  // Counts the whole leaf in one pass; afterwards every part of it is found in O(log n). As many rows as there is room
+  // for stay resident.
   Status CutAll(const Place& place) {
     size_t room = txn_.store().rank_indexes().room();
     std::vector<Leaf> leaves;

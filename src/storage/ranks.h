@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks: the rows of one spread collection by their position in row order, for ZRANK, ZRANGE by index, SPOP,
-// SRANDMEMBER and whatever else would have to count from an end.
+// Ranks: finds rows of one spread collection by their position in row order, for ZRANK, ZRANGE by index, SPOP,
+// SRANDMEMBER and other commands that would have to count from an end.
 //
-// Behind it stands a counted index in memory (storage/rank_index.h): leaves of some hundred rows with their
-// counts, found by row or by rank in O(log n). It is no part of the data: it starts as one leaf of which only the
-// count is known, is refined where it is asked, may be dropped at any time, and is read again from the rows when
-// needed. Its memory is charged to the budget.
+// It uses a counted index in memory (storage/rank_index.h): leaves of some hundred rows with their counts, found by
+// row or by rank in O(log n). The index is not part of the data: it starts as one leaf with a count, is refined where
+// it is used, may be dropped at any time, and is rebuilt from the rows when needed. Its memory is charged to the
+// budget.
 //
-// The index shows the holder's own uncommitted rows too, so every use needs the stripe's lock: the functions
-// take it themselves (kWouldWait when it is taken and this is the fast lane). Whoever puts a row that was not
-// there or deletes one that was tells the transaction (RankChanges::RowAdded, RowRemoved); forgetting
-// to would make ranks wrong. When the rows are taken back, what the index was told is too, or the index goes.
+// The index includes the holder's own uncommitted rows, so every use needs the stripe's lock: the functions take it
+// themselves (kWouldWait on the fast lane if another transaction has it). A caller that puts a new row or deletes an
+// existing one must report that to the transaction (RankChanges::RowAdded, RowRemoved); otherwise ranks become wrong.
+// When the rows are rolled back, the index is restored or dropped.
 //
-// A row is named by its suffix, the row key without the collection id: hash:u32 member in elements, score:u64
-// member in scores. Thread: the transaction's.
+// A row is named by its suffix, the row key without the collection id: hash:u32 member in elements, score:u64 member
+// in scores. Thread: that of the transaction.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Transaction;
 
 class Ranks {
  public:
-  // `total` is the collection's count of rows in `space` (as of now, own uncommitted changes included).
+  // `total`: the collection's current number of rows in `space`, with own uncommitted changes.
   Ranks(Transaction& txn, Space space, CollectionId id, uint64_t total, uint32_t stripe)
       : txn_(txn), space_(space), id_(id), total_(total), stripe_(stripe) {}
 
@@ -41,7 +41,7 @@ class Ranks {
   // Up to `n` consecutive suffixes from `rank` on.
   Result<std::vector<std::string>> Take(uint64_t rank, uint64_t n);
 
-  // How many rows sort before `suffix`, which need not be there.
+  // The number of rows that sort before `suffix`, which need not exist.
   Result<uint64_t> RankOf(std::string_view suffix);
 
  private:

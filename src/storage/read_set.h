@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ReadSet: the stripes that a command has looked at without a lock, with their versions then. As long as no version has
-// changed, all that the command has read is of one state.
+// ReadSet: the stripes that a command has read without a lock, with their versions at that time. While no version has
+// changed, all that the command has read belongs to one state.
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class ReadSet {
   bool StillHolds() const {
     return std::all_of(seen_.begin(), seen_.end(), [this](const Seen& seen) { return IsSame(seen); });
   }
-  // Whether the stripe is as it was at the command's first look at it; so is one that it has not looked at.
+  // Whether the stripe is unchanged since the command's first read of it; true if it has not read it.
   bool StillHolds(uint32_t stripe) const {
     const auto first =
         std::find_if(seen_.begin(), seen_.end(), [stripe](const Seen& seen) { return seen.stripe == stripe; });

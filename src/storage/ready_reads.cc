@@ -22,8 +22,8 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// More than that is not copied on a thread that others wait for. Of a table it is a filter that is so large, once until
-// the block cache has it; of a blob file a value, which is copied again and again.
+// Larger reads are not done on a thread that others wait for. In a table only a filter is that large, and is read once
+// until the block cache has it; in a blob file it is a value, which would be copied on every read.
 constexpr size_t kMostTableBytes = 2 * 1024 * 1024;
 constexpr size_t kMostBlobBytes = 128 * 1024;
 
@@ -54,7 +54,7 @@ class TableFile : public rocksdb::FSRandomAccessFile {
     open_tables_->OnClose();
   }
 
-  // A read that would wait.
+  // Refuses a read that would wait.
   static IOStatus Refuse(ReadyOnly& ready) {
     ready.refused_ = true;
     return Refused();
@@ -68,7 +68,7 @@ class TableFile : public rocksdb::FSRandomAccessFile {
     while (got < n) {
       iovec part{scratch + got, n - got};
       const ssize_t more = preadv2(fd_, &part, 1, static_cast<off_t>(offset + got), ready != nullptr ? RWF_NOWAIT : 0);
-      if (more == 0) break;  // the file's end
+      if (more == 0) break;  // end of the file
       if (more > 0) {
         got += static_cast<size_t>(more);
       } else if (ready != nullptr && (errno == EAGAIN || errno == EOPNOTSUPP)) {
@@ -83,7 +83,7 @@ class TableFile : public rocksdb::FSRandomAccessFile {
   }
 
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions&, IODebugContext*) override {
-    if (current != nullptr) return IOStatus::OK();  // only a hint, and it may wait
+    if (current != nullptr) return IOStatus::OK();  // only a hint, and it could wait
     if (readahead(fd_, static_cast<off64_t>(offset), n) == 0) return IOStatus::OK();
     return Failed("reading ahead", path_, errno);
   }
@@ -111,7 +111,7 @@ class TableFile : public rocksdb::FSRandomAccessFile {
   const std::shared_ptr<OpenTables> open_tables_;
 };
 
-// A file that goes past the page cache.
+// A file that bypasses the page cache.
 class DirectFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
  public:
   DirectFile(std::unique_ptr<rocksdb::FSRandomAccessFile> file, std::shared_ptr<OpenTables> open_tables)
@@ -140,7 +140,7 @@ class TableFiles : public rocksdb::FileSystemWrapper {
 
   IOStatus NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions& options,
                                std::unique_ptr<rocksdb::FSRandomAccessFile>* file, IODebugContext* debug) override {
-    if (current != nullptr) return TableFile::Refuse(*current);  // to open a file waits
+    if (current != nullptr) return TableFile::Refuse(*current);  // opening a file waits
     if (options.use_direct_reads || options.use_mmap_reads) {
       std::unique_ptr<rocksdb::FSRandomAccessFile> direct;
       IOStatus opened = FileSystemWrapper::NewRandomAccessFile(path, options, &direct, debug);
@@ -157,8 +157,8 @@ class TableFiles : public rocksdb::FileSystemWrapper {
     return IOStatus::OK();
   }
 
-  // Not of logs: they may be read still (storage/log_tail.h), while RocksDB removes a table or a blob file when the
-  // last version that has it is gone.
+  // Logs are excluded: a reader may still read one after its deletion (storage/log_tail.h). RocksDB deletes a table or
+  // blob file only when no version uses it any more.
   IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* debug) override {
     if (path.ends_with(".sst") || path.ends_with(".blob")) CutDownToRemove(path);
     return FileSystemWrapper::DeleteFile(path, options, debug);

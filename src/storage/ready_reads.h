@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads that do not wait: of tables and blob files they take what the kernel has in its page cache, and are refused
-// what it would have to fetch from the disk (preadv2(2), RWF_NOWAIT).
+// Reads that do not wait: they get data of tables and blob files that is in the kernel's page cache, and are refused
+// data that must be read from the disk (preadv2(2), RWF_NOWAIT).
 //
-// RocksDB's own way to read without waiting, kBlockCacheTier, ends at its block cache; most of what a server under a
-// memory budget reads again is in the page cache, two microseconds away.
+// RocksDB's own way to read without waiting, kBlockCacheTier, only uses its block cache. Under a memory budget, most
+// data that is read again is in the page cache, two microseconds away.
 //
 //   ReadyOnly ready(lane == Lane::kFast);
 //   status = db.Get(...);
-//   if (ready.refused()) ...   // whatever the status says
+//   if (ready.refused()) ...   // whatever the status is
 //
-// RocksDB goes on without a filter that it cannot read, and has answered "there, and empty" where it could not look;
-// so it is the refusal that counts, not what RocksDB made of it.
+// RocksDB continues without a filter that it cannot read, and has returned "found, empty" for rows that it could not
+// read. So the refusal counts and not RocksDB's status.
 //
-// Thread: any; a ReadyOnly is its thread's.
+// Thread: any; a ReadyOnly belongs to its thread.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -25,7 +25,7 @@ namespace cairn {
 
 class OpenTables;
 
-// While it lives, and if it is `on`, no read of this thread waits for the disk.
+// While it lives, no read of this thread waits for the disk, provided `on` is true.
 class ReadyOnly {
  public:
   explicit ReadyOnly(bool on);
@@ -33,9 +33,9 @@ class ReadyOnly {
   ReadyOnly(const ReadyOnly&) = delete;
   ReadyOnly& operator=(const ReadyOnly&) = delete;
 
-  // How many reads were served; each costs some microseconds, what unpacking a block takes included.
+  // The number of reads served. Each costs some microseconds, including decompression of the block.
   uint32_t served() const { return served_; }
-  // A read would have waited.
+  // Whether a read was refused because it would have waited.
   bool refused() const { return refused_; }
 
  private:
@@ -47,9 +47,10 @@ class ReadyOnly {
   bool refused_ = false;
 };
 
-// RocksDB's file system (rocksdb/file_system.h), with files to be read at random that heed ReadyOnly. Files with
-// direct I/O have nothing in the page cache: while a ReadyOnly lives, reading them is refused, and so is opening any.
-// Those that are open are counted. Tables and blob files are cut down before they are removed (base/remove_file.h).
+// RocksDB's file system (rocksdb/file_system.h), with random-access files that obey ReadyOnly. Files with direct I/O
+// have no data in the page cache: while a ReadyOnly lives, reading them is refused. Opening any file is refused too.
+// The file system counts open files. It truncates tables and blob files step by step before it deletes them
+// (base/remove_file.h).
 std::shared_ptr<rocksdb::FileSystem> MakeTableFiles(std::shared_ptr<OpenTables> open_tables);
 
 }  // namespace cairn

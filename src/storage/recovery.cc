@@ -18,23 +18,23 @@
 namespace cairn {
 namespace {
 
-// RocksDB tries again a second after a failure. A try that takes longer flushes, or waits for a compaction to end.
+// RocksDB retries a second after a failure. A longer attempt shows running flushes or waits for a compaction.
 constexpr int64_t kLongestIdleUs = 10 * 1000 * 1000;
-constexpr const char* kStartAgain = ". What was acknowledged is in the data directory; start the server again.";
+constexpr const char* kStartAgain = ". All acknowledged writes are in the data directory; start the server again.";
 
-// DB::Close of 7.8 ends a recovery and then waits for it for ever: RecoverFromRetryableBGIOError leaves its mark set.
+// DB::Close of 7.8 ends a recovery and then waits for it for ever: RecoverFromRetryableBGIOError leaves its flag set.
 [[noreturn]] void EndUnclosed(const std::string& error) {
   EndProcess("RocksDB cannot be closed while it recovers from " + error + kStartAgain);
 }
 
 }  // namespace
 
-// Hears of errors in RocksDB's background work and of jobs that begin.
+// Receives errors of RocksDB's background work and the start of its jobs.
 //
-// A compaction that failed is no error of the database: it has changed nothing, and RocksDB runs it again. Corruption
-// stays: reads are served, writes are refused.
+// A failed compaction is not an error of the database: it has changed nothing, and RocksDB runs it again. After
+// corruption reads are served and writes refused, until a restart.
 //
-// Thread: RocksDB's background threads, and those that write.
+// Thread: RocksDB's background threads, and writers.
 class Recovery::Listener : public rocksdb::EventListener {
  public:
   explicit Listener(Recovery& recovery) : recovery_(recovery) {}
@@ -92,11 +92,11 @@ void Recovery::NoteRecovered() {
   Log(LogSeverity::kNotice, "storage: recovered from an error, writes are accepted");
 }
 
-// A new log begins with a flush. Where there is nothing to flush RocksDB would go on in the log that failed.
+// A new log starts with a flush. With nothing to flush, RocksDB would continue in the log that failed.
 void Recovery::EndIfLogIsLost(const std::string& error, bool has_recovered) {
   if (!engine_.log_files().has_failed_log()) return;
   if (!has_recovered && engine_.Property(rocksdb::DB::Properties::kNumEntriesActiveMemTable) != 0) return;
-  EndProcess("the log failed just after a flush, and there is no going on in it: " + error + kStartAgain);
+  EndProcess("the log failed just after a flush, and RocksDB cannot go on writing it: " + error + kStartAgain);
 }
 
 void Recovery::Watch() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Recovery: what the store does about I/O errors. RocksDB recovers by itself (storage/retryable_files.h). Here is what
-// the server sees of it, and what happens where RocksDB cannot: the process ends, for what was acknowledged is on the
-// disk and a start finds it.
+// Recovery: how the store handles I/O errors. RocksDB recovers by itself (storage/retryable_files.h). This class shows
+// the server whether writes are possible. Where RocksDB cannot recover, it ends the process: acknowledged writes are
+// on the disk, and the next start finds them.
 //
 // Thread: any.
 #pragma once
@@ -21,18 +21,19 @@ class Recovery {
  public:
   explicit Recovery(Engine& engine) : engine_(engine) {}
 
-  // False after a write failed for good (a full disk, say) until RocksDB has recovered.
+  // False from a write error that is not retried (a full disk, say) until RocksDB has recovered.
   bool writable() const { return writable_.load(std::memory_order_relaxed); }
-  // Why not; empty when it is.
+  // The error; empty while writable.
   std::string write_error() const;
-  // Ends the process when writes are refused because of an I/O error and RocksDB no longer works on it. Cheap; to be
-  // called now and then.
+  // Ends the process if writes are refused because of an I/O error that RocksDB no longer tries to recover from.
+  // Cheap; must be called regularly.
   void Watch();
 
   // ---- storage/ calls these
-  // Tells this of RocksDB's errors and of their end. It must not outlive this.
+  // A listener that reports RocksDB's errors and recoveries to this object. It must not outlive this object.
   std::shared_ptr<rocksdb::EventListener> MakeListener();
-  // Ends the process when RocksDB recovers from an I/O error, now or later while it closes: it could not be closed.
+  // Ends the process if RocksDB is recovering from an I/O error, now or later during the close: it could not be
+  // closed.
   void PrepareClose();
 
  private:
@@ -44,7 +45,7 @@ class Recovery {
   Engine& engine_;
   std::atomic<bool> writable_{true};
   std::atomic<bool> is_closing_{false};
-  std::atomic<int64_t> seen_us_{0};  // when RocksDB was last seen to work on an error
+  std::atomic<int64_t> seen_us_{0};  // when RocksDB last worked on an error
   mutable std::mutex mutex_;
   std::string write_error_;  // guarded by mutex_
 };

@@ -11,8 +11,8 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kArgumentBytes = 24;   // at most, of an argument's own: its length, written out, and line ends
-constexpr size_t kKeptBytes = 1 << 20;  // of memory, from one transaction to the next
+constexpr size_t kArgumentBytes = 24;   // most overhead per argument: its length as text and line ends
+constexpr size_t kKeptBytes = 1 << 20;  // kept from one transaction to the next
 
 }  // namespace
 
@@ -50,11 +50,11 @@ void ReplicatedCommands::Clear() {
   if (bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
 }
 
-// A replica keeps an expired key until its primary deletes it. So the effects delete every expired key that the command
-// has met, even one that it only read (a source of SUNIONSTORE). The deletion stands at the place where the command met
-// the key: earlier commands of the same EXEC may have given the key a time in the past. Keys whose stripe the
-// transaction does not hold (SORT's patterns and scripts read such) are left out: another transaction may be setting
-// them, and its own effects delete them then.
+// A replica keeps an expired key until its primary deletes it. So the replicated commands include a DEL for every
+// expired key that the command met, even one that it only read (a source of SUNIONSTORE). The DEL stands where the
+// command met the key, because an earlier command of the same EXEC may have set a deadline in the past. Keys whose
+// stripe the transaction does not hold (read by SORT's patterns and by scripts) are left out: another transaction may
+// be setting them, and then replicates the deletion.
 void ReplicatedCommands::PutStaleKeys() {
   std::string told;
   size_t copied = command_begin_;

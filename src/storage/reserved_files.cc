@@ -20,7 +20,7 @@ class ReservedFile : public CheckedFile {
   ReservedFile(std::unique_ptr<rocksdb::FSWritableFile> file, DiskReserve& reserve, bool is_output)
       : CheckedFile(std::move(file)), reserve_(reserve), is_output_(is_output) {}
 
-  // What is allocated ahead is taken from the others at once, and where there is little, mostly in vain.
+  // Preallocation takes space from other files, and on an almost full disk mostly fails.
   void PrepareWrite(size_t offset, size_t size, const IOOptions& options, IODebugContext* debug) override {
     if (is_output_ && reserve_.level() != DiskReserve::Level::kPlenty) return;
     CheckedFile::PrepareWrite(offset, size, options, debug);
@@ -29,7 +29,7 @@ class ReservedFile : public CheckedFile {
  private:
   IOStatus CheckAppend(size_t size) override {
     if (is_output_ && !reserve_.HasRoomForCompaction(size)) {
-      reserve_.Look();  // files may have gone
+      reserve_.Look();  // files may have been deleted
       if (!reserve_.HasRoomForCompaction(size)) return IOStatus::NoSpace("min-free-disk", "kept from compactions");
     }
     reserve_.NoteWritten(size);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RocksDB's files as users of the disk reserve (storage/disk_reserve.h): what is written is counted, and a compaction
-// is refused the room that flushes and deletes need. RocksDB's SstFileManager could refuse a compaction before it
-// begins, but goes by the size of its input; where most rows are deleted, which is how a full disk gets room again, the
-// output is small.
+// RocksDB's files as users of the disk reserve (storage/disk_reserve.h): bytes written are counted, and a compaction
+// is refused the space that flushes and deletes need. RocksDB's SstFileManager can refuse a compaction before it
+// starts, but judges by its input size. The compactions that free a full disk have a small output, because most of
+// their rows are deleted.
 //
-// A compaction that is refused fails with NoSpace. It has changed nothing, and RocksDB runs it again a second later.
+// A refused compaction fails with NoSpace. It has changed nothing, and RocksDB runs it again a second later.
 //
 // Thread: any.
 #pragma once
@@ -18,10 +18,10 @@
 
 namespace cairn {
 
-// Says that tables and blob files which this thread creates are a compaction's output, or no longer.
+// Turned on, files that this thread creates count as a compaction's output.
 void MarkCompactionOutput(bool on);
 
-// `reserve` must live as long as the files.
+// `reserve` must outlive the files.
 std::shared_ptr<rocksdb::FileSystem> MakeReservedFiles(std::shared_ptr<rocksdb::FileSystem> files,
                                                        DiskReserve& reserve);
 

@@ -14,7 +14,7 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-// The text of a full disk's error has its reason, so it can do without its subcode.
+// The text of a full disk's error names the reason, so its subcode can be dropped.
 IOStatus Retryable(IOStatus status) {
   if (!status.IsIOError()) return status;
   if (status.IsNoSpace()) status = IOStatus::IOError(status.getState() == nullptr ? "" : status.getState());

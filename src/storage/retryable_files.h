@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Files whose I/O errors RocksDB recovers from by itself.
+// Files with I/O errors that RocksDB can recover from by itself.
 //
-// RocksDB 7.8 recovers well from one kind of error alone, the retryable I/O error: its recovery is under way from the
-// moment of the error, begins a new log and, if it was the manifest that failed, a new manifest, and tries again every
-// second (Options::max_bgerror_resume_count). After a full disk and after DB::Resume, on the other hand, a flush that
-// was about to begin is lost, for which the recovery then waits for ever, and the database counts as stopped although
-// it is not: Flush no longer waits, and ingestion takes file number 0. So all I/O errors are retryable, also of a full
-// disk: nothing is added to a file that failed.
+// RocksDB 7.8 recovers well from one kind of error only, the retryable I/O error: the recovery starts with the error,
+// begins a new log and, if the manifest failed, a new manifest, and retries every second
+// (Options::max_bgerror_resume_count). After a full disk and after DB::Resume, however, a flush that was about to
+// start is lost and the recovery waits for it for ever; and the database counts as stopped although it is not: Flush
+// no longer waits, and ingestion uses file number 0. So all I/O errors are made retryable, also those of a full disk.
+// That is safe because nothing is appended to a file that failed.
 //
 // Thread: any.
 #pragma once

@@ -24,11 +24,11 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kFileBytes = 64ull << 20;
-// What is handed to the disk at once: a read that a client waits for stands behind one of these, not a megabyte.
+// Bytes written to the disk at once: a client's read waits behind one such step and not behind a megabyte.
 constexpr uint64_t kBytesPerSync = 64 << 10;
-constexpr size_t kReadaheadBytes = 256 * 1024;  // of each file that is being read
+constexpr size_t kReadaheadBytes = 256 * 1024;  // for each file being read
 constexpr size_t kChecksumStep = 256 * 1024;
-constexpr int kSkipsBeforeSeek = 64;  // dead rows in a row that are passed over one by one
+constexpr int kSkipsBeforeSeek = 64;  // a longer run of dead rows is skipped by a seek
 constexpr size_t kWhenBytes = sizeof(uint64_t);
 
 std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
@@ -46,7 +46,7 @@ RowFilesWriter::~RowFilesWriter() = default;
 
 Result<RowFilesContent> RowFilesWriter::Write() {
   NumberKeyspaces();
-  TRY(WriteOwners());  // they say which collections are alive
+  TRY(WriteOwners());  // determines the live collections
   TRY(WriteKeys());
   TRY(WriteCollections(Space::kElements));
   TRY(WriteCollections(Space::kScores));
@@ -123,7 +123,7 @@ Status RowFilesWriter::WriteKeys() {
   return EndFile();
 }
 
-// The record of a spread value has the number of its collection in it.
+// The record of a spread value contains its collection id.
 Status RowFilesWriter::WriteKey(std::string_view row, std::string_view bytes, KeyspaceId keyspace) {
   row_.clear();
   AppendU32(row_, keyspace);
@@ -141,7 +141,7 @@ Status RowFilesWriter::WriteKey(std::string_view row, std::string_view bytes, Ke
   return Put(Space::kKeys, row_, value_);
 }
 
-// Owners and the rows of what they own are in the same order.
+// Owners and the rows of their collections have the same order.
 Status RowFilesWriter::WriteCollections(Space space) {
   const auto owners = Walk(Space::kOwners);
   const auto rows = Walk(space);
@@ -213,7 +213,7 @@ Status RowFilesWriter::WriteExpiries() {
 Status RowFilesWriter::Put(Space space, std::string_view row, std::string_view value) {
   if (writer_ == nullptr) {
     rocksdb::Options options = store_.engine().db().GetOptions(store_.engine().family(space));
-    // What goes through a network at once is compressed fast.
+    // The files are sent over a network at once, so they use a fast compression.
     options.compression_per_level.clear();
     options.bottommost_compression = rocksdb::kDisableCompressionOption;
     options.compression = rocksdb::kSnappyCompression;
@@ -243,7 +243,7 @@ Status RowFilesWriter::EndFile() {
   return on_file_(std::move(file_));
 }
 
-// ---- taking in
+// ---- ingestion
 
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   std::array<rocksdb::IngestExternalFileArg, kSpaceCount> of_spaces;
@@ -261,7 +261,7 @@ Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   }
   if (args.empty()) return Ok();
   store.engine().WatchOpenTables(files.size());
-  const FlushNudge nudge(store.engine().db(), families);  // rows of expiries may lie between those in memory
+  const FlushNudge nudge(store.engine().db(), families);  // expiry rows may overlap with rows in memtables
   return FromRocksDb(store.engine().db().IngestExternalFiles(args));
 }
 

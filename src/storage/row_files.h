@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Row files: the rows of a snapshot as table files of RocksDB's, which another store takes in as they are
-// (docs/format.md, section 9).
+// Row files: the rows of a snapshot as RocksDB table files, which another store ingests unchanged (docs/format.md,
+// section 9).
 //
-// Keyspaces and collections are numbered anew on the way, from numbers on that the other store has never used, so its
-// own rows and these have no row key in common. Rows of dead keyspaces and collections are left out. The shift is the
-// same for all collections, and keyspaces keep their order, so rows are written in the order in which they are read:
-// there is nothing to sort.
+// Keyspaces and collections get new numbers, which the other store has never used, so the two stores have no row key
+// in common. Rows of dead keyspaces and collections are left out. The shift is the same for all collections, and
+// keyspaces keep their order, so rows are written in the order in which they are read: nothing must be sorted.
 //
-// Thread: that of their user, one that may wait.
+// Thread: the caller's, which must be one that may wait.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ namespace cairn {
 class Store;
 class StoreSnapshot;
 
-// The first numbers that are free, or that are given.
+// The first free numbers.
 struct RowNumbers {
   KeyspaceId keyspace = 1;
   CollectionId collection = 1;
@@ -42,40 +41,41 @@ struct RowFile {
   Space space = Space::kKeys;
   std::string path;
   uint64_t size = 0;      // bytes
-  uint64_t checksum = 0;  // Hash64 of them
+  uint64_t checksum = 0;  // Hash64 of the bytes
 };
 
-// What the rows of the files are part of.
+// The databases that the rows of the files belong to.
 struct RowFilesContent {
   struct Db {
     KeyspaceId keyspace = 0;
     int64_t keys = 0;
   };
   std::vector<Db> databases;
-  CollectionId collections_end = 1;  // no collection has this number or one above
+  CollectionId collections_end = 1;  // higher than all collection ids in the files
 };
 
 class RowFilesWriter {
  public:
-  // Hears of each file when it is written; an error ends the work with it.
+  // Called with each finished file; an error ends the work.
   using OnFile = std::function<Status(RowFile file)>;
-  // Hears of what was written, some 64 KB at a time, and may take its time; an error ends the work.
+  // Called after about every 64 KB written, and may block; an error ends the work.
   using OnBytes = std::function<Status(size_t bytes)>;
-  // Is called before each key; may be empty.
+  // Called before each key; may be empty.
   using BeforeKey = std::function<Status()>;
 
-  // `folder` exists and is empty.
+  // `folder` must exist and be empty.
   RowFilesWriter(Store& store, const StoreSnapshot& snapshot, RowNumbers first, std::string folder, OnFile on_file,
                  OnBytes on_bytes = nullptr, BeforeKey before_key = nullptr);
   ~RowFilesWriter();
 
-  // Writes all rows. kIo: the disk failed; kCorruption: a record does not decode. Files are left to the caller.
+  // Writes all rows. kIo: the disk failed; kCorruption: a record does not decode. On an error the caller deletes the
+  // files.
   Result<RowFilesContent> Write();
 
  private:
   std::unique_ptr<rocksdb::Iterator> Walk(Space space) const;
   void NumberKeyspaces();
-  // The number a keyspace gets; 0: it is dead.
+  // The new number of a keyspace; 0: it is dead.
   KeyspaceId Renumber(KeyspaceId keyspace) const;
   Status WriteOwners();
   Status WriteKeys();
@@ -93,24 +93,23 @@ class RowFilesWriter {
   const OnBytes on_bytes_;
   const BeforeKey before_key_;
   RowFilesContent content_;
-  std::vector<KeyspaceId> keyspaces_;  // alive, ascending; the place of one says which number it gets
-  CollectionId shift_ = 0;             // added to the number of a collection, modulo 2^64
-  CollectionId first_alive_ = 0;       // 0: there is no collection
+  std::vector<KeyspaceId> keyspaces_;  // alive, ascending; the index determines the new number
+  CollectionId shift_ = 0;             // added to collection ids, modulo 2^64
+  CollectionId first_alive_ = 0;       // 0: no collection is alive
   CollectionId last_alive_ = 0;
-  std::unique_ptr<rocksdb::SstFileWriter> writer_;  // of the file being written, if there is one
-  uint64_t told_bytes_ = 0;                         // of it, to on_bytes_
+  std::unique_ptr<rocksdb::SstFileWriter> writer_;  // writes the current file; null: none
+  uint64_t told_bytes_ = 0;                         // of the current file, reported to on_bytes_
   RowFile file_;
   uint64_t file_count_ = 0;
   std::string row_;
   std::string value_;
 };
 
-// Takes the files into the store, all of them or, also after kill -9, none; they are gone from where they were
-// afterwards. Their rows are seen by nobody until their keyspaces are adopted. REQUIRES: Staging::Begin with the
-// numbers of their content.
+// Moves the files into the store, all of them or, also after kill -9, none. Their rows are invisible until their
+// keyspaces are adopted. REQUIRES: Staging::Begin was called with the numbers of their content.
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files);
 
-// Hash64 of a file's bytes. kIo.
+// Hash64 of a file's bytes, or kIo.
 Result<uint64_t> ChecksumOfFile(const std::string& path);
 
 }  // namespace cairn

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowHashes: which rows an import has written, by the hashes of their tagged keys. What it rules out does not exist, so
-// that RocksDB is not asked whether a key or an element is new. That is what a complete key cache says too
-// (cache/row_cache.h), but an import reads nothing twice, and a name takes a tenth of a row's memory and time.
+// RowHashes: the hashes of the row keys that an import has written. A row whose hash is missing does not exist, so an
+// import need not ask RocksDB whether a key or element is new. A complete key cache gives the same answer
+// (cache/row_cache.h), but an import reads nothing twice, and a hash takes a tenth of a row's memory and time.
 //
-// It is complete as long as the store was empty when it began and its memory has sufficed; then it rules out nothing
-// more. A hash that it has says nothing: RocksDB is asked, so two rows of one hash do no harm.
+// The set is complete if the store was empty at the start and its memory was sufficient; otherwise it rules out
+// nothing. If a hash is in the set, RocksDB is asked, so two rows with the same hash do no harm.
 //
-// Thread: that of the only transaction of the store.
+// Thread: that of the store's only transaction.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ class RowHashes {
  public:
   explicit RowHashes(size_t capacity_bytes) : most_(capacity_bytes / kBytesPerRow) {}
 
-  // The store has no row at present.
+  // The store has no row now.
   void NoteEmptyStore() { complete_ = true; }
   // Whether no row of this hash (Overlay::HashOf) exists.
   bool RulesOut(uint64_t hash) const { return complete_ && !hashes_.contains(hash); }
-  // A row was written.
+  // Called when a row was written.
   void Add(uint64_t hash) {
     if (!complete_) return;
     hashes_.insert(hash);
@@ -35,7 +35,7 @@ class RowHashes {
   }
 
  private:
-  // While the table grows: twice as many places as were full, and the old ones beside them, of 9 bytes each.
+  // While the table grows, it has twice the full number of slots beside the old ones, at 9 bytes each.
   static constexpr size_t kBytesPerRow = 32;
   struct TheHash {
     size_t operator()(uint64_t hash) const { return hash; }

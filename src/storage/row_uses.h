@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowUses: when and how often a row was used: by the key cache, and for rows that the transaction has written with
-// RESTORE's IDLETIME or FREQ, by those.
+// RowUses: when and how often rows were used, according to the key cache. For rows that the transaction has written
+// with RESTORE's IDLETIME or FREQ, those values count.
 //
-// Thread: its transaction's.
+// Thread: that of its transaction.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +20,20 @@ namespace cairn {
 
 class RowUses {
  public:
-  // `rows` are what the transaction has written. Both outlive it.
+  // `rows` are the transaction's writes. Both outlive this object.
   RowUses(RowCache& cache, const Overlay& rows) : cache_(cache), rows_(rows) {}
 
   // Seconds since the row was last used, as far as the key cache remembers. `now_s` is Unix time in seconds.
   int64_t IdleSeconds(const RowKey& row, int64_t now_s) const;
-  // Lets a row that the command has written count as last used so long ago.
+  // Makes a row that the command has written count as last used `seconds` ago.
   void SetIdle(const RowKey& row, int64_t seconds, int64_t now_s);
-  // How often the row was used lately (RowCache::Frequency); nothing when uses are not counted.
+  // How often the row was used lately (RowCache::Frequency); nothing if uses are not counted.
   std::optional<uint8_t> Frequency(const RowKey& row, int64_t now_s) const;
-  // Lets a row that the command has written count as used so often.
+  // Sets the use frequency of a row that the command has written.
   void SetFrequency(const RowKey& row, uint8_t frequency, int64_t now_s);
 
   // ---- storage/ calls these
-  // The row is written anew: drops the idle time and the frequency that were set for it.
+  // Drops the idle time and frequency set for a row that is written again.
   void Forget(const RowKey& row);
   void BeginCommand() { before_command_ = marks_.size(); }
   void DropCommand() { marks_.resize(std::min(marks_.size(), before_command_)); }
@@ -51,7 +51,7 @@ class RowUses {
   RowCache& cache_;
   const Overlay& rows_;
   std::vector<Mark> marks_;
-  size_t before_command_ = 0;  // so many were set
+  size_t before_command_ = 0;  // number of marks before the command
 };
 
 }  // namespace cairn

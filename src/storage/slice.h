@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bytes as RocksDB takes them. Thread: any.
+// Converts to RocksDB's type for bytes. Thread: any.
 #pragma once
 
 #include <rocksdb/slice.h>

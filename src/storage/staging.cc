@@ -30,7 +30,7 @@ Status Staging::Begin(Transaction& txn) {
   return Stage(txn, keyspaces);
 }
 
-// The numbers are written down before a row is filed under one of them: after a crash they must not be given out again.
+// The mapping is committed before any row uses these numbers: after a crash they must not be used again.
 Status Staging::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces) {
   store_.databases().Stage(keyspaces);
   txn.databases().Record();
@@ -41,17 +41,17 @@ Status Staging::Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces
   return status;
 }
 
-// With every stripe held nobody draws a number. A FLUSHALL before this gives up collections below `first` at most, one
-// after it none as long as something is staged (DatabaseChanges::Replace).
+// All stripes are held, so no new number is taken. An earlier FLUSHALL drops only collections below `first`; a later
+// one drops none while keyspaces are staged (DatabaseChanges::Replace).
 Result<RowCache::Departures> Staging::Begin(Transaction& txn, const std::vector<KeyspaceId>& keyspaces,
                                             const RowNumbers& first, const RowNumbers& next) {
   ASSERT(keyspaces.size() == static_cast<size_t>(store_.databases().size()), "a keyspace for each database");
   TRY(BeginAlone(txn, 0));
   if (store_.databases().is_staging()) return Status::Io(kStagesAlready);
   if (store_.databases().next_keyspace() > first.keyspace || store_.collection_ids().next() > first.collection) {
-    return Status::Io("the numbers of the rows that came are in use by now");
+    return Status::Io("the numbers of the received rows are in use here by now");
   }
-  if (next.collection > kCollectionsEnd) return Status::Io("the rows that came have numbers that are too large");
+  if (next.collection > kCollectionsEnd) return Status::Io("the received rows have numbers that are too large");
   store_.databases().SkipTo(next.keyspace);
   store_.collection_ids().SkipTo(next.collection);
   TRY(store_.collection_ids().Reserve(next.collection, true));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Staging: a second set of keyspaces, one for each database, that is filled while the databases go on serving and
-// then takes their place in one commit (a replica's first transfer, DEBUG RELOAD). Until then nobody sees it, and
-// after a crash it is garbage that compaction drops.
+// Staging: a second keyspace for each database. It is filled while the databases keep serving, and replaces them in
+// one commit (a replica's first transfer, DEBUG RELOAD). Until then it is invisible, and after a crash it is garbage
+// that compaction drops.
 //
-// One at a time: kIo when another is under way. Who began one ends it. DatabaseChanges::AdoptStaged puts it in the
-// place of the databases' own keyspaces.
+// Only one at a time: kIo while another exists. The caller of Begin must call End. DatabaseChanges::AdoptStaged puts
+// the staged keyspaces in the place of the databases' own.
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
@@ -27,22 +27,22 @@ class Staging {
   explicit Staging(Store& store) : store_(store) {}
 
   Status Begin(Transaction& txn);
-  // The same with keyspaces, one for each database, whose rows have numbers that another server gave them
-  // (storage/row_files.h). `next` is above all of them, `first` the lowest number of theirs. kIo when numbers from
-  // `first` on have been used here since FreeNumbers was asked, or another staging is under way. What had left the key
-  // cache by then.
+  // The same with given keyspaces, one per database, whose numbers another server has assigned (storage/row_files.h).
+  // `first` is the lowest of these numbers and `next` is above all of them. kIo if numbers from `first` on were used
+  // here since FreeNumbers was called, or if another staging exists. Returns the state of the key cache's evictions at
+  // that time.
   Result<RowCache::Departures> Begin(Transaction& txn, const std::vector<KeyspaceId>& keyspaces,
                                      const RowNumbers& first, const RowNumbers& next);
-  // Puts rows of those numbers into the key cache, as long as nothing has to leave for them; whether all are in it.
-  // REQUIRES: they are staged, and nobody writes one.
+  // Puts rows with these numbers into the key cache while they fit without evictions; returns whether all fitted.
+  // REQUIRES: they are staged, and nothing writes them.
   Result<bool> Cache(const RowNumbers& first, const RowNumbers& next);
-  // The numbers from which on none was ever used.
+  // The lowest numbers such that neither they nor higher ones were ever used.
   RowNumbers FreeNumbers() const;
-  // Drops the staged keyspaces if they were not adopted. No-op when none are staged.
+  // Drops the staged keyspaces if they were not adopted. No effect if none are staged.
   void End();
 
  private:
-  // The rest of Begin, under all stripes: these keyspaces are alive from now on.
+  // The second half of Begin, with all stripes held: makes these keyspaces alive.
   Status Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces);
 
   Store& store_;

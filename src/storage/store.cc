@@ -40,7 +40,7 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   return store;
 }
 
-// ---- what is known about the data as a whole
+// ---- loading
 
 Status Store::Load() {
   std::string version;
@@ -49,7 +49,7 @@ Status Store::Load() {
       engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta), ToSlice(row.row()), &version);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   if (found.ok()) TRY(CheckFormat(version));
-  if (version != EncodeFormat()) {  // new, or of an older format, which this one contains
+  if (version != EncodeFormat()) {  // new, or of an older format, which this format includes
     rocksdb::WriteBatch batch;
     TRY(PutRow(batch, engine_.family(Space::kMeta), row.row(), EncodeFormat()));
     TRY(FromRocksDb(engine_.db().Write(rocksdb::WriteOptions(), &batch)));
@@ -79,7 +79,7 @@ Status Store::LoadDatabases() {
                                       databases_.EncodeRow(databases_.keyspaces())));
 }
 
-// Sums the workers' count rows and folds them into one of worker 0.
+// Adds up the workers' count rows and replaces them by one row of worker 0.
 Status Store::LoadCounts() {
   std::map<KeyspaceId, int64_t> sums;
   rocksdb::WriteBatch batch;
@@ -118,7 +118,7 @@ bool Store::IsLiveCollection(CollectionId id) {
 void Store::Fetch(std::string_view tagged_row) {
   rocksdb::PinnableSlice value;
   const auto space = static_cast<Space>(tagged_row[0]);
-  // What cannot be read is told to the command that reads it next.
+  // A read error is reported to the next command that reads the row.
   (void)engine_.db().Get(rocksdb::ReadOptions(), engine_.family(space), ToSlice(tagged_row.substr(1)), &value);
 }
 

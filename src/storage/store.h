@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Store: the data and all that is known about it as a whole. It puts together the RocksDB database, its log, the key
-// cache, the lock stripes, the databases' keyspaces and key counts, and what works on them in the background.
+// Store: the data and its global state. It contains the RocksDB database, its log, the key cache, the lock stripes,
+// the databases' keyspaces and key counts, and the background work on them.
 //
-// Keys are counted exactly, also across kill -9: every batch that adds or removes keys carries the committing
-// worker's own running sum per keyspace, in a meta row nobody else writes; the count is the sum over workers.
-// On open they are folded into one.
+// Key counts are exact, also across kill -9: every batch that adds or removes keys carries the committing worker's own
+// running sum per keyspace, in a meta row with no other writer. The count is the sum over all workers. Open merges
+// these rows into one.
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
@@ -40,23 +40,23 @@
 
 namespace cairn {
 
-// Hears of committed changes to keys somebody waits for (BLPOP, WATCH). The calls come while the committer still
-// holds the stripe, so they are in the order of the commits and must be short. Thread: any committer.
+// Receives committed changes of keys that a client waits for (BLPOP, WATCH). Calls are made while the committer still
+// holds the stripe, so they come in commit order and must be short. Thread: any committer.
 class CommitListener {
  public:
   virtual ~CommitListener() = default;
-  virtual bool IsInterested(uint32_t stripe) const = 0;  // cheap; asked for every row
-  // `exists`: the key is there now.
+  virtual bool IsInterested(uint32_t stripe) const = 0;  // cheap; called for every row
+  // `exists`: whether the key exists after the commit.
   virtual void OnKeyChanged(uint32_t stripe, std::string_view key_row, bool exists) = 0;
-  // FLUSHDB, FLUSHALL, SWAPDB: any key of any database may have changed. `keyspaces` are those of the databases now;
-  // `is_live` tells whether a key row is there and its time has not passed.
+  // FLUSHDB, FLUSHALL, SWAPDB: any key of any database may have changed. `keyspaces` are the current ones of the
+  // databases; `is_live` tells whether a key row exists and has not expired.
   virtual void OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
                                   const std::function<bool(std::string_view)>& is_live) = 0;
 };
 
 class Store {
  public:
-  // Opens or creates the store. kCorruption or kIo with a sentence for the operator.
+  // Opens or creates the store. kCorruption or kIo with a message for the operator.
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options);
   ~Store();
 
@@ -73,43 +73,43 @@ class Store {
   RankIndexes& rank_indexes() { return rank_indexes_; }
   MemoryDivision& memory() { return memory_; }
   LazyFree& lazy_free() { return lazy_free_; }
-  // Where active expiry (types/expiry.h) begins.
+  // The start of the next active expiry (types/expiry.h).
   ExpiryStart& expiry_start() { return expiry_start_; }
   KeyspaceCounters& counters() { return counters_; }
-  // What others want to hear of changes (storage/interest.h).
+  // The interest in changes (storage/interest.h).
   Interests& interests() { return interests_; }
-  // Of an import: what keys it has written.
+  // The rows that an import has written.
   RowHashes& names() { return names_; }
 
-  // Whether no database had a key when the store was opened, those included that `databases` hides.
+  // Whether no database had a key when the store was opened, including databases that `databases` hides.
   bool was_empty() const { return was_empty_; }
   // StoreOptions::imports.
   bool imports() const { return engine_.options().imports; }
   // At most one; set before the store is used. Null: none.
   void set_listener(CommitListener* listener) { listener_ = listener; }
   CommitListener* listener() const { return listener_; }
-  // The process ends when the store does, and frees what is cached faster.
+  // The process ends together with the store, so its caches need not be freed.
   void EndsWithProcess() { ends_with_process_ = true; }
 
-  // Writes memtables out, so that the next start has no log to replay. May take long.
+  // Flushes the memtables, so that the next start has no log to replay. May take long.
   Status Flush();
-  // A row of Space::kMeta; empty: there is none.
+  // A row of Space::kMeta; empty if there is none.
   Result<std::string> ReadNote(std::string_view name) const;
-  // Reads a row from the disk so that its blocks are in memory. Waits.
+  // Reads a row so that its blocks are in memory. Waits for the disk.
   void Fetch(std::string_view tagged_row);
-  // Has the processor fetch into its cache what locking and reading the row will touch first; the row's hash, to be
-  // given to RowCache::PrefetchRow somewhat later. Both are hints, and need no lock.
+  // Prefetches into the processor's cache the memory that locking and reading the row will touch first. Returns the
+  // row's hash, for a later RowCache::PrefetchRow. Both are hints, and need no lock.
   uint64_t Prefetch(const RowKey& row) const;
-  // Whether a key is committed under this row and its time has not passed. Reads the disk.
+  // Whether a committed key with this row exists and has not expired. Reads the disk.
   bool IsLive(std::string_view key_row);
 
-  // ---- of compaction filters
-  // False while opening, when nothing is known to be alive or dead.
+  // ---- for compaction filters
+  // False during Open, when it is not known yet which rows are alive.
   bool is_loaded() const { return loaded_.load(std::memory_order_acquire); }
-  // Whether collection `id` still belongs to a key: one point read.
+  // Whether collection `id` still belongs to a key. Costs one point read.
   bool IsLiveCollection(CollectionId id);
 
-  // The number of a worker whose transactions sum up keys.
+  // A number for a worker whose transactions count keys.
   uint32_t NewCommitter() { return next_committer_.fetch_add(1); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StoreOptions: what a store is opened with.
+// StoreOptions: the options of Store::Open.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct StoreOptions {
   uint64_t compaction_bytes_per_second = 0;  // 0: no limit
   int background_jobs = 2;
   int subcompactions = 2;
-  uint64_t wal_bytes = 256ull << 20;  // where memtables are flushed to let old logs go
+  uint64_t wal_bytes = 256ull << 20;  // memtables are flushed at this size to free old logs
   bool keeps_logs = false;            // for LogReader, until DropOldLogs (storage/old_logs.h)
-  uint64_t blob_bytes = 64 * 1024;    // values from here on live in blob files; 0: none do
-  uint64_t most_open_tables = 0;      // 0: all there are (storage/open_tables.h)
+  uint64_t blob_bytes = 64 * 1024;    // larger values go to blob files; 0: no value does
+  uint64_t most_open_tables = 0;      // 0: no limit (storage/open_tables.h)
   bool direct_io = false;
   bool bottom_zstd = true;
   bool imports = false;  // for one transaction that only writes: see docs/decisions/import.md

@@ -26,7 +26,7 @@ StoreSnapshot::~StoreSnapshot() {
 
 Result<std::unique_ptr<StoreSnapshot>> StoreSnapshot::Take(Store& store, SnapshotDatabases databases) {
   std::unique_ptr<StoreSnapshot> snapshot(new StoreSnapshot(store));
-  store.log().MakeReadable();  // it has what is appended and not visible yet
+  store.log().MakeReadable();  // the snapshot includes appended commits that are not visible yet
   TRY(snapshot->Load(databases));
   return snapshot;
 }
@@ -53,7 +53,7 @@ Result<std::string> StoreSnapshot::ReadNote(std::string_view name) const {
   return row ? std::string(row.bytes()) : std::string();
 }
 
-// The databases' keyspaces and key counts are rows like all others.
+// The databases' keyspaces and key counts are rows too.
 Status StoreSnapshot::Load(SnapshotDatabases databases) {
   const RowRef row = TRY(Get(MakeMetaRow(kDatabasesRow)));
   if (!row) return Status::Corruption("meta row databases: missing");

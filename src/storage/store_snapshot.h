@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StoreSnapshot: the whole store as it was at one moment, readable for as long as it is held, while others go on
-// writing. A transaction reads from it with the code that reads the present (Transaction::ReadFrom).
+// StoreSnapshot: the whole store as it was at one moment, readable while others write. A transaction reads from it
+// with the usual code (Transaction::ReadFrom).
 //
-// RocksDB's snapshots alone are not enough: compaction filters and dropped files do not ask them, and what a
-// collection that is deleted meanwhile leaves behind would vanish under the reader. So while a snapshot is held the
-// store keeps its dead (LazyFree::Hold), and disk space comes back when the last one is gone.
+// RocksDB's snapshots alone are not enough: compaction filters and deleted files ignore them, so the rows of a
+// collection that is deleted meanwhile would disappear. So while a snapshot is held, the store keeps dead rows
+// (LazyFree::Hold); their disk space is freed after the last snapshot ends.
 //
-// Thread: any may read, one makes and ends it. It must not outlive the store.
+// Thread: any may read; one thread makes and ends it. It must not outlive the store.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ namespace cairn {
 
 class Store;
 
-// Of the databases that the directory has, those that this run offers, or all. A copy of the former is for who offers
-// as many, a replica say, who would refuse keys of others; when there are such, the log says that they are left out.
+// kOffered: only the databases that this run offers, for a receiver with the same number, such as a replica, which
+// would refuse keys of others. A warning in the log tells if databases are left out. kAll: all databases in the
+// directory.
 enum class SnapshotDatabases : unsigned char { kOffered, kAll };
 
 class StoreSnapshot {
@@ -38,13 +39,13 @@ class StoreSnapshot {
   StoreSnapshot(const StoreSnapshot&) = delete;
   StoreSnapshot& operator=(const StoreSnapshot&) = delete;
 
-  // Of the last commit that is in it.
+  // The sequence number of the last commit in the snapshot.
   uint64_t sequence() const;
   int databases() const { return static_cast<int>(keyspaces_.size()); }
   KeyspaceId keyspace(int db) const { return keyspaces_[static_cast<size_t>(db)]; }
   int64_t keys(int db) const { return keys_[static_cast<size_t>(db)]; }
   int64_t AllKeys() const;
-  // A row of Space::kMeta; empty: there is none.
+  // A row of Space::kMeta; empty if there is none.
   Result<std::string> ReadNote(std::string_view name) const;
 
   // ---- storage/ only

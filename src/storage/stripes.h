@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stripes: the locks of keys. A key belongs to one of kStripeCount stripes by its hash; a transaction that
-// writes holds the stripe from its first look until its commit is done.
+// Stripes: the locks of keys. A key belongs to one of kStripeCount stripes by its hash. A transaction that writes
+// holds the stripe from its first look at the key until its commit is done.
 //
-// A stripe also has a version: even while at rest, odd while a commit that touches it is under way, and two
-// higher after it. A reader that saw the same even version before and after its reads saw one state.
+// A stripe also has a version: even at rest, odd during a commit that touches it, and two higher after it. A reader
+// that finds the same even version before and after its reads has seen one state.
 //
-// Lock order: only a slow lane transaction waits for a stripe, it takes all of a command's stripes at once
-// in ascending order, and it holds none while it waits. Fast lane transactions hold stripes and never wait for
-// one. So nobody waits in a circle (docs/threading.md).
+// Lock order: only slow lane transactions wait for stripes. They lock all of a command's stripes at once in ascending
+// order, and hold none while they wait. Fast lane transactions hold stripes but never wait for one. So there is no
+// deadlock (docs/threading.md).
 //
 // Thread: any.
 #pragma once
@@ -25,7 +25,7 @@ class Transaction;
 
 class Stripes {
  public:
-  // False when it is taken, or somebody waits for it: whoever never waits must not starve who does.
+  // False if the stripe is held or another thread waits for it: callers that never wait must not starve those that do.
   bool TryLock(uint32_t stripe, const Transaction* owner) {
     const Transaction* nobody = nullptr;
     Stripe& s = all_[stripe];
@@ -48,8 +48,8 @@ class Stripes {
     s.waiting.fetch_sub(1);
   }
 
-  // Takes the stripe over from a transaction whose commit is under way. False when it is not that one's any more,
-  // or somebody waits for it.
+  // Takes the stripe over from a transaction that is being committed. False if that transaction does not hold it any
+  // more, or if another thread waits for it.
   bool TryTakeOver(uint32_t stripe, const Transaction* from, const Transaction* owner) {
     Stripe& s = all_[stripe];
     if (s.waiting.load(std::memory_order_relaxed) != 0) return false;
@@ -58,13 +58,13 @@ class Stripes {
     s.taken_from = first;
     return true;
   }
-  // Whom the owner took the stripe over from; null when it was free. REQUIRES: the caller is the owner.
+  // The transaction from which the owner took the stripe over; null: it was free. REQUIRES: the caller is the owner.
   const Transaction* TakenFrom(uint32_t stripe) const { return all_[stripe].taken_from; }
 
-  // No-op when another transaction has taken the stripe over.
+  // No effect if another transaction has taken the stripe over.
   void Unlock(uint32_t stripe, const Transaction* owner) {
     Stripe& s = all_[stripe];
-    // Sequentially consistent, as is `waiting`: one of the two sides sees the other.
+    // Sequentially consistent, as `waiting` is: at least one of the two threads sees the other's write.
     if (s.owner.compare_exchange_strong(owner, nullptr) && s.waiting.load() != 0) s.owner.notify_all();
   }
 
@@ -75,7 +75,7 @@ class Stripes {
   }
 
   uint64_t Version(uint32_t stripe) const { return all_[stripe].version.load(std::memory_order_acquire); }
-  // Between rest and commit. REQUIRES: the caller holds the stripe.
+  // Switches between rest and commit. REQUIRES: the caller holds the stripe.
   void Advance(uint32_t stripe) { all_[stripe].version.fetch_add(1, std::memory_order_acq_rel); }
 
   static bool IsCommitting(uint64_t version) { return version & 1; }
@@ -83,7 +83,7 @@ class Stripes {
  private:
   struct Stripe {
     std::atomic<const Transaction*> owner{nullptr};
-    const Transaction* taken_from = nullptr;  // the owner's
+    const Transaction* taken_from = nullptr;  // belongs to the owner
     std::atomic<uint32_t> waiting{0};
     std::atomic<uint64_t> version{0};
   };

@@ -16,9 +16,9 @@
 namespace cairn {
 namespace {
 
-// Between two looks at a stripe of which a commit is under way. It may wait for an fsync.
+// Pause between two checks of a stripe that is being committed. The commit may wait for an fsync.
 constexpr auto kCommitPause = std::chrono::microseconds(20);
-// A row that gets another place leaves one and comes to one.
+// Moving a row to another rank takes two changes, a removal and an addition.
 static_assert(RankChanges::kMostChanges >= 2 * CommandState::kFastLaneSteps);
 
 }  // namespace
@@ -67,7 +67,7 @@ Status Transaction::Lock(std::span<const uint32_t> stripes) {
 }
 
 Status Transaction::LockAll() {
-  if (predecessor_ != nullptr) return Status::WouldWait();  // what it is to hold alone has not been written yet
+  if (predecessor_ != nullptr) return Status::WouldWait();  // the predecessor's rows are not written yet
   static const std::vector<uint32_t> all = [] {
     std::vector<uint32_t> stripes(kStripeCount);
     for (uint32_t i = 0; i < kStripeCount; ++i) stripes[i] = i;
@@ -97,8 +97,8 @@ Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
 }
 
 Status Transaction::Observe(uint32_t stripe) {
-  // Still the one's before this one, and not to be taken over because somebody waits for it: what is committed there is
-  // older than what the command sees of that tick's other keys.
+  // The predecessor still holds the stripe, and a waiting thread prevents taking it over. Its committed rows are older
+  // than the predecessor's other rows, which this command sees; reading both would mix two states.
   if (predecessor_ != nullptr && store_.stripes().IsHeldBy(stripe, predecessor_)) return command_.MeetLock();
   uint64_t version = store_.stripes().Version(stripe);
   while (Stripes::IsCommitting(version)) {
@@ -152,10 +152,11 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
 
 // ---- rows
 
-// Whether rows of the stripe are to be looked for in the transaction this one follows.
+// Whether uncommitted rows of the stripe must be looked up in the predecessor.
 bool Transaction::SharesWithPredecessor(uint32_t stripe) {
   if (predecessor_ == nullptr) return false;
-  // One that was locked afresh may have been changed by others since the first one let go of it.
+  // If this transaction locked the stripe as a free one, others may have changed rows since the predecessor released
+  // it.
   if (!(stripes_.Has(stripe) ? store_.stripes().TakenFrom(stripe) == predecessor_
                              : stripes_.TryTakeOver(stripe, predecessor_))) {
     return false;
@@ -165,7 +166,7 @@ bool Transaction::SharesWithPredecessor(uint32_t stripe) {
 }
 
 Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
-  TRY(command_.Spend(1));  // a command of a hundred thousand members belongs on the slow lane
+  TRY(command_.Spend(1));  // a command with a hundred thousand members belongs on the slow lane
   const uint64_t hash = Overlay::HashOf(row.tagged());
   if (const Overlay::Entry* entry = overlay_.Find(row.tagged(), hash)) {
     command_.NoteUncommitted();
@@ -207,8 +208,8 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   return RowRef(std::move(copy));
 }
 
-// A row read from RocksDB enters the cache only while nobody can commit a newer one. That counts from the command's
-// first look at the stripe: since then the row's collection may have been given to a key of another one (RENAME).
+// A row read from RocksDB may enter the cache only if no newer one can have been committed since the command's first
+// look at the stripe: meanwhile the row's collection may have been given to a key of another stripe (RENAME).
 void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access) {
   const uint32_t stripe = row.stripe();
   const bool holds = stripes_.Has(stripe);
@@ -241,7 +242,7 @@ Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction dir
   return Cursor(*this, lower, upper, direction);
 }
 
-// ---- what is not a row
+// ---- other parts
 
 CollectionId Transaction::NewCollectionId() {
   const CollectionId id = store_.collection_ids().New();

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Transaction: everything one tick of a worker (an I/O thread, a slow lane thread) reads and writes.
+// Transaction: all reads and writes of one tick of a worker (an I/O thread, a slow lane thread).
 //
-// A worker runs many commands on its transaction and commits them together, in one batch (docs/architecture.md,
-// "A tick"). Within it a command is a unit of its own: BeginCommand .. FinishCommand keeps what it wrote,
-// AbandonCommand drops it and nothing has happened.
+// A worker runs many commands on its transaction and commits them together, in one batch (docs/architecture.md, "A
+// tick"). Each command is a unit: FinishCommand keeps its writes, AbandonCommand drops them as if the command had not
+// run.
 //
-// Isolation. A writer holds the lock stripes of the keys it writes from its first look at them until the commit.
-// A reader takes no lock: it notes each stripe's version, and FinishCommand says kWouldWait when one has
-// changed since or a commit was under way, so that the command runs again. On the slow lane commands lock what
-// they read as well, so they always finish.
+// Isolation. A writer holds the lock stripes of the keys it writes from its first look at them until the commit. A
+// reader takes no lock: it notes each stripe's version, and FinishCommand returns kWouldWait if a version has changed
+// or a commit was running, so that the command runs again. On the slow lane commands also lock the keys that they
+// read, so they always finish.
 //
-// Ticks in a row. While a tick is being committed by another thread its worker may begin the next one on a second
-// transaction that Follows() the first: it takes over the first one's stripes when it needs them and sees its rows,
-// and it is committed after it. What it then answers must wait for both commits (CommandState::saw_uncommitted).
+// Consecutive ticks. While another thread commits a tick, its worker may begin the next one on a second transaction,
+// whose predecessor is the first (SetPredecessor). The second takes over the first one's stripes when it needs them,
+// sees its rows, and is committed after it. Replies that depend on those rows must wait for both commits
+// (CommandState::saw_uncommitted).
 //
-// Waiting. On the fast lane nothing here waits: a stripe that is taken, a block that is not in memory, a used-up
-// work budget and a write stall all answer kWouldWait.
+// Waiting. On the fast lane nothing here waits: a stripe that is held, a block that is not in memory, a used-up work
+// budget and a write stall all return kWouldWait.
 //
-// Thread: one at a time, the worker's (or, between hand-over and completion, the committer's).
+// Thread: one at a time: the worker's, or the committer's between hand-over and completion.
 #pragma once
 
 #include <cstdint>
@@ -46,37 +47,38 @@ namespace cairn {
 class Store;
 class StoreSnapshot;
 
-// Whether a read of a row is a reason to keep it in the key cache. A use is one; a peek is not (an overwrite that only
-// needs to know what was there).
+// Whether a read counts as a use of the row, which keeps it in the key cache. A peek does not: an overwrite that only
+// needs to know the old value.
 enum class Access : unsigned char { kUse, kPeek };
 
 class Transaction {
  public:
-  // `committer`: the number of the worker. No two transactions of a store have the same at a time.
+  // `committer`: the worker's number. No two transactions of a store may have the same number at a time.
   Transaction(Store& store, uint32_t committer);
-  // With a number of its own.
+  // Takes a new number.
   explicit Transaction(Store& store);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
   // ---- the life of a command
-  // `reads` says that look-ups count as keyspace hits and misses.
+  // `reads`: whether look-ups count as keyspace hits and misses.
   void BeginCommand(Lane lane, int64_t now_ms, bool reads);
-  // Takes the stripes for writing, all or none. Slow lane: waits, so `stripes` must be all the command needs.
+  // Locks the stripes for writing, all or none. The slow lane waits, so `stripes` must be all that the command needs.
   Status Lock(std::span<const uint32_t> stripes);
   Status LockAll();
-  // kWouldWait when this tick, or the one it follows, has changed a key of one of the stripes and is not committed yet.
-  // The commit listener is told of the change at the commit. A command that asked the listener before would miss the
-  // change, and one that began to wait before would be woken by a change that it has already seen.
+  // Returns kWouldWait if this tick or its predecessor has an uncommitted change of a key in one of the stripes. The
+  // commit listener learns of the change at the commit. A command that asked the listener before would miss the
+  // change, and a client that parked before would be woken by a change that it has already seen.
   Status AwaitListener(std::span<const uint32_t> stripes);
-  // OK keeps what the command wrote. kWouldWait: what it read has changed; the caller must Abandon.
+  // OK: the command's writes are kept. kWouldWait: rows that it read have changed; the caller must call
+  // AbandonCommand.
   Status FinishCommand();
-  // Whether nothing that the command has read so far was changed by others since. If something was, the command must
-  // run again, and its reply counts for nothing, also when it is an error. True for a command that has read nothing.
+  // Whether everything that the command has read so far is unchanged by others. If not, the command must run again and
+  // its reply is invalid, even an error. True if the command has read nothing.
   bool ReadsHold() const;
   void AbandonCommand();
-  // For a part of a command that may fail by itself, such as one command of an EXEC: RollbackTo drops what was written
+  // For a part of a command that may fail by itself, such as one command of an EXEC: RollbackTo drops the writes made
   // since MakeSavepoint.
   struct Savepoint {
     size_t overlay;
@@ -97,13 +99,13 @@ class Transaction {
   void Delete(const RowKey& row);  // REQUIRES: stripes().Has(row.stripe())
   // Rows in [lower, upper). Both bounds are in the same space.
   Cursor Scan(const RowKey& lower, const RowKey& upper, Direction direction = Direction::kForward);
-  // From here on reads see the store as it was at `snapshot`, which must outlive that; null: as it is. REQUIRES:
-  // nothing is written meanwhile, commands are of the slow lane and lock nothing: what stripes guard in memory, such as
-  // rank indexes, is of now. Lock() fails.
+  // Makes later reads see the store as it was at `snapshot`, which must outlive them; null: the present state.
+  // REQUIRES: no writes meanwhile; slow lane commands only, and none that locks, because rank indexes and other memory
+  // guarded by stripes show the present. Lock() fails.
   void ReadFrom(const StoreSnapshot* snapshot);
   bool reads_snapshot() const { return snapshot_ != nullptr; }
 
-  // A new one. The commit fails when the disk does not take the note that the id is in use.
+  // A new id. The commit fails if the disk refuses the note that the id is in use.
   CollectionId NewCollectionId();
 
   // ---- its parts
@@ -119,15 +121,15 @@ class Transaction {
   Store& store() { return store_; }
 
   // ---- the tick
-  // Writes everything and releases the stripes. On an error other than kWouldWait nothing was written, the changes are
-  // dropped and the stripes released.
+  // Writes everything and releases the stripes. On an error other than kWouldWait nothing is written, the changes are
+  // dropped and the stripes are released.
   Status Commit(CommitMode mode);
   void Discard() { EndTick(false); }
-  // The end of a commit in parts (CommitBatch), on the worker's thread: empties the transaction. `written` is whether
-  // its writes succeeded. Up to then a transaction that follows reads them here.
+  // Ends a tick whose commit was made in parts (CommitBatch), on the worker's thread: empties the transaction.
+  // `written`: whether the writes succeeded. Until then a transaction with this predecessor reads the rows here.
   void EndTick(bool written);
-  // `first`, which is being written, is this worker's tick before this one; null: it has been. REQUIRES: nothing is
-  // pending when it is set, and `first` does not change keyspaces (DatabaseChanges::keyspaces).
+  // `first` is this worker's previous tick, which is being written; null: it has been written. REQUIRES: nothing is
+  // pending, and `first` does not change keyspaces (DatabaseChanges::keyspaces).
   void SetPredecessor(const Transaction* first);
 
  private:
@@ -151,12 +153,12 @@ class Transaction {
   RowUses uses_;
   CommitActions on_commit_;
   CommitBatch batch_;
-  const Transaction* predecessor_ = nullptr;  // the one it follows
+  const Transaction* predecessor_ = nullptr;  // see SetPredecessor
   const StoreSnapshot* snapshot_ = nullptr;
 };
 
-// Begins a command of the slow lane that holds all stripes. It sees the databases as they are then, so what others did
-// to them while it waited is no reason for FinishCommand to refuse it.
+// Begins a slow lane command that holds all stripes. Changes of the databases that were made while it waited for the
+// stripes are no reason for FinishCommand to refuse it.
 Status BeginAlone(Transaction& txn, int64_t now_ms);
 
 }  // namespace cairn

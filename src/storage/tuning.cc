@@ -22,27 +22,27 @@ constexpr uint64_t kMegabyte = 1ull << 20;
 constexpr size_t kBlockBytes = 4096;
 constexpr double kFilterBitsPerKey = 10;
 
-// A file in which half of some 128 rows in a row are tombstones is compacted without waiting for its size.
+// A file is compacted, whatever its size, if half of some 128 successive rows are tombstones.
 constexpr size_t kTombstoneWindow = 128;
 constexpr size_t kTombstonesInWindow = 64;
 
 // A memtable that fits in the processor's cache is filled twice as fast (docs/decisions/memtable-size.md).
 constexpr uint64_t kMostMemtableBytes = 4 * kMegabyte;
 constexpr uint64_t kTypicalKeyRowBytes = 128;
-// An import's are as large as files are to be: what it writes is sorted once, by the flush.
+// An import's memtables are as large as its files: rows are sorted once, by the flush.
 constexpr uint64_t kMostImportedBytes = 64 * kMegabyte;
-constexpr uint64_t kArenaBlocks = 8;  // of a memtable
+constexpr uint64_t kArenaBlocks = 8;  // per memtable
 constexpr uint64_t kPageBytes = 4096;
-constexpr int kMemtablesPerFlush = 8;  // merged into one file, so that files are not as small as memtables
+constexpr int kMemtablesPerFlush = 8;  // merged into one file, so files are larger than memtables
 constexpr int kLevel0Trigger = 4;
-constexpr int kImportedLevel0Trigger = 16;  // fewer passes over the same rows; the server that comes is not slowed down
+constexpr int kImportedLevel0Trigger = 16;  // fewer rewrites of the same rows; no other client is slowed down
 constexpr int kLevel0Slowdown = 24;
 constexpr int kLevel0Stop = 40;
-constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // who needs old logs says so (storage/old_logs.h)
+constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // DropOldLogs deletes them (storage/old_logs.h)
 constexpr uint64_t kManifestBytes = 16 * kMegabyte;
 constexpr uint64_t kSyncStepBytes = kMegabyte;
-// A system call that copies a megabyte keeps its processor until it is done, some ms where pages are dear, and who
-// wants the processor to answer a client waits along.
+// A system call that copies a megabyte keeps its processor until it ends (some ms where pages are slow to get), and a
+// client's reply may wait for that processor.
 constexpr uint64_t kMostWrittenAtOnce = 64 << 10;
 constexpr uint64_t kMostReadAtOnce = 256 << 10;
 constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
@@ -61,8 +61,8 @@ rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_top_level_index_and_filter = true;
-  // Whether a key is new is asked of every young file; their filters are few and stay at hand. Filters are whole: to
-  // find a part of one costs as much again as to ask it.
+  // A look-up of a new key asks the filter of every young file, so these few filters are pinned. Filters are not
+  // partitioned: finding a partition costs as much as asking the filter.
   table.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kFlushedAndSimilar;
   table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kFlushedAndSimilar;
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
@@ -71,12 +71,12 @@ rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
   return table;
 }
 
-// Rows in hash tables that are put in order by the flush, on a thread of its own; owners come in order, and are asked
-// for by the filters of the flush.
+// Rows go into hash tables that the flush sorts, on its own thread. Owners arrive in order, and the flush's filters
+// look them up, so they keep the usual memtable.
 void TuneForImport(Space space, const StoreOptions& options, rocksdb::ColumnFamilyOptions& family) {
   const uint64_t memtable = std::clamp<uint64_t>(options.budget.memtables / 8, kMegabyte / 2, kMostImportedBytes);
   family.write_buffer_size = memtable;
-  family.arena_block_size = 0;  // as RocksDB chooses
+  family.arena_block_size = 0;  // RocksDB's default
   family.min_write_buffer_number_to_merge = 1;
   family.level0_file_num_compaction_trigger = kImportedLevel0Trigger;
   if (space == Space::kOwners || space == Space::kMeta) return;
@@ -155,7 +155,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   family.level0_slowdown_writes_trigger = kLevel0Slowdown;
   family.level0_stop_writes_trigger = kLevel0Stop;
   if (options.imports) TuneForImport(space, options, family);
-  // What is written out first is rewritten soon; compressing it would only cost.
+  // Files of level 0 are rewritten soon; compressing them does not pay.
   family.compression_per_level.assign(static_cast<size_t>(family.num_levels), rocksdb::kSnappyCompression);
   family.compression_per_level[0] = rocksdb::kNoCompression;
   family.bottommost_compression = options.bottom_zstd ? rocksdb::kZSTD : rocksdb::kSnappyCompression;
@@ -163,7 +163,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   family.table_properties_collector_factories.push_back(
       rocksdb::NewCompactOnDeletionCollectorFactory(kTombstoneWindow, kTombstonesInWindow));
   if (space == Space::kKeys || space == Space::kElements) {
-    if (space == Space::kElements) {  // most memtable look-ups ask for rows that are not there: is this member new?
+    if (space == Space::kElements) {  // most look-ups ask whether a member is new, for rows that do not exist
       family.memtable_whole_key_filtering = true;
       family.memtable_prefix_bloom_size_ratio = 0.05;
     }
@@ -174,7 +174,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
       family.blob_compression_type = rocksdb::kSnappyCompression;
     }
   } else {
-    table.filter_policy.reset();  // scores and expiries are only walked
+    table.filter_policy.reset();  // scores and expiries are only read by iterators
   }
   if (space == Space::kOwners) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

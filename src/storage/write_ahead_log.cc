@@ -18,8 +18,8 @@
 namespace cairn {
 namespace {
 
-// Of the tail, a part of what the budget leaves to the process itself. What is sent at full speed between two looks at
-// the log, and then some; more would be memory that is written once and has left the processor's cache when it is read.
+// The size of the log's tail, taken from the budget's part for the process itself. It covers the bytes sent at full
+// speed between two reads of the log, with a margin; more would leave the processor's cache before it is read.
 uint64_t TailBytes(const Budget& budget) {
   constexpr uint64_t kLeast = 1 << 20;
   constexpr uint64_t kMost = 4 << 20;
@@ -36,15 +36,16 @@ bool IsLogName(std::string_view name) {
 
 Status SyncFile(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? Ok() : Status::Io(path + ": " + std::strerror(errno));  // archived: flushed
+  if (fd < 0)
+    return errno == ENOENT ? Ok() : Status::Io(path + ": " + std::strerror(errno));  // archived: its rows are flushed
   const bool is_synced = fdatasync(fd) == 0;
   const int error = errno;
   close(fd);
   return is_synced ? Ok() : Status::Io(path + ": " + std::strerror(error));
 }
 
-// Syncs the logs of a database past RocksDB, which after a failed append must not be asked to: where it is built with
-// assertions, as in Debian, that ends the process.
+// Syncs the log files without RocksDB. RocksDB must not be asked to sync after a failed append: a build with
+// assertions, such as Debian's, aborts the process.
 Status SyncLogFiles(const std::string& dir) {
   std::error_code error;
   for (const auto& file : std::filesystem::directory_iterator(dir, error)) {
@@ -64,7 +65,7 @@ WriteAheadLog::WriteAheadLog(Engine& engine, const Recovery& recovery)
     : engine_(engine), recovery_(recovery), tail_(TailBytes(engine.options().budget)) {}
 
 rocksdb::Status WriteAheadLog::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch) {
-  // RocksDB accepts writes after some errors, but what fails next is then more than it recovers from.
+  // RocksDB accepts writes after some errors, but cannot recover from the errors that follow.
   if (!recovery_.writable()) return rocksdb::Status::IOError(recovery_.write_error());
   return engine_.db().Write(options, &batch);
 }
@@ -92,7 +93,7 @@ void WriteAheadLog::MakeDurable(uint64_t sequence) {
   if (!synced.ok()) EndUnsynced(synced);
 }
 
-// Between an append that fails and the error that RocksDB makes of it, RocksDB must not be asked to sync either.
+// RocksDB must not be asked to sync between a failed append and its own handling of the error either.
 Status WriteAheadLog::SyncNow() {
   const std::lock_guard lock(engine_.log_files().sync_mutex());
   const bool has_failed = engine_.log_files().has_failed_log();
@@ -110,7 +111,7 @@ Status WriteAheadLog::SyncUpTo(uint64_t sequence) {
   lock.unlock();
   const uint64_t latest = LatestSequence();
   Status synced = SyncNow();
-  // Before those that wait try again.
+  // Must come before waiting threads try again.
   if (!synced.ok() && syncs_commits()) EndUnsynced(synced);
   lock.lock();
   is_syncing_ = false;
