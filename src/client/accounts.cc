@@ -32,7 +32,7 @@ void WarnOfDisabled(const Users& users) {
   }
 }
 
-// The caller gets its reply first.
+// The caller's connection closes after its reply.
 void Close(Session& session, const Session& caller) {
   const bool is_caller = session.id() == caller.id();
   session.close = is_caller ? CloseRequest::kAfterReply : CloseRequest::kNow;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Accounts: what the server does with its users beyond their rules (acl/users.h): reads and writes
-// their files, closes their clients, logs what they were refused.
+// Accounts: everything about users except their rules (acl/users.h): reads and writes the files of users, closes the
+// clients of users, and logs denied access.
 //
 // Thread: any.
 #pragma once
@@ -24,23 +24,21 @@ class Config;
 class PubSub;
 class Session;
 
-// Sets the users that requirepass, the `user` lines and the ACL file tell of. The error is for the
-// operator.
+// Sets the users from requirepass, the `user` lines and the ACL file. The error is for the operator.
 Status LoadUsers(Users& users, const Config& config);
 
-// ACL LOAD and ACL SAVE. REQUIRES: aclfile is set. The error's text is without a prefix; that of
-// saving is for the log.
+// ACL LOAD and ACL SAVE. REQUIRES: aclfile is set. The error's text has no prefix; the error of a save is for the log.
 Result<UserList> ReloadAclFile(Users& users, const Config& config);
 Status SaveAclFile(const Users& users, const Config& config);
 
-// Closes the clients of users that are no more; the caller's own gets its reply first.
+// Closes the clients of deleted users; the caller's own connection closes after its reply.
 void CloseClientsOf(const ClientRegistry& clients, const UserList& users, const Session& caller);
 
-// Closes the users' clients that listen to a channel or a pattern which the users' rules do not allow any more, as
+// Closes clients of these users that subscribe to a channel or pattern which the users' rules no longer allow, as
 // Redis's ACL SETUSER and ACL LOAD do.
 void CloseSubscribersBeyondRules(PubSub& pubsub, const UserList& users, const Session& caller);
 
-// Adds to ACL LOG what the session was refused.
+// Adds a denied access of the session to ACL LOG.
 void LogDenial(AccessLog& log, const CommandTable& table, Session& session, DenialReason reason,
                std::string_view object, std::string_view username);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ACL and its subcommands: users, their rules, and the log of refusals (acl/, client/accounts.h).
+// ACL and its subcommands: users, their rules, and the log of denied accesses (acl/, client/accounts.h).
 //
-// None touches a row. A change is in force for every client's next call.
+// They touch no rows. A change applies to the next command of every client.
 #include <sys/random.h>
 
 #include "acl/access_log.h"

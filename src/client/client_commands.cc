@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CLIENT and its subcommands: who is connected, and what becomes of them.
+// CLIENT and its subcommands: list clients, close and unblock them, set their options.
 //
-// None touches a row. Those that act on other clients leave a request in the session (close,
-// unblock) and wake the thread that owns its connection.
+// They touch no rows. A command that acts on another client sets a request in its session (close, unblock) and wakes
+// the thread that owns its connection.
 #include "acl/users.h"
 #include "base/clock.h"
 #include "base/number.h"
@@ -90,7 +90,7 @@ Status ClientList(const ClientParts& parts, CommandContext& ctx, Args& args, Rep
   return Ok();
 }
 
-// Closes every client the filter means; one's own connection gets its reply first.
+// Closes every client that matches the filter; the caller's own connection closes after its reply.
 int64_t KillMatching(const ClientParts& parts, CommandContext& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
   if (filter.type == ClientFilter::Type::kPrimary && parts.break_primary_link()) ++killed;
@@ -111,7 +111,7 @@ int64_t KillMatching(const ClientParts& parts, CommandContext& ctx, const Client
 // CLIENT KILL <ip:port | option value [option value ...]>
 Status ClientKill(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
-  if (args.left() == 1) {  // the old form
+  if (args.left() == 1) {  // the old syntax
     const ClientFilter filter{.peer = std::string(args.Bytes()), .skip_me = false};
     if (KillMatching(parts, ctx, filter) == 0) return Status::Reply("ERR No such client");
     reply.Ok();
@@ -122,7 +122,7 @@ Status ClientKill(const ClientParts& parts, CommandContext& ctx, Args& args, Rep
   return Ok();
 }
 
-// CLIENT REPLY <ON | OFF | SKIP>: only ON is answered.
+// CLIENT REPLY <ON | OFF | SKIP>: only ON gets a reply.
 Status ClientReply(CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   ReplyMode& mode = ctx.session().reply_mode;

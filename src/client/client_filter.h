@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientFilter: which clients CLIENT KILL and CLIENT LIST are about.
+// ClientFilter: selects the clients for CLIENT KILL and CLIENT LIST.
 //
 // Thread: any; a value.
 #pragma once
@@ -27,15 +27,15 @@ struct ClientFilter {
   std::optional<std::string> user;
   bool skip_me = true;
 
-  // Whatever is set must fit.
+  // Whether the session meets every condition that is set.
   bool Matches(Session& session, uint64_t my_id) const;
 };
 
-// CLIENT KILL's options: ID id | TYPE type | USER name | ADDR ip:port | LADDR ip:port | SKIPME
-// yes/no, each with its value, any number of them.
+// Parses CLIENT KILL's options: ID id | TYPE type | USER name | ADDR ip:port | LADDR ip:port | SKIPME yes/no, each with
+// its value, in any number.
 Result<ClientFilter> ParseKillFilter(Args& args, const Users& users);
 
-// CLIENT LIST's: TYPE type, or ID id [id ...]; none.
+// Parses CLIENT LIST's options: none, TYPE type, or ID id [id ...].
 Result<ClientFilter> ParseListFilter(Args& args);
 
 }  // namespace cairn

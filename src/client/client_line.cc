@@ -23,8 +23,8 @@ class FieldWriter {
   std::string line_;
 };
 
-// Redis keeps the first bytes of a reply in the client, and the rest in a list of blocks: obl, and omem and oll. Here
-// they lie in one piece; what is beyond a block's size is shown as the list.
+// Redis keeps the first bytes of a reply in the client (obl), and the rest in a list of blocks (oll, omem). Cairn keeps
+// replies in one buffer, and shows the bytes beyond one block as the list.
 constexpr uint64_t kReplyBlockBytes = 16 * 1024;
 
 std::string Flags(const Session& session) {

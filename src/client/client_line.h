@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientLine: a client as CLIENT LIST and CLIENT INFO show it, in the fields and the order of
-// Redis 7.2.
+// ClientLine: a client's line in CLIENT LIST and CLIENT INFO, with the fields and the order of Redis 7.2.
 //
-// Thread: any; it reads what a session lets anybody read.
+// Thread: any; it reads only the parts of a session that any thread may read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace cairn {
 
-// One line without its end. `now_us` is monotonic.
+// Returns one line without a line end. `now_us` is monotonic.
 std::string ClientLine(Session& session, const CommandTable& table, int64_t now_us);
 
 }  // namespace cairn

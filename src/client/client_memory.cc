@@ -12,10 +12,10 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kLeastLimit = 128 << 10;  // so that the limit can still be changed
+constexpr uint64_t kLeastLimit = 128 << 10;  // leaves enough to change the limit by a command
 constexpr size_t kManyClients = 1000;
-constexpr uint64_t kStrangersPart = 32;  // of memory-budget
-constexpr int64_t kRetryUs = 10000;      // after all were spared
+constexpr uint64_t kStrangersPart = 32;  // the divisor of memory-budget
+constexpr int64_t kRetryUs = 10000;      // pause after no client could be evicted
 
 uint64_t LimitOf(const Settings& settings) {
   const int64_t setting = settings.maxmemory_clients;
@@ -96,7 +96,7 @@ void ClientMemory::Disconnect(Session& session) {
   session.Wake();
 }
 
-// One line in the log for all of them: those who may write there by connecting would write much.
+// Writes one log line for all evicted clients, so that an attacker cannot flood the log by connecting.
 void ClientMemory::EvictStrangers() {
   const std::lock_guard lock(mutex_);
   if (strangers_.load(std::memory_order_relaxed) <= most_of_strangers_) return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientMemory: what all clients take together, and who goes when that is more than `maxmemory-clients`: the largest,
-// until the rest is within the limit, as in Redis. When there are very many, a sixteenth less, for choosing looks at
-// all of them. Replicas are not counted; clients with CLIENT NO-EVICT are, and stay.
+// ClientMemory: the memory of all clients together. When it exceeds `maxmemory-clients`, the largest clients are
+// evicted until the rest is within the limit, as in Redis. With very many clients it evicts a sixteenth more, because
+// the choice scans all of them. Replicas are not counted; clients with CLIENT NO-EVICT are counted, but not evicted.
 //
-// Thread: any. mutex_ is held while clients are chosen, and only the registry's mutex is taken under it.
+// Thread: any. mutex_ is held during the choice, and only the registry's mutex is taken under it.
 #pragma once
 
 #include <atomic>
@@ -21,26 +21,26 @@ class ClientMemory {
  public:
   ClientMemory(const ClientRegistry& clients, const Settings& settings) : clients_(clients), settings_(settings) {}
 
-  // The client takes more or less than before. It is the caller itself that may have to go.
+  // Notes that the client's memory changed. The caller itself may be evicted.
   void Count(Session& session);
-  // The same of one that has not authenticated, or whose TLS handshake is not over: what it takes beside itself. Those
-  // have a small share together. Beyond half of it, when it is exceeded, the largest go, of equals the oldest.
+  // The same for the additional memory of a client that has not authenticated or is in its TLS handshake. All of these
+  // share a small limit. When they exceed it, the largest (of equals the oldest) are evicted down to half of it.
   void CountStranger(Session& session, uint64_t bytes);
-  // It takes nothing any more.
+  // Notes that the client has freed its memory.
   void Forget(Session& session);
-  // Closes clients if they use too much. Called when other clients may be closed than before.
+  // Evicts clients if they exceed the limit. Call it when the set of clients that may be evicted has changed.
   void Reconsider();
-  // Sets the limit anew from the settings, after they have changed. May wait.
+  // Computes the limit from the settings, after they have changed. May wait.
   void FollowSettings();
 
   struct Totals {
-    uint64_t normal = 0;  // with subscribers
+    uint64_t normal = 0;  // including subscribers
     uint64_t replicas = 0;
   };
   Totals totals() const;
-  // What all clients that count take.
+  // The memory of all counted clients.
   uint64_t counted() const { return counted_.load(std::memory_order_relaxed); }
-  // What clients may take; 0: no limit.
+  // The most memory that clients may use; 0: no limit.
   uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
   void ResetStats() { evicted_ = 0; }
@@ -58,7 +58,7 @@ class ClientMemory {
   std::atomic<uint64_t> most_of_strangers_{0};
   std::atomic<uint64_t> strangers_{0};  // the sum of all stranger_bytes
   std::atomic<uint64_t> evicted_{0};
-  std::atomic<int64_t> idle_until_us_{0};  // monotonic; until then there is nobody to evict
+  std::atomic<int64_t> idle_until_us_{0};  // monotonic; until then no client can be evicted
   std::mutex mutex_;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a client may call itself: printable ASCII without blanks, so that CLIENT LIST stays a table.
-// Thread: any.
+// Rules for a client's name: printable ASCII without spaces, so that CLIENT LIST stays a table. Thread: any.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@ inline bool IsCleanName(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-// CLIENT SETNAME; the empty name takes the name away.
+// CLIENT SETNAME; an empty name removes the name.
 inline Status SetClientName(Session& session, std::string_view name) {
   if (!IsCleanName(name)) {
     return Status::Reply("ERR Client names cannot contain spaces, newlines or special characters.");

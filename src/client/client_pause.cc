@@ -39,7 +39,7 @@ void ClientPause::EndIfOver(int64_t now_ms) {
   if (any_over) WakeClients();
 }
 
-// One whose time is over and that nobody has ended yet does no harm: it adds a time that has passed.
+// An expired pause that has not been ended yet is harmless: it adds a time in the past.
 void ClientPause::Publish() {
   int64_t writes_until_ms = 0;
   int64_t others_until_ms = 0;

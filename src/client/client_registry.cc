@@ -11,7 +11,7 @@ bool ClientRegistry::Add(std::shared_ptr<Session> session, size_t max_clients) {
 }
 
 void ClientRegistry::Remove(uint64_t id) {
-  std::shared_ptr<Session> removed;  // ends after the lock is given back
+  std::shared_ptr<Session> removed;  // destroyed after the lock is released
   std::lock_guard lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;

@@ -2,10 +2,10 @@
 //
 // ClientRegistry: every connected client by its id, for CLIENT LIST, CLIENT KILL and INFO clients.
 //
-// It holds shared pointers, so that a session seen in a list cannot vanish under the reader; the
-// connection removes its session when it closes.
+// It holds shared pointers, so that a session stays valid for a reader of the list; the connection removes its session
+// when it closes.
 //
-// Thread: any; guarded by mutex_, which is a leaf: nothing is locked while it is held.
+// Thread: any; guarded by mutex_, a leaf: no lock is taken while it is held.
 #pragma once
 
 #include <atomic>
@@ -21,15 +21,15 @@ namespace cairn {
 
 class ClientRegistry {
  public:
-  // Ids count up from 1 and are never used again.
+  // Ids count up from 1 and are never reused.
   uint64_t NextId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
-  // False, and nothing is added, when `max_clients` are there already.
+  // Returns false and adds nothing if `max_clients` are connected.
   bool Add(std::shared_ptr<Session> session, size_t max_clients);
   void Remove(uint64_t id);
 
   std::shared_ptr<Session> Find(uint64_t id) const;
-  // In the order they connected.
+  // Returns the clients in the order in which they connected.
   std::vector<std::shared_ptr<Session>> All() const;
   size_t size() const;
 

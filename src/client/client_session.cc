@@ -16,10 +16,10 @@
 namespace cairn {
 namespace {
 
-// Who has not authenticated gets no more than some errors at a time.
+// The limit for a client that has not authenticated: enough for some errors.
 constexpr int64_t kMostUnsentBeforeLogin = 1024;
-// A client that has so many bytes of replies to read waits until it has read half of them before its next request is
-// run: an eighth of what all clients may take, within these bounds.
+// A client with this many unread bytes of replies must read half of them before its next request runs. The limit is an
+// eighth of the limit for all clients, within these bounds.
 constexpr uint64_t kLeastUnsentBound = 1 << 20;
 constexpr uint64_t kUnsentBound = 16 << 20;
 
@@ -94,7 +94,29 @@ void ClientSession::TakePushed(std::string& out) {
   if (!has_pushed_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(pushed_mutex_);
   out.append(pushed_);
-  memory.output_bytes.fetch_add(pushed_.size(), std::memory_order_relaxed);  // unsent_bytes() misses none meanwhile
+  // Counted before the bytes move, so that unsent_bytes() never misses them.
+  memory.output_bytes.fetch_add(pushed_.size(), std::memory_order_relaxed);
+  std::string().swap(pushed_);
+}
+has_pushed_.store(!pushed_.empty(), std::memory_order_release);
+memory.pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
+if (was_empty || pushed_.empty()) waker_->Wake();
+}
+parts_.memory.Count(*this);
+}
+
+uint64_t ClientSession::unsent_bytes() {
+  const std::lock_guard lock(pushed_mutex_);
+  return pushed_.size() + memory.output_bytes.load(std::memory_order_relaxed);
+}
+
+void ClientSession::TakePushed(std::string& out) {
+  if (!has_pushed_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(pushed_mutex_);
+  out.append(pushed_);
+  memory.output_bytes.fetch_add(
+      pushed_.size(),
+      std::memory_order_relaxed);  // added before the bytes move, so that unsent_bytes() counts them throughout
   std::string().swap(pushed_);
   memory.pushed_capacity.store(0, std::memory_order_relaxed);
   has_pushed_.store(false, std::memory_order_relaxed);
@@ -106,7 +128,7 @@ uint64_t ClientSession::most_unsent_bytes() const {
   return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 8, kLeastUnsentBound, kUnsentBound);
 }
 
-// The hard limit is for unsent bytes, and of the buffer up to a half may have been sent.
+// The hard limit applies to unsent bytes, but up to half of the buffer may have been sent already.
 bool ClientSession::MayHold(uint64_t bytes) {
   memory.output_capacity.store(bytes, std::memory_order_relaxed);
   parts_.memory.Count(*this);
@@ -165,7 +187,7 @@ void ClientSession::NoteBuffers(const BufferUse& use) {
   memory.argument_bytes.store(use.argument_bytes, std::memory_order_relaxed);
   memory.query_buffer_capacity.store(use.query_capacity, std::memory_order_relaxed);
   memory.output_bytes.store(use.unsent_bytes, std::memory_order_relaxed);
-  if (is_replica.load(std::memory_order_acquire)) replica->changed.Notify();  // `replica` was set before
+  if (is_replica.load(std::memory_order_acquire)) replica->changed.Notify();  // `replica` was set before is_replica
   memory.output_capacity.store(use.output_capacity, std::memory_order_relaxed);
   memory.tls_bytes.store(use.tls_bytes, std::memory_order_relaxed);
   parts_.memory.Count(*this);

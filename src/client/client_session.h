@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientSession: a session (command/) that is a connection's client (net/).
+// ClientSession: the session (command/) of a connected client (net/).
 //
-// Thread: the connection's current lane; Wake and the atomics of Session any.
+// Thread: the connection's current lane; Wake and the atomics of Session may be used by any thread.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class ClientSession : public Session, public Client {
     PubSub& pubsub;
     Tracking& tracking;
     Monitors& monitors;
-    std::function<void(ClientSession&)> on_closed;  // it is no replica any more, and waits for none
+    std::function<void(ClientSession&)> on_closed;  // drops its replica and its WAIT
   };
 
   // `parts` outlives the session.
@@ -54,7 +54,7 @@ class ClientSession : public Session, public Client {
 
   void Wake() override;
   void RememberReads(std::span<const std::string_view> keys) override;
-  // Adds whole messages to what goes to the client between its replies. One that lets too much of it pile up is
+  // Queues whole messages that are sent to the client between its replies. A client that exceeds its output limit is
   // closed. Any thread; must not wait.
   void Push(std::string_view messages);
 
@@ -64,7 +64,7 @@ class ClientSession : public Session, public Client {
   void TakePushed(std::string& out) override;
   bool ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) override;
   uint64_t most_unsent_bytes() const override;
-  // A reply is counted while it grows, so the client may be evicted for it.
+  // Counts a reply while it grows, so the client may be evicted because of it.
   bool MayHold(uint64_t bytes) override;
   bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
   bool IsIdleTooLong(int64_t now_us) const override;
@@ -76,12 +76,12 @@ class ClientSession : public Session, public Client {
   void NoteBuffers(const BufferUse& use) override;
   void OnClosed() override;
 
-  // Bytes that wait to be sent. Any thread.
+  // The number of bytes that wait to be sent. Any thread.
   uint64_t unsent_bytes();
 
-  // A replica's, once its first transfer is over or it has needed none. Written by its feed.
+  // Whether a replica has received its first transfer, or needed none. Written by its thread "replica-<id>".
   std::atomic<bool> takes_stream{false};
-  // What it said of itself by REPLCONF, a Replica (replication/replicas.h); null: it is none. Guarded by mutex().
+  // The client's Replica (replication/replicas.h); null: it has sent no command of a replica. Guarded by mutex().
   std::shared_ptr<ReplicaClient> replica;
 
  private:
@@ -91,7 +91,7 @@ class ClientSession : public Session, public Client {
   const Parts& parts_;
   const std::shared_ptr<ConnectionWaker> waker_;
   std::atomic<bool> woken_{false};
-  int64_t soft_limit_since_us_ = 0;  // when the output first passed the soft limit; 0: it has not
+  int64_t soft_limit_since_us_ = 0;  // when the output exceeded the soft limit; 0: it does not
   std::mutex pushed_mutex_;          // a leaf, but for what Wake takes
   std::string pushed_;               // guarded by pushed_mutex_
   std::atomic<bool> has_pushed_{false};

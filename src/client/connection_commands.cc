@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The commands about a connection as such: PING, ECHO, AUTH, HELLO, SELECT, QUIT, RESET.
+// The commands about a connection: PING, ECHO, AUTH, HELLO, SELECT, QUIT, RESET.
 //
-// They touch no rows, only their own session, so running one twice ends in the same state.
+// They touch no rows and change only their own session, so a second run leads to the same state.
 #include "acl/access_log.h"
 #include "acl/users.h"
 #include "base/number.h"
@@ -50,7 +50,7 @@ Status Echo(CommandContext&, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Lets the session in as this user, or says why not. `command` is the word that asked for it.
+// Logs the session in as this user, or returns the error. `command` is the command that authenticates.
 Status Authenticate(const ConnectionParts& parts, CommandContext& ctx, std::string_view command, std::string_view name,
                     std::string_view password) {
   std::shared_ptr<AclUser> user = parts.users.Find(name);

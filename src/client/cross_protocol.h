@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CrossProtocolAlarm: a page in a browser can be made to send a request to this port, whose first lines are errors and
-// whose body are commands. Such a client is known by the words HTTP begins with, POST and Host:, and it is cut off
-// before it comes to the body.
+// CrossProtocolAlarm: detects HTTP. A web page can make a browser send a request to this port: its first lines are
+// errors, but its body may hold commands. Such a client is detected by the words POST and Host:, and is disconnected
+// before its body is read.
 //
 // Thread: any.
 #pragma once
@@ -15,9 +15,9 @@ namespace cairn {
 
 class CrossProtocolAlarm {
  public:
-  // Is this word, in a command's place, one of HTTP's?
+  // Whether this word, at the place of a command's name, belongs to HTTP.
   static bool IsHttp(std::string_view word);
-  // Says so in the log, once a minute at the most.
+  // Writes a warning to the log, at most once a minute.
   void Sound(std::string_view peer);
 
  private:

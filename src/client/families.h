@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The families of commands of this folder, and the parts that they are given (command/parts.h).
+// The command families of this folder, and the parts that their commands use (command/parts.h).
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ struct ClientParts {
   ClientPause& pause;
   Users& users;
   Tracking& tracking;
-  std::function<bool()> break_primary_link;  // false: there is none
+  std::function<bool()> break_primary_link;  // returns false if there is no link
 };
 
 std::span<const CommandRow> AclCommands();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The command MONITOR stands here too: it has no other part.
+// This file also has the command MONITOR, which needs nothing else.
 #include "client/monitors.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace cairn {
 namespace {
 
-// As redis-cli shows bytes: in quotes, what is not printable escaped.
+// Appends bytes as redis-cli shows them: in quotes, with escapes for bytes that are not printable.
 void AppendQuoted(std::string& line, std::string_view bytes) {
   constexpr std::string_view kEscaped = "\\\"\n\r\t\a\b";
   constexpr std::string_view kLetters = "\\\"nrtab";
@@ -76,7 +76,7 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::Feed(const Session& session, const Command& command, std::span<const std::string_view> argv) {
-  // Scripts are shown, before what they call.
+  // A command that runs a script is shown, before the script's calls.
   if ((command.Has(kSkipMonitor) && !command.Has(kRunsScript)) || command.Has(kAdmin)) return;
   Show(session.db, session.socket.peer, command, argv);
 }
@@ -98,7 +98,7 @@ std::string MonitorLine(int64_t unix_us, int db, std::string_view peer, std::spa
            static_cast<long long>(unix_us % 1000000));
   std::string line(time);
   line.append(" [").append(std::to_string(db)).append(" ");
-  // Of a client on a Unix socket the path is shown without the ":0" for a port.
+  // A client on a Unix socket is shown by its path, without the ":0" of a port.
   if (IsUnixPeer(peer)) line.append("unix:");
   line.append(IsUnixPeer(peer) ? peer.substr(0, peer.rfind(':')) : peer).append("]");
   for (const std::string_view arg : argv) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Monitors: the clients that said MONITOR, and the lines that show them every request.
+// Monitors: the clients in MONITOR mode, and the lines that show them every request.
 //
-// The lines of requests that different threads run are in the order of their time stamps; those of one client in the
-// order in which it sent them. With nobody watching a request costs one look at a number.
+// Lines of requests from different threads are ordered by their time stamps, and those of one client by the order of
+// its requests. Without a monitor, a request costs one load of a number.
 //
 // Thread: any; guarded by mutex_, under which ClientSession::Push is called.
 #pragma once
@@ -24,13 +24,13 @@ class Monitors {
  public:
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
 
-  // From now on `session` is shown what is run. No-op when it is already.
+  // Shows `session` all requests from now on. No-op if it is a monitor already.
   void Add(Session& session);
   void Remove(Session& session);
 
-  // `session` has run the request.
+  // Shows a request that `session` has run.
   void Feed(const Session& session, const Command& command, std::span<const std::string_view> argv);
-  // A script has called it, with `db` selected.
+  // Shows a command that a script has called, with `db` selected.
   void FeedCall(int db, const Command& command, std::span<const std::string_view> argv);
 
  private:
@@ -41,7 +41,7 @@ class Monitors {
   std::vector<Session*> watching_;
 };
 
-// "1339518083.107412 [0 127.0.0.1:60866] "GET" "k"", for the time in microseconds.
+// Returns "1339518083.107412 [0 127.0.0.1:60866] "GET" "k""; the time is in microseconds.
 std::string MonitorLine(int64_t unix_us, int db, std::string_view peer, std::span<const std::string_view> argv);
 
 }  // namespace cairn

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Notifier: passes on what a transaction has announced, once it is committed: messages to subscribers, changed keys to
-// clients that keep copies, times to live to a writable replica's own expiries.
+// Notifier: delivers the notifications of a transaction after its commit: messages to subscribers, changed keys to
+// tracking clients, expire times to WritableReplicaExpires.
 //
-// Thread: any; it has no state of its own.
+// Thread: any; it has no state.
 #pragma once
 
 #include "client/pubsub.h"
@@ -19,7 +19,7 @@ class Notifier {
   Notifier(PubSub& pubsub, Tracking& tracking, WritableReplicaExpires& writable_replica_expires)
       : pubsub_(pubsub), tracking_(tracking), writable_replica_expires_(writable_replica_expires) {}
 
-  // REQUIRES: what the transaction has announced is committed.
+  // REQUIRES: the transaction is committed.
   void Deliver(Transaction& txn) const {
     if (txn.notifications().empty()) return;
     const auto notifications = txn.notifications().Take();

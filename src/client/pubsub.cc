@@ -8,7 +8,7 @@
 namespace cairn {
 namespace {
 
-// A message as RESP, in the protocols that are asked for.
+// A message, encoded in RESP for each protocol when first needed.
 class Message {
  public:
   Message(std::string_view type, std::string_view pattern, const Notification& notification)
@@ -44,7 +44,7 @@ void PushToAll(const std::unordered_set<ClientSession*>& sessions, Message messa
 
 }  // namespace
 
-// ---- who listens
+// ---- subscriptions
 
 void PubSub::Remove(ChannelKind kind, const std::string& name, ClientSession& session) {
   Index& index = indexes_[static_cast<size_t>(kind)];
@@ -113,11 +113,11 @@ void PubSub::Deliver(std::span<const Notification> notifications) {
   for (const Notification& notification : notifications) {
     const bool is_message =
         notification.kind == NotificationKind::kMessage || notification.kind == NotificationKind::kShardMessage;
-    if (is_message) DeliverOne(notification);  // the others are for client/tracking.h
+    if (is_message) DeliverOne(notification);  // client/tracking.h delivers the others
   }
 }
 
-// ---- what PUBSUB and INFO tell
+// ---- for PUBSUB and INFO
 
 int64_t PubSub::Count(ChannelKind kind) const {
   const std::lock_guard lock(mutex_);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PubSub: who listens to what, and the way a message takes from its publisher to them.
+// PubSub: the subscriptions, and the delivery of messages from publishers to subscribers.
 //
-// PUBLISH announces a message to its transaction; when the tick is committed, the publisher's worker delivers what the
-// tick has announced. So nobody hears of what is not yet to be seen, and the messages of one publisher keep their
-// order. A message is appended to what is pushed to each subscriber's session (ClientSession::Push), from where the
-// subscriber's own thread takes it between two replies.
+// PUBLISH adds a message to the notifications of its transaction; the publisher's worker delivers them after the tick's
+// commit. So no subscriber receives a message about a change that is not visible yet, and the messages of one publisher
+// keep their order. A message is pushed to each subscriber's session (ClientSession::Push), and the subscriber's own
+// thread sends it between two replies.
 //
-// Invariants: (1) all messages are delivered one after the other, so that two subscribers of the same channels see
-// them in the same order; (2) once Settle has returned, messages come for the new subscriptions and in the new
-// protocol, and none for those that were given up.
+// Invariants: (1) messages are delivered one after the other, so two subscribers of the same channels receive them in
+// the same order; (2) after Settle has returned, messages arrive for the new subscriptions and in the new protocol, and
+// none for cancelled subscriptions.
 //
-// Thread: any; guarded by mutex_. Under it ClientSession::Push is called, which takes leaf locks only.
+// Thread: any; guarded by mutex_. Under it ClientSession::Push is called, which takes only leaf locks.
 #pragma once
 
 #include <cstdint>
@@ -35,23 +35,23 @@ class ClientSession;
 
 class PubSub {
  public:
-  // Makes the changes of the session's subscriptions and its protocol known. `pushed` gets what was pushed to it under
-  // the old ones.
+  // Applies the changes of the session's subscriptions and protocol. `pushed` gets the messages that were pushed
+  // before.
   void Settle(ClientSession& session, std::string& pushed);
-  // The session is going away.
+  // Removes a session that is closing.
   void Forget(ClientSession& session);
 
-  // How many would get a message; one that listens to the channel and to a pattern gets it twice. `kind` is
-  // kChannel, which patterns match too, or kShard.
+  // The number of messages that a PUBLISH would send; a client that subscribes to the channel and to a matching pattern
+  // gets two. `kind` is kChannel, which patterns match too, or kShard.
   int64_t CountReceivers(ChannelKind kind, std::string_view channel) const;
   void Deliver(std::span<const Notification> notifications);
 
-  // Channels or patterns that somebody listens to.
+  // The number of channels or patterns with a subscriber.
   int64_t Count(ChannelKind kind) const;
-  // All of them, or those that match.
+  // Channels with a subscriber; with a `pattern`, only those that match.
   std::vector<std::string> Channels(ChannelKind kind, std::optional<std::string_view> pattern) const;
   int64_t CountSubscribers(ChannelKind kind, std::string_view channel) const;
-  // Calls visit for every subscription. It may take what a message's delivery may take: leaf locks.
+  // Calls visit for every subscription. It may take only leaf locks, as the delivery of a message may.
   using Visitor = std::function<void(ClientSession& session, ChannelKind kind, std::string_view name)>;
   void Visit(const Visitor& visit) const;
 

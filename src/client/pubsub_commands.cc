@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SUBSCRIBE, PUBLISH and their families, and PUBSUB, which looks at what they do.
+// SUBSCRIBE, PUBLISH and their families, and PUBSUB, which inspects their state.
 //
-// They touch no rows. Subscribing changes the session alone; the worker makes it known once the command is done.
-// PUBLISH announces its message to the transaction; the worker delivers it once the tick is committed.
+// They touch no rows. A subscription changes only the session; the worker applies it (PubSub::Settle) after the
+// command. PUBLISH adds a notification to the transaction; the worker delivers it after the tick's commit.
 #include "client/families.h"
 #include "client/pubsub.h"
 #include "command/help.h"
@@ -12,14 +12,14 @@
 namespace cairn {
 namespace {
 
-// ---- subscribing
+// ---- SUBSCRIBE and UNSUBSCRIBE
 
 int64_t ShownCount(const Subscriptions& subscriptions, ChannelKind kind) {
   if (kind == ChannelKind::kShard) return static_cast<int64_t>(subscriptions.count(kind));
   return static_cast<int64_t>(subscriptions.count(ChannelKind::kChannel) + subscriptions.count(ChannelKind::kPattern));
 }
 
-// Each name is answered by itself; null: there was nothing to name.
+// Replies for one name; null: there was no subscription to cancel.
 void Confirm(CommandContext& ctx, Reply& reply, ChannelKind kind, const std::string_view* name) {
   Session& session = ctx.session();
   const size_t mark = reply.size();
@@ -36,7 +36,7 @@ void Confirm(CommandContext& ctx, Reply& reply, ChannelKind kind, const std::str
   }
 }
 
-// A message the client published earlier in this tick is still to come; it belongs before the change.
+// Waits for messages that the client published earlier in this tick: they must arrive before the change.
 Status AwaitOwnMessages(CommandContext& ctx) {
   const bool waits = ctx.txn().command().lane() == Lane::kFast && !ctx.txn().notifications().empty();
   return waits ? Status::WouldWait() : Ok();
@@ -44,7 +44,7 @@ Status AwaitOwnMessages(CommandContext& ctx) {
 
 template <ChannelKind kind>
 Status SubscribeTo(CommandContext& ctx, Args& args, Reply& reply) {
-  // Redis lets the other two through, for the sake of clients that relied on it.
+  // Redis allows the other two kinds in MULTI, because clients relied on it.
   if (kind == ChannelKind::kShard && ctx.session().multi.active) {
     return Status::Reply("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
   }
@@ -72,7 +72,7 @@ Status UnsubscribeFrom(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// ---- publishing
+// ---- PUBLISH
 
 // PUBLISH channel message; SPUBLISH shardchannel message
 template <ChannelKind kind>

@@ -37,7 +37,7 @@ void RedactMigrate(Words words) {
   }
 }
 
-// CONFIG SET name value [name value ...]; where words are missing a name may be anywhere.
+// CONFIG SET name value [name value ...]. If words are missing, any word may be a name.
 void RedactConfigSet(Words words) {
   const size_t step = words.size() % 2 == 0 ? 2 : 1;
   for (size_t i = 2; i + 1 < words.size(); i += step) {
@@ -46,7 +46,7 @@ void RedactConfigSet(Words words) {
   }
 }
 
-// A request that is an argument of another one may be written in any case, and need not be whole.
+// Redacts a request that is an argument of another one. Its case is arbitrary, and it may be incomplete.
 void RedactNested(Words words, size_t first);
 
 void Redact(std::string_view full_name, Words words) {

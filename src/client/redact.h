@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Redacting: taking passwords out of a request before it is kept where others can read it.
+// Redact: removes passwords from a request before it is stored where others can read it.
 //
 // Thread: any; pure.
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace cairn {
 
-// The request with "(redacted)" in place of secrets, as in Redis: what follows AUTH, in HELLO and MIGRATE what follows
-// their AUTH, a user's rules, values of secret directives. Unlike Redis, also in a request that ACL DRYRUN or COMMAND
-// GETKEYS has as arguments.
+// Returns the request with "(redacted)" in place of secrets, as in Redis: the arguments of AUTH (also within HELLO and
+// MIGRATE), the rules of a user, values of secret directives. Unlike Redis, it also redacts a request within the
+// arguments of ACL DRYRUN or COMMAND GETKEYS.
 std::vector<std::string_view> RedactSecrets(const Command& command, std::span<const std::string_view> argv);
 
 }  // namespace cairn

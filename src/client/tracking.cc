@@ -26,9 +26,9 @@ std::string KeyArray(std::span<const std::string_view> keys) {
 
 }  // namespace
 
-// ---- who tracks
+// ---- clients
 
-// The client counts from here on, so that another one that ends does not end the announcing.
+// Registers the client first, so that the last other tracker cannot end the notifications meanwhile.
 Status Tracking::Prepare(const ClientSession& session, Transaction& txn) {
   {
     const std::lock_guard lock(mutex_);
@@ -65,7 +65,7 @@ void Tracking::TurnOff(ClientSession& session) {
     session.memory.listed_bytes -= Session::ListedBytes(prefix);
   }
   trackers_.erase(found);
-  if (!trackers_.empty()) return;  // what it has read is forgotten when it changes
+  if (!trackers_.empty()) return;  // keys that the client has read are forgotten when they change
   store_->interests().Set(kInterestInKeys, 0);
   Readers().swap(readers_);
   items_ = bytes_ = 0;
@@ -77,7 +77,7 @@ std::set<std::string> Tracking::PrefixesOf(const ClientSession& session) const {
   return found == trackers_.end() ? std::set<std::string>() : found->second.prefixes;
 }
 
-// ---- what is read
+// ---- reads
 
 void Tracking::Remember(const ClientSession& session, std::span<const std::string_view> keys) {
   const std::lock_guard lock(mutex_);
@@ -110,12 +110,12 @@ void Tracking::SetMostBytes(uint64_t most_bytes) {
   MakeRoom(UINT64_MAX);
 }
 
-// Leaves at most so many keys, and no more than may be taken.
+// Invalidates keys until at most `keys` are remembered and their memory is within the limit.
 void Tracking::MakeRoom(uint64_t keys) {
   while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) TellReaders(readers_.begin(), 0, {});
 }
 
-// ---- what has changed
+// ---- changes
 
 void Tracking::Deliver(std::span<const Notification> notifications) {
   const std::lock_guard lock(mutex_);
@@ -135,7 +135,7 @@ void Tracking::Deliver(std::span<const Notification> notifications) {
   if (!by_prefix.empty()) Broadcast(by_prefix);
 }
 
-// Those who have read the key again since, on the same tick, have seen the change and are still to be remembered.
+// A client that has read the key again later in the same tick has seen the change, and stays remembered.
 void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later) {
   const std::string& key = readers->first;
   const std::string_view keys[] = {key};
@@ -174,7 +174,7 @@ void Tracking::TellAll() {
   items_ = bytes_ = 0;
 }
 
-// A message for each prefix; those who must not hear of their own changes get one of their own.
+// Sends one message per prefix; a client with NOLOOP gets a message without its own changes.
 void Tracking::Broadcast(const std::map<std::string_view, Changes>& by_prefix) {
   for (const auto& [prefix, changes] : by_prefix) {
     std::vector<std::string_view> keys;
@@ -195,7 +195,7 @@ void Tracking::Broadcast(const std::map<std::string_view, Changes>& by_prefix) {
   }
 }
 
-// RESP3 has a push of its own. In RESP2 only a subscriber, and only one that others redirect to, can be told.
+// RESP3 has push messages. In RESP2, only a subscriber to which another client redirects can be notified.
 void Tracking::Send(const Tracker& tracker, std::string_view what) {
   ClientSession* target = tracker.session;
   std::shared_ptr<Session> other;

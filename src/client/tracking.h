@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tracking: which clients may have a copy of which keys (CLIENT TRACKING), and what they are told when one changes.
+// Tracking: which clients may cache which keys (CLIENT TRACKING), and the invalidation messages when a key changes.
 //
-// A client that tracks by default is remembered for every key that it reads; the first change of the key is told to it,
-// and with that it is forgotten. In broadcasting mode (BCAST) it names prefixes instead and is told of every change
-// below them; nothing is remembered then.
+// In the default mode, the server remembers each key that a client reads; the first change of the key sends a message
+// and forgets the pair. In broadcasting mode (BCAST), a client names prefixes instead and gets a message for every
+// change below them; no reads are remembered.
 //
-// No change is missed, across all threads: (1) a client is remembered before it looks at the key, so a commit that its
-// reply does not show finds it here; (2) changes are told after their commit, and what is pushed to a client comes
-// after the replies it had when it was pushed; (3) the first client that tracks waits until every command that is under
-// way is committed (storage/interest.h). What may happen is to be told of a change that one has seen already.
+// No change is missed, across all threads: (1) a client is remembered before it reads the key, so a commit that its
+// reply does not show finds it; (2) messages are sent after the commit, and arrive after the replies that the client
+// had when they were pushed; (3) the first tracking client waits until all commands in progress have committed
+// (storage/interest.h). A client may get a message about a change that it has already seen.
 //
-// Keys go by their names alone, whatever their database, as in Redis.
+// Keys are identified by their names alone, in whichever database, as in Redis.
 //
 // Thread: any; guarded by mutex_, under which sessions are looked up and pushed to.
 #pragma once
@@ -41,43 +41,43 @@ class Tracking {
   explicit Tracking(const ClientRegistry& clients) : clients_(clients) {}
 
   struct Options {
-    uint64_t redirect = 0;  // the client that is told instead; 0: oneself
+    uint64_t redirect = 0;  // the client that gets the messages; 0: the tracking client itself
     bool broadcast = false;
-    bool no_loop = false;  // is not told of its own changes
+    bool no_loop = false;  // no messages about the client's own changes
     std::vector<std::string> prefixes;
   };
   void set_store(Store& store) { store_ = &store; }  // once, before there are clients
 
-  // Sees to it that changes are announced, for a client that is going to track; to be asked until it is OK.
-  // REQUIRES: the transaction may wait, or kWouldWait is passed on.
+  // Turns notifications on for a client that is about to track; repeat until it returns OK. REQUIRES: the transaction
+  // may wait, or the caller passes kWouldWait on.
   Status Prepare(const ClientSession& session, Transaction& txn);
-  // Begins or goes on with other options; prefixes add up. REQUIRES: Prepare was OK.
+  // Starts tracking, or changes its options; prefixes add up. REQUIRES: Prepare returned OK.
   void TurnOn(ClientSession& session, const Options& options);
-  // Ends, also when the session is going away. No-op for one that does not track.
+  // Stops tracking, also when the session closes. No-op for a client that does not track.
   void TurnOff(ClientSession& session);
   std::set<std::string> PrefixesOf(const ClientSession& session) const;
 
-  // The session is about to look at these keys. Not in broadcasting mode.
+  // Remembers that the session is about to read these keys. Not in broadcasting mode.
   void Remember(const ClientSession& session, std::span<const std::string_view> keys);
-  // Keys that are remembered at most; 0: any number. The others are told of as if they had changed.
+  // The most keys to remember; 0: no limit. Keys beyond it are invalidated as if they had changed.
   void SetMostKeys(uint64_t most_keys);
-  // What they may take, in bytes.
+  // The most memory for remembered keys, in bytes.
   void SetMostBytes(uint64_t most_bytes);
 
-  // Tells of what changed among the notifications of a tick that is committed.
+  // Sends the messages for the key changes among the notifications of a committed tick.
   void Deliver(std::span<const Notification> notifications);
 
   struct Totals {
     uint64_t clients = 0;
     uint64_t keys = 0;
-    uint64_t items = 0;  // a key times the clients that are remembered for it
+    uint64_t items = 0;  // pairs of a key and a client
     uint64_t prefixes = 0;
   };
   Totals totals() const;
 
  private:
   struct Tracker {
-    ClientSession* session = nullptr;  // null: it has not begun yet
+    ClientSession* session = nullptr;  // null until TurnOn
     uint64_t redirect = 0;
     bool broadcast = false;
     bool no_loop = false;
@@ -100,7 +100,7 @@ class Tracking {
   Readers readers_;                                 // the clients that read a key, by the key
   std::map<std::string, std::unordered_set<uint64_t>, std::less<>> prefixes_;
   uint64_t items_ = 0;
-  uint64_t bytes_ = 0;  // that readers_ takes
+  uint64_t bytes_ = 0;  // memory of readers_
   uint64_t most_keys_ = 0;
   uint64_t most_bytes_ = UINT64_MAX;
 };

@@ -63,7 +63,7 @@ Result<Request> ReadRequest(const ClientParts& parts, CommandContext& ctx, Args&
   return request;
 }
 
-// Whether both are about some of the same keys.
+// Whether some key starts with both prefixes.
 bool Overlap(std::string_view a, std::string_view b) { return a.starts_with(b) || b.starts_with(a); }
 
 Status Overlaps(std::string_view prefix, std::string_view which, std::string_view other) {
@@ -103,7 +103,7 @@ Status TurnOn(const ClientParts& parts, CommandContext& ctx, Request request) {
     if (prefixes.empty()) prefixes.emplace_back();  // all keys
   }
   TRY(tracking.Prepare(session, ctx.txn()));
-  if (!ctx.txn().ReadsHold()) return Status::WouldWait();  // from here on it cannot be run again
+  if (!ctx.txn().ReadsHold()) return Status::WouldWait();  // after this point the command cannot run again
   tracking.TurnOn(session, request.options);
   session.tracking = request.mode;
   session.shown.redirect = static_cast<int64_t>(request.options.redirect);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The functions of CLIENT's subcommands about client-side caching (client/tracking.h). Their rows stand with CLIENT's
-// others (client/client_commands.cc).
+// The functions of CLIENT's subcommands about client-side caching (client/tracking.h). Their rows are in
+// client/client_commands.cc.
 #pragma once
 
 #include "client/families.h"
@@ -17,7 +17,7 @@ Status ClientTrackingInfo(const ClientParts& parts, CommandContext& ctx, Args& a
 Status ClientCaching(CommandContext& ctx, Args& args, Reply& reply);
 Status ClientGetRedir(CommandContext& ctx, Args& args, Reply& reply);
 
-// Ends the session's tracking, if there is any.
+// Ends the session's tracking, if it tracks.
 void EndTracking(Tracking& tracking, Session& session);
 
 }  // namespace cairn

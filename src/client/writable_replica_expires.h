@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// WritableReplicaExpires: what clients of a writable replica gave a time to live. What the primary gave one, a replica
-// only hides when its time has passed, and the primary says when it goes; but of these keys the primary knows nothing,
-// so the replica deletes them itself. They are remembered in memory alone, as in Redis: after a restart they are
-// hidden. Of a key there is one time at most, and one for its fields, however often they are prolonged.
+// WritableReplicaExpires: expire times set by clients of a writable replica. A replica only hides an expired key whose
+// expire time came from its primary, and waits for the primary's DEL. The primary does not know the keys in this class,
+// so the replica deletes them itself. They are kept in memory only, as in Redis: after a restart they are hidden. A key
+// has at most one entry for itself and one for its fields, however often they are prolonged.
 //
 // Thread: any, under mutex_, a leaf.
 #pragma once
@@ -26,13 +26,13 @@ namespace cairn {
 
 class WritableReplicaExpires {
  public:
-  // Remembers what of this tells of a time to live (kKeyExpires, kFieldsExpire). Thread: any.
+  // Records the expire times among the notifications (kKeyExpires, kFieldsExpire). Thread: any.
   void Note(std::span<const Notification> notifications);
-  // Puts back what could not be deleted. Thread: any.
+  // Puts rows back that could not be deleted. Thread: any.
   void Note(std::span<const DueRow> rows);
-  // Up to `most` of those whose time is `now_ms` or before; they are not remembered any more. Thread: any.
+  // Removes and returns up to `most` rows that expire at `now_ms` or before. Thread: any.
   std::vector<DueRow> TakeDue(int64_t now_ms, size_t most);
-  // This server is a replica no more, and expires everything itself. Thread: any.
+  // Forgets everything: this server is no longer a replica and expires all keys itself. Thread: any.
   void Clear();
 
  private:

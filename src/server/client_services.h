@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientServices: what all clients share and what needs no store: who they are, what they hear of one another, and what
-// they take together. It is made before the first client and outlives the last one.
+// ClientServices: the parts that all clients share and that need no store: users, pub/sub, tracking, memory limits and
+// the like. They are created before the first client and outlive the last one.
 //
 // Thread: any, as each part allows.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CLUSTER and the commands of its clients: there are no clusters, and who asks is told so in the words of a Redis with
-// `cluster-enabled no`. Clients ask to learn what they talk to; rules of ACLs name these commands.
+// CLUSTER and its companions: Cairn has no cluster mode, so they answer like a Redis with `cluster-enabled no`. Client
+// libraries probe with them, and ACL rules name them.
 #include "command/context.h"
 #include "server/families.h"
 

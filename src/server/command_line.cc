@@ -33,10 +33,10 @@ constexpr std::string_view kUsage =
     "  --help, -h          print this and exit\n"
     "  --version, -v       print the version and exit\n";
 
-// The arguments, sorted by whom they are for.
+// The arguments, sorted into switches and directives.
 struct Arguments {
   std::optional<std::string> file;
-  std::vector<std::vector<std::string>> directives;  // name and words
+  std::vector<std::vector<std::string>> directives;  // name and value words
   std::vector<std::string> switches;
   bool help = false;
   bool version = false;
@@ -44,11 +44,11 @@ struct Arguments {
 
 bool IsSwitch(const std::string& argument) { return argument == "--list-directives" || argument == "--check-config"; }
 
-// As redis-server reads them: what follows a directive's name is its value, whatever it looks like, but that `--save`
-// may stand alone; the name may have its value with it in one argument; the first directive may lack its dashes.
+// Parses like redis-server: the words after a directive's name are its value, whatever they look like, except that
+// `--save` may stand alone; name and value may be one argument; the first directive may lack its dashes.
 Result<Arguments> Sort(const std::vector<std::string>& arguments) {
   Arguments sorted;
-  bool wants_value = false;  // the last directive has none yet
+  bool wants_value = false;  // the last directive has no value yet
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     const bool has_dashes = argument.starts_with("--") && argument.size() > 2;
@@ -76,7 +76,7 @@ Result<Arguments> Sort(const std::vector<std::string>& arguments) {
   return sorted;
 }
 
-// Lets gflags read the switches into its flags.
+// Parses the switches with gflags.
 void ReadSwitches(const std::vector<std::string>& switches) {
   std::vector<std::string> copies = {"cairn-server"};
   copies.insert(copies.end(), switches.begin(), switches.end());
@@ -115,7 +115,7 @@ Status LoadAll(const Arguments& arguments, StartUp& start) {
   return CheckFileDirectives(*start.config);
 }
 
-// Says what is wrong; the exit status for it.
+// Prints the error; returns the exit status for it.
 int Refuse(const Status& status) {
   std::fprintf(stderr, "cairn-server: %s\n", std::string(status.text()).c_str());
   return 1;

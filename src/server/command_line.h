@@ -5,9 +5,8 @@
 //   cairn-server [<config file> | -] [--<directive> <word> ...] ...
 //   cairn-server --help | --version | --list-directives | --check-config [...]
 //
-// A directive's words go up to the next argument that starts with two dashes. Directives are given
-// to the table of directives; the few switches that are no directives are gflags'
-// (docs/decisions/command-line.md).
+// A directive's words go up to the next argument that starts with two dashes. Directives go to the table of directives;
+// gflags handles the few switches that are no directives (docs/decisions/command-line.md).
 //
 // Thread: main, before the server runs.
 #pragma once
@@ -22,12 +21,12 @@ namespace cairn {
 
 struct StartUp {
   std::unique_ptr<Config> config;
-  std::string config_file;         // absolute; empty when there is none or it was the standard input
-  std::optional<int> exit_status;  // set: nothing is to be served, end with it
+  std::string config_file;         // absolute path; empty: no file, or the standard input
+  std::optional<int> exit_status;  // set: do not serve, exit with this status
 };
 
-// Reads everything there is to read before serving. What is asked for (--help and its kind) goes to
-// the standard output, what is wrong to the standard error.
+// Reads the configuration file and the command line. Prints the answer to --help and other switches to the standard
+// output, and errors to the standard error.
 StartUp ReadStartUp(int argc, char** argv);
 
 }  // namespace cairn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommandStatistics: what is counted and kept of all commands since the start, for INFO, SLOWLOG, LATENCY and metrics.
+// CommandStatistics: the statistics of all commands since the start, for INFO, SLOWLOG, LATENCY and metrics.
 //
 // Thread: any, as each part allows.
 #pragma once

@@ -26,15 +26,15 @@
 namespace cairn {
 namespace {
 
-// A tick that has gathered this much is committed before more is run.
+// A tick of this size is committed before more requests run.
 constexpr size_t kFullTickBytes = 8 << 20;
 constexpr size_t kFullTickRows = 2048;
-// From so many rows on, writing them on another thread saves more time than handing them over costs.
+// From this many rows on, writing them on another thread saves more time than the handover costs.
 constexpr size_t kRowsWorthCommit = 192;
-// The tick run beside such a commit ends here: what is run on it cannot leave before the next commit, and the two
-// threads are both at work as long as their shares are alike (bench/compare, SPOP at -P 16: a tenth more).
+// The limit of the tick that runs beside such a commit. Its replies must wait for the next commit anyway, and both
+// threads stay busy while their shares are similar (bench/compare, SPOP at -P 16: a tenth more).
 constexpr size_t kFollowingTickRows = 2 * kRowsWorthCommit;
-// After so long a request that CLIENT PAUSE holds back is looked at again, however long the pause is said to last.
+// A request held back by CLIENT PAUSE is checked again after this time, however long the pause lasts.
 constexpr int64_t kLongestHoldMs = 3600 * 1000;
 
 std::string_view ErrorOf(std::string_view reply) {
@@ -91,8 +91,8 @@ bool BaseWorker::MayChangeData(const Command& command, std::span<const std::stri
   return !command.Has(kRunsScript) || !IsSaidToOnlyRead(parts_.scripting, command.row().name, argv);
 }
 
-// Until when (wall time) the request has to wait for CLIENT PAUSE; 0: it has not. Not CLIENT itself, so that UNPAUSE
-// gets through, nor what is an error anyway, nor what a replica says: it would seem to be silent.
+// The wall time until which CLIENT PAUSE holds the request back; 0: it runs now. CLIENT runs, so that UNPAUSE works; a
+// request that is an error runs, too; and so do requests of replicas, which would otherwise time out.
 int64_t BaseWorker::HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv) {
   if (session.is_replica) return 0;
   const Command* const command = parts_.table.Resolve(argv);
@@ -130,7 +130,7 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
     stats_.OnCommand(command, 0, !error.empty(), error);
     return why == UnblockRequest::kDemoted ? RunResult::kClose : RunResult::kDone;
   }
-  // The command's end frees session.blocking.command, and its arguments with it.
+  // Copies the arguments, because the end of the command frees session.blocking.command.
   const std::vector<std::string> owned = session.blocking.command->argv;
   const std::vector<std::string_view> argv(owned.begin(), owned.end());
   return RunRequest(session, argv, out, true);
@@ -183,7 +183,7 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   return RunResult::kDone;
 }
 
-// What a replica is sent is its stream, which a reply would damage.
+// A replica receives only its stream, and a reply would corrupt it.
 RunResult BaseWorker::CutOffReplica(ClientSession& session, const Outcome& outcome, std::string& out, size_t start) {
   const std::string name = outcome.command == nullptr ? "unknown" : outcome.command->full_name();
   const std::string_view error = ErrorOf(std::string_view(out).substr(start));
@@ -197,7 +197,7 @@ RunResult BaseWorker::CutOffReplica(ClientSession& session, const Outcome& outco
   return RunResult::kAbort;
 }
 
-// Shows the request to those that MONITOR. What MULTI puts aside is shown when EXEC runs it.
+// Shows the request to clients in MONITOR. A request that MULTI queues is shown when EXEC runs it.
 void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv) {
   if (session.multi.active && !outcome.command->Has(kNotQueued)) return;
   for (const QueuedCommand& queued : outcome.ran) {
@@ -212,8 +212,8 @@ void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome, std:
   }
 }
 
-// What was pushed to the client until the request changed its subscriptions or its protocol comes before the reply
-// that says so, at `start`.
+// If the request changed subscriptions or the protocol, messages pushed before that are inserted before its reply, at
+// `start`.
 void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start) {
   const bool new_protocol = session.protocol != session.shown.protocol.load(std::memory_order_relaxed);
   const bool leaves_monitor = was_monitor && !session.is_monitor.load(std::memory_order_relaxed);
@@ -223,7 +223,7 @@ void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& o
   out.insert(start, before);
 }
 
-// CLIENT CACHING is about the next command, or the next transaction, that is not CLIENT's own.
+// CLIENT CACHING applies to the next command or transaction that is not a subcommand of CLIENT.
 void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
   const Command* container = outcome.command == nullptr ? nullptr : outcome.command->parent();
   if (container == nullptr || !container->Has(kKeepsCaching)) session.tracking.caching = false;
@@ -269,8 +269,8 @@ void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const 
 FastWorker::FastWorker(const Parts& parts, Committer& committer)
     : BaseWorker(parts, Lane::kFast), committer_(committer), other_(std::make_unique<Transaction>(parts.store)) {}
 
-// A read goes to the slow lane whole. A write that went there would hold up all others of its key, and what it needs to
-// know is mostly whether something exists that does not.
+// A read goes to the slow lane as a whole. A write there would block all other users of its key, so only the row that
+// it misses is read there; mostly the write checks whether a key exists, and it does not.
 std::string FastWorker::TakeMissing() { return is_write_ ? txn_->command().TakeMissingRow() : std::string(); }
 
 bool FastWorker::is_full() const {
@@ -280,7 +280,7 @@ bool FastWorker::is_full() const {
 bool FastWorker::is_worth_commit() const { return txn_->batch().rows() >= kRowsWorthCommit; }
 
 CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
-  wakes_ = false;  // of the tick that ends here; the next one starts afresh
+  wakes_ = false;  // belongs to the tick that ends here
   if (is_lost_) {
     is_lost_ = false;
     (void)txn_->notifications().Take();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FastWorker and SlowWorker: what an I/O thread and a slow lane thread run requests on. Both dispatch on a
-// transaction of their own and count what they did; they differ in when they commit.
+// FastWorker and SlowWorker: run requests, on an I/O thread and on a slow lane thread. Both dispatch on their own
+// transaction and count statistics; they differ in when they commit.
 //
 // Thread: the one it was made for.
 #pragma once
@@ -69,15 +69,15 @@ class BaseWorker : public Worker {
 
  protected:
   BaseWorker(const Parts& parts, Lane lane);
-  // Runs a request to its verdict; `rerun` as in Dispatcher::Execute.
+  // Runs a request to its verdict; for `rerun` see Dispatcher::Execute.
   RunResult RunRequest(ClientSession& session, std::span<const std::string_view> argv, std::string& out, bool rerun);
-  // Called after each request that is done; a slow worker commits here and may replace the reply.
+  // Called after each completed request; a slow worker commits here and may replace the reply.
   virtual void AfterRequest(Outcome& outcome, std::string& out, size_t start) = 0;
   static void LogFailure(const Status& status);
-  // Commits the open tick here and now.
+  // Commits the open tick on this thread.
   Status CommitNow(CommitMode mode);
-  // The tick is committed: its messages go out.
   static void EndCaching(ClientSession& session, const Outcome& outcome);
+  // Delivers the notifications. REQUIRES: `txn` is committed.
   void Tell(Transaction& txn);
 
   const Parts parts_;
@@ -87,7 +87,7 @@ class BaseWorker : public Worker {
   std::unique_ptr<Transaction> txn_;
   bool wrote_ = false;
   bool wakes_ = false;
-  bool is_write_ = false;  // the last request is a command that may change data
+  bool is_write_ = false;  // the last request ran a command that may change data
 
  private:
   int64_t HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv);
@@ -106,8 +106,8 @@ class BaseWorker : public Worker {
   std::vector<uint32_t> stripes_;
 };
 
-// Small ticks are committed here and now. Large ones are handed to the committer, and the next tick is run on a
-// second transaction meanwhile.
+// Commits small ticks on its own thread. It hands large ones to the committer, and meanwhile runs the next tick on a
+// second transaction.
 class FastWorker : public BaseWorker {
  public:
   FastWorker(const Parts& parts, Committer& committer);
@@ -124,10 +124,10 @@ class FastWorker : public BaseWorker {
   void HandOver(std::function<void(bool ok)> done);
 
   Committer& committer_;
-  std::unique_ptr<Transaction> other_;  // at the committer, or empty
-  bool is_handed_over_ = false;         // other_ is at the committer
-  bool is_written_ = false;             // what became of other_; set by the committer before `done`
-  bool is_lost_ = false;                // this tick follows one that failed
+  std::unique_ptr<Transaction> other_;  // the committer's, or empty
+  bool is_handed_over_ = false;         // other_ is in the committer
+  bool is_written_ = false;             // the outcome of other_; set by the committer before `done`
+  bool is_lost_ = false;                // the predecessor of this tick failed
 };
 
 class SlowWorker : public BaseWorker {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Committer: commits for those who may not wait: ticks that met a write stall, and every tick under
-// `appendfsync always`. Ticks that queue up while it works are written together and share one fsync, before any of
-// them is visible.
+// Committer: commits for threads that may not wait: ticks that met a write stall, and every tick under `appendfsync
+// always`. Ticks that queue up meanwhile are written together and share one fsync, before any of them becomes visible.
 //
-// Thread: any may hand over; the work is done on a thread of its own, "commit".
+// Thread: any thread may hand a tick over; the work is done on the thread "commit".
 #pragma once
 
 #include <condition_variable>
@@ -24,15 +23,15 @@ class Store;
 
 class Committer {
  public:
-  // Called with what became of CommitBatch::Write, on the committer's thread.
+  // Called with the result of CommitBatch::Write, on the committer's thread.
   using Done = std::function<void(Status)>;
 
   Committer(Store& store, LatencyMonitor& latency);
   ~Committer();
 
-  // `txn` must stay until `done` is called; its worker calls EndTick then.
+  // `txn` must live until `done` is called; its worker then calls EndTick.
   void HandOver(Transaction& txn, Done done);
-  // Finishes what was handed over, then ends the thread.
+  // Commits what was handed over, then ends the thread.
   void Stop();
 
  private:

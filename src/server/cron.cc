@@ -30,7 +30,7 @@ namespace {
 constexpr int64_t kTickMs = 20;
 constexpr int64_t kSampleMs = 100;
 constexpr int64_t kSyncMs = 1000;
-constexpr uint64_t kKeysPerEffort = 10000;  // and tick; active-expire-effort multiplies it
+constexpr uint64_t kKeysPerEffort = 10000;  // per run; active-expire-effort multiplies it
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void Cron::RunCron() {
   while (Sleep(kTickMs)) {
     if (!parts_.debug.ticks) continue;
     const int64_t now_us = MonotonicUs();
-    // What evicted clients held is free; as long as the allocator keeps it, it counts to the process.
+    // The allocator keeps the memory that evicted clients have freed until it is purged.
     if (parts_.client_memory.evicted() != std::exchange(evicted, parts_.client_memory.evicted())) {
       PurgeFreeMemory();
     }
@@ -91,7 +91,7 @@ void Cron::ExpireKeys(Transaction& txn) {
       "expiry: keys past their time could not be deleted and are hidden: " + std::string(expired.text()));
 }
 
-// Of a replica, only what its clients have written.
+// On a replica, only keys that its own clients have written.
 Status Cron::ExpireOnWritableReplica(Transaction& txn, uint64_t most) {
   WritableReplicaExpires& own = parts_.writable_replica_expires;
   const int64_t now_ms = WallMs();

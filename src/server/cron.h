@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Cron: what has to be done every so often whether or not anybody asks: expired keys are deleted, rates are
-// sampled, and under `appendfsync everysec` the log is synced. Syncing may take long on a busy disk, so it has a
-// thread of its own beside "cron".
+// Cron: periodic work: deletes expired keys, samples rates, and under `appendfsync everysec` syncs the log. A sync may
+// take long on a busy disk, so it has a thread of its own beside "cron".
 //
 // Thread: the owner's; the work is done on "cron" and "sync".
 #pragma once
@@ -58,11 +57,11 @@ class Cron {
   void ExpireKeys(Transaction& txn);
   Status ExpireOnWritableReplica(Transaction& txn, uint64_t most);
   void NoteStalls();
-  // Sleeps so long, or until the server ends: false then.
+  // Sleeps for this time; returns false if the server ends.
   bool Sleep(int64_t ms);
 
   const Parts parts_;
-  uint64_t stalled_us_ = 0;  // as RocksDB had it at the last look; of "cron"
+  uint64_t stalled_us_ = 0;  // RocksDB's counter at the last look; used by "cron"
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DEBUG: what test suites and clients' tests use of it. Its subcommands are a table of their own,
-// for Redis has DEBUG as one command; all run where waiting is allowed.
+// DEBUG: the subcommands that test suites of Redis and of clients use. They have a table of their own, because DEBUG is
+// one command in Redis; all run on the slow lane.
 #include <time.h>
 
 #include <cstdlib>
@@ -35,7 +35,7 @@ constexpr std::string_view kNotAllowed =
     "can run it from a local connection, otherwise you need to set this option in the "
     "configuration file, and then restart the server.";
 
-// DEBUG SLEEP seconds: only the client that asks sleeps.
+// DEBUG SLEEP seconds: only the calling client sleeps.
 Status Sleep(CommandContext&, Args& args, Reply& reply) {
   const double seconds = std::strtod(std::string(args.Bytes()).c_str(), nullptr);
   const auto us = static_cast<int64_t>(seconds * 1e6);
@@ -47,7 +47,7 @@ Status Sleep(CommandContext&, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Stores one text, in commits of some size, if there is no such key. Others hold their keys only for moments.
+// Stores one string if the key does not exist. It commits once in a while, so that it locks keys only for moments.
 Status PutNewText(Transaction& txn, Keyspace& keys, const Key& key, std::string_view text) {
   constexpr size_t kCommitRows = 1024;
   constexpr size_t kCommitBytes = 1 << 20;
@@ -67,7 +67,7 @@ Status PutNewText(Transaction& txn, Keyspace& keys, const Key& key, std::string_
   return is_large ? txn.Commit(CommitMode::kWait) : Ok();
 }
 
-// DEBUG POPULATE count [prefix [size]]: not told to replicas, as in Redis.
+// DEBUG POPULATE count [prefix [size]]: not replicated, as in Redis.
 Status Populate(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t count = args.IntegerIn(0, INT64_MAX, errors::kNotPositive);
   const std::string prefix(args.More() ? args.Bytes() : "key");
@@ -107,7 +107,7 @@ Status PauseCron(const DebugParts& parts, CommandContext&, Args& args, Reply& re
   return Ok();
 }
 
-// DEBUG REPLYBUFFER RESIZING 0 | 1: no timer resizes buffers of replies here, so there is nothing to switch off.
+// DEBUG REPLYBUFFER RESIZING 0 | 1: accepted without effect, because no timer resizes reply buffers here.
 Status ReplyBuffer(CommandContext&, Args& args, Reply& reply) {
   if (!args.Keyword("resizing")) return Status::Error(Code::kReply, errors::BadSubcommand("REPLYBUFFER", "DEBUG"));
   reply.Ok();
@@ -127,7 +127,7 @@ Status SetSkipChecksums(const DebugParts& parts, CommandContext&, Args& args, Re
   return Ok();
 }
 
-// Writes everything out and forgets what memory holds of it, so that the next reads come from disk.
+// Flushes everything and drops the caches, so that the next reads come from the disk.
 Status ReadAnew(const DebugParts& parts, CommandContext& ctx, Reply& reply) {
   TRY(SaveEverything(ctx.txn().store(), parts.saves));
   ctx.txn().store().cache().EraseAll();
@@ -159,8 +159,7 @@ Status Reload(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& r
   const RdbFileLoad load{parts.rdb_saves.Path(), merges, functions, log_is_read};
   const Status done =
       saves && !merges ? SaveAndReload(parts.dataset, parts.rdb_saves, log_is_read) : LoadRdbFile(parts.dataset, load);
-  // That the databases have changed since the command began is its own doing, also when it has failed: it must not be
-  // run again.
+  // The command itself has replaced the databases, or has failed on the way: the change must not make it run again.
   ctx.txn().BeginCommand(Lane::kSlow, ctx.now_ms(), false);
   if (!done.ok()) {
     Log(LogSeverity::kWarning, "DEBUG RELOAD: " + std::string(done.text()));
@@ -183,8 +182,8 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
   const int64_t idle_s = ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().command().now_s());
   const ValueType& type = ValueTypeOf(entry);
-  // There is no address to show; a key has the same number for life, which is what comparisons are
-  // after.
+  // Values have no address here. Each key gets a fixed number instead, because tests compare whether addresses are
+  // equal.
   char text[256];
   const int size =
       std::snprintf(text, sizeof text,
@@ -226,9 +225,8 @@ Status DigestValue(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// DEBUG QUICKLIST-PACKED-THRESHOLD size: beyond so many bytes no collection stays packed, until 0
-// restores what is configured. Redis's suite uses it for the same end, to bring small lists into
-// their large form.
+// DEBUG QUICKLIST-PACKED-THRESHOLD size: no collection above this many bytes stays packed, until 0 restores the
+// configured limits. Redis's suite uses it for the same purpose, to convert small lists to their large encoding.
 Status PackedThreshold(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
   constexpr uint64_t kTooLarge = 4ull << 30;
   const auto bytes = ParseMemory(args.Bytes());
@@ -288,7 +286,7 @@ Status ReplyPush(Reply& reply) {
   return Ok();
 }
 
-// DEBUG PROTOCOL type: a value of that type, the one Redis answers.
+// DEBUG PROTOCOL type: replies with a value of that type, the same as Redis's.
 Status Protocol(CommandContext&, Args& args, Reply& reply) {
   const std::string_view type = args.Bytes();
   const auto is = [type](std::string_view name) { return EqualsIgnoreCase(type, name); };
@@ -362,7 +360,7 @@ Status Help(CommandContext&, Args&, Reply& reply) {
 
 struct Subcommand {
   std::string_view name;
-  size_t least;  // arguments after the subcommand's name
+  size_t least;  // number of arguments after the subcommand's name
   size_t most;
   RunFunction run;
 };

@@ -12,9 +12,9 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kBaseReserve = 128;
-constexpr uint64_t kPerIoThread = 4;    // its loop, its way to be woken, a client it is refusing
+constexpr uint64_t kPerIoThread = 4;    // its event loop, its wakeup, a client that it is refusing
 constexpr uint64_t kPerSlowThread = 2;  // a connection of MIGRATE, a file
-constexpr uint64_t kPerJob = 4;         // of RocksDB: what a flush or a part of a compaction reads and writes
+constexpr uint64_t kPerJob = 4;         // of RocksDB: files read and written by a flush or a part of a compaction
 constexpr int kOwnIoThreads = 2;        // "io-streams" and "io-transfers"
 
 }  // namespace
@@ -57,7 +57,7 @@ Result<uint64_t> Descriptors::Divide() {
   return shares.tables;
 }
 
-// The tables that are open stay open, so their share cannot become smaller than they are.
+// Open tables stay open, so their share cannot become smaller than their number.
 Status Descriptors::Apply(Store& store) {
   const auto wanted = static_cast<uint64_t>(config_.settings().maxclients);
   const uint64_t reserve = Reserve();

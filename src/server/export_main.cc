@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// cairn-export: the keys of a data directory that no server has open become an RDB file, which
-// redis-server 7.0 and later load. Of a running server BGSAVE makes the same file.
+// cairn-export: writes the keys of a data directory, which no server has open, to an RDB file that redis-server 7.0 and
+// later load. On a running server, BGSAVE writes the same file.
 #include <gflags/gflags.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ namespace {
 using namespace cairn;
 
 constexpr char kProgram[] = "cairn-export";
-constexpr int kFewestDatabases = 1;  // to open the store with, which then adds none; the snapshot has all there are
+constexpr int kFewestDatabases = 1;  // opens the store without adding databases; the snapshot has all that exist
 
 void WarnOfTimes(const RdbFileWriter& writer) {
   if (writer.hashes_with_times() == 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The families of commands that look into the server as a whole, and the parts that they are given (command/parts.h).
+// The command families about the server as a whole, and the parts that their commands use (command/parts.h).
 #pragma once
 
 #include <span>
@@ -49,7 +49,7 @@ std::span<const CommandRow> LolwutCommands();
 std::span<const CommandRow> ModuleCommands();
 std::span<const CommandRow> ClusterCommands();
 
-// Every family there is, those of other folders included: what the server's table is made of.
+// All families, including those of other folders: the contents of the server's command table.
 const std::vector<std::span<const CommandRow>>& AllFamilies();
 
 }  // namespace cairn

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// cairn-import: the keys of an RDB file go into a data directory that no server has open.
+// cairn-import: loads the keys of an RDB file into a data directory that no server has open.
 //
-// Into a directory without keys the file goes whole or not at all: into staged keyspaces, without a
-// log, which one commit makes those of the databases. If the program is ended before that, the
-// directory is as empty as it was. Where there are keys, those of the file replace them one by one,
-// through the log, and all others stay; if the program is ended, a part of the keys is there, and the
-// file is to be imported again. Either way the work is on the disk when the program says that it is
-// done (docs/decisions/import.md).
+// Into a directory without keys the import is atomic: it fills staged keyspaces without a log, and one commit swaps
+// them in. If the program ends before that, the directory is as empty as before. Into a directory with keys, it
+// replaces keys one by one through the log, and keeps all others; if the program ends early, a part of the keys is
+// loaded, and the file must be imported again. In both cases the keys are on the disk when the program reports success
+// (docs/decisions/import.md).
 #include <gflags/gflags.h>
 
 #include <atomic>
@@ -39,7 +38,7 @@ using namespace cairn;
 
 constexpr char kProgram[] = "cairn-import";
 
-// What is imported is in no stream: a replica of this data must be sent all of it.
+// No stream has the imported keys, so replicas of this data need a full transfer.
 Status ForgetHistory(Store& store, Transaction& txn) {
   if (TRY(store.ReadNote(kHistoryRow)).empty()) return Ok();
   History history;
@@ -48,14 +47,14 @@ Status ForgetHistory(Store& store, Transaction& txn) {
   return Ok();
 }
 
-// A library that does not compile, or names a function that another has, would keep the server from starting.
+// Checks the library: one that does not compile or redefines another's function would keep the server from starting.
 Status PutFunctions(Transaction& txn, Scripting& scripting, const std::vector<std::string>& codes) {
   const Status restored = RestoreLibraries(scripting, txn, codes, RestorePolicy::kReplace);
   if (restored.ok()) return Ok();
   return Status::Error(restored.code(), "RDB file, its functions: " + std::string(restored.text()));
 }
 
-// The last commit: the functions, a new history, and the staged keyspaces take the places of the empty ones.
+// The last commit: stores the functions and a new history, and swaps the staged keyspaces in.
 Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& functions) {
   const std::atomic<int64_t> never_busy{0};
   const Conditions conditions;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LOLWUT: a cairn, every time another one, and the version.
+// LOLWUT: draws a random cairn, and prints the version.
 #include <algorithm>
 
 #include "base/version.h"
@@ -27,7 +27,7 @@ std::string DrawStone(Random& random, int64_t indent, int64_t width) {
          std::string(middle, '"') + "\n";
 }
 
-// From a pebble on top to the widest stone, each a little off the middle of the one below it.
+// Draws stones from a pebble at the top to the widest at the bottom, each a little off the center of the one below.
 std::string DrawCairn(Random& random, int64_t columns, int64_t stones) {
   std::string picture;
   for (int64_t i = 1; i <= stones; ++i) {
@@ -41,8 +41,8 @@ std::string DrawCairn(Random& random, int64_t columns, int64_t stones) {
   return picture;
 }
 
-// LOLWUT [VERSION version] [columns] [stones]: the version is that of Redis whose picture is wanted; those with a
-// picture take its measures, and so does every one here that is asked for.
+// LOLWUT [VERSION version] [columns] [stones]: `version` names the Redis release whose picture the client wants. The
+// versions with a picture take sizes as arguments, so all versions do here.
 Status Lolwut(CommandContext& ctx, Args& args, Reply& reply) {
   int64_t columns = kColumns;
   int64_t stones = kStones;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// main: reads the configuration, starts the server and waits for the wish to end.
+// main: reads the configuration, starts the server and waits for SHUTDOWN or a signal.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace cairn;
 
-// The signals that ask the server to end, readable from a descriptor. Every thread inherits the mask.
+// Returns a descriptor from which the terminating signals can be read. Every thread inherits the mask.
 int OpenSignals() {
   signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
@@ -42,7 +42,7 @@ void Daemonize() {
   if (null > STDERR_FILENO) close(null);
 }
 
-// Waits until SHUTDOWN or a signal asks for the end.
+// Waits for SHUTDOWN or a signal.
 ShutdownOptions WaitForEnd(Server& server, int signals, int wish) {
   pollfd fds[] = {{signals, POLLIN, 0}, {wish, POLLIN, 0}};
   while (!server.shutdown().asked()) {
@@ -57,7 +57,7 @@ ShutdownOptions WaitForEnd(Server& server, int signals, int wish) {
   return server.shutdown().options();
 }
 
-// Not over a link: where others may write beside it, they could have it lead anywhere.
+// Does not follow a symbolic link: other users with write access to the directory could redirect it.
 void WritePid(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
   const std::string text = std::to_string(getpid()) + "\n";

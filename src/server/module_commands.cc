@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MODULE: tools ask which modules there are, and there are none. What would load one is answered as Redis answers with
-// its default, enable-module-command no.
+// MODULE: tools list the modules, and there are none. Loading one is refused in Redis's words for its default,
+// enable-module-command no.
 #include "command/context.h"
 #include "command/help.h"
 #include "server/families.h"

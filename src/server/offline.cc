@@ -17,7 +17,7 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kOtherFiles = 128;  // than tables
+constexpr uint64_t kOtherFiles = 128;  // open files other than tables
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Offline: what cairn-import and cairn-export have in common: a data directory that is opened
-// without a server. RocksDB lets one process at a time have it.
+// Offline: the common part of cairn-import and cairn-export: opens a data directory without a server. RocksDB allows
+// only one process at a time.
 //
 // Thread: main.
 #pragma once
@@ -14,20 +14,20 @@
 
 namespace cairn {
 
-// What both are told on the command line, besides the file.
+// The options of both programs, except the file.
 struct OfflineOptions {
   std::string dir;
   int databases = 16;
-  std::string memory_budget;  // as in the configuration file; empty: a share of the machine's
+  std::string memory_budget;  // as in the configuration file; empty: a share of the machine's memory
 };
 
-// An import makes the directory when it is missing, and has the store tuned for writing.
+// An import creates a missing directory, and tunes the store for writing.
 enum class OfflineUse : unsigned char { kImport, kExport };
 
 // Opens the store of the directory. Thread: main; waits.
 Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, OfflineUse use);
 
-// Prints what is wrong to the standard error stream; the exit status for it.
+// Prints the error to the standard error stream; returns the exit status for it.
 int RefuseOffline(const char* program, const Status& status);
 
 }  // namespace cairn

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kCannotListen = "Unable to listen on this port. Check server logs.";
 constexpr std::string_view kCannotBind = "Failed to bind to specified addresses.";
 
-// The client is told in Redis's words, the operator why.
+// Returns Redis's error for the client, and logs the reason for the operator.
 Status Refuse(const Status& why, std::string_view words) {
   Log(LogSeverity::kWarning, why.text());
   return Status::Reply(words);
@@ -84,7 +84,7 @@ void Ports::Start() {
   for (Listener* listener : Listed()) listener->Start();
 }
 
-// The I/O threads, which are waited for here, may ask All().
+// Waits for the I/O threads, which may call All().
 void Ports::Stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -117,7 +117,7 @@ std::vector<Listener*> Ports::Listed() const {
   return all;
 }
 
-// Brings the listener to where `options` has it; one that was not needed before is made then.
+// Moves the listener to the addresses in `options`; creates it if it was not needed before.
 Status Ports::Apply(std::unique_ptr<Listener>& listener, const ListenerOptions& options) {
   if (stopped_) return Status::Io("the server ends");
   if (listener != nullptr) return listener->Move(options.place);
@@ -151,7 +151,7 @@ Status Ports::FollowBind() {
   if (!moved.ok()) return Refuse(moved, kCannotBind);
   moved = Apply(tls_, TlsOptions());
   if (moved.ok()) return Ok();
-  if (main_ != nullptr) static_cast<void>(main_->Move(before).ok());  // where it has been a moment ago
+  if (main_ != nullptr) static_cast<void>(main_->Move(before).ok());  // back to its former address
   return Refuse(moved, kCannotBind);
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ports: the listeners of a server: that of `port`, `bind` and `unixsocket`, that of `tls-port`, and one for each
-// `listen` line; and the thread that has those of their connections that are streamed to. The first two listeners
-// follow CONFIG SET. A listener that there has been stays until the end, with its I/O threads and the clients they
-// serve, also when its port was closed.
+// Ports: the listeners of a server: one for `port`, `bind` and `unixsocket`, one for `tls-port`, and one for each
+// `listen` line; and the threads that serve connections of replicas. The first two listeners can be changed by CONFIG
+// SET. A listener lives until the end, with its I/O threads and their clients, even after its port was closed.
 //
-// Thread: Open, Start, Stop and Clear main's; the rest any. Which listeners there are is guarded by mutex_, after which
-// those of a listener and of posted jobs come.
+// Thread: main for Open, Start, Stop and Clear; any for the rest. The set of listeners is guarded by mutex_, which
+// ranks before the mutexes of a listener and of posted jobs.
 #pragma once
 
 #include <memory>
@@ -28,14 +27,14 @@ class Ports {
  public:
   Ports(Service& service, Config& config, Tls& tls) : service_(service), config_(config), tls_settings_(tls) {}
 
-  // Listens as the configuration has it, and from now on as CONFIG SET does; the error is for the operator.
+  // Listens as configured, and from now on follows CONFIG SET; the error is for the operator.
   Status Open();
   void Start();
-  // No more connections, and the I/O threads end; All() stays valid until Clear().
+  // Stops accepting connections and ends the I/O threads; All() stays valid until Clear().
   void Stop();
   void Clear();
 
-  // In the order of INFO's lines.
+  // Returns the listeners in the order of INFO's lines.
   std::vector<Listener*> All() const;
 
  private:
@@ -51,9 +50,9 @@ class Ports {
   Config& config_;
   Tls& tls_settings_;
   RateLimit no_limit_{0};
-  // Of all listeners, so they end after them; main makes and ends them, Open to Clear.
-  std::unique_ptr<IoThread> streams_;    // sends replicas the stream
-  std::unique_ptr<IoThread> transfers_;  // sends them data sets, at a low priority
+  // Shared by all listeners, so they end after them; main creates them in Open and destroys them in Clear.
+  std::unique_ptr<IoThread> streams_;    // sends the stream to replicas
+  std::unique_ptr<IoThread> transfers_;  // sends first transfers, at a low priority
   mutable std::mutex mutex_;
   std::unique_ptr<Listener> main_;  // guarded by mutex_, as the others are; null: never needed
   std::unique_ptr<Listener> tls_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ProgressBar: how far a long piece of work is, on the standard error stream: a bar that moves on a
-// terminal, a line every few seconds elsewhere.
+// ProgressBar: shows the progress of a long operation on the standard error stream: a moving bar on a terminal,
+// otherwise a line every few seconds.
 //
 // Thread: one.
 #pragma once
@@ -13,9 +13,9 @@ namespace cairn {
 
 class ProgressBar {
  public:
-  // `total` is what `done` will come to; 0: not known. `unit` "B" shows bytes.
+  // `total` is the final value of `done`; 0: not known. The unit "B" shows bytes.
   ProgressBar(std::string title, uint64_t total, std::string unit);
-  // Draws, unless it has done so just now. `note` stands behind the numbers.
+  // Redraws, unless it has just done so. `note` is shown after the numbers.
   void Show(uint64_t done, const std::string& note);
   void Finish(uint64_t done, const std::string& note);
 

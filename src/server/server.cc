@@ -97,7 +97,7 @@ Cron::Parts Server::PartsOfCron() {
           stats_.latency};
 }
 
-// The parts that need the store. REQUIRES: it is open.
+// Creates the parts that need the store. REQUIRES: the store is open.
 void Server::MakeParts() {
   dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, clients_.notifier);
   rdb_saves_ = std::make_unique<RdbSaves>(*store_, *config_);
@@ -107,7 +107,7 @@ void Server::MakeParts() {
       replication_->replicas(), pause_, stats_.counters, stats_.slow_log, stats_.latency, clients_.cross_protocol);
 }
 
-// What the families of commands are given, those that take more than one part.
+// The parts for the command families that take more than one part.
 struct Server::CommandParts {
   explicit CommandParts(Server& server);
 
@@ -302,11 +302,11 @@ Status Server::FollowFsyncPolicy() {
 }
 
 void Server::BoundTracking() {
-  constexpr uint64_t kPart = 16;  // of memory-budget
+  constexpr uint64_t kPart = 16;  // the divisor of memory-budget
   clients_.tracking.SetMostBytes(MemoryBudget(settings()) / kPart);
 }
 
-// What settings say about who wants to hear of changes.
+// Updates, when settings change, which notifications are wanted.
 void Server::WatchInterest() {
   const auto events = [this] {
     store_->interests().Set(kEventClasses, EventInterest(config_->Words("notify-keyspace-events")));
@@ -347,7 +347,7 @@ Status Server::Start() {
   TRY(LoadUsers(clients_.users, *config_));
   WatchSettings();
   TRY(ReadFirstRdbFile(*dataset_, rdb_saves_->Path(), is_new));
-  rdb_saves_->state().last_unix_s = identity_.started_unix_s;  // what was there at the start is on disk
+  rdb_saves_->state().last_unix_s = identity_.started_unix_s;  // the data found at the start is on the disk
   committer_ = std::make_unique<Committer>(*store_, stats_.latency);
   const auto threads = static_cast<int>(settings().slow_threads);
   slow_lane_ = std::make_unique<SlowLane>(threads, *worker_parts_);
@@ -362,7 +362,7 @@ Status Server::Start() {
   return Ok();
 }
 
-// First nobody adds work, then the work under way is finished, then its results are delivered.
+// Stops new work first, then finishes the work in progress, then delivers its results.
 void Server::Stop(const ShutdownOptions& options) {
   metrics_.reset();
   scripting_->EndAll();
@@ -370,7 +370,7 @@ void Server::Stop(const ShutdownOptions& options) {
   if (replication_ != nullptr) replication_->StopLinks();
   ports_.Stop();
   if (slow_lane_ != nullptr) slow_lane_->Stop();
-  // SHUTDOWN SAVE has saved, but what was past the gates when it held writes back may have changed something since.
+  // SHUTDOWN SAVE has saved, but commands that had passed the gates before it held writes back may have changed data.
   const bool has_changed = store_ != nullptr && store_->counters().changes.load() != rdb_saves_->state().changes_before;
   if (options.save && has_changed && !replication_->primary()) static_cast<void>(rdb_saves_->SaveAtEnd().ok());
   if (rdb_saves_ != nullptr) rdb_saves_->Stop();
@@ -387,8 +387,8 @@ void Server::Stop(const ShutdownOptions& options) {
   store_.reset();
 }
 
-// Replicas that lag behind are given time to get the last of the stream; writes are held back meanwhile. One that is
-// still being sent its first transfer has to come again anyway.
+// Gives lagging replicas time to receive the end of the stream, while writes are held back. A replica in its first
+// transfer is not waited for: it must reconnect anyway.
 void Server::AwaitReplicas() {
   Replication& replication = *replication_;
   if (replication.replicas().count() == 0) return;
@@ -404,7 +404,7 @@ void Server::AwaitReplicas() {
 
 std::unique_ptr<Worker> Server::MakeWorker() { return std::make_unique<FastWorker>(*worker_parts_, *committer_); }
 
-// protected-mode: without a password only this machine is served.
+// protected-mode: without a password, only clients of this machine are served.
 bool Server::IsProtectedFrom(bool is_loopback) {
   return settings().protected_mode && clients_.users.default_user()->rules()->nopass() && !is_loopback;
 }

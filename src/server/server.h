@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Server: the parts of a running server, put together. Each part, and each family of commands, is handed the parts that
-// it needs.
+// Server: builds the parts of a running server. Each part, and each family of commands, gets references to the parts
+// that it uses.
 //
 // Thread: any, as each part allows.
 #pragma once
@@ -45,9 +45,9 @@ class Server : public Service {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Opens the store, then the listeners; from then on clients are served. The error is for the operator.
+  // Opens the store and then the listeners, and serves clients from then on. The error is for the operator.
   Status Start();
-  // Ends what Start began, in an order that lets every acknowledged write reach the log. Called once, by main.
+  // Undoes Start, in an order that lets every acknowledged write reach the log. Called once, by main.
   void Stop(const ShutdownOptions& options);
 
   // ---- Service
@@ -77,7 +77,7 @@ class Server : public Service {
   ClientPause pause_{dispatcher_.conditions(), clients_.registry};
   const std::unique_ptr<Scripting> scripting_;
 
-  // What Start makes.
+  // Steps of Start.
   Status RenameCommands();
   void MakeParts();
   void BindCommands();

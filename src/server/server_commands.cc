@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The commands about the server as such: TIME, SHUTDOWN, SAVE and its kin, COMPACT, FUNCTION.
+// The commands about the server itself: TIME, SHUTDOWN, SAVE and related ones, COMPACT.
 //
-// SAVE and BGSAVE write an RDB file (replication/rdb_saves.h). BGREWRITEAOF means here what Redis's users
-// mean by it: when it is done, everything written before is on disk and the next start has little
-// log to read. It does it before it answers; only its own client waits.
+// SAVE and BGSAVE write an RDB file (replication/rdb_saves.h). BGREWRITEAOF has the effect that Redis's users expect:
+// when it returns, everything written before is on the disk, and the next start has little log to replay. It does this
+// before it replies, so its own client waits, and no other.
 #include "base/clock.h"
 #include "client/client_pause.h"
 #include "command/busy_scripts.h"
@@ -29,7 +29,7 @@ Status Time(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
-// SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]: the answer is the connection's end.
+// SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]: on success the connection closes without a reply.
 Status Shutdown(const ServerParts& parts, CommandContext& ctx, Args& args, Reply&) {
   ShutdownOptions options;
   bool abort = false;
@@ -50,7 +50,7 @@ Status Shutdown(const ServerParts& parts, CommandContext& ctx, Args& args, Reply
     }
   }
   if ((abort && words > 1) || (options.save && options.no_save)) return Status::Reply(errors::kSyntax);
-  // A shutdown does not wait for anything that could still be called off.
+  // A shutdown never waits for anything, so there is none to abort.
   if (abort) return Status::Reply("ERR No shutdown in progress.");
   const BusyScripts& busy = parts.busy_scripts;
   if (!options.no_save && busy.any()) return Status::Reply(busy.refusal());
@@ -73,7 +73,7 @@ Status Save(const ServerParts& parts, CommandContext&, Args&, Reply& reply) {
   return Ok();
 }
 
-// BGSAVE [SCHEDULE]: in a transaction what came before it is to be in the file, and is not committed yet.
+// BGSAVE [SCHEDULE]: within a transaction, the file must include the commands before it, which are not committed yet.
 Status BgSave(const ServerParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   if (args.left() > 1 || (args.More() && !args.Keyword("schedule"))) return Status::Reply(errors::kSyntax);
   const bool in_transaction = ctx.session().multi.active;
@@ -90,7 +90,7 @@ Status BgRewriteAof(const ServerParts& parts, CommandContext& ctx, Args&, Reply&
   return Ok();
 }
 
-// COMPACT: answers when it is done.
+// COMPACT: replies when the compaction is done.
 Status Compact(CommandContext& ctx, Args&, Reply& reply) {
   TRY(ctx.txn().store().disk_room().Compact());
   reply.Ok();

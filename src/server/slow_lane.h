@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SlowLane: threads that may wait, each with a worker of its own.
+// SlowLane: threads that may wait, each with its own worker.
 //
 // Thread: any.
 #pragma once
@@ -24,7 +24,7 @@ class SlowLane {
   void Run(std::function<void(Worker&)> job) {
     pool_.Post([this, job = std::move(job)](int thread) { job(*workers_[static_cast<size_t>(thread)]); });
   }
-  // Runs what is queued, then ends the threads.
+  // Runs the queued jobs, then ends the threads.
   void Stop() { pool_.Stop(); }
 
  private:
