@@ -97,27 +97,6 @@ void ClientSession::TakePushed(std::string& out) {
   // Counted before the bytes move, so that unsent_bytes() never misses them.
   memory.output_bytes.fetch_add(pushed_.size(), std::memory_order_relaxed);
   std::string().swap(pushed_);
-}
-has_pushed_.store(!pushed_.empty(), std::memory_order_release);
-memory.pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
-if (was_empty || pushed_.empty()) waker_->Wake();
-}
-parts_.memory.Count(*this);
-}
-
-uint64_t ClientSession::unsent_bytes() {
-  const std::lock_guard lock(pushed_mutex_);
-  return pushed_.size() + memory.output_bytes.load(std::memory_order_relaxed);
-}
-
-void ClientSession::TakePushed(std::string& out) {
-  if (!has_pushed_.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(pushed_mutex_);
-  out.append(pushed_);
-  memory.output_bytes.fetch_add(
-      pushed_.size(),
-      std::memory_order_relaxed);  // added before the bytes move, so that unsent_bytes() counts them throughout
-  std::string().swap(pushed_);
   memory.pushed_capacity.store(0, std::memory_order_relaxed);
   has_pushed_.store(false, std::memory_order_relaxed);
 }

@@ -152,7 +152,7 @@ Status Reload(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& r
       return Status::Reply("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
     }
   }
-  // In a MULTI whose changes are no file's yet, and where a primary's stream goes on meanwhile.
+  // Within a MULTI, whose changes are in no file yet, and on a replica, whose stream goes on meanwhile.
   if (!ctx.txn().stripes().empty() || parts.replication.primary()) return ReadAnew(parts, ctx, reply);
   if (saves && merges) TRY(parts.rdb_saves.Save());
   const bool log_is_read = parts.replication.log().logs();
