@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Settings that allow something to nobody, to everybody, or to clients on this machine.
+// Settings that allow something to no client, to all clients, or to clients on this machine.
 //
 // Thread: any.
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace cairn {
 
-// "/path:0" is how the peer of a Unix socket is written.
+// A client on a Unix socket has the peer "/path:0".
 bool IsUnixPeer(std::string_view peer);
 
-// Does the peer stand on this machine?
+// Whether the peer is on this machine.
 bool IsLocalPeer(std::string_view peer);
 
-// Is the client one of those that the setting (Allowed) means: nobody, everybody, who stands on this machine?
+// Whether the setting (Allowed) includes this client.
 bool IsAllowed(const std::atomic<int64_t>& setting, Session& session);
 
 }  // namespace cairn

@@ -88,7 +88,7 @@ void Config::BeginSource() { seen_.clear(); }
 Status Config::Apply(const Directive& directive, std::span<const std::string> words) {
   Value current;
   const bool adds = !seen_.insert(std::string(directive.name)).second;
-  // The classes of client-output-buffer-limit that a line does not name keep their limits.
+  // Classes of client-output-buffer-limit that a line does not name keep their limits.
   if (directive.Has(kRepeatable) && (adds || directive.name == "client-output-buffer-limit")) {
     std::lock_guard lock(mutex_);
     current = values_[IndexOf(directive)];
@@ -117,7 +117,7 @@ void Config::Publish(const Directive& directive, const Value& value) {
 
 Result<std::vector<Config::Change>> Config::ParseChanges(
     std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded) {
-  // As Redis: names are looked at before any value is.
+  // As in Redis, all names are checked before any value.
   std::vector<const Directive*> directives;
   for (const auto& [name, text] : pairs) {
     const Directive* directive = FindDirective(name);
@@ -147,7 +147,7 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
 Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded) {
   std::lock_guard one_at_a_time(set_mutex_);
   std::vector<Change> changes = TRY(ParseChanges(pairs, sets_guarded));
-  for (Change& change : changes) {  // afterwards each change holds the value that was there
+  for (Change& change : changes) {  // swaps the values, so each change then holds the old one
     std::lock_guard lock(mutex_);
     Publish(*change.directive, change.value);
     std::swap(change.value, values_[IndexOf(*change.directive)]);
@@ -163,7 +163,7 @@ Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_vi
     }
     for (size_t done = 0; done < i; ++done) {
       const auto earlier = watchers_.find(changes[done].directive->name);
-      // What was accepted before is accepted again; a refusal here would have no one to tell.
+      // The old value was accepted once, so it is accepted again; a refusal here could not be reported.
       if (earlier != watchers_.end()) static_cast<void>(earlier->second().ok());
     }
     return SetFailed(argument, refused.text());
@@ -182,7 +182,7 @@ std::vector<std::pair<std::string, std::string>> Config::Get(std::span<const std
         const bool is_pattern = IsPattern(pattern);
         if (is_pattern && directive.Has(kHidden)) continue;
         if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore) : !EqualsIgnoreCase(pattern, name)) continue;
-        // A name is shown as it was asked for, as Redis does.
+        // A name is shown as the client wrote it, as in Redis.
         found.emplace(is_pattern ? name : pattern, FormatValue(directive, values_[IndexOf(directive)]));
         break;
       }

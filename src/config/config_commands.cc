@@ -2,8 +2,7 @@
 //
 // CONFIG and its subcommands: the table of directives as clients see it (config/config.h).
 //
-// CONFIG SET and REWRITE may have to wait, for a disk or for one another, so they run on the slow
-// lane.
+// CONFIG SET and REWRITE may wait for the disk or for each other, so they run on the slow lane.
 #include "acl/users.h"
 #include "command/help.h"
 #include "command/parts.h"

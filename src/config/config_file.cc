@@ -22,7 +22,7 @@ constexpr int kMaxIncludeDepth = 16;
 
 Status Fail(std::string text) { return Status::Error(Code::kIo, std::move(text)); }
 
-// Single-character edits that turn one word into the other.
+// The number of single-character edits that turn one word into the other.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -38,7 +38,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The directive the operator may have meant, or none.
+// The directive that the operator probably meant, or none.
 std::string_view ClosestName(std::string_view name) {
   std::string_view closest;
   size_t best = std::max<size_t>(2, name.size() / 4) + 1;
@@ -83,7 +83,7 @@ Status LoadFile(const std::string& path, Config& config, int depth) {
   return LoadText(text.str(), path, config, depth);
 }
 
-// The files a pattern names, in order; the pattern itself when it is no pattern.
+// Returns the files that match the pattern, in order; without wildcards, the path itself.
 std::vector<std::string> ExpandInclude(const std::string& pattern) {
   if (pattern.find_first_of("*?[") == pattern.npos) return {pattern};
   std::vector<std::string> paths;

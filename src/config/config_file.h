@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The configuration file: one directive a line, its words cut as base/words.h says; lines that
-// start with # and empty ones are comments. `include <path or glob>` reads another file in its
-// place.
+// The configuration file: one directive per line, split into words by base/words.h; empty lines and lines that start
+// with # are comments. `include <path or glob>` reads another file in its place.
 //
-// Thread: main, before the server runs; RewriteConfigFile any.
+// Thread: main, before the server runs; any for RewriteConfigFile.
 #pragma once
 
 #include <span>
@@ -18,23 +17,21 @@ namespace cairn {
 
 class Users;
 
-// Applies the file at `path`, or the standard input for "-". The error is a sentence for the
-// operator with file, line number and what the directive takes.
+// Applies the file at `path`, or the standard input for "-". The error is a sentence for the operator with the file,
+// the line number and the directive's syntax.
 Status LoadConfigFile(const std::string& path, Config& config);
 
-// Applies one directive given as words; `origin` ("cairn.conf, line 3") starts the error's
-// sentence.
+// Applies one directive, given as words; `origin` ("cairn.conf, line 3") begins the error's sentence.
 Status ApplyDirective(std::string_view origin, std::span<const std::string> words, Config& config);
 
-// CONFIG REWRITE: writes what is set now back into the file. Comments, order and lines whose
-// meaning has not changed stay as they are; a directive that stands more than once keeps its first
-// place; what is not in the file and not at its default is added at the end. The file is replaced
-// in one step. The error is that of the file system.
-enum class RewriteScope : unsigned char { kChanged, kAll };  // kAll: also what is at its default
+// CONFIG REWRITE: writes the current values to the file. Comments, the order, and lines whose meaning has not changed
+// are kept; a directive with several lines keeps its first place; values that differ from the default and have no line
+// are added at the end. The file is replaced atomically. The error is that of the file system.
+enum class RewriteScope : unsigned char { kChanged, kAll };  // kAll: defaults too
 Status RewriteConfigFile(const std::string& path, const Config& config, RewriteScope scope = RewriteScope::kChanged);
 
-// CONFIG REWRITE of `path`, empty when there is no such file, with the users as they are; no lines for them while
-// requirepass says it all.
+// CONFIG REWRITE of `path`, empty if there is no file, with the current users; users that requirepass describes
+// completely get no lines.
 Status RewriteConfig(Config& config, const Users& users, const std::string& path, RewriteScope scope);
 
 }  // namespace cairn

@@ -43,7 +43,7 @@ void AppendDirective(std::string& page, const Directive& directive) {
   page.append("\n");
 }
 
-// The directives that change nothing need a line each, no more.
+// Directives without effect get one line each.
 void AppendAccepted(std::string& page) {
   page.append("\n| directive | default | |\n|---|---|---|\n");
   for (const Directive& directive : AcceptedDirectives()) {

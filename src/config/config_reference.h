@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The reference page of directives, docs/configuration.md, as the table of directives tells it.
+// The reference page of directives, docs/configuration.md, generated from the table of directives.
 #pragma once
 
 #include <string>
 
 namespace cairn {
 
-// The whole page. A test compares it with the file in docs/.
+// Returns the whole page. A test compares it with the file in docs/.
 std::string ReferencePage();
 
 }  // namespace cairn

@@ -51,7 +51,7 @@ Words WholeLines(WordSpan kept) { return Words(kept.begin(), kept.end()); }
 
 std::string ListenText(WordSpan kept) { return Join(kept, "\n"); }
 
-// The line that `words` are, behind those kept already.
+// Appends `words` as one line to the lines in `current`.
 Words WithLine(WordSpan current, WordSpan words) {
   std::string line;
   for (const std::string& word : words) {
@@ -185,7 +185,7 @@ Words ClientMemoryLines(WordSpan kept) {
 
 // ---- notify-keyspace-events: kept as one word in Redis's order of letters
 
-constexpr std::string_view kUsualEvents = "g$lshzxetd";  // what A stands for
+constexpr std::string_view kUsualEvents = "g$lshzxetd";  // the meaning of A
 constexpr std::string_view kEventOthers = "nKEm";
 
 Result<Words> ParseEvents(WordSpan words, WordSpan /*current*/) {

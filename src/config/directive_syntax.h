@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Directives with a syntax of their own (directive.h, kSpecial), as constants for their rows.
+// Syntaxes of directives of kind kSpecial (directive.h), as constants for their rows.
 //
 // Thread: any; pure functions.
 #pragma once
@@ -13,8 +13,7 @@
 
 namespace cairn {
 
-// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]; a word is a whole
-// line.
+// listen <address:port | unix:path> [io-threads N] [qps-limit N] [readonly] [tls]; each kept word is a whole line.
 extern const SpecialSyntax kListenSyntax;
 
 // bind <address> [<address> ...], bind ""
@@ -36,7 +35,7 @@ void PublishClientMemory(const Value& value, Settings& settings);
 
 // notify-keyspace-events <letters>
 extern const SpecialSyntax kEventsSyntax;
-// What the letters ask for; nothing where neither kind of channel is among them.
+// The notifications that the letters select; none without K or E.
 InterestMask EventInterest(std::span<const std::string> kept);
 
 // latency-tracking-info-percentiles <percentile> [...]
@@ -45,13 +44,13 @@ extern const SpecialSyntax kPercentilesSyntax;
 // oom-score-adj-values <number> <number> <number>
 extern const SpecialSyntax kOomScoresSyntax;
 
-// user <name> [<rule> ...]; a word is a whole line, with quotes where they are needed.
+// user <name> [<rule> ...]; each kept word is a whole line, quoted where necessary.
 extern const SpecialSyntax kUserSyntax;
 
-// rename-command <command> <name>; a word is a whole line, with quotes where they are needed.
+// rename-command <command> <name>; each kept word is a whole line, quoted where necessary.
 extern const SpecialSyntax kRenameSyntax;
 
-// `bytes` with the largest unit that divides it: "64mb", "1000".
+// Formats `bytes` with the largest unit that divides it: "64mb", "1000".
 std::string FormatMemory(uint64_t bytes);
 
 }  // namespace cairn

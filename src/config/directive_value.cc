@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Values of directives: text to value and back.
+// Values of directives: parsing and formatting.
 #include <algorithm>
 #include <cstdlib>
 
@@ -39,7 +39,7 @@ Result<Value> WithinBounds(const Directive& directive, int64_t number, bool is_l
   return Fail("argument must be between " + show(directive.min) + " and " + show(directive.max) + " inclusive");
 }
 
-// The nearest value within the bounds; Redis refuses what no int holds, and negative numbers.
+// Returns the nearest value within the bounds. As Redis, it refuses negative numbers and numbers that exceed an int.
 Result<Value> Capped(const Directive& directive, int64_t number) {
   if (number < 0 || number > INT32_MAX) return Fail("argument must be between 0 and 2147483647 inclusive");
   return Value(std::clamp(number, directive.min, directive.max));
@@ -91,7 +91,7 @@ std::string JoinWords(const Words& words) {
   return joined;
 }
 
-// The value of a directive that takes one word, as the file has it.
+// Formats the value of a one-word directive for the file.
 std::string FileText(const Directive& directive, const Value& value) {
   if (directive.kind == Kind::kMemory) return FormatMemory(static_cast<uint64_t>(std::get<int64_t>(value)));
   const std::string text = FormatValue(directive, value);
@@ -105,7 +105,7 @@ Result<Value> ParseValue(const Directive& directive, std::span<const std::string
     if (words.size() != 1) return Fail("wrong number of arguments");
     return ParseOneWord(directive, words[0]);
   }
-  // A single word may hold all of them: CONFIG SET and the command line have it so.
+  // CONFIG SET and the command line pass all words as one.
   Words split(words.begin(), words.end());
   if (words.size() == 1 && !words[0].empty()) {
     auto parts = SplitWords(words[0]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Directives without effect: those of Redis that are about what Cairn does not have, and those that earlier versions of
-// Cairn had. They are checked, kept and shown, so that a redis.conf or an older cairn.conf can be used as it is and a
-// client that sets one is answered as before; nothing else happens.
+// Directives without effect: directives of Redis about features that Cairn does not have, and retired directives of
+// Cairn. They are checked, stored and shown, so that a redis.conf or an older cairn.conf works unchanged and clients
+// that set them get the usual reply.
 #include "config/directive.h"
 #include "config/directive_syntax.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The directives about listening and about clients.
+// The directives about listening and clients.
 #include "config/directive.h"
 #include "config/directive_syntax.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMaxInt = INT32_MAX;
 constexpr int64_t kMegabyte = 1 << 20;
-constexpr int64_t kMostBulkBytes = int64_t{2} << 30;  // two of them, a key and its value, make a row (storage/batch.h)
+constexpr int64_t kMostBulkBytes = int64_t{2} << 30;  // a key and a value of this size fit into a row (storage/batch.h)
 
 using S = Settings;
 

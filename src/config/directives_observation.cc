@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The directives about what the server tells of itself.
+// The directives about monitoring.
 #include "config/directive.h"
 #include "config/directive_syntax.h"
 

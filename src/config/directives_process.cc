@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The directives about the process itself and about who may do what.
+// The directives about the process and about access control.
 #include "config/directive.h"
 #include "config/directive_syntax.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The directives about TLS. What they come to is built in config/tls_settings.h.
+// The directives about TLS. config/tls_settings.h applies them.
 #include "config/directive.h"
 
 namespace cairn {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The directives about how collections are kept, about expiry and lazy freeing.
+// The directives about encodings of collections, expiry and lazy freeing.
 #include "config/directive.h"
 
 namespace cairn {

@@ -14,7 +14,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-// Links and ".." resolved as far as the path exists.
+// Resolves links and ".." as far as the path exists.
 Path Resolve(const Path& path) {
   std::error_code error;
   const Path resolved = std::filesystem::weakly_canonical(path, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Directives that name files the server writes: none of them may be RocksDB's (storage/file_names.h).
+// Checks directives that name files which the server writes: none may be a file of RocksDB (storage/file_names.h).
 //
 // Thread: any.
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace cairn {
 
-// At the start, before any of the files is opened. kIo with a sentence that names the directive.
+// Call it at the start, before any of the files is opened. kIo with a sentence that names the directive.
 Status CheckFileDirectives(const Config& config);
 
-// The text of CONFIG SET's error about `dbfilename`, a part of a sentence.
+// Returns the text of CONFIG SET's error about `dbfilename`, a part of a sentence.
 Status CheckDbFilename(const Config& config);
 
 }  // namespace cairn

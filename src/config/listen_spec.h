@@ -18,12 +18,12 @@ struct ListenSpec {
   int port = 0;
   std::string unix_path;  // empty for TCP
   int io_threads = 1;
-  int64_t qps_limit = 0;  // commands a second of all its clients together; 0: none
+  int64_t qps_limit = 0;  // commands per second of all its clients together; 0: no limit
   bool read_only = false;
   bool tls = false;
 };
 
-// Reads the words after `listen`. The error's text is a part of a sentence.
+// Parses the words after `listen`. The error's text is a part of a sentence.
 Result<ListenSpec> ParseListenSpec(std::span<const std::string> words);
 
 }  // namespace cairn

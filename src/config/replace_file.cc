@@ -15,11 +15,11 @@
 namespace cairn {
 namespace {
 
-constexpr mode_t kNewMode = 0600;  // such files have passwords
+constexpr mode_t kNewMode = 0600;  // these files have passwords
 
 Status FileError() { return Status::Error(Code::kIo, std::strerror(errno)); }
 
-// Writes a file beside `path` and sets its `name`.
+// Writes a file in the folder of `path` and sets `name` to its name.
 Status WriteBeside(const std::string& path, std::string_view text, std::optional<mode_t> mode, std::string& name) {
   const int fd = CreateBeside(path, kNewMode, name);
   if (fd < 0) return FileError();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Settings: the directives that threads look at while they serve, each under its redis.conf name.
+// Settings: the directives that threads read while they serve, each under its redis.conf name.
 //
-// They are published by Config (config/config.h), whose table of directives holds their defaults,
-// bounds and meaning; nothing else writes them. The limits of collections stand apart
-// (types/limits.h), because types/ may not look up here. Text, such as `dir`, is asked of Config
-// itself.
+// Only Config (config/config.h) writes them; the table of directives has their defaults, bounds and meaning. The limits
+// of collections are in types/limits.h, because types/ may not include this file. Strings, such as `dir`, are read from
+// Config.
 //
 // Thread: any.
 #pragma once
@@ -16,13 +15,13 @@
 
 namespace cairn {
 
-// In the order of their names in the table of directives, whose position is what is stored.
+// In the order of the names in the table of directives, because the index is stored.
 enum class AppendFsync : int64_t { kEverySec, kAlways, kNo };
 enum class LogLevel : int64_t { kDebug, kVerbose, kNotice, kWarning };
 enum class BottomCompression : int64_t { kSnappy, kZstd };
 enum class Allowed : int64_t { kNo, kYes, kLocal };
 
-// The bounds of `client-output-buffer-limit` for one class of clients; 0: none.
+// The values of `client-output-buffer-limit` for one class of clients; 0: no limit.
 struct OutputLimit {
   std::atomic<int64_t> hard_bytes{0};
   std::atomic<int64_t> soft_bytes{0};
@@ -40,12 +39,12 @@ struct ObservationSettings {
   Flag latency_tracking;
 };
 
-// What RocksDB is opened with; only compaction_rate_limit changes later.
+// The options of RocksDB; only compaction_rate_limit can change later.
 struct RocksDbSettings {
   using Flag = std::atomic<bool>;
   using Number = std::atomic<int64_t>;
 
-  Number compaction_rate_limit;  // bytes a second; 0: none
+  Number compaction_rate_limit;  // bytes per second; 0: no limit
   Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size, rocksdb_blob_min_size;
   Number rocksdb_bottom_compression;  // BottomCompression
   Flag rocksdb_direct_io;
@@ -61,8 +60,8 @@ struct Settings : ObservationSettings, RocksDbSettings {
   Flag protected_mode;
   Number client_query_buffer_limit;
   OutputLimit output_limits[3];  // by ClientClass
-  // Of unsent bytes; 0: none. As in Redis a replica's is at least repl-backlog-size: cut off, it would come again for
-  // the same bytes.
+  // The hard limit of unsent bytes; 0: none. As in Redis, a replica's is at least repl-backlog-size: a replica that was
+  // disconnected earlier would ask for the same bytes again.
   int64_t hard_output_limit(ClientClass of) const {
     const int64_t hard = output_limits[static_cast<int>(of)].hard_bytes.load(std::memory_order_relaxed);
     return of == ClientClass::kReplica && hard > 0 ? std::max(hard, repl_backlog_size.load()) : hard;
@@ -93,12 +92,12 @@ struct Settings : ObservationSettings, RocksDbSettings {
 
   // durability
   Number appendfsync;    // AppendFsync
-  Number min_free_disk;  // bytes; 0: as much as is needed (storage/disk_reserve.h)
+  Number min_free_disk;  // bytes; 0: computed (storage/disk_reserve.h)
 
   // memory
   Number memory_budget;      // bytes; 0: a share of the machine's (storage/budget.h)
   Number maxmemory;          // stored for CONFIG GET and INFO
-  Number maxmemory_clients;  // bytes, below 0 percent; 0: no limit
+  Number maxmemory_clients;  // bytes; negative: percent; 0: no limit
 
   // expiry
   Number active_expire_effort;

@@ -8,7 +8,7 @@
 namespace cairn {
 namespace {
 
-// Those that a context is built from, and those that may need one where there was none.
+// Directives that a TLS context is built from; below, directives that may make one necessary.
 constexpr std::string_view kBuiltFrom[] = {
     "tls-cert-file",
     "tls-key-file",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the directives `tls-*` come to: certificates and rules built from them at the start and anew when CONFIG SET
-// changes one. While nothing uses TLS they are only kept, and nothing is read from their files.
+// Applies the directives `tls-*`: builds TLS contexts from them at the start, and again when CONFIG SET changes one.
+// While nothing uses TLS, their files are not read.
 //
-// Thread: main at the start, then that of CONFIG SET, one at a time.
+// Thread: main at the start, then the thread of CONFIG SET, one at a time.
 #pragma once
 
 #include <string_view>
@@ -14,16 +14,16 @@
 
 namespace cairn {
 
-// CONFIG SET's answer when what it sets does not do.
+// CONFIG SET's error when the new values do not work.
 inline constexpr std::string_view kCannotUpdateTls = "Unable to update TLS configuration. Check server logs.";
 
-// A listener or a link to another server speaks TLS.
+// Whether a listener or a link to another server uses TLS.
 bool UsesTls(const Config& config);
 
-// The error is a sentence for the operator; what was configured before stays.
+// The error is a sentence for the operator; the former configuration stays in use.
 Status ConfigureTls(const Config& config, Tls& tls);
 
-// From now on `tls` follows what CONFIG SET changes.
+// Makes `tls` follow CONFIG SET from now on.
 void WatchTls(Config& config, Tls& tls);
 
 }  // namespace cairn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The families of commands of this folder, and the parts that they are given (command/parts.h).
+// The command families of this folder, and the parts that their commands use (command/parts.h).
 #pragma once
 
 #include <functional>

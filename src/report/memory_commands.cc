@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MEMORY and its subcommands. A key's data is on disk; what USAGE tells is the memory that its rows
-// take when all of them are in the key cache.
+// MEMORY and its subcommands. Data is on the disk; USAGE reports the memory that a key's rows take if all of them are
+// in the key cache.
 #include <algorithm>
 
 #include "base/number.h"
@@ -49,7 +49,7 @@ double Ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Two sizes of which the first contains the second: their ratio and their difference.
+// Two sizes, the first of which includes the second: their ratio and their difference.
 struct Excess {
   std::string_view ratio_name;
   std::string_view bytes_name;
@@ -80,7 +80,7 @@ void ReplyAllocator(Reply& reply, const ProcessMemory& memory) {
   ReplyExcess(reply, {"fragmentation", "fragmentation.bytes", memory.rss, memory.allocated});
 }
 
-// The databases that have keys, with their hash tables: no key of theirs is in one.
+// Databases with keys, with the sizes of their hash tables; Cairn has none, so the sizes are 0.
 size_t ReplyDatabases(CommandContext& ctx, Reply& reply, uint64_t& keys) {
   size_t shown = 0;
   for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
@@ -97,8 +97,8 @@ size_t ReplyDatabases(CommandContext& ctx, Reply& reply, uint64_t& keys) {
   return shown;
 }
 
-// MEMORY STATS: of the data set what is in memory counts, that is rows in the key cache and in memtables; all else is
-// overhead.
+// MEMORY STATS: the data set counts as far as it is in memory, in rows of the key cache and in memtables; everything
+// else is overhead.
 Status MemoryStats(const MemoryParts& parts, CommandContext& ctx, Args&, Reply& reply) {
   constexpr size_t kFields = 27;
   const ProcessMemory memory = ProcessMemory::Read();

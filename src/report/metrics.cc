@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kCounter = "counter";
 constexpr std::string_view kGauge = "gauge";
 
-// The bounds of the histograms are powers of two of a microsecond, where buckets of LatencyHistogram end: 8 us to 8 s.
+// The histograms' bounds are powers of two of a microsecond, at ends of LatencyHistogram's buckets: 8 us to 8 s.
 constexpr int kFirstBoundBits = 3;
 constexpr int kLastBoundBits = 23;
 
@@ -63,7 +63,7 @@ struct NamedTotals {
   CommandTotals totals;
 };
 
-// Those that were called or refused.
+// The commands that were called or refused.
 std::vector<NamedTotals> CommandsInUse(const MetricsParts& parts) {
   std::vector<NamedTotals> in_use;
   std::vector<CommandTotals> all = parts.stats.Commands();
@@ -80,7 +80,7 @@ std::string BoundLabel(int bits) {
   return MetricsText::Label("le", bound);
 }
 
-// A duration is recorded in whole microseconds, rounded down; one below 2^k us is in a bucket that ends before 2^k.
+// Durations are rounded down to whole microseconds, so a duration below 2^k us is in a bucket that ends before 2^k.
 void WriteHistogram(const NamedTotals& command, MetricsText& text) {
   uint64_t sum = 0;
   int bucket = 0;

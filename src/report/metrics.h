@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The metrics of `metrics-port`, in Prometheus's text format: what INFO shows, under names that begin with cairn_, in
-// base units (seconds, bytes). Counters count from the start or the last CONFIG RESETSTAT.
+// The metrics of `metrics-port`, in Prometheus's text format: the fields of INFO, under names that begin with cairn_,
+// in base units (seconds, bytes). Counters count from the start or the last CONFIG RESETSTAT.
 //
 // Thread: any that may wait.
 #pragma once

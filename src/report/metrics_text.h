@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MetricsText: writes Prometheus's text format: families, each with its help, its type and then all of its samples.
+// MetricsText: writes Prometheus's text format: families, each with its help text, its type and its samples.
 //
 // Thread: the owner's.
 #pragma once
@@ -16,11 +16,11 @@ class MetricsText {
   // Begins a family; `type` is counter, gauge or histogram.
   void Family(std::string_view name, std::string_view type, std::string_view help);
 
-  // A sample of the family begun last. `labels` are as Label makes them, without braces; `suffix` is of histograms.
+  // Adds a sample to the last family. `labels` come from Label, without braces; histograms use `suffix`.
   void Sample(uint64_t value, std::string_view labels = {}, std::string_view suffix = {});
   void Sample(double value, std::string_view labels = {}, std::string_view suffix = {});
 
-  // A family of one sample.
+  // Writes a family with one sample.
   template <typename Number>
   void Single(std::string_view name, std::string_view type, std::string_view help, Number value) {
     Family(name, type, help);

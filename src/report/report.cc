@@ -55,7 +55,7 @@ std::string HumanBytes(uint64_t bytes) {
 
 namespace {
 
-// ---- which sections are wanted
+// ---- selection of sections
 
 std::vector<const ReportSection*> AllSections() {
   std::vector<const ReportSection*> sections;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// INFO: a table of sections, each a function that writes its fields (server/report_*.cc). Names are
-// Redis's own where it has the field; what only Cairn has is in sections of its own.
+// INFO: a table of sections, each with a function that writes its fields (report/report_*.cc). Fields of Redis keep
+// their names; fields that only Cairn has are in sections of their own.
 //
-// Fields about what Cairn does not have are left out, except those that monitoring tools insist on:
-// then they have the value that is true of a server without that feature.
+// Fields about features that Cairn does not have are left out, except fields that monitoring tools require: they have
+// the value of a server without the feature.
 //
-// Thread: one that may wait, for a section may read rows.
+// Thread: one that may wait, because a section may read rows.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace cairn {
 
-// The text of INFO as it grows.
+// Writes the text of INFO.
 class SectionWriter {
  public:
   void Section(std::string_view title);
@@ -30,9 +30,9 @@ class SectionWriter {
   void Field(std::string_view name, uint64_t value);
   void Field(std::string_view name, int value) { Field(name, static_cast<int64_t>(value)); }
   void Field(std::string_view name, bool value) { Field(name, static_cast<int64_t>(value)); }
-  // With `digits` decimals.
+  // With this many decimals.
   void Field(std::string_view name, double value, int digits);
-  // The bytes, and again as <name>_human.
+  // Writes the bytes, and a second field <name>_human.
   void Bytes(std::string_view name, uint64_t bytes);
   std::string Take() { return std::move(text_); }
 
@@ -40,14 +40,14 @@ class SectionWriter {
   std::string text_;
 };
 
-// "1.50M": bytes as people read them.
+// Formats bytes for people: "1.50M".
 std::string HumanBytes(uint64_t bytes);
 
 struct ReportSection {
-  std::string_view name;   // as the client asks for it
+  std::string_view name;   // as clients request it
   std::string_view title;  // as the text shows it
-  bool by_default;         // in INFO without arguments, too
-  bool in_all;             // in INFO all; INFO everything has every one
+  bool by_default;         // included in INFO without arguments
+  bool in_all;             // included in INFO all; INFO everything includes every section
   Status (*write)(const ReportParts& parts, CommandContext& ctx, SectionWriter& text);
 };
 

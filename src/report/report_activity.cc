@@ -19,8 +19,7 @@
 namespace cairn {
 namespace {
 
-// A save here is SAVE, BGSAVE or BGREWRITEAOF (replication/saving.h); the log is what Redis calls the
-// AOF.
+// Saves are SAVE, BGSAVE and BGREWRITEAOF (replication/saving.h); RocksDB's log is reported as Redis's AOF.
 Status WritePersistence(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   SaveState& saves = parts.saves;
   const bool saving = saves.running > 0;

@@ -34,7 +34,7 @@ Status WriteErrorStats(const ReportParts& parts, CommandContext&, SectionWriter&
   return Ok();
 }
 
-// The value below which `percentile` percent of the calls stayed, in microseconds.
+// The smallest value in microseconds that `percentile` percent of the calls did not exceed.
 uint64_t ValueAt(const std::vector<uint64_t>& buckets, uint64_t calls, double percentile) {
   const double wanted = percentile / 100 * static_cast<double>(calls);
   uint64_t seen = 0;

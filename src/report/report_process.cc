@@ -33,7 +33,7 @@ std::string DescribeSystem() {
   return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
-// A line for what each listener is bound to: by TCP, with or without TLS, or a Unix socket.
+// Writes one line per listener address: TCP, with or without TLS, or a Unix socket.
 void WriteListeners(const ReportParts& parts, SectionWriter& text) {
   int number = 0;
   const auto write = [&](const std::string& line) { text.Field("listener" + std::to_string(number++), line); };
@@ -136,7 +136,7 @@ void WriteAllocator(const ProcessMemory& memory, SectionWriter& text) {
                                   std::to_string(JEMALLOC_VERSION_BUGFIX));
 }
 
-// A Lua state serves scripts and functions alike, so all of it counts as that of scripts.
+// A Lua state serves scripts and functions alike, so its memory is reported as that of scripts.
 void WriteScripts(const ReportParts& parts, SectionWriter& text) {
   const Scripting& scripting = parts.scripting;
   const auto libraries = scripting.libraries();
@@ -181,8 +181,7 @@ Status WriteMemory(const ReportParts& parts, CommandContext& ctx, SectionWriter&
   text.Field("mem_clients_slaves", clients.replicas);
   text.Field("mem_clients_normal", clients.normal);
   text.Field("active_defrag_running", 0);
-  // Dropping a collection is one write; its rows go with the next compaction and are not waited
-  // for.
+  // Dropping a collection is one write; the next compaction deletes its rows, and nothing waits for that.
   text.Field("lazyfree_pending_objects", ctx.txn().store().lazy_free().pending());
   text.Field("lazyfreed_objects", parts.stats.Totals().lazyfreed_objects);
   return Ok();

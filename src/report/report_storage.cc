@@ -16,8 +16,7 @@
 namespace cairn {
 namespace {
 
-// Expiring keys are looked at one by one up to this many; beyond, their number is estimated from
-// these.
+// Up to this many expiring keys are counted one by one; beyond that, their number is estimated from these.
 constexpr uint64_t kExpiriesLookedAt = 100000;
 
 constexpr char kEstimatedRows[] = "rocksdb.estimate-num-keys";
@@ -27,7 +26,7 @@ struct Expiring {
   double ttl_sum_ms = 0;
 };
 
-// By keyspace: how many keys expire, and in how long.
+// By keyspace: the number of keys that expire, and the sum of their remaining times.
 Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   std::map<KeyspaceId, Expiring> counts;
   uint64_t seen = 0;
@@ -115,8 +114,8 @@ Status WriteRocksDb(const ReportParts&, CommandContext& ctx, SectionWriter& text
   };
   Store& store = ctx.txn().store();
   for (const EngineCounter& counter : EngineCounters(store)) text.Field(counter.name, counter.value);
-  // Looks that asked only memory and were not answered there; number_keys_read has them, no disk
-  // has.
+  // Lookups that asked only memory and did not find the answer there; number_keys_read includes them, although no disk
+  // read follows.
   text.Field("incomplete_probes", store.counters().incomplete_probes.load());
   for (const std::string_view property : kProperties) {
     std::string name(property);

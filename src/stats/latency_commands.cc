@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LATENCY and its subcommands: events (stats/latency_monitor.h), and the histograms of all commands, which
-// `latency-tracking` keeps (stats/stats.h).
+// LATENCY and its subcommands: events (stats/latency_monitor.h), and the histograms of all commands, kept under
+// `latency-tracking` (stats/stats.h).
 #include <algorithm>
 
 #include "base/clock.h"
@@ -75,13 +75,13 @@ Status LatencyDoctor(const LatencyParts& parts, CommandContext&, Args&, Reply& r
 
 // ---- LATENCY HISTOGRAM
 
-// Redis's bounds: 1024 ns, doubled until a second is in, each the highest value that its histogram of two digits does
-// not tell from it, in whole microseconds.
+// Redis's bounds: 1024 ns and its doubles up to the first above a second. Each is rounded up to the end of its bucket
+// in a histogram with two significant digits, in whole microseconds.
 constexpr int kBounds = 21;
 constexpr uint64_t BoundUs(int i) { return ((uint64_t{1024} << i) + (uint64_t{8} << i) - 1) / 1000; }
 static_assert(BoundUs(0) == 1 && BoundUs(5) == 33 && BoundUs(10) == 1056 && BoundUs(20) == 1082130);
 
-// How many calls took at most so long, at those bounds where that grows. What took longer than the last counts there.
+// Replies with the number of calls up to each bound at which it grows. The last bound includes all slower calls.
 void ReplyHistogram(Reply& reply, const CommandTotals& totals) {
   uint64_t calls = 0;
   for (const uint64_t count : totals.latency) calls += count;
@@ -112,7 +112,7 @@ bool HasCalls(const CommandTotals& totals) {
   return std::any_of(totals.latency.begin(), totals.latency.end(), [](uint64_t count) { return count != 0; });
 }
 
-// The commands a name stands for: itself and, of a container, all subcommands. "client|id" is a subcommand.
+// The commands of a name: the command itself and, for a container, all its subcommands. "client|id" is a subcommand.
 std::vector<const Command*> Named(const CommandTable& table, std::string_view name) {
   const size_t bar = name.find('|');
   if (bar != std::string_view::npos) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LatencyHistogram: how long a command took, in buckets whose width grows with the value: below 64
-// us one bucket per microsecond, above that 32 buckets per power of two, so a percentile is off by
-// 3 percent at most.
+// LatencyHistogram: run times of a command, in buckets whose width grows with the value: below 64 us one bucket per
+// microsecond, above that 32 buckets per power of two, so the error of a percentile is at most 3 percent.
 //
 //   value   0 .. 63   64 .. 127   128 .. 255   ...   up to 2^30 us (18 minutes), then the last one
 //   width   1         2           4            ...
 //
-// Thread: one writes, any reads. Not here: who owns which histogram (stats/stats.h).
+// Thread: one writes, any reads. Not here: the owners of histograms (stats/stats.h).
 #pragma once
 
 #include <array>
@@ -31,7 +30,7 @@ class LatencyHistogram {
     return 64 + (bits - 7) * 32 + sub;
   }
 
-  // The highest value that falls into `bucket`.
+  // The highest value in `bucket`.
   static uint64_t HighestOf(int bucket) {
     if (bucket < 64) return bucket;
     const int bits = 7 + (bucket - 64) / 32;

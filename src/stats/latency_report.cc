@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kColumns = 80;
 constexpr int kRows = 4;
-constexpr std::string_view kMarks = "_o#";  // the top of a column, ever higher within its row
-constexpr char kFill = '|';                 // below the top
+constexpr std::string_view kMarks = "_o#";  // the top of a column, by height within its row
+constexpr char kFill = '|';                 // the rest of a column
 constexpr int kSteps = kRows * static_cast<int>(kMarks.size());
 
 struct Column {
@@ -56,7 +56,7 @@ void DrawBlock(std::span<const Column> columns, std::string& text) {
 struct Summary {
   int64_t average_ms = 0;
   int64_t deviation_ms = 0;  // mean absolute
-  double period_s = 0;       // between two samples, on average
+  double period_s = 0;       // mean time between two samples
 };
 
 Summary Summarise(const LatencySeries& series, int64_t now_s) {

@@ -13,20 +13,20 @@
 #include "base/thread.h"
 #include "storage/budget.h"
 
-// jemalloc reads it before main: it asks the kernel for huge pages (jemalloc(3), "opt.thp"). Memtables and the key
-// cache are read at random, and with small pages most reads would miss the processor's table of pages as well.
+// jemalloc reads this before main: it asks the kernel for huge pages (jemalloc(3), "opt.thp"). Memtables and the key
+// cache are read at random, and with small pages most reads would also miss the TLB.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "thp:always";
 
 namespace cairn {
 namespace {
 
-// Below this, what is allocated and not in use would be a good part of the budget.
+// Below this budget, unused allocator memory would be a large part of the budget.
 constexpr uint64_t kSmallBudget = uint64_t{1} << 30;
 constexpr ssize_t kSmallBudgetDecayMs = 1000;
 
-// A row is often freed by another thread than the one that made it; with an arena for every few threads each arena
-// keeps holes the others cannot fill.
+// One thread often frees rows that another has allocated; with several arenas, each keeps holes that the others cannot
+// fill.
 void UseFirstArena() {
   unsigned arena = 0;
   mallctl("thread.arena", nullptr, nullptr, &arena, sizeof arena);
@@ -38,7 +38,7 @@ uint64_t ReadStat(const char* name) {
   return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
 }
 
-// jemalloc keeps its statistics as of the last time it was told to look.
+// jemalloc updates its statistics only on request.
 void RefreshStats() {
   uint64_t epoch = 1;
   size_t size = sizeof epoch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The small pieces of state of a running server that commands set and other threads act upon.
+// Small pieces of state of a running server that commands set and other threads read.
 //
 // Thread: any, unless a field says otherwise.
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace cairn {
 
-// What makes this process this one, fixed at its start.
+// Identifies this process; fixed at its start.
 struct Identity {
-  std::string run_id;  // 40 hexadecimal digits, new with every start
+  std::string run_id;  // 40 hexadecimal digits, new at every start
   std::string executable;
   std::string config_file;  // empty: none
   int64_t started_us = 0;   // monotonic
@@ -25,32 +25,32 @@ struct Identity {
   static Identity Make(std::string executable, std::string config_file);
 };
 
-// What DEBUG switches.
+// Switches set by DEBUG.
 struct DebugSwitches {
-  std::atomic<bool> active_expire{true};  // off: expired keys are hidden and not deleted
-  std::atomic<bool> ticks{true};          // off: nothing is done that is done every so often (server/cron.h)
+  std::atomic<bool> active_expire{true};  // off: expired keys are hidden but not deleted
+  std::atomic<bool> ticks{true};          // off: no periodic work (server/cron.h)
 };
 
-// When everything was last saved by command (SAVE, BGSAVE, BGREWRITEAOF), for INFO persistence.
+// The time of the last save by a command (SAVE, BGSAVE, BGREWRITEAOF), for INFO persistence.
 struct SaveState {
-  std::atomic<int> running{0};          // saves under way
-  std::atomic<int64_t> last_unix_s{0};  // of the last that went well; the start counts as one
+  std::atomic<int> running{0};          // saves in progress
+  std::atomic<int64_t> last_unix_s{0};  // of the last successful save, or the start
   std::atomic<bool> last_ok{true};
   std::atomic<uint64_t> count{0};
-  std::atomic<uint64_t> changes_before{0};  // changes counted before the last save
+  std::atomic<uint64_t> changes_before{0};  // number of changes before the last save
 };
 
-// The most memory that was in use at any time it was looked at.
+// The highest memory use that was observed.
 class MemoryPeak {
  public:
-  // Takes a look at `bytes` into account; the peak.
+  // Notes the present use, and returns the peak.
   uint64_t Note(uint64_t bytes) {
     uint64_t peak = peak_.load(std::memory_order_relaxed);
     while (bytes > peak && !peak_.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
     }
     return peak_.load(std::memory_order_relaxed);
   }
-  // What was in use when the server began to serve.
+  // Notes the use at the time when the server began to serve.
   void NoteStart(uint64_t bytes) { start_ = bytes; }
   uint64_t start() const { return start_.load(std::memory_order_relaxed); }
 
@@ -61,16 +61,16 @@ class MemoryPeak {
 
 // SHUTDOWN's options.
 struct ShutdownOptions {
-  bool save = false;  // an RDB file too, which is there (replication/saving.h), and flush the memtables
+  bool save = false;  // write an RDB file before the end (replication/saving.h), and flush the memtables
   bool no_save = false;
   bool now = false;
-  bool force = false;  // end even when that file could not be written
+  bool force = false;  // end even if the RDB file could not be written
 };
 
-// The wish to end: SHUTDOWN or a signal asks, the main thread waits for it.
+// The request to shut down: SHUTDOWN or a signal makes it, and the main thread waits for it.
 class ShutdownRequest {
  public:
-  // Called once, by the thread that asks first; wakes the main thread.
+  // `wake` is called once, by the first thread that asks; it wakes the main thread.
   void set_on_request(std::function<void()> wake) { wake_ = std::move(wake); }
 
   void Ask(const ShutdownOptions& options);

@@ -2,8 +2,8 @@
 //
 // SlowLog: the last commands that took longer than slowlog-log-slower-than, newest first.
 //
-// An entry keeps at most 32 arguments of at most 128 bytes each; what is cut is said in its place,
-// in Redis's words. Identifiers count up from 0 and are not set back by a reset.
+// An entry keeps at most 32 arguments of at most 128 bytes each; a note in Redis's words replaces the rest. Ids count
+// up from 0, and a reset does not restart them.
 //
 // Thread: any; guarded by mutex_. The common case, a fast command, costs one atomic read.
 #pragma once
@@ -30,8 +30,8 @@ struct SlowLogEntry {
 
 class SlowLog {
  public:
-  // The bounds are read with each call, so that CONFIG SET takes effect at once. A negative
-  // `slower_than_us` turns the log off, 0 logs everything.
+  // Each call reads the bounds, so CONFIG SET takes effect at once. A negative `slower_than_us` turns the log off, 0
+  // logs everything.
   SlowLog(const std::atomic<int64_t>& slower_than_us, const std::atomic<int64_t>& max_entries)
       : slower_than_us_(slower_than_us), max_entries_(max_entries) {}
 
@@ -43,7 +43,7 @@ class SlowLog {
   // Adds an entry. REQUIRES: IsSlow(duration_us).
   void Add(std::span<const std::string_view> argv, int64_t duration_us, std::string peer, std::string client_name);
 
-  // The newest `count` entries, all of them when it is negative.
+  // The newest `count` entries; all if it is negative.
   std::vector<SlowLogEntry> Newest(int64_t count) const;
   size_t size() const;
   void Reset();

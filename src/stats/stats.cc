@@ -6,10 +6,10 @@
 namespace cairn {
 namespace {
 
-// More prefixes than these are not kept apart: somebody is sending garbage through a script.
+// The most prefixes to count separately: a script may return arbitrary errors.
 constexpr size_t kMaxErrorPrefixes = 128;
 
-// A relaxed addition by a counter's only writer, which needs no locked instruction.
+// Adds relaxed, without a locked instruction. REQUIRES: the caller is the counter's only writer.
 void Add(std::atomic<uint64_t>& counter, uint64_t n = 1) {
   counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
@@ -102,7 +102,7 @@ void WorkerStats::CountError(std::string_view error) {
 
 // ---- Stats
 
-// The sums at the last reset.
+// The totals at the last reset.
 struct Stats::Snapshot {
   StatsTotals totals;
   std::vector<CommandTotals> commands;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stats: what the server counts about itself. Each worker counts in a WorkerStats of its own, which
-// no other thread writes; INFO adds them up when it is asked.
+// Stats: the server's counters. Each worker counts in its own WorkerStats, which no other thread writes; INFO adds them
+// up.
 //
-// CONFIG RESETSTAT does not set anybody's counters back (two writers would lose counts); it
-// remembers the sums as they are, and from then on the difference is shown.
+// CONFIG RESETSTAT does not reset the counters (two writers would lose counts); it stores the current totals, and later
+// totals are shown relative to them.
 //
-// Thread: a WorkerStats has one writer, the worker it was made for; everything else may be called
-// by any.
+// Thread: a WorkerStats has one writer, its worker; everything else may be called by any thread.
 #pragma once
 
 #include <array>
@@ -28,17 +27,17 @@
 
 namespace cairn {
 
-// What one command cost, or many of them together.
+// The calls of one command, or of all.
 struct CommandTotals {
   uint64_t calls = 0;
   uint64_t usec = 0;
   uint64_t rejected = 0;          // refused by a gate before it ran
-  uint64_t failed = 0;            // ran and answered an error
-  std::vector<uint64_t> latency;  // by LatencyHistogram bucket; empty: never called
-  uint64_t latency_usec = 0;      // of the calls in `latency`, which has none that a script made
+  uint64_t failed = 0;            // replied with an error
+  std::vector<uint64_t> latency;  // by bucket of LatencyHistogram; empty: never called
+  uint64_t latency_usec = 0;      // of the calls in `latency`, which excludes calls by scripts
 };
 
-// The sums over all workers, since the start or the last RESETSTAT.
+// Totals over all workers, since the start or the last RESETSTAT.
 struct StatsTotals {
   uint64_t commands = 0;
   uint64_t net_input_bytes = 0;
@@ -55,7 +54,7 @@ struct StatsTotals {
   uint64_t writes_processed = 0;
 };
 
-// Every field of StatsTotals, for what is done to all of them.
+// All fields of StatsTotals, for operations on each of them.
 inline constexpr uint64_t StatsTotals::*kStatsTotalsFields[] = {
     &StatsTotals::commands,
     &StatsTotals::net_input_bytes,
@@ -78,18 +77,18 @@ class WorkerStats {
   explicit WorkerStats(uint32_t command_count);
   ~WorkerStats();
 
-  // A command has run: `error` is the error reply without its '-', empty unless `failed`; also when it is one that a
-  // script passed on, which was counted when its command failed.
+  // Counts a command that ran. `error` is the error reply without its '-'; empty unless `failed`, and empty if a script
+  // returned the error of a command it called, because that command has counted it.
   void OnCommand(const Command& command, int64_t usec, bool failed, std::string_view error);
-  // A command was refused before it ran; null for one that does not exist.
+  // Counts a command that was refused before it ran; null: an unknown command.
   void OnRejected(const Command* command, std::string_view error);
-  // What scripts called in a command that has run.
+  // Counts the commands that scripts have called.
   void OnScriptCalls(const ScriptCalls& calls);
   void OnRead(uint64_t bytes);
   void OnWritten(uint64_t bytes);
   void OnSlowLane();
 
-  // Whether latency histograms are kept (`latency-tracking`).
+  // Sets whether latency histograms are kept (`latency-tracking`).
   void set_tracks_latency(bool on) { tracks_latency_.store(on, std::memory_order_relaxed); }
 
  private:
@@ -124,14 +123,13 @@ class Stats {
   explicit Stats(uint32_t command_count);
   ~Stats();
 
-  // Where the store counts what commands find; it must outlive the Stats. Called before the server
-  // runs.
+  // Sets where the store counts hits and misses of keys; it must outlive the Stats. Called before the server runs.
   void set_keyspace(const KeyspaceCounters* keyspace) { keyspace_ = keyspace; }
 
-  // A connection was accepted or refused. Thread: any.
+  // Counts an accepted or a refused connection. Thread: any.
   void OnConnection(bool accepted) { (accepted ? accepted_ : refused_).Add(); }
 
-  // Lives as long as the Stats, so that what an ended worker counted stays counted.
+  // The result lives as long as the Stats, so the counts of an ended worker are kept.
   WorkerStats& AddWorker();
 
   StatsTotals Totals() const;
@@ -144,7 +142,7 @@ class Stats {
   void Reset();
   void set_tracks_latency(bool on);
 
-  // Takes a sample for the instantaneous rates; called ten times a second by the timer.
+  // Takes a sample for the instantaneous rates; called ten times a second by cron.
   void Sample(int64_t now_us);
   struct Rates {
     uint64_t commands_per_s = 0;
