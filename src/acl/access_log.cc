@@ -8,7 +8,7 @@ namespace cairn {
 namespace {
 
 constexpr int64_t kSameWithinMs = 60000;
-constexpr size_t kMostTextBytes = 1024;  // of what a client has said
+constexpr size_t kMostTextBytes = 1024;  // of the client's own bytes
 constexpr size_t kEntriesCompared = 10;
 
 bool IsSame(const AccessLogEntry& a, const AccessLogEntry& b) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// AccessLog: the last calls and logins that were refused, newest first, for ACL LOG. The same
-// refusal within a minute is counted, not listed again.
+// AccessLog: the latest refused calls and logins, newest first, for ACL LOG. A repetition within a minute is counted
+// and not listed again.
 //
 // Thread: any; guarded by mutex_, a leaf.
 #pragma once
@@ -24,8 +24,8 @@ struct AccessLogEntry {
   bool in_script = false;
   std::string object;  // the command, key or channel
   std::string username;
-  std::string client;  // a line of CLIENT LIST
-  // ---- set by the log
+  std::string client;  // as in CLIENT LIST
+  // ---- filled in by the log
   uint64_t id = 0;
   uint64_t count = 0;
   int64_t created_ms = 0;  // Unix time
@@ -34,14 +34,14 @@ struct AccessLogEntry {
 
 class AccessLog {
  public:
-  // `most_entries`: acllog-max-len, read with each call.
+  // `most_entries`: acllog-max-len, read on each call.
   explicit AccessLog(const std::atomic<int64_t>& most_entries) : most_entries_(most_entries) {}
 
   void Add(AccessLogEntry entry, int64_t now_ms);
-  // At most `count`.
+  // At most `count` entries.
   std::vector<AccessLogEntry> Newest(size_t count) const;
   void Reset();
-  // How often access was denied for this reason since the start.
+  // How often access was denied for this reason since the process started.
   uint64_t count(DenialReason reason) const;
 
  private:

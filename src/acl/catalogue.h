@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Catalogue: the commands that access rules can name, their subcommands, and the categories of commands. It is made
+// once from the command table; a command's id is its index there.
 //
-// Catalogue: the commands that access rules speak of: their names, which are subcommands of which,
-// and the categories that hold many at once. It is made once from the command table; a command's
-// id is its index there.
-//
-// Thread: any; it never changes.
+// Thread: any; it is immutable.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +18,19 @@ struct CatalogueEntry {
   std::string name;  // lower case: "get", "config|get"
   bool is_subcommand = false;
   std::vector<uint32_t> children;  // ids of the subcommands
-  uint32_t categories = 0;         // bits by position in the categories' names
+  uint32_t categories = 0;         // bits by position in the list of categories
 };
 
 class Catalogue {
  public:
-  // `entries` by id; `categories` without the @.
+  // `entries` by id; `categories` without "@".
   Catalogue(std::vector<CatalogueEntry> entries, std::vector<std::string> categories);
 
   size_t size() const { return entries_.size(); }
   const CatalogueEntry& at(uint32_t id) const { return entries_[id]; }
-  // By full name in any case.
+  // By full name, ignoring case.
   std::optional<uint32_t> Find(std::string_view name) const;
-  // The bit of a category by its name in any case; 0 when there is none.
+  // The bit of a category, by its name, ignoring case; 0 if there is none.
   uint32_t CategoryBit(std::string_view name) const;
 
  private:
@@ -41,7 +39,7 @@ class Catalogue {
   std::map<std::string, uint32_t, std::less<>> by_name_;
 };
 
-// The text with A to Z made small.
+// The text with A to Z in lower case.
 std::string LowerCase(std::string_view text);
 
 }  // namespace cairn

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// CommandRules: the commands that a user may run, given by rules such as +get, -config|set, +@read or +select|0, which
+// are applied in order to all commands (+@all) or none (-@all).
 //
-// CommandRules: which commands may be run, as said by rules such as +get, -config|set, +@read or
-// +select|0, applied in their order to all commands (+@all) or none (-@all).
+// The rules are kept in their original form, as in Redis 7.2: applying the description again gives the same
+// permissions. A rule replaces an earlier one about the same command or category, and a rule about a command replaces
+// rules about its subcommands. A rule without present effect is kept: a category may get more commands.
 //
-// The rules are kept as they were given, as by Redis 7.2: applying the description again ends in the
-// same. A rule replaces an earlier one about the same command or category, and a rule about a command
-// replaces those about its subcommands. A rule that changes nothing now is kept: a category may gain
-// commands.
-//
-// Thread: a value; the owner's.
+// Thread: a value; its owner's.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +24,14 @@ class CommandRules {
  public:
   explicit CommandRules(size_t commands) : allowed_(commands, false) {}
 
-  // Back to all commands or none.
+  // Resets to all commands or none.
   void StartFrom(bool all);
   // Applies a rule that starts with + or -. The error is one of rule_errors.
   Status Apply(const Catalogue& catalogue, std::string_view rule);
 
-  // Nothing is taken away from "all".
+  // Whether all commands are allowed without exception.
   bool allows_all() const { return all_; }
-  // `first_argument` is the one after the command's name, empty when there is none.
+  // `first_argument` follows the command's name; empty if there is none.
   bool Allows(uint32_t id, std::string_view first_argument) const;
 
   // "-@all +get +config|get"
@@ -44,13 +42,13 @@ class CommandRules {
     bool allow = false;
     std::string name;       // "get", "config|get", "@read", or "select|0" with an argument
     uint32_t id = 0;        // of the command
-    uint32_t category = 0;  // its bit, instead of a command
-    std::string argument;   // the first argument that is allowed, when one is named
+    uint32_t category = 0;  // the bit of a category, instead of a command
+    std::string argument;   // the only first argument allowed, if the rule names one
   };
 
   static Result<Rule> Parse(const Catalogue& catalogue, std::string_view rule);
   static Result<Rule> ParseWithArgument(const Catalogue& catalogue, std::string_view name);
-  // Whether `later` leaves nothing of what `earlier` said.
+  // Whether `later` cancels `earlier` completely.
   static bool Replaces(const Rule& later, const Rule& earlier);
   void Enact(const Catalogue& catalogue, const Rule& rule);
   void SetOne(uint32_t id, bool allow);
@@ -59,7 +57,7 @@ class CommandRules {
   bool from_all_ = false;
   bool all_ = false;
   std::vector<bool> allowed_;                               // by id
-  std::map<uint32_t, std::vector<std::string>> arguments_;  // allowed ones, if the command is not
+  std::map<uint32_t, std::vector<std::string>> arguments_;  // allowed first arguments, if the command is not allowed
   std::vector<Rule> rules_;
 };
 

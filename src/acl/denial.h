@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Denial: why a call is not allowed. Thread: a value.
+// Denial: the reason why a call is not allowed. Thread: a value.
 #pragma once
 
 #include <cstdint>
 
 namespace cairn {
 
-// In the order of their weight: of several selectors' reasons the last of these is told.
+// In increasing order of weight: of several selectors' reasons the highest is reported.
 enum class DenialReason : unsigned char { kNone, kCommand, kKey, kChannel, kLogin };
 
 struct Denial {

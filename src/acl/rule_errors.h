@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is wrong with a rule, in Redis's words. The texts follow "Error in ACL SETUSER modifier
-// '...': "; they are compared to tell an unknown command from the rest.
+// Errors in rules, in Redis's words. The texts follow "Error in ACL SETUSER modifier '...': "; code compares them to
+// recognize an unknown command.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,7 @@ bool HasBlank(std::string_view text) {
                      [](char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; });
 }
 
-// The rules that are one word. False when `word` is none of them.
+// Applies a rule that is one word. False if `text` is not such a rule.
 bool Selector::ApplyWord(std::string_view text) {
   const std::string word = LowerCase(text);
   if (word == "allkeys" || word == "~*" || word == "resetkeys") {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Selector: one set of permissions: commands, keys and channels. A user has a root selector and any
-// number of others; a call is allowed when one of them allows all of it.
+// Selector: one set of permissions: commands, keys and channels. A user has a root selector and any number of others;
+// a call is allowed if one of them allows it completely.
 //
-// A key pattern says what may be done with the keys that match: ~p everything, %R~p reading, %W~p
-// writing. Redis tells by a key's flags in the command's row what a call does with it.
+// A key pattern gives an access to the matching keys: ~p full access, %R~p read, %W~p write. As in Redis, the flags of
+// a key in the command's row determine the access that a call needs.
 //
-// Thread: a value; the owner's.
+// Thread: a value; its owner's.
 #pragma once
 
 #include <cstdint>
@@ -18,37 +18,37 @@
 
 namespace cairn {
 
-// What is done with a key, as bits.
+// Kinds of access to a key, as bits.
 inline constexpr uint8_t kReadsKey = 1;
 inline constexpr uint8_t kWritesKey = 2;
 
 class Selector {
  public:
-  // Without any permission but, if told so, to all channels.
+  // A selector without permissions, except for all channels if `all_channels`.
   Selector(size_t commands, bool all_channels) : commands_(commands), all_channels_(all_channels) {}
 
   // Applies one rule. The error is one of rule_errors.
   Status Apply(const Catalogue& catalogue, std::string_view rule);
 
-  // Everything, of whatever kind.
+  // Whether it allows everything.
   bool is_unrestricted() const { return commands_.allows_all() && all_keys_ && all_channels_; }
   const CommandRules& commands() const { return commands_; }
-  // Every key, of whatever name: ~*, or, for reading alone, %R~*.
+  // Whether it allows every key: by ~*, or, for reading only, by %R~*.
   bool AllowsEveryKey(uint8_t access) const;
   bool AllowsKey(std::string_view key, uint8_t access) const;
-  // A pattern to subscribe to must stand among the rules as it is.
+  // A pattern to subscribe to is allowed only if the rules contain the same pattern.
   bool AllowsChannel(std::string_view channel, bool is_pattern) const;
 
   std::string DescribeKeys() const;      // "%R~a ~b"
   std::string DescribeChannels() const;  // "&a &b"
-  // "~b resetchannels &a -@all +get": rules that make the same selector again.
+  // "~b resetchannels &a -@all +get": rules that make the same selector.
   std::string Describe() const;
 
  private:
   struct KeyPattern {
     std::string pattern;
     uint8_t access = 0;
-    bool is_prefix = false;  // nothing but a star at its end is special
+    bool is_prefix = false;  // ends with a star and has no other special character
 
     bool Matches(std::string_view key) const;
   };
@@ -64,7 +64,7 @@ class Selector {
   std::vector<std::string> channels_;
 };
 
-// Whether there is a blank, a line's end or a zero byte in what must have none.
+// Whether the text contains a blank, a line end or a zero byte, which Redis forbids in names and patterns.
 bool HasBlank(std::string_view text);
 
 }  // namespace cairn

@@ -19,7 +19,7 @@ bool IsHash(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// Takes the same time wherever the two differ.
+// Compares in constant time: the time does not show where the two differ.
 bool IsSameHash(std::string_view a, std::string_view b) {
   unsigned char difference = a.size() == b.size() ? 0 : 1;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -45,7 +45,7 @@ void UserRules::Reset(const RuleContext& context) {
   selectors_.assign(1, Selector(context.catalogue.size(), context.all_channels));
 }
 
-// The rules about the user that are one word. False when `text` is none of them.
+// Applies a rule about the user that is one word. False if `text` is not such a rule.
 bool UserRules::ApplyWord(const RuleContext& context, std::string_view text) {
   const std::string word = LowerCase(text);
   if (word == "on" || word == "off") {
@@ -135,7 +135,7 @@ std::string UserRules::Describe() const {
 
 Result<std::vector<std::string>> MergeSelectors(std::span<const std::string_view> words) {
   std::vector<std::string> merged;
-  std::string_view opened;  // the word that opened a selector not closed yet
+  std::string_view opened;  // the word that opened an unclosed selector
   for (const std::string_view word : words) {
     if (!opened.empty()) {
       merged.back().append(" ").append(word);

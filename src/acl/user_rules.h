@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// UserRules: all that is said of a user: whether it may log in, with which passwords, and what it
-// may do then.
+// UserRules: all rules of a user: whether login is allowed, the passwords, and the permissions.
 //
-// Thread: a value; the owner's.
+// Thread: a value; its owner's.
 #pragma once
 
 #include <span>
@@ -15,17 +14,17 @@
 
 namespace cairn {
 
-// What rules are read against.
+// The context that rules depend on.
 struct RuleContext {
   const Catalogue& catalogue;
-  bool all_channels;  // acl-pubsub-default: what a new selector may do with channels
+  bool all_channels;  // acl-pubsub-default: whether a new selector allows all channels
 };
 
 class UserRules {
  public:
   // A new user: off, no password, no permission.
   explicit UserRules(const RuleContext& context) { Reset(context); }
-  // The default user as it is before anything is said: on, nopass, everything allowed.
+  // The default user before any rule: on, nopass, everything allowed.
   static UserRules Everything(const RuleContext& context);
 
   // Applies one rule of ACL SETUSER. The error is one of rule_errors.
@@ -33,9 +32,9 @@ class UserRules {
 
   bool enabled() const { return enabled_; }
   bool nopass() const { return nopass_; }
-  // Enabled, with any password.
+  // Whether the user is enabled and needs no password.
   bool is_open() const { return enabled_ && nopass_; }
-  // Some selector allows everything.
+  // Whether one selector allows everything.
   bool is_unrestricted() const;
   // Whether the user may log in with this password.
   bool Accepts(std::string_view password) const;
@@ -43,7 +42,7 @@ class UserRules {
   const std::vector<std::string>& passwords() const { return passwords_; }  // SHA-256, hexadecimal
   const std::vector<Selector>& selectors() const { return selectors_; }     // the root is the first
   std::vector<std::string_view> Flags() const;                              // "on", "nopass"
-  // "on nopass ~* &* +@all": rules that make the same user again.
+  // "on nopass ~* &* +@all": rules that make the same user.
   std::string Describe() const;
 
  private:
@@ -54,14 +53,14 @@ class UserRules {
 
   bool enabled_ = false;
   bool nopass_ = false;
-  // skip-sanitize-payload or sanitize-payload, as it was said last. Only shown: RESTORE always checks.
+  // The last of skip-sanitize-payload and sanitize-payload. Only shown: RESTORE always checks.
   std::string_view sanitizing_;
   std::vector<std::string> passwords_;
   std::vector<Selector> selectors_;
 };
 
-// Joins the words between "(" and ")" to one word for each selector. An error when a parenthesis is not closed; it says
-// where it was opened.
+// Joins the words between "(" and ")" to one word per selector. If a parenthesis is not closed, the error names the
+// word that opened it.
 Result<std::vector<std::string>> MergeSelectors(std::span<const std::string_view> words);
 
 }  // namespace cairn

@@ -169,7 +169,7 @@ void Users::LoadLine(std::string_view line, const std::string& origin, Map& load
     if (text == rule_errors::kUnknown) {
       errors += origin + ": Error in applying operation '" + std::string(rule) + "': " + text + ". ";
     } else if (!std::exchange(told, true)) {
-      errors += origin + ": " + text + ". ";  // not the rule, which may be a password
+      errors += origin + ": " + text + ". ";  // the rule is not shown: it may be a password
     }
   }
   loaded.emplace(name, std::make_shared<AclUser>(name, std::move(rules)));

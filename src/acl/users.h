@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Users: who may log in and what each may do.
+// Users: the users and their permissions.
 //
-// A client points at its AclUser. Rules are replaced as a whole, so a call sees those of one moment,
-// and a change is in force for the next call of every client. A user that is removed, or replaced
-// by ACL LOAD, loses every right at once, as clients may still point at it until they are closed.
+// A client points to its AclUser. Rules are replaced as a whole, so a call sees one consistent set, and a change
+// affects the next call of every client. A user that is deleted, or replaced by ACL LOAD, loses all permissions at
+// once, because clients may point to it until they are closed.
 //
-// Thread: any. An AclUser's two flags are atomics, so that the check of a user without restrictions
-// is one read; its rules are guarded by its own mutex, which HeldRules takes only after a change, and
-// the map of users by mutex_. Both are leaves.
+// Thread: any. Both flags of an AclUser are atomics, so checking a user without restrictions costs one read. Its own
+// mutex guards its rules; HeldRules takes it only after a change. mutex_ guards the map of users. Both mutexes are
+// leaves.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@ class AclUser {
   AclUser(std::string name, UserRules rules);
 
   const std::string& name() const { return name_; }
-  // May do everything: nothing else needs to be asked.
+  // Whether the user may do everything, so that nothing else must be checked.
   bool is_unrestricted() const { return is_unrestricted_.load(std::memory_order_relaxed); }
-  // Lets everybody in without AUTH, if it is the default user.
+  // Whether clients need no AUTH if this is the default user.
   bool is_open() const { return is_open_.load(std::memory_order_relaxed); }
   std::shared_ptr<const UserRules> rules() const;
   void Replace(UserRules rules);
@@ -43,17 +43,17 @@ class AclUser {
   const std::string name_;
   std::atomic<bool> is_unrestricted_{false};
   std::atomic<bool> is_open_{false};
-  std::atomic<uint64_t> version_{0};  // of rules_: another one for each that any user ever had
+  std::atomic<uint64_t> version_{0};  // of rules_: unique over all rules of all users
   mutable std::mutex mutex_;
   std::shared_ptr<const UserRules> rules_;
 };
 
-// The rules that were asked for last, held so that asking for the same again is one read.
+// Caches the rules of the last call, so that asking for the same rules again costs one read.
 //
-// Thread: the owner's.
+// Thread: its owner's.
 class HeldRules {
  public:
-  // Those in force now. Valid until the next call.
+  // The current rules of `user`. Valid until the next call.
   const UserRules& Of(const AclUser& user);
 
  private:
@@ -65,31 +65,30 @@ using UserList = std::vector<std::shared_ptr<AclUser>>;
 
 class Users {
  public:
-  // `pubsub_default`: acl-pubsub-default, read with each call; 0 is allchannels.
+  // `pubsub_default`: acl-pubsub-default, read on each call; 0 is allchannels.
   Users(Catalogue catalogue, const std::atomic<int64_t>& pubsub_default);
 
   const std::shared_ptr<AclUser>& default_user() const { return default_user_; }
-  // Null when there is none.
+  // Null if there is none.
   std::shared_ptr<AclUser> Find(std::string_view name) const;
   UserList All() const;  // by name
 
-  // ACL SETUSER: all rules or, on an error, none. The error's text is without a prefix.
+  // ACL SETUSER: applies all rules or, on an error, none. The error's text has no prefix.
   Status Set(std::string_view name, std::span<const std::string_view> rules);
-  // Null when there is none. REQUIRES: not the default user
+  // Null if there is none. REQUIRES: not the default user
   std::shared_ptr<AclUser> Remove(std::string_view name);
   // requirepass; empty: the default user needs no password.
   void SetDefaultPassword(std::string_view password);
 
-  // Sets users from lines of the configuration file, each a name and rules. The error is for the
-  // operator.
+  // Sets users from lines of the configuration file, each a name and rules. The error is for the operator.
   Status LoadLines(const std::vector<std::string>& lines);
-  // Replaces all users by those of an ACL file's text; `name` stands in errors. Returns those who
-  // are no more; on an error, which tells of every line, nothing changes.
+  // Replaces all users by the ones in an ACL file's text; `name` is the file's name in errors. Returns the deleted
+  // users. On an error, which lists every bad line, nothing changes.
   Result<UserList> LoadText(std::string_view text, std::string_view name);
 
-  // Lines "<name> <rules>", for both kinds of files.
+  // Lines "<name> <rules>", for the configuration file and the ACL file.
   std::vector<std::string> Lines() const;
-  // There is only the default user, as requirepass alone makes it.
+  // Whether there is only the default user, with no other rules than requirepass sets.
   bool IsPlain(std::string_view password) const;
 
  private:

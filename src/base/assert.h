@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ASSERT: a claim about the program itself, checked in every build. Bytes from disk or from a client are
-// never asserted about; they get an error (base/result.h).
+// ASSERT: checks an assumption about the program itself, in every build. Never used for bytes from disk or from a
+// client: those get an error (base/result.h).
 #pragma once
 
 namespace cairn {
 
-// Prints the claim and where it was made, then aborts.
+// Prints the condition and its place in the source, then aborts.
 [[noreturn]] void AssertFailed(const char* file, int line, const char* condition, const char* message);
 
 }  // namespace cairn

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The end of a process that cannot go on: a line in the log and exit status 1, so that its supervisor starts it again.
-// Nothing is flushed or closed: the data directory is left as a crash leaves it.
+// Ends a process that cannot continue: a line in the log and exit status 1, so that its supervisor restarts it.
+// Nothing is flushed or closed: the data directory is left as after a crash.
 //
 // Thread: any.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace cairn {
 
-// Logs "FATAL: " and `why`, a sentence that says what happened and what becomes of the data.
+// Logs "FATAL: " and `why`, a message about the cause and the state of the data.
 [[noreturn]] void EndProcess(std::string_view why);
 
 }  // namespace cairn

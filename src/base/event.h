@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Event: wakes threads that wait for a change of a state, which is kept in atomics outside.
+// Event: wakes threads that wait for a change of some state. The state itself is kept elsewhere, in atomics.
 //
 // Notify is one atomic operation while no thread waits: no lock and no system call. A change before Notify is never
 // missed: Notify and Await both begin with a read-modify-write of one counter, so either Notify sees the waiting
@@ -39,7 +39,7 @@ class Event {
   }
 
  private:
-  std::mutex mutex_;  // a leaf, but for what `ready` locks
+  std::mutex mutex_;  // a leaf, except for locks that `ready` takes
   std::condition_variable changed_;
   std::atomic<int> waiting_{0};
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who may read the files that the process creates.
+// Access rights of the files that the process creates.
 #pragma once
 
 namespace cairn {
 
-// Files and folders made from now on, RocksDB's among them, are for the user and at most its group to read, and for the
-// user alone to write; what the umask takes away besides stays away. Called before there are threads.
+// Makes new files and folders, also RocksDB's, readable only for the user and at most its group, and writable only for
+// the user. Other bits of the umask stay set. Called before other threads start.
 void HideFilesFromOthers();
 
 }  // namespace cairn

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kNowhere = std::string_view::npos;
 
-// Redis follows no pattern through more stars than this; it then says that nothing matches.
+// As in Redis, a pattern that needs more stars than this matches nothing.
 constexpr int kMostStars = 1000;
 
 // Reads one pattern element after another; every element but the star matches exactly one byte.
@@ -18,8 +18,8 @@ class Matcher {
       : pattern_(pattern), text_(text), ignore_case_(letters == LetterCase::kIgnore) {}
 
   bool Run() {
-    size_t star = kNowhere;  // the pattern after the last star
-    size_t retry = 0;        // the text that star has not swallowed yet
+    size_t star = kNowhere;  // the pattern position after the last star
+    size_t retry = 0;        // the text position after the bytes that the star matches
     size_t at = 0;
     int stars = 0;
     next_ = 0;
@@ -43,13 +43,13 @@ class Matcher {
   }
 
  private:
-  // Signed, as ranges of bytes above 127 have always compared in Redis.
+  // Signed: Redis compares ranges of bytes above 127 as signed.
   int Fold(char c) const {
     if (ignore_case_ && c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
     return static_cast<signed char>(c);
   }
 
-  // Matches `byte` with the element at next_, and moves behind the element when it does.
+  // Matches `byte` with the element at next_, and on success moves behind the element.
   bool MatchOne(char byte) {
     if (pattern_[next_] == '?') {
       ++next_;

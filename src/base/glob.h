@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Glob patterns as Redis matches them (KEYS, the MATCH of the SCAN family, COMMAND LIST, CONFIG
-// GET).
+// Glob patterns as in Redis (KEYS, the MATCH of the SCAN family, COMMAND LIST, CONFIG GET).
 //
 //   *       any bytes, also none
 //   ?       any one byte
-//   [a-c]   one byte of a class; a first ^ negates; a range may be written backwards; a missing ]
-//   is taken
-//           to stand at the pattern's end
+//   [a-c]   one byte of a class; a first ^ negates; a range may be written backwards; without ] the class
+//           ends at the pattern's end
 //   \x      the byte x itself, also within a class
 //
-// A pattern is matched against the whole text, byte by byte. One oddity is Redis's and kept: text
-// of no bytes is matched by the empty pattern only, not by stars.
+// A pattern must match the whole text, byte by byte. As in Redis, an empty text is matched by the empty pattern only,
+// not by stars.
 //
-// The matcher goes back to the last star only, so a hostile pattern costs at most the product of
-// both lengths, never more: whatever an earlier star could have taken instead, the last one can
-// take as well.
+// The matcher backtracks to the last star only, because the last star can match anything that an earlier one could. So
+// a hostile pattern costs at most the product of both lengths.
 //
 // Thread: any; pure functions.
 #pragma once

@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-// CRC-16/XMODEM: polynomial 0x1021, eight bytes at a time over eight tables ("slicing by 8").
+// CRC-16/XMODEM: polynomial 0x1021, eight bytes at a time with eight tables ("slicing by 8").
 constexpr std::array<std::array<uint16_t, 256>, 8> MakeCrcTables() {
   std::array<std::array<uint16_t, 256>, 8> tables{};
   for (int i = 0; i < 256; ++i) {

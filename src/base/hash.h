@@ -12,13 +12,13 @@ namespace cairn {
 // xxHash's XXH3, 64 bits, seed 0.
 uint64_t Hash64(std::string_view bytes);
 
-// Hash64 of bytes that come piece by piece: of files, which no row has it of. Thread: its owner's.
+// Hash64 of bytes that arrive in pieces, as those of files. Not used for rows. Thread: its owner's.
 class Hash64Stream {
  public:
   Hash64Stream();
   ~Hash64Stream();
   void Add(std::string_view bytes);
-  // Of all that was added so far.
+  // Hash64 of everything added so far.
   uint64_t Value() const;
 
  private:
@@ -29,8 +29,8 @@ class Hash64Stream {
 // The upper half of Hash64, as stored in rows and used as the SCAN order.
 inline uint32_t RowHash(std::string_view bytes) { return static_cast<uint32_t>(Hash64(bytes) >> 32); }
 
-// Redis Cluster's slot of a key, [0, 16384): CRC16 of the hash tag, the part between the first '{' and the
-// next '}' when that is not empty, else of the whole key (Redis Cluster specification).
+// Redis Cluster's slot of a key, [0, 16384): CRC16 of the hash tag, or of the whole key if it has none. The hash tag
+// is the text between the first '{' and the next '}', if not empty (Redis Cluster specification).
 uint16_t KeySlot(std::string_view key);
 
 }  // namespace cairn

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The server's log: one line a message, with time, level and thread, to the standard output or to a file
-// (spdlog). A message says what happened, where, what was done about it and what the operator can do.
+// The server's log (spdlog): one line per message, with time, level and thread, to the standard output or to a file. A
+// message says what happened and where, how the server reacted, and what the operator can do.
 //
 // Thread: any.
 #pragma once
@@ -13,8 +13,8 @@ namespace cairn {
 
 enum class LogSeverity : unsigned char { kDebug, kVerbose, kNotice, kWarning };
 
-// To be called before the first message; an empty `file` is the standard output. False: the file cannot be
-// opened, `error` says why.
+// Called before the first message; with an empty `file`, the log goes to the standard output. False if the file cannot
+// be opened; `error` is the reason.
 bool OpenLog(const std::string& file, std::string& error);
 // Messages below `least` are dropped.
 void SetLogSeverity(LogSeverity least);

@@ -12,7 +12,7 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kMaxNumberText = 5 * 1024;  // as long as Redis lets a floating point text be
+constexpr size_t kMaxNumberText = 5 * 1024;  // the longest floating point text that Redis accepts
 
 template <typename T>
 std::optional<T> ParseCanonical(std::string_view text) {
@@ -73,7 +73,7 @@ std::string FormatDouble(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   if (std::isnan(value)) return "nan";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
-  // Integers that a double holds exactly are the common case, and quick.
+  // Fast path for integers that a double represents exactly: the most common case.
   if (std::fabs(value) < 1e15 && value == std::floor(value)) {
     std::string out;
     AppendInt64(out, static_cast<int64_t>(value));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers as Redis reads and writes them. The readers are strict: no spaces, no plus sign, no leading
-// zeros, so that a text which reads as an integer is exactly the text the integer is written as; that is what
-// lets an integer be stored in place of its digits.
+// Numbers as Redis reads and writes them. The readers are strict: no spaces, no plus sign, no leading zeros. So the
+// text of an integer can be restored from its value, and a value can be stored instead of its digits.
 //
 // Thread: any; pure functions.
 #pragma once
@@ -14,16 +13,17 @@
 
 namespace cairn {
 
-// The integer `text` is the canonical decimal form of, within int64.
+// The int64 whose canonical decimal form is `text`; none for other text.
 std::optional<int64_t> ParseInt64(std::string_view text);
 
-// The same for the range of uint64.
+// The same for uint64.
 std::optional<uint64_t> ParseUint64(std::string_view text);
 
-// A double as C's strtod reads it, the whole text and nothing else; no NaN; "inf" in any case is a value.
+// A double in the syntax of C's strtod; `text` must contain nothing else. NaN is refused; "inf" in any case is a
+// value.
 std::optional<double> ParseDouble(std::string_view text);
 
-// A long double, for INCRBYFLOAT and HINCRBYFLOAT; NaN and text that is not all number are refused.
+// A long double, for INCRBYFLOAT and HINCRBYFLOAT; NaN and any other text are refused.
 std::optional<long double> ParseLongDouble(std::string_view text);
 
 // Appends the decimal digits of `value`. At most 20 bytes.
@@ -33,7 +33,7 @@ void AppendUint64(std::string& out, uint64_t value);
 // 17 significant digits, as Redis 7.0 writes scores (docs/decisions/scores.md); "inf", "-inf", "nan".
 std::string FormatDouble(double value);
 
-// INCRBYFLOAT's notation: 17 decimals at most, no exponent, no trailing zeros.
+// INCRBYFLOAT's notation: at most 17 decimals, no exponent, no trailing zeros.
 std::string FormatLongDouble(long double value);
 
 // Bytes with an optional unit (b, k, kb, m, mb, g, gb; the kb form counts by 1024), as in redis.conf.

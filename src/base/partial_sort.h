@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PartialSort: brings the elements of some positions of an array into order, and no more of it than
-// that takes. Redis answers SORT with BY and LIMIT, and GEOSEARCH with COUNT, by such a sort, which
-// is not stable unless all are wanted: which of several equal elements are among the first is decided
-// by the steps of the algorithm. These are the steps of Bentley and McIlroy, "Engineering a Sort Function" (Software,
-// Practice and Experience 23(11), 1993), so equal elements come out in the order Redis's clients see.
+// PartialSort: sorts the elements for some positions of an array, with no more work than needed. Redis uses such a
+// sort for SORT with BY and LIMIT and for GEOSEARCH with COUNT. It is not stable unless all positions are sorted: the
+// algorithm's steps determine which of several equal elements come first. These are the steps of Bentley and McIlroy,
+// "Engineering a Sort Function" (Software, Practice and Experience 23(11), 1993), so equal elements come out in the
+// order that Redis's clients see.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@
 
 namespace cairn {
 
-// The work of one call of PartialSort that wants a part. `Compare` is called with two elements and answers below 0,
-// 0 or above 0.
+// One call of PartialSort for a part of the positions. `Compare` takes two elements and returns a value below, equal
+// to or above 0.
 template <typename T, typename Compare>
 class PartialSorter {
  public:
-  // The elements from `first` to `last`, both included, are wanted in order.
+  // The positions from `first` to `last`, both included, are to be sorted.
   PartialSorter(T* first, T* last, const Compare& compare) : first_(first), last_(last), compare_(compare) {}
 
-  // Sorts from `begin` up to `end` as far as it holds wanted positions. After `levels` partitions
-  // within each other, far more than an input takes that was not made for it, what is left is sorted
-  // otherwise: the time stays n log n.
+  // Sorts from `begin` to `end`, as far as it contains wanted positions. After `levels` nested partitions, far more
+  // than any input needs that was not made to attack it, the rest is sorted by another algorithm: the time stays n log
+  // n.
   void Sort(T* begin, T* end, int levels) const {
     while (end - begin >= kSmall) {
       if (levels-- == 0) {
@@ -76,13 +76,13 @@ class PartialSorter {
     return Median(low, middle, high);
   }
 
-  // Puts what is less than the pivot first and what is greater last; what equals it is gathered at
-  // both ends on the way and brought to the middle. Answers where the less end and the greater begin.
+  // Moves elements less than the pivot to the front and greater ones to the back. Equal ones are collected at both
+  // ends first and then moved to the middle. Returns the end of the less and the begin of the greater ones.
   std::pair<T*, T*> Partition(T* begin, T* end) const {
     std::swap(*begin, *Pivot(begin, end));
-    T* equal_end = begin + 1;  // before it, and
-    T* equal_begin = end - 1;  // behind it: equal ones
-    T* low = begin + 1;        // the next to be looked at from the front,
+    T* equal_end = begin + 1;  // equal elements: before equal_end
+    T* equal_begin = end - 1;  // and behind equal_begin
+    T* low = begin + 1;        // the next element to compare, from the front
     T* high = end - 1;         // and from the back
     for (;;) {
       for (int order = 0; low <= high && (order = compare_(*low, *begin)) <= 0; ++low) {
@@ -108,9 +108,9 @@ class PartialSorter {
   const Compare& compare_;
 };
 
-// Brings the elements that belong at the `n` positions from `first` on there, in the order of
-// `compare` (below 0, 0, above 0); the others are left anywhere else. Where all are wanted, equal
-// ones keep the order they had. REQUIRES: first + n <= items.size().
+// Sorts the elements that belong at the `n` positions from `first` on into their places, by `compare` (below 0, 0,
+// above 0); the others may be anywhere else. If all positions are wanted, the sort is stable. REQUIRES: first + n <=
+// items.size().
 template <typename T, typename Compare>
 void PartialSort(std::span<T> items, size_t first, size_t n, const Compare& compare) {
   if (n == 0) return;

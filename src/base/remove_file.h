@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Removing large files a piece at a time. A file system mounted with `discard` (ext4(5)) hands the disk all that a file
-// held in one request, and a read that a client waits for stands behind it (docs/decisions/removal.md).
+// Removes large files in steps. A file system mounted with `discard` (ext4(5)) sends the disk all freed space of a
+// file in one request, and a client's read waits behind it (docs/decisions/removal.md).
 //
 // Thread: any that may wait.
 #pragma once
@@ -10,12 +10,11 @@
 
 namespace cairn {
 
-// Cuts a file down from its end until a small piece is left, for who removes it then. Nothing is done, and nothing
-// said, where that cannot be: no such file, no right to write to it, not a plain file, or one with other names (hard
-// links), whose bytes somebody else has.
+// Truncates a file step by step until a small piece is left, which the caller then removes. Silently does nothing if
+// the file does not exist, is not writable, is not a regular file, or has other hard links, which share its bytes.
 void CutDownToRemove(const std::string& path);
 
-// Removes a folder with all that is in it, its files by CutDownToRemove. What cannot be removed is left.
+// Removes a folder with its content, files by CutDownToRemove. Skips what cannot be removed.
 void RemoveFolder(const std::string& path);
 
 }  // namespace cairn

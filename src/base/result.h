@@ -2,15 +2,15 @@
 //
 // Status and Result<T>: the one error type of the code base.
 //
-// A Status is one pointer: null means success, so the success path costs a compare. An error carries a
-// Code, by which callers decide, and a text, which is what the client reads (texts with an error prefix such
-// as "ERR ..." or "WRONGTYPE ...") or what the operator reads (kCorruption, kIo).
+// A Status is one pointer: null means success, so the success path costs one comparison. An error has a Code for the
+// caller's decisions, and a text: the client's error reply ("ERR ...", "WRONGTYPE ...") or the operator's message
+// (kCorruption, kIo).
 //
-// Two codes are not failures but control flow (docs/architecture.md, "Run again instead of wait"):
-// kWouldWait, the step would have to wait and must be run again where waiting is allowed; kMustBlock, the
-// command waits for a key to change and is run again then. Both are static, so raising them is free.
+// Two codes are control flow and not failures (docs/architecture.md, "Run again instead of wait"): kWouldWait, the
+// step would have to wait and must run again where waiting is allowed; kMustBlock, the command waits for a key to
+// change and then runs again. Both are static, so returning them is free.
 //
-// Thread: any; a Status belongs to whoever holds it.
+// Thread: any; a Status belongs to its holder.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ namespace cairn {
 
 enum class Code : unsigned char {
   kOk,
-  kReply,       // the client did something wrong; text() is the error reply
+  kReply,       // the client's mistake; text() is the error reply
   kWouldWait,   // run again on the slow lane
   kMustBlock,   // park the client until one of its keys changes
   kCorruption,  // bytes on disk do not decode
@@ -54,7 +54,7 @@ class [[nodiscard]] Status {
   bool Is(Code code) const { return this->code() == code; }
   std::string_view text() const { return rep_ == nullptr ? std::string_view() : rep_->text; }
 
-  // For TRY, which treats Status and Result<T> alike.
+  // For TRY, which handles Status and Result<T> alike.
   Status TakeStatus() && { return std::move(*this); }
   void TakeValue() && {}
 
@@ -74,7 +74,7 @@ class [[nodiscard]] Status {
 
 inline Status Ok() { return Status(); }
 
-// A value or the reason there is none.
+// A value, or the error that prevented it.
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SHA-1 and SHA-256, for what Redis defines by them: DEBUG DIGEST, passwords. Thread: any; pure.
+// SHA-1 and SHA-256, where Redis uses them: DEBUG DIGEST, passwords. Thread: any; pure.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// ShardedCounter: a count that many threads add to and few read. It is spread over cache lines by thread and summed
+// ShardedCounter: a counter with many writing and few reading threads. Each thread adds to one of several cache lines;
+// a read sums them.
 // when it is read.
 //
 // Thread: any.
@@ -27,7 +27,7 @@ class ShardedCounter {
     std::atomic<uint64_t> value{0};
   };
 
-  // Threads take slots in turn as they first count.
+  // Threads get slots in turn at their first count.
   static unsigned MySlot() {
     static std::atomic<unsigned> next{0};
     thread_local const unsigned mine = next.fetch_add(1, std::memory_order_relaxed) % kSlots;

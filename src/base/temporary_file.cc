@@ -13,7 +13,7 @@
 namespace cairn {
 
 int CreateBeside(const std::string& path, mode_t mode, std::string& name) {
-  std::random_device random;  // the kernel's
+  std::random_device random;  // the kernel's random numbers
   for (;;) {
     char digits[17];
     const uint64_t drawn = uint64_t{random()} << 32 | random();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A file that is written beside its place and moved there when it is whole.
+// Files that are written under a temporary name and renamed when complete.
 #pragma once
 
 #include <sys/types.h>
@@ -9,9 +9,9 @@
 
 namespace cairn {
 
-// Creates a file beside `path`, open for writing, under a name that nobody can foresee, so that no file or link that
-// somebody has put there is written to. Its permissions are `mode` without the umask's bits. Returns the descriptor and
-// sets `name`; -1 with errno when that cannot be done. Thread: any.
+// Creates a file beside `path` under a random name, open for writing. Nobody can guess the name, so a file or link
+// prepared by an attacker is not written to. Its permissions are `mode` without the umask's bits. Returns the
+// descriptor and sets `name`; -1 with errno on an error. Thread: any.
 int CreateBeside(const std::string& path, mode_t mode, std::string& name);
 
 }  // namespace cairn

@@ -16,7 +16,7 @@ namespace {
 constexpr int kLowPriority = 10;
 constexpr uint64_t kLongTurnNs = 20'000'000;
 
-// As the kernel has it (linux/sched/types.h, which the C library's header does not go with).
+// The kernel's struct (linux/sched/types.h, which conflicts with the C library's header).
 struct SchedAttributes {
   uint32_t size = sizeof(SchedAttributes);
   uint32_t policy = 0;
@@ -44,7 +44,7 @@ void LengthenTurns() {
 }
 
 void LowerPriority() {
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriority);  // of the calling thread alone
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriority);  // only for the calling thread
   LengthenTurns();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Named threads, and a pool of them with a queue. Names are those of the table in docs/threading.md and show
-// in `top -H`.
+// Named threads, and a thread pool with a queue. The names are listed in docs/threading.md and shown by `top -H`.
 #pragma once
 
 #include <condition_variable>
@@ -14,40 +13,39 @@
 
 namespace cairn {
 
-// The calling thread's name from now on; 15 characters at the most are kept.
+// Sets the calling thread's name; 15 characters at most are kept.
 void NameThread(const std::string& name);
 
-// The calling thread's turns on a processor, once it has one, are long ones from now on (sched_setattr(2): the slice of
-// a normal thread, Linux 6.12 and later; older ones take no notice). Its share stays what it was, but who wakes in
-// order to answer a client is given the processor at once: of two that want it, Linux takes the one whose turn would
-// end first, and looks again only when another wakes or at the next tick. For work in the background; threads started
-// by this one do as it does.
+// Gives the calling thread long time slices (sched_setattr(2); Linux 6.12 and later, ignored by older kernels). Its
+// share of the processor does not change, but a thread that wakes up to answer a client preempts it at once: Linux
+// runs the thread whose slice would end first, and otherwise switches only at the next wake-up or tick. For background
+// work; threads started by this one inherit it.
 void LengthenTurns();
 
-// The calling thread, for as long as it runs, gets a processor after those who serve clients (setpriority(2), which on
-// Linux is a thread's own), and long turns on it. For long work that nobody waits for.
+// Gives the calling thread a lower priority than threads that serve clients, for the rest of its life (setpriority(2),
+// which on Linux affects one thread), and long time slices. For long work that no client waits for.
 void LowerPriority();
 
-// Starts a thread under `name`. Signals are left to the main thread.
+// Starts a thread under `name`. Signals are handled by the main thread only.
 std::thread StartThread(const std::string& name, std::function<void()> run);
 
-// Does `work` on a thread of its own under `name` and with LowerPriority, and waits until it is done. For a long piece
-// of work of a thread that serves clients afterwards, since a priority once lowered may only be raised by root.
+// Runs `work` on a new thread under `name` with LowerPriority, and waits for it. For long work of a thread that later
+// serves clients, since only root may raise a lowered priority.
 void RunAtLowPriority(const std::string& name, const std::function<void()>& work);
 
-// Runs `set_up` first thing on every thread started from here on. To be called before others start threads.
+// Runs `set_up` first on every thread started from now on. Called before other threads are started.
 void SetThreadSetUp(void (*set_up)());
 
-// A fixed number of threads that run jobs in the order they were posted.
+// A fixed number of threads that run jobs in the order in which they were posted.
 // Thread: any may post; Stop belongs to the owner.
 class ThreadPool {
  public:
-  // Threads are called `name`-0, `name`-1 ...
+  // The threads' names are `name`-0, `name`-1, ...
   ThreadPool(std::string name, int threads);
   ~ThreadPool();
 
   void Post(std::function<void(int thread)> job);
-  // Runs what is queued, then ends the threads.
+  // Runs the queued jobs, then ends the threads.
   void Stop();
   size_t queued() const;
 

@@ -20,7 +20,7 @@ using Context = std::shared_ptr<SSL_CTX>;
 
 struct Protocol {
   std::string_view name;
-  uint64_t off;  // the option without which it is spoken
+  uint64_t off;  // the option that disables it
 };
 constexpr Protocol kProtocols[] = {{"tlsv1", SSL_OP_NO_TLSv1},
                                    {"tlsv1.1", SSL_OP_NO_TLSv1_1},
@@ -29,7 +29,7 @@ constexpr Protocol kProtocols[] = {{"tlsv1", SSL_OP_NO_TLSv1},
 constexpr std::string_view kDefaultProtocols = "TLSv1.2 TLSv1.3";
 constexpr unsigned char kSessionsOf[] = "cairn";
 
-// What OpenSSL has to say about the last failure.
+// An error with OpenSSL's text for the last failure.
 Status Failed(const std::string& what) {
   char text[256] = "no reason given";
   if (const unsigned long code = ERR_peek_last_error(); code != 0) ERR_error_string_n(code, text, sizeof text);
@@ -37,7 +37,7 @@ Status Failed(const std::string& what) {
   return Status::Io("TLS: " + what + ": " + text);
 }
 
-// The options that switch off what `names` does not name.
+// The options that disable all protocols not in `names`.
 Result<uint64_t> ParseProtocols(const std::string& names) {
   uint64_t off = SSL_OP_NO_SSLv3;
   for (const Protocol& protocol : kProtocols) off |= protocol.off;
@@ -56,7 +56,7 @@ Result<uint64_t> ParseProtocols(const std::string& names) {
   return off;
 }
 
-// The password of a key file; without one the key is refused, and nobody is asked at a terminal.
+// Gives OpenSSL the password of a key file. Without a password the key is refused: no prompt on the terminal.
 int GivePassword(char* into, int size, int, void* password) {
   const auto& text = *static_cast<const std::string*>(password);
   if (text.empty() || text.size() > static_cast<size_t>(size)) return -1;
@@ -96,7 +96,7 @@ Status SetCiphers(SSL_CTX* context, const TlsOptions& options) {
   return Ok();
 }
 
-// Without a file OpenSSL chooses the group by the strength of the key.
+// Without a file, OpenSSL chooses the group by the key's strength.
 Status LoadDhParams(SSL_CTX* context, const std::string& path) {
   if (path.empty()) {
     SSL_CTX_set_dh_auto(context, 1);
@@ -110,17 +110,17 @@ Status LoadDhParams(SSL_CTX* context, const std::string& path) {
   return Failed("cannot use tls-dh-params-file " + path);
 }
 
-// What both sides have in common.
+// The settings that both sides share.
 Result<Context> MakeContext(const SSL_METHOD* method, const TlsOptions& options, const TlsOptions::Identity& identity) {
   const uint64_t protocols = TRY(ParseProtocols(options.protocols));
   Context context(SSL_CTX_new(method), SSL_CTX_free);
   if (context == nullptr) return Failed("no context");
-  // Renegotiation is off: who can make the other side compute keys again and again can keep it busy.
+  // Renegotiation is disabled: it lets the peer keep the server busy with key computations.
   SSL_CTX_set_options(context.get(), protocols | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  // Output moves while it waits to be sent, and idle connections hold no buffers.
+  // The output buffer may move before it is sent, and idle connections hold no buffers.
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_read_ahead(context.get(), 1);  // one system call for the head of a record and the rest of it
+  SSL_CTX_set_read_ahead(context.get(), 1);  // one system call reads a record with its header
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   TRY(LoadIdentity(context.get(), identity));
   TRY(LoadAuthorities(context.get(), options));
@@ -132,7 +132,7 @@ void SetSessions(SSL_CTX* context, const TlsOptions& options) {
   SSL_CTX_set_session_id_context(context, kSessionsOf, sizeof kSessionsOf - 1);
   if (!options.session_caching) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);  // with tickets the clients would remember
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);  // tickets would cache sessions in the clients
     SSL_CTX_set_num_tickets(context, 0);
     return;
   }
@@ -161,7 +161,7 @@ Status Tls::Configure(const TlsOptions& options) {
   if (options.server.key_file.empty()) return Status::Io("TLS: tls-key-file is not set");
   if (options.needs_ca && options.ca_cert_file.empty() && options.ca_cert_dir.empty()) {
     return Status::Io(
-        "TLS: certificates of others cannot be judged: set tls-ca-cert-file or tls-ca-cert-dir, or, if clients need "
+        "TLS: peer certificates cannot be verified: set tls-ca-cert-file or tls-ca-cert-dir, or, if clients need "
         "none, tls-auth-clients no");
   }
   Context server = TRY(MakeContext(TLS_server_method(), options, options.server));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tls: certificates, keys and rules of TLS, as they are now, and the streams that are made with them (OpenSSL).
+// Tls: the current certificates, keys and rules of TLS, and the streams made with them (OpenSSL).
 //
-// Configure builds everything anew and only then puts it in the place of what was there, so a bad certificate changes
-// nothing. A stream keeps what it was made with: a change is for connections that come later.
+// Configure builds everything first and then replaces the old configuration, so a bad certificate changes nothing. A
+// change affects new connections only; a stream keeps its configuration.
 //
 // Thread: any; guarded by mutex_.
 #pragma once
@@ -21,7 +21,7 @@ struct ssl_ctx_st;
 
 namespace cairn {
 
-// The directives `tls-*` under their own names. Empty texts stand for OpenSSL's defaults, or for nothing.
+// The values of the directives `tls-*`. An empty text means OpenSSL's default, or none.
 struct TlsOptions {
   struct Identity {
     std::string cert_file;
@@ -29,7 +29,7 @@ struct TlsOptions {
     std::string key_file_pass;
   };
   Identity server;
-  Identity client;  // towards other servers; without one it is `server`
+  Identity client;  // for connections to other servers; default: `server`
   std::string ca_cert_file;
   std::string ca_cert_dir;
   std::string dh_params_file;
@@ -40,10 +40,10 @@ struct TlsOptions {
   bool session_caching = true;
   int64_t session_cache_size = 0;  // 0: no limit
   int64_t session_cache_timeout_s = 0;
-  bool needs_ca = false;  // somebody's certificate will be looked at
+  bool needs_ca = false;  // certificates of peers will be verified
 };
 
-// In the order of `tls-auth-clients`.
+// The values of `tls-auth-clients`, in their order there.
 enum class TlsClientCertificates : int64_t { kNo, kYes, kOptional };
 
 class Tls {
@@ -53,13 +53,13 @@ class Tls {
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
 
-  // The error is a sentence for the operator; what was there before stays.
+  // The error is a message for the operator; the old configuration stays.
   Status Configure(const TlsOptions& options);
   void set_client_certificates(TlsClientCertificates wanted) { client_certificates_ = wanted; }
 
-  // The server's side of a connection; `peer` names it in the log. REQUIRES: Configure went well once.
+  // The server side of a connection; `peer` names the client in the log. REQUIRES: one Configure has succeeded.
   std::unique_ptr<TlsStream> Accept(int fd, std::string peer) const;
-  // The client's side. The other side's certificate must be one of ours; its name is not looked at, as in Redis.
+  // The client side. The server's certificate must be signed by one of our CAs; its name is not checked, as in Redis.
   std::unique_ptr<TlsStream> Connect(int fd, std::string peer) const;
 
  private:

@@ -15,8 +15,8 @@ constexpr int kMostRecordBytes = 16 * 1024;
 
 }  // namespace
 
-// How many bytes have to be here before OpenSSL can read the first record; 0: as many as there are, for it is no
-// handshake that it would take, or the other side has said all it will.
+// The number of bytes that must arrive before OpenSSL can read the first record. 0: do not wait, because it is not a
+// handshake that OpenSSL would accept, or the client has closed its side.
 int TlsHello::MissingUntil() const {
   unsigned char head[kHeadBytes];
   const ssize_t seen = recv(fd_, head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
@@ -30,7 +30,7 @@ std::unique_ptr<TlsStream> TlsHello::Begin() {
   int needed = MissingUntil();
   int here = 0;
   (void)ioctl(fd_, FIONREAD, &here);
-  // A socket that is readable with less than it was told to await is at its end.
+  // If the socket is readable with fewer bytes than SO_RCVLOWAT, the client has closed its side.
   if (here < needed && awaited_ != needed) {
     awaited_ = needed;
     (void)setsockopt(fd_, SOL_SOCKET, SO_RCVLOWAT, &awaited_, sizeof awaited_);

@@ -36,7 +36,7 @@ void TlsStream::Fail(std::string why) {
   }
 }
 
-// What a call that did not go well comes to, in the terms of system calls.
+// Converts the outcome of a failed call to a return value and errno, as a system call would return them.
 ssize_t TlsStream::Settle(int outcome, bool reading) {
   const int error = errno;
   const int kind = SSL_get_error(ssl_, outcome);
@@ -75,7 +75,7 @@ ssize_t TlsStream::Read(char* into, size_t most) {
     if (size <= 0) {
       const ssize_t outcome = Settle(size, true);
       if (got == 0) return outcome;
-      has_more_ = is_at_end_ || !failure_.empty();  // the next call says so
+      has_more_ = is_at_end_ || !failure_.empty();  // the next call reports it
       return static_cast<ssize_t>(got);
     }
     got += static_cast<size_t>(size);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TlsStream: TLS over a socket that does not block. It reads and writes as the system calls do, so who uses it has
-// little to know: the handshake happens inside the first reads.
+// TlsStream: TLS over a non-blocking socket. It reads and writes like the system calls, so its users need no special
+// code: the handshake happens inside the first reads.
 //
-// Two things differ from a bare socket. Bytes may be here that the socket no longer has, so it will not become readable
-// for them (`has_more`). And a read may have to write first, as in a handshake, or a write to read (`needs_writable`).
+// Two differences from a plain socket: received bytes may be buffered here, and the socket does not become readable
+// for them (`has_more`); and a read may have to write first, as in a handshake, or a write to read (`needs_writable`).
 //
 // Thread: its connection's.
 #pragma once
@@ -21,27 +21,27 @@ class TlsStream {
  public:
   enum class Side : unsigned char { kServer, kClient };
 
-  // Takes `ssl` over, which stands on its socket already. `peer` names the other side in the log.
+  // Takes ownership of `ssl`, which has its socket already. `peer` names the other side in the log.
   TlsStream(ssl_st* ssl, Side side, std::string peer);
-  // Says goodbye, as far as the socket takes it. REQUIRES: the socket is open.
+  // Sends the close notification if the socket accepts it. REQUIRES: the socket is open.
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // As read(2): 0 at the end of the stream; -1 with errno, EAGAIN when nothing is there yet.
+  // As read(2): 0 at the end of the stream; -1 with errno, EAGAIN if no bytes have arrived.
   ssize_t Read(char* into, size_t most);
-  // As send(2), but never more than one record. After EAGAIN the same bytes come first in the next call, and at least
+  // As send(2), but at most one record. After EAGAIN the next call must start with the same bytes, and have at least
   // as many.
   ssize_t Write(const char* from, size_t size);
 
   bool in_handshake() const;
-  // Read has left bytes that are here already.
+  // Whether Read has left bytes that are buffered here.
   bool has_more() const { return has_more_; }
-  // It can go on when the socket is writable: to read, or to write if there is something to (`has_output`).
+  // Whether it waits for a writable socket: for a read, or for a write if there is output (`has_output`).
   bool needs_writable(bool has_output) const { return read_wants_write_ || (has_output && !write_wants_read_); }
   bool read_wants_write() const { return read_wants_write_; }
 
-  // Why it failed, for the log; empty: it has not.
+  // The reason of the failure, for the log; empty: no failure.
   const std::string& failure() const { return failure_; }
 
  private:

@@ -6,7 +6,7 @@ namespace {
 
 constexpr char kHexDigits[] = "0123456789abcdef";
 
-// What may stand between words; only the first four end one.
+// Bytes that may stand between words; EndsWord has those that end one.
 bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool EndsWord(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -38,7 +38,7 @@ class Splitter {
     return !rest_.empty();
   }
 
-  // False on a quote that does not close properly.
+  // False if a quote is not closed properly.
   bool ReadWord(std::string& word) {
     while (!rest_.empty() && !EndsWord(rest_[0])) {
       const char c = Take();
@@ -55,7 +55,7 @@ class Splitter {
     return c;
   }
 
-  // The quote's end has been read: nothing but a blank or the end may follow.
+  // After a closing quote, only a blank or the end may follow.
   bool EndsHere() const { return rest_.empty() || IsBlank(rest_[0]); }
 
   bool ReadDoubleQuoted(std::string& word) {
@@ -102,7 +102,7 @@ bool NeedsQuotes(std::string_view word) {
 
 std::optional<std::vector<std::string>> SplitWords(std::string_view line) {
   std::vector<std::string> words;
-  Splitter splitter(line.substr(0, line.find('\0')));  // as a C string ends
+  Splitter splitter(line.substr(0, line.find('\0')));  // stops at a zero byte
   while (splitter.SkipBlanks()) {
     std::string word;
     if (!splitter.ReadWord(word)) return std::nullopt;

@@ -15,23 +15,23 @@ namespace cairn {
 namespace {
 
 constexpr size_t kShards = 64;
-// The young queue's part of a shard: enough for a new row to be asked for twice.
+// The young queue's part of a shard: large enough for a new row to be used twice.
 constexpr size_t kYoungPercent = 30;
-// What a row's place takes, in a table that is seven sixteenths to seven eighths full.
+// Memory of a row's slot, in a table that is seven sixteenths to seven eighths full.
 constexpr size_t kPlaceBytes = 16;
-// A row larger than this part of a shard would push out too much for one look-up saved.
+// The part of a shard that one row may take; a larger row would evict too many others to save one look-up.
 constexpr size_t kMostOfShard = 8;
-// So many rows are passed over for an eviction at the most, used or pinned, so that a lock is not held for long; nor
-// are more rows handled while it is held once.
+// The most rows that one eviction skips, used or pinned ones, and the most rows handled under one lock: a lock must
+// not be held for long.
 constexpr int kMostPassedOver = 64;
 constexpr size_t kRowsPerLock = 1024;
-// Between two holds, so that those who wait for the lock get it: a mutex goes to whoever asks first.
+// Pause between two locks. A mutex is not fair, so waiting threads get it only in a pause.
 constexpr auto kGap = std::chrono::microseconds(50);
 
 // A larger value is copied before the shard is locked.
 constexpr size_t kMostCopiedLocked = 4096;
 
-// Uses after which the count rises from 6, 7, 8 ...: each time this many more.
+// The use count rises from 6, 7, 8, ... after ever more uses: this many more each time.
 constexpr uint32_t kFrequencyLogFactor = 10;
 constexpr int64_t kFrequencyDecaySeconds = 60;
 
@@ -42,7 +42,7 @@ uint8_t DecayedFrequency(const CachedRow& row, int64_t now_s) {
   return static_cast<uint8_t>(frequency - std::min<int64_t>((now_s - used_s) / kFrequencyDecaySeconds, frequency));
 }
 
-// One use more: the higher the count, the rarer it rises.
+// Counts one use. The higher the count, the rarer it rises.
 uint8_t RaisedFrequency(uint8_t frequency) {
   if (frequency == UINT8_MAX) return frequency;
   thread_local Random random(static_cast<uint64_t>(MonotonicUs()));
@@ -63,7 +63,7 @@ void Unreference(CachedRow* row, std::atomic<size_t>& charged) {
   CachedRow::Delete(row);
 }
 
-// The line of a row that others read too is written only when it says something new.
+// Avoids writes that change nothing, because other threads read the same cache line.
 template <typename T>
 void StoreIfNew(std::atomic<T>& field, T value) {
   if (field.load(std::memory_order_relaxed) != value) field.store(value, std::memory_order_relaxed);
@@ -118,7 +118,7 @@ bool RowCache::Shard::EvictOne() {
     RowQueue& queue = from_young ? young : kept;
     CachedRow* const row = queue.oldest();
     if (row == nullptr) return false;
-    // The next one's memory is fetched meanwhile, and the place of the next but one.
+    // Prefetches the memory of the next row and the slot of the one after it.
     if (row->newer != nullptr) {
       table.Prefetch(row->newer->hash);
       __builtin_prefetch(row->newer->newer);
@@ -148,12 +148,12 @@ RowCache::~RowCache() {
 }
 
 void RowCache::Disown() {
-#ifndef __SANITIZE_ADDRESS__  // which would call it a leak
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer would report a leak
   is_disowned_ = true;
 #endif
 }
 
-// By bits of the hash that say nothing of the place in its table.
+// Uses bits of the hash that do not determine the slot in the shard's table.
 size_t RowCache::ShardNumber(uint64_t hash) { return hash >> 32 & (kShards - 1); }
 
 RowCache::Departures RowCache::Mark() const {
@@ -241,8 +241,8 @@ void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
   });
 }
 
-// Memory is asked for before anything is taken out: a row that had to be put in and is not would count as one that does
-// not exist.
+// Memory is allocated before any row is removed: otherwise, if the allocation failed, an existing row would be missing
+// in a complete cache, which means that it does not exist.
 void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
   const size_t charge = ChargeOf(tagged.size(), value.size());
   OwnedRow row;

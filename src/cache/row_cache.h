@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowCache: the key cache. It holds rows of the key and element spaces by their tagged row key, so a hit costs
-// no look at RocksDB at all.
+// RowCache: the key cache. It holds rows of the key and element spaces by their tagged row key, so a hit does not
+// touch RocksDB at all.
 //
-// Each of its shards holds its rows in two queues, as S3-FIFO does (Yang, Zhang, Qiu, Yue, Vigfusson, "FIFO Queues are
-// All You Need for Cache Eviction", SOSP 2023). A new row enters the young one. What leaves that and was used meanwhile
-// goes over into the other, the kept one; what was not is evicted. A row that leaves the kept queue enters it anew as
-// often as it was used lately, three times at the most. So a row that was used once, by a pass over cold keys or by a
-// bulk load, is evicted before any that was used twice, and a use touches nothing but the row itself. An overwrite
-// leaves the row its place and, where it fits, its memory; it is no use.
+// Each shard has two queues, as in S3-FIFO (Yang, Zhang, Qiu, Yue, Vigfusson, "FIFO Queues are All You Need for Cache
+// Eviction", SOSP 2023). A new row enters the young queue. A row at its end moves to the kept queue if it was used
+// meanwhile, else it is evicted. A row at the end of the kept queue enters it again as often as it was used lately, at
+// most three times. So a row that was used once, by a scan of cold keys or by a bulk load, is evicted before any row
+// that was used twice, and a use writes nothing but the row itself. An overwritten row keeps its position and, where
+// the value fits, its memory; an overwrite is not a use.
 //
-// Only committed rows get in. Whoever inserts holds the row's stripe, so an insertion never overtakes a newer
-// commit.
+// Only committed rows are inserted. The inserting thread holds the row's stripe, so an insertion never overwrites a
+// newer commit.
 //
-// When it has once had all rows there are, of an empty store or of a data set that was adopted, and nothing has had to
-// leave since, the cache is *complete*: a row that is not in it does not exist, and RocksDB need not be asked. Each
-// shard knows that of its own rows. Thread: any.
+// The cache is *complete* if it once held all existing rows (of an empty store or an adopted data set) and has evicted
+// none since. Then a row that is not in the cache does not exist, and RocksDB need not be asked. Each shard tracks
+// this for its own rows. Thread: any.
 #pragma once
 
 #include <atomic>
@@ -38,60 +38,59 @@ class RowCache {
   explicit RowCache(size_t capacity_bytes);
   ~RowCache();
 
-  // Whether it holds rows of the space.
+  // Whether the cache holds rows of the space.
   static bool Keeps(Space space) { return space == Space::kKeys || space == Space::kElements; }
 
-  // A pinned row or a null RowRef; `use` says that it is used, not just looked at.
+  // Returns a pinned row or a null RowRef; `use`: the look-up counts as a use, not as a peek.
   // `now_s`, here and below, is Unix time.
   // `hash`, here and below, is Overlay::HashOf(tagged).
   RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s);
-  // Has the processor fetch into its own cache where a row of this hash would be found, so that a Lookup a little later
-  // need not wait for the memory; and, a little after that, the row itself.
+  // Prefetches the slot for a row of this hash into the processor's cache, so that a Lookup a little later need not
+  // wait for memory; PrefetchRow, called in between, prefetches the row itself.
   void Prefetch(uint64_t hash) const { ShardOf(hash).table.Prefetch(hash); }
   void PrefetchRow(uint64_t hash);
-  // A row that is there already keeps its place, unless others have to leave for what it has grown by. One for which
-  // too many would have to leave at once stays out.
+  // An existing row keeps its position, unless others must be evicted because it has grown. A row that would evict too
+  // many others is not inserted.
   void Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
-  // Inserts a row that is not in it, unless another one would have to leave; whether it did.
+  // Inserts a row that is not in the cache, unless that would evict another one; returns whether it did.
   bool InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
-  // For a row that was only peeked at.
+  // The last use of a row that was only peeked at.
   static constexpr int64_t kUnknownUse = 0;
-  // Seconds since the row was last used or written. A row whose use the cache does not remember counts from
-  // the cache's own beginning.
+  // Seconds since the row was last used or written. If the cache does not know, the time since the cache was created.
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
-  // Lets a row that is held count as last used then.
+  // Sets the last use of a row in the cache.
   void SetUsed(std::string_view tagged, int64_t used_s);
-  // Whether uses are counted from here on (OBJECT FREQ). When they are not, a look-up costs nothing for it.
+  // Whether uses are counted from now on (OBJECT FREQ). If not, a look-up has no cost for it.
   void CountUses(bool counts) { counts_uses_.store(counts, std::memory_order_relaxed); }
   bool counts_uses() const { return counts_uses_.load(std::memory_order_relaxed); }
-  // How often the row was used lately, on Redis's logarithmic scale: a new row has kNewFrequency, it rises ever more
-  // slowly with the uses and falls by one for each minute without one. A row the cache does not hold counts as new.
+  // How often the row was used lately, on Redis's logarithmic scale: a new row has kNewFrequency; the value rises ever
+  // more slowly with uses and falls by one for each minute without use. A row that is not in the cache counts as new.
   static constexpr uint8_t kNewFrequency = 5;
   uint8_t Frequency(std::string_view tagged, int64_t now_s);
-  // For a row that is held.
+  // Sets the frequency of a row in the cache.
   void SetFrequency(std::string_view tagged, uint8_t frequency);
-  // For a row that does not exist any more.
+  // Removes a row that no longer exists.
   void Erase(std::string_view tagged, uint64_t hash);
-  // Takes out rows that do not exist any more: those whose tagged keys `is_dead` names. One pass over the cache.
+  // Removes rows that no longer exist: `is_dead` tells by the tagged key. One pass over the cache.
   void EraseDead(const std::function<bool(std::string_view)>& is_dead);
 
-  // Empties the cache; rows that are pinned go when they are released.
+  // Empties the cache; pinned rows are freed when they are released.
   void EraseAll();
-  // Leaves the rows to the end of the process, as freeing them one by one takes seconds when they are millions
+  // Does not free the rows at the end of the process, because freeing millions of rows takes seconds
   // (Cache::DisownData, rocksdb/cache.h). REQUIRES: no row is pinned, and the cache is not used again.
   void Disown();
 
-  // Whether a row of this hash that a Lookup before this has not found does not exist.
+  // Whether the cache is complete for rows of this hash: a row that an earlier Lookup did not find does not exist.
   bool IsComplete(uint64_t hash) const { return ShardOf(hash).IsComplete(); }
-  // The store has no row at present, and nobody writes one.
+  // The store has no row now, and no thread writes one.
   void NoteEmptyStore() { NoteAllRows(Mark()); }
 
-  // What has left each shard so far, to be asked for while nobody writes a row or admits one.
+  // The number of evictions per shard so far. REQUIRES: no thread writes or admits a row.
   using Departures = std::vector<uint64_t>;
   Departures Mark() const;
-  // Of the rows there are, all that are not here have left since that mark, or came by a commit since.
+  // Every row that is not cached was evicted or committed after `mark`.
   void NoteAllRows(const Departures& mark);
-  // Rows came into the store that no commit wrote: whoever looks for one from now on has to ask RocksDB.
+  // Rows were added to the store without a commit: look-ups of missing rows must ask RocksDB from now on.
   void NoteUnknownRows();
 
   void SetCapacity(size_t bytes);
@@ -102,14 +101,14 @@ class RowCache {
 
  private:
   struct alignas(64) Shard {
-    std::mutex mutex;  // guards what follows, but for the atomics
+    std::mutex mutex;  // guards everything below except the atomics
     RowTable table;
     RowQueue young;
     RowQueue kept;
     size_t capacity = 0;
-    std::atomic<size_t> charged{0};       // bytes of its rows, those included that were evicted and are still pinned
-    std::atomic<uint64_t> departures{1};  // counts each time something may have to leave, before it does
-    std::atomic<uint64_t> complete_since{0};  // what `departures` was when it had all rows; 0: it never had
+    std::atomic<size_t> charged{0};           // bytes of its rows, with evicted rows that are still pinned
+    std::atomic<uint64_t> departures{1};      // grows before each eviction that may remove a row
+    std::atomic<uint64_t> complete_since{0};  // `departures` when it had all rows; 0: it never had
 
     bool IsComplete() const {
       return departures.load(std::memory_order_acquire) == complete_since.load(std::memory_order_acquire);
@@ -118,13 +117,13 @@ class RowCache {
     RowQueue& QueueOf(const CachedRow* row) { return row->is_kept ? kept : young; }
     bool IsTooLarge(size_t charge) const;
     bool HasRoomFor(size_t charge) const { return charged.load(std::memory_order_relaxed) + charge <= capacity; }
-    // These need the lock. Evict makes room for so much, unless what is left is pinned, and ends after so many rows.
+    // REQUIRES: the lock. Evict frees `charge` bytes, unless all other rows are pinned, and stops after `most_rows`.
     void Add(CachedRow* row);
     void Replace(CachedRow* old, CachedRow* row);
     void Remove(CachedRow* row);
     void Evict(size_t charge, size_t most_rows);
     bool EvictOne();
-    // Takes the lock. Evicts a part of what is more than this from now on; whether there is more to evict.
+    // Takes the lock. Evicts some of the rows above this size; returns whether more must be evicted.
     bool Shrink(size_t bytes);
   };
 
@@ -132,7 +131,7 @@ class RowCache {
   const Shard& ShardOf(uint64_t hash) const { return shards_[ShardNumber(hash)]; }
   static size_t ShardNumber(uint64_t hash);
   uint8_t FrequencyOf(const CachedRow* row, int64_t now_s) const;
-  // Calls `look` with the row, or with null when there is none, holding its shard's lock.
+  // Calls `look` with the row, or with null if there is none, holding the shard's lock.
   template <typename Look>
   void WithRow(std::string_view tagged, const Look& look);
 

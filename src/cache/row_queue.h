@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowQueue: rows of a shard of the key cache in the order they entered, linked by themselves. Thread: needs the shard's
+// RowQueue: an intrusive list of rows of one shard of the key cache, in order of entry. Thread: needs the shard's
 // lock.
 #pragma once
 
@@ -14,7 +14,7 @@ class RowQueue {
  public:
   bool empty() const { return oldest_ == nullptr; }
   CachedRow* oldest() const { return oldest_; }
-  size_t bytes() const { return bytes_; }  // of its rows (CachedRow::memory)
+  size_t bytes() const { return bytes_; }  // sum of CachedRow::memory
 
   void Add(CachedRow* row) {
     row->older = newest_;
@@ -31,7 +31,7 @@ class RowQueue {
     (row->newer == nullptr ? newest_ : row->newer->older) = row;
     bytes_ += row->memory() - old->memory();
   }
-  // REQUIRES: it is in this queue.
+  // REQUIRES: the row is in this queue.
   void Remove(CachedRow* row) {
     (row->older == nullptr ? oldest_ : row->older->newer) = row->newer;
     (row->newer == nullptr ? newest_ : row->newer->older) = row->older;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowRef: a row's value, kept alive where it already is: in the key cache (pinned), in the transaction's own
-// uncommitted rows, or in a copy of its own. Null when there is no such row.
+// RowRef: a row's value, kept valid where it is: in the key cache (pinned), in the transaction's uncommitted rows, or
+// in its own copy. Null if there is no such row.
 //
-// Valid until it is destroyed and no longer than the transaction's current tick. Thread: its transaction's.
+// Valid until it is destroyed, but not longer than the transaction's current tick. Thread: that of its transaction.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct CachedRow;
 class RowRef {
  public:
   RowRef() = default;
-  // Bytes that outlive the tick's use of them: the overlay's arena.
+  // Bytes that live until the end of the tick: the overlay's arena.
   explicit RowRef(std::string_view bytes) : found_(true), bytes_(bytes) {}
   // A copy.
   explicit RowRef(std::unique_ptr<std::string> copy) : found_(true), bytes_(*copy), copy_(std::move(copy)) {}

@@ -10,13 +10,13 @@
 namespace cairn {
 namespace {
 
-// Rows move this far at the most for one that enters, and the last home needs as much behind it.
+// An insertion moves rows by at most this much, and the last home needs as many slots behind it.
 constexpr size_t kOverhang = 512;
-// Rows a table for 2^n homes takes: seven eighths of them.
+// The most rows in a table for 2^n homes: seven eighths.
 constexpr size_t MostRows(int bits) { return (size_t{7} << bits) / 8; }
-// Below an eighth it is not the number of rows that makes a place hard to find.
+// With fewer rows than an eighth, a missing slot is not caused by the number of rows.
 constexpr size_t FewRows(int bits) { return (size_t{1} << bits) / 8; }
-// How far ahead the rows' own memory is asked for while all of them are read.
+// How far ahead the rows' own memory is prefetched while all rows are read.
 constexpr size_t kAhead = 16;
 
 uint64_t* NewPlaces(int bits) {
@@ -52,7 +52,7 @@ RowTable::Gap RowTable::GapFor(uint64_t hash) const {
   while (DistanceAfter(all[gap.at]) >= distance && distance <= kFarthest) ++gap.at, ++distance;
   gap.fits = distance <= kFarthest;
   for (gap.empty = gap.at; gap.fits && all[gap.empty] != 0; ++gap.empty) {
-    // Each of these goes one further from home. The last place stays empty, which ends every search.
+    // Each row here moves one slot further from its home. The last slot stays empty to end every search.
     gap.fits = DistanceAfter(all[gap.empty]) < kFarthest && gap.empty + 2 < end;
   }
   return gap;
@@ -99,7 +99,7 @@ void RowTable::Clear() {
   size_ = 0;
 }
 
-// Twice as many homes. Rows are met in the order of their homes, new ones included, so each goes behind the last one.
+// Doubles the homes. Old rows are read in the order of their new homes, so each is inserted behind the previous one.
 bool RowTable::Grow() {
   if (bits() == kMostBits) return false;
   const size_t end = homes() + kOverhang;
@@ -123,7 +123,7 @@ bool RowTable::Next(uint64_t& cursor, size_t count, std::vector<CachedRow*>& row
   for (size_t at = first; at < last + kFarthest; ++at) {
     if (all[at] == 0) continue;
     const size_t home = at - (DistanceAfter(all[at]) - 1);
-    if (home >= last) break;  // and so are all behind it
+    if (home >= last) break;  // all further rows have later homes too
     if (home >= first) rows.push_back(RowOf(all[at]));
   }
   if (last == homes()) return false;

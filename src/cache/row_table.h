@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowTable: the rows of a shard of the key cache by their tagged keys.
+// RowTable: a hash table of one shard's rows, by tagged key.
 //
-// Open addressing with linear probing, each row as near to the place its hash names, its home, as those of lower homes
-// let it be (Robin Hood hashing, Celis 1986). A place is one word: eight bits of how far from home the row is, eight of
-// its hash, and its address, so that a look-up reads one line of the table and then the row it is after, hardly ever
-// another one. A row's home is its hash's upper bits; so rows lie in the order of their hashes' upper bits, and a walk
-// by these meets each row once however the table grows meanwhile.
+// Open addressing with linear probing. Each row is as near to its home, the slot that its hash names, as the rows with
+// lower homes allow (Robin Hood hashing, Celis 1986). A slot is one word: eight bits for the distance from home, eight
+// bits of the hash, and the row's address. So a look-up reads one cache line of the table and then the row, and hardly
+// ever another row. The home is given by the upper bits of the hash, so rows are ordered by these bits, and a walk in
+// this order meets each row once even if the table grows meanwhile.
 //
-// Thread: needs the shard's lock, but for Prefetch.
+// Thread: needs the shard's lock, except for Prefetch.
 #pragma once
 
 #include <atomic>
@@ -24,39 +24,39 @@ namespace cairn {
 class RowTable {
  public:
   RowTable();
-  // Leaves the rows alone.
+  // Does not free the rows.
   ~RowTable();
   RowTable(const RowTable&) = delete;
   RowTable& operator=(const RowTable&) = delete;
 
   size_t size() const { return size_; }
-  // Null when there is none.
+  // Null if there is none.
   CachedRow* Find(uint64_t hash, std::string_view tagged) const;
-  // Makes sure that the next Insert of this hash finds a place; false when too many rows have their homes around there.
+  // Makes sure that the next Insert of this hash finds a slot; false if too many rows have their homes near there.
   // Throws std::bad_alloc.
   bool Reserve(uint64_t hash);
-  // REQUIRES: Reserve for its hash, and no row of its key is here.
+  // REQUIRES: Reserve was called for its hash, and the table has no row with its key.
   void Insert(CachedRow* row);
-  // REQUIRES: the row is here.
+  // REQUIRES: the row is in the table.
   void Remove(const CachedRow* row);
   void Clear();
 
-  // The rows whose homes are among the next `homes` ones, beginning with that of the hash `cursor`, which is moved on;
-  // false after the last home.
+  // Collects the rows whose homes are among the next `homes` ones, from the home of hash `cursor` on, and advances
+  // `cursor`; false after the last home.
   bool Next(uint64_t& cursor, size_t homes, std::vector<CachedRow*>& rows) const;
 
-  // Has the processor fetch the place of a row of this hash into its cache. Thread: any, without the lock.
+  // Prefetches the slot for a row of this hash into the processor's cache. Thread: any, without the lock.
   void Prefetch(uint64_t hash) const;
-  // The same for the row itself, when a row is in its place.
+  // Prefetches the row itself if the slot has one.
   void PrefetchRow(uint64_t hash) const;
 
  private:
   static constexpr int kFewestBits = 6;
-  static constexpr int kMostBits = 26;  // the bits below are the shards' (row_cache.cc)
+  static constexpr int kMostBits = 26;  // the hash bits below choose the shard (row_cache.cc)
   static constexpr uint64_t kFurther = 1ull << 56;
   static constexpr size_t kFarthest = 255;
 
-  static size_t DistanceAfter(uint64_t place) { return place >> 56; }  // one more than how far from home; 0: empty
+  static size_t DistanceAfter(uint64_t place) { return place >> 56; }  // distance from home plus one; 0: empty
   static CachedRow* RowOf(uint64_t place) { return reinterpret_cast<CachedRow*>(place & ((1ull << 48) - 1)); }
   static uint64_t TagOf(uint64_t hash) { return (hash & 0xff) << 48; }
   size_t homes() const { return size_t{1} << bits(); }
@@ -64,7 +64,7 @@ class RowTable {
   size_t HomeOf(uint64_t hash) const { return hash >> (64 - bits()); }
   uint64_t* places() const { return places_.load(std::memory_order_relaxed); }
   size_t PlaceOf(const CachedRow* row) const;
-  // Where a row of this hash goes, and the first empty place from there on.
+  // The slot where a row of this hash belongs, and the first empty slot from there on.
   struct Gap {
     size_t at;
     size_t empty;
@@ -73,7 +73,7 @@ class RowTable {
   Gap GapFor(uint64_t hash) const;
   bool Grow();
 
-  // Places after the last home too, so that nothing has to go round.
+  // Includes slots after the last home, so that probing never wraps around.
   std::atomic<uint64_t*> places_{nullptr};
   std::atomic<int> bits_{kFewestBits};
   size_t size_ = 0;

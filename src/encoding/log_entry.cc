@@ -15,7 +15,7 @@ size_t CountDigits(size_t number) {
   return digits;
 }
 
-// "*3" or "$3" and the end of its line.
+// Appends "*3" or "$3" with its line end.
 void AppendHead(std::string& out, char sign, size_t number) {
   out.push_back(sign);
   AppendUint64(out, number);

@@ -4,7 +4,7 @@
 //
 //   ordered i64      the two's complement bits with the sign bit flipped, u64 big-endian
 //   ordered double   IEEE 754 bits; a positive number gets its sign bit set, a negative one all bits
-//                    flipped; u64 big-endian. -0.0 is stored as 0.0. NaN never gets here.
+//                    flipped; u64 big-endian. -0.0 is stored as 0.0. NaN is not allowed.
 //
 // Example: double 1.0 = bf f0 00 00 00 00 00 00; -1.0 = 40 0f ff ff ff ff ff ff.
 #pragma once

@@ -15,7 +15,7 @@ constexpr double kScoreLimit = 9007199254740992.0;  // 2^53
 
 bool FitsItem(int64_t value) { return value > -kIntegerLimit && value < kIntegerLimit; }
 
-// Takes a score from the front of `in`; false when it is cut short or no number.
+// Reads a score from the front of `in`; false if it is cut short or not a number.
 bool ReadScore(std::string_view& in, double& score) {
   uint64_t head;
   if (!ReadVarint(in, head)) return false;

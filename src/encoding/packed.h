@@ -18,8 +18,8 @@
 //
 // Example: the hash {a: 1, b: "x"} = 02 02 61 05 02 62 02 78
 //
-// Readers check every length against the bytes there are; a bad one latches an error that status() tells.
-// Thread: any; a reader belongs to its user.
+// Readers check every length against the available bytes; after a bad one, status() returns the error. Thread: any; a
+// reader belongs to its user.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +30,21 @@
 
 namespace cairn {
 
-// One item as it is stored: an integer or bytes. Bytes are within the buffer it was read from.
+// One item as stored: an integer or bytes. Bytes point into the buffer that was read.
 class Item {
  public:
   Item() = default;
   explicit Item(std::string_view bytes) : bytes_(bytes) {}
   explicit Item(int64_t integer) : is_integer_(true), integer_(integer) {}
 
-  // The item that AppendItem would store for `text`: used to compare without formatting.
+  // The item that AppendItem stores for `text`: for comparisons without formatting.
   static Item FromText(std::string_view text);
 
   bool is_integer() const { return is_integer_; }
   int64_t integer() const { return integer_; }
   std::string_view bytes() const { return bytes_; }  // REQUIRES: !is_integer()
 
-  // The text a client sees. `scratch` holds it when the item is an integer; it must outlive the view.
+  // The text that a client sees. For an integer the text is in `scratch`, which must outlive the view.
   std::string_view Text(std::string& scratch) const;
   std::string ToString() const;
 
@@ -62,11 +62,11 @@ void AppendItem(std::string& out, const Item& item);
 void AppendItem(std::string& out, std::string_view text);
 void AppendScore(std::string& out, double score);
 
-// The score that `bytes`, all of them, are.
+// Decodes a score that takes all of `bytes`.
 Result<double> DecodeScore(std::string_view bytes);
 
-// Reads a packed list, set, hash or zset from the front: the count on construction, then items and scores in
-// the order the type stores them.
+// Reads a packed list, set, hash or zset from the front: the count on construction, then items and scores in the
+// type's order.
 class PackedReader {
  public:
   explicit PackedReader(std::string_view payload);
@@ -74,11 +74,11 @@ class PackedReader {
   uint64_t count() const { return count_; }
   const Status& status() const { return status_; }
 
-  // False at the end and on corruption (then status() says so).
+  // False at the end and on corruption (see status()).
   bool Next(Item& item);
   bool NextScore(double& score);
 
-  // Where the next item starts, counted from the payload's start; brackets the bytes of an entry.
+  // The offset of the next item from the payload's start.
   size_t offset() const { return whole_.size() - rest_.size(); }
 
  private:

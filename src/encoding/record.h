@@ -6,8 +6,8 @@
 //   0       1     u8      kind        type in the low, encoding in the high four bits
 //   1       1     u8      flags       bit 0: expire_ms follows; bit 1: grown (see below); bit 2: fields_expire_ms
 //                                     follows; others 0
-//   2       8     u64 be  expire_ms   only with flag bit 0: Unix time in ms at which the key is gone
-//   2 or 10 8     u64 be  fields_expire_ms   only with flag bit 2, of a hash: no field of it is gone before
+//   2       8     u64 be  expire_ms   only with flag bit 0: Unix time in ms at which the key expires
+//   2 or 10 8     u64 be  fields_expire_ms   only with flag bit 2, of a hash: no field expires before
 //   *       *     bytes   payload     by encoding:
 //                                       raw       the string's bytes
 //                                       integer   varint, zigzag
@@ -15,11 +15,11 @@
 //                                       integers  encoding/packed.h, a sorted set of integers
 //                                       spread    id:varint count:varint, then what the type adds
 //
-// "grown": OBJECT ENCODING answers the name Redis uses for a value of this type that left its small form (raw,
+// "grown": the value once left its small form, and OBJECT ENCODING returns Redis's name for the large form (raw,
 // hashtable, skiplist), although the bytes here are still small.
 // Example: the string "12" that expires at 1000 = 11 01 00000000000003e8 18
 //
-// A decoder answers kCorruption for an unknown type, encoding or flag and for a value that is too short.
+// A decoder returns kCorruption for an unknown type, encoding or flag and for a value that is too short.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@
 namespace cairn {
 
 enum class Type : uint8_t { kNone = 0, kString = 1, kList = 2, kSet = 3, kZset = 4, kHash = 5, kStream = 6 };
-inline constexpr size_t kTypeCount = 6;  // kNone is none
+inline constexpr size_t kTypeCount = 6;  // without kNone
 
 enum class Encoding : uint8_t { kRaw = 0, kInteger = 1, kPacked = 2, kIntegers = 3, kSpread = 4 };
 
@@ -44,19 +44,19 @@ struct RecordHeader {
   Encoding encoding = Encoding::kRaw;
   bool grown = false;
   int64_t expire_ms = kNoExpiry;         // kNoExpiry, or 0 and more
-  int64_t fields_expire_ms = kNoExpiry;  // of a hash with fields that expire: the earliest time, or one before it
+  int64_t fields_expire_ms = kNoExpiry;  // of a hash with fields that expire: the earliest time or a lower bound of it
 };
 
-// Appends the header's bytes; the payload is to follow them.
+// Appends the header's bytes; the caller appends the payload.
 void AppendRecordHeader(std::string& out, const RecordHeader& header);
 
 struct Record {
   RecordHeader header;
-  std::string_view payload;  // within the bytes that were decoded
+  std::string_view payload;  // points into the decoded bytes
 };
 Result<Record> DecodeRecord(std::string_view bytes);
 
-// The part of a spread payload that all types share; `rest` is what the type adds.
+// The part of a spread payload that all types share; the type defines `rest`.
 struct SpreadPayload {
   CollectionId id = 0;
   uint64_t count = 0;

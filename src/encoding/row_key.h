@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Row keys: what every row in the store is filed under (docs/format.md, section 2, since format 1).
+// Row keys: the keys of all rows in the store (docs/format.md, section 2, since format 1).
 //
 //   space      row key                                                value
 //   keys       keyspace:u32 slot:u16 hash:u32 key                     a record (encoding/record.h)
@@ -11,13 +11,13 @@
 //   expiries   when_ms:u64, then the whole key row                    nothing
 //   meta       a name                                                 depends on the name
 //
-// All integers big-endian. slot is KeySlot(key) and hash RowHash(key or member) (base/hash.h). A keyspace is
-// the number a database is known by on disk; FLUSHDB gives the database a new one and SWAPDB exchanges two, so
-// neither touches a row.
+// All integers big-endian. slot is KeySlot(key) and hash RowHash(key or member) (base/hash.h). A keyspace is the
+// number of a database on disk; FLUSHDB gives the database a new one and SWAPDB exchanges two, so neither touches a
+// row.
 // Example: key row of "foo" (slot 12182) in keyspace 1 = 00000001 2f96 ab6e5f64 666f6f
 //
-// In memory a row key is kept with one byte in front that says the space, so that the same bytes name the row
-// in a cache that holds rows of all spaces.
+// In memory a row key starts with one more byte for the space, so that it is unique in a cache with rows of all
+// spaces.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ inline constexpr int kSpaceCount = 6;
 using KeyspaceId = uint32_t;
 using CollectionId = uint64_t;
 
-// A row key with its space and the lock stripe of the key it belongs to. Small ones need no allocation.
+// A row key with its space and the lock stripe of its key. Short keys need no allocation.
 class RowKey {
  public:
   RowKey() = default;
@@ -94,12 +94,12 @@ class RowKey {
   char inline_[kInlineBytes];
 };
 
-// The lock stripes keys are spread over; a power of two, in memory only. Few enough to stay in a core.s cache, and so
-// many that a thousand keys one thread is changing are seldom in the way of another.
+// The number of lock stripes for keys; a power of two, in memory only. Small enough for a core's cache, and large
+// enough that a thousand keys being changed by one thread seldom block another thread.
 inline constexpr uint32_t kStripeCount = 16384;
 
-// Where a key row sorts within its keyspace: slot in the upper, hash in the lower half of 46 bits.
-// SCAN's cursor is this number.
+// The position at which a key row sorts within its keyspace: slot in the upper, hash in the lower bits of 46. It is
+// SCAN's cursor.
 inline constexpr int kPositionBits = 46;
 uint64_t KeyPosition(std::string_view key);
 
@@ -108,8 +108,7 @@ uint32_t StripeOf(std::string_view key);
 
 RowKey MakeKeyRow(KeyspaceId keyspace, std::string_view key);
 
-// A bound that sorts before every key row of `keyspace` at `position` or later. A position of 2^46 is the
-// end of the keyspace.
+// A bound before every key row of `keyspace` at `position` or later. Position 2^46 is the end of the keyspace.
 RowKey MakeKeyBound(KeyspaceId keyspace, uint64_t position);
 
 // The parts of a key row; false if it is too short to be one.
@@ -120,23 +119,23 @@ struct KeyRowParts {
 };
 bool ParseKeyRow(std::string_view row, KeyRowParts& parts);
 
-// `stripe` is that of the collection's key, in all of the following.
+// `stripe` is that of the collection's key in all functions below.
 RowKey MakeElementRow(CollectionId id, std::string_view member, uint32_t stripe);
 
-// Sorts before every element of `id` whose member hash is `hash` or more; 2^32 is the collection's end.
+// A bound before every element of `id` with a member hash of `hash` or more; 2^32 is the collection's end.
 RowKey MakeElementBound(CollectionId id, uint64_t hash, uint32_t stripe);
 bool ParseElementRow(std::string_view row, CollectionId& id, uint32_t& hash, std::string_view& member);
 
 RowKey MakeChunkRow(CollectionId id, int64_t seq, uint32_t stripe);
 bool ParseChunkRow(std::string_view row, CollectionId& id, int64_t& seq);
 
-// Sorts before the score row of `member`; with an empty member, before all rows of that score.
+// With an empty member: a bound before all rows of that score.
 RowKey MakeScoreRow(CollectionId id, double score, std::string_view member, uint32_t stripe);
 bool ParseScoreRow(std::string_view row, CollectionId& id, double& score, std::string_view& member);
 
-// The end of everything filed under `id` in `space` (elements or scores).
+// A bound after all rows of collection `id` in `space` (elements or scores).
 RowKey MakeCollectionEnd(Space space, CollectionId id, uint32_t stripe);
-// The start of it.
+// The bound before them.
 RowKey MakeCollectionStart(Space space, CollectionId id, uint32_t stripe);
 
 RowKey MakeOwnerRow(CollectionId id, uint32_t stripe);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// An entry of a stream, and what a consumer group knows of one that is pending, as values: the terms that a stream's
-// rows (types/) and Redis's bytes (rdb/) share.
+// An entry of a stream, and a consumer group's state of a pending entry. A stream's rows (types/) and Redis's bytes
+// (rdb/) are both converted from and to these values.
 //
 // Thread: any; values.
 #pragma once
@@ -16,13 +15,13 @@
 
 namespace cairn {
 
-// One entry; its items view the bytes it was read from.
+// One entry; its items point into the bytes it was read from.
 struct StreamEntry {
   StreamId id;
   std::vector<std::pair<Item, Item>> fields;
 };
 
-// An entry that was delivered to a consumer and is not acknowledged yet.
+// An entry that was delivered to a consumer and not acknowledged yet.
 struct PendingEntry {
   StreamId id;
   std::string consumer;
@@ -30,7 +29,7 @@ struct PendingEntry {
   uint64_t deliveries = 0;
 };
 
-inline constexpr int64_t kUnknownEntriesRead = -1;  // how much a group has read, where nobody can tell
-inline constexpr int64_t kNeverActive = -1;         // when a consumer last got something
+inline constexpr int64_t kUnknownEntriesRead = -1;  // the number of entries that a group has read is unknown
+inline constexpr int64_t kNeverActive = -1;         // a consumer that never got an entry
 
 }  // namespace cairn

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StreamId: the name of a stream's entry, two 64-bit numbers: a time in ms, and a number within it.
-// Written "1526919030474-55"; ids of a stream only grow.
+// StreamId: the id of a stream's entry, two 64-bit numbers: a time in ms, and a sequence number within it. Written
+// "1526919030474-55"; the ids of a stream only grow.
 //
-// On disk a row that is filed under an id has it as ms:u64 seq:u64, so that rows sort as ids do.
+// In a row key an id is ms:u64 seq:u64, so rows sort as ids do.
 // Thread: any; a value.
 #pragma once
 
@@ -26,14 +26,14 @@ struct StreamId {
 
 inline constexpr StreamId kLastStreamId{UINT64_MAX, UINT64_MAX};
 
-// The id right behind or before `id`; none at the end of the numbers.
+// The id directly after or before `id`; none at the end of the range.
 std::optional<StreamId> NextStreamId(StreamId id);
 std::optional<StreamId> PreviousStreamId(StreamId id);
 
-// "ms-seq", or "ms" alone, which leaves seq at `missing_seq`; none when it is neither.
+// Parses "ms-seq", or "ms" alone, which sets seq to `missing_seq`; none for other text.
 std::optional<StreamId> ParseStreamId(std::string_view text, uint64_t missing_seq);
 
-// The two numbers as varints, the form in which records and values have an id.
+// An id as two varints: its form in records and values.
 void AppendStreamId(std::string& out, StreamId id);
 bool ReadStreamId(std::string_view& in, StreamId& id);
 

@@ -8,8 +8,8 @@
 //
 // Example: varint 300 = ac 02; zigzag -3 = varint 5 = 05.
 //
-// Readers take bytes from the front of a view and answer false, leaving it unspecified, when it is too
-// short or the varint is longer than 10 bytes. Thread: any; pure functions.
+// Readers take bytes from the front of a view. They return false, and leave the view unspecified, if it is too short
+// or the varint is longer than 10 bytes. Thread: any; pure functions.
 #pragma once
 
 #include <cstdint>

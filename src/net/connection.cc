@@ -14,23 +14,23 @@ namespace cairn {
 namespace {
 
 constexpr size_t kReadBytes = IoThread::kReadBytes;
-constexpr size_t kMostFittedBytes = 4 * 1024;  // that are pending are kept in a buffer of their size
+constexpr size_t kMostFittedBytes = 4 * 1024;  // fewer pending bytes get a buffer of their size
 constexpr size_t kMostReadBytes = 4 * 1024 * 1024;
-constexpr size_t kMostSentBytes = 128 * 1024;   // in a turn: a peer that takes gigabytes at once is not alone
-constexpr size_t kMostKeptBytes = 1024 * 1024;  // of a query buffer; a larger one goes at once
-constexpr size_t kHandshakeBytes = 64 * 1024;   // what OpenSSL takes for one, and for a connection at rest
+constexpr size_t kMostSentBytes = 128 * 1024;   // per turn: others must be served while a peer takes gigabytes
+constexpr size_t kMostKeptBytes = 1024 * 1024;  // of a query buffer; a larger one is freed at once
+constexpr size_t kHandshakeBytes = 64 * 1024;   // what OpenSSL allocates for a handshake, and for an idle connection
 constexpr size_t kTlsBytes = 16 * 1024;
-constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies, which output limits do not count
-constexpr int kMostFetches = 2;  // in a row; a client that keeps asking for what is cold is better off on the slow lane
-// How often a request tries for a key somebody else holds: a slow request of this thread, which will be done, or
+constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies; not counted by output limits
+constexpr int kMostFetches = 2;  // in succession; a client that keeps asking for cold rows is moved to the slow lane
+// How often a request tries to lock a key that is held: by a slow request of this thread, which will end, or by
 // another thread.
 constexpr int kMostTriesAfterSlow = 64;
 constexpr int kMostTries = 2;
-constexpr size_t kMostTurnReplies = 512 * 1024;  // of the fast lane: then it is others' turn
-// A client that has not authenticated may try so many requests, then it has to pause: refusals cost time too.
+constexpr size_t kMostTurnReplies = 512 * 1024;  // of the fast lane; then other connections are served
+// A client that has not authenticated may make this many requests before a pause: refusals cost time too.
 constexpr unsigned char kBurstBeforeLogin = 16;
 constexpr int64_t kPauseBeforeLoginUs = 1000000;
-constexpr size_t kMostSlowReplies = 1024 * 1024;  // a slow lane batch comes back to send at this size
+constexpr size_t kMostSlowReplies = 1024 * 1024;  // a slow lane batch returns to send its replies at this size
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void Connection::LeaveFor(IoThread& thread) {
   waker_->MoveTo(thread);
 }
 
-// Whoever woke it on the way has not reached it.
+// Wake-ups sent during the move have not reached the connection, so it looks for them.
 void Connection::Arrive() {
   MakeEvents();
   WatchRead(true);
@@ -82,7 +82,7 @@ void Connection::OnReadable(int, short, void* self) {
   auto* connection = static_cast<Connection*>(self);
   const std::shared_ptr<Connection> keep = connection->shared_from_this();
   if (connection->state_ != State::kReading && connection->state_ != State::kParked) {
-    connection->WatchRead(false);  // Proceed looks again
+    connection->WatchRead(false);  // Proceed turns it on again
     return;
   }
   if (!connection->BeginTls() || !connection->ReadSocket()) return;
@@ -100,7 +100,7 @@ void Connection::OnWritable(int fd, short what, void* self) {
   auto* connection = static_cast<Connection*>(self);
   const std::shared_ptr<Connection> keep = connection->shared_from_this();
   if (connection->has_uncommitted()) {
-    connection->events_.WatchWrite(false);  // FinishTick sends
+    connection->events_.WatchWrite(false);  // FinishTick sends the bytes
     return;
   }
   if (!connection->Flush()) return;
@@ -110,7 +110,7 @@ void Connection::OnWritable(int fd, short what, void* self) {
     if (connection->is_at_rest() && connection->events_.watches_read()) {
       OnReadable(fd, what, self);
     } else {
-      connection->events_.WatchWrite(false);  // the next Flush looks again
+      connection->events_.WatchWrite(false);  // the next Flush turns it on again
     }
   }
   connection->GoOnAfterReader();
@@ -122,7 +122,7 @@ void Connection::OnDeadline(int, short, void* self) {
   if (connection->state_ == State::kParked) connection->RunRequests(connection->is_parked_on_client_);
 }
 
-// For what is read next. A large buffer grows for nothing but the argument that fills it.
+// Makes room for the next read. A large buffer grows only for an argument that fills it.
 char* Connection::MakeRoom() {
   if (parser_.capacity() <= kMostFittedBytes) {
     parser_.UseBuffer(thread_->TakeReadBuffer(), kReadBytes);
@@ -134,14 +134,15 @@ char* Connection::MakeRoom() {
   return parser_.Reserve(std::clamp(missing, fills_large ? 1 : kReadBytes, kMostReadBytes));
 }
 
-// Unless a request that is yet to be run lies in it, or too much is pending: then it is its own from here on.
+// Returns the thread's read buffer. If it holds a request that must still run, or many pending bytes, the connection
+// keeps it.
 void Connection::ReturnReadBuffer() {
   is_buffer_lent_ = false;
   if (has_request_ || parser_.capacity() != kReadBytes || parser_.pending_bytes() > kMostFittedBytes) return;
   thread_->ReturnReadBuffer(parser_.ReturnBuffer());
 }
 
-// False while there is nothing to read yet.
+// Starts TLS. False while too few bytes have arrived.
 bool Connection::BeginTls() {
   if (hello_ == nullptr) return true;
   tls_ = hello_->Begin();
@@ -150,7 +151,7 @@ bool Connection::BeginTls() {
   return true;
 }
 
-// Reads what is there, at most one buffer. False when the connection is closed.
+// Reads the available bytes, at most one buffer. False if the connection was closed.
 bool Connection::ReadSocket() {
   char* const place = MakeRoom();
   const ssize_t size = tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
@@ -175,7 +176,7 @@ void Connection::RunRequests(bool resume) {
   if (out_.size() == 0) out_.Adopt(thread_->TakeOutput());
   const size_t unsent_before = unsent();
   next_ = RunBatch(thread_->worker(), false, resume);
-  if (next_ == Next::kRead && parser_.missing_bytes() > kReadBytes) {  // a large argument counts once it is announced
+  if (next_ == Next::kRead && parser_.missing_bytes() > kReadBytes) {  // a large argument counts from its announcement
     MakeRoom();
     is_buffer_lent_ = false;
     NoteBuffers();
@@ -186,8 +187,8 @@ void Connection::RunRequests(bool resume) {
   thread_->AddToTick(this, added);
 }
 
-// A client that reads slowly slows itself: what it has not read stays within a bound. Its requests are still received,
-// for it may have to write them all before it reads.
+// Runs requests again when the client has read enough. A client that reads slowly is slowed down, so that its unread
+// replies stay limited. Its requests are still received, because it may have to write all of them before it reads.
 void Connection::GoOnAfterReader() {
   if (!awaits_reader_ || state_ != State::kReading || is_shut() || unsent() > client_->most_unsent_bytes() / 2) return;
   awaits_reader_ = false;
@@ -232,13 +233,13 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
       continue;
     }
     const Next next = RunOne(worker, false);
-    // After a write the fast lane is the better place again: there it shares a commit with others.
+    // After a write the fast lane is better again: there the next request shares a commit with others.
     if (next != Next::kRunMore || (slow && worker.is_write())) return next;
   }
 }
 
 Connection::Next Connection::RunOne(Worker& worker, bool resume) {
-  client_->TakePushed(out_.bytes());  // what was pushed before the request comes before its reply
+  client_->TakePushed(out_.bytes());  // messages pushed before the request precede its reply
   const size_t start = out_.size();
   const RunResult result =
       resume ? worker.Resume(*client_, out_.bytes()) : worker.Run(*client_, parser_.argv(), out_.bytes());
@@ -272,7 +273,8 @@ Connection::Next Connection::WayToWait(Worker& worker) {
 
 // ---- the end of the tick
 
-// One that ran nothing because the tick should end would otherwise come back at once, and again.
+// The second case is a connection that ran nothing because the tick should end; without the commit it would return at
+// once.
 bool Connection::NeedsCommit() const {
   if (has_uncommitted()) return true;
   const bool comes_back = next_ == Next::kRunMore || next_ == Next::kRetry;
@@ -312,7 +314,7 @@ void Connection::Proceed() {
       if (!awaits_reader_) events_.ReadSoon();
       break;
     case Next::kFetch: Fetch(); break;
-    // On the slow lane it would queue up for the key and keep the fast lane off it, and so would whoever comes next.
+    // On the slow lane it would wait for the key and block the fast lane's later requests for it.
     case Next::kRetry:
       state_ = State::kCommitting;
       thread_->RunAgainSoon(this);
@@ -332,7 +334,7 @@ void Connection::Park() {
     RunRequests(is_parked_on_client_);
     return;
   }
-  // A client that waits for a key may still hang up; one that is held back must not fill our memory.
+  // A client that waits for a key may disconnect. A throttled one is not read, because it must not fill our memory.
   WatchRead(is_parked_on_client_);
   if (throttle_us_ > 0) {
     events_.Schedule(throttle_us_);
@@ -342,7 +344,7 @@ void Connection::Park() {
   throttle_us_ = 0;
 }
 
-// Only the look at the disk is left to the slow lane; the request itself keeps its place among those of its thread.
+// The slow lane only reads the missing row from disk; the request itself then runs on this thread again.
 void Connection::Fetch() {
   state_ = State::kSlow;
   WatchRead(false);
@@ -370,7 +372,7 @@ void Connection::GoSlow() {
 // ---- sending
 
 bool Connection::Flush() {
-  // As in Redis who has asked for more than its limit is not sent a part of it.
+  // As in Redis, a client over its limit does not get a part of its replies.
   if (unsent() > kUnlimitedBytes && ExceedsOutputLimit()) {
     Close();
     return false;
@@ -397,7 +399,7 @@ bool Connection::Flush() {
   return true;
 }
 
-// The timer asks also when there is nothing to send: that ends the time a client has been over its soft limit.
+// The timer calls this also when there is nothing to send, to end a client's time over its soft limit.
 bool Connection::ExceedsOutputLimit() {
   const size_t limited = unsent() - std::min(unsent(), kUnlimitedBytes);
   return client_->ExceedsOutputLimit(limited, limited == 0 ? 0 : MonotonicUs());
@@ -416,7 +418,7 @@ void Connection::NoteBuffers() {
                         .in_handshake = in_handshake()});
 }
 
-// ---- what others want
+// ---- requests by other threads
 
 void Connection::OnWake() {
   const Client::Wish wish = client_->TakeWish();
@@ -431,7 +433,7 @@ void Connection::OnWake() {
       if (is_at_rest() && unsent() == 0) Close();
       break;
     case Client::Wish::kResume:
-      if (state_ == State::kParked) {  // also one that CLIENT PAUSE held back
+      if (state_ == State::kParked) {  // also after CLIENT PAUSE
         RunRequests(is_parked_on_client_);
       } else {
         wake_pending_ = true;
@@ -441,7 +443,7 @@ void Connection::OnWake() {
   if (is_at_rest() && !is_shut() && !close_after_reply_) SendPushed();
 }
 
-// Not at rest, the end of the tick sees to it.
+// If the connection is not at rest, the end of the tick does the rest.
 void Connection::SendPushed() {
   client_->TakePushed(out_.bytes());
   if (unsent() > 0 && !Flush()) return;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Connection: a socket, perhaps with TLS on it, its bytes in and out, and where its requests are being run.
+// Connection: a socket, possibly with TLS, its input and output bytes, and the place where its requests run.
 //
 //   kReading     on its I/O thread, fast lane
-//   kInTick      it ran something; its replies wait for the end of the tick
-//   kCommitting  the tick's commit was handed over; nothing moves until it is done
-//   kSlow        a slow lane thread has it: parser, output and client belong to that thread until it posts back
-//   kParked      its request waits for a key, a pause or the qps limit; bytes may come in but are not looked at
+//   kInTick      it has run a request; its replies wait for the end of the tick
+//   kCommitting  the tick's commit was handed over; the connection waits for it
+//   kSlow        on a slow lane thread, which owns parser, output and client until it posts the connection back
+//   kParked      its request waits for a key, a pause or the qps limit; bytes that arrive are not parsed
 //
-// Thread: its I/O thread, except while it is kSlow.
+// Thread: its I/O thread, except in kSlow.
 #pragma once
 
 #include <algorithm>
@@ -27,61 +27,62 @@
 
 namespace cairn {
 
-// How long the query buffer of a connection has had no need of its size.
+// Tracks for how long a connection has not needed its query buffer's size.
 class QueryBufferUse {
  public:
   void NoteRead(size_t pending_bytes) {
     idle_ticks_ = 0;
     largest_ = std::max(largest_, pending_bytes);
   }
-  // The timer came by. Returns the bytes that the buffer may keep.
+  // Called by the timer. Returns the number of bytes that the buffer may keep.
   size_t EndTick() {
     if (std::exchange(largest_, 0) > kKeptBytes) return SIZE_MAX;
     return idle_ticks_++ < kIdleTicks ? kKeptBytes : 0;
   }
-  // A buffer of up to kKeptBytes goes when its client has been idle for kIdleTicks, a larger one after a tick in which
-  // nothing needed it.
+  // A buffer of up to kKeptBytes is freed when its client was idle for kIdleTicks, a larger one after one tick in
+  // which it was not needed.
   static constexpr size_t kKeptBytes = 64 * 1024;
 
  private:
   static constexpr int kIdleTicks = 20;
 
   int idle_ticks_ = 0;
-  size_t largest_ = 0;  // bytes that were pending at once since the last tick
+  size_t largest_ = 0;  // most bytes pending at once since the last tick
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // `waker` is its own. Without `hello` it speaks plainly.
+  // `waker` belongs to the connection. Without `hello` there is no TLS.
   Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, std::unique_ptr<TlsHello> hello);
   ~Connection();
 
-  // Starts reading. `client` is what Service::Accept gave.
+  // Starts reading. `client` comes from Service::Accept.
   void Start(std::shared_ptr<Client> client);
   uint64_t id() const { return waker_->connection(); }
   Client& client() { return *client_; }
 
-  // The end of the tick in which it ran something: sends, and goes where its last request left it.
+  // Ends the tick in which it ran requests: sends the replies, then continues as its last request requires.
   void FinishTick(bool committed);
-  // A reply of its waits for the commit of the tick.
+  // Whether a reply waits for the tick's commit.
   bool has_uncommitted() const { return out_.has_uncommitted(); }
-  // Whether it has to wait for the end of the tick.
+  // Whether the connection must wait for the end of the tick.
   bool NeedsCommit() const;
-  // The tick's commit was handed over.
+  // Called when the tick's commit was handed over.
   void AwaitCommit() { state_ = State::kCommitting; }
-  // What its request was waiting for is over.
+  // Called when the wait of its request is over.
   void RunAgain() { RunRequests(resumes_); }
-  // Somebody wants something of it.
+  // Called when another thread has a wish for it (Client::Wish).
   void OnWake();
-  // Bytes of replies that wait for the end of the tick or to be taken.
+  // Bytes of replies that are not sent yet.
   size_t unsent() const { return out_.unsent_size(); }
-  // Ten times a second.
+  // Called ten times a second.
   void OnTimer(int64_t now_us);
-  // It has nothing in hand on its thread, so it may go to another: LeaveFor there, then Arrive on that one.
+  // Whether no request is in progress on its thread. Then it may move: LeaveFor on the old thread, Arrive on the new
+  // one.
   bool may_move() const { return state_ == State::kReading && next_ == Next::kRead && !close_after_reply_; }
   void LeaveFor(IoThread& thread);
   void Arrive();
-  // Closes the socket and lets the client go. REQUIRES: not kSlow.
+  // Closes the socket and releases the client. REQUIRES: not kSlow.
   void Shut();
   bool is_shut() const { return !events_.exist(); }
 
@@ -120,28 +121,28 @@ class Connection : public std::enable_shared_from_this<Connection> {
   IoThread* thread_;
   const std::shared_ptr<Waker> waker_;
   const int fd_;
-  std::unique_ptr<TlsHello> hello_;  // null: it is over, or there is none
-  std::unique_ptr<TlsStream> tls_;   // null: none, or none yet
+  std::unique_ptr<TlsHello> hello_;  // null: the TLS handshake has begun, or there is no TLS
+  std::unique_ptr<TlsStream> tls_;   // null: no TLS, or not begun
   State state_ = State::kReading;
   Next next_ = Next::kRead;
   std::shared_ptr<Client> client_;
   RequestParser parser_;
-  bool is_buffer_lent_ = false;  // the parser's is the thread's, for the time of a read and its requests
+  bool is_buffer_lent_ = false;  // the parser uses the thread's buffer, for one read and its requests
   OutputBuffer out_;
   SocketEvents events_;
-  bool awaits_reader_ = false;  // runs nothing until its client has read some of its replies
-  bool has_request_ = false;    // parser_.argv() is yet to be run
-  bool resumes_ = false;        // the parked request is to be run again
+  bool awaits_reader_ = false;  // runs no request until its client has read some replies
+  bool has_request_ = false;    // parser_.argv() must still run
+  bool resumes_ = false;        // the parked request must run again
   bool is_parked_on_client_ = false;
-  bool wake_pending_ = false;  // woken before it had come to rest
+  bool wake_pending_ = false;  // woken before it was at rest
   bool close_after_reply_ = false;
   bool close_now_ = false;
-  std::string missing_;  // what its request waits for to be in memory
-  int fetches_ = 0;      // in a row
-  int retries_ = 0;      // of its request
+  std::string missing_;  // the row that its request needs in memory
+  int fetches_ = 0;      // in succession
+  int retries_ = 0;      // of the current request
   QueryBufferUse query_use_;
-  unsigned char requests_before_login_ = 0;  // since it had to pause
-  int64_t throttle_us_ = 0;                  // how long the qps limit holds it back
+  unsigned char requests_before_login_ = 0;  // since its last pause
+  int64_t throttle_us_ = 0;                  // delay by the qps limit
 };
 
 }  // namespace cairn

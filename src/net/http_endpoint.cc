@@ -17,7 +17,7 @@
 namespace cairn {
 namespace {
 
-constexpr timeval kIdleTimeout{60, 0};  // then a connection that neither sends nor takes anything is closed
+constexpr timeval kIdleTimeout{60, 0};  // an idle connection is closed after this
 constexpr timeval kAcceptPause{0, 100000};
 constexpr size_t kMostHeadBytes = 16 << 10;
 constexpr int kBacklog = 128;
@@ -25,7 +25,7 @@ constexpr std::string_view kPlainText = "text/plain";
 
 }  // namespace
 
-// A connection. It reads a request, answers it, and only then reads the next one.
+// A connection. It reads one request, answers it, and then reads the next one.
 class HttpEndpoint::Peer {
  public:
   Peer(HttpEndpoint& endpoint, int fd, bool is_loopback) : endpoint_(endpoint), fd_(fd), is_loopback_(is_loopback) {
@@ -59,7 +59,7 @@ class HttpEndpoint::Peer {
     return got > 0 && in_.size() <= kMostHeadBytes;
   }
 
-  // Answers what has been read and sends the answers; false: the connection is over.
+  // Answers the requests read so far and sends the answers; false: the connection has ended.
   bool Send() {
     for (;;) {
       const size_t head = out_.empty() && keeps_open_ ? HttpHeadSize(in_) : 0;
@@ -146,8 +146,8 @@ HttpEndpoint::~HttpEndpoint() {
   close(wake_fd_);
 }
 
-// One at a time: what the others that wait have sent is looked at in between, so that a request is answered before
-// its connection has to make room.
+// Accepts one connection per turn: requests of waiting connections are read in between, so a connection with a request
+// is answered before it can be closed to make room.
 void HttpEndpoint::Accept(int socket) {
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;
@@ -160,7 +160,7 @@ void HttpEndpoint::Accept(int socket) {
   peers_.push_back(std::make_unique<Peer>(*this, fd, IsLoopback(reinterpret_cast<const sockaddr&>(peer))));
 }
 
-// No descriptor or no memory for another connection: to try again at once would use up a processor.
+// Called without a descriptor or memory for another connection; an immediate retry would use up a processor.
 void HttpEndpoint::Pause() {
   for (event* const accept : accept_events_) event_del(accept);
   event_add(resume_event_, &kAcceptPause);

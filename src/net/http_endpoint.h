@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HttpEndpoint: one page over HTTP, made anew for everybody who asks: GET or HEAD <path>. Anything else is an error.
+// HttpEndpoint: serves one page over HTTP, generated for each GET or HEAD <path>. Any other request is an error.
 //
-// It has a thread of its own, so a scrape holds up no client, and making the page may wait. There is no TLS and no
-// password: whoever reaches the port may read the page, unless the page says otherwise (403).
+// It has its own thread, so a scrape delays no client, and generating the page may wait. There is no TLS and no
+// password: every host that reaches the port may read the page, unless the page refuses it (403).
 //
-// It has kMostHttpConnections at most. A new connection takes the place of the one that has asked for nothing for the
-// longest time, so that idle connections use up neither descriptors nor the turn of a scraper.
+// It has at most kMostHttpConnections. A new connection replaces the one whose last request is oldest, so idle
+// connections use up neither descriptors nor a scraper's turn.
 //
-// Thread: the owner's; the page is made on "metrics".
+// Thread: the owner's; the page is generated on "metrics".
 #pragma once
 
 #include <functional>
@@ -31,14 +31,13 @@ struct HttpPage {
   std::string path;
   std::string content_type;
   std::function<std::string()> make;
-  // Asked for each request, with whether it comes from this machine.
+  // Called for each request; `is_loopback`: it comes from this machine.
   std::function<bool(bool is_loopback)> may_read;
 };
 
 class HttpEndpoint {
  public:
-  // Binds `addresses`, written as ListenerOptions has them, and begins to serve; kIo with a sentence when that cannot
-  // be done.
+  // Binds `addresses`, in the syntax of ListenerOptions, and starts to serve; kIo with a message on an error.
   static Result<std::unique_ptr<HttpEndpoint>> Open(const std::vector<std::string>& addresses, int port, HttpPage page);
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;
@@ -52,7 +51,7 @@ class HttpEndpoint {
   void Pause();
   void NoteAsked(const Peer& peer);
   void Close(const Peer& peer);
-  // The answer to the request whose head this is; sets `keeps_open`.
+  // The answer to the request with this head; sets `keeps_open`.
   std::string Answer(std::string_view head, bool is_loopback, bool& keeps_open) const;
 
   const HttpPage page_;
@@ -62,7 +61,7 @@ class HttpEndpoint {
   event* resume_event_;  // after Pause
   std::vector<int> sockets_;
   std::vector<event*> accept_events_;       // of sockets_
-  std::list<std::unique_ptr<Peer>> peers_;  // the one that has asked last is last
+  std::list<std::unique_ptr<Peer>> peers_;  // the one with the newest request is last
   std::thread thread_;
 };
 

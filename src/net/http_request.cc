@@ -19,7 +19,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Takes the text up to `end` off the front of `text`; all of it where there is no `end`.
+// Removes and returns the text of `text` before `end`; all of it if there is no `end`.
 std::string_view TakeUpTo(std::string_view& text, std::string_view end) {
   const size_t at = text.find(end);
   const std::string_view taken = text.substr(0, at);

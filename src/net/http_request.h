@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The head of an HTTP request: as much of RFC 9112 as a page needs that is only fetched. Bodies are not read; a
-// connection that sends one is closed after the answer.
+// The head of an HTTP request: the part of RFC 9112 that a read-only page needs. Bodies are not read; a connection
+// that sends one is closed after the answer.
 //
 // Thread: any; pure.
 #pragma once
@@ -15,14 +15,14 @@ namespace cairn {
 struct HttpRequest {
   std::string_view method;
   std::string_view path;    // without the query
-  bool is_valid = false;    // the first line is one of HTTP/1
+  bool is_valid = false;    // the first line is valid for HTTP/1
   bool keeps_open = false;  // another request may follow
 };
 
-// The size of the first head in `bytes`, with its empty line; 0: it is not whole.
+// The size of the first head in `bytes`, with its empty line; 0: it is incomplete.
 size_t HttpHeadSize(std::string_view bytes);
 
-// REQUIRES: a whole head. The request views it.
+// REQUIRES: `head` is complete. The request views it.
 HttpRequest ParseHttpHead(std::string_view head);
 
 struct HttpAnswer {
@@ -31,7 +31,7 @@ struct HttpAnswer {
   std::string_view content_type;
   std::string_view body;
 };
-// The bytes of an answer. Without `has_body`, for HEAD, it tells the size of the body only.
+// The bytes of an answer. Without `has_body`, for HEAD, it contains only the size of the body.
 std::string FormatHttpAnswer(const HttpAnswer& answer, bool has_body, bool keeps_open);
 
 }  // namespace cairn

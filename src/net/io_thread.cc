@@ -21,12 +21,12 @@ namespace {
 constexpr timeval kTimerPeriod{0, 100000};
 constexpr int kMostTurns = 64;
 constexpr size_t kMostKeptOutputs = 32;
-constexpr size_t kMostKeptOutputBytes = 64 * 1024;  // of one
+constexpr size_t kMostKeptOutputBytes = 64 * 1024;  // of each
 constexpr size_t kMostTickBytes = 4 << 20;          // of replies; then they are sent before more are made
 
 using Connections = std::vector<std::shared_ptr<Connection>>;
 
-// Takes those out that need not wait, which `must_wait` tells.
+// Removes and returns the connections that need not wait according to `must_wait`.
 Connections TakeFree(Connections& connections, bool (*must_wait)(const Connection&)) {
   const auto waits = [must_wait](const std::shared_ptr<Connection>& connection) { return must_wait(*connection); };
   const auto first_free = std::stable_partition(connections.begin(), connections.end(), waits);
@@ -105,8 +105,8 @@ void IoThread::Run() {
   worker_ = service_.MakeWorker();
   while (!stopping_) {
     event_base_loop(base_, EVLOOP_ONCE);
-    // Who a commit has woken comes before what clients say next, as in Redis: a chain of blocked clients is served
-    // to its end first, unless it has none.
+    // Connections woken by a commit come before new requests, as in Redis: a chain of blocked clients is served to its
+    // end, up to kMostTurns.
     for (int turn = 0; turn < kMostTurns && (turn == 0 || HasPosted()); ++turn) {
       RunPosted();
       EndTick();
@@ -115,7 +115,7 @@ void IoThread::Run() {
   FinishLastTick();
 }
 
-// The slow lane, which is still at work, would wait for ever for the keys of a tick that nobody ends.
+// Commits the last tick, because slow lane jobs that still run may wait for its keys.
 void IoThread::FinishLastTick() {
   EndTick();
   while (is_committing_) {
@@ -155,7 +155,7 @@ void IoThread::AddToTick(Connection* connection, size_t added_bytes) {
   if (ending_tick_) return;
   const bool is_large = tick_bytes_ > kMostTickBytes;
   if (is_large || (!is_committing_ && worker_->is_worth_commit())) EndTick();
-  if (is_large) event_base_loopbreak(base_);  // those that must go because of it go before others make more
+  if (is_large) event_base_loopbreak(base_);  // clients over their limits are closed before others make more replies
 }
 
 void IoThread::EndTick() {
@@ -179,7 +179,7 @@ void IoThread::EndTick() {
   ending_tick_ = false;
 }
 
-// While a commit is under way the next tick stays open; who has nothing in it need not wait for that.
+// While a commit is running the next tick stays open. Connections without changes in it are finished now.
 void IoThread::LetGoOfReaders() {
   FinishTick(TakeFree(tick_, [](const Connection& c) { return c.NeedsCommit(); }), true);
 }
@@ -226,14 +226,14 @@ void IoThread::RunWaiting() {
   }
 }
 
-// Whether there is room for the client is decided here and not on the thread, so that no more sockets are open than the
-// service has clients.
+// The limit on clients is checked here and not on the thread, so that the service never has more open sockets than
+// clients.
 void IoThread::Adopt(int fd, const ConnectionOrigin& origin) {
   const auto waker = std::make_shared<Waker>(*this);
   std::string refusal;
   std::shared_ptr<Client> client = service_.Accept(origin, waker, refusal);
   if (client == nullptr) {
-    // Over TLS there are no last words: the handshake has not begun.
+    // Without a TLS handshake no message can be sent.
     if (origin.tls == nullptr) (void)!send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
     close(fd);
     return;
@@ -246,7 +246,7 @@ void IoThread::Adopt(int fd, const ConnectionOrigin& origin) {
   });
 }
 
-// Only connections need the timer; without one the thread sleeps.
+// Only connections need the timer; a thread without connections sleeps.
 void IoThread::Keep(const std::shared_ptr<Connection>& connection) {
   if (connections_.empty()) event_add(timer_event_, &kTimerPeriod);
   connections_.emplace(connection->id(), connection);
@@ -269,7 +269,7 @@ void IoThread::ReturnOutput(std::string output) {
   outputs_.push_back(std::move(output));
 }
 
-// Not at once: whoever calls may not be done with it.
+// Posts the move, because the caller may still use the connection.
 void IoThread::MoveHome(Connection* connection, Client::Pushed pushed) {
   IoThread* const home = pushed == Client::Pushed::kStream ? push_threads_.streams : push_threads_.datasets;
   if (home == nullptr) return;

@@ -27,7 +27,7 @@ constexpr int64_t kComplaintPauseUs = 1000000;
 
 Status Failed(const std::string& what) { return Status::Io(what + ": " + strerror(errno)); }
 
-// Whether another socket may listen where this one does. Both have to agree.
+// Whether another socket may listen on this one's address. Both must agree.
 void ShareAddress(int fd, bool shares) {
   const int value = shares ? 1 : 0;
   setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &value, sizeof value);
@@ -42,7 +42,7 @@ Result<int> ListenUnix(const ListenerOptions& options) {
   memcpy(address.sun_path, options.unix_path.c_str(), options.unix_path.size() + 1);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("cannot create a socket");
-  // What a server before this one left; anything else is not ours to remove.
+  // Removes the socket of an earlier server; never removes any other file.
   struct stat old;
   if (lstat(options.unix_path.c_str(), &old) == 0 && S_ISSOCK(old.st_mode)) unlink(options.unix_path.c_str());
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(fd, options.backlog) != 0) {
@@ -118,8 +118,8 @@ Result<int> ListenTcp(const std::string& address, int port, int backlog, bool sh
   return failure;
 }
 
-// A socket that listens. Its events go, and it is closed, with its last owner, who is the accepting thread or comes
-// after its end.
+// A listening socket. Its last owner frees its events and closes it, on the accepting thread or after that thread's
+// end.
 class Listener::Door {
  public:
   Door(int fd, std::string address, int port) : fd_(fd), address_(std::move(address)), port_(port) {}
@@ -134,7 +134,7 @@ class Listener::Door {
 
   int fd() const { return fd_; }
   bool IsAt(const std::string& address, int port) const { return address_ == address && port_ == port; }
-  // Has the listener accept on the loop's thread, which is the caller's or does not run yet.
+  // Makes the listener accept on the loop's thread, which is the caller or is not running yet.
   void Watch(event_base* base, Listener& listener) {
     listener_ = &listener;
     const auto accept = [](int, short, void* self) {
@@ -146,12 +146,12 @@ class Listener::Door {
     resume_event_ = event_new(base, -1, 0, resume, this);
     event_add(accept_event_, nullptr);
   }
-  // Nobody is let in for a moment. Thread: the loop's.
+  // Accepts no client for a moment. Thread: the loop's.
   void Pause() {
     event_del(accept_event_);
     event_add(resume_event_, &kAcceptPause);
   }
-  // Nobody comes in any more from this moment on. Any thread.
+  // Accepts no client from now on. Any thread.
   void Shut() const { shutdown(fd_, SHUT_RDWR); }
 
  private:
@@ -163,8 +163,8 @@ class Listener::Door {
   event* resume_event_ = nullptr;  // after Pause
 };
 
-// Those of `present` that are wanted again, and new ones. The new may overlap with those that are not wanted any more,
-// as "*" does with "127.0.0.1", for both listen for a moment.
+// Keeps the doors of `present` that are wanted and opens new ones. A new address may overlap with one that is no
+// longer wanted, as "*" does with "127.0.0.1": both listen for a moment.
 Result<Listener::Doors> Listener::OpenDoors(const ListenPlace& place, int backlog, const Doors& present) {
   Doors leaving = present;
   Doors doors;
@@ -315,8 +315,8 @@ void Listener::Accept(Door& door) {
   }
 }
 
-// Refuses clients by means of the spare descriptor. Pauses even if there is none: the socket stays readable, and to try
-// again at once would use up a processor.
+// Refuses clients with the help of the spare descriptor. Pauses even if there is none: the socket stays readable, and
+// an immediate retry would use up a processor.
 void Listener::TurnAway(Door& door, int error) {
   if (MonotonicUs() >= next_complaint_us_) {
     Log(LogSeverity::kWarning, std::string("Accepting a client failed: ") + strerror(error));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Listener: bound addresses and the I/O threads that serve its connections and no other's, so that a flood on
-// one listener leaves the others alone. Its first thread accepts; connections go round its threads.
+// Listener: bound addresses with I/O threads of their own, so that a flood on one listener does not affect the others.
+// The first thread accepts; connections are distributed over the threads in turn.
 //
-// Thread: Open, Start and Stop the owner's; Move and place any. What it listens on is guarded by mutex_; a socket's
-// event belongs to the thread that accepts, to which sockets that come and go are posted.
+// Thread: Open, Start and Stop are for the owner; Move and place for any. mutex_ guards the addresses. A socket's
+// event belongs to the accepting thread, to which added and removed sockets are posted.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ struct sockaddr;
 
 namespace cairn {
 
-// A socket that listens on a numeric address, "*" for all of IPv4, "::*" for all of IPv6; kIo with a sentence when that
-// cannot be done. -1 where nothing is to be done: the machine does not speak the protocol, or does not have an address
-// with a dash in front. `shares` lets it overlap with sockets that are set to SO_REUSEPORT; it is not so set itself.
+// Opens a listening socket on a numeric address, "*" for all of IPv4, "::*" for all of IPv6; kIo with a message on an
+// error. -1 if the address is skipped: the machine has no such protocol, or the address starts with a dash and the
+// machine does not have it. `shares`: the address may overlap with those of SO_REUSEPORT sockets; the new socket does
+// not set that option itself.
 Result<int> ListenTcp(const std::string& address, int port, int backlog, bool shares = false);
 
-// Whether the address is of this machine's loopback interface.
+// Whether the address belongs to this machine's loopback interface.
 bool IsLoopback(const sockaddr& address);
 
-// Where TCP clients come in. "127.0.0.1", "::1", as ListenTcp takes them.
+// The addresses for TCP clients: "127.0.0.1", "::1", as in ListenTcp.
 struct ListenPlace {
   std::vector<std::string> addresses;
   int port = 0;  // 0: no TCP
@@ -40,34 +41,34 @@ struct ListenPlace {
 };
 
 struct ListenerOptions {
-  ListenPlace place;         // at first
+  ListenPlace place;         // the initial one
   std::string unix_path;     // empty: no Unix socket
-  int unix_permissions = 0;  // 0: as the umask has it
+  int unix_permissions = 0;  // 0: set by the umask
   int io_threads = 1;
   int64_t qps_limit = 0;
   bool read_only = false;
   int backlog = 511;
   int keepalive_s = 300;
-  const Tls* tls = nullptr;            // its connections speak TLS. REQUIRES: configured
-  IoThread::PushThreads push_threads;  // where its connections go by what is pushed to them
+  const Tls* tls = nullptr;            // null: no TLS. REQUIRES: configured
+  IoThread::PushThreads push_threads;  // threads for connections with pushed output
 };
 
 class Listener {
  public:
-  // Binds and listens; kIo with a sentence when that cannot be done.
+  // Binds and listens; kIo with a message on an error.
   static Result<std::unique_ptr<Listener>> Open(const ListenerOptions& options, Service& service);
   ~Listener();
 
   void Start();
-  // No more connections; the threads end. Requests on the slow lane may still be running.
+  // Accepts no more connections and ends the threads. Requests on the slow lane may still be running.
   void Stop();
-  // Takes TCP clients in at another place from now on, at none without an address or a port. What can stay stays, new
-  // sockets listen before old ones are closed, and on an error, kIo with a sentence, nothing has changed. Clients that
-  // are connected stay connected.
+  // Listens for TCP clients on other addresses from now on; on none without an address or a port. Unchanged sockets
+  // stay, new ones listen before old ones are closed, and on an error (kIo with a message) nothing changes. Connected
+  // clients stay connected.
   Status Move(const ListenPlace& place);
-  // What TCP clients find it at.
+  // The current addresses for TCP clients.
   ListenPlace place() const;
-  // Whether anybody finds it at all.
+  // Whether it listens on any address.
   bool listens() const;
   const ListenerOptions& options() const { return options_; }
 
@@ -86,10 +87,10 @@ class Listener {
   const ListenerOptions options_;
   RateLimit limit_;
   std::vector<std::unique_ptr<IoThread>> threads_;
-  size_t next_thread_ = 0;  // of the thread that accepts, as the next two
+  size_t next_thread_ = 0;  // for the accepting thread, as the next two
   SpareDescriptor spare_;
   int64_t next_complaint_us_ = 0;
-  mutable std::mutex mutex_;    // a leaf, but for jobs posted to its threads
+  mutable std::mutex mutex_;    // a leaf, except for jobs posted to its threads
   ListenPlace place_;           // guarded by mutex_
   Doors doors_;                 // guarded by mutex_
   std::shared_ptr<Door> unix_;  // guarded by mutex_; null: none

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OutputBuffer: the bytes that go to a client. The first of them are sent; replies that wait for the commit of a tick
-// are among the rest, in order and without overlaps.
+// OutputBuffer: the bytes for a client. The first part is sent already. Replies that wait for a tick's commit are in
+// the rest, in order and without overlaps.
 //
-// Thread: the one that has the connection.
+// Thread: the one that owns the connection.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace cairn {
 
 class OutputBuffer {
  public:
-  // For what is appended.
+  // The bytes, to be appended to.
   std::string& bytes() { return bytes_; }
   size_t size() const { return bytes_.size(); }
   size_t capacity() const { return bytes_.capacity(); }
-  // An empty buffer takes over the memory of `other`.
+  // Takes over the memory of `other`. REQUIRES: the buffer is empty.
   void Adopt(std::string other) { bytes_ = std::move(other); }
 
   std::string_view unsent() const { return std::string_view(bytes_).substr(sent_); }
   size_t unsent_size() const { return bytes_.size() - sent_; }
   void NoteSent(size_t size) { sent_ += size; }
-  // Drops the sent bytes when they are more than half. Returns the memory once everything is sent.
+  // Drops the sent bytes if they are more than half. Returns the memory when everything is sent.
   std::string DropSent() {
     if (sent_ == bytes_.size()) {
       sent_ = 0;
@@ -39,11 +39,11 @@ class OutputBuffer {
     return {};
   }
 
-  // The reply from `begin` to the end waits for the commit of the tick. REQUIRES: nothing is sent meanwhile.
+  // The reply from `begin` to the end waits for the tick's commit. REQUIRES: nothing is sent meanwhile.
   void AwaitCommit(size_t begin) { uncommitted_.push_back({begin, bytes_.size()}); }
   bool has_uncommitted() const { return !uncommitted_.empty(); }
   void NoteCommitted() { uncommitted_.clear(); }
-  // Each reply that waited becomes `error`, because its change did not happen.
+  // Replaces each waiting reply by `error`, because its change was not committed.
   void Replace(std::string_view error) {
     std::string kept;
     size_t end = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RateLimit: a listener's qps-limit, shared by its I/O threads. It delays rather than refuses: who finds no token
-// is told how long to wait. A second's worth of tokens can be saved up, so short bursts pass.
+// RateLimit: a listener's qps-limit, shared by its I/O threads. It delays and does not refuse: a request without a
+// token gets a waiting time. Up to a second's tokens can be saved, so short bursts pass.
 //
 // Thread: any; guarded by mutex_.
 #pragma once
@@ -16,12 +16,12 @@ namespace cairn {
 
 class RateLimit {
  public:
-  // `per_second` of 0 never delays.
+  // 0 for `per_second`: no delay.
   explicit RateLimit(int64_t per_second) : per_second_(per_second), tokens_(static_cast<double>(per_second)) {}
 
   bool unlimited() const { return per_second_ == 0; }
 
-  // Takes a token and answers 0, or the microseconds until there is one.
+  // Takes a token and returns 0, or returns the microseconds until one is available.
   int64_t Take() {
     if (unlimited()) return 0;
     const std::lock_guard lock(mutex_);
@@ -36,7 +36,7 @@ class RateLimit {
     return static_cast<int64_t>((1 - tokens_) * 1e6 / rate) + 1;
   }
 
-  // Gives back a token that was not needed.
+  // Returns an unused token.
   void Return() {
     if (unlimited()) return;
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SocketEvents: the libevent events of one socket, to read, to write, and at a deadline. They exist from Make to Free;
-// each is added or deleted only when that changes something.
+// SocketEvents: the libevent events of one socket: readable, writable, and a deadline. They exist from Make to Free;
+// an event is added or deleted only when that changes something.
 //
 // Thread: that of the event base.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SpareDescriptor: a descriptor that is kept open for the moment when there is no other left. Given back to the kernel,
-// it lets one client at a time be accepted, so that it can be refused instead of being left waiting.
+// SpareDescriptor: a descriptor kept open for the moment when no other is left. When it is released, one client can be
+// accepted and refused instead of being left waiting.
 //
 // Thread: the owner's.
 #pragma once
@@ -15,9 +15,9 @@ class SpareDescriptor {
   SpareDescriptor(const SpareDescriptor&) = delete;
   SpareDescriptor& operator=(const SpareDescriptor&) = delete;
 
-  // Gives the descriptor back to the kernel.
+  // Releases the descriptor.
   void Give();
-  // Opens it again; it may fail, and is tried again by the next call.
+  // Opens it again; if that fails, the next call tries again.
   void Take();
 
  private:

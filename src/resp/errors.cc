@@ -4,7 +4,7 @@
 namespace cairn::errors {
 namespace {
 
-constexpr size_t kQuotedBytes = 128;  // of what the client sent, as Redis cuts it
+constexpr size_t kQuotedBytes = 128;  // of the client's bytes, as in Redis
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The client's error texts: Redis's own words, exactly. A text that only one command uses stands with that
-// command; what two or more say stands here.
+// The client's error texts: Redis's exact words. A text used by one command only is in that command's file; texts used
+// by several are here.
 #pragma once
 
 #include <string>
@@ -26,23 +26,23 @@ inline constexpr std::string_view kDbIndexRange = "ERR DB index is out of range"
 inline constexpr std::string_view kInvalidCursor = "ERR invalid cursor";
 inline constexpr std::string_view kStringTooLong = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 
-// What an error text shows of the client's own bytes: those before the first zero byte, where Redis's formats end.
+// The part of the client's own bytes that an error text shows: up to the first zero byte, where Redis's formats end.
 std::string_view Shown(std::string_view bytes);
 
-// "ERR wrong number of arguments for 'get' command"; `command` as COMMAND names it ("config|get").
+// "ERR wrong number of arguments for 'get' command"; `command` in COMMAND's form ("config|get").
 std::string WrongArity(std::string_view command);
 
 // "ERR invalid expire time in 'set' command"
 std::string InvalidExpire(std::string_view command);
 
-// "ERR unknown command 'x', with args beginning with: 'a' 'b' "; `args` are those after the name.
+// "ERR unknown command 'x', with args beginning with: 'a' 'b' "; `args` without the command's name.
 std::string UnknownCommand(std::string_view name, const std::string_view* args, size_t count);
 
-// "ERR unknown subcommand 'x'. Try CONFIG HELP."; `container` as the client is told it, in upper case.
+// "ERR unknown subcommand 'x'. Try CONFIG HELP."; `container` in upper case.
 std::string UnknownSubcommand(std::string_view name, std::string_view container);
 
-// "ERR unknown subcommand or wrong number of arguments for 'x'. Try CONFIG HELP."; what Redis says where a
-// subcommand that takes a varying number of arguments was given too many.
+// "ERR unknown subcommand or wrong number of arguments for 'x'. Try CONFIG HELP."; Redis's text for too many arguments
+// to a subcommand with a varying number of them.
 std::string BadSubcommand(std::string_view name, std::string_view container);
 
 }  // namespace cairn::errors

@@ -8,7 +8,7 @@
 namespace cairn {
 namespace {
 
-// "*3\r\n" and the like, in one append.
+// Appends a head such as "*3\r\n", in one append.
 void AppendHead(std::string& out, char type, int64_t number) {
   char bytes[24];
   char* const end = bytes + sizeof bytes;
@@ -27,7 +27,7 @@ void AppendHead(std::string& out, char type, int64_t number) {
 
 }  // namespace
 
-// In steps of an eighth, so that a large reply asks a few dozen times.
+// The size granted grows by an eighth, so a large reply asks only a few dozen times.
 bool Reply::Ask(size_t size) {
   constexpr size_t kHeadBytes = 64;
   const size_t wanted = out_.size() + size + kHeadBytes;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reply: writes one value after another in RESP2 or RESP3 to the end of a buffer (Redis serialization protocol
-// specification). A type that RESP2 lacks is written the way Redis falls back: a map as a flat array, a set as
-// an array, a double as a bulk string, a boolean as 0 or 1.
+// Reply: appends values in RESP2 or RESP3 to a buffer (Redis serialization protocol specification). A type that RESP2
+// lacks is written in Redis's RESP2 form: a map as a flat array, a set as an array, a double as a bulk string, a
+// boolean as 0 or 1.
 //
-// An aggregate is announced with its length and followed by its elements. Where the length is known only at
-// the end, Later() marks the place and Finish...() fills it in.
+// An aggregate is its length followed by its elements. If the length is known only at the end, Later() reserves the
+// place and Finish...() fills it in.
 //
-// A reply that grows large asks its ReplyRoom for every step. When the room refuses, the reply is cut: what follows is
-// not written, and the client has to be disconnected, for half a reply must not be sent.
+// A large reply asks its ReplyRoom each time it grows. If the room refuses, the reply is cut: nothing more is written,
+// and the client must be disconnected, because half a reply must not be sent.
 //
-// Thread: that of the buffer's owner. Not here: what a reply says; error texts stand in resp/errors.h.
+// Thread: that of the buffer's owner. Not here: error texts (resp/errors.h).
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,17 @@
 
 namespace cairn {
 
-// Says how large the buffer of a client's replies may become.
+// Limits the size of a client's reply buffer.
 class ReplyRoom {
  public:
   virtual ~ReplyRoom() = default;
-  // The buffer is about to hold up to `bytes`. False: it must not; the client will be disconnected.
+  // The buffer is about to hold up to `bytes`. False: it must not, and the client will be disconnected.
   virtual bool MayHold(uint64_t bytes) = 0;
 };
 
 class Reply {
  public:
-  // Without a room the reply may grow without bound.
+  // Without a room the reply has no size limit.
   Reply(std::string& out, int protocol, ReplyRoom* room = nullptr)
       : out_(out), start_(out.size()), protocol_(protocol), room_(room),
         granted_(room == nullptr ? SIZE_MAX : std::max(kFreeBytes, out.capacity())) {}
@@ -40,7 +40,7 @@ class Reply {
 
   void Ok() { Raw("+OK\r\n"); }
   void Simple(std::string_view text);  // REQUIRES: no CR or LF in text
-  void Error(std::string_view text);   // with its prefix, without the '-'; CR and LF become spaces
+  void Error(std::string_view text);   // with its prefix, without '-'; CR and LF become spaces
   void Integer(int64_t value);
   void Bulk(std::string_view bytes);
   void BulkInteger(int64_t value);                                // the digits as a bulk string
@@ -61,26 +61,26 @@ class Reply {
   void FinishMap(size_t mark, size_t pairs);
   void FinishSet(size_t mark, size_t count);
 
-  // Drops everything that was written after the first `size` bytes since construction. REQUIRES: size <= size()
+  // Drops everything written after the first `size` bytes since construction. REQUIRES: size <= size()
   void Rewind(size_t size = 0) { out_.resize(start_ + size); }
   // Bytes written since construction.
   size_t size() const { return out_.size() - start_; }
   std::string_view written() const { return std::string_view(out_).substr(start_); }
-  // Appends bytes that already are RESP.
+  // Appends bytes that are RESP already.
   void Raw(std::string_view resp) {
     if (Fits(resp.size())) out_.append(resp);
   }
 
   ReplyRoom* room() const { return room_; }
-  // Whether so many bytes more may be written; false cuts the reply.
+  // Whether `size` more bytes may be written; false cuts the reply.
   bool Fits(size_t size) { return out_.size() + size <= granted_ || Ask(size); }
-  // The room has refused it. Commands that make long replies need not go on.
+  // Whether the room has refused more bytes. Commands with long replies should stop.
   bool is_cut() const { return is_cut_; }
-  // The same for a loop that knows no replies (Transaction::StopAt); valid as long as the reply.
+  // is_cut() for code without access to the reply (Transaction::StopAt); valid as long as the reply.
   const bool* cut_flag() const { return &is_cut_; }
 
  private:
-  static constexpr size_t kFreeBytes = 64 * 1024;  // that are not asked for
+  static constexpr size_t kFreeBytes = 64 * 1024;  // allowed without asking
 
   bool Ask(size_t size);
   void Aggregate(char type, size_t count);
@@ -90,7 +90,7 @@ class Reply {
   size_t start_;
   int protocol_;
   ReplyRoom* room_;
-  size_t granted_;  // what out_ may hold without asking
+  size_t granted_;  // the size of out_ that is allowed without asking
   bool is_cut_ = false;
 };
 

@@ -32,7 +32,7 @@ char* RequestParser::Reserve(size_t size) {
   return buffer_.get() + filled_;
 }
 
-// Moves what is pending to the buffer's start.
+// Moves the pending bytes to the buffer's start.
 void RequestParser::MoveToStart() {
   if (consumed_ == filled_) {
     consumed_ = position_ = filled_ = 0;
@@ -100,7 +100,7 @@ RequestParser::Outcome RequestParser::Next(const RequestLimits& limits) {
   return NextArray(limits);
 }
 
-// A line without its end. Bulk and array heads end in CR LF; like Redis we only look for the CR.
+// Reads a line without its end. Bulk and array heads end in CR LF; as in Redis, only the CR is searched.
 bool RequestParser::ReadLine(std::string_view& line) {
   const char* const start = buffer_.get() + position_;
   const void* const cr = std::memchr(start, '\r', filled_ - position_);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RequestParser: a client's bytes, as they arrive, into requests: RESP arrays of bulk strings, or inline
-// commands as people type them (Redis serialization protocol specification).
+// RequestParser: splits a client's bytes, as they arrive, into requests: RESP arrays of bulk strings, or inline
+// commands typed by people (Redis serialization protocol specification).
 //
-// The parser owns the bytes it has been fed. A request's arguments are views into them, valid until the next
-// call of Next() or Reserve(). It remembers how far it came, so a large request that arrives in many pieces is not
-// read again from its start.
+// The parser owns the bytes that it was given. A request's arguments are views into them, valid until the next call of
+// Next() or Reserve(). It remembers its position, so a large request that arrives in many pieces is not parsed again
+// from its start.
 //
-// Thread: that of the connection's current lane.
+// Thread: the connection's current lane.
 #pragma once
 
 #include <cstdint>
@@ -21,45 +21,45 @@ namespace cairn {
 
 struct RequestLimits {
   int64_t max_bulk_bytes = 512ll << 20;  // proto-max-bulk-len
-  bool authenticated = true;             // others may send 10 arguments of 16 KB at the most
+  bool authenticated = true;             // other clients may send at most 10 arguments of 16 KB
 };
 
 class RequestParser {
  public:
   enum class Outcome : unsigned char { kRequest, kIncomplete, kError };
 
-  // Space for at least `size` more bytes; Filled() says how many were written into it.
+  // Space for at least `size` more bytes; Filled() reports how many were written.
   char* Reserve(size_t size);
-  // For what is read next: a buffer that the parser is lent, and that ReturnBuffer gives back, takes the place of its
-  // own. REQUIRES: what is pending fits.
+  // Replaces the parser's buffer by a borrowed one for the next read; ReturnBuffer returns it. REQUIRES: the pending
+  // bytes fit.
   void UseBuffer(std::unique_ptr<char[]> buffer, size_t size);
-  // Gives the buffer back; what is pending is kept in one of its size. Invalidates argv().
+  // Returns the borrowed buffer; pending bytes move to a new one of their size. Invalidates argv().
   std::unique_ptr<char[]> ReturnBuffer();
   size_t reserved() const { return capacity_ - filled_; }
   void Filled(size_t size) { filled_ += size; }
 
-  // The next request, possibly empty (an empty line; to be skipped).
+  // Parses the next request. It may be empty (an empty line), and is then to be skipped.
   Outcome Next(const RequestLimits& limits);
   std::span<const std::string_view> argv() const { return argv_; }
-  // All bytes of that request; valid as long as argv().
+  // All bytes of this request; valid as long as argv().
   std::string_view request_bytes() const { return {buffer_.get() + request_begin_, consumed_ - request_begin_}; }
-  // "Protocol error: ..." after kError; the connection cannot go on.
+  // "Protocol error: ..." after kError; the connection must be closed.
   const std::string& error() const { return error_; }
 
-  // Bytes fed and not consumed by a finished request: those of arguments that are complete, and those yet to be read.
+  // Pending bytes belong to no finished request: the bytes of complete arguments, and unread ones.
   size_t pending_bytes() const { return filled_ - consumed_; }
   size_t argument_bytes() const { return position_ - consumed_; }
   size_t unread_bytes() const { return filled_ - position_; }
   size_t capacity() const { return capacity_; }
-  // Besides the buffer: what the arguments of a large request are noted in.
+  // Memory besides the buffer: the lists of a large request's arguments.
   size_t list_bytes() const {
     const size_t bytes = extents_.capacity() * sizeof(Extent) + argv_.capacity() * sizeof(std::string_view) +
                          inline_args_.capacity() * sizeof(std::string);
     return bytes <= kKeptListBytes ? 0 : bytes;
   }
-  // How many bytes the argument being read still lacks: worth reserving at once.
+  // The number of bytes that the argument being read still lacks. Reserve() them at once.
   size_t missing_bytes() const;
-  // Gives memory back beyond `kept_bytes`, unless a request is being read. Invalidates argv().
+  // Frees memory above `kept_bytes`, unless a request is being read. Invalidates argv().
   void Shrink(size_t kept_bytes);
 
  private:
@@ -81,8 +81,8 @@ class RequestParser {
   size_t capacity_ = 0;
   size_t filled_ = 0;
   size_t consumed_ = 0;       // start of the request being read
-  size_t request_begin_ = 0;  // of the last one that was read
-  size_t position_ = 0;       // how far it has been read
+  size_t request_begin_ = 0;  // of the last complete request
+  size_t position_ = 0;       // parsed up to here
   int64_t args_left_ = -1;    // -1: the request's head is not read yet
   int64_t bulk_bytes_ = -1;   // -1: the argument's head is not read yet
   std::vector<Extent> extents_;
