@@ -13,7 +13,7 @@ uint8_t AccessOf(uint16_t key_flags) {
   return access;
 }
 
-// The keys of a call, looked for when a selector first needs them.
+// The keys of a call, found when a selector first needs them.
 class CalledKeys {
  public:
   CalledKeys(const Command& command, std::span<const std::string_view> argv) : command_(command), argv_(argv) {}
@@ -24,7 +24,7 @@ class CalledKeys {
     }
     if (is_known_) return uses_;
     is_known_ = true;
-    // Arguments that do not tell the keys make the command answer an error; there is nothing to deny.
+    // If the arguments do not determine the keys, the command itself replies with an error, so no key is denied.
     if (command_.has_keys() && !command_.FindKeyUses(argv_, uses_)) uses_.clear();
     return uses_;
   }
@@ -36,7 +36,7 @@ class CalledKeys {
   std::vector<KeyUse> uses_;
 };
 
-// The arguments in which a call names channels to speak on or to hear.
+// The arguments in which a call names channels to publish or subscribe to.
 struct NamedChannels {
   size_t begin = 0;
   size_t end = 0;

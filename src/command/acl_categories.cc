@@ -44,7 +44,7 @@ std::string_view CategoryOfGroup(Group group) {
   return {};
 }
 
-// The bits of space-separated names; those of names behind a minus sign go to `removed`.
+// The bits of space-separated names. The bits of names with a minus sign go to `removed`.
 uint32_t BitsOf(std::string_view names, uint32_t& removed) {
   uint32_t bits = 0;
   while (!names.empty()) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ACL categories: the @names by which COMMAND, COMMAND LIST and access rules speak of many commands
-// at once.
+// ACL categories: the @names for groups of commands in COMMAND, COMMAND LIST and access rules.
 //
-// A category follows from what a row says anyway, as in Redis: from its flags (write, read, admin,
-// dangerous, pubsub, blocking, and fast or slow for everything), from its group (keyspace, string,
-// ...), and from the row's `acl` column for what neither tells. A container that only holds
-// subcommands belongs to no group.
+// As in Redis, a command's categories follow from its row: from its flags (write, read, admin, dangerous, pubsub,
+// blocking, and fast or slow for every command), from its group (keyspace, string, ...), and from the row's `acl`
+// column for the rest. A container that only holds subcommands belongs to no group.
 //
 // Thread: any; pure functions.
 #pragma once
@@ -19,13 +17,13 @@
 
 namespace cairn {
 
-// Every category's name, without the @, in the order Redis lists them.
+// Every category's name, without the @, in Redis's order.
 std::span<const std::string_view> AclCategoryNames();
 
-// The categories of a command as bits, by their position in AclCategoryNames().
+// A command's categories as bits, by position in AclCategoryNames().
 uint32_t AclCategoriesOf(const Command& command);
 
-// The bit of a category; 0 when there is none of this name. Upper and lower case are the same.
+// The bit of a category; 0 if no category has this name. Case-insensitive.
 uint32_t AclCategoryBit(std::string_view name);
 
 }  // namespace cairn

@@ -34,7 +34,7 @@ struct Step {
   Overflow overflow = Overflow::kWrap;
 };
 
-// A bit's offset, or "#n": that of the n-th field of this type.
+// A bit offset, or "#n": the offset of the n-th field of this type.
 uint64_t ReadOffset(CommandContext& ctx, Args& args, FieldType type) {
   std::string_view text = args.Bytes();
   const bool by_fields = text.starts_with('#');
@@ -89,7 +89,7 @@ std::vector<Step> ReadSteps(CommandContext& ctx, Args& args) {
   return steps;
 }
 
-// How many bytes a string needs for all that is written to it; 0: nothing is.
+// The number of bytes the string must have for all writes; 0 if nothing is written.
 size_t BytesWritten(const std::vector<Step>& steps) {
   uint64_t bytes = 0;
   for (const Step& step : steps) {
@@ -99,7 +99,7 @@ size_t BytesWritten(const std::vector<Step>& steps) {
   return bytes;
 }
 
-// Where a field lies: the bytes it touches, and its first bit within them.
+// The bytes that a field touches, and its first bit within them.
 struct FieldPlace {
   explicit FieldPlace(const Step& step)
       : first(step.offset >> 3), bit(step.offset & 7), size((bit + step.type.bits + 7) >> 3) {}
@@ -108,7 +108,7 @@ struct FieldPlace {
   uint64_t size;
 };
 
-// True when the field has changed. REQUIRES: the text reaches as far as the field.
+// Returns true if the field changed. REQUIRES: the field lies within the text.
 Result<bool> WriteStep(EditedString& text, const Step& step, Reply& reply) {
   const FieldPlace place(step);
   std::string bytes = TRY(text.Read(place.first, place.size));
@@ -177,7 +177,7 @@ Status BitfieldRo(CommandContext& ctx, Args& args, Reply& reply) {
   return ReplyFields(keys, key, entry, steps, reply);
 }
 
-// A call that only gets does not change its key.
+// A call with only GETs does not change its key.
 uint16_t KeyFlagsOfBitfield(std::span<const std::string_view> argv) {
   for (size_t i = 2; i < argv.size();) {
     const size_t behind = argv.size() - i - 1;

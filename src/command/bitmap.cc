@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bitmaps: strings looked at bit by bit, the most significant bit of a byte first.
+// Bitmaps: strings as arrays of bits, the most significant bit of a byte first.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kBadOffset = "ERR bit offset is not an integer or out of range";
 constexpr std::string_view kBadBit = "ERR bit is not an integer or out of range";
 
-// A bit's offset: up to what proto-max-bulk-len lets a string have.
+// A bit offset within the largest string that proto-max-bulk-len allows.
 uint64_t BitOffset(CommandContext& ctx, Args& args) {
   const int64_t limit = ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed);
   const auto offset = ParseInt64(args.Bytes());
@@ -49,7 +49,7 @@ Status SetBit(CommandContext& ctx, Args& args, Reply& reply) {
   const bool grows = byte.empty();
   const bool was = BitAt(byte, offset & 7);
   reply.Integer(was);
-  if (!grows && was == (bit != 0)) return Ok();  // no change, as WATCH and the count of changes see it
+  if (!grows && was == (bit != 0)) return Ok();  // unchanged for WATCH and the count of changes
   if (grows) byte.assign(1, '\0');
   const auto mask = static_cast<char>(0x80 >> (offset & 7));
   byte[0] = static_cast<char>(bit ? byte[0] | mask : byte[0] & ~mask);
@@ -77,7 +77,7 @@ struct BitRange {
   bool in_bits = false;
   bool has_end = false;
 
-  // Counts negative positions from the end and cuts to what is there; false when nothing is left.
+  // Counts negative positions from the end and clips the range to the string. Returns false if it is empty.
   bool Settle(uint64_t size_bytes) {
     const int64_t size = static_cast<int64_t>(size_bytes) * (in_bits ? 8 : 1);
     if (start < 0) start = std::max<int64_t>(start + size, 0);
@@ -101,8 +101,8 @@ void ReadUnit(Args& args, BitRange& range) {
   }
 }
 
-// A string that is gone through from its start, a piece at a time: what is found early costs little, and one of
-// hundreds of megabytes need not be in memory for its bits to be counted.
+// Reads a string from its start in pieces. So an early match costs little, and a string of hundreds of megabytes need
+// not be in memory to count its bits.
 class BitPieces {
  public:
   BitPieces(Keyspace& keys, const Key& key, const KeyEntry& entry, const BitRange& range)
@@ -111,7 +111,7 @@ class BitPieces {
   bool Any() const { return next_ <= last_; }
   // Reads the next piece. REQUIRES: Any()
   Status Read();
-  // Its bytes, and which of their bits are meant.
+  // The piece's bytes, and which of their bits are in the range.
   std::string_view bytes() const { return text_.view(); }
   int64_t start() const { return start_; }
   int64_t end() const { return end_; }
@@ -170,7 +170,8 @@ Status BitCount(CommandContext& ctx, Args& args, Reply& reply) {
   }
   TRY(args.Done());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  // Turned around, both from the end: nothing, before either is cut to what is there. BITPOS does not ask this.
+  // If both ends are negative and reversed, the count is 0, before either is clipped to the string. BITPOS does not
+  // check this.
   const bool turned = range.start < 0 && range.end < 0 && range.start > range.end;
   uint64_t count = 0;
   if (!turned && range.Settle(TRY(TextSize(entry)))) {
@@ -183,7 +184,7 @@ Status BitCount(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// The first bit of that value in [start, end], or -1.
+// The first bit with this value in [start, end], or -1.
 int64_t FindBit(std::string_view bytes, bool bit, int64_t start, int64_t end) {
   const uint8_t skip = bit ? 0x00 : 0xff;
   for (int64_t at = start; at <= end;) {
@@ -228,7 +229,7 @@ Status BitPos(CommandContext& ctx, Args& args, Reply& reply) {
     found = FindBit(pieces.bytes(), bit == 1, pieces.start(), pieces.end());
     if (found >= 0) found += pieces.base();
   }
-  // Without an end the string counts as followed by zeros.
+  // Without an end, the string is taken as followed by zeros.
   if (found < 0 && bit == 0 && !range.has_end) found = static_cast<int64_t>(size) * 8;
   reply.Integer(found);
   return Ok();
@@ -244,7 +245,7 @@ std::optional<BitOperation> ParseOperation(std::string_view word) {
   return std::nullopt;
 }
 
-// `into` combined with `next`; the shorter of the two counts as followed by zeros.
+// Combines `next` into `into`; the shorter string is padded with zeros.
 void Combine(BitOperation operation, std::string& into, std::string_view next) {
   if (into.size() < next.size()) into.resize(next.size());
   for (size_t i = 0; i < into.size(); ++i) {

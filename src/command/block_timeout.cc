@@ -20,7 +20,7 @@ Status SetBlockTimeout(CommandContext& ctx, std::string_view seconds) {
   if (!value) return Status::Reply(kNotAFloat);
   const long double ms = std::ceil(*value * 1000);
   if (ms < 0) return Status::Reply(kNegative);
-  // The deadline itself has to be a time that can be told.
+  // The deadline must fit into an int64 too.
   if (ms > static_cast<long double>(INT64_MAX - ctx.now_ms())) return Status::Reply(kOutOfRange);
   ctx.set_block_timeout_ms(static_cast<int64_t>(ms));
   return Ok();

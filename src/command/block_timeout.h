@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The timeout argument that all blocking commands share: seconds, with decimals, 0 for ever.
+// The timeout argument of all blocking commands: seconds, with decimals; 0 blocks forever.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace cairn {
 
-// Reads `seconds` and tells the context; rounds up to whole milliseconds.
+// Parses `seconds` into the context's timeout, rounded up to whole milliseconds.
 Status SetBlockTimeout(CommandContext& ctx, std::string_view seconds);
 
 }  // namespace cairn

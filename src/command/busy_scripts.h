@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// BusyScripts: whether a script or function has been running for longer than `busy-reply-threshold`. Then all clients
-// are told so, in place of being served, but for the few commands that help.
+// BusyScripts: whether a script or function has been running for longer than `busy-reply-threshold`. While it is, all
+// commands but the few that help get the error BUSY.
 //
 // Thread: any.
 #pragma once
@@ -21,7 +21,7 @@ class BusyScripts {
       "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
   static constexpr std::string_view kByFunction =
       "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
-  // What a client is told.
+  // The error reply.
   std::string_view refusal() const { return scripts_.load(std::memory_order_relaxed) > 0 ? kByScript : kByFunction; }
 
  private:

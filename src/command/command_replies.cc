@@ -15,7 +15,7 @@ struct FlagName {
   std::string_view name;
 };
 
-// Not a flag of any row: it follows from the key specs.
+// No row has this flag: it follows from the key specs.
 constexpr uint32_t kMovableKeys = 1u << 31;
 
 constexpr FlagName kCommandFlags[] = {
@@ -67,26 +67,26 @@ void ReplyFlags(uint64_t flags, std::span<const FlagName> names, Reply& reply) {
   }
 }
 
-// The used ones of a row's key specs.
+// The key specs that a row uses.
 std::span<const KeySpec> KeySpecsOf(const CommandRow& row) {
   size_t count = 0;
   while (count < std::size(row.keys) && row.keys[count].IsUsed()) ++count;
   return {row.keys, count};
 }
 
-// Keys as Redis told them before there were key specs: a first, a last and a step.
+// Keys as a first, a last and a step, the form before key specs.
 struct KeyRange {
   int first = 0;
   int last = 0;  // negative: from the end
   int step = 0;
-  bool movable = false;  // the range does not tell everything
+  bool movable = false;  // the range does not cover all keys
 };
 
 bool IsRange(const KeySpec& spec) { return spec.keyword.empty() && spec.keynum < 0; }
 
 int LastOf(const KeySpec& spec) { return spec.last >= 0 ? spec.begin + spec.last : spec.last; }
 
-// Neighbouring ranges of step one are told as one; what does not fit into it makes keys movable.
+// Merges adjacent ranges of step one. Specs that do not fit into the range make the keys movable.
 KeyRange RangeOf(std::span<const KeySpec> specs) {
   KeyRange range;
   if (specs.size() == 1 && IsRange(specs[0])) {
@@ -106,7 +106,7 @@ KeyRange RangeOf(std::span<const KeySpec> specs) {
   return range;
 }
 
-// A place that key specs have no terms for.
+// A position that key specs cannot express.
 void ReplyUnknown(std::string_view field, Reply& reply) {
   reply.Bulk(field);
   reply.Map(2);
@@ -249,7 +249,7 @@ void ReplyCommand(const Command& command, Reply& reply) {
   if (command.subcommands().empty()) {
     reply.Set(0);
   } else {
-    reply.Array(command.subcommands().size());  // an empty set, but an array of some: so does Redis
+    reply.Array(command.subcommands().size());  // an empty set, but a non-empty array, as in Redis
   }
   for (const Command& child : command.subcommands()) ReplyCommand(child, reply);
 }

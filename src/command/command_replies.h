@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A command's row as COMMAND INFO and COMMAND DOCS tell it, field by field as Redis lays them out
-// (Redis's documentation of COMMAND, COMMAND DOCS and of key specifications).
+// A command's row in the form of COMMAND INFO and COMMAND DOCS, with the fields in Redis's order (Redis's documentation
+// of COMMAND, COMMAND DOCS and of key specifications).
 //
 // Thread: any; pure functions of the table.
 #pragma once
@@ -14,14 +14,14 @@
 
 namespace cairn {
 
-// An array of ten: name, arity, flags, first key, last key, step, ACL categories, tips, key
-// specifications and subcommands.
+// Replies with an array of ten: name, arity, flags, first key, last key, step, ACL categories, tips, key specifications
+// and subcommands.
 void ReplyCommand(const Command& command, Reply& reply);
 
-// A map: summary, since, group, complexity, and what else there is to say.
+// Replies with a map: summary, since, group, complexity, and the optional fields.
 Status ReplyDocs(const Command& command, Reply& reply);
 
-// KeyFlag bits as a set of names.
+// Replies with the KeyFlag bits as a set of names.
 void ReplyKeyFlags(uint16_t flags, Reply& reply);
 
 }  // namespace cairn

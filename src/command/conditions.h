@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Conditions: states of the whole server in which commands are refused or run otherwise. Whoever
-// brings one about sets its bit; the gates of the dispatcher look at all of them at once.
+// Conditions: states of the whole server in which commands are refused or run differently. The code that enters a state
+// sets its bit; the dispatcher's gates check all bits at once.
 //
 // Thread: any.
 #pragma once
@@ -13,13 +13,13 @@ namespace cairn {
 
 enum Condition : uint32_t {
   kLoadingData = 1 << 0,      // the data set is being replaced
-  kReadOnlyReplica = 1 << 1,  // writes belong to the primary
-  kStaleReplica = 1 << 2,     // the primary is away, and what is here is not to be shown
+  kReadOnlyReplica = 1 << 1,  // only the primary may write
+  kStaleReplica = 1 << 2,     // the link to the primary is down, and stale data must not be served
   kTooFewReplicas = 1 << 3,   // min-replicas-to-write is not met
-  kKeepsExpired = 1 << 4,     // a replica hides keys past their time and leaves them to its primary
-  kPausesExpiry = 1 << 5,     // CLIENT PAUSE: as long as it lasts keys past their time are hidden and stay
-  kLowOnDisk = 1 << 6,        // min-free-disk is reached: nothing may grow
-  kFullDisk = 1 << 7,         // all of it but the last part is used: a write may only empty a database
+  kKeepsExpired = 1 << 4,     // a replica hides expired keys, and only its primary deletes them
+  kPausesExpiry = 1 << 5,     // CLIENT PAUSE: while it lasts, expired keys are hidden but not deleted
+  kLowOnDisk = 1 << 6,        // min-free-disk is reached: commands must not add data
+  kFullDisk = 1 << 7,         // only the last reserve is left: a write may only empty a database
 };
 
 class Conditions {

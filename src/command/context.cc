@@ -14,14 +14,15 @@ void CommandContext::TellFlushed() {
     txn_.notifications().Add({NotificationKind::kAllChanged, {}, {}});
 }
 
-// Before the command looks at its keys, so that no change falls between the look and this.
+// Called before the command reads its keys, so that no change falls between the registration and the read.
 void CommandContext::RememberReads(std::span<const std::string_view> argv) {
   std::vector<uint32_t> positions;
   if (!command_.has_keys() || !command_.FindKeys(argv, positions)) return;
   std::vector<std::string_view> keys;
   for (const uint32_t position : positions) keys.push_back(argv[position]);
   session_.RememberReads(keys);
-  // What this transaction has changed so far the client sees, so it need not be told of that.
+  // The client has not been notified of changes that this transaction made before the read, and need not be: it sees
+  // them.
   if (txn_.notifications().empty()) return;
   for (const std::string_view key : keys) {
     txn_.notifications().Add({NotificationKind::kKeyRead, std::string(key), {}, session_.id()});
@@ -29,7 +30,7 @@ void CommandContext::RememberReads(std::span<const std::string_view> argv) {
 }
 
 Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply) {
-  const bool reads = ctx.command_.Has(kReadonly) && !ctx.command_.Has(kRunsScript);  // what a script calls does
+  const bool reads = ctx.command_.Has(kReadonly) && !ctx.command_.Has(kRunsScript);  // its calls do
   if (reads && ctx.session_.tracking.on && ctx.session_.tracking.remembers()) ctx.RememberReads(argv);
   Args args(argv);
   TRY(ctx.command_.row().run(ctx, args, reply));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommandContext: what a command may use while it runs. Thread: the worker's.
+// CommandContext: what a command's function may use. Thread: that of the worker.
 #pragma once
 
 #include <cstdint>
@@ -38,50 +38,49 @@ class CommandContext {
   const Limits& limits() const { return limits_; }
   Random& random() { return random_; }
 
-  // Unix time in ms, the same for the whole command and in every rerun of it.
+  // Unix time in ms, the same during the whole command.
   int64_t now_ms() const { return txn_.command().now_ms(); }
 
-  // How long a command that answers MustBlock waits at most; 0: for ever. To be set before it does.
+  // The maximum wait of a command that returns MustBlock; 0: no limit. Must be set before it returns.
   int64_t block_timeout_ms() const { return block_timeout_ms_; }
   void set_block_timeout_ms(int64_t timeout_ms) { block_timeout_ms_ = timeout_ms; }
 
-  // An argument that stands for something else when the command, after MustBlock, is run again: what `$` meant
-  // when it was said.
+  // Replaces an argument for reruns of a command that returned MustBlock: `$` must keep the meaning it had first.
   void ReplaceWhenParked(size_t position, std::string text) { replaced_.emplace_back(position, std::move(text)); }
   std::vector<std::pair<size_t, std::string>> TakeReplaced() { return std::move(replaced_); }
 
-  // Who waits for keys; for WATCH and EXEC.
+  // The registry of waiting clients, for WATCH and EXEC.
   Waiters& waiters() { return *waiters_; }
   void set_waiters(Waiters* waiters) { waiters_ = waiters; }
 
-  // What scripts have called so far in this run of the command.
+  // The calls that scripts made in this run of the command.
   ScriptCalls& script_calls() {
     if (*script_calls_ == nullptr) *script_calls_ = std::make_unique<ScriptCalls>();
     return **script_calls_;
   }
-  // `calls` outlives the context.
+  // `calls` must outlive the context.
   void set_script_calls(std::unique_ptr<ScriptCalls>* calls) { script_calls_ = calls; }
 
-  // ---- what the command has changed, for those who want to hear of it
-  // `event` befell `key`, which counts as so many changes.
+  // ---- the command's changes: events, invalidations, replication
+  // Emits `event` for `key` and counts `changes` changes.
   void Changed(EventClass of, std::string_view event, std::string_view key, uint64_t changes = 1) {
     CountChanges(changes);
     Tell(of, event, key);
   }
-  // The event alone, in the selected database or in database `db`.
+  // Emits the event only, in the selected database or in database `db`.
   void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
   void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
     if (txn_.replicated_commands().interest() & (of | kInterestInKeys)) [[unlikely]]
       TellOthers(db, of, event, key);
   }
-  // Databases were emptied.
+  // Notifies that databases were emptied.
   void TellFlushed();
-  // Elements were taken from a collection: `event`, and the end of the key if there are none left.
+  // Elements were removed from a collection: emits `event`, and `del` if none are left.
   void Shrunk(EventClass of, std::string_view event, std::string_view key, uint64_t removed, bool is_empty) {
     Changed(of, event, key, removed);
     if (is_empty) Tell(kGenericEvent, "del", key);
   }
-  // A result was stored under a key, or, empty as it was, what had been there was removed.
+  // A result was stored under a key; an empty result removed the key if it existed (`replaced`).
   void Stored(EventClass of, std::string_view event, std::string_view key, bool is_empty, bool replaced) {
     if (!is_empty) {
       Changed(of, event, key);
@@ -90,21 +89,21 @@ class CommandContext {
     }
   }
   void CountChanges(uint64_t changes) { changes_ += changes; }
-  // What a replica is to do for it. Without any, a command that counts changes is told of in its own words.
+  // Replicates this command. Without such a call, a command that counts changes is replicated as the client sent it.
   void Replicate(std::span<const std::string_view> argv) {
     has_own_effects_ = true;
     if (is_replicated()) txn_.replicated_commands().Add(session_.db, argv);
   }
   void Replicate(std::initializer_list<std::string_view> argv) { Replicate(std::span(argv.begin(), argv.size())); }
-  // Changes that a replica comes to by itself.
+  // The changes need no replication: a replica makes them itself.
   void ReplicateNothing() { has_own_effects_ = true; }
-  // "DEL", or "UNLINK" where the configuration has it so: kUnlinksDeleted, kUnlinksExpired.
+  // "DEL", or "UNLINK" if the configuration asks for it: kUnlinksDeleted, kUnlinksExpired.
   std::string_view DeletionFor(InterestMask unlinks) const {
     return txn_.replicated_commands().interest() & unlinks ? "UNLINK" : "DEL";
   }
   bool is_replicated() const { return txn_.replicated_commands().interest() & kInterestInReplication; }
 
-  // The same surroundings for another command: EXEC running its queue.
+  // A context for another command with the same environment: EXEC running its queue.
   CommandContext For(const Command& command) {
     CommandContext ctx(txn_, session_, command, table_, limits_, random_);
     ctx.set_waiters(waiters_);
@@ -139,8 +138,8 @@ class CommandContext {
   std::vector<std::pair<size_t, std::string>> replaced_;
 };
 
-// Runs the function of the context's command, and passes on what it has changed. Every command is run by this, those
-// that another runs (EXEC's queue) each in a context of its own.
+// Runs the function of the context's command and emits its changes. Every command runs through this; a command that
+// EXEC or a script runs has its own context.
 Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply);
 
 }  // namespace cairn

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whole databases: their size, a random key, exchanging two, emptying one or all.
+// Whole databases: their size, a random key, swapping two, emptying one or all.
 //
-// Rows know their database by a keyspace number. Emptying a database gives it a fresh number,
-// exchanging two exchanges theirs; both touch no row and take the same time for any number of keys.
+// Rows name their database by a keyspace number. FLUSHDB gives a database a new number, and SWAPDB exchanges the
+// numbers of two. Both touch no row and take the same time for any number of keys.
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
@@ -30,7 +30,7 @@ Status DbSize(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
-// ASYNC and SYNC are both accepted and mean the same, as nothing is left to be done in either case.
+// ASYNC and SYNC are both accepted and mean the same: a flush leaves no work for later.
 Status ParseFlushMode(Args& args) {
   if (!args.Keyword("async")) (void)args.Keyword("sync");
   return args.Done();
@@ -46,7 +46,7 @@ Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
   TRY(Empty(ctx, ctx.keys().db()));
   ctx.TellFlushed();
-  ctx.Replicate(args.all());  // also when nothing was there
+  ctx.Replicate(args.all());  // even if the database was empty
   reply.Ok();
   return Ok();
 }
@@ -80,7 +80,7 @@ Status SwapDb(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kRows[] = {
     {.name = "randomkey",
      .arity = 1,
-     .flags = kReadonly | kSlowLane,  // a walk over key rows may have to put a memtable in order
+     .flags = kReadonly | kSlowLane,  // the iterator may have to sort a memtable
      .run = RandomKey,
      .since = "1.0.0",
      .summary = "Returns a random key of the selected database.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A database's number as an argument (MOVE, COPY, SWAPDB). Redis refuses, in this order and with
-// different words, what is no number, what is no 32-bit number, and what is no database.
+// A database number as an argument (MOVE, COPY, SWAPDB). Redis has different errors, checked in this order, for a text
+// that is not a number, a number beyond 32 bits, and a number that is not a database.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace cairn {
 
-// The next argument as a database of this server.
+// Parses the next argument as a database of this server.
 inline Result<int> ParseDatabase(CommandContext& ctx, Args& args) {
   const int64_t db = args.Integer();
   TRY(args.Check());

@@ -15,7 +15,7 @@
 namespace cairn {
 namespace {
 
-// On the slow lane a command whose reads keep changing under it locks everything the second time.
+// A slow lane command whose reads keep changing locks everything after this many retries.
 constexpr int kTriesBeforeLockAll = 1;
 constexpr int kMostTries = 8;
 
@@ -36,12 +36,12 @@ struct Dispatcher::Call {
   std::span<const std::string_view> argv;
   const Command* command = nullptr;
   bool rerun = false;
-  bool is_gated = false;    // by the state of the server; not what a primary says
-  bool on_replica = false;  // when it began
+  bool is_gated = false;    // checks the state of the server; not for a primary's stream
+  bool on_replica = false;  // when the command began
   bool refused_late = false;
-  bool keeps_writes = false;  // it parks, and what it has written stays
+  bool keeps_writes = false;  // it parks, and its writes stay
   int64_t block_timeout_ms = 0;
-  std::vector<std::pair<size_t, std::string>> replaced;  // arguments of a command that parks
+  std::vector<std::pair<size_t, std::string>> replaced;  // replaced arguments of a command that parks
   std::unique_ptr<ScriptCalls> called;                   // by its scripts
 };
 
@@ -77,7 +77,7 @@ Status Dispatcher::CheckGates(const Call& call) {
   return Ok();
 }
 
-// Whether the command, or one of those that EXEC is about to run, has the flag; or, asked for `missing`, lacks it.
+// Returns whether the command, or one that EXEC is about to run, has the flag; with `missing`, whether one lacks it.
 bool Dispatcher::AnyOf(const Call& call, CommandFlag flag, bool missing) {
   if (call.command->Has(flag) != missing) return true;
   if (!call.command->Has(kRunsQueue)) return false;
@@ -108,7 +108,7 @@ Status Dispatcher::CheckUser(const Call& call) {
   return Status::Reply("NOPERM " + DenialText(denial, call.session.login.user_name(), *call.command));
 }
 
-// What EXEC answered with an error in a command's place.
+// Reports the queued calls that EXEC denied.
 void Dispatcher::TellLateDenials(const Call& call) {
   if (!denial_listener_) return;
   for (const QueuedCommand& queued : call.session.multi.queue) {
@@ -118,7 +118,7 @@ void Dispatcher::TellLateDenials(const Call& call) {
   }
 }
 
-// What scripts were refused; only the run that counts is told of.
+// Reports the calls of scripts that were denied. Only the final run is reported.
 void Dispatcher::TellScriptDenials(const Call& call) {
   if (!denial_listener_ || call.called == nullptr) return;
   call.session.script.runs = true;
@@ -128,7 +128,7 @@ void Dispatcher::TellScriptDenials(const Call& call) {
   call.session.script.runs = false;
 }
 
-// A command that is refused spoils the transaction it was to be queued for; EXEC ends it.
+// Replies with an error. A refused command aborts the transaction that it was to be queued for; EXEC then fails.
 void Dispatcher::Refuse(const Call& call, std::string_view text, Reply& reply) {
   Session& session = call.session;
   if (call.rerun) {
@@ -166,11 +166,11 @@ bool Dispatcher::AddStripes(CommandWorker& worker, const Command& command, std::
   if (command.Has(kLockAll)) return false;
   const bool writes_maybe = command.Has(kRunsScript) && !command.Has(kReadonly);
   const bool locks = reads_too || writes_maybe || command.flags() & (kWrite | kKeepsAnswer);
-  // What writes no key changes the libraries of functions, which are rows of the meta space.
+  // A write without keys changes the function libraries, which are rows of the meta space.
   if (!command.has_keys() && command.Has(kWrite)) worker.stripes.push_back(MakeMetaRow({}).stripe());
   if (!command.has_keys() || !locks) return true;
   worker.positions.clear();
-  // Arguments that do not tell the keys are the command's to complain about; it gets no further.
+  // If the arguments do not determine the keys, the command will reply with an error before it uses a key.
   (void)command.FindKeys(argv, worker.positions);
   for (const uint32_t position : worker.positions) worker.stripes.push_back(StripeOf(argv[position]));
   return true;
@@ -211,7 +211,8 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   if (call.command->Has(kReadonly)) worker.txn.command().StopAt(reply.cut_flag());
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
-  // The state may have changed while it waited. Whoever changes it has waited for those who hold stripes.
+  // The conditions may have changed during the wait for the locks. A thread that changes them waits for all stripe
+  // holders.
   if (call.is_gated && conditions_.any()) [[unlikely]] {
     if (Status refused = CheckConditions(call); !refused.ok()) {
       call.refused_late = true;
@@ -230,14 +231,14 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   call.keeps_writes = status.Is(Code::kMustBlock) && call.command->Has(kWrite);
   const bool is_wrong_type = status.Is(Code::kReply) && status.text() == errors::kWrongType;
   if (call.rerun && is_wrong_type && !TRY(HasAwaitedKey(call))) status = Status::MustBlock();
-  if (call.keeps_writes) TRY(worker.txn.FinishCommand());  // XREADGROUP that waits has made its consumer
+  if (call.keeps_writes) TRY(worker.txn.FinishCommand());  // a blocked XREADGROUP may have created its consumer
   if (!status.Is(Code::kWouldWait) && !worker.txn.ReadsHold()) return Status::WouldWait();
   return status;
 }
 
-// Deletes what the command found to be past its time, in a command of its own; on a replica, what a command found that
-// writes. Where they stay, that they were missed is all there is to tell. False when it would have to wait: someone
-// else, most likely active expiry, is changing such a key.
+// Deletes the expired keys that the command found, in a command of its own; on a replica only those that a write found.
+// If the keys must stay, emits only the misses. Returns false if it would have to wait: another thread, most likely
+// active expiry, is changing such a key.
 bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
   const std::vector<StaleKey> found = worker.txn.replicated_commands().TakeStaleKeys();
   if (found.empty()) return true;
@@ -291,7 +292,8 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       if (tries < kMostTries) continue;
       status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
     }
-    // A read is run again where it can wait, so that DBSIZE after it no longer counts the key.
+    // If deleting the keys would have to wait, a read runs again on the slow lane, so that a later DBSIZE does not
+    // count them.
     outcome.is_uncommitted = worker.txn.command().saw_uncommitted() || worker.txn.notifications().has_new();
     const bool reads_only = status.ok() && worker.lane == Lane::kFast && call.command->Has(kReadonly) && !rerun;
     if (reads_only && !ExpireFound(worker, *call.command)) {
@@ -368,7 +370,7 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
 
 // ---- parking
 
-// The keys a blocking command takes from: those it reads, not the one it moves an element to.
+// Finds the keys that a blocking command takes elements from, without the key it moves an element to.
 void Dispatcher::FindAwaitedKeys(const Call& call) {
   std::vector<uint32_t>& positions = call.worker.positions;
   positions.clear();
@@ -378,7 +380,7 @@ void Dispatcher::FindAwaitedKeys(const Call& call) {
   if (has_target && positions.size() > 1) positions.pop_back();
 }
 
-// Whether a key of the awaited type is there: then an error tells of another key, and the wait is over.
+// Returns whether a key of the awaited type exists. If so, an error is about another key, and it ends the wait.
 Result<bool> Dispatcher::HasAwaitedKey(Call& call) {
   const Type type = call.command->row().awaits;
   if (type == Type::kNone) return true;
@@ -402,7 +404,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
     bool exists = false;
     if (call.rerun || call.command->row().awaits == Type::kNone) {
       const Result<KeyEntry> entry = found.Find(found.Name(call.argv[position]));
-      exists = !entry.ok() || entry->exists();  // one that cannot be read now may be there
+      exists = !entry.ok() || entry->exists();  // a key that cannot be read now may exist
     }
     keys.push_back({std::string(row.row()), row.stripe(), exists});
   }
@@ -416,7 +418,7 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
     call.session.Block(std::move(blocked));
   }
   waiters_.Park(call.session, keys, UnblocksOnNoKey(*call.command));
-  // Who makes this server a replica unblocks those who are parked by then.
+  // A thread that makes this server a replica unblocks the clients parked by then.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!call.on_replica && conditions_.Has(kKeepsExpired)) call.session.Unblock(UnblockRequest::kDemoted);
 }
@@ -429,7 +431,7 @@ void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {
   } else if (why == UnblockRequest::kDemoted) {
     reply.Error("UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
   } else {
-    reply.NullArray();  // also for BLMOVE, which would answer a single element
+    reply.NullArray();  // also for BLMOVE, which otherwise replies with one element
   }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Dispatcher: from a request to its reply. It looks the row up, runs the gates (small named checks on the row's
-// flags and the session's state), locks keys, runs the command's function on the worker's transaction and
-// decides by its Status what happened: done, run again on the slow lane, or parked.
+// Dispatcher: from a request to its reply. It finds the command's row, checks the gates (small named checks of the
+// row's flags and the session's state), locks keys, and runs the command's function on the worker's transaction. The
+// returned Status decides: done, run again on the slow lane, or parked.
 //
-// Thread: any; one dispatcher serves all workers and holds no state of its own.
+// Thread: any; one dispatcher serves all workers and has no state per command.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,18 @@
 
 namespace cairn {
 
-// What a worker brings along: its transaction and its luck.
+// What a command needs from its worker.
 struct CommandWorker {
   Transaction& txn;
   Random& random;
   Lane lane;
-  std::vector<uint32_t>& positions;  // scratch, kept for its memory
-  std::vector<uint32_t>& stripes;    // the same; after a command the stripes it locked
+  std::vector<uint32_t>& positions;  // scratch, reused to avoid allocations
+  std::vector<uint32_t>& stripes;    // likewise; after a command, the stripes it locked
 };
 
 enum class Verdict : unsigned char {
   kDone,       // the reply is written
-  kWouldWait,  // nothing has happened: run it on the slow lane
+  kWouldWait,  // no effect yet: run it on the slow lane
   kParked,     // no reply yet: run it again when the session is woken
 };
 
@@ -47,16 +47,16 @@ struct Outcome {
   Verdict verdict = Verdict::kDone;
   const Command* command = nullptr;     // null: unknown
   bool rejected = false;                // refused by a gate
-  bool queued = false;                  // put aside for EXEC
-  bool failed = false;                  // ran and answered an error
+  bool queued = false;                  // queued for EXEC
+  bool failed = false;                  // ran and replied with an error
   bool wrote = false;                   // its changes are in the tick: the reply must wait for the commit
-  bool is_uncommitted = false;          // it answers of what is not committed yet, or has announced something: likewise
-  bool wakes = false;                   // it touched a key somebody is parked on: end the tick now
-  std::vector<QueuedCommand> ran;       // EXEC: what it ran
-  std::unique_ptr<ScriptCalls> called;  // what its scripts called; null: nothing
+  bool is_uncommitted = false;          // it read uncommitted data or added a notification: the reply must wait too
+  bool wakes = false;                   // it changed a key that a client is parked on: end the tick now
+  std::vector<QueuedCommand> ran;       // EXEC: the commands it ran
+  std::unique_ptr<ScriptCalls> called;  // the calls of its scripts; null: none
 };
 
-// Told of each call that a user's rules do not allow, with what was denied.
+// Called for each call that a user's rules deny, with the denied object.
 using DenialListener = std::function<void(Session& session, DenialReason reason, std::string_view object)>;
 
 class Dispatcher {
@@ -64,27 +64,27 @@ class Dispatcher {
   Dispatcher(const CommandTable& table, const Limits& limits, Waiters& waiters)
       : table_(table), limits_(limits), waiters_(waiters) {}
 
-  // Runs one request. `rerun`: it was parked and has been woken; then a key of the wrong type is not yet the one
-  // that is waited for, and the command parks again.
+  // Runs one request. `rerun`: the command was parked and has been woken. A key of the wrong type then does not end its
+  // wait, and the command parks again.
   Outcome Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv, Reply& reply,
                   bool rerun = false);
 
-  // Runs a command of the stream this server follows, `command` as the table resolves it (CommandTable::ResolveAny),
-  // null when there is none: no gate applies, nothing of the tick is given up, and its
-  // error is only told. kWouldWait: nothing has happened; with a transaction that holds nothing it waits.
-  // `everything` locks all keys. `ran` becomes what EXEC has run.
+  // Runs a command of the stream from this server's primary. `command` is the result of CommandTable::ResolveAny, null
+  // if unknown. No gate applies and the tick is never discarded; the caller gets the error as a Status. kWouldWait
+  // means that nothing has happened; a transaction without changes waits instead. `everything` locks all keys. `ran`
+  // becomes the commands that EXEC ran.
   Status Apply(CommandWorker& worker, Session& session, const Command* command, std::span<const std::string_view> argv,
                Reply& reply, bool everything, std::vector<QueuedCommand>& ran);
 
-  // Ends the wait of a parked session with the reply its command gives in vain (or CLIENT UNBLOCK's error).
+  // Ends the wait of a parked session with its command's timeout reply (or CLIENT UNBLOCK's error).
   void GiveUp(Session& session, UnblockRequest why, Reply& reply);
 
-  // The session is going away.
+  // Forgets a session that is being closed.
   void Forget(Session& session);
 
   Conditions& conditions() { return conditions_; }
 
-  // Called before any command runs.
+  // Must be called before any command runs.
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
   BusyScripts& busy_scripts() { return busy_scripts_; }
 

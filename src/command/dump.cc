@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DUMP and RESTORE: a value as bytes, and back, between Cairn and Redis in either direction.
+// DUMP and RESTORE: a value as bytes, exchangeable between Cairn and Redis in both directions.
 //
-// RESTORE reads the whole payload before it touches anything, so a damaged one leaves no trace.
-// What is wrong with it is the log's business in Redis and nobody's here: the client is told the
-// same three words.
+// RESTORE reads the whole payload before it changes anything, so a damaged payload has no effect. Redis logs the
+// reason; Cairn does not. The client gets the same error in either case.
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,8 +29,7 @@ constexpr std::string_view kBadFrequency = "ERR Invalid FREQ value, must be >= 0
 constexpr std::string_view kBadFooter = "ERR DUMP payload version or checksum are wrong";
 constexpr std::string_view kBadPayload = "ERR Bad data format";
 
-// Bytes that are worth one step of the fast lane's budget: a payload of 128 KB goes to the slow
-// lane.
+// One step of the fast lane's budget per this many bytes: a payload of 128 KB goes to the slow lane.
 constexpr uint64_t kBytesPerStep = 64;
 
 // DUMP key
@@ -54,9 +52,9 @@ Status Dump(CommandContext& ctx, Args& args, Reply& reply) {
 
 struct RestoreOptions {
   bool replace = false;
-  bool absolute = false;             // the TTL is a time
-  std::optional<int64_t> idle_s;     // how long ago the key was last used
-  std::optional<int64_t> frequency;  // of use (RowCache::Frequency)
+  bool absolute = false;             // the TTL is a Unix time
+  std::optional<int64_t> idle_s;     // time since the key was last used
+  std::optional<int64_t> frequency;  // access frequency (RowCache::Frequency)
 };
 
 Result<RestoreOptions> ParseOptions(Args& args) {
@@ -88,7 +86,7 @@ Result<int64_t> ParseExpiry(std::string_view text, bool absolute, int64_t now_ms
   if (*ttl < 0) return Status::Reply(kBadTtl);
   if (*ttl == 0) return kNoExpiry;
   if (absolute) return *ttl;
-  // A TTL beyond the end of time wraps around and has passed, as in Redis.
+  // A TTL that overflows wraps around and lies in the past, as in Redis.
   const int64_t when = static_cast<int64_t>(static_cast<uint64_t>(*ttl) + static_cast<uint64_t>(now_ms));
   return when < 0 ? 0 : when;
 }
@@ -104,7 +102,7 @@ Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
   return Status::Reply(kBadPayload);
 }
 
-// Replicas are told at which moment the key expires.
+// Replicates the command with the absolute expiry time.
 void TellMoment(CommandContext& ctx, const Args& args, int64_t expire_ms) {
   if (!ctx.is_replicated()) return;
   const std::string moment = std::to_string(expire_ms);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// When keys expire: setting, clearing and telling the deadline of a key.
+// Key expiry: setting, clearing and reading the expiry time of a key.
 //
-// A deadline is kept as Unix time in milliseconds; the eight commands differ in unit and in whether
-// they count from now. One that has passed already deletes the key at once.
+// An expiry time is stored as Unix time in milliseconds. The eight commands differ in the unit, and in whether they
+// count from now. A time in the past deletes the key at once.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +25,7 @@ struct ExpireConditions {
   bool if_greater = false;  // GT
   bool if_less = false;     // LT
 
-  // No deadline counts as one that never comes.
+  // No expiry time counts as an infinite one.
   bool Allow(int64_t current, int64_t wanted) const {
     const bool has_any = current != kNoExpiry;
     if (if_none && has_any) return false;
@@ -59,7 +59,7 @@ Result<ExpireConditions> ParseConditions(Args& args) {
   return conditions;
 }
 
-// The deadline as Unix time in ms. It may lie in the past, even before 1970.
+// The expiry time as Unix time in ms. It may lie in the past, even before 1970.
 Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit unit, Origin origin) {
   const auto number = ParseInt64(text);
   if (!number) return Status::Reply(errors::kNotAnInteger);
@@ -70,7 +70,7 @@ Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit u
   return when;
 }
 
-// Replicas are told the moment that is meant, and the conditions as they were.
+// Replicates the command with the absolute time and the same conditions.
 void TellMoment(CommandContext& ctx, const Args& args, int64_t when) {
   if (!ctx.is_replicated()) return;
   const std::string moment = std::to_string(when);
@@ -138,7 +138,7 @@ Status Persist(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Replies -2 for no key, -1 for no deadline, else the deadline, rounded to the unit.
+// Replies with -2 for a missing key, -1 for no expiry, else the expiry time rounded to the unit.
 Status TellDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());

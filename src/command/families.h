@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The families of commands: the rows of each file in this folder. server/ adds its own and builds the table.
+// The command families: the rows of each file in this folder. server/ adds its own and builds the table.
 #pragma once
 
 #include <span>

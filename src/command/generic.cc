@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What can be done with a key whatever its type: delete it, look whether it is there, give its
-// value another name or place. Expiry is in expire.cc, whole databases are in database.cc.
+// Commands for keys of any type: delete, exists, type, rename, copy, move. Expiry is in expire.cc, whole databases are
+// in database.cc.
 //
-// DEL and UNLINK are the same here: deleting a collection never takes longer for having many
-// elements.
+// DEL and UNLINK are the same here: the time to delete a collection does not depend on its size.
 #include "command/args.h"
 #include "command/context.h"
 #include "command/database_index.h"
@@ -59,8 +58,7 @@ Status TypeOf(CommandContext& ctx, Args& args, Reply& reply) {
 
 enum class Taken : unsigned char { kReplace, kLeave };
 
-// Renames unless the new name is taken and to be left alone; false then. The old name's absence is
-// an error.
+// Renames a key. Returns false if the new name exists and must not be replaced. A missing source is an error.
 Result<bool> RenameKey(CommandContext& ctx, Args& args, Taken taken) {
   Keyspace keys = ctx.keys();
   const Key source = keys.Name(args.Bytes());
@@ -90,7 +88,7 @@ Status RenameNx(CommandContext& ctx, Args& args, Reply& reply) {
 
 // MOVE key db
 //
-// The key has the same lock stripe in every database, so the one that is held covers both places.
+// A key has the same lock stripe in every database, so one stripe covers both places.
 Status MoveKey(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
   const int db = TRY(ParseDatabase(ctx, args));

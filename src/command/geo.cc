@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Places, one member of a sorted set each: GEOADD, GEODIST, GEOHASH and GEOPOS. The score is the
-// place (types/geohash.h). Searches are in geo_search.cc.
+// Places on earth as members of a sorted set: GEOADD, GEODIST, GEOHASH and GEOPOS. The score encodes the place
+// (types/geohash.h). Searches are in geo_search.cc.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ struct NamedScore {
   double score;
 };
 
-// Replicas are told a ZADD of the same options: the scores need not be computed again.
+// Replicates a ZADD with the same options, so that a replica need not compute the scores.
 void TellScores(CommandContext& ctx, const Args& args, const std::vector<NamedScore>& places) {
   if (!ctx.is_replicated()) return;
   std::vector<std::string> scores;
@@ -139,7 +139,7 @@ Status GeoPos(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// A coordinate in INCRBYFLOAT's notation: a string, from RESP3 on a double.
+// A coordinate in INCRBYFLOAT's notation: a string in RESP2, a double in RESP3.
 void ReplyCoordinate(Reply& reply, double coordinate) {
   if (reply.protocol() == 2) {
     reply.Bulk(FormatLongDouble(coordinate));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the geo commands read and write in common: places, units, distances. Thread: any.
+// Shared parsing and replies of the geo commands: places, units, distances. Thread: any.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@
 
 namespace cairn {
 
-// "longitude latitude", within what can be hashed.
+// Parses "longitude latitude" within the valid ranges.
 Result<GeoPoint> ReadGeoPoint(Args& args);
 
-// "M", "KM", "FT" or "MI": metres in one of them.
+// Parses "M", "KM", "FT" or "MI". Returns the unit's length in metres.
 Result<double> ReadGeoUnit(Args& args);
 
-// Where a member is; none for one that is not there or is nowhere.
+// Returns a member's place; nullopt if the member does not exist or its score is not a place.
 Result<std::optional<GeoPoint>> FindGeoPoint(Zset& zset, std::string_view member);
 
-// A distance, with four digits behind the point.
+// Replies with a distance with four decimals.
 void ReplyDistance(Reply& reply, double distance);
 
-// A pair of longitude and latitude.
+// Replies with a pair of longitude and latitude.
 void ReplyGeoPoint(Reply& reply, const GeoPoint& point);
 
 }  // namespace cairn

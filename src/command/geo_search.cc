@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which places are near: GEOSEARCH and GEOSEARCHSTORE, and the GEORADIUS commands before them.
+// Searches for places nearby: GEOSEARCH and GEOSEARCHSTORE, and the older GEORADIUS commands.
 //
-// All of them are one search with a syntax of its own each. Its order is Redis's: cell by cell, as
-// CellsAround has them, each by score; or by distance where that is asked for.
+// All of them run the same search and differ in syntax. Results come in Redis's order: cell by cell, as CellsAround
+// returns them, each by score; or by distance if requested.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -22,7 +22,7 @@ constexpr std::string_view kNoMember = "ERR could not decode requested zset memb
 constexpr std::string_view kBadCount = "ERR COUNT must be > 0";
 constexpr std::string_view kAnyAlone = "ERR the ANY argument requires COUNT argument";
 
-// How a command says where to search, and what it may do with what it finds.
+// Where a command takes the center of the search from, and whether it stores the result.
 enum class From : uint8_t { kPoint, kMember, kOptions };
 struct Form {
   From from;
@@ -39,7 +39,7 @@ struct Search {
   bool center_was_member = false;
   Order order = Order::kNone;
   uint64_t count = 0;  // 0: all
-  bool any = false;    // the first `count` that are found
+  bool any = false;    // the first `count` found
   bool with_distance = false;
   bool with_hash = false;
   bool with_point = false;
@@ -86,7 +86,7 @@ Status ReadBox(Args& args, Search& search) {
   return Ok();
 }
 
-// A member in a set that does not exist is not missed: there is nothing to be found anyway.
+// In a missing set no member is an error: the result is empty anyway.
 Status ReadMember(Args& args, Zset& zset, Search& search) {
   const std::string_view member = args.Bytes();
   search.has_center = search.center_was_member = true;
@@ -105,7 +105,7 @@ Status ReadCount(Args& args, Search& search) {
   return Ok();
 }
 
-// FROMMEMBER, FROMLONLAT, BYRADIUS, BYBOX. False when it is none of them.
+// Parses FROMMEMBER, FROMLONLAT, BYRADIUS or BYBOX. Returns false for any other argument.
 Result<bool> ReadPlaceOption(Args& args, Zset& zset, Search& search) {
   const bool at_member = search.has_center && search.center_was_member;
   const bool at_point = search.has_center && !search.center_was_member;
@@ -126,7 +126,7 @@ Result<bool> ReadPlaceOption(Args& args, Zset& zset, Search& search) {
   return true;
 }
 
-// STORE key and STOREDIST key of the older commands, STOREDIST alone of GEOSEARCHSTORE.
+// Parses STORE key and STOREDIST key of the older commands, or STOREDIST of GEOSEARCHSTORE.
 bool ReadStoreOption(Args& args, const Form& form, Search& search) {
   if (form.stores) {
     if (!args.Keyword("storedist")) return false;
@@ -163,7 +163,7 @@ Status ReadOption(Args& args, const Form& form, Zset& zset, Search& search) {
   return Ok();
 }
 
-// What the options say together.
+// Checks the combination of options.
 Status CheckOptions(const Args& args, const Form& form, const Search& search) {
   const bool with_any = search.with_distance || search.with_hash || search.with_point;
   if (search.target && with_any) {
@@ -191,12 +191,12 @@ Result<Search> ReadSearch(Args& args, const Form& form, Zset& zset) {
     TRY(ReadMember(args, zset, search));
     TRY(ReadCircle(args, search));
   } else if (form.from == From::kMember) {
-    args.Skip(3);  // not even looked at
+    args.Skip(3);  // ignored, whatever they are
   }
   while (args.More()) TRY(ReadOption(args, form, zset, search));
   TRY(args.Done());
   TRY(CheckOptions(args, form, search));
-  // The nearest are wanted when only so many are, unless any will do.
+  // COUNT without ANY returns the nearest places.
   const bool unordered = search.order == Order::kNone && !search.any;
   if (search.count > 0 && unordered) search.order = Order::kNearest;
   return search;
@@ -222,7 +222,7 @@ Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
   return hits;
 }
 
-// Puts the hits that are asked for first, equal distances in Redis's order, and drops the others.
+// Moves the requested hits to the front and drops the others; equal distances keep Redis's order.
 void SortHits(std::vector<Hit>& hits, const Search& search) {
   const size_t wanted = search.count == 0 ? hits.size() : std::min<size_t>(search.count, hits.size());
   if (search.order != Order::kNone) {
@@ -250,7 +250,7 @@ void ReplyHits(const std::vector<Hit>& hits, const Search& search, Reply& reply)
 Status StoreHits(CommandContext& ctx, std::vector<Hit> hits, const Search& search, const Form& form, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(*search.target);
-  // The key specs find one STORE of several; the next run, which locks everything, can go on.
+  // Of several STOREs the key specs find only one, so another target is not locked. The rerun locks everything.
   if (!keys.txn().stripes().Has(target.stripe())) return Status::WouldWait();
   std::vector<ScoredMember> elements;
   elements.reserve(hits.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Hashes, field by field: HSET, HGET and their kin. What walks over a hash is in hash_walk.cc.
+// Hashes, field by field: HSET, HGET and similar commands. Walks over a hash are in hash_walk.cc.
 #include "types/hash.h"
 
 #include <cmath>
@@ -21,7 +21,7 @@ void ReplyValue(FieldValue& value, Reply& reply) {
   }
 }
 
-// Sets the pairs that are left of the arguments and answers how many fields are new.
+// Sets the remaining pairs of the arguments and returns the number of new fields.
 Result<int64_t> SetPairs(CommandContext& ctx, Args& args) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
@@ -108,7 +108,7 @@ Status HDel(CommandContext& ctx, Args& args, Reply& reply) {
   if (removed > 0) {
     ctx.Shrunk(kHashEvent, "hdel", key.bytes(), static_cast<uint64_t>(removed), is_empty);
   } else if (is_empty && hash.exists()) {
-    ctx.Tell(kGenericEvent, "del", key.bytes());  // all that were left had been past their time
+    ctx.Tell(kGenericEvent, "del", key.bytes());  // all remaining fields had expired
   }
   reply.Integer(removed);
   return Ok();
@@ -194,7 +194,7 @@ Status HIncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(hash.Set(field, text, Hash::Deadline::kKeep));
   TRY(hash.Save());
   ctx.Changed(kHashEvent, "hincrbyfloat", key.bytes());
-  // Another machine may add otherwise.
+  // Floating point sums may differ on another machine.
   if (hash.has_deadlines()) {
     ctx.Replicate({"HSETEX", key.bytes(), "KEEPTTL", "FIELDS", "1", field, text});
   } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Fields of hashes that are gone after some time: HEXPIRE and its kin set the time, HTTL and its kin tell it,
-// HPERSIST takes it away; HGETEX, HSETEX and HGETDEL read or write fields in the same go.
+// Expiry of hash fields: HEXPIRE and similar commands set the time, HTTL and similar ones return it, HPERSIST removes
+// it; HGETEX, HSETEX and HGETDEL also read or write the fields.
 //
-// All but HSETEX name their fields as "FIELDS numfields field [field ...]" and reply with an array, a code or a value
-// for each. The codes are those of the enums below. As in Redis the key's type is looked at before the arguments,
-// but for HSETEX, which parses first.
+// All but HSETEX name their fields as "FIELDS numfields field [field ...]" and reply with an array of a code or a value
+// for each. The codes are the enums below. As in Redis the key's type is checked before the arguments, except in
+// HSETEX, which parses first.
 #include <fmt/format.h>
 
 #include <initializer_list>
@@ -34,10 +34,10 @@ constexpr std::string_view kOneCondition = "ERR Only one of FXX or FNX arguments
 constexpr std::string_view kOneTime = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified";
 constexpr std::string_view kNoTime = "ERR missing expire time";
 
-// The last time a field can have.
+// The latest expiry time of a field.
 constexpr int64_t kLastMs = (int64_t{1} << 46) - 1;
 
-// What HEXPIRE, HTTL and HPERSIST answer for a field.
+// The codes that HEXPIRE, HTTL and HPERSIST return for a field.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNoDeadline = -1;
 constexpr int64_t kConditionFailed = 0;
@@ -48,7 +48,7 @@ enum class Unit : unsigned char { kSeconds, kMilliseconds };
 enum class Since : unsigned char { kNow, kEpoch };
 enum class Condition : unsigned char { kAlways, kNx, kXx, kGt, kLt };
 
-// The Unix time in ms that `text` stands for.
+// Parses `text` as a Unix time in ms.
 Result<int64_t> ParseWhen(CommandContext& ctx, std::string_view text, Unit unit, Since since) {
   const auto number = ParseInt64(text);
   if (!number) return Status::Reply(errors::kNotAnInteger);
@@ -61,7 +61,7 @@ Result<int64_t> ParseWhen(CommandContext& ctx, std::string_view text, Unit unit,
   return *number * factor + base_ms;
 }
 
-// "FIELDS numfields field [field ...]", which must be all that is left.
+// Parses "FIELDS numfields field [field ...]", which must be the last arguments.
 Result<std::span<const std::string_view>> ParseFields(Args& args, std::string_view bad_count) {
   if (!args.Keyword("fields")) return Status::Reply(kNoFields);
   const int64_t count = args.IntegerIn(1, INT64_MAX, bad_count);
@@ -70,12 +70,12 @@ Result<std::span<const std::string_view>> ParseFields(Args& args, std::string_vi
   return args.all().subspan(args.position());
 }
 
-// ---- what was changed, for events and replicas
+// ---- changes, for events and replicas
 
-// Fields of one command that fared alike.
+// Fields of one command with the same outcome.
 using FieldList = std::vector<std::string_view>;
 
-// "<command> key [word] FIELDS n field ..." as a replica is to run it.
+// Replicates "<command> key [word] FIELDS n field ...".
 void Replicate(CommandContext& ctx, std::initializer_list<std::string_view> head,
                std::span<const std::string_view> fields, size_t per_field = 1) {
   std::vector<std::string_view> words(head);
@@ -86,10 +86,10 @@ void Replicate(CommandContext& ctx, std::initializer_list<std::string_view> head
   ctx.Replicate(words);
 }
 
-// What became of the fields that a command gave a time to.
+// The fields to which a command gave an expiry time, by outcome.
 struct Expired {
   FieldList set;
-  FieldList deleted;  // their time had passed already
+  FieldList deleted;  // the time was in the past
 
   void Tell(CommandContext& ctx, std::string_view key, int64_t when_ms, bool is_empty) const {
     if (set.empty() && deleted.empty()) return;
@@ -131,7 +131,7 @@ bool Allows(Condition condition, int64_t current_ms, int64_t when_ms) {
   return false;
 }
 
-// Gives a field its time, or deletes it when that has passed; returns the code.
+// Sets a field's expiry time, or deletes the field if the time is in the past. Returns the code.
 Result<int64_t> ExpireField(CommandContext& ctx, Hash& hash, std::string_view field, int64_t when_ms,
                             Condition condition, Expired& expired) {
   if (!TRY(hash.Get(field))) return kNoField;
@@ -191,8 +191,8 @@ Status HTtl(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Tells of fields that lost their time, and of no others: one past its time, which only a replica still sees, must not
-// stay there.
+// Emits and replicates HPERSIST for the fields that lost their expiry time, and for no others: a replica may still have
+// a field that is expired here, and must not keep it.
 void TellPersisted(CommandContext& ctx, std::string_view key, const FieldList& fields, uint64_t changes) {
   if (fields.empty()) return;
   ctx.Changed(kHashEvent, "hpersist", key, changes);
@@ -225,7 +225,7 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
 
 // ---- HGETDEL, HGETEX, HSETEX
 
-// Replies with a field's value, or with none; whether there was one.
+// Replies with a field's value or null. Returns whether the field exists.
 Result<bool> ReplyField(const Hash& hash, std::string_view field, Reply& reply) {
   FieldValue value = TRY(hash.Get(field));
   if (value) {
@@ -257,7 +257,7 @@ Status HGetDel(CommandContext& ctx, Args& args, Reply& reply) {
   return hash.Save();
 }
 
-// EX, PX, EXAT or PXAT and the time behind it; none when the next argument is another.
+// Parses EX, PX, EXAT or PXAT and the time behind it; nullopt for any other argument.
 Result<std::optional<int64_t>> ParseTime(CommandContext& ctx, Args& args) {
   struct Form {
     std::string_view word;
@@ -310,7 +310,7 @@ struct SetOptions {
   std::span<const std::string_view> pairs;
 };
 
-// One option before FIELDS.
+// Parses one option before FIELDS.
 Status ParseSetOption(CommandContext& ctx, Args& args, SetOptions& options) {
   static constexpr std::string_view kTimes[] = {"ex", "px", "exat", "pxat", "keepttl"};
   const std::string_view word = args.Peek();
@@ -347,7 +347,7 @@ Result<SetOptions> ParseSetOptions(CommandContext& ctx, Args& args) {
   return options;
 }
 
-// Whether FNX and FXX let the fields be set.
+// Returns whether FNX and FXX allow setting the fields.
 Result<bool> MeetsCondition(const Hash& hash, const SetOptions& options) {
   if (!options.only_new && !options.only_existing) return true;
   for (size_t i = 0; i < options.pairs.size(); i += 2) {
@@ -357,7 +357,7 @@ Result<bool> MeetsCondition(const Hash& hash, const SetOptions& options) {
   return true;
 }
 
-// Tells of fields that HSETEX has set; what it did to their times is told apart.
+// Emits and replicates the fields that HSETEX set. Changes of their expiry times are reported separately.
 void TellSet(CommandContext& ctx, std::string_view key, const SetOptions& options) {
   ctx.Changed(kHashEvent, "hset", key, options.pairs.size() / 2);
   if (options.keeps) {
@@ -389,7 +389,7 @@ Status HSetEx(CommandContext& ctx, Args& args, Reply& reply) {
     TRY(ExpireField(ctx, hash, options.pairs[i], *options.when_ms, Condition::kAlways, expired));
   }
   const bool is_empty = hash.size() == 0;
-  TRY(hash.Save());  // first: of a key past its time it tells the end
+  TRY(hash.Save());  // first: it emits the expiry of an expired key
   TellSet(ctx, key.bytes(), options);
   if (options.when_ms) expired.Tell(ctx, key.bytes(), *options.when_ms, is_empty);
   reply.Integer(1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Hashes as a whole and by chance: HGETALL, HKEYS, HVALS, HSCAN, HRANDFIELD.
+// Whole hashes and random fields: HGETALL, HKEYS, HVALS, HSCAN, HRANDFIELD.
 //
-// A packed hash answers each of them from its one record. A spread one is walked in the order of
-// its rows; single random fields are found by their rank.
+// A packed hash is read from its one record. A spread hash is walked in row order; random fields are found by their
+// rank.
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
@@ -15,7 +15,7 @@
 namespace cairn {
 namespace {
 
-// What HGETALL and its kin reply of each pair.
+// The parts of each pair that HGETALL, HKEYS and HVALS return.
 enum PairParts : unsigned char { kFields = 1, kValues = 2 };
 
 Status ReplyAll(CommandContext& ctx, Args& args, Reply& reply, unsigned parts) {
@@ -24,7 +24,7 @@ Status ReplyAll(CommandContext& ctx, Args& args, Reply& reply, unsigned parts) {
   Hash hash(keys, key);
   TRY(hash.Open());
   const bool whole = parts == (kFields | kValues);
-  const bool counts_first = !hash.MayHaveDue();  // else it is known afterwards how many there are
+  const bool counts_first = !hash.MayHaveDue();  // else the number is known only afterwards
   const size_t mark = reply.Later();
   if (counts_first && whole) reply.Map(hash.size());
   if (counts_first && !whole) reply.Array(hash.size());
@@ -78,7 +78,7 @@ Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Replies with fields, or with fields and values: flat in RESP2, in pairs in RESP3.
+// Replies with fields, or with fields and values: flat in RESP2, as pairs in RESP3.
 class FieldReplies {
  public:
   FieldReplies(Reply& reply, bool with_values) : reply_(reply), with_values_(with_values) {}
@@ -107,7 +107,7 @@ Result<std::vector<FieldPair>> ReadPairs(const Hash& hash) {
 }
 
 Status ReplyDistinct(const Hash& hash, uint64_t count, Random& random, FieldReplies& replies) {
-  if (hash.MayHaveDue()) {  // ranks count fields that are none any more
+  if (hash.MayHaveDue()) {  // ranks also count expired fields
     const std::vector<FieldPair> pairs = TRY(ReadPairs(hash));
     const auto chosen = SampleRanks(pairs.size(), std::min<uint64_t>(count, pairs.size()), random);
     replies.Begin(chosen.size());
@@ -123,7 +123,7 @@ Status ReplyDistinct(const Hash& hash, uint64_t count, Random& random, FieldRepl
                           });
 }
 
-// Every draw is from all fields, whatever came before.
+// Each draw is from all fields, independent of earlier ones.
 Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& ctx, FieldReplies& replies) {
   const bool reads_all = hash.MayHaveDue() || sample.ReadsAll(hash.size());
   const std::vector<FieldPair> pairs = reads_all ? TRY(ReadPairs(hash)) : std::vector<FieldPair>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the HELP subcommand of a container answers.
+// The reply of a container's HELP subcommand.
 #pragma once
 
 #include <span>
@@ -11,9 +11,8 @@
 
 namespace cairn {
 
-// An array of lines: how the container is called, `lines`, and a word on HELP itself. By custom a
-// line is the usage of a subcommand, or, indented by four spaces, says what it does. `container` in
-// upper case.
+// Replies with an array of lines: the container's usage, `lines`, and an entry for HELP itself. By convention a line is
+// the usage of a subcommand or, indented by four spaces, its description. `container` is in upper case.
 inline void ReplyHelp(Reply& reply, std::string_view container, std::span<const std::string_view> lines) {
   reply.Array(lines.size() + 3);
   reply.Simple(std::string(container) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HyperLogLogs: PFADD, PFCOUNT, PFMERGE, and PFDEBUG and PFSELFTEST to look inside.
+// HyperLogLogs: PFADD, PFCOUNT, PFMERGE, and PFDEBUG and PFSELFTEST for inspection.
 #include "types/hyperloglog.h"
 
 #include <algorithm>
@@ -22,11 +22,11 @@ using Change = HyperLogLog::Change;
 constexpr std::string_view kNotOne = "WRONGTYPE Key is not a valid HyperLogLog string value.";
 constexpr std::string_view kCorrupt = "INVALIDOBJ Corrupted HLL object detected";
 
-// A key and the HyperLogLog it holds.
+// A key and its HyperLogLog.
 struct Found {
   Key key;
   KeyEntry entry;
-  std::optional<HyperLogLog> value;  // none: there is no such key
+  std::optional<HyperLogLog> value;  // none: the key is missing
 };
 
 Result<Found> Find(Keyspace& keys, std::string_view name) {
@@ -66,8 +66,7 @@ Status PfAdd(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Merges what the rest of the arguments name, keys that do not exist aside. True when one of them
-// was dense.
+// Merges the HyperLogLogs of the remaining arguments; missing keys are skipped. Returns true if one of them was dense.
 Result<bool> MergeRest(Keyspace& keys, Args& args, HllRegisters& registers) {
   bool dense = false;
   while (args.More()) {
@@ -79,7 +78,7 @@ Result<bool> MergeRest(Keyspace& keys, Args& args, HllRegisters& registers) {
   return dense;
 }
 
-// The count of one value, which then remembers it.
+// Replies with the count of one value and caches it in the value.
 Status CountOne(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   Found found = TRY(Find(keys, args.Bytes()));
@@ -172,7 +171,7 @@ Status PfDebug(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Whether registers keep what they are given and none touches another.
+// Checks that a register keeps its value and that a write does not change other registers.
 Status CheckRegisters(Random& random) {
   constexpr int kRounds = 100;
   for (int round = 0; round < kRounds; ++round) {
@@ -193,7 +192,7 @@ Status CheckRegisters(Random& random) {
   return Ok();
 }
 
-// Whether both encodings give the same estimate of `count` elements, and not too wrong a one.
+// Checks that both encodings give the same estimate for `count` elements, within the error bound.
 Status CheckEstimates(const HyperLogLog& dense, const HyperLogLog& other, uint64_t count, uint64_t sparse_max) {
   if (count < sparse_max / 2 && other.IsDense()) {
     return Status::Reply("ERR TESTFAILED sparse encoding not used");

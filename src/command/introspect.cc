@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// COMMAND: what the server knows of its own commands, told to clients. Everything comes from the
-// table's rows; what a row looks like on the wire is in command_replies.cc.
+// COMMAND: information about the server's own commands. All of it comes from the table's rows; command_replies.cc has
+// the format of the replies.
 #include <string>
 
 #include "base/glob.h"
@@ -14,7 +14,7 @@
 namespace cairn {
 namespace {
 
-// A command by full name ("get", "config|get"); null when there is none.
+// Finds a command by its full name ("get", "config|get"); null if there is none.
 const Command* FindByFullName(const CommandTable& table, std::string_view name) {
   const size_t bar = name.find('|');
   const Command* command = table.Find(name.substr(0, bar));
@@ -72,9 +72,9 @@ Status CommandDocs(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// What COMMAND LIST lists; nothing set: everything.
+// The filter of COMMAND LIST; nothing set: all commands.
 struct ListFilter {
-  bool by_module = false;  // no command is of a module
+  bool by_module = false;  // no command belongs to a module
   bool by_category = false;
   uint32_t category = 0;
   bool by_pattern = false;
@@ -126,7 +126,7 @@ Status CommandList(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// The keys of the command that args' rest is, with what it does to them.
+// Returns the keys of the command in `argv`, with their uses.
 Result<std::vector<KeyUse>> FindUses(CommandContext& ctx, std::span<const std::string_view> argv) {
   const Command* command = ctx.table().Resolve(argv);
   const bool incomplete = command != nullptr && argv.size() > 1 && !command->subcommands().empty();

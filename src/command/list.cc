@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lists by their ends and by index: pushing, popping, reading ranges. What looks for a value is in
-// list_search.cc, what moves elements between lists in list_move.cc, what waits for them in
-// list_block.cc.
+// Lists by end and by index: pushing, popping, reading ranges. Searches for a value are in list_search.cc, moves
+// between lists in list_move.cc, blocking forms in list_block.cc.
 #include "types/list.h"
 
 #include <algorithm>
@@ -90,14 +89,14 @@ Status LLen(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// An index as clients count, from the end when it is negative; none if there is no such element.
+// Converts a client's index, negative from the end; nullopt if there is no such element.
 std::optional<uint64_t> ResolveIndex(int64_t index, uint64_t size) {
   if (index < 0) index += static_cast<int64_t>(size);
   if (index < 0 || static_cast<uint64_t>(index) >= size) return std::nullopt;
   return static_cast<uint64_t>(index);
 }
 
-// The elements from `start` to `stop`, both included, as clients count; n is 0 when there are none.
+// The elements from `start` to `stop`, both inclusive and possibly negative; n is 0 if the range is empty.
 struct IndexRange {
   uint64_t start = 0;
   uint64_t n = 0;

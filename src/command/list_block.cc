@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lists, waiting for an element: BLPOP and its kin. Each does what its plain form does; where that
-// finds nothing it answers MustBlock, and is run again from the start when one of its keys has
-// changed.
+// Blocking list commands: BLPOP and similar ones. Each does what its plain form does. If no element is available, it
+// returns MustBlock, and runs again from the start when one of its keys has changed.
 #include "command/args.h"
 #include "command/block_timeout.h"
 #include "command/context.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lists: from one to another (LMOVE and its older form), and from the first of several that has
-// items (LMPOP).
+// Moves between lists (LMOVE and RPOPLPUSH), and pops from the first non-empty list of several (LMPOP).
 #include "command/list_move.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the commands that take items from one list, or from the first of several that has any, share
-// with their blocking forms.
+// What the commands that take items from one list, or from the first non-empty one of several, share with their
+// blocking forms.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,14 @@ namespace cairn {
 // Replies with an item as a bulk string.
 void ReplyItem(Reply& reply, const Item& item);
 
-// What befalls a list that gains or loses items at an end.
+// The name of the event for a push or a pop at an end of a list.
 std::string_view PushEvent(ListEnd end);
 std::string_view PopEvent(ListEnd end);
 
-// LEFT or RIGHT; anything else is a syntax error.
+// Parses LEFT or RIGHT; anything else is a syntax error.
 ListEnd ReadListEnd(Args& args);
 
-// numkeys key [key ...] LEFT|RIGHT [COUNT count], all of LMPOP's arguments and the rest of
-// BLMPOP's.
+// numkeys key [key ...] LEFT|RIGHT [COUNT count]: all arguments of LMPOP, and the last ones of BLMPOP.
 struct PopManyArgs {
   std::span<const std::string_view> keys;
   ListEnd end = ListEnd::kHead;
@@ -35,13 +34,13 @@ struct PopManyArgs {
 };
 Result<PopManyArgs> ReadPopManyArgs(Args& args);
 
-// Takes an item from one list, pushes it to another or the same, and replies with it. False, and no
-// reply, when the source does not exist.
+// Pops an item from one list, pushes it to the other or the same one, and replies with it. Returns false, without a
+// reply, if the source does not exist.
 Result<bool> MoveItem(CommandContext& ctx, std::string_view source, std::string_view destination, ListEnd from,
                       ListEnd to, Reply& reply);
 
-// Takes up to `count` items from the first list that exists and replies with the key and an array
-// of them. False, and no reply, when there is none.
+// Pops up to `count` items from the first list that exists and replies with its key and an array of the items. Returns
+// false, without a reply, if no list exists.
 Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& args, Reply& reply);
 
 }  // namespace cairn

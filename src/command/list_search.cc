@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lists by value: LPOS, LINSERT and LREM, which look through the elements from one of the ends.
+// Lists by value: LPOS, LINSERT and LREM, which search the elements from one end.
 #include <cstdint>
 #include <optional>
 
@@ -22,7 +22,7 @@ constexpr std::string_view kRankRange =
 
 struct PositionOptions {
   ListEnd end = ListEnd::kHead;
-  uint64_t rank = 1;              // the first match that counts
+  uint64_t rank = 1;              // the first match to return
   std::optional<uint64_t> count;  // 0: all
   uint64_t max_items = UINT64_MAX;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MULTI, EXEC, DISCARD, WATCH and UNWATCH. Queueing is the dispatcher's; EXEC runs the queue on one transaction,
-// whose stripes the dispatcher has locked, so nobody sees a part of it and it commits as one batch.
+// MULTI, EXEC, DISCARD, WATCH and UNWATCH. The dispatcher queues commands. EXEC runs the queue on one transaction,
+// whose stripes the dispatcher has locked, so no other client sees a part of it, and it commits as one batch.
 #include "base/clock.h"
 #include "command/access.h"
 #include "command/context.h"
@@ -11,7 +11,7 @@
 namespace cairn {
 namespace {
 
-// A watched key whose time has come since WATCH has changed, although nobody committed anything.
+// A watched key that has expired since WATCH counts as changed, although no commit changed it.
 bool AnyExpired(CommandContext& ctx) {
   for (const WatchedKey& key : ctx.session().watch.keys) {
     if (key.expire_ms >= 0 && key.expire_ms <= ctx.now_ms()) return true;
@@ -28,7 +28,7 @@ Status Multi(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
-// Runs one queued command; its error is its reply and takes back what it wrote, no more.
+// Runs one queued command. An error becomes its reply and undoes its writes only.
 Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
   const int64_t started_us = MonotonicUs();
@@ -46,7 +46,7 @@ Status RunQueued(CommandContext& ctx, QueuedCommand& queued, Reply& reply) {
   queued.usec = MonotonicUs() - started_us;
   if (status.ok()) return Ok();
   if (status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo)) return status;
-  // A command that would block keeps what it has written: XREADGROUP has made its consumer.
+  // A command that would block keeps its writes: XREADGROUP may have created its consumer.
   if (!status.Is(Code::kMustBlock)) ctx.txn().RollbackTo(savepoint);
   reply.Rewind(mark);
   if (status.Is(Code::kReply)) {
@@ -94,7 +94,7 @@ Status Watch(CommandContext& ctx, Args& args, Reply& reply) {
   std::vector<bool> existed;
   std::vector<uint32_t> stripes;
   for (size_t i = 1; i < args.size(); ++i) stripes.push_back(StripeOf(args[i]));
-  TRY(ctx.txn().Lock(stripes));  // so that no commit falls between the look and the registration
+  TRY(ctx.txn().Lock(stripes));  // so that no commit falls between the read and the registration
   TRY(ctx.txn().AwaitListener(stripes));
   Keyspace keys = ctx.keys();
   while (args.More()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OBJECT: how a value is kept, in the words clients and test suites know from Redis.
+// OBJECT: the representation of a value, in Redis's terms.
 //
-// The names are Redis's for a value of that type and size; how the bytes lie here is in types/ and
-// docs/format.md. Looking at a key this way does not count as using it.
+// The names are Redis's for a value of that type and size; the real layout is described in types/ and docs/format.md.
+// These commands do not count as uses of the key.
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Parts: what a command's function uses besides its context. Such a function takes a reference to it first, and its row
-// names it by With:
+// Parts: the objects that a command's function uses besides its context. Such a function takes a reference to them as
+// its first parameter, and its row names it with With:
 //
 //   Status ClientUnpause(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply);
 //   {.name = "unpause", ..., .run = With<ClientUnpause>}
 //
 // The parts of a family are one object: a part of the server, or a struct of references to several. The server binds it
-// to the family when it starts (Bind), so that a command reaches what its family was given and nothing else. A call
-// costs a load of the reference.
+// to the family at start (Bind), so a command reaches only the parts of its family. The cost is one load per call.
 #pragma once
 
 #include <span>
@@ -20,7 +19,7 @@
 namespace cairn {
 
 template <typename Parts>
-inline constexpr char kPartsTag = 0;  // its address stands for the type
+inline constexpr char kPartsTag = 0;  // its address identifies the type
 
 template <typename Parts>
 constexpr const void* TagOfParts() {
@@ -42,7 +41,7 @@ struct PartsBinder<Function> {
 template <auto Function>
 inline constexpr RunFunction With = PartsBinder<Function>::kRun;
 
-// Gives the functions of the family `rows` their parts, which outlive the table.
+// Binds the parts to the functions of the family `rows`. The parts must outlive the table.
 template <typename Parts>
 void Bind(CommandTable& table, std::span<const CommandRow> rows, Parts& parts) {
   table.BindParts(rows, const_cast<std::remove_const_t<Parts>*>(&parts), TagOfParts<Parts>());

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HREPLACE, SREPLACE and ZREPLACE: a key gets a whole new collection, in one write and without a look at the
-// elements of the old one. What was there before goes as with SET: of whatever type it was, and with its
-// expiry. What is stored is as small as the limits allow, also where the old value had outgrown them.
+// HREPLACE, SREPLACE and ZREPLACE: store a complete collection under a key, in one write and without reading the old
+// elements. As with SET, the old value may have any type, and its expiry is removed. The new value is packed if the
+// limits allow it, even if the old value was spread.
 //
-// Each answers how many elements the key has now. A field or member that is named twice counts once, and
-// what is said of it last holds.
+// The reply is the number of elements. If a field or member is named more than once, the last one counts.
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,7 +21,7 @@
 namespace cairn {
 namespace {
 
-// Tells of a key that was replaced, to replicas in words that any server understands.
+// Emits and replicates the replacement, as commands that any server understands.
 void TellReplaced(CommandContext& ctx, Args& args, const KeyEntry& old, EventClass of, std::string_view event,
                   std::string_view adding) {
   ctx.Changed(of, event, args[1]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The count of SRANDMEMBER, HRANDFIELD and ZRANDMEMBER: so many different elements, or, when
-// negative, so many draws of which some may be the same.
+// The count of SRANDMEMBER, HRANDFIELD and ZRANDMEMBER: that many distinct elements or, if negative, that many draws
+// with possible repetitions.
 //
-// Draws have no natural end, so their reply has one: a count in the billions is refused when the
-// reply gets too large rather than served until memory is gone.
+// The number of draws has no natural limit, so a count in the billions is refused when the reply gets too large,
+// instead of being served until memory is exhausted.
 //
 // Thread: any.
 #pragma once
@@ -21,17 +21,17 @@ struct SampleCount {
   uint64_t count = 0;
   bool distinct = true;
 
-  // Whether drawing this often from `size` elements is cheaper after reading all of them once.
+  // Whether this many draws from `size` elements are cheaper after reading all elements once.
   bool ReadsAll(uint64_t size) const { return size / 16 <= count; }
 };
 
-// To be asked after each draw: whether the reply may still grow.
+// Checks after each draw whether the reply may still grow.
 inline Status CheckDraws(const Reply& reply) {
   constexpr size_t kMostBytes = size_t{1} << 30;
   return reply.size() < kMostBytes && !reply.is_cut() ? Ok() : Status::Reply("ERR value is out of range");
 }
 
-// The next argument. REQUIRES: there is one.
+// Parses the next argument. REQUIRES: there is one.
 inline Result<SampleCount> ParseSampleCount(Args& args) {
   const int64_t count = args.Integer();
   TRY(args.Check());

@@ -2,10 +2,9 @@
 //
 // SCAN and KEYS: the names of a database's keys.
 //
-// Keys are stored in the order of a position that depends on the name alone (encoding/row_key.h),
-// and SCAN's cursor is the position to go on from. So a cursor costs the server nothing, stays good
-// across a restart, and whatever key is there from a scan's start to its end is returned once,
-// however much changes meanwhile.
+// Keys are stored in the order of a position that depends on the name only (encoding/row_key.h), and SCAN's cursor is
+// the next position. So a cursor needs no memory in the server and stays valid across a restart. A key that exists
+// during the whole scan is returned exactly once, whatever else changes.
 #include "base/glob.h"
 #include "command/args.h"
 #include "command/context.h"
@@ -31,7 +30,7 @@ Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
     }
     return ++looked_at < options.count;
   };
-  // Nothing is stored beyond the last position, wherever the client got its cursor from.
+  // No key is stored beyond the last position, whatever cursor the client sends.
   const bool beyond = (cursor >> kPositionBits) != 0;
   const uint64_t next = beyond ? 0 : TRY(ctx.keys().Scan(cursor, visit));
   ReplyScanCursor(reply, next);
@@ -62,7 +61,7 @@ Status Keys(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kRows[] = {
     {.name = "scan",
      .arity = -2,
-     .flags = kReadonly | kSlowLane,  // a walk over key rows may have to put a memtable in order
+     .flags = kReadonly | kSlowLane,  // the iterator may have to sort a memtable
      .run = Scan,
      .since = "2.8.0",
      .summary = "Returns some of the keys of the selected database, and a cursor to go on from.",
@@ -71,7 +70,7 @@ constexpr CommandRow kRows[] = {
      .tips = "nondeterministic_output request_policy:special response_policy:special"},
     {.name = "keys",
      .arity = 2,
-     .flags = kReadonly | kSlowLane,  // a walk over key rows may have to put a memtable in order
+     .flags = kReadonly | kSlowLane,  // the iterator may have to sort a memtable
      .run = Keys,
      .since = "1.0.0",
      .summary = "Returns every key of the selected database that matches a pattern.",

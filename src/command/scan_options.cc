@@ -11,8 +11,7 @@
 namespace cairn {
 namespace {
 
-// Redis reads cursors with strtoul: a sign is allowed, a negative number wraps around, no digits
-// are 0.
+// Redis reads cursors with strtoul: a sign is allowed, a negative number wraps around, no digits mean 0.
 bool ReadCursor(std::string_view text, uint64_t& cursor) {
   const bool negative = !text.empty() && text[0] == '-';
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {

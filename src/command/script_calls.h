@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScriptCalls: what scripts called in one run of a command (EVAL, FCALL, or EXEC with several of them), to be counted,
-// shown to those that MONITOR and written to the log of refusals once the run is the one that counts.
+// ScriptCalls: the calls of scripts in one run of a command (EVAL, FCALL, or EXEC with several of them). Only those of
+// the final run are counted, shown to MONITOR clients and written to the ACL log.
 //
-// Thread: the worker's.
+// Thread: that of the worker.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace cairn {
 
 struct ScriptCalls {
   struct Sum {
-    const Command* command;  // null: none of that name
+    const Command* command;  // null: unknown command
     uint64_t calls = 0;
     uint64_t failed = 0;
     uint64_t rejected = 0;
@@ -58,7 +58,7 @@ struct ScriptCalls {
     errors.emplace_back(reply.substr(1, reply.find('\r') - 1));
   }
 
-  // Whether a reply is the error of one of the commands, with what a script adds to it.
+  // Whether a reply is the error of one of the commands, to which a script may have added a suffix.
   bool HasError(std::string_view reply) const {
     const auto begins_it = [reply](const std::string& error) { return reply.starts_with(error); };
     return !reply.empty() && std::any_of(errors.begin(), errors.end(), begins_it);

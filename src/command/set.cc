@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sets, member by member and as a whole: SADD, SISMEMBER, SMEMBERS and their kin. Random members
-// are in set_random.cc, several sets at once in set_store.cc.
+// Sets by member and as a whole: SADD, SISMEMBER, SMEMBERS and similar commands. Random members are in set_random.cc,
+// commands on several sets in set_store.cc.
 #include "types/set.h"
 
 #include "command/args.h"
@@ -48,7 +48,7 @@ Status SMove(CommandContext& ctx, Args& args, Reply& reply) {
   const Key target_key = keys.Name(args.Bytes());
   const std::string_view member = args.Bytes();
   KeyEntry entry = TRY(keys.Find(source_key));
-  if (!entry.exists()) {  // whatever the destination holds
+  if (!entry.exists()) {  // whatever type the destination has
     reply.Integer(0);
     return Ok();
   }

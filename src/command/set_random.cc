@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random members: SPOP and SRANDMEMBER. Every member is as likely as any other; in a spread set one
-// is found by its rank (storage/ranks.h), so that neither command walks over the set.
+// Random members: SPOP and SRANDMEMBER. All members are equally likely. In a spread set a random member is found by its
+// rank (storage/ranks.h), so neither command walks over the set.
 #include <algorithm>
 
 #include "command/args.h"
@@ -15,16 +15,16 @@
 namespace cairn {
 namespace {
 
-// When what remains is at most a fifth of what is taken, it is written as a new value. The line is
-// Redis's: a client can see it, since a new value may have a smaller encoding.
+// If at most a fifth as many members remain as are removed, the rest is written as a new value. The threshold is
+// Redis's: clients can see it, since a new value may have a smaller encoding.
 constexpr uint64_t kRestFraction = 5;
 
-// Replicas are told what was drawn.
+// Emits and replicates the removal of a drawn member.
 void TellTaken(CommandContext& ctx, const Key& key, std::string_view member) {
   ctx.Replicate({"SREM", key.bytes(), member});
 }
 
-// One member, or null.
+// Pops one member, or replies with null.
 Status PopOne(CommandContext& ctx, Keyspace& keys, const Key& key, Reply& reply) {
   Set set(keys, key);
   TRY(set.Open());
@@ -41,7 +41,7 @@ Status PopOne(CommandContext& ctx, Keyspace& keys, const Key& key, Reply& reply)
   return Ok();
 }
 
-// All members; the key goes.
+// Pops all members and removes the key.
 Status PopAll(CommandContext& ctx, Keyspace& keys, const Set& set, Reply& reply) {
   reply.Set(set.size());
   TRY(set.ForEach([&reply](std::string_view member) -> Result<bool> {
@@ -54,7 +54,7 @@ Status PopAll(CommandContext& ctx, Keyspace& keys, const Set& set, Reply& reply)
   return Ok();
 }
 
-// Nearly all members: what remains is cheaper to write anew than the others to delete.
+// Pops nearly all members: writing the rest again is cheaper than deleting the others.
 Status PopMost(CommandContext& ctx, Keyspace& keys, const Set& set, const std::vector<uint64_t>& ranks, Reply& reply) {
   SetBuilder rest(keys.limits());
   uint64_t rank = 0;
@@ -101,7 +101,7 @@ Status SPop(CommandContext& ctx, Args& args, Reply& reply) {
   return set.Save();
 }
 
-// Every draw is from all members, whatever came before.
+// Each draw is from all members, independent of earlier ones.
 Status ReplyDraws(const Set& set, const SampleCount& sample, CommandContext& ctx, Reply& reply) {
   reply.Array(sample.count);
   std::vector<std::string> members;

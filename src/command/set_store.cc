@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several sets at once: SINTER, SUNION, SDIFF, their STORE forms and SINTERCARD.
+// Commands on several sets: SINTER, SUNION, SDIFF, their STORE forms and SINTERCARD.
 //
-// All sets are looked up first, so that a key of another type is an error whatever the sets say. A
-// key that is not there is an empty set. An intersection that is only replied is sent as it is
-// found; everything else is collected first (types/set_builder.h), which is also what makes
-// integers come out in ascending order.
+// All sets are looked up first, so a key of another type is an error whatever the other sets hold. A missing key is an
+// empty set. An intersection that is only replied is sent while it is computed. All other results are collected first
+// (types/set_builder.h), which also puts integers in ascending order.
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
@@ -17,13 +16,13 @@
 namespace cairn {
 namespace {
 
-// The sets a command names, in its order.
+// The sets named by a command, in its order.
 class NamedSets {
  public:
   explicit NamedSets(Keyspace& keys) : keys_(keys) {}
 
   Status Open(std::span<const std::string_view> names) {
-    names_.reserve(names.size());  // the sets point into it
+    names_.reserve(names.size());  // the sets refer to the names
     sets_.reserve(names.size());
     for (const std::string_view name : names) {
       names_.push_back(keys_.Name(name));
@@ -47,7 +46,7 @@ Status Intersect(NamedSets& named, MemberVisitor visit) {
   return IntersectSets(named.sets(), visit);
 }
 
-// Puts the members of the outcome into `result`.
+// Adds the members of the result to `result`.
 using Operation = Status (*)(NamedSets& named, SetBuilder& result);
 
 Status CollectIntersection(NamedSets& named, SetBuilder& result) {
@@ -67,9 +66,8 @@ Status CollectUnion(NamedSets& named, SetBuilder& result) {
   return Ok();
 }
 
-// Redis subtracts large sets by collecting the first one whole and removing the others' members
-// from it. A client sees that in one thing: the outcome keeps the encoding the first one needed.
-// This tells whether Redis would.
+// Whether Redis would compute a difference by copying the first set and removing the members of the others. A client
+// can see that: the result keeps the encoding that the first set needed.
 bool SubtractsFromCopy(std::span<Set> sets) {
   uint64_t lookups = 0;
   uint64_t members = 0;
@@ -160,7 +158,7 @@ Status SInterCard(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const auto names = args.all().subspan(args.position(), static_cast<size_t>(count));
   args.Skip(names.size());
-  int64_t limit = 0;  // none
+  int64_t limit = 0;  // 0: no limit
   while (args.left() >= 2 && args.Keyword("limit")) {
     limit = args.IntegerIn(0, INT64_MAX, "ERR LIMIT can't be negative");
   }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SORT and SORT_RO: the elements of a list, a set or a sorted set in an order of the client's
-// choice, which may come from other keys (command/sort_pattern.h), replied or stored as a list.
+// SORT and SORT_RO: the elements of a list, a set or a sorted set in an order that the client chooses, possibly by the
+// values of other keys (command/sort_pattern.h), replied or stored as a list.
 //
-// The key that is sorted and the one stored to are locked like any command's. The keys that BY and
-// GET lead to are known only once the elements have been read; they are read by their versions, and
-// the command runs again should one of them change meanwhile (storage/transaction.h, "Isolation").
-// So all that is replied or stored is of one moment.
+// The sorted key and the destination are locked as for any command. The keys of BY and GET are known only after the
+// elements have been read. They are read with their versions, and the command runs again if one of them changes
+// meanwhile (storage/transaction.h, "Isolation"). So everything replied or stored is from one point in time.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -32,8 +31,8 @@ constexpr std::string_view kNotADouble = "ERR One or more scores can't be conver
 
 struct Element {
   std::string text;
-  double score = 0;               // what it is sorted by as a number
-  std::optional<std::string> by;  // what it is sorted by as bytes, when that is not itself
+  double score = 0;               // the weight as a number
+  std::optional<std::string> by;  // the weight as bytes; none: the element itself
 };
 using Elements = std::vector<Element>;
 
@@ -41,7 +40,7 @@ using Elements = std::vector<Element>;
 
 void Add(Elements& elements, std::string_view text) { elements.push_back({.text = std::string(text)}); }
 
-// Elements in the list's own order; from its end when descending and that order is kept.
+// Reads elements in the list's order; from its end if DESC applies and the order is kept.
 Status ReadList(List& list, const SortOptions& options, SortOptions::Part part, Elements& elements) {
   const bool backwards = options.descending && options.keeps_order;
   const uint64_t first = backwards ? list.size() - part.first - part.n : part.first;
@@ -70,7 +69,7 @@ Status ReadZset(Zset& zset, const SortOptions& options, SortOptions::Part part, 
   });
 }
 
-// What is to be sorted: all elements, or, when their order is kept, those that LIMIT leaves.
+// Reads the elements to sort: all of them or, if their order is kept, those within LIMIT.
 Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry, const SortOptions& options) {
   Elements elements;
   const auto part_of = [&options](uint64_t size) {
@@ -100,7 +99,7 @@ Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry, co
 
 // ---- sorting
 
-// A score as C reads it, up to the first zero byte; none when that is no number or too large.
+// A score as strtod reads it, up to the first zero byte; nullopt if it is not a number or out of range.
 std::optional<double> ReadScore(const std::string& text) {
   char* end = nullptr;
   errno = 0;
@@ -128,7 +127,7 @@ Status FindWeights(Keyspace& keys, const SortOptions& options, Elements& element
   return all_numbers ? Ok() : Status::Reply(kNotADouble);
 }
 
-// Below zero: `a` comes first. An element without anything to sort it by comes before the others.
+// Returns a negative value if `a` comes first. An element without a weight comes before the others.
 int Compare(const Element& a, const Element& b, const SortOptions& options) {
   if (!options.alpha) {
     if (a.score != b.score) return a.score < b.score ? -1 : 1;
@@ -139,7 +138,7 @@ int Compare(const Element& a, const Element& b, const SortOptions& options) {
   return static_cast<int>(a.by.has_value()) - static_cast<int>(b.by.has_value());
 }
 
-// Leaves the part that is wanted, in order; elements of equal weights come as in Redis.
+// Sorts the part within LIMIT and drops the rest; elements of equal weights have Redis's order.
 void SortPart(Elements& elements, const SortOptions& options, SortOptions::Part part) {
   PartialSort(std::span(elements), part.first, part.n, [&options](const Element& a, const Element& b) {
     return options.descending ? Compare(b, a, options) : Compare(a, b, options);
@@ -148,9 +147,9 @@ void SortPart(Elements& elements, const SortOptions& options, SortOptions::Part 
   elements.erase(elements.begin(), elements.begin() + static_cast<ptrdiff_t>(part.first));
 }
 
-// ---- what comes of it
+// ---- results
 
-// For each element what the GETs name, or the element itself without any.
+// The GET values of each element, or the element itself without GET.
 using Found = std::vector<std::optional<std::string>>;
 
 Result<Found> Collect(Keyspace& keys, const SortOptions& options, Elements elements) {
@@ -176,8 +175,8 @@ void ReplyFound(const Found& found, Reply& reply) {
   }
 }
 
-// A replica is told what was stored: by itself it might come to something else, since keys and fields past their time
-// are there for it until it hears of their end.
+// Replicates the stored result itself: a replica could compute another, because expired keys and fields exist there
+// until the primary deletes them.
 void TellStored(CommandContext& ctx, std::string_view name, std::span<const std::string_view> texts, bool replaced) {
   constexpr size_t kTextsPerCommand = 1024;
   if (!ctx.is_replicated()) return;
@@ -190,7 +189,7 @@ void TellStored(CommandContext& ctx, std::string_view name, std::span<const std:
   }
 }
 
-// Replaces whatever is under `name` by a list; nothing found removes it.
+// Replaces the value under `name` by a list; an empty result removes the key.
 Status Store(CommandContext& ctx, std::string_view name, const Found& found, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
@@ -230,7 +229,7 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   const Type type = entry.type();
   const bool sortable = type == Type::kList || type == Type::kSet || type == Type::kZset;
   if (entry.exists() && !sortable) return Status::Reply(errors::kWrongType);
-  // A set has no order to keep; what is stored, or what a script goes by, must not depend on how it happens to lie.
+  // A set has no order to keep. A stored result, or one returned to a script, must not depend on the storage order.
   if (options.keeps_order && type == Type::kSet && (options.store || ctx.session().script.runs)) {
     options.keeps_order = false;
     options.alpha = true;

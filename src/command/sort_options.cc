@@ -64,7 +64,7 @@ bool FindSortKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& u
   for (size_t i = 2; i < argv.size(); ++i) {
     const Option* option = std::find_if(std::begin(kOptions), std::end(kOptions),
                                         [&](const Option& known) { return EqualsIgnoreCase(argv[i], known.word); });
-    // Without all of its arguments it is an error, and so is a word that is no option.
+    // An option without all of its arguments is an error, and so is an unknown word; the command will report it.
     if (option == std::end(kOptions) || argv.size() - i - 1 < option->arguments) continue;
     if (option->word == kStore) store = static_cast<uint32_t>(i + 1);
     i += option->arguments;

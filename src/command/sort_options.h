@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SORT's options. They may come in any order and more than once, the last one counting; so where
-// its keys are takes a walk over all of them.
+// SORT's options. They may come in any order and be repeated, and the last one counts, so finding its keys needs a walk
+// over all arguments.
 //
 // Thread: any; pure functions.
 #pragma once
@@ -20,15 +20,15 @@ namespace cairn {
 
 struct SortOptions {
   bool descending = false;
-  bool alpha = false;        // as bytes instead of as numbers
-  bool keeps_order = false;  // a BY without a star: nothing to sort by
+  bool alpha = false;        // compare as bytes instead of numbers
+  bool keeps_order = false;  // BY without a star: no sorting
   std::optional<SortPattern> by;
   std::vector<SortPattern> get;
   int64_t offset = 0;
   int64_t count = -1;  // negative: all
   std::optional<std::string_view> store;
 
-  // The part of `size` sorted elements that LIMIT leaves.
+  // The part of `size` sorted elements within LIMIT.
   struct Part {
     uint64_t first;
     uint64_t n;
@@ -36,12 +36,11 @@ struct SortOptions {
   Part PartOf(uint64_t size) const;
 };
 
-// Reads [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE key]; what
-// is wrong is latched by `args`. `may_read_all`: the user may read whatever key a pattern leads to.
+// Reads [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE key]. `args` latches errors.
+// `may_read_all`: the user may read any key, so patterns are allowed.
 SortOptions ReadSortOptions(Args& args, bool may_store, bool may_read_all);
 
-// The keys of SORT that its arguments name: the one to sort and where to store. Those that BY and
-// GET lead to depend on what is being sorted.
+// The keys that SORT's arguments name: the one to sort and the destination. The keys of BY and GET depend on the data.
 bool FindSortKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& uses);
 
 }  // namespace cairn

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SortPattern: what BY and GET of SORT name for each element: another key or a field of another
-// hash.
+// SortPattern: the value that BY or GET of SORT names for each element: a string or a hash field of another key.
 //
 //   #               the element itself
 //   weight_*        the string at the key that has the element in place of the star
 //   object_*->name  the field `name` of the hash at that key
 //   anything else   nothing
 //
-// Thread: the command's.
+// Thread: that of the command.
 #pragma once
 
 #include <optional>
@@ -22,21 +21,21 @@ namespace cairn {
 
 class SortPattern {
  public:
-  // Views `text`.
+  // The pattern refers to `text`.
   explicit SortPattern(std::string_view text);
 
-  // Whether it names something else for another element.
+  // Whether the named value depends on the element.
   bool has_star() const { return kind_ == Kind::kKey; }
-  // What it names for `element`; none where there is no such key or field, or it is not text.
+  // Returns the value for `element`; nullopt if the key or field is missing or has another type.
   Result<std::optional<std::string>> Find(Keyspace& keys, std::string_view element) const;
 
  private:
   enum class Kind : unsigned char { kNothing, kElement, kKey };
 
   Kind kind_ = Kind::kNothing;
-  std::string_view before_;  // of the key's name, the star
+  std::string_view before_;  // the part of the key's name before the star
   std::string_view behind_;
-  std::string_view field_;  // empty: the key is a string
+  std::string_view field_;  // empty: the value is a string
 };
 
 }  // namespace cairn

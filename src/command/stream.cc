@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Streams as logs: adding entries, ranges of them, deleting and trimming. Reading on from an id is
-// in stream_read.cc, consumer groups are in stream_group.cc and stream_claim.cc.
+// Streams as logs: adding entries, reading ranges, deleting and trimming. Reads after an id are in stream_read.cc,
+// consumer groups in stream_group.cc and stream_claim.cc.
 #include "types/stream.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr std::string_view kNoIdLeft = "ERR The stream has exhausted the last po
 constexpr std::string_view kIdTooLow =
     "ERR The ID specified in XADD is equal or smaller than the target stream top item";
 
-// Without LIMIT, trimming "about" stops after this many chunks' worth of entries.
+// Approximate trimming without LIMIT stops after as many entries as fit into this many chunks.
 constexpr int64_t kChunksPerTrim = 100;
 constexpr int64_t kFallbackLimit = 10000;
 constexpr int64_t kMostLimit = 1000000;
@@ -39,7 +39,7 @@ struct AddOptions {
   bool no_create = false;
   bool trims = false;
   std::optional<int64_t> limit;
-  size_t limit_at = 0;      // position of LIMIT; 0: it is not given
+  size_t limit_at = 0;      // position of LIMIT; 0: not given
   size_t threshold_at = 0;  // position of the threshold
   StreamTrim trim;
   bool id_given = false;  // else "*"
@@ -77,7 +77,7 @@ Status ReadAddId(std::string_view text, AddOptions& options) {
   return Ok();
 }
 
-// What LIMIT makes of it all, once every option is read.
+// Checks LIMIT and sets its default, after all options are read.
 Status SettleLimit(CommandContext& ctx, AddOptions& options, bool adds) {
   if (options.limit.value_or(0) != 0 && !options.trims) return Status::Reply(kLimitAlone);
   if (!adds && !options.trims) return Status::Reply(kNoRule);
@@ -92,7 +92,7 @@ Status SettleLimit(CommandContext& ctx, AddOptions& options, bool adds) {
   return Ok();
 }
 
-// Reads up to and including XADD's id, or all of XTRIM's.
+// Reads the arguments up to and including XADD's id, or all of XTRIM's.
 Result<AddOptions> ReadAddOptions(CommandContext& ctx, Args& args, bool adds) {
   AddOptions options;
   while (args.More()) {
@@ -120,7 +120,7 @@ Result<AddOptions> ReadAddOptions(CommandContext& ctx, Args& args, bool adds) {
   return options;
 }
 
-// The id a new entry gets; none when it would not be beyond the last one.
+// Returns the id of a new entry; nullopt if it would not be above the last one.
 std::optional<StreamId> ChooseId(const AddOptions& options, StreamId last, int64_t now_ms) {
   StreamId id = options.id;
   if (!options.id_given) {
@@ -135,7 +135,8 @@ std::optional<StreamId> ChooseId(const AddOptions& options, StreamId last, int64
   return id > last ? std::optional(id) : std::nullopt;
 }
 
-// Replicas are told the id that was given, at `id_at` if not 0, and where a trimming "about" came to its end.
+// Replicates the command with the final id, at position `id_at` if not 0, and with the exact result of approximate
+// trimming.
 void Replicate(CommandContext& ctx, const Args& args, const AddOptions& options, const StreamState& state, size_t id_at,
                StreamId id) {
   if (!ctx.is_replicated()) return;

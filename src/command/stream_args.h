@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the stream commands have in common: reading ids and ranges of ids, writing entries.
+// Shared parts of the stream commands: parsing ids and ranges of ids, writing entries.
 #pragma once
 
 #include <string>
@@ -14,18 +14,18 @@
 
 namespace cairn {
 
-// An id that is written as one: "ms-seq" or "ms".
+// Parses an explicit id: "ms-seq" or "ms".
 Result<StreamId> ReadStreamIdArgument(std::string_view text, uint64_t missing_seq = 0);
 
 struct StreamRange {
   StreamId from;
   StreamId to;
 };
-// The ends of a range: an id, "-", "+", or "(" and an id, which is not in the range then.
+// Parse an end of a range: an id, "-", "+", or "(" and an id, which excludes that id.
 Result<StreamId> ReadRangeStart(std::string_view text);
 Result<StreamId> ReadRangeEnd(std::string_view text);
 
-// The number behind an option, as it is or with 0 for what is below.
+// Parse the number of an option: as it is, or with negative numbers read as 0.
 Result<int64_t> ReadStreamNumber(std::string_view text);
 Result<int64_t> ReadStreamCount(std::string_view text);
 
@@ -34,19 +34,19 @@ Status NoSuchGroup(std::string_view key, std::string_view group, std::string_vie
 // "NOGROUP No such consumer group 'g' for key name 'k'"
 Status NoGroupOfKey(std::string_view key, std::string_view group);
 
-// ---- what replicas are told, in place of a command that depends on the time or on who comes first
-// The entry is pending for a consumer, delivered then and so many times.
+// ---- replication of commands that depend on the time or on the order of clients
+// The entry is pending for a consumer, with this delivery time and count.
 void TellPending(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer,
                  const PendingEntry& entry);
-// What the group has read up to.
+// Replicates the group's read position.
 void TellGroupPosition(CommandContext& ctx, std::string_view key, const StreamGroup& group);
-// There is a new consumer, which is an event too.
+// Emits and replicates the creation of a consumer.
 void TellNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer);
 
 void ReplyStreamId(Reply& reply, StreamId id);
-// An array of the id and an array of fields and values.
+// Replies with an array of the id and an array of fields and values.
 void ReplyStreamEntry(Reply& reply, const StreamEntry& entry);
-// Up to `count` entries of the range, 0 for all; answers how many.
+// Replies with up to `count` entries of the range, 0 for all. Returns their number.
 Result<size_t> ReplyStreamEntries(Reply& reply, const Stream& stream, const StreamRange& range, uint64_t count,
                                   bool reverse);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// XCLAIM and XAUTOCLAIM: pending entries change hands, from a consumer that is gone or slow to
-// another. What is pending and was deleted from the stream is dropped on the way.
+// XCLAIM and XAUTOCLAIM: move pending entries from one consumer, which is dead or slow, to another. Pending entries
+// that were deleted from the stream are dropped on the way.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ constexpr std::string_view kClaimTime = "ERR Invalid TIME option argument for XC
 constexpr std::string_view kClaimRetries = "ERR Invalid RETRYCOUNT option argument for XCLAIM";
 constexpr std::string_view kCountRange = "ERR COUNT must be > 0";
 
-// XAUTOCLAIM looks at this many entries for each one it may answer.
+// XAUTOCLAIM examines up to this many entries for each one it may return.
 constexpr int64_t kLooksPerEntry = 10;
 constexpr int64_t kMostAutoCount = INT64_MAX / 16;
 
@@ -35,17 +35,17 @@ Result<int64_t> ReadNumber(std::string_view text, std::string_view error) {
   return *number;
 }
 
-// What is to become of the entries that are claimed.
+// The new state of claimed entries.
 struct ClaimRules {
   int64_t min_idle_ms = 0;
   std::optional<int64_t> delivered_ms;  // else now
-  std::optional<uint64_t> deliveries;   // else one more
+  std::optional<uint64_t> deliveries;   // else incremented
   StreamId last_id;
   bool force = false;
   bool only_ids = false;
 };
 
-// A claim that is under way: the stream, its group and the one who claims.
+// A running claim: the stream, its group and the claiming consumer.
 struct Claim {
   CommandContext& ctx;
   std::string_view key;
@@ -61,7 +61,7 @@ struct Claim {
   }
 };
 
-// An entry that is pending and gone from the stream: a replica that is told to claim it drops it likewise.
+// Drops a pending entry that was deleted from the stream. It is replicated as a claim, which drops it on a replica too.
 Status Drop(Claim& claim, const PendingEntry& entry) {
   claim.Tell(entry.consumer, entry);
   return TRY(claim.group.Release(entry.id)) ? Ok() : Status::Corruption("stream: a pending entry went away");
@@ -71,7 +71,7 @@ bool IsIdle(const Claim& claim, const PendingEntry& entry) {
   return claim.rules.min_idle_ms == 0 || claim.now_ms - entry.delivered_ms >= claim.rules.min_idle_ms;
 }
 
-// Gives the entry to the consumer and writes it.
+// Assigns the entry to the consumer and replies with it.
 Status Take(Claim& claim, PendingEntry entry, Reply& reply) {
   entry.delivered_ms = claim.rules.delivered_ms.value_or(claim.now_ms);
   if (claim.rules.deliveries) {
@@ -90,7 +90,7 @@ Status Take(Claim& claim, PendingEntry entry, Reply& reply) {
   return Ok();
 }
 
-// [IDLE ms] [TIME unix-time-ms] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id], from `at` on.
+// Reads [IDLE ms] [TIME unix-time-ms] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id] from position `at` on.
 Result<ClaimRules> ReadClaimOptions(const Args& args, size_t at, int64_t now_ms) {
   ClaimRules rules;
   for (; at < args.size(); ++at) {
@@ -114,14 +114,14 @@ Result<ClaimRules> ReadClaimOptions(const Args& args, size_t at, int64_t now_ms)
       return Status::Reply("ERR Unrecognized XCLAIM option '" + std::string(errors::Shown(word)) + "'");
     }
   }
-  // An invalid time counts as the current time, as in Redis.
+  // An invalid time is replaced by the current time, as in Redis.
   if (rules.delivered_ms && (*rules.delivered_ms < 0 || *rules.delivered_ms > now_ms)) {
     rules.delivered_ms = now_ms;
   }
   return rules;
 }
 
-// Claims one entry by its id; answers whether something was written.
+// Claims one entry by its id. Returns whether an entry was replied.
 Result<bool> ClaimOne(Claim& claim, StreamId id, Reply& reply) {
   std::optional<PendingEntry> entry = TRY(claim.group.Pending(id));
   if (!TRY(claim.stream.Has(id))) {
@@ -194,8 +194,8 @@ Result<AutoClaimArgs> ReadAutoClaimArgs(const Args& args) {
   return claim;
 }
 
-// Claims from `start` on and writes an array of what was claimed. Tells where to go on, 0-0 at the
-// end, and which entries were pending although they were deleted.
+// Claims entries from `start` on and replies with an array of them. Returns the id to continue from, 0-0 at the end.
+// `deleted` gets the pending entries that no longer exist.
 Result<StreamId> ClaimOnwards(Claim& claim, const AutoClaimArgs& options, Reply& reply,
                               std::vector<StreamId>& deleted) {
   int64_t count = options.count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Consumer groups: making and ending them and their consumers, acknowledging, and what is pending.
-// Delivering is in stream_read.cc, handing over to another consumer in stream_claim.cc.
+// Consumer groups: creating and deleting groups and consumers, acknowledging, and pending entries. Delivery is in
+// stream_read.cc, transfer to another consumer in stream_claim.cc.
 #include "types/stream_group.h"
 
 #include <optional>
@@ -68,7 +68,7 @@ Status XGroupCreate(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// The stream and the group that XGROUP's other subcommands are about.
+// The stream and the group of an XGROUP subcommand.
 struct Target {
   Stream stream;
   std::optional<StreamGroup> group;
@@ -193,7 +193,7 @@ Status XAck(CommandContext& ctx, Args& args, Reply& reply) {
 
 // ---- XPENDING
 
-// How many are pending, the first and the last, and how many for each consumer.
+// Replies with the number of pending entries, the first and the last id, and the number for each consumer.
 Status ReplyPendingSummary(const StreamGroup& group, Reply& reply) {
   reply.Array(4);
   reply.Integer(static_cast<int64_t>(group.pending()));

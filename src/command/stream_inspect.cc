@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// XINFO: what is known of a stream, its consumer groups and their consumers.
+// XINFO: the state of a stream, its consumer groups and their consumers.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kFullCount = 10;  // entries that FULL shows of each list without COUNT
+constexpr uint64_t kFullCount = 10;  // entries per list that FULL shows without COUNT
 
 void ReplyNumber(Reply& reply, std::string_view name, int64_t value) {
   reply.Bulk(name);
@@ -33,7 +33,7 @@ void ReplyId(Reply& reply, std::string_view name, StreamId id) {
   ReplyStreamId(reply, id);
 }
 
-// How far the group has read and how much is left, as far as that is known.
+// Replies with the group's read position and lag, if known.
 void ReplyProgress(Reply& reply, const StreamGroup& group, const StreamState& stream) {
   reply.Bulk("entries-read");
   if (group.entries_read() == kUnknownEntriesRead) {
@@ -50,7 +50,7 @@ void ReplyProgress(Reply& reply, const StreamGroup& group, const StreamState& st
   }
 }
 
-// The entry at an end of the stream; null when there is none.
+// Replies with the first or last entry; null if the stream is empty.
 Status ReplyEdge(Reply& reply, std::string_view name, const Stream& stream, bool last) {
   reply.Bulk(name);
   const StreamRange all{{}, kLastStreamId};
@@ -61,7 +61,7 @@ Status ReplyEdge(Reply& reply, std::string_view name, const Stream& stream, bool
 void ReplyState(Reply& reply, const StreamState& state) {
   ReplyNumber(reply, "length", state.count);
   ReplyNumber(reply, "radix-tree-keys", state.chunks);
-  ReplyNumber(reply, "radix-tree-nodes", state.chunks + 1);  // and the root
+  ReplyNumber(reply, "radix-tree-nodes", state.chunks + 1);  // plus the root
   ReplyId(reply, "last-generated-id", state.last_id);
   ReplyId(reply, "max-deleted-entry-id", state.max_deleted_id);
   ReplyNumber(reply, "entries-added", state.entries_added);
@@ -139,7 +139,7 @@ Status ReplyFull(Reply& reply, const Stream& stream, uint64_t count) {
   });
 }
 
-// [FULL [COUNT count]], from the fourth argument on; none without it.
+// [FULL [COUNT count]] from the fourth argument on; nullopt without FULL.
 Result<std::optional<uint64_t>> ReadFullOption(const Args& args) {
   const size_t words = args.size() - 3;
   if (words == 0) return std::optional<uint64_t>();
@@ -150,7 +150,7 @@ Result<std::optional<uint64_t>> ReadFullOption(const Args& args) {
   return std::optional(count < 0 ? kFullCount : static_cast<uint64_t>(count));
 }
 
-// The stream of XINFO's third argument, which has to be there.
+// Finds the stream in XINFO's third argument, which must exist.
 Result<Stream> FindStream(Keyspace& keys, const Key& key) {
   Stream stream(keys, key);
   TRY(stream.Open());

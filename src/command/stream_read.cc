@@ -97,7 +97,7 @@ Result<ReadRequest> ReadOptions(CommandContext& ctx, Args& args, bool as_group) 
   return request;
 }
 
-// The reply: for each stream that has something, its name and its entries.
+// Writes the reply: name and entries of each stream that has new entries.
 class StreamsReply {
  public:
   explicit StreamsReply(Reply& reply) : reply_(reply), mark_(reply.Later()) {}
@@ -107,7 +107,7 @@ class StreamsReply {
     reply_.Bulk(name);
     ++count_;
   }
-  // False when no stream had anything, and nothing was written.
+  // Returns false if no stream had entries; then nothing was written.
   bool Finish() {
     if (count_ == 0) return false;
     if (reply_.protocol() == 2) {
@@ -280,7 +280,7 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
     bool serves = true;
     if (text != ">") {
       ctx.CountChanges(1);
-      ctx.ReplicateNothing();  // how often it was delivered is the consumer's business
+      ctx.ReplicateNothing();  // new delivery counts are not replicated
       streams.Begin(key.bytes());
       const StreamId id = TRY(ReadStreamIdArgument(text));
       TRY(ReplyHistory(ctx, request, stream, group, consumer, id, reply));
@@ -292,7 +292,7 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
     } else {
       serves = false;
     }
-    // One that waits on is not written each time: it would wake itself.
+    // A command that stays blocked must not write each time: it would wake itself.
     if (serves || created || !(again || request.blocks)) group.Save();
   }
   if (streams.Finish()) return Ok();

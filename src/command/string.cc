@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strings, read and written whole: GET, SET and their kin. What edits a string in place is in
-// string_edit.cc.
+// Whole strings: GET, SET and similar commands. Edits in place are in string_edit.cc.
 //
-// GET and SET are the busiest commands of all. Both do one look at the key and nothing that
-// allocates; a SET without options only peeks, since the old value matters for nothing but the
-// keeping of counts.
+// GET and SET are the most frequent commands. Both look the key up once and allocate nothing. A SET without options
+// only peeks at the old value, which matters for the counts only.
 #include "types/string.h"
 
 #include <algorithm>
@@ -20,19 +18,19 @@
 namespace cairn {
 namespace {
 
-// Replies with a string's text, or null where there is no key.
+// Replies with a string's text, or null for a missing key.
 Status ReplyText(Keyspace& keys, const Key& key, const KeyEntry& entry, Reply& reply) {
   if (!entry.exists()) {
     reply.Null();
     return Ok();
   }
-  // One in fragments may be large without anybody having sent that much.
+  // A fragmented string may be large although no client sent that many bytes.
   if (entry.encoding() == Encoding::kSpread && !reply.Fits(TRY(TextSize(entry)))) return Ok();
   reply.Bulk(TRY(ReadText(keys, key, entry)).view());
   return Ok();
 }
 
-// Stores a value whatever was there before, of any type.
+// Stores a value in place of any old one, of any type.
 Status Overwrite(CommandContext& ctx, Keyspace& keys, std::string_view name, std::string_view value,
                  int64_t expire_ms) {
   const Key key = keys.Name(name);
@@ -42,13 +40,13 @@ Status Overwrite(CommandContext& ctx, Keyspace& keys, std::string_view name, std
   return Ok();
 }
 
-// What a replica is told of a value with a deadline.
+// Replicates a value with its absolute expiry time.
 void TellDeadline(CommandContext& ctx, std::string_view name, std::string_view value, int64_t expire_ms) {
   ctx.Tell(kGenericEvent, "expire", name);
   if (ctx.is_replicated()) ctx.Replicate({"SET", name, value, "PXAT", std::to_string(expire_ms)});
 }
 
-// What a replica is told of SET with GET: the same without it.
+// Replicates SET with GET as SET without it.
 void TellWithoutGet(CommandContext& ctx, const Args& args) {
   if (!ctx.is_replicated()) return;
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
@@ -106,7 +104,7 @@ Status Set(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// With GET the old value is read, else it does not matter.
+// Only with GET is the old value read.
 uint16_t KeyFlagsOfSet(std::span<const std::string_view> argv) {
   const auto is_get = [](std::string_view word) { return EqualsIgnoreCase(word, "get"); };
   const bool reads = std::any_of(argv.begin() + 3, argv.end(), is_get);
@@ -175,7 +173,7 @@ Status GetDel(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Gives the key another deadline, or none; one that has passed deletes it.
+// Sets or removes the key's expiry time; a time in the past deletes the key.
 Status ChangeDeadline(CommandContext& ctx, Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t expire_ms) {
   if (expire_ms != kNoExpiry && ctx.txn().command().HasPassed(expire_ms)) {
     TRY(keys.Remove(key, entry));

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strings, in part: what counts, appends, overwrites or cuts out a range, and LCS, which compares
-// two.
+// Parts of strings: counting, appending, overwriting, ranges, and LCS, which compares two strings.
 //
-// What edits bytes in place leaves a string that OBJECT ENCODING calls raw, as Redis does
-// (types/string.h).
+// A string edited in place is reported as raw by OBJECT ENCODING, as in Redis (types/string.h).
 #include <cmath>
 #include <string>
 
@@ -19,7 +17,7 @@
 namespace cairn {
 namespace {
 
-// Adds to the integer under args' first key and replies the sum.
+// Adds `delta` to the integer under the first key and replies with the sum.
 Status Add(CommandContext& ctx, Args& args, Reply& reply, int64_t delta) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[1]);
@@ -69,12 +67,12 @@ Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string digits = FormatLongDouble(sum);
   TRY(WriteBytes(keys, key, entry, digits, entry.expire_ms(), Origin::kWhole));
   ctx.Changed(kStringEvent, "incrbyfloat", key.bytes());
-  ctx.Replicate({"SET", key.bytes(), digits, "KEEPTTL"});  // another machine may add otherwise
+  ctx.Replicate({"SET", key.bytes(), digits, "KEEPTTL"});  // floating point sums may differ on another machine
   reply.Bulk(digits);
   return Ok();
 }
 
-// Refuses a string that would outgrow proto-max-bulk-len.
+// Refuses a string that would exceed proto-max-bulk-len.
 Status CheckSize(CommandContext& ctx, uint64_t size, uint64_t added) {
   const auto limit = static_cast<uint64_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
   if (size > limit || added > limit - size) return Status::Reply(errors::kStringTooLong);
@@ -111,7 +109,7 @@ Status SetRange(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Done());
   if (offset < 0) return Status::Reply("ERR offset is out of range");
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  if (value.empty()) {  // nothing to write, and a missing key stays missing
+  if (value.empty()) {  // a missing key stays missing
     reply.Integer(static_cast<int64_t>(TRY(TextSize(entry))));
     return Ok();
   }
@@ -124,13 +122,13 @@ Status SetRange(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Bytes of a string.
+// A range of a string's bytes.
 struct ByteRange {
   uint64_t offset = 0;
   uint64_t size = 0;
 };
 
-// Those from `first` to `last`, both included, of `size`; negative ones count from the end.
+// Converts `first` and `last`, both inclusive and negative from the end, to a range of `size` bytes.
 ByteRange Settle(int64_t size, int64_t first, int64_t last) {
   if (first < 0 && last < 0 && first > last) return {};
   if (first < 0) first = std::max<int64_t>(size + first, 0);
@@ -192,8 +190,8 @@ Result<LcsOptions> ParseLcsOptions(Args& args) {
   return options;
 }
 
-// LCS's table grows with the product of both sizes; Redis's bound on it is kept, so that the same
-// calls are refused. A cell costs far less than a row does, hence the division.
+// Charges the work budget for LCS's table, which grows with the product of both sizes. Redis's limit on the size
+// applies, so the same calls are refused. A cell costs far less than a row, hence the division.
 Status PayForTable(CommandContext& ctx, std::string_view a, std::string_view b) {
   constexpr size_t kRedisCellBytes = 4;
   constexpr size_t kCellsPerStep = 512;

@@ -19,7 +19,7 @@ constexpr ExpiryWord kExpiryWords[] = {
 
 bool SameForm(const ExpiryForm& a, const ExpiryForm& b) { return a.unit == b.unit && a.absolute == b.absolute; }
 
-// Reads "EX 10" and its kin; another form than one before is refused, the same again replaces it.
+// Reads "EX 10" and similar options. A different form than before is refused; the same form again replaces it.
 bool ReadExpiry(Args& args, StringOptions& options) {
   if (args.left() < 2 || options.keep_ttl || options.persist) return false;
   for (const auto& [word, form] : kExpiryWords) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The options SET and GETEX share: NX, XX, GET, and the ways to say when the value shall expire.
+// The options that SET and GETEX share: NX, XX, GET, and the forms of the expiry time.
 //
-// Redis reads both with one set of rules, and which pairs it refuses is not what one would guess
-// (EX may be given twice, EX with PX may not), so both use this one here too.
+// Redis parses both commands by the same rules, and the refused combinations are not obvious (EX may be repeated, EX
+// with PX may not), so both share this parser too.
 //
 // Thread: any; the options view the request's bytes.
 #pragma once
@@ -19,7 +19,7 @@ namespace cairn {
 
 enum class TimeUnit : unsigned char { kSeconds, kMilliseconds };
 
-// How an expiry is written: after now, or as a Unix time.
+// The form of an expiry: relative to now, or a Unix time.
 struct ExpiryForm {
   TimeUnit unit;
   bool absolute;
@@ -33,16 +33,16 @@ struct StringOptions {
   bool persist = false;     // PERSIST
   bool has_expiry = false;  // EX, PX, EXAT or PXAT
   ExpiryForm form = {};
-  std::string_view expiry;  // the number, not read yet: Redis reads it after other checks
+  std::string_view expiry;  // not parsed yet: Redis parses it after other checks
 };
 
 enum class OptionsOf : unsigned char { kSet, kGetEx };
 
-// All remaining arguments.
+// Parses all remaining arguments.
 Result<StringOptions> ParseStringOptions(Args& args, OptionsOf command);
 
-// The Unix time in ms that `text` says; the error names the running command. Zero and less are
-// refused.
+// Returns the Unix time in ms that `text` means. Zero and negative numbers are refused; the error names the running
+// command.
 Result<int64_t> ParseExpiry(CommandContext& ctx, std::string_view text, ExpiryForm form);
 
 }  // namespace cairn

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Subscriptions: the channels, patterns and shard channels one client listens to.
+// Subscriptions: the channels, patterns and shard channels of one client.
 //
-// A command changes them at once but may be run again or fail, so the changes since the last request are kept: they
-// are taken back by Rewind, or settled by the worker, which then tells those who deliver (client/pubsub.h).
+// A command changes them at once but may run again or fail, so the changes of a request are kept. Rewind reverts them,
+// or the worker settles them and registers them for delivery (client/pubsub.h).
 //
 // Thread: the worker that runs the session's commands.
 #pragma once
@@ -33,7 +33,7 @@ class Subscriptions {
   size_t count(ChannelKind kind) const { return names(kind).size(); }
   bool empty() const { return names_[0].empty() && names_[1].empty() && names_[2].empty(); }
 
-  // False when nothing changed by it.
+  // Returns false if nothing changed.
   bool Add(ChannelKind kind, std::string_view name) {
     if (!Of(kind).emplace(name).second) return false;
     changes_.push_back({kind, true, std::string(name)});
@@ -52,18 +52,18 @@ class Subscriptions {
     }
   }
 
-  // Confirmations are sent even when CLIENT REPLY has silenced replies; then they are kept here besides.
+  // Confirmations are sent even if CLIENT REPLY suppresses replies; then they are kept here too.
   void NoteConfirmation(std::string_view resp) { confirmations_.append(resp); }
   const std::string& confirmations() const { return confirmations_; }
 
-  // ---- since the last Settled
+  // ---- since the last call of Settled
   bool changed() const { return !changes_.empty(); }
   const std::vector<Change>& changes() const { return changes_; }
   void Settled() {
     changes_.clear();
     confirmations_.clear();
   }
-  // Takes the changes back.
+  // Reverts the changes.
   void Rewind() {
     for (; !changes_.empty(); changes_.pop_back()) {
       Change& change = changes_.back();

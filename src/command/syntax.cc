@@ -14,7 +14,7 @@ struct Term {
   std::string_view word;
   struct Alternative {
     std::vector<Term> terms;
-    bool repeated = false;  // closed by "..."
+    bool repeated = false;  // followed by "..."
 
     bool operator==(const Alternative&) const = default;
   };
@@ -26,7 +26,7 @@ struct Term {
     const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
     return kind == Kind::kWord && std::none_of(word.begin(), word.end(), is_lower);
   }
-  // An optional part that starts with a token of its own.
+  // An optional part that starts with its own token.
   bool StartsWithToken() const {
     return kind == Kind::kOptional && !alternatives[0].terms.empty() && alternatives[0].terms[0].IsLiteral();
   }
@@ -60,7 +60,7 @@ class UsageReader {
     return word;
   }
 
-  // Up to the end, a bar or a closing bracket, which is left for the caller.
+  // Reads terms up to the end, a bar or a closing bracket, which is left for the caller.
   Result<Term::Alternative> ReadTerms() {
     Term::Alternative read;
     for (SkipSpaces(); !rest_.empty(); SkipSpaces()) {
@@ -111,7 +111,7 @@ constexpr NamedType kTypeNames[] = {
     {"block", ArgumentType::kBlock},
 };
 
-// Names that mean the same kind of argument wherever they occur.
+// Argument names that imply a type.
 constexpr std::string_view kKeys[] = {"key",     "key1",        "key2", "newkey",    "source",
                                       "destkey", "destination", "src",  "sourcekey", "dst"};
 constexpr std::string_view kIntegers[] = {
@@ -149,8 +149,8 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// One argument that stands for all of `parts`; REQUIRES: there is one at least. A block is named
-// after what is in it, a choice after the words that make it.
+// Returns one argument for all of `parts`. REQUIRES: at least one part. A block is named after its parts, a choice
+// after the words in it.
 Argument Join(std::vector<Argument> parts, ArgumentType type) {
   if (parts.size() == 1) return std::move(parts[0]);
   Argument joined = {.type = type};
@@ -165,8 +165,8 @@ Argument Join(std::vector<Argument> parts, ArgumentType type) {
 
 std::vector<Argument> FromTerms(Terms terms);
 
-// How many terms are repeated by an optional group right behind them: 2 for "a b [a b ...]", 1 for
-// "<a | b> [...]", 0 for none.
+// The number of terms that an optional group right behind them repeats: 2 for "a b [a b ...]", 1 for "<a | b> [...]", 0
+// for none.
 size_t RepeatedTerms(Terms terms) {
   for (size_t n = 1; n < terms.size(); ++n) {
     const Term& group = terms[n];
@@ -194,7 +194,7 @@ Argument FromGroup(const Term& group) {
   return argument;
 }
 
-// A token with what belongs to it; `used` tells how many terms that is.
+// Parses a token with its arguments; `used` becomes the number of terms.
 Argument FromLiteral(Terms terms, size_t& used) {
   used = 1;
   while (used < terms.size() && !terms[used].IsLiteral() && !terms[used].StartsWithToken()) ++used;
@@ -203,7 +203,7 @@ Argument FromLiteral(Terms terms, size_t& used) {
     return {.name = Lower(token), .type = ArgumentType::kPureToken, .token = token};
   }
   Argument argument = Join(FromTerms(terms.subspan(1, used - 1)), ArgumentType::kBlock);
-  if (!argument.token.empty()) {  // it has a token of its own: a block of one
+  if (!argument.token.empty()) {  // it has its own token: make a block of one
     Argument block = {.name = argument.name, .type = ArgumentType::kBlock};
     block.arguments.push_back(std::move(argument));
     argument = std::move(block);
@@ -252,14 +252,14 @@ bool Finds(const KeySpec& spec, int position, std::string_view token) {
   return position >= first && (spec.keynum >= 0 || spec.last < 0 || position <= first + spec.last);
 }
 
-// `token` is that of the block the arguments are in.
+// `token` is the token of the block that contains the arguments.
 void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, std::string_view token, int& position) {
   for (Argument& argument : arguments) {
     const bool is_pattern = argument.type == ArgumentType::kPattern;
     if (argument.type == ArgumentType::kKey || is_pattern) {
       for (int i = 0; i < static_cast<int>(std::size(row.keys)) && argument.key_spec < 0; ++i) {
         const std::string_view behind = argument.token.empty() ? token : argument.token;
-        // A pattern is not a key, but may lead to some.
+        // A pattern is not a key but may lead to keys.
         if (is_pattern && !row.keys[i].unknown) continue;
         if (Finds(row.keys[i], position, behind)) argument.key_spec = i;
       }
@@ -272,8 +272,7 @@ void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, std::
   }
 }
 
-// The names' own place says where arguments start: a subcommand's keys stand one further to the
-// right.
+// The position of the first argument: one further to the right for a subcommand.
 int FirstPosition(const CommandRow& row, const std::vector<Argument>& arguments) {
   const bool starts_with_key = !arguments.empty() && arguments[0].type == ArgumentType::kKey;
   return starts_with_key && row.keys[0].begin > 0 ? row.keys[0].begin : 1;

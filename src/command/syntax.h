@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Syntax: a row's usage line, taken apart into the arguments COMMAND DOCS describes.
+// Syntax: parses a row's usage line into the arguments that COMMAND DOCS describes.
 //
 //   key value [NX | XX] [EX seconds | KEEPTTL] [member [member ...]]
 //
-//   word        lower case: an argument, by its name. What kind it is follows from the name; where
-//   it does not,
-//               it is written behind a colon ("increment:double").
+//   word        lower case: an argument, by its name. The name implies the type, or the type follows
+//               a colon ("increment:double").
 //   WORD        no lower case: a literal token. It belongs to the arguments behind it, up to the
-//   next token or
-//               the next optional part that starts with one.
+//               next token or the next optional part that starts with one.
 //   [a b]       optional
 //   <a | b>     a choice; [a | b] an optional one
 //   a b [a b ...]   one or more times, for one term also "a [...]"; "[a ...]" any number of times
@@ -45,14 +43,14 @@ struct Argument {
   bool optional = false;
   bool multiple = false;
   bool multiple_token = false;      // the token is repeated too
-  int key_spec = -1;                // of a key: which of the row's key specs finds it
+  int key_spec = -1;                // for a key: the index of its key spec
   std::vector<Argument> arguments;  // of a block or a choice
 };
 
-// The name COMMAND DOCS has for a type: "string", "pure-token", ...
+// The name of a type in COMMAND DOCS: "string", "pure-token", ...
 std::string_view ArgumentTypeName(ArgumentType type);
 
-// The arguments of a row. kCorruption, saying what is wrong, when the usage line is malformed.
+// Returns the arguments of a row; kCorruption, with the reason, if the usage line is malformed.
 Result<std::vector<Argument>> ParseSyntax(const CommandRow& row);
 
 }  // namespace cairn

@@ -26,7 +26,7 @@ std::string Lowered(std::string_view name) {
   return lower;
 }
 
-// The index of a spec's first key, or 0 when its keyword is not among the arguments.
+// The index of a spec's first key, or 0 if its keyword is not among the arguments.
 size_t FindBegin(const KeySpec& spec, std::span<const std::string_view> argv) {
   if (spec.keyword.empty()) return static_cast<size_t>(spec.begin);
   if (spec.begin >= 0) {
@@ -77,7 +77,7 @@ bool FindSpec(const KeySpec& spec, std::span<const std::string_view> argv, std::
   return true;
 }
 
-// One key, whose place and use do not depend on the arguments.
+// Whether the command has one key, whose position and use do not depend on the arguments.
 bool IsOnlyKey(const CommandRow& row) {
   const KeySpec& spec = row.keys[0];
   const bool stands_still = spec.begin > 0 && spec.keyword.empty() && spec.last == 0 && spec.keynum < 0;
@@ -134,7 +134,7 @@ bool Command::FindKeyUses(std::span<const std::string_view> argv, std::vector<Ke
 struct CommandTable::Slots {
   std::vector<std::unique_ptr<Command>> owned;
   absl::flat_hash_map<std::string, const Command*> by_name;
-  absl::flat_hash_map<std::string, const Command*> given_up;  // names that Rename took away
+  absl::flat_hash_map<std::string, const Command*> given_up;  // names that Rename removed
 };
 
 CommandTable::CommandTable(std::span<const std::span<const CommandRow>> families) : slots_(std::make_unique<Slots>()) {

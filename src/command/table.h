@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The command table: one constexpr row per command, standing next to its function. Arity, gates, locks, key
-// extraction, COMMAND and its subcommands, ACL categories and the compatibility page all read this row;
-// nothing anywhere asks for a command by name or function.
+// The command table: one constexpr row per command, next to its function. Arity, gates, locks, key extraction, COMMAND
+// and its subcommands, ACL categories and the compatibility page all use this row; no code asks for a command by name
+// or function.
 //
-// `rename-command` changes by which word clients call a command. What it is for everybody else, users' rules, COMMAND
-// and statistics, is the name in its row.
+// `rename-command` changes the word by which clients call a command. Users' rules, COMMAND and statistics keep using
+// the name in its row.
 //
 // Thread: any; the table never changes after start.
 #pragma once
@@ -27,11 +27,11 @@ namespace cairn {
 
 class CommandContext;
 
-// A command's function. It reads and writes through ctx and appends one reply; it has no other effect, and may
-// be run again from the start (kWouldWait). An error it returns becomes the reply.
+// A command's function. It reads and writes through ctx and appends one reply. It has no other effect and may run again
+// from the start (kWouldWait). A returned error becomes the reply.
 using CommandFunction = Status (*)(CommandContext& ctx, Args& args, Reply& reply);
 
-// The function of a row, or none. One that takes the parts of its family (command/parts.h) has the tag of their type.
+// The function of a row, or none. If it takes the parts of its family (command/parts.h), it has the tag of their type.
 class RunFunction {
  public:
   constexpr RunFunction(std::nullptr_t = nullptr) {}
@@ -46,7 +46,7 @@ class RunFunction {
   const void* parts_tag_ = nullptr;
 };
 
-// COMMAND's flags, in Redis's names, then Cairn's own.
+// COMMAND's flags with Redis's names, then Cairn's own.
 enum CommandFlag : uint64_t {
   kWrite = 1ull << 0,
   kReadonly = 1ull << 1,
@@ -69,17 +69,17 @@ enum CommandFlag : uint64_t {
   kNoMandatoryKeys = 1ull << 18,
   kTouchesArbitraryKeys = 1ull << 19,
   kOnlySentinel = 1ull << 20,
-  // Cairn's own, not shown by COMMAND:
-  kSlowLane = 1ull << 24,      // starts where waiting is allowed: it reads or writes without bound
-  kLockAll = 1ull << 25,       // excludes every writer while it runs (FLUSHALL, SWAPDB)
-  kSubcommands = 1ull << 26,   // a container: `run` is null or answers when no subcommand is given
-  kNotQueued = 1ull << 27,     // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
-  kRunsQueue = 1ull << 28,     // runs the commands queued by MULTI: needs all their keys
-  kForListener = 1ull << 29,   // open to a client that has subscribed to something in RESP2
-  kRunsScript = 1ull << 31,    // runs what its caller wrote, which calls commands: locks its keys unless it only reads
-  kKeepsCaching = 1ull << 32,  // what CLIENT CACHING has said goes on to the command after its subcommands
-  kAnswersTimeout = 1ull << 33,  // when its wait ends in vain it runs once more to say so (WAIT)
-  kKeepsAnswer = 1ull << 30,     // a read that may store its answer with the value (PFCOUNT): locks as a write does
+  // Cairn's own flags, not shown by COMMAND:
+  kSlowLane = 1ull << 24,        // starts where it may wait: it reads or writes without bound
+  kLockAll = 1ull << 25,         // excludes all writers while it runs (FLUSHALL, SWAPDB)
+  kSubcommands = 1ull << 26,     // a container: `run` is null, or runs if no subcommand is given
+  kNotQueued = 1ull << 27,       // runs at once inside MULTI (EXEC, DISCARD, WATCH ...)
+  kRunsQueue = 1ull << 28,       // runs the commands queued by MULTI: locks all their keys
+  kForListener = 1ull << 29,     // allowed for a RESP2 client that has subscriptions
+  kRunsScript = 1ull << 31,      // runs a script that calls commands: locks its keys unless it only reads
+  kKeepsCaching = 1ull << 32,    // CLIENT CACHING stays in effect after its subcommands
+  kAnswersTimeout = 1ull << 33,  // runs once more on a timeout, for its reply (WAIT)
+  kKeepsAnswer = 1ull << 30,     // a read that may cache its result in the value (PFCOUNT): locks like a write
 };
 
 // Key spec flags (Redis's COMMAND documentation, "Key specifications").
@@ -97,20 +97,19 @@ enum KeyFlag : uint16_t {
   kVariableFlags = 1 << 10,
 };
 
-// Where keys stand among the arguments: begin at an index or after a keyword, then a range or a counted run.
+// The positions of keys among the arguments: starting at an index or after a keyword, a range or a counted run.
 struct KeySpec {
   uint16_t flags = 0;
   int16_t begin = 0;              // index of the first key; 0: no keys (or after `keyword`)
-  std::string_view keyword = {};  // begin after this word instead, searched from `begin` on (negative:
-                                  // backwards from the end)
+  std::string_view keyword = {};  // begin after this word, searched from `begin` on (negative: backwards from the end)
   int16_t last = 0;               // range: last key relative to the first, negative from the end
   int16_t step = 1;
-  int16_t limit = 0;               // range: 2 means half of the arguments left, and so on
+  int16_t limit = 0;               // range: 2 means half of the remaining arguments, and so on
   int16_t keynum = -1;             // counted run: index of the count relative to `begin`, -1 for a range
   int16_t first_after_keynum = 0;  // counted run: index of the first key relative to `begin`
   std::string_view notes = {};
-  bool unknown = false;  // where cannot be told in these terms; `keyword` then is the option (or
-                         // options, space-separated) whose argument leads to the keys
+  bool unknown = false;  // the position cannot be expressed; `keyword` is the option (or options, space-separated)
+                         // whose argument leads to the keys
 
   bool IsUsed() const { return begin != 0 || !keyword.empty(); }
 };
@@ -143,70 +142,71 @@ enum class Group : uint8_t {
   kBitmap,
 };
 
-// A key among the arguments of one call, and what the call does with it (KeyFlag).
+// A key among the arguments of one call, and its use (KeyFlag).
 struct KeyUse {
   uint32_t position;
   uint16_t flags;
 };
 
-// The flags of a key spec marked kVariableFlags as they are for one call.
+// The flags of a key spec marked kVariableFlags for one call.
 using KeyFlagsFunction = uint16_t (*)(std::span<const std::string_view> argv);
 
-// Appends the keys of one call of a command with unknown key specs, as far as its arguments name them. False when
-// they do not tell.
+// Appends the keys of a call of a command with unknown key specs, as far as its arguments name them. Returns false if
+// they do not.
 using FindKeysFunction = bool (*)(std::span<const std::string_view> argv, std::vector<KeyUse>& uses);
 
 struct CommandRow {
   std::string_view name;  // lower case; a subcommand without its container's name
-  int16_t arity = 0;      // the name included; -n: n or more
+  int16_t arity = 0;      // including the name; -n: n or more
   uint64_t flags = 0;
-  KeySpec keys[3] = {};  // those with begin 0 and no keyword are unused
+  KeySpec keys[3] = {};  // a spec with begin 0 and no keyword is unused
   RunFunction run = nullptr;
   Group group = Group::kGeneric;
   std::string_view since = {};
-  std::string_view summary = {};  // our words, one line
+  std::string_view summary = {};  // one line in our own words
   std::string_view complexity = {};
-  // The arguments, as a usage line: "key [NX | XX] seconds [LIMIT offset count] member [member ...]". Capitals are
-  // literal tokens, brackets optional, bars alternatives, "..." repetition; command/syntax.h has the rest.
+  // The arguments as a usage line: "key [NX | XX] seconds [LIMIT offset count] member [member ...]". Capitals are
+  // literal tokens, brackets mark optional parts, bars alternatives, "..." repetition; command/syntax.h has the rest.
   // COMMAND DOCS is derived from it.
   std::string_view syntax = {};
-  // Categories besides those that flags and group imply, e.g. "dangerous"; "-keyspace" takes an implied one away.
+  // Categories besides those implied by flags and group, e.g. "dangerous"; "-keyspace" removes an implied one.
   std::string_view acl = {};
   std::string_view tips = {};  // COMMAND's tips, space-separated
   std::span<const CommandRow> subcommands = {};
-  std::string_view deprecated_since = {};  // Redis's version; empty: is not
-  std::string_view replaced_by = {};       // the command to use instead of a deprecated one, in backquotes
-  KeyFlagsFunction key_flags = nullptr;    // of specs with kVariableFlags
-  FindKeysFunction find_keys = nullptr;    // in place of the specs
-  // Of a blocking command: the type that ends its wait; a key of another type leaves it blocked. kNone: it may block on
-  // keys that exist, and decides itself which ones end the wait.
+  std::string_view deprecated_since = {};  // Redis's version; empty: not deprecated
+  std::string_view replaced_by = {};       // the command that replaces a deprecated one, in backquotes
+  KeyFlagsFunction key_flags = nullptr;    // for specs with kVariableFlags
+  FindKeysFunction find_keys = nullptr;    // replaces the specs
+  // For a blocking command: the type that ends its wait; a key of another type leaves it blocked. kNone: it may block
+  // on existing keys, and its function decides which keys end the wait.
   Type awaits = Type::kNone;
 };
 
-// A row with its full name and its parent's.
+// A row with its full name and its parent.
 class Command {
  public:
   Command(const CommandRow& row, const Command* parent);
   const CommandRow& row() const { return row_; }
   const std::string& full_name() const { return full_name_; }  // "get", "config|get"
   const Command* parent() const { return parent_; }
-  // The container, or the command itself when it stands alone.
+  // The container, or the command itself if it has none.
   const Command& top() const { return parent_ == nullptr ? *this : *parent_; }
   uint64_t flags() const { return row_.flags; }
   bool Has(CommandFlag flag) const { return row_.flags & flag; }
   const std::vector<Command>& subcommands() const { return subcommands_; }
-  // Position in the table, dense from 0, subcommands included: an index for counters.
+  // The position in the table, dense from 0, including subcommands: an index for counters.
   uint32_t index() const { return index_; }
-  // What its family was bound to, for command/parts.h; null: nothing.
+  // The parts bound to its family, for command/parts.h; null: none.
   void* parts() const { return parts_; }
-  // Counts arguments, the command's name (and subcommand's) included.
+  // Whether `count` arguments are valid, including the command's (and subcommand's) name.
   bool AcceptsArity(size_t count) const;
-  // Appends the indexes of the keys among argv. False when the arguments do not tell (bad count, too few).
+  // Appends the positions of the keys in argv. Returns false if the arguments do not determine them (bad count, too
+  // few).
   bool FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const;
-  // The same, each with what the call does with it. Here a count of no keys does not tell either, as in Redis.
+  // The same, with the use of each key. A count of zero keys returns false too, as in Redis.
   bool FindKeyUses(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) const;
   bool has_keys() const { return has_keys_; }
-  // The key of a command that always has one at the same place, as most do; position 0: not such a command.
+  // The key of a command that always has one at the same position, as most do; position 0: no such key.
   const KeyUse& only_key() const { return only_key_; }
 
  private:
@@ -227,26 +227,26 @@ class CommandTable {
   explicit CommandTable(std::span<const std::span<const CommandRow>> families);
   ~CommandTable();
 
-  // Clients call the command `name` by the word `as` from now on and no longer by its name; by none when it is empty.
-  // The error is a part of a sentence. To be called before any command runs.
+  // From now on clients call the command `name` by the word `as`, and no longer by its name; an empty `as` disables it.
+  // The error is part of a sentence. Must be called before any command runs.
   Status Rename(std::string_view name, std::string_view as);
 
-  // Gives the family `rows` the parts that its functions take; those whose type has another tag are refused by an
-  // assertion. To be called before any command runs, by Bind in command/parts.h.
+  // Binds the parts to the functions of the family `rows`; asserts that the functions take parts with this tag. Must be
+  // called before any command runs, by Bind in command/parts.h.
   void BindParts(std::span<const CommandRow> rows, void* parts, const void* tag);
-  // Whether every command whose function takes parts has them.
+  // Whether every function that takes parts has them.
   bool IsBound() const;
 
-  // By the word that clients use, in any case; null when there is none. Containers are not resolved to subcommands.
+  // Finds a command by the word clients use, ignoring case; null if there is none. Does not resolve subcommands.
   const Command* Find(std::string_view name) const;
-  // Resolves a container to its subcommand when argv names one that exists.
+  // Finds a command, and resolves a container to the subcommand named in argv, if it exists.
   const Command* Resolve(std::span<const std::string_view> argv) const;
-  // The same, also by a name that Rename took away: for what servers tell one another.
+  // The same, but also finds names that Rename removed: for commands from other servers.
   const Command* ResolveAny(std::span<const std::string_view> argv) const;
-  // Those that clients can call, sorted by name.
+  // The commands that clients can call, sorted by name.
   const std::vector<const Command*>& commands() const { return commands_; }
   uint32_t index_count() const { return index_count_; }
-  // By Command::index(), subcommands included; null beyond index_count().
+  // Finds a command by Command::index(), including subcommands; null beyond index_count().
   const Command* ByIndex(uint32_t index) const { return index < by_index_.size() ? by_index_[index] : nullptr; }
 
  private:

@@ -39,7 +39,8 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys, bool u
     if (parked.awaits_turn && has_its_rows) return;
     WakeThoseInTurn(parked);
     PassOn(parked, keys);
-    // FLUSHDB and SWAPDB give a database's keys other rows; then it queues up there, by when it first came.
+    // FLUSHDB and SWAPDB change the rows of a database's keys. The client then joins the new queue by its time of
+    // arrival.
     if (has_its_rows) return;
     arrival = parked.arrival;
     RemoveParked(parked);
@@ -68,7 +69,7 @@ void Waiters::Leave(Session& session) {
   const auto known = parked_.find(&session);
   if (known == parked_.end()) return;
   Parked* const parked = known->second.get();
-  // Whoever comes next may have been passed over while this one was being run again.
+  // The next client may have been passed over while this one ran again.
   if (parked->woken) {
     for (const AwaitedKey& key : parked->keys) WakeFirst(queues_[key.row].parked, parked);
   }

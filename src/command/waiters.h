@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Waiters: who wants to hear of a key. Two kinds stand in one table: clients parked by BLPOP and its family,
-// and clients that WATCH.
+// Waiters: the clients that wait for changes of keys. One table has two kinds: clients parked by BLPOP and similar
+// commands, and clients that WATCH.
 //
-// A parked client is not handed the element. When a commit touches one of its keys it is woken, and its command
-// runs again from the start; it may lose the race and park again, and that is fine. A key's queue keeps the
-// order of arrival, and a woken client keeps its place in it until it has been served: the head is woken by a
-// commit, the next by the head's own commit, or, when the head could not be served by a key that is there or by its
-// end, by the head parking again. A client woken while one before it is still to run waits for its turn.
+// A parked client never gets an element from another thread. When a commit changes one of its keys, the client is woken
+// and its command runs again from the start; it may find nothing and park again. A key's queue is in order of arrival,
+// and a woken client keeps its place until it is served. A commit wakes the first client of the queue. The next one is
+// woken by the first one's own commit, or when the first one parks again although the key exists or was deleted. A
+// client woken while an earlier one has yet to run waits for its turn.
 //
-// Invariants: (1) a client is registered before the stripes its command looked at are released, so no commit
-// falls between the look and the registration; (2) a key's queue is in order of arrival; (3) the calls of
-// CommitListener come while the committer holds the stripe.
+// Invariants: (1) a client is registered before the stripes its command read are released, so no commit falls between
+// the read and the registration; (2) a key's queue is in order of arrival; (3) CommitListener is called while the
+// committer holds the stripe.
 //
-// Thread: any; guarded by mutex_, which ranks after key stripes (docs/threading.md). Not here: timeouts, which
-// belong to the connection's thread.
+// Thread: any; guarded by mutex_, which ranks after key stripes (docs/threading.md). Not here: timeouts, which the
+// connection's thread handles.
 #pragma once
 
 #include <atomic>
@@ -41,9 +41,9 @@ class Waiters : public CommitListener {
   struct AwaitedKey {
     std::string row;  // the key row
     uint32_t stripe;
-    bool exists = false;  // as the command last saw it: then it may serve a waiter of another type
+    bool exists = false;  // when the command last read it: then it may serve a waiter of another type
   };
-  // The keys that clients wait for and watch, for INFO.
+  // The number of keys that clients wait for and watch, for INFO.
   struct Totals {
     uint64_t blocking_keys = 0;
     uint64_t blocking_keys_on_nokey = 0;  // of these, keys whose deletion unblocks a client
@@ -51,20 +51,21 @@ class Waiters : public CommitListener {
     uint64_t watching_clients = 0;
   };
 
-  // Parks the session on its keys, or, when it is parked already and was woken in vain, keeps its place and
-  // wakes the next client of each key that exists or was deleted. With `unblock_on_nokey` the deletion of a key also
+  // Parks the session on its keys. If it is already parked and was woken without being served, it keeps its place, and
+  // the next client of each key that exists or was deleted is woken. With `unblock_on_nokey` the deletion of a key also
   // unblocks the client. REQUIRES: the stripes are held.
   void Park(Session& session, const std::vector<AwaitedKey>& keys, bool unblock_on_nokey);
-  // The session was served, gave up or is gone. No-op when it is not parked.
+  // The session was served, gave up or was closed. No-op if it is not parked.
   void Leave(Session& session);
-  // Whether no client that came earlier for one of the same keys has been woken and is still to run; else the session
-  // is woken again when that one has. True for a session that is not parked. REQUIRES: the stripes are held.
+  // Returns whether the session may run now: no client that arrived earlier for one of the same keys has been woken and
+  // has yet to run. Otherwise the session is woken again after that client. True if not parked. REQUIRES: the stripes
+  // are held.
   bool TakeTurn(const Session& session);
   size_t parked() const;
   Totals totals() const;
 
-  // Sets session.watch.broken when the key changes. A key that did not exist, or whose time had passed, changes when
-  // it exists after a commit: that it is deleted is no change. REQUIRES: the stripe is held.
+  // Sets session.watch.broken when the key changes. If the key did not exist, or was expired, only its existence after
+  // a commit is a change; its deletion is not. REQUIRES: the stripe is held.
   void Watch(Session& session, int db, const RowKey& row, bool existed);
   void Unwatch(Session& session);
 
@@ -78,11 +79,11 @@ class Waiters : public CommitListener {
     Session* session;
     uint64_t arrival = 0;
     bool woken = false;
-    bool awaits_turn = false;  // it was woken, and then found one before it that was still to run
+    bool awaits_turn = false;  // it was woken, but an earlier client had yet to run
     bool unblock_on_nokey = false;
     std::vector<AwaitedKey> keys;
   };
-  // A key a client watches: by database and name, so its row changes when the database gets another keyspace.
+  // A watched key, by database and name: its row changes when the database gets another keyspace.
   struct Watched {
     Session* session;
     int db;
@@ -97,14 +98,14 @@ class Waiters : public CommitListener {
   };
 
   static void WakeFirst(const std::list<Parked*>& queue, const Parked* after);
-  // The client was woken in vain: wakes the next client of each key that exists, or was deleted since the client was
-  // parked, which another client may wait for. Keeps which keys exist.
+  // The client was woken without being served. Wakes the next client of each key that exists, or that was deleted since
+  // the client parked, because that client may be able to use it. Stores which keys exist.
   void PassOn(Parked& parked, const std::vector<AwaitedKey>& keys);
   void RemoveParked(Parked& parked);
-  // Wakes those that waited for their turn behind one that has had its own.
+  // Wakes the clients that waited for the turn of `done`, which has run.
   void WakeThoseInTurn(const Parked& done);
   void EraseIfEmpty(const std::string& row);
-  // The key's database has another keyspace.
+  // The key's database has got another keyspace.
   void MoveWatched(Watched& watched, std::string row);
 
   mutable std::mutex mutex_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether data may be changed at all, whatever a client may do by its user's rules. Thread: the session's worker.
+// Whether data may be changed at all, independent of the user's rules. Thread: the session's worker.
 #pragma once
 
 #include "base/result.h"
@@ -22,7 +22,7 @@ inline constexpr std::string_view kLowOnDiskText =
 inline constexpr std::string_view kFullDiskText =
     "MISCONF The disk is full, also the most of min-free-disk. Only FLUSHALL, FLUSHDB and COMPACT are accepted.";
 
-// For this client, on this store. The error is the client's reply.
+// Checks the client and the store. The error is the client's reply.
 inline Status CheckWritable(const Session& session, Store& store) {
   if (session.socket.read_only) return Status::Reply(kReadOnlyText);
   if (!store.recovery().writable()) {
@@ -31,14 +31,14 @@ inline Status CheckWritable(const Session& session, Store& store) {
   return Ok();
 }
 
-// In the state the server is in. The error is the client's reply.
+// Checks the server's state. The error is the client's reply.
 inline Status CheckWritable(const Conditions& conditions) {
   if (conditions.Has(kTooFewReplicas)) return Status::Reply(kTooFewReplicasText);
   if (conditions.Has(kReadOnlyReplica)) return Status::Reply(kReadOnlyText);
   return Ok();
 }
 
-// By the room that is left on the disk. `empties`: the command may do no more than empty databases.
+// Checks the free space on the disk. `empties`: the command only empties databases.
 inline Status CheckRoom(const Conditions& conditions, Store& store, bool grows, bool empties) {
   const bool is_full = conditions.Has(kFullDisk);
   if (is_full && empties) store.engine().disk_reserve().LetGo();

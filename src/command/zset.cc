@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sorted sets, one member at a time: adding, removing, scores and ranks; and ZSCAN and ZRANDMEMBER.
+// Sorted sets by member: adding, removing, scores and ranks; also ZSCAN and ZRANDMEMBER.
 #include "types/zset.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ Status CheckAddOptions(const AddRules& rules, size_t pairs) {
   return Ok();
 }
 
-// ZADD and ZINCRBY, which is a ZADD INCR to the point of taking ZADD's options for its increment.
+// ZADD and ZINCRBY. ZINCRBY is a ZADD INCR and even accepts ZADD's options as its increment.
 Status AddElements(CommandContext& ctx, Args& args, Reply& reply, bool increment) {
   const std::string_view name = args.Bytes();
   const AddOptions options = ReadAddOptions(args, increment);
@@ -201,7 +201,7 @@ Status ZRank(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRank(c
 // ZREVRANK key member [WITHSCORE]
 Status ZRevRank(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRank(ctx, args, reply, /*reverse=*/true); }
 
-// ZSCAN shows the scores of a small set as they are stored, so whole numbers by all their digits.
+// ZSCAN shows a packed set's scores in their stored form: whole numbers with all digits.
 std::string ScanScore(double score, bool spread) {
   constexpr double kWholeNumbers = 4611686018427387904.0;  // 2^62
   if (spread || std::fabs(score) > kWholeNumbers || score != std::floor(score)) {
@@ -242,7 +242,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Any `n` elements, some maybe more than once, in random order.
+// Replies with `n` random elements, possibly repeated, in random order.
 Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n, const ElementsReply& elements) {
   constexpr uint64_t kBatch = 1000;
   while (n > 0) {
@@ -255,9 +255,9 @@ Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n, const Eleme
   return Ok();
 }
 
-// `n` different elements; all, from the highest down, when there are no more.
+// Replies with `n` distinct elements, or with all from the highest down if there are no more.
 Status ReplyDistinct(CommandContext& ctx, Zset& zset, uint64_t n, const ElementsReply& elements) {
-  constexpr uint64_t kShareWalked = 3;  // one element of three or more: walking beats looking up
+  constexpr uint64_t kShareWalked = 3;  // a walk beats lookups if it returns at least every third element
   if (n >= zset.size()) return zset.ForEach(elements, /*reverse=*/true);
   const std::vector<uint64_t> ranks = SampleRanks(zset.size(), n, ctx.random());
   if (n * kShareWalked < zset.size()) return zset.ForEachRank(ranks, elements);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Taking the lowest or highest members out of sorted sets, waiting for some or not.
+// Pops from the ends of sorted sets, blocking or not.
 //
-// A blocking form looks at its keys in order, as the others do, and answers kMustBlock when none
-// has members: it is run again from the start once one of them has changed.
+// A blocking form checks its keys in order, like the plain form. If none has members, it returns kMustBlock, and runs
+// again from the start when one of them has changed.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -29,11 +29,11 @@ void TellTaken(CommandContext& ctx, std::string_view name, End end, uint64_t tak
   ctx.Shrunk(kZsetEvent, end == End::kLowest ? "zpopmin" : "zpopmax", name, taken, is_empty);
 }
 
-// What replicas are told where the command waits or has a choice of keys.
+// The command that is replicated for a pop that blocks or chooses among keys.
 std::string_view PlainName(End end) { return end == End::kLowest ? "ZPOPMIN" : "ZPOPMAX"; }
 
-// Takes up to `count` members from the set at `name` and answers how many. When there was a set, `begin` was
-// called before its members were written.
+// Pops up to `count` members from the set at `name` and returns their number. If the set exists, calls `begin` before
+// it writes the members.
 template <typename Begin>
 Result<std::optional<uint64_t>> PopFrom(CommandContext& ctx, std::string_view name, End end, uint64_t count,
                                         ElementForm form, Reply& reply, Begin begin) {
@@ -97,8 +97,8 @@ Result<PopManyArgs> ReadPopManyArgs(Args& args) {
   return pop;
 }
 
-// Replies with the name of the first key that has members and what was taken from it; false when
-// none has.
+// Replies with the name of the first key that has members, and the members popped from it. Returns false if no key has
+// any.
 Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& pop, Reply& reply) {
   for (const std::string_view name : pop.names) {
     const auto found = TRY(PopFrom(ctx, name, pop.end, pop.count, ElementForm::kPairs, reply, [&] {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranges of sorted sets: by rank, by score and by member, in both directions: read, counted,
-// stored, removed.
+// Ranges of sorted sets by rank, score and member, in both directions: read, counted, stored, removed.
 //
-// ZRANGE says by its options what the older commands say by their names, so all are read by one
-// parser that is told what the name fixes already; an option that repeats or contradicts it is a
-// syntax error.
+// ZRANGE has options for what the names of the older commands say. So one parser reads all of them; it is given what
+// the name implies, and an option that repeats or contradicts it is a syntax error.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -30,7 +28,7 @@ constexpr std::string_view kLimitByRank =
     "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
 constexpr std::string_view kScoresByLex = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
 
-// What a command's name fixes; the rest is for options to say.
+// The properties implied by a command's name; options set the others.
 struct RangeForm {
   std::optional<By> by;
   std::optional<bool> reverse;
@@ -42,7 +40,7 @@ struct RangeArgs {
   bool with_scores = false;
 };
 
-// Reads the two bounds, whichever way round they come, into `range`.
+// Reads the two bounds, in the order of the direction, into `range`.
 Status ReadBounds(std::string_view first, std::string_view last, ZsetRange& range) {
   if (range.by == By::kRank) {
     const std::string_view both[] = {{}, first, last};
@@ -64,7 +62,7 @@ Status ReadBounds(std::string_view first, std::string_view last, ZsetRange& rang
   return Ok();
 }
 
-// Reads one option; false when the next argument is none that `form` leaves open.
+// Reads one option. Returns false if the next argument is not an option that `form` leaves open.
 bool ReadRangeOption(Args& args, RangeForm& form, RangeArgs& out) {
   if (!form.stores && args.Keyword("withscores")) {
     out.with_scores = true;
@@ -141,9 +139,9 @@ Status ZRevRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
   return ReplyRange(ctx, args, reply, {.by = By::kLex, .reverse = true});
 }
 
-// What Redis makes of -0 among elements it stores one by one, in this order: they go to a listpack,
-// which holds 0 for it, until one does not fit. More ranks than fit are known beforehand and never
-// see a listpack.
+// Changes -0 to 0 where Redis does. It stores these elements one by one, in this order, in a listpack, which holds 0
+// for -0, until one does not fit. A range by rank with too many elements never uses a listpack, since the size is known
+// first.
 void StoreZerosAsRedis(std::vector<ScoredMember>& elements, By by, const Limits& limits) {
   const auto most = static_cast<size_t>(std::max<int64_t>(limits.zset_max_listpack_entries, 0));
   const auto longest = static_cast<size_t>(limits.zset_max_listpack_value.load());
@@ -179,7 +177,7 @@ Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// The key and the two bounds that commands without options have.
+// The key and the two bounds of a command without options.
 struct PlainRange {
   std::string_view name;
   ZsetRange range;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ElementsReply: the array of sorted set elements that most sorted set commands answer with.
+// ElementsReply: the reply of most sorted set commands, an array of elements.
 //
 //   without scores          member, member ...
 //   with scores, flat       member, score, member, score ...      RESP2
 //   with scores, in pairs   [member, score], [member, score] ...  RESP3
 //
-// The length is written when all elements are known. Thread: the reply's.
+// The length is written after all elements. Thread: that of the reply.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace cairn {
 
 enum class ElementForm : unsigned char { kMembers, kFlat, kPairs };
 
-// How the protocol shows elements, with their scores or without.
+// The form of elements in this protocol, with or without scores.
 inline ElementForm FormOf(const Reply& reply, bool with_scores) {
   if (!with_scores) return ElementForm::kMembers;
   return reply.protocol() == 2 ? ElementForm::kFlat : ElementForm::kPairs;
@@ -30,7 +30,7 @@ class ElementsReply {
 
   const Reply& reply() const { return reply_; }
 
-  // A visitor of elements; ends the walk when the reply is cut. Const, as visitors are to be.
+  // A visitor of elements; it ends the walk if the reply was cut. Const because visitors must be.
   bool operator()(std::string_view member, double score) const {
     if (form_ == ElementForm::kPairs) reply_.Array(2);
     reply_.Bulk(member);
@@ -39,7 +39,7 @@ class ElementsReply {
     return !reply_.is_cut();
   }
 
-  // Writes the array's head. Once, at the end.
+  // Writes the array's head. Call it once, at the end.
   void Finish() const { reply_.FinishArray(mark_, form_ == ElementForm::kFlat ? 2 * count_ : count_); }
 
  private:

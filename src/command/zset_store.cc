@@ -32,14 +32,14 @@ struct Inputs {
   std::vector<ZsetSource> sources;
   Aggregate aggregate = Aggregate::kSum;
   bool with_scores = false;
-  uint64_t limit = 0;  // of a count; 0: none
+  uint64_t limit = 0;  // for a count; 0: none
 };
 
 std::string NoInput(std::string_view command) {
   return "ERR at least 1 input key is needed for '" + std::string(command) + "' command";
 }
 
-// numkeys key [key ...]: looked up at once, since a wrong type is reported before a bad option.
+// Parses numkeys key [key ...] and looks the keys up at once: a wrong type is reported before an invalid option.
 Status ReadSources(CommandContext& ctx, Args& args, Keyspace& keys, Inputs& inputs) {
   const int64_t numkeys = args.Integer();
   TRY(args.Check());
@@ -66,8 +66,7 @@ void ReadAggregate(Args& args, Aggregate& aggregate) {
   }
 }
 
-// [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] [LIMIT limit], as far as the form
-// has them.
+// Parses [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] [LIMIT limit], as far as the form allows them.
 Status ReadOptions(Args& args, const Form& form, Inputs& inputs) {
   const bool combines = form.operation != Operation::kDiff && form.outcome != Outcome::kCount;
   while (args.More()) {

@@ -105,7 +105,8 @@ class Zset {
   // Like SpreadZset::Scan; a packed set is visited as a whole.
   Result<uint64_t> Scan(uint64_t position, uint64_t n, ScoredVisitor visit);
 
-  // ---- the value as a whole Writes the record if needed. REQUIRES: this object is not used afterwards.
+  // ---- the value as a whole
+  // Writes the record if needed. REQUIRES: this object is not used afterwards.
   Status Save();
 
  private:
