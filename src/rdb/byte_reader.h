@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ByteReader: bytes from somebody else, taken from the front. It is the one place in this folder
-// that compares a length with what there is: a read beyond the end answers zero or nothing and
-// latches, so a decoder may read first and ask ok() before it uses what it read.
+// ByteReader: reads untrusted bytes from the front. Only this class in this folder compares a length with the bytes
+// available. A read beyond the end returns zero or nothing and latches, so a decoder may read first and check ok()
+// before it uses the result.
 //
-// Thread: that of its user. The bytes must outlive it and what it hands out.
+// Thread: that of its user. The bytes must outlive the reader and the views it returns.
 #pragma once
 
 #include <cstdint>
@@ -35,20 +35,20 @@ class ByteReader {
     const std::string_view taken = Take(1);
     return taken.empty() ? 0 : static_cast<uint8_t>(taken[0]);
   }
-  // An unsigned integer of `size` bytes, the least significant first. REQUIRES: size <= 8
+  // Reads an unsigned little-endian integer of `size` bytes. REQUIRES: size <= 8
   uint64_t Little(int size) {
     const std::string_view taken = Take(size);
     uint64_t value = 0;
     for (size_t i = taken.size(); i > 0; --i) value = value << 8 | static_cast<uint8_t>(taken[i - 1]);
     return value;
   }
-  // The same, the most significant byte first.
+  // The same, big-endian.
   uint64_t Big(int size) {
     uint64_t value = 0;
     for (const char byte : Take(size)) value = value << 8 | static_cast<uint8_t>(byte);
     return value;
   }
-  // A two's complement integer of `size` bytes, the least significant first. REQUIRES: 1 <= size <= 8
+  // Reads a two's complement little-endian integer of `size` bytes. REQUIRES: 1 <= size <= 8
   int64_t SignedLittle(int size) {
     const int unused = 64 - 8 * size;
     return static_cast<int64_t>(Little(size) << unused) >> unused;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The footer of a DUMP payload, version:u16 crc:u64 (little-endian), the CRC of all before it: it
-// says whether the payload is whole and whether we know its kind. Thread: any; pure functions.
+// The footer of a DUMP payload, version:u16 crc:u64 (little-endian), with the CRC of all bytes before it. It shows
+// whether the payload is complete and of a known version. Thread: any; pure functions.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace cairn {
 
-// Ends a payload that is the bytes of a type and its value.
+// Appends the footer to a payload of a type and its value.
 void AppendDumpFooter(std::string& payload);
 
-// The payload without its footer; none if it is of a newer version than we read, or damaged and its
-// checksum is not to be skipped.
+// Returns the payload without its footer; nullopt if its version is too new, or if it is damaged and `skips_checksum`
+// is not set.
 std::optional<std::string_view> StripDumpFooter(std::string_view payload, bool skips_checksum = false);
 
 }  // namespace cairn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Intset: Redis's encoding of a set of integers, as it stands in RDB payloads.
+// Intset: Redis's encoding of a set of integers in RDB payloads.
 //
 //   intset   width:u32 count:u32 integers   little-endian; width is 2, 4 or 8, the bytes of each
 //                                           integer; ascending, two's complement
@@ -20,10 +20,10 @@
 
 namespace cairn {
 
-// Appends the members of an intset, all of `bytes`, to `items`.
+// Appends the members of an intset to `items`. The intset must fill `bytes`.
 Status ReadIntset(std::string_view bytes, RdbItems& items);
 
-// REQUIRES: ascending, each once.
+// REQUIRES: ascending and distinct.
 std::string WriteIntset(std::span<const int64_t> integers);
 
 }  // namespace cairn

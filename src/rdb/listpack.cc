@@ -21,7 +21,7 @@ constexpr uint8_t kInteger24 = 0xf2;
 constexpr uint8_t kInteger32 = 0xf3;
 constexpr uint8_t kInteger64 = 0xf4;
 
-// How many bytes an entry's size takes. The bounds are one below the powers of two, as Redis has them.
+// The number of bytes of an entry's back length. The bounds are one below the powers of two, as in Redis.
 int BackLengthBytes(uint64_t size) {
   if (size <= 127) return 1;
   if (size < 16383) return 2;
@@ -29,18 +29,18 @@ int BackLengthBytes(uint64_t size) {
   return size < 268435455 ? 4 : 5;
 }
 
-// The size at the end of an entry.
+// Reads the back length at the end of an entry.
 uint64_t BackLength(std::string_view bytes) {
   uint64_t size = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
     const auto byte = static_cast<uint8_t>(bytes[i]);
-    if ((byte >= 128) != (i > 0)) return 0;  // which no entry has
+    if ((byte >= 128) != (i > 0)) return 0;  // not a valid back length
     size = size << 7 | (byte & 127);
   }
   return size;
 }
 
-// Takes an entry without its back length and adds its item.
+// Reads an entry without its back length and adds its item.
 Status ReadEntry(ByteReader& reader, RdbItems& items) {
   const uint8_t head = reader.Byte();
   if (head < 0x80) {

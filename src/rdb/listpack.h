@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Listpack: Redis's encoding of a small collection from version 7 on, as it stands in RDB payloads.
+// Listpack: Redis's encoding of a small collection in RDB payloads, since version 7.
 //
 //   listpack   total:u32 count:u16 entries ff   little-endian; total counts all bytes; a count of
 //                                               65535 says that there are so many or more
@@ -15,7 +15,7 @@
 //
 // Example: the items 1, "a" = 0c000000 0200 01 01 81 61 02 ff, whose first entry is 01 with its size 01.
 //
-// Reading checks everything that is stored twice. Thread: any.
+// Reading checks all redundant fields. Thread: any.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +27,23 @@
 
 namespace cairn {
 
-// Appends the entries of a listpack, all of `bytes`, to `items`, which may view them.
+// Appends the entries of a listpack to `items`, which may view them. The listpack must fill `bytes`.
 Status ReadListpack(std::string_view bytes, RdbItems& items);
 
 class ListpackWriter {
  public:
   ListpackWriter();
 
-  // An integer's digits are stored as the integer.
+  // Adds a text; the canonical digits of an integer are stored as the integer.
   void AddText(std::string_view text);
   void AddInteger(int64_t value);
   void Add(const Item& item);
-  // The entries of another, behind those of this one.
+  // Appends the entries of another listpack.
   void Append(const ListpackWriter& other);
 
   size_t count() const { return count_; }
-  size_t size_bytes() const { return out_.size() + 1; }  // of what Take would answer
-  std::string Take();                                    // REQUIRES: nothing is done with the writer afterwards
+  size_t size_bytes() const { return out_.size() + 1; }  // of Take's result
+  std::string Take();                                    // REQUIRES: the writer is not used afterwards
 
  private:
   void EndEntry(size_t begin);

@@ -10,9 +10,9 @@ namespace cairn {
 namespace {
 
 constexpr size_t kNodeBytes[] = {4096, 8192, 16384, 32768, 65536};  // for the limits -1 to -5
-constexpr size_t kCountedNodeBytes = 8192;                          // for a limit that counts items
-constexpr size_t kEntryOverhead = 8;                                // what Redis reckons an entry to cost
-constexpr size_t kPlainBytes = size_t{1} << 30;                     // from here on a node of its own, no listpack
+constexpr size_t kCountedNodeBytes = 8192;                          // if the limit counts items
+constexpr size_t kEntryOverhead = 8;                                // Redis's estimate per entry
+constexpr size_t kPlainBytes = size_t{1} << 30;                     // a larger item is a plain node, not a listpack
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RDB files on a disk: written beside their place and moved there when they are whole, read from front to back.
+// RDB files on disk: written under a temporary name and renamed when complete, read from front to back.
 //
 // Thread: that of their user.
 #pragma once
@@ -14,21 +14,21 @@
 
 namespace cairn {
 
-// kIo when there is something of this name that is neither an RDB file nor empty, and so is somebody else's.
+// Returns kIo if `path` exists and is neither an RDB file nor empty: it must not be overwritten.
 Status CheckMayBeReplaced(const std::string& path);
 
 class RdbOutputFile {
  public:
   explicit RdbOutputFile(std::string path);
-  // Without Finish there is nothing left of it.
+  // Without Finish the file is removed.
   ~RdbOutputFile();
   RdbOutputFile(const RdbOutputFile&) = delete;
   RdbOutputFile& operator=(const RdbOutputFile&) = delete;
 
-  // kIo also when CheckMayBeReplaced says so.
+  // Also returns kIo if CheckMayBeReplaced does.
   Status Open();
   Status Write(std::string_view bytes);
-  // Syncs it and gives it its name, in place of an older one.
+  // Syncs the file and renames it to its final name, replacing an older one.
   Status Finish();
 
  private:
@@ -46,8 +46,8 @@ class RdbInputFile {
 
   // Opens a file; "-" is the standard input.
   Status Open(const std::string& path);
-  uint64_t size() const { return size_; }  // 0: not known
-  // What follows is read from the byte `offset` on.
+  uint64_t size() const { return size_; }  // 0: unknown
+  // Skips to byte `offset`.
   Status Skip(uint64_t offset);
   RdbSource source();
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An RDB file, as far as it is more than values (rdb/rdb_format.h has those and what lengths and texts are):
+// The structure of an RDB file around its values (rdb/rdb_format.h has values, lengths and texts):
 //
 //   file        "REDIS" version:four digits, records, ff crc:u64 little-endian
 //               the CRC is of all before it, 0 when none was taken; below version 5 it is not there
 //
-//   record      fa name:text value:text                    aux: what the writer says about itself
-//               f4 slot:length keys:length expiring:length   what a cluster's slot holds (version 12), a hint
+//   record      fa name:text value:text                    aux: properties of the file and its writer
+//               f4 slot:length keys:length expiring:length   size of a cluster slot (version 12), a hint
 //               f5 code:text                               a library of functions (version 10)
 //               f6 name, engine, has_description:length [description], code   the same, of a
 //                                                          release candidate of Redis 7.0
-//               f7 module ...                              what a module says about itself
-//               fe db:length                               the keys from here on are of this one
-//               fb keys:length expiring:length             how many there are, a hint
+//               f7 module ...                              aux data of a module
+//               fe db:length                               the database of the following keys
+//               fb keys:length expiring:length             the database's number of keys, a hint
 //               fd expires_s:u32 / fc expires_ms:u64       of the next key, little-endian
 //               f8 idle_s:length / f9 frequency:u8         of the next key
 //               type:u8 key:text value                     a key
@@ -43,7 +43,7 @@ inline constexpr int kRdbVersionDigits = 4;
 inline constexpr int kOldestRdbVersionRead = 1;
 inline constexpr int kFirstRdbVersionWithCrc = 5;
 
-// Aux fields by which a replica goes on with its primary's stream where the file ends.
+// Aux fields from which a replica learns where to continue its primary's stream after the file.
 inline constexpr std::string_view kAuxReplicationId = "repl-id";
 inline constexpr std::string_view kAuxReplicationOffset = "repl-offset";
 inline constexpr std::string_view kAuxReplicationDb = "repl-stream-db";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RDB: Redis's serialisation of values, as far as its parts are shared by readers and writers. DUMP and RESTORE carry
-// one value each; an RDB file and the first transfer to a replica are keys with values in a row.
+// RDB: Redis's serialisation of values, as shared by readers and writers. DUMP and RESTORE use one value; an RDB file
+// and the first transfer to a replica are a sequence of keys with values.
 //
 //   payload   type:u8 object, then the footer version:u16 crc:u64 (little-endian; the CRC is of all
 //             before it)
@@ -15,7 +15,7 @@
 //             c0 i8, c1 i16, c2 i32           an integer's digits; little-endian
 //             c3 compressed:length size:length, the compressed bytes      LZF
 //
-// What follows each type:
+// Each type is followed by:
 //
 //   0   string              text
 //   1   list                n:length, n texts
@@ -37,10 +37,10 @@
 //                           entries_added:length, m:length, m groups
 //   21  stream 3            as 19
 //   24  hash with times     earliest:i64, n:length, n times: ttl:length text (field) text (value); ttl is 0 for a
-//                           field that stays, else one more than its time less `earliest`
-//   25  hash listpack ex    earliest:i64, text that is a listpack: field, value, time, ...; 0 for a field that stays
+//                           field without expiry, else one more than its time less `earliest`
+//   25  hash listpack ex    earliest:i64, text that is a listpack: field, value, time, ...; 0: no expiry
 //
-// What a stream is made of; types/stream_group.h says what the words mean:
+// The parts of a stream (types/stream_group.h explains the terms):
 //
 //   id          ms:length seq:length
 //   raw id      ms:u64 seq:u64, big-endian
@@ -52,10 +52,10 @@
 //   consumer    name:text seen_ms:i64 active_ms:i64 (in type 21 only; -1: never)
 //               p:length, p raw ids: which of the group's pending entries are the consumer's
 //
-// A zset in a ziplist or listpack is member, score, member, score ...; a hash field, value, field,
-// value ... Versions 5 to 12 of RDB differ, as to values, only in which types they know. We write
-// what version 10 knows, the one of Redis 7.0, so that it and all later ones read it; but a hash with
-// fields that expire is of type 24 and version 12, that of Redis 7.4, which had them first.
+// A zset in a ziplist or listpack is member, score, member, score ...; a hash is field, value, field, value ...
+// Versions 5 to 12 of RDB differ, for values, only in the types they know. We write the types of version 10, that of
+// Redis 7.0, so that it and all later ones can read them. A hash with expiring fields is of type 24 and version 12,
+// that of Redis 7.4, which introduced them.
 //
 // Example: the string "x" = 00 01 78, as a payload 00 01 78 0a00 and eight bytes of CRC.
 #pragma once
@@ -89,10 +89,10 @@ enum class RdbType : uint8_t {
 };
 
 inline constexpr uint16_t kRdbVersionWritten = 10;
-inline constexpr uint16_t kRdbVersionWithTimes = 12;  // of what has fields that expire
-inline constexpr uint16_t kRdbVersionRead = 12;       // the newest we know
+inline constexpr uint16_t kRdbVersionWithTimes = 12;  // for hashes with expiring fields
+inline constexpr uint16_t kRdbVersionRead = 12;       // the newest version we read
 
-// How a text or a length starts.
+// The first byte of a text or a length.
 inline constexpr uint8_t kRdbLength14 = 0x40;
 inline constexpr uint8_t kRdbLength32 = 0x80;
 inline constexpr uint8_t kRdbLength64 = 0x81;
@@ -102,7 +102,7 @@ inline constexpr uint8_t kRdbInt16 = 1;
 inline constexpr uint8_t kRdbInt32 = 2;
 inline constexpr uint8_t kRdbLzf = 3;
 
-// What a node of a quicklist is.
+// The kinds of quicklist nodes.
 inline constexpr uint64_t kQuicklistPlain = 1;
 inline constexpr uint64_t kQuicklistPacked = 2;
 

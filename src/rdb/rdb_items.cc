@@ -6,7 +6,7 @@
 namespace cairn {
 
 void RdbItems::AddInteger(int64_t value) {
-  // Packed items have integers up to 2^62 (encoding/packed.h); FromText knows which.
+  // Packed items have integers up to 2^62 (encoding/packed.h); beyond the safe range FromText decides.
   constexpr int64_t kSurelyFits = int64_t{1} << 61;
   if (value > -kSurelyFits && value < kSurelyFits) {
     Add(Item(value));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbItems: texts as they come out of a payload, one after another, whichever of Redis's encodings they were in.
+// RdbItems: the texts read from a payload, in order, in any of Redis's encodings.
 //
-// An item views the payload's bytes where it can; what was compressed, or is an integer that packed items have no
-// form for, is held here. Equal texts are equal items, so they can be compared without being written out.
+// An item views the payload's bytes where possible. This class holds decompressed texts, and the digits of integers
+// that packed items cannot represent. Equal texts are equal items, so items can be compared without formatting them.
 //
 // Thread: that of its user. The payload must outlive it.
 #pragma once
@@ -29,10 +29,10 @@ class RdbItems {
   bool empty() const { return items_.empty(); }
   const Item& operator[](size_t i) const { return items_[i]; }
   const std::vector<Item>& all() const { return items_; }
-  // Leaves no items; what they view stays.
+  // Removes the items; the texts they view stay valid.
   std::vector<Item> TakeAll() { return std::exchange(items_, {}); }
 
-  // `text` is within the payload, or what Hold answered.
+  // `text` must be within the payload, or a result of Hold.
   void AddText(std::string_view text) {
     bytes_ += text.size();
     Add(Item::FromText(text));
@@ -42,16 +42,16 @@ class RdbItems {
     bytes_ += sizeof(Item);
     items_.push_back(item);
   }
-  // What the items that were added take, texts included; those that were taken away count as well.
+  // The bytes of all items ever added, including their texts and including items taken since.
   size_t bytes() const { return bytes_; }
-  // Keeps bytes that are nowhere else.
+  // Keeps bytes that are not in the payload.
   std::string_view Hold(std::string bytes) { return held_.emplace_back(std::move(bytes)); }
   void Reserve(size_t count) { items_.reserve(count); }
 
  private:
   std::vector<Item> items_;
   size_t bytes_ = 0;
-  std::deque<std::string> held_;  // never moves what it has
+  std::deque<std::string> held_;  // a deque never moves its elements
 };
 
 }  // namespace cairn

@@ -16,17 +16,17 @@
 namespace cairn {
 namespace {
 
-// The most bytes that one of LZF's can stand for: a reference of three bytes copies up to 264.
+// The maximum expansion of LZF: a reference of three bytes copies up to 264.
 constexpr uint64_t kMostUnfolding = 88;
 
-// How digits of a score start that are none.
+// Size bytes that mark special scores.
 constexpr uint8_t kScoreNan = 253;
 constexpr uint8_t kScoreInfinity = 254;
 constexpr uint8_t kScoreMinusInfinity = 255;
 
 constexpr uint64_t kMostHeadBytes = 16;  // of a length or an integer
 constexpr size_t kChunkBytes = 256 * 1024;
-constexpr size_t kMostReadAtOnce = 16 << 20;  // memory is taken as bytes arrive, not as they are announced
+constexpr size_t kMostReadAtOnce = 16 << 20;  // memory grows with the bytes received, not with the announced size
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Status RdbReader::CutShort() {
   return Status::Corruption("rdb: the payload is cut short");
 }
 
-// What is left of the last chunk moves to the front of a new one.
+// Moves the rest of the last chunk to the front of a new one.
 void RdbReader::Refill(uint64_t size) {
   if (at_end_ || !source_status_.ok()) return;
   static_cast<void>(Checksum());

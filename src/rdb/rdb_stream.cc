@@ -38,14 +38,14 @@ Result<std::string> ReadName(RdbReader& reader, RdbItems& items) {
   return items.TakeAll().back().ToString();
 }
 
-// A Unix time in ms, no lower than `least`.
+// Reads a Unix time in ms, at least `least`.
 Result<int64_t> ReadTime(RdbReader& reader, int64_t least) {
   const int64_t time_ms = TRY(reader.Fixed64());
   if (time_ms < least) return Status::Corruption("rdb stream: a time before all times");
   return time_ms;
 }
 
-// Pending entries of a group that no consumer has claimed so far.
+// Pending entries of a group that no consumer has yet.
 using Unclaimed = std::map<StreamId, PendingEntry>;
 
 Result<Unclaimed> ReadPending(RdbReader& reader) {
@@ -144,11 +144,11 @@ Status RdbStream::ReadState(RdbType type, RdbReader& reader) {
   entries_added_ = count_;
   counts_reads_ = type != RdbType::kStreamListpacks;
   if (counts_reads_) {
-    TRY(ReadLengthsId(reader));  // of the first entry, which we see
+    TRY(ReadLengthsId(reader));  // the first id: we see that entry
     max_deleted_id_ = TRY(ReadLengthsId(reader));
     entries_added_ = TRY(reader.Length());
   }
-  // A deleted id may be above the last one: XSETID looks at the entries that are left.
+  // A deleted id may be above the last one: XSETID checks only the remaining entries.
   if (last_entry_id_ > last_id_) {
     return Status::Corruption("rdb stream: its last id is not the highest");
   }

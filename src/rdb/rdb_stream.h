@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbStream: a stream out of an RDB payload (rdb/rdb_format.h has the bytes).
+// RdbStream: a stream from an RDB payload (rdb/rdb_format.h has the format).
 //
-// What is in it is consistent: ids ascend and do not pass the last one, the counts are right, every pending entry has
-// one consumer. A payload that says otherwise is refused, though Redis takes some of those.
+// Its contents are consistent: ids ascend and do not exceed the last one, the counts are right, every pending entry has
+// one consumer. Other payloads are refused, though Redis accepts some of them.
 //
 // Thread: that of its user. Texts view the payload and the items it was read with.
 #pragma once
@@ -27,7 +27,7 @@ class RdbStream {
     std::string name;
     int64_t seen_ms = 0;
     int64_t active_ms = kNeverActive;
-    std::vector<PendingEntry> pending;  // their `consumer` is not filled in
+    std::vector<PendingEntry> pending;  // `consumer` is not set
   };
   struct Group {
     std::string name;
@@ -36,29 +36,29 @@ class RdbStream {
     std::vector<Consumer> consumers;
   };
 
-  // What follows the type is so many nodes, each of kLeastNodeBytes or more, and the end, to be read one after the
-  // other. `items` keeps what the payload does not have in one piece.
+  // The type is followed by nodes, each of kLeastNodeBytes or more, and the end, to be read in this order. `items`
+  // keeps texts that are not contiguous in the payload.
   static constexpr uint64_t kLeastNodeBytes = 18;
   Status ReadNode(RdbReader& reader, RdbItems& items);
   Status ReadEnd(RdbType type, RdbReader& reader, RdbItems& items);
-  // Whether the end was read, so that what follows here of the stream as a whole is known.
+  // Whether the end was read, so that the properties of the whole stream below are valid.
   bool at_end() const { return at_end_; }
-  // Leaves no entries; `items` may go.
+  // Removes the entries; `items` may then be destroyed.
   void DropEntries();
 
-  // The entries that were read and not dropped.
+  // The number of entries read and not dropped.
   size_t size() const { return entries_.size(); }
   StreamId id(size_t entry) const { return entries_[entry].id; }
-  // Field, value, field, value ... of an entry.
+  // An entry's fields and values, alternating.
   std::span<const Item> fields(size_t entry) const;
   StreamId last_id() const { return last_id_; }
   StreamId max_deleted_id() const { return max_deleted_id_; }
   uint64_t entries_added() const { return entries_added_; }
   const std::vector<Group>& groups() const { return groups_; }
-  // Whether the payload is of a version that tells how many entries a group has read.
+  // Whether the payload's version stores how many entries a group has read.
   bool counts_reads() const { return counts_reads_; }
 
-  // For those who read it: adds an entry behind the others. kCorruption when it does not belong there.
+  // For the readers: appends an entry. Returns kCorruption if its id does not follow the last one.
   Status Add(StreamId id, std::span<const Item> fields, std::span<const Item> values);
 
  private:
@@ -71,7 +71,7 @@ class RdbStream {
 
   std::vector<Entry> entries_;
   std::vector<Item> texts_;
-  uint64_t count_ = 0;  // of all that were read, dropped ones too
+  uint64_t count_ = 0;  // of all entries read, including dropped ones
   StreamId last_base_;
   StreamId last_entry_id_;
   bool at_end_ = false;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RdbWriter: appends the parts that all values in RDB payloads are made of
-// (rdb/rdb_format.h), in the form Redis gives them: an integer's digits as the integer, a
-// text of more than 20 bytes compressed when that saves four.
+// RdbWriter: appends the parts of values in RDB payloads (rdb/rdb_format.h) as Redis does: the digits of an integer as
+// an integer; a text of more than 20 bytes compressed if that saves at least four.
 //
-// In a file (replication/rdb_file_writer.h) the key stands between a value's type and the value, and
-// what has been written leaves while a large value is still being written: `RdbFilePart` says how.
+// In a file (replication/rdb_file_writer.h) the key is between a value's type and the value, and a large value is
+// flushed while it is being written; see `RdbFilePart`.
 //
 // Thread: that of the buffer's owner.
 #pragma once
@@ -20,19 +19,19 @@
 
 namespace cairn {
 
-// What a writer is told that writes a part of a file.
+// Settings for a value in a file.
 struct RdbFilePart {
   std::string_view key;                     // of the value being written
-  bool folds = true;                        // whether long texts are compressed
-  std::function<void(std::string&)> spill;  // takes what has been written so far
+  bool folds = true;                        // whether to compress long texts
+  std::function<void(std::string&)> spill;  // takes the bytes written so far
 };
 
 class RdbWriter {
  public:
   explicit RdbWriter(std::string& out, const RdbFilePart* part = nullptr) : out_(out), part_(part) {}
 
-  // A collection in a file that has more elements, or takes more bytes, is written as it is read: what must be known
-  // before them is to be found out first.
+  // A collection in a file with more elements or bytes is written while it is read, so its count must be determined
+  // first.
   uint64_t most_elements_held() const { return part_ != nullptr ? kMostElementsHeld : UINT64_MAX; }
   size_t most_bytes_held() const { return part_ != nullptr ? kMostBytesHeld : SIZE_MAX; }
 
@@ -43,9 +42,9 @@ class RdbWriter {
   void Length(uint64_t length);
   void Text(std::string_view text);
   void BinaryScore(double score);
-  // Eight bytes, the least significant first.
+  // Appends a little-endian integer of eight bytes.
   void Fixed64(int64_t value);
-  // Bytes that another writer wrote.
+  // Appends the output of another writer.
   void Raw(std::string_view bytes) {
     out_.append(bytes);
     Spill();

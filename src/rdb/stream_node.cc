@@ -15,7 +15,7 @@ constexpr int64_t kLargestNode = int64_t{1} << 30;
 
 Status BadNode() { return Status::Corruption("stream node: its items do not make entries"); }
 
-// The items of a node, taken from the front.
+// Reads the items of a node in order.
 class NodeItems {
  public:
   explicit NodeItems(std::span<const Item> items) : rest_(items) {}
@@ -35,7 +35,7 @@ class NodeItems {
     if (!value) return BadNode();
     return *value;
   }
-  // The number of items that follow, or of groups of them.
+  // Reads the number of items, or groups of items, that follow.
   Result<uint64_t> Count() {
     const int64_t count = TRY(Integer());
     if (count < 0 || static_cast<uint64_t>(count) > rest_.size()) return BadNode();
@@ -46,7 +46,7 @@ class NodeItems {
   std::span<const Item> rest_;
 };
 
-// Whether the entry had not been deleted.
+// Reads one entry. Returns whether it is not deleted.
 Result<bool> ReadEntry(StreamId base, std::span<const Item> node_fields, NodeItems& items, RdbStream& stream) {
   const size_t before = items.left();
   const int64_t flags = TRY(items.Integer());

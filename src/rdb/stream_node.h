@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stream nodes: the listpacks that the entries of a stream are in, as they stand in RDB payloads.
-// A node is filed under its base, the id of the first entry ever in it. Its items are
+// Stream nodes: the listpacks with the entries of a stream in RDB payloads. A node's key is its base, the id of the
+// first entry ever in it. Its items are
 //
 //   node    count deleted n, n fields, 0, then count + deleted entries
 //   entry   flags ms seq fields size
@@ -26,30 +26,30 @@
 
 namespace cairn {
 
-// Appends the entries of a node that were not deleted to `stream`. `items`, which has none, keeps what they view.
+// Appends the entries of a node, without the deleted ones, to `stream`. `items` must be empty; it keeps their texts.
 Status ReadStreamNode(StreamId base, std::string_view listpack, RdbItems& items, RdbStream& stream);
 
-// Writes entries as nodes, which end where Redis ends them for a stream that only grew.
+// Writes entries as nodes. The nodes end where Redis ends them for a stream without deletions.
 class StreamNodesWriter {
  public:
-  // The limits are stream-node-max-entries and stream-node-max-bytes; 0: none. With `direct` the
-  // nodes go there as they fill up, and nothing else does.
+  // The limits are stream-node-max-entries and stream-node-max-bytes; 0: none. With `direct`, full nodes are written
+  // there at once, without their number.
   StreamNodesWriter(int64_t most_entries, int64_t most_bytes, RdbWriter* direct = nullptr)
       : most_entries_(most_entries), most_bytes_(most_bytes), direct_(direct) {}
 
-  // REQUIRES: the entry's id is beyond those before.
+  // REQUIRES: the entry's id is above the earlier ones.
   void Add(const StreamEntry& entry);
-  // What is held of the nodes.
+  // The bytes buffered so far.
   size_t size_bytes() const { return nodes_.size() + entries_.size_bytes(); }
   // Writes the number of nodes and the nodes. REQUIRES: nothing is added afterwards.
   void Finish(RdbWriter& writer);
-  // Ends the last node and answers how many there were. REQUIRES: the same; made with `direct`.
+  // Writes the last node and returns the number of nodes. REQUIRES: the same, and made with `direct`.
   uint64_t FinishDirect();
 
  private:
   bool HasRoom(const StreamEntry& entry) const;
   bool SharesFields(const StreamEntry& entry) const;
-  // What stands before the entries of the node being written.
+  // The part of the current node before its entries.
   ListpackWriter Head() const;
   void Begin(const StreamEntry& entry);
   void End();
@@ -57,9 +57,9 @@ class StreamNodesWriter {
   const int64_t most_entries_;
   const int64_t most_bytes_;
   RdbWriter* const direct_;
-  std::string nodes_;  // finished ones, when not direct
+  std::string nodes_;  // complete nodes, unless direct
   uint64_t node_count_ = 0;
-  // Of the node being written:
+  // The current node:
   StreamId base_;
   std::vector<std::string> fields_;
   int64_t count_ = 0;

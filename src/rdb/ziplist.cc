@@ -11,7 +11,7 @@ constexpr uint8_t kLongSize = 0xfe;  // four bytes of size follow
 constexpr uint64_t kUnknownCount = 65535;
 constexpr uint64_t kUnknownZipmapCount = 254;
 
-// The part of an entry that is its item.
+// Reads the item of an entry.
 Status ReadContent(ByteReader& reader, RdbItems& items) {
   const uint8_t head = reader.Byte();
   switch (head) {
@@ -40,7 +40,7 @@ Status ReadContent(ByteReader& reader, RdbItems& items) {
   return Ok();
 }
 
-// A size of a zipmap's. Small ones in the long form are nothing Redis writes.
+// Reads a size in a zipmap. A small size in the long form is invalid: Redis never writes it.
 uint64_t ReadZipmapSize(ByteReader& reader, bool& valid) {
   const uint8_t head = reader.Byte();
   if (head < kLongSize) return head;

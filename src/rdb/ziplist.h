@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ziplist and zipmap: what Redis packed small collections in before version 7 and 2.6. They are read only.
+// Ziplist and zipmap: Redis's encodings of small collections before versions 7 and 2.6. They are only read.
 //
 //   ziplist   total:u32 tail:u32 count:u16 entries ff   little-endian; tail is where the last entry
 //                                                       starts; a count of 65535 says that there
@@ -14,10 +14,10 @@
 //             f1 to fd                  an integer from 0 to 12
 //
 //   zipmap    count:u8 entries ff       a count of 254 says that there are so many or more
-//   entry     n, field of n bytes, n, free:u8, value of n bytes, `free` bytes of nothing; n is u8,
+//   entry     n, field of n bytes, n, free:u8, value of n bytes, `free` unused bytes; n is u8,
 //             or fe and u32 (little-endian) for 254 and more
 //
-// Reading checks everything that is stored twice. Thread: any; pure functions.
+// Reading checks all redundant fields. Thread: any; pure functions.
 #pragma once
 
 #include <string_view>
@@ -27,8 +27,8 @@
 
 namespace cairn {
 
-// Append the entries of a ziplist, or the fields and values of a zipmap, all of `bytes`, to
-// `items`, which may view them.
+// Append the entries of a ziplist, or the fields and values of a zipmap, to `items`, which may view them. The container
+// must fill `bytes`.
 Status ReadZiplist(std::string_view bytes, RdbItems& items);
 Status ReadZipmap(std::string_view bytes, RdbItems& items);
 

@@ -23,7 +23,7 @@ const Script* CompiledScripts::Find(const Script& script) const {
 void CompiledScripts::Forget(const Script& script) {
   const auto found = by_sha_.find(std::string_view(script.sha));
   if (found == by_sha_.end()) return;
-  const Compiled compiled = found->second;  // the keys are its own
+  const Compiled compiled = found->second;  // the keys view its strings
   luaL_unref(state_, LUA_REGISTRYINDEX, compiled.function);
   by_body_.erase(compiled.script->body);
   by_sha_.erase(found);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // CompiledScripts: the scripts that a Lua state has compiled, found by text and by SHA-1. Each is in both maps, and
-// Lua's registry keeps its function until it is forgotten. Scripts that the cache has evicted go when there are many.
+// Lua's registry keeps its function until it is removed. Scripts that the cache has evicted are removed when there are
+// many.
 //
-// Thread: the state's.
+// Thread: that of the state.
 #pragma once
 
 #include <memory>
@@ -20,15 +21,15 @@ class CompiledScripts {
  public:
   explicit CompiledScripts(lua_State* L) : state_(L) {}
 
-  // Null: it is not here, or was evicted from the cache.
+  // Null: not compiled here, or evicted from the cache.
   const Script* FindBody(std::string_view body) const { return FindCached(by_body_, body); }
   const Script* FindSha(std::string_view sha) const { return FindCached(by_sha_, sha); }
-  // What the script was compiled as, evicted or not; null: it is not here.
+  // The compiled script that equals `script`, evicted or not; null: not compiled here.
   const Script* Find(const Script& script) const;
-  // The reference to its function. REQUIRES: it is here.
+  // The reference to its function. REQUIRES: the script is compiled here.
   int FunctionOf(const Script& script) const { return by_sha_.find(std::string_view(script.sha))->second.function; }
 
-  // Makes room for the script, which is about to be compiled.
+  // Makes room for the script, which will be compiled next.
   void MakeRoomFor(const Script& script);
   void Add(std::shared_ptr<const Script> script, int function);
 
@@ -49,9 +50,9 @@ class CompiledScripts {
   void ForgetEvicted();
 
   lua_State* const state_;
-  ScriptMap by_body_;  // the keys are the scripts' own
+  ScriptMap by_body_;  // the keys view the scripts' strings
   ScriptMap by_sha_;
-  size_t forget_at_ = kFewScripts;  // with so many of them, those that the cache has evicted go
+  size_t forget_at_ = kFewScripts;  // at this number, scripts that the cache has evicted are removed
 };
 
 }  // namespace cairn

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EVAL, EVALSHA, FCALL and their *_RO forms: a script or a function is one command, whose keys the dispatcher has
-// locked as far as it declares them (script/script_call.h has the rest).
+// EVAL, EVALSHA, FCALL and their *_RO forms: a script or a function is one command. The dispatcher has locked the keys
+// that it declares (script/script_call.h has the other locks).
 #include "acl/catalogue.h"
 #include "base/clock.h"
 #include "command/parts.h"
@@ -24,7 +24,7 @@ Status RunScript(Scripting& scripting, CommandContext& ctx, const Args& args, Lu
   return RunAsScript(run, [&] { return vm.RunScript(run, script, arguments.keys, arguments.args, reply); });
 }
 
-// Compiles the script here and adds it to the cache, where it is not yet.
+// Compiles the script in this state and adds it to the cache, if needed.
 Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view body) {
   if (const Script* known = vm.compiled().FindBody(body)) return known;
   std::string sha = Sha1Hex(body);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The families of commands of this folder.
+// The command families of this folder.
 #pragma once
 
 #include <span>

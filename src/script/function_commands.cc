@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // FUNCTION: the libraries of functions. They are data: a change is committed like any other, as rows of the meta space,
-// and FLUSHALL leaves them alone. Changes hold the stripe of those rows, so they follow each other; they run on the
-// slow lane, where a command is committed by itself.
+// and FLUSHALL does not delete them. A change holds the stripe of those rows, so changes are serialized. They run on
+// the slow lane, where each command has its own commit.
 #include "base/glob.h"
 #include "command/help.h"
 #include "command/parts.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kLoadTimeoutMs = 500;
 
-// Makes `next` what there is, once the transaction is committed.
+// Makes `next` the set of libraries when the transaction is committed.
 void Change(Scripting& scripting, CommandContext& ctx, const Libraries& before, std::shared_ptr<const Libraries> next) {
   ChangeLibraries(scripting, ctx.txn(), before, std::move(next));
   ctx.CountChanges(1);

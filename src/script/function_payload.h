@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FUNCTION DUMP's payload, as Redis writes it: for each library a byte 245 and its code as an RDB text, then the footer
-// of DUMP (rdb/dump_payload.h). A library of the form before Redis 7.0 (byte 246) is not read.
+// FUNCTION DUMP's payload in Redis's format: for each library a byte 245 and its code as an RDB text, then the footer
+// of DUMP (rdb/dump_payload.h). Libraries in the format before Redis 7.0 (byte 246) are not supported.
 //
 // Thread: any; pure functions.
 #pragma once
@@ -17,7 +17,7 @@ namespace cairn {
 
 std::string WriteFunctionPayload(const Libraries& libraries);
 
-// The codes of the libraries. The error is the client's reply.
+// Returns the code of each library. The error is the client's reply.
 Result<std::vector<std::string>> ReadFunctionPayload(std::string_view payload);
 
 }  // namespace cairn

@@ -2,7 +2,7 @@
 //
 // The library `bit` (bitop): operations on 32 bits. A number is taken modulo 2^32, the result is signed.
 //
-// Thread: the Lua state's.
+// Thread: that of the Lua state.
 #include <algorithm>
 #include <bit>
 #include <climits>
@@ -13,8 +13,8 @@
 namespace cairn {
 namespace {
 
-// Rounded to an integer, half to even, and taken modulo 2^32: the low bits of the number's sum with one so large that
-// its last bit counts as 1.
+// Rounds a number to an integer, half to even, and takes it modulo 2^32: adding a number so large that the sum's last
+// bit counts as 1 leaves the result in the low bits.
 uint32_t CheckBits(lua_State* L, int arg) {
   constexpr lua_Number kOneIsLast = 6755399441055744.0;  // 2^52 + 2^51
   const auto bits = static_cast<uint32_t>(std::bit_cast<uint64_t>(lua_tonumber(L, arg) + kOneIsLast));
@@ -71,7 +71,7 @@ int RotateRight(lua_State* L) {
   return Shift(L, [](uint32_t bits, int n) { return std::rotr(bits, n); });
 }
 
-// bit.tohex(x [, digits]): in capital letters when digits is below 0.
+// bit.tohex(x [, digits]): in upper case if digits is negative.
 int ToHex(lua_State* L) {
   constexpr int kMostDigits = 8;
   uint32_t bits = CheckBits(L, 1);

@@ -2,10 +2,11 @@
 //
 // The library `cjson`: its settings, and encoding. Decoding is in lib_json_decode.cc.
 //
-// A table whose keys are integers from 1 on is an array, any other an object, and so is an empty one. Settings are as
-// in lua-cjson 2.1; those of the table that all scripts see are reset after each run (LuaVm).
+// A table whose keys are integers from 1 on is an array, any other table, including an empty one, is an object.
+// Settings are those of lua-cjson 2.1. The settings of the table that all scripts share are reset after each run
+// (LuaVm).
 //
-// Thread: the Lua state's.
+// Thread: that of the Lua state.
 #include "script/lib_json.h"
 
 #include <climits>
@@ -23,7 +24,7 @@ JsonSettings& SettingsOf(lua_State* L) { return *static_cast<JsonSettings*>(lua_
 
 // ---- encoding
 
-// What stands for a character within a string; null: itself.
+// The escape sequence of a character in a string; null: none is needed.
 const char* EscapeOf(unsigned char c) {
   switch (c) {
     case '"': return "\\\"";
@@ -55,7 +56,7 @@ class Encoder {
     __builtin_unreachable();
   }
 
-  // The value on the top of the stack, which is left there.
+  // Appends the value on the top of the stack, and leaves it there.
   void AddValue() {
     constexpr uint64_t kStepsPerValue = 4;
     ChargeWork(L, kStepsPerValue);
@@ -130,7 +131,7 @@ class Encoder {
     --depth_;
   }
 
-  // The largest index of the array on the top of the stack; -1: it is an object.
+  // Returns the largest index of the array on the top of the stack; -1: it is an object.
   int CountArray() {
     lua_Number largest = 0;
     lua_Number count = 0;
@@ -179,7 +180,7 @@ class Encoder {
     out_.Append('}');
   }
 
-  // With key and value on the top of the stack.
+  // Appends the key; the key and value are on the top of the stack.
   void AddKey() {
     switch (lua_type(L, -2)) {
       case LUA_TSTRING: AddText(TextAt(L, -2)); break;
@@ -204,7 +205,7 @@ int Encode(lua_State* L) {
   return 1;
 }
 
-// ---- settings: each function answers with what it now is
+// ---- settings: each function returns the current value
 
 JsonSettings& StartSetting(lua_State* L, int most_args) {
   luaL_argcheck(L, lua_gettop(L) <= most_args, most_args + 1, "found too many arguments");
@@ -224,7 +225,7 @@ int SetNumber(lua_State* L, int arg, int& setting, int least, int most) {
   return 1;
 }
 
-// Of the names only those of 0 and 1, off and on, are booleans as well.
+// Sets and pushes a setting that has names. The first two names, off and on, may also be given as booleans.
 int SetChoice(lua_State* L, int arg, int& setting, const char* const* names) {
   if (lua_isboolean(L, arg)) {
     setting = lua_toboolean(L, arg);
@@ -261,7 +262,7 @@ int SetDecodeInvalid(lua_State* L) { return SetChoice(L, 1, StartSetting(L, 1).d
 
 int New(lua_State* L);
 
-// Leaves the table whose functions use the settings on the top of the stack.
+// Pushes the table whose functions use the settings on the top of the stack.
 void PushTable(lua_State* L) {
   constexpr luaL_Reg kFunctions[] = {
       {"encode", Encode},
@@ -289,7 +290,7 @@ void PushTable(lua_State* L) {
   lua_setfield(L, -2, "_VERSION");
 }
 
-// A table with settings of its own.
+// cjson.new: a table with its own settings.
 int New(lua_State* L) {
   *static_cast<JsonSettings*>(lua_newuserdata(L, sizeof(JsonSettings))) = JsonSettings();
   PushTable(L);

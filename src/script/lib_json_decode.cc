@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// cjson.decode: JSON text to values of Lua. null is a light userdata, so that it can be an element of a table.
+// cjson.decode: JSON text to Lua values. null becomes a light userdata, so it can be an element of a table.
 //
-// As in lua-cjson a zero byte ends the text, and numbers are what strtod takes for one, unless the settings say that
-// they must be JSON's.
+// As in lua-cjson, a zero byte ends the text, and numbers have strtod's syntax unless the settings require JSON's.
 //
-// Thread: the Lua state's.
+// Thread: that of the Lua state.
 #include <strings.h>
 
 #include <cstdlib>
@@ -33,7 +32,7 @@ enum class Token : unsigned char {
   kError
 };
 
-// As lua-cjson's messages call them.
+// The names of tokens in lua-cjson's messages.
 constexpr const char* kTokenNames[] = {"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END", "T_STRING", "T_NUMBER",
                                        "T_BOOLEAN",   "T_NULL",    "T_COLON",     "T_COMMA",   "T_END"};
 
@@ -43,7 +42,7 @@ int HexDigit(char c) {
   return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
-// The four digits at `at`; -1: they are none.
+// Returns the value of the four hexadecimal digits at `at`; -1 if they are not.
 int HexNumber(const char* at) {
   int number = 0;
   for (int i = 0; i < 4; ++i) {
@@ -54,7 +53,7 @@ int HexNumber(const char* at) {
   return number;
 }
 
-// What strtod would take and JSON would not.
+// Whether strtod would accept the text but JSON would not.
 bool IsInvalidNumber(const char* at) {
   if (*at == '+') return true;
   if (*at == '-') ++at;
@@ -82,7 +81,7 @@ class Decoder {
   Decoder(lua_State* state, const JsonSettings& settings, const char* text)
       : L(state), settings_(settings), buffer_(state), text_(text), at_(text) {}
 
-  // Pushes the value.
+  // Decodes the text and pushes the value.
   void Decode() {
     Next();
     PushValue();
@@ -186,7 +185,7 @@ class Decoder {
     token_ = Token::kText;
   }
 
-  // \uXXXX, or two of them that are a surrogate pair.
+  // Reads \uXXXX, or a surrogate pair of two.
   bool TakeCodePoint() {
     constexpr int kEscapeSize = 6;
     int code = HexNumber(at_ + 2);
@@ -218,7 +217,7 @@ class Decoder {
 
   // ---- values
 
-  // Of the token that was read last.
+  // Pushes the value that begins with the current token.
   void PushValue() {
     constexpr uint64_t kStepsPerValue = 4;
     ChargeWork(L, kStepsPerValue);
@@ -279,11 +278,11 @@ class Decoder {
 
   lua_State* const L;
   const JsonSettings& settings_;
-  ScriptBuffer buffer_;  // of the last text
+  ScriptBuffer buffer_;  // holds the last text
   const char* const text_;
   const char* at_;
   Token token_ = Token::kEnd;
-  ptrdiff_t place_ = 0;  // of the token
+  ptrdiff_t place_ = 0;  // position of the token
   const char* error_ = nullptr;
   double number_ = 0;
   bool boolean_ = false;

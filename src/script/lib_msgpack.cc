@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The library `cmsgpack`: Lua values as MessagePack, and back, byte for byte as lua-cmsgpack 0.4 has it.
+// The library `cmsgpack`: Lua values to MessagePack and back, with the same bytes as lua-cmsgpack 0.4.
 //
-// A table whose keys are 1 to n is an array, any other a map; what has no form here is nil, and so is a table that lies
-// 16 deep. A number without a fraction is an integer; a fraction that a float holds is one. Of the format the types bin
-// and ext are not known, and an unsigned number of 2^63 or more is read as a signed one.
+// A table whose keys are 1 to n is an array, any other a map. Values without a representation become nil, and so does a
+// table at depth 16. A number without a fraction becomes an integer; a fraction that a float holds becomes a float. The
+// types bin and ext are not supported, and an unsigned number of 2^63 or more is read as a signed one.
 //
-// Thread: the Lua state's.
+// Thread: that of the Lua state.
 #include <bit>
 #include <climits>
 #include <cmath>
@@ -49,7 +49,7 @@ class Packer {
   void PushPacked() { out_.PushText(); }
 
  private:
-  // A byte that says what follows, and the low `bytes` bytes of the number, the highest first.
+  // Appends a type byte and the low `bytes` bytes of the number, big-endian.
   void AddHead(int type, uint64_t number, int bytes) {
     out_.Append(static_cast<char>(type));
     for (int i = bytes - 1; i >= 0; --i) out_.Append(static_cast<char>(number >> (8 * i)));
@@ -97,7 +97,7 @@ class Packer {
     }
   }
 
-  // Of an array or a map.
+  // Appends the size of an array or a map.
   void AddCount(size_t count, int small_type, int type) {
     if (count < 16) {
       AddHead(small_type | static_cast<int>(count), 0, 0);
@@ -108,7 +108,7 @@ class Packer {
     }
   }
 
-  // Whether the keys of the table on the top of the stack are 1 to n; counts them in either case.
+  // Returns whether the keys of the table on the top of the stack are 1 to n; counts them in either case.
   bool IsArray(size_t& count) {
     bool whole = true;
     lua_Number largest = 0;
@@ -197,7 +197,7 @@ class Reader {
     return bytes;
   }
 
-  // The highest byte first.
+  // Reads a big-endian number.
   uint64_t TakeNumber(size_t size) {
     uint64_t number = 0;
     for (const char byte : Take(size)) number = number << 8 | static_cast<unsigned char>(byte);
@@ -240,7 +240,7 @@ class Reader {
     }
   }
 
-  // A key that is nil, or no number, is an error of Lua's.
+  // A key that is nil or NaN raises a Lua error.
   void PushMap(uint64_t size) {
     lua_newtable(L);
     for (uint64_t i = 0; i < size; ++i) {
@@ -254,8 +254,8 @@ class Reader {
   std::string_view left_;
 };
 
-// Pushes up to `limit` values from `offset` on, with only the bytes on the stack, and before them where the next one
-// starts, -1: nowhere. Neither limit nor offset: all values, and nothing before them.
+// Pushes up to `limit` values from `offset` on; the stack holds only the bytes. The first value pushed is the offset of
+// the next value, -1 at the end. With neither limit nor offset, pushes all values and no offset.
 int UnpackSome(lua_State* L, lua_Integer limit, lua_Integer offset) {
   size_t length = 0;
   const char* bytes = luaL_checklstring(L, 1, &length);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What of Lua's library `string` the C library does without bounds: the functions that match patterns, whose matcher
-// recurses as deep as the pattern is long and cannot be stopped, and those that work for longer than they allocate.
+// Replacements for functions of Lua's library `string` whose C versions are unbounded: the pattern functions, whose
+// matcher recurses as deep as the pattern is long and cannot be stopped, and those whose run time exceeds the memory
+// they allocate.
 //
-// Thread: the Lua state's.
+// Thread: that of the Lua state.
 #include <cctype>
 #include <cstring>
 
@@ -13,7 +14,7 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kBytesPerStep = 64;  // that are searched or copied while Lua takes one step
+constexpr size_t kBytesPerStep = 64;  // searched or copied per step charged
 
 std::string_view CheckText(lua_State* L, int arg) {
   size_t size = 0;
@@ -21,7 +22,7 @@ std::string_view CheckText(lua_State* L, int arg) {
   return {text, size};
 }
 
-// A place counted from the end when it is negative; 0: before the first byte.
+// Converts a position that is negative from the end; 0: before the first byte.
 ptrdiff_t FromStart(lua_Integer place, size_t size) {
   if (place < 0) place += static_cast<ptrdiff_t>(size) + 1;
   return place >= 0 ? place : 0;
@@ -74,7 +75,7 @@ int Match(lua_State* L) { return FindOrMatch(L, false); }
 
 // ---- gmatch
 
-// The upvalues: subject, pattern, where to go on.
+// The upvalues: subject, pattern, next position.
 int NextMatch(lua_State* L) {
   const std::string_view subject = TextAt(L, lua_upvalueindex(1));
   LuaPattern pattern(L, subject, lua_tostring(L, lua_upvalueindex(2)), LuaPattern::Anchor::kNone);
@@ -99,7 +100,7 @@ int GMatch(lua_State* L) {
 
 // ---- gsub
 
-// Adds the replacement text with its %0 to %9.
+// Appends the replacement text and expands %0 to %9.
 void AddText(lua_State* L, LuaPattern& pattern, luaL_Buffer& out, const char* from, const char* to) {
   size_t size = 0;
   const char* text = lua_tolstring(L, 3, &size);
@@ -108,7 +109,7 @@ void AddText(lua_State* L, LuaPattern& pattern, luaL_Buffer& out, const char* fr
       luaL_addchar(&out, text[i]);
       continue;
     }
-    const char next = text[++i];  // at the end the zero byte behind the text
+    const char next = text[++i];  // at the end this is the terminating zero
     if (std::isdigit(static_cast<unsigned char>(next)) == 0) {
       luaL_addchar(&out, next);
     } else if (next == '0') {
@@ -133,7 +134,7 @@ void AddReplacement(lua_State* L, LuaPattern& pattern, luaL_Buffer& out, const c
     AddText(L, pattern, out, from, to);
     return;
   }
-  if (lua_toboolean(L, -1) == 0) {  // as it was
+  if (lua_toboolean(L, -1) == 0) {  // keep the match
     lua_pop(L, 1);
     lua_pushlstring(L, from, static_cast<size_t>(to - from));
   } else if (lua_isstring(L, -1) == 0) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The library `struct`: values to bytes and back by a format, as scripts for Redis know it.
+// The library `struct`: values to bytes and back by a format, as in Redis.
 //
-//   < >   little or big end first (none: as the machine has it)      !n aligns to at most n (8 when left out)
+//   < >   little or big endian (none: native)      !n aligns to at most n (8 when left out)
 //   b B h H l L T i[n] I[n]   integers of 1, 2, 8, 8 and n bytes (4 when left out), small letters are signed
 //   f d       float, double           x    a byte of zero
 //   s         a text up to a zero byte        c[n]  n bytes; c0: as many as the number before says, or, packing, all
 //
-// Thread: the Lua state's.
+// Thread: that of the Lua state.
 #include <bit>
 #include <cctype>
 #include <climits>
@@ -27,7 +27,7 @@ struct Format {
   bool little = std::endian::native == std::endian::little;
   int align = 1;
 
-  // The number that follows; `otherwise` when none does.
+  // Reads the number in the format; `otherwise` if there is none.
   int Number(lua_State* L, int otherwise) {
     if (!std::isdigit(static_cast<unsigned char>(*next))) return otherwise;
     int number = 0;
@@ -40,7 +40,7 @@ struct Format {
     return number;
   }
 
-  // How many bytes the item of this letter takes; the number after it is read.
+  // Reads the number after this letter and returns the size of the item.
   size_t SizeOf(lua_State* L, char letter) {
     switch (letter) {
       case 'B':
@@ -66,15 +66,15 @@ struct Format {
     }
   }
 
-  // The bytes that bring `position` to where an item of this size may stand.
+  // The padding that aligns an item of this size at `position`.
   size_t Padding(char letter, size_t size, size_t position) const {
     if (size == 0 || letter == 'c') return 0;
     const auto most = static_cast<size_t>(align);
     const size_t to = size > most ? most : size;
-    return (to - (position & (to - 1))) & (to - 1);  // of a size that is no power of two Redis makes this, too
+    return (to - (position & (to - 1))) & (to - 1);  // as in Redis, also for a size that is no power of two
   }
 
-  // A letter that is about the format itself.
+  // Handles a letter that controls the format itself.
   void Control(lua_State* L, char letter) {
     switch (letter) {
       case ' ': return;
@@ -108,7 +108,8 @@ void AddFloat(lua_State* L, luaL_Buffer& out, int arg, bool little) {
   for (size_t i = 0; i < sizeof(T); ++i) luaL_addchar(&out, bytes[swaps ? sizeof(T) - 1 - i : i]);
 }
 
-// The bytes of c[n] and s. Returns how many were added. A text that is too short is told as the argument behind it.
+// Appends the bytes of c[n] and s. Returns their number. The error for a short text names the next argument, as in
+// Redis.
 size_t AddText(lua_State* L, luaL_Buffer& out, int arg, char letter, size_t size) {
   size_t length = 0;
   const char* text = luaL_checklstring(L, arg, &length);
@@ -122,7 +123,7 @@ size_t AddText(lua_State* L, luaL_Buffer& out, int arg, char letter, size_t size
 
 int Pack(lua_State* L) {
   Format format{luaL_checkstring(L, 1)};
-  lua_pushnil(L);  // an argument that is missing is not what the buffer keeps on the stack
+  lua_pushnil(L);  // so that a missing argument is not read from the buffer's stack slots
   luaL_Buffer out;
   luaL_buffinit(L, &out);
   size_t total = 0;
@@ -163,7 +164,7 @@ lua_Number ReadInteger(const char* bytes, bool little, int size, bool is_signed)
     value = value << 8 | static_cast<unsigned char>(byte);
   }
   if (!is_signed) return static_cast<lua_Number>(value);
-  // Of more than 8 bytes the last 8 count; the shift is modulo 64, as processors have it and Redis takes it.
+  // If there are more than 8 bytes, the last 8 count. The shift is modulo 64, as processors and Redis do it.
   const uint64_t sign_and_above = ~0ull << (static_cast<unsigned>(size * 8 - 1) & 63);
   if (value & sign_and_above) value |= sign_and_above;
   return static_cast<lua_Number>(static_cast<int64_t>(value));
@@ -179,7 +180,7 @@ lua_Number ReadFloat(const char* bytes, bool little) {
   return static_cast<lua_Number>(value);
 }
 
-// Pushes what c[n] and s read at `position`; returns how many bytes that were.
+// Pushes the text of c[n] or s at `position`. Returns the number of bytes read.
 size_t PushBytes(lua_State* L, char letter, std::string_view data, size_t position, size_t size, int& pushed) {
   if (letter == 's') {
     const size_t end = data.find('\0', position);
@@ -187,7 +188,7 @@ size_t PushBytes(lua_State* L, char letter, std::string_view data, size_t positi
     PushText(L, data.substr(position, end - position));
     return end - position + 1;
   }
-  if (size == 0) {  // the value before it says how many
+  if (size == 0) {  // the previous value is the size
     if (pushed == 0 || !lua_isnumber(L, -1)) luaL_error(L, "format 'c0' needs a previous size");
     const lua_Number wanted = lua_tonumber(L, -1);
     if (wanted < 0 || wanted > static_cast<lua_Number>(data.size())) luaL_argerror(L, 2, "data string too short");

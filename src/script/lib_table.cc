@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What of Lua's library `table` would write to a protected table (script/sandbox.h), or works for longer than its
-// arguments tell: insert, remove, sort, maxn and concat.
+// Replacements for functions of Lua's library `table` that would write to a protected table (script/sandbox.h), or
+// whose run time their arguments do not bound: insert, remove, sort, maxn and concat.
 //
-// sort is Lua 5.1's quicksort, so that elements that compare as equal end in the order in which they do in Redis: the
-// median of the first, the middle and the last element is the pivot, and the smaller part is sorted first. Some arrays
-// take it a number of comparisons that grows with the square of their size, hence its own charge.
+// sort is Lua 5.1's quicksort, so elements that compare as equal get the same order as in Redis: the pivot is the
+// median of the first, the middle and the last element, and the smaller part is sorted first. For some arrays the
+// number of comparisons is quadratic, so comparisons are charged.
 //
-// Thread: the Lua state's.
+// Thread: that of the Lua state.
 #include <climits>
 
 #include "script/sandbox.h"
@@ -83,13 +83,13 @@ class Sorter {
 
  private:
   void Get(int index) { lua_rawgeti(L, 1, index); }
-  // The value on the top goes to `top`, the one beneath it to `below`.
+  // Stores the value on the top at index `top`, and the one below it at `below`.
   void SetTwo(int top, int below) {
     lua_rawseti(L, 1, top);
     lua_rawseti(L, 1, below);
   }
 
-  // Whether the value at `a` is less than the one at `b`, both counted from the top.
+  // Whether the value at stack index `a` is less than the one at `b`, both counted from the top.
   bool IsLess(int a, int b) {
     if (++comparisons_ % kComparisonsPerCharge == 0) ChargeWork(L, kComparisonsPerCharge);
     if (lua_isnil(L, 2)) return lua_lessthan(L, a, b) != 0;
@@ -128,7 +128,7 @@ class Sorter {
     }
   }
 
-  // Brings what is less than the middle element before it and the rest behind it; returns where it then is.
+  // Moves the elements less than the middle one before it and the others behind it. Returns its new index.
   int Partition(int first, int middle, int last) {
     Get(middle);  // the pivot stays on the stack
     lua_pushvalue(L, -1);
@@ -160,7 +160,7 @@ class Sorter {
 };
 
 int Sort(lua_State* L) {
-  constexpr int kSlots = 40;  // the smaller part comes first, so the depth is a logarithm
+  constexpr int kSlots = 40;  // the smaller part is first, so the depth is logarithmic
   const int size = Size(L);
   CheckWritable(L, 1);
   luaL_checkstack(L, 4 * kSlots, "");

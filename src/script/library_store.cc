@@ -27,7 +27,7 @@ Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn) {
   Cursor cursor = txn.Scan(MakeLibraryRow({}), MakeMetaRow(end));
   for (; cursor.Valid(); cursor.Next()) codes.emplace_back(cursor.value());
   Status status = cursor.TakeStatus();
-  txn.AbandonCommand();  // the cursor's view is of one moment; what has changed since does not matter
+  txn.AbandonCommand();  // the cursor reads a snapshot, so later changes do not matter
   TRY(std::move(status));
   return codes;
 }
@@ -69,7 +69,7 @@ Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std:
 
 Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
                         RestorePolicy policy, bool is_bounded) {
-  Libraries restored;  // those that come must agree among themselves
+  Libraries restored;  // the new libraries must not conflict with each other
   for (const std::string& code : codes) {
     const LibraryHead head = TRY(ReadLibraryHead(code));
     if (restored.Find(head.name) != nullptr) {

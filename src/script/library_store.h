@@ -4,7 +4,7 @@
 //
 //   function/ name    the library's code, as FUNCTION LOAD was given it
 //
-// and how they change. Whoever changes them holds the stripe of these rows, so changes follow each other.
+// and their changes. A change holds the stripe of these rows, so changes are serialized.
 //
 // Thread: that of the transaction.
 #pragma once
@@ -22,7 +22,7 @@
 namespace cairn {
 
 // ---- rows
-// The codes of all libraries, as the transaction sees the store (Transaction::ReadFrom). Waits; the transaction must be
+// Returns the code of every library as the transaction sees it (Transaction::ReadFrom). Blocks; the transaction must be
 // between two commands.
 Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn);
 
@@ -30,16 +30,16 @@ Result<std::vector<std::string>> ReadLibraryRows(Transaction& txn);
 Status LockLibraries(Transaction& txn);
 // The libraries as this transaction sees them.
 std::shared_ptr<const Libraries> LibrariesOf(Scripting& scripting, Transaction& txn);
-// Makes `next` what there is, for this transaction at once and for others with its commit. REQUIRES: LockLibraries, and
-// the slow lane.
+// Makes `next` the set of libraries: for this transaction at once, for others with its commit. REQUIRES: LockLibraries,
+// and the slow lane.
 void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& before,
                      std::shared_ptr<const Libraries> next);
-// Runs a library's code, which names its functions. The error is the client's reply. `timeout_ms` 0: none.
+// Runs a library's code, which registers its functions. The error is the client's reply. `timeout_ms` 0: no limit.
 Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, int64_t timeout_ms);
 
 enum class RestorePolicy : unsigned char { kAppend, kReplace, kFlush };
-// Adds libraries to those there are: all or none. `is_bounded`: they must fit into the memory of libraries. The error
-// is the client's reply. REQUIRES: as ChangeLibraries.
+// Adds libraries to the existing ones: all or none. `is_bounded`: the memory limit of libraries applies. The error is
+// the client's reply. REQUIRES: as ChangeLibraries.
 Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
                         RestorePolicy policy, bool is_bounded = false);
 

@@ -21,7 +21,7 @@ LuaGlobals::LuaGlobals(lua_State* L) : state_(L) {
   lua_settop(L, 0);
 }
 
-// A copy of the libraries with a `redis` of its own, and the globals that read from it.
+// Makes a copy of the libraries with its own `redis`, and the globals that read from it.
 LuaGlobals::Protected LuaGlobals::Make(void (*push_redis)(lua_State*)) {
   lua_State* L = state_;
   lua_newtable(L);

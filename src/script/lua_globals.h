@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LuaGlobals: the tables of globals in a Lua state. Scripts and functions see different ones, both protected
+// LuaGlobals: the tables of globals in a Lua state. Scripts and functions have different ones, both protected
 // (script/sandbox.h):
-//   scripts              the libraries, redis with everything, KEYS, ARGV
-//   functions            the libraries, redis without what is for scripts only
-//   a library's loading  no libraries, redis.register_function and the log
-// A library's code sees the third while it is loaded and the second afterwards, as in Redis: its table of globals is
-// one, and what that reads from is exchanged.
+//   scripts              the libraries, the whole of redis, KEYS, ARGV
+//   functions            the libraries, redis without the parts for scripts only
+//   loading a library    no libraries, redis.register_function and the log
+// A library's code has the third while it is loaded and the second afterwards, as in Redis. Its table of globals is the
+// same; only the table that it reads from is exchanged.
 //
-// Thread: the state's.
+// Thread: that of the state.
 #pragma once
 
 struct lua_State;
@@ -17,23 +17,23 @@ namespace cairn {
 
 class LuaGlobals {
  public:
-  // REQUIRES: `L` is a new state, of which the libraries are opened here.
+  // REQUIRES: `L` is a new state. Opens the libraries.
   explicit LuaGlobals(lua_State* L);
 
-  // Code that is compiled from now on, also by loadstring, sees what scripts see.
+  // Code compiled from now on, also by loadstring, has the globals of scripts.
   void UseForScripts() const { Use(scripts_.globals); }
   void UseForFunctions() const { Use(functions_.globals); }
   // Pushes the table that scripts read from, where KEYS and ARGV are set.
   void PushScriptTable() const;
-  // What the code of libraries reads from.
+  // Selects the table that the code of libraries reads from.
   void ShowLoading() const { ReadFunctionGlobalsFrom(load_table_); }
   void ShowFunctions() const { ReadFunctionGlobalsFrom(functions_.table); }
 
  private:
   // References in Lua's registry.
   struct Protected {
-    int globals = 0;  // what code sees
-    int table = 0;    // what that reads from
+    int globals = 0;  // the globals of code
+    int table = 0;    // the table they read from
   };
 
   Protected Make(void (*push_redis)(lua_State*));

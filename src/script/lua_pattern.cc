@@ -12,7 +12,7 @@ constexpr char kEscape = '%';
 int Byte(char c) { return static_cast<unsigned char>(c); }
 bool IsDigit(char c) { return std::isdigit(Byte(c)) != 0; }
 
-// Whether `c` is of the class that the letter names; a capital letter is the opposite.
+// Whether `c` is in the class of this letter; a capital letter negates it.
 bool IsOfClass(int c, int letter) {
   bool is = false;
   switch (std::tolower(letter)) {
@@ -31,7 +31,7 @@ bool IsOfClass(int c, int letter) {
   return std::islower(letter) != 0 ? is : !is;
 }
 
-// `set` is at the '[', `close` at the ']' that ends it.
+// `set` points to the '[', `close` to the ']' that ends it.
 bool IsInSet(int c, const char* set, const char* close) {
   const bool negated = set[1] == '^';
   const char* at = negated ? set + 2 : set + 1;
@@ -114,8 +114,8 @@ const char* LuaPattern::MatchHere(const char* at, const char* pattern) {
   }
 }
 
-// One item with what follows it. `goes_on`: the rest of the pattern, to which `pattern` was moved, is to be matched at
-// the returned place.
+// Matches one item with its quantifier. `goes_on`: the caller must match the rest of the pattern, to which `pattern`
+// was advanced, at the returned position.
 const char* LuaPattern::MatchItem(const char* at, const char*& pattern, bool& goes_on) {
   const char* const item = pattern;
   const char* const item_end = ItemEnd(item);
@@ -195,7 +195,7 @@ const char* LuaPattern::MatchBalance(const char* at, const char* pattern) {
 const char* LuaPattern::MatchBackReference(const char* at, char digit) {
   const int index = digit - '1';
   if (index < 0 || index >= captures_ || capture_[index].size == kUnfinished) luaL_error(L, "invalid capture index");
-  // That of a position has no text; 5.1 takes it for one longer than any.
+  // A position capture has no text; 5.1 treats it as longer than any text.
   if (capture_[index].size == kPosition) return nullptr;
   const auto size = static_cast<size_t>(capture_[index].size);
   if (static_cast<size_t>(end_ - at) < size) return nullptr;
@@ -203,8 +203,8 @@ const char* LuaPattern::MatchBackReference(const char* at, char digit) {
   return std::memcmp(capture_[index].start, at, size) == 0 ? at + size : nullptr;
 }
 
-// %f[set], with `pattern` at the set, behind which it is moved: the place before is not of the set, this one is. Before
-// and behind the subject there is a zero byte.
+// Matches %f[set] and moves `pattern` from the set to behind it: the previous byte is not in the set, this one is. The
+// bytes before and behind the subject count as zeros.
 bool LuaPattern::MatchFrontier(const char* at, const char*& pattern) {
   if (*pattern != '[') luaL_error(L, "missing " LUA_QL("[") " after " LUA_QL("%%f") " in pattern");
   const char* const set = pattern;
@@ -232,7 +232,7 @@ const char* LuaPattern::ItemEnd(const char* item) const {
   }
   if (first != '[') return item;
   if (*item == '^') ++item;
-  do {  // a ']' that comes first is one of the set
+  do {  // a ']' in first place belongs to the set
     if (*item == '\0') luaL_error(L, "malformed pattern (missing " LUA_QL("]") ")");
     if (*item++ == kEscape && *item != '\0') ++item;
   } while (*item != ']');

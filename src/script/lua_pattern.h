@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LuaPattern: Lua 5.1's patterns (Reference Manual, 5.4.1), with bounds that the C library's lack: the matcher recurses
-// at most kMostDepth deep, and charges its steps to the run, so that a pattern that backtracks without end stops.
+// LuaPattern: Lua 5.1's patterns (Reference Manual, 5.4.1), with the bounds that the C library lacks. The matcher
+// recurses at most kMostDepth deep and charges its steps to the run, so a pattern that backtracks forever is stopped.
 //
-// As in 5.1 a pattern ends at its first zero byte; `%z` stands for one.
+// As in 5.1 a pattern ends at its first zero byte; `%z` matches one.
 //
-// Thread: the Lua state's. Errors are Lua's, a longjmp: nothing here has a destructor.
+// Thread: that of the Lua state. Errors are Lua's, a longjmp, so no object here has a destructor.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,21 @@ namespace cairn {
 
 class LuaPattern {
  public:
-  enum class Anchor : unsigned char { kAllowed, kNone };  // kNone: a '^' at the start is a character like others
+  enum class Anchor : unsigned char { kAllowed, kNone };  // kNone: a '^' at the start is an ordinary character
 
-  // `pattern` ends with a zero byte; both must stay on L's stack.
+  // `pattern` ends with a zero byte. Both strings must stay on L's stack.
   LuaPattern(lua_State* L, std::string_view subject, const char* pattern, Anchor anchor = Anchor::kAllowed);
 
-  bool anchored() const { return anchored_; }  // a match is looked for at one place only, the caller's
+  bool anchored() const { return anchored_; }  // the caller tries only one position
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
 
-  // Where a match that starts at `from` ends; null when there is none.
+  // Returns the end of a match that starts at `from`; null if there is none.
   const char* MatchAt(const char* from);
-  // Pushes the captures of the last match; a match without captures is one itself if `whole_if_none`. Returns how many.
+  // Pushes the captures of the last match, or the whole match if there are none and `whole_if_none`. Returns their
+  // number.
   int PushCaptures(const char* from, const char* to, bool whole_if_none);
-  // Pushes the capture of this number, from 0.
+  // Pushes the capture with this index, from 0.
   void PushCapture(int index, const char* from, const char* to);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lua's own headers, and what every function that Lua calls has to mind: a Lua error is a longjmp over its caller's
-// frames. So a function that raises one holds nothing then that has a destructor; what needs strings and vectors is
-// done in a function beneath it, which leaves a value on the Lua stack and returns.
+// Lua's headers, and a rule for every function that Lua calls: a Lua error is a longjmp over its caller's frames. So a
+// function that raises one must not hold an object with a destructor. Code that needs strings and vectors is in an
+// inner function, which pushes a value on the Lua stack and returns.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ inline std::string_view TextAt(lua_State* L, int index) {
   return text == nullptr ? std::string_view() : std::string_view(text, size);
 }
 
-// Leaves {err = "CODE text"}, as a failed command looks to a script. `text` has its code.
+// Pushes {err = "CODE text"}, the form of a failed command in a script. `text` includes its code.
 void PushErrorTable(lua_State* L, std::string_view text);
 
-// Says that a C function does as much as Lua in so many steps; raises an error when the run may not go on. What it
-// allocates need not be told.
+// Charges the work of a C function as that many Lua steps. Raises an error if the run must end. Memory it allocates is
+// counted separately.
 void ChargeWork(lua_State* L, uint64_t steps);
 
 // Raises {err = "ERR text"}.

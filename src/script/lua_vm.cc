@@ -52,7 +52,7 @@ LuaVm& LuaVm::Of(lua_State* L) {
   return *static_cast<LuaVm*>(vm);
 }
 
-// lrand48's generator.
+// Like lrand48.
 int32_t LuaVm::NextRandom() {
   constexpr uint64_t kMultiplier = 0x5deece66d;
   constexpr uint64_t kIncrement = 0xb;
@@ -157,7 +157,7 @@ Status LuaVm::Call(ScriptRun& run, int function, std::span<const std::string_vie
   return status;
 }
 
-// The error is a table that OnError made; `instead` is what is said in place of its text.
+// Replies with the error, a table that OnError made. `instead`, if not empty, replaces its text.
 void LuaVm::ReplyError(const ScriptRun& run, std::string_view instead, Reply& reply) {
   lua_State* L = state_;
   std::string text;
@@ -181,7 +181,7 @@ void LuaVm::ReplyError(const ScriptRun& run, std::string_view instead, Reply& re
   reply.Error(text);
 }
 
-// Makes an error a table that says where it was raised: by whom the C function was called, if it was one.
+// Makes an error a table that says where it was raised; for a C function, where that was called.
 int LuaVm::OnError(lua_State* L) {
   if (!lua_istable(L, 1)) {
     if (!lua_isstring(L, 1)) {
@@ -240,7 +240,7 @@ void LuaVm::ForgetAllBut(const Libraries& known) {
   });
 }
 
-// Compiles the library and runs it, so that it registers its functions here.
+// Compiles the library and runs it, so that it registers its functions in this state.
 Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
   lua_State* L = state_;
   lua_settop(L, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LuaVm: a Lua state with the sandbox, redis.* and what it has compiled. One run at a time; `Scripting` keeps as many
-// of them as there are runs side by side.
+// LuaVm: a Lua state with the sandbox, redis.* and its compiled code. It executes one run at a time; `Scripting` keeps
+// as many of them as there are concurrent runs.
 //
-// What scripts, functions and libraries see is in script/lua_globals.h. What a run may use, and how it is stopped, is
-// in lua_vm_limits.cc.
+// script/lua_globals.h has the globals of scripts, functions and libraries; lua_vm_limits.cc has the limits of a run
+// and how it is stopped.
 //
-// Thread: whoever has borrowed it; bytes() any.
+// Thread: the one that has borrowed it; bytes() any.
 #pragma once
 
 #include <atomic>
@@ -41,39 +41,40 @@ class LuaVm {
   LuaVm(const LuaVm&) = delete;
   LuaVm& operator=(const LuaVm&) = delete;
 
-  // The one a function that Lua calls belongs to.
+  // The LuaVm that owns this state.
   static LuaVm& Of(lua_State* L);
 
   // ---- scripts
   const CompiledScripts& compiled() const { return compiled_; }
   // The error is the client's reply.
   Status Compile(std::shared_ptr<const Script> script);
-  // The script's reply, or why it was stopped. REQUIRES: compiled here.
+  // Replies with the script's result, or with the reason why it was stopped. REQUIRES: compiled here.
   Status RunScript(ScriptRun& run, const Script& script, std::span<const std::string_view> keys,
                    std::span<const std::string_view> args, Reply& reply);
 
   // ---- functions
-  // Runs a library's code, which names its functions, and forgets libraries that are not `known`. The error is the
-  // client's reply. `timeout_ms` 0: none.
+  // Runs a library's code, which registers its functions, and drops libraries that are not in `known`. The error is the
+  // client's reply. `timeout_ms` 0: no limit.
   Status LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms);
   Status RunFunction(ScriptRun& run, const Library& library, const Function& function,
                      std::span<const std::string_view> keys, std::span<const std::string_view> args, Reply& reply);
 
-  // ---- of the functions that Lua calls
+  // ---- for the functions that Lua calls
   ScriptRun* run() { return run_; }
-  // An error is on its way that ends the run, past all that catches errors.
+  // An error that ends the run is being raised; it passes all error handlers.
   bool is_ending() const { return has_timed_out_ || (run_ != nullptr && !run_->stop.ok()); }
   // Raises that error.
   static int RaiseEnd(lua_State* L);
-  // Work that neither instructions nor allocations tell of, in steps; raises the error when the run may not go on.
+  // Charges work that is visible neither as instructions nor as allocations, in steps. Raises that error if the run
+  // must end.
   void Charge(lua_State* L, uint64_t steps);
-  // Looks whether the run may go on, and raises no error: for those who cannot have one.
+  // Checks whether the run must end, without raising an error: for callers that must not be interrupted.
   void Look(uint64_t steps);
-  // An error when coroutines resume one another too deeply.
+  // Raises an error if coroutines resume one another too deeply.
   void CheckStack(lua_State* L) const;
-  // Leaves the compiled code, or a message and answers false; is_ending() then tells whether it was stopped.
+  // Pushes the compiled code, or pushes a message and returns false; is_ending() then tells whether it was stopped.
   bool LoadCode(lua_State* L, std::string_view code, const char* name);
-  // While there is one, no allocation fails: for a function that holds what has a destructor.
+  // While one exists, no allocation fails: for a function that holds objects with a destructor.
   class NoLimit {
    public:
     explicit NoLimit(LuaVm& vm) : vm_(vm), was_limited_(std::exchange(vm.is_limited_, false)) {}
@@ -85,27 +86,27 @@ class LuaVm {
     LuaVm& vm_;
     const bool was_limited_;
   };
-  // The script has changed how garbage is collected, which the next one is not to see.
+  // The script has changed the garbage collector's settings, which must be reset before the next one.
   void NoteCollectorChanged() { collector_changed_ = true; }
-  // redis.register_function, with the callback on the top of L's stack, which is popped. The error is without a code.
+  // redis.register_function. Pops the callback from the top of L's stack. The error has no code.
   Status Register(lua_State* L, Function function);
   bool is_loading() const { return loaded_ != nullptr; }
-  std::vector<std::string_view>& arguments() { return arguments_; }  // scratch of redis.call
+  std::vector<std::string_view>& arguments() { return arguments_; }  // scratch for redis.call
   std::string& reply_buffer() { return reply_buffer_; }
   JsonSettings& json_settings() { return json_settings_; }
   int32_t NextRandom();
   void SeedRandom(int32_t seed);
 
-  // ---- of Scripting
+  // ---- for Scripting
   uint64_t generation() const { return generation_; }
-  // It holds so much that a new one is the better one to keep.
+  // It holds so much memory that a new one should replace it.
   bool is_worn_out() const { return is_worn_out_; }
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   struct LoadedLibrary {
     uint64_t id = 0;
-    std::unordered_map<std::string, int> functions;  // references, by name
+    std::unordered_map<std::string, int> functions;  // registry references by name
   };
 
   static void* Allocate(void* vm, void* block, size_t old_size, size_t new_size);
@@ -129,28 +130,28 @@ class LuaVm {
   const uint64_t generation_;
   ScriptMemoryShare memory_;
   std::atomic<size_t> bytes_{0};
-  bool is_limited_ = false;  // within a protected call, where an allocation may fail
-  size_t grown_ = 0;         // bytes since the last look
-  uint64_t charged_ = 0;     // steps since the last look
+  bool is_limited_ = false;  // inside a protected call, where an allocation may fail
+  size_t grown_ = 0;         // bytes since the last check
+  uint64_t charged_ = 0;     // steps since the last check
   size_t collect_at_ = 0;    // bytes
-  size_t kept_bytes_ = 0;    // what the last full collection left
+  size_t kept_bytes_ = 0;    // bytes after the last full collection
   bool collector_changed_ = false;
   bool is_worn_out_ = false;
   bool has_timed_out_ = false;
   const char* stack_base_ = nullptr;
   ScriptRun* run_ = nullptr;
   Library* loading_ = nullptr;
-  LoadedLibrary* loaded_ = nullptr;  // of `loading_`
-  int64_t deadline_us_ = 0;          // of what is not a run; 0: none
+  LoadedLibrary* loaded_ = nullptr;  // the entry of `loading_`
+  int64_t deadline_us_ = 0;          // while no run is active; 0: none
   uint64_t random_ = 0;
   uint32_t runs_since_collection_ = 0;
   std::vector<std::string_view> arguments_;
   std::string reply_buffer_;
-  JsonSettings json_settings_;  // a run's
-  lua_State* const state_;      // made after all that Allocate uses
+  JsonSettings json_settings_;  // of the current run
+  lua_State* const state_;      // after all members that Allocate uses
   const LuaGlobals globals_;
   CompiledScripts compiled_;
-  std::unordered_map<std::string, LoadedLibrary> libraries_;  // by name; `id` says which one of this name
+  std::unordered_map<std::string, LoadedLibrary> libraries_;  // by name; `id` tells versions of a library apart
 };
 
 }  // namespace cairn

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a run may use. All that Lua does passes one of three places, and each of them looks whether the run may go on:
-// the hook, after every kHookSteps instructions; the allocator, after every kBytesPerLook bytes; and ChargeWork, which
-// C functions call whose work is neither instructions nor memory.
+// The limits of a run. All work of Lua passes one of three places, and each checks whether the run must end: the hook,
+// after every kHookSteps instructions; the allocator, after every kBytesPerLook bytes; and ChargeWork, called by C
+// functions whose work is neither instructions nor memory.
 //
-// On the fast lane a run that has used up its steps or its time starts over on the slow lane. There SCRIPT KILL and the
-// server's end stop it. Either is an error that no handler of the script sees (LuaVm::is_ending).
+// On the fast lane a run that has used up its steps or its time starts over on the slow lane. There SCRIPT KILL or the
+// shutdown of the server stops it. Either is an error that no handler of the script catches (LuaVm::is_ending).
 #include <cstdlib>
 
 #include "base/clock.h"
@@ -21,13 +21,13 @@ constexpr uint64_t kFastLaneSteps = 80000;
 constexpr int64_t kFastLaneUs = 4000;
 constexpr size_t kBytesPerLook = 256 << 10;
 constexpr uint64_t kBytesPerStep = 16;
-constexpr size_t kKeptGarbage = 4 << 20;     // that a run may leave to the next one's collector
-constexpr ptrdiff_t kMostStack = 512 << 10;  // that coroutines may take of the thread's stack
+constexpr size_t kKeptGarbage = 4 << 20;     // a run may leave this much to the next run's collector
+constexpr ptrdiff_t kMostStack = 512 << 10;  // coroutines may use this much of the thread's stack
 constexpr int64_t kCompileUs = 5 * 1000 * 1000;
 constexpr size_t kMostCodeBytes = 512 << 20;  // the lexer counts in ints
-constexpr size_t kBytesPerRead = 1024;        // of code, between two looks
+constexpr size_t kBytesPerRead = 1024;        // of code, between two checks
 
-// Compiles in pieces, so that a text that takes long to compile can be stopped.
+// Feeds the compiler in pieces, so that a long compilation can be stopped.
 struct CodeReader {
   LuaVm& vm;
   std::string_view left;
@@ -45,7 +45,7 @@ const char* ReadCode(lua_State* L, void* data, size_t* size) {
   return piece.empty() ? nullptr : piece.data();
 }
 
-// Why the code is not even looked at; null: it is.
+// The reason for refusing the code without compiling it; null: none.
 const char* RefuseCode(std::string_view code) {
   if (!code.empty() && code[0] == LUA_SIGNATURE[0]) return "byte code is not allowed";
   return code.size() > kMostCodeBytes ? "the code is too long" : nullptr;
@@ -72,7 +72,7 @@ void* LuaVm::Allocate(void* state, void* block, size_t old_size, size_t new_size
 }
 
 bool LuaVm::MayGrow(size_t more) {
-  // Outside protected calls there is nobody to tell; and the way out of a run is always free.
+  // Outside protected calls an error has no handler, and unwinding a run must always be possible.
   if (!is_limited_ || is_ending()) return true;
   if (more > memory_.limit()) return false;
   grown_ += more;
@@ -160,7 +160,7 @@ bool LuaVm::LoadCode(lua_State* L, std::string_view code, const char* name) {
     return false;
   }
   CodeReader reader{*this, code};
-  // The compiler of 5.1 uses strings that its collector does not see.
+  // Lua 5.1's compiler uses strings that the collector does not see.
   lua_gc(L, LUA_GCSTOP, 0);
   const int failed = lua_load(L, ReadCode, &reader, name);
   lua_gc(L, LUA_GCRESTART, 0);

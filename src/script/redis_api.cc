@@ -20,7 +20,7 @@ constexpr int kReplicateReplicas = 2;
 
 // ---- redis.call
 
-// Makes the arguments on the stack texts, in place. An integer has all its digits, as far as a double has them.
+// Converts the arguments on the stack to texts, in place. An integer gets all the digits that a double has.
 bool MakeTexts(lua_State* L, int count) {
   for (int i = 1; i <= count; ++i) {
     if (lua_type(L, i) == LUA_TNUMBER) {
@@ -35,7 +35,7 @@ bool MakeTexts(lua_State* L, int count) {
   return true;
 }
 
-// Null when the arguments are no command; then an error table is left.
+// Returns null and pushes an error table if the arguments are not a command.
 std::vector<std::string_view>* ReadArguments(lua_State* L, LuaVm& vm) {
   const int count = lua_gettop(L);
   if (count == 0) {
@@ -52,7 +52,7 @@ std::vector<std::string_view>* ReadArguments(lua_State* L, LuaVm& vm) {
   return &argv;
 }
 
-// Leaves the reply or an error table. True: it is an error that redis.call raises.
+// Pushes the reply or an error table. Returns true if redis.call must raise it.
 bool RunCall(lua_State* L, LuaVm& vm) {
   const auto* argv = ReadArguments(L, vm);
   if (argv == nullptr) return true;
@@ -109,7 +109,7 @@ int StatusReply(lua_State* L) {
   return 1;
 }
 
-// "-CODE text" or "CODE text" as it is; a single word gets the code ERR.
+// Keeps "-CODE text" and "CODE text"; a single word gets the code ERR.
 void PushErrorReply(lua_State* L) {
   const LuaVm::NoLimit no_limit(LuaVm::Of(L));
   std::string_view text = TextAt(L, 1);
@@ -153,7 +153,7 @@ int SetResp(lua_State* L) {
   return 0;
 }
 
-// Leaves whether the user may run the command; none: there is no such command.
+// Returns whether the user may run the command; nullopt if there is no such command.
 std::optional<bool> MayCall(LuaVm& vm) {
   ScriptRun& run = *vm.run();
   const Command* command = FindCalled(run.ctx.table(), vm.arguments());
@@ -171,7 +171,7 @@ int AclCheckCmd(lua_State* L) {
   return 1;
 }
 
-// A run's lines are written when it is over, so that one that starts over says nothing twice.
+// A run's lines are written at its end, so that a run that starts over writes none twice.
 void WriteLog(lua_State* L, LuaVm& vm, LogSeverity severity) {
   const LuaVm::NoLimit no_limit(vm);
   std::string line;
@@ -196,7 +196,7 @@ int LogLine(lua_State* L) {
   return 0;
 }
 
-// There is no debugger to stop or to show anything in.
+// There is no debugger, so this does nothing.
 int Breakpoint(lua_State* L) {
   lua_pushboolean(L, 0);
   return 1;
@@ -231,7 +231,8 @@ bool ReadFlags(lua_State* L, uint32_t& flags) {
   }
 }
 
-// One named argument, whose value is on the top of the stack; the error's text or null. A callback goes to index 2.
+// Reads a named argument, whose value is on the top of the stack. Returns an error text or null. A callback goes to
+// index 2.
 const char* ReadNamed(lua_State* L, std::string_view name, Function& function, bool& has_name) {
   if (EqualsIgnoreCase(name, "function_name")) {
     if (!lua_isstring(L, -1)) return "function_name argument given to redis.register_function must be a string";
@@ -257,7 +258,7 @@ const char* ReadNamed(lua_State* L, std::string_view name, Function& function, b
 
 const char* ReadNamedArguments(lua_State* L, Function& function) {
   if (!lua_istable(L, 1)) return kOneArgument;
-  lua_settop(L, 2);  // the callback's place
+  lua_settop(L, 2);  // the index of the callback
   bool has_name = false;
   lua_pushnil(L);
   while (lua_next(L, 1) != 0) {
@@ -280,7 +281,7 @@ const char* ReadFunction(lua_State* L, Function& function) {
   return nullptr;
 }
 
-// False: an error table is left.
+// Returns false and pushes an error table on failure.
 bool Register(lua_State* L) {
   Function function;
   if (const char* error = ReadFunction(L, function)) {

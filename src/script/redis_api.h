@@ -7,7 +7,7 @@
 
 namespace cairn {
 
-// Each leaves the table, unprotected.
+// Each pushes the table, unprotected.
 void PushScriptApi(lua_State* L);
 void PushFunctionApi(lua_State* L);
 void PushLoadApi(lua_State* L);

@@ -12,7 +12,7 @@ constexpr int kSlotsPerLevel = 8;
 constexpr int kMostDepth = 1000;
 constexpr uint64_t kValuesPerLook = 500;
 
-// Leaves table[name] of the table on the top of the stack if it has this type; else nothing.
+// Pushes table[name] of the table on the top of the stack if it has this type; else pushes nothing.
 bool PushField(lua_State* L, const char* name, int type) {
   lua_pushstring(L, name);
   lua_rawget(L, -2);
@@ -42,7 +42,7 @@ class Writer {
   Writer(lua_State* L, LuaVm& vm, size_t most_bytes, Reply& reply)
       : L(L), vm_(vm), most_bytes_(most_bytes), protocol_(vm.run()->protocol), reply_(reply) {}
 
-  // Replies the value on the top of the stack and pops it.
+  // Replies with the value on the top of the stack and pops it.
   void Write() {
     if (++values_ % kValuesPerLook == 0) vm_.Look(kValuesPerLook);
     if (!lua_checkstack(L, kSlotsPerLevel) || depth_ >= kMostDepth) {
@@ -55,7 +55,7 @@ class Writer {
     lua_pop(L, 1);
   }
 
-  // No more is written then.
+  // Whether to stop writing.
   bool is_over() const { return is_too_large() || reply_.is_cut() || vm_.is_ending(); }
   bool is_too_large() const { return reply_.size() > most_bytes_; }
 
@@ -85,7 +85,7 @@ class Writer {
     if (!replied) WriteArray();
   }
 
-  // True: the table says what it is, and that was replied.
+  // Replies with the typed value of a table. Returns false if the table has none of the type fields.
   bool WriteTyped() {
     if (PushField(L, "err", LUA_TSTRING)) {
       reply_.Error(TextAt(L, -1));
@@ -106,7 +106,7 @@ class Writer {
     return true;
   }
 
-  // With the verbatim_string's table on the top.
+  // The verbatim_string's table is on the top.
   bool WriteVerbatim() {
     if (!PushField(L, "format", LUA_TSTRING)) return false;
     std::string format(TextAt(L, -1));
@@ -118,7 +118,7 @@ class Writer {
     return true;
   }
 
-  // With the map's or set's table on the top.
+  // The map's or set's table is on the top.
   void WriteEntries(bool with_values) {
     const size_t count = CountEntries(L);
     if (with_values) {

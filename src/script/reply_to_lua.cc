@@ -15,7 +15,7 @@ class ReplyReader {
  public:
   ReplyReader(lua_State* L, std::string_view reply) : L(L), left_(reply) {}
 
-  // Leaves the next value.
+  // Pushes the next value.
   void Push() {
     luaL_checkstack(L, kSlotsPerLevel, "a reply is nested too deeply");
     const char type = left_.empty() ? '_' : left_[0];
@@ -39,7 +39,7 @@ class ReplyReader {
   }
 
  private:
-  // What follows the type, without the line's end.
+  // The rest of the line after the type.
   std::string_view TakeLine() {
     const size_t end = left_.find("\r\n");
     if (end == std::string_view::npos) return std::exchange(left_, {});
@@ -126,7 +126,7 @@ class ReplyReader {
     lua_setfield(L, -2, "verbatim_string");
   }
 
-  // Scripts are not shown them; the value they are about follows.
+  // Scripts do not get attributes; the value they belong to follows.
   void SkipAttributes(std::string_view line) {
     for (int64_t i = 2 * CountOf(line); i > 0; --i) {
       Push();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From a command's reply to the value a script gets. In RESP2 that is a number, a string, a table with ok or err, an
-// array, and false for what is not there; RESP3 (redis.setresp) adds nil, booleans and tables with map, set, double,
-// big_number and verbatim_string.
+// Converts a command's reply to the value for a script. In RESP2 that is a number, a string, a table with ok or err, an
+// array, or false for null. RESP3 (redis.setresp) adds nil, booleans and tables with map, set, double, big_number and
+// verbatim_string.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace cairn {
 
-// Leaves the value. REQUIRES: `reply` is one whole reply, as a command wrote it.
+// Pushes the value. REQUIRES: `reply` is one complete reply of a command.
 void PushReply(lua_State* L, std::string_view reply);
 
 }  // namespace cairn

@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-// Under its address a front's metatable keeps the real table; under the other one what getmetatable answers.
+// Keys of a front's metatable: the address of kRealKey has the real table, the other one getmetatable's result.
 const char kRealKey = 0;
 const char kShownKey = 0;
 
@@ -19,7 +19,7 @@ constexpr const char* kProtected[] = {"string", "table", "math", "coroutine", "c
 
 void* KeyOf(const char& key) { return const_cast<char*>(&key); }
 
-// Leaves what the front's metatable keeps under `key` and returns true; leaves nothing for a value that is no front.
+// Pushes the front's value for `key` and returns true; pushes nothing if the value is not a front.
 bool PushKept(lua_State* L, int index, const char& key) {
   if (!lua_istable(L, index) || !lua_getmetatable(L, index)) return false;
   lua_pushlightuserdata(L, KeyOf(kRealKey));
@@ -36,7 +36,7 @@ bool PushKept(lua_State* L, int index, const char& key) {
   return true;
 }
 
-// Of an assignment, where Lua itself would complain and say where.
+// For an assignment, for which Lua itself would raise an error with the position.
 int RefuseWrite(lua_State* L) { return luaL_error(L, kReadonlyText); }
 
 int RefuseUnknown(lua_State* L) {
@@ -61,7 +61,7 @@ int Pairs(lua_State* L) {
   return 3;
 }
 
-// Lua's own counts in an int and believes that it cannot overflow.
+// Lua's own version counts in an int and does not check for overflow.
 int Unpack(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   const int64_t first = luaL_optint(L, 2, 1);
@@ -119,7 +119,7 @@ int GetMetatable(lua_State* L) {
 
 // ---- code from text
 
-// Compiles the text on the top of the stack under the name at `name`; nil and a message when it is none.
+// Compiles the text on the top of the stack, with the name at `name`. Pushes nil and a message on failure.
 int Compile(lua_State* L, int name) {
   const std::string_view code = TextAt(L, -1);
   LuaVm& vm = LuaVm::Of(L);
@@ -160,17 +160,17 @@ int Load(lua_State* L) {
 
 // ---- calls that catch errors
 
-// Steps for the collector's look at so many bytes.
+// The steps that the collector's scan of this many bytes costs.
 constexpr size_t kCollectedBytesPerStep = 32;
 
-// Lua 5.1 does not collect its garbage when an allocation fails.
+// Collects garbage: Lua 5.1 does not do so when an allocation fails.
 void MakeRoom(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
   lua_gc(L, LUA_GCCOLLECT, 0);
   if (!vm.is_ending()) ChargeWork(L, vm.bytes() / kCollectedBytesPerStep);
 }
 
-// An error that is a table, as failed commands raise it, is to scripts the text in it, as it was before Redis 7.
+// For scripts, an error that is a table, as failed commands raise it, is replaced by its text, as before Redis 7.
 int Pcall(lua_State* L) {
   luaL_checkany(L, 1);
   const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
@@ -189,8 +189,8 @@ int Pcall(lua_State* L) {
   return lua_gettop(L);
 }
 
-// Around the script's handler, its upvalue: one that runs when the run is to end could go on for ever, as the hook does
-// not interrupt what it has called.
+// Wraps the script's handler, its upvalue. A handler that runs while the run is ending could loop forever, because the
+// hook does not interrupt code that it called itself.
 int HandleError(lua_State* L) {
   if (LuaVm::Of(L).is_ending()) return 1;
   lua_settop(L, 1);
@@ -223,10 +223,10 @@ int CallUpvalue(lua_State* L) {
   return lua_gettop(L);
 }
 
-// Runs the function in the upvalue, one of C without upvalues, in place of its caller: an error names that caller.
+// Runs the C function in the upvalue, which has no upvalues, in its caller's frame, so that an error names that caller.
 int RunUpvalue(lua_State* L) { return lua_tocfunction(L, lua_upvalueindex(1))(L); }
 
-// Around Lua's own, which is its upvalue.
+// Wraps Lua's resume, its upvalue.
 int Resume(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
   vm.CheckStack(L);
@@ -234,7 +234,7 @@ int Resume(lua_State* L) {
   return vm.is_ending() ? LuaVm::RaiseEnd(L) : results;
 }
 
-// What coroutine.wrap returns, around Lua's own.
+// Wraps the result of Lua's coroutine.wrap.
 int ResumeWrapped(lua_State* L) {
   LuaVm::Of(L).CheckStack(L);
   return CallUpvalue(L);
@@ -257,14 +257,14 @@ int CollectGarbage(lua_State* L) {
 
 // ---- numbers
 
-// Around Lua's own.
+// Wraps Lua's tonumber.
 int ToNumber(lua_State* L) {
   constexpr size_t kBytesPerStep = 16;
   if (lua_type(L, 1) == LUA_TSTRING) ChargeWork(L, lua_objlen(L, 1) / kBytesPerStep);
   return RunUpvalue(L);
 }
 
-// The generator of C's lrand48, so that a seed leads to the same numbers as in Redis.
+// Like C's lrand48, so that a seed gives the same numbers as in Redis.
 int RandomNumber(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
   if (vm.run() == nullptr) return luaL_error(L, "math.random can only be called inside a script invocation");
@@ -316,7 +316,7 @@ void Wrap(lua_State* L, const char* table, const char* field, lua_CFunction func
   lua_pop(L, 1);
 }
 
-// The same of a global function.
+// The same for a global function.
 void WrapGlobal(lua_State* L, const char* name, lua_CFunction function) {
   lua_getglobal(L, name);
   lua_pushcclosure(L, function, 1);
@@ -352,7 +352,7 @@ void ReplaceBaseFunctions(lua_State* L) {
   Wrap(L, "math", "randomseed", SeedRandom);
 }
 
-// Strings find their methods through a metatable of their own, which getmetatable shows.
+// The metatable of strings is visible to scripts through getmetatable, so it is protected too.
 void ProtectStrings(lua_State* L) {
   lua_pushliteral(L, "");
   lua_newtable(L);

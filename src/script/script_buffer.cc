@@ -10,7 +10,7 @@
 namespace cairn {
 namespace {
 
-// What lies in the slot when the bytes do not lie in the object.
+// The slot's content if the bytes do not fit into the object.
 struct Block {
   void* bytes;
   size_t size;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScriptBuffer: bytes that a function which Lua calls gathers. They count as the Lua state's, and Lua frees them if an
-// error ends the function (a longjmp), so there is no destructor. Few bytes lie in the object itself.
+// ScriptBuffer: collects bytes in a function that Lua calls. They count as the Lua state's memory, and Lua frees them
+// if an error (a longjmp) ends the function, so there is no destructor. A few bytes fit into the object itself.
 //
-// It takes a slot of the Lua stack, which must stay where it is. Thread: the Lua state's.
+// It takes a slot of the Lua stack, which must not move. Thread: that of the Lua state.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class ScriptBuffer {
   void Append(std::string_view bytes);
   std::string_view bytes() const { return {data_, size_}; }
   void Clear() { size_ = 0; }
-  // Pushes the bytes as a string of Lua and frees them.
+  // Pushes the bytes as a Lua string and frees them.
   void PushText();
 
  private:

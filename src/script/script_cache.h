@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScriptCache: the scripts that EVAL and SCRIPT LOAD have seen, by SHA-1, until SCRIPT FLUSH or the server's end. Each
-// Lua state compiles for itself what it runs; `generation` tells it that what it has kept is to be forgotten.
+// ScriptCache: the scripts of EVAL and SCRIPT LOAD by SHA-1, until SCRIPT FLUSH or the end of the server. Each Lua
+// state compiles its scripts itself; `generation` tells it when to drop them.
 //
-// It is bounded. Scripts that only EVAL has brought are evicted, the least recently used first, when there are more
-// than kMostEvaluated or their bytes are more than all may have; a state that has compiled one sees that it was.
-// Those of SCRIPT LOAD stay, as in Redis, so one that does not fit is refused.
+// The cache is bounded. Scripts that only EVAL added are evicted, the least recently used first, when there are more
+// than kMostEvaluated or their bytes exceed the limit; a state that has compiled one sees `is_evicted`. Scripts of
+// SCRIPT LOAD are never evicted, as in Redis, so one that does not fit is refused.
 //
 // Thread: any; guarded by mutex_.
 #pragma once
@@ -29,8 +29,8 @@ struct Script {
   const std::string body;
   const size_t head_size;
   const uint32_t flags;                         // ScriptFlag
-  mutable std::atomic<int64_t> used_us{0};      // when it last began to run, monotonic
-  mutable std::atomic<bool> is_evicted{false};  // not of the cache any more
+  mutable std::atomic<int64_t> used_us{0};      // monotonic time of the last start
+  mutable std::atomic<bool> is_evicted{false};  // no longer in the cache
 
   std::string_view code() const { return std::string_view(body).substr(head_size); }
   size_t bytes() const { return sizeof(Script) + sha.size() + body.size(); }
@@ -43,11 +43,11 @@ class ScriptCache {
  public:
   explicit ScriptCache(uint64_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // `sha` in lower case; null when there is none.
+  // `sha` must be in lower case. Returns null if there is none.
   std::shared_ptr<const Script> Find(std::string_view sha) const;
-  // Of EVAL: makes room for it. One that is larger than all may be counts as evicted at once.
+  // Adds a script of EVAL, and evicts others to make room. A script larger than the limit is evicted at once.
   void AddEvaluated(std::shared_ptr<const Script> script);
-  // Of SCRIPT LOAD. False: there is no room.
+  // Adds a script of SCRIPT LOAD. Returns false if there is no room.
   bool AddLoaded(std::shared_ptr<const Script> script);
   void Flush();
 
@@ -65,7 +65,7 @@ class ScriptCache {
   const uint64_t most_bytes_;
   mutable std::shared_mutex mutex_;
   Scripts loaded_;     // guarded by mutex_
-  Scripts evaluated_;  // guarded by mutex_; none that is loaded
+  Scripts evaluated_;  // guarded by mutex_; without those in loaded_
   size_t bytes_ = 0;   // guarded by mutex_; of both
   std::atomic<uint64_t> generation_{1};
 };

@@ -12,7 +12,7 @@
 namespace cairn {
 namespace {
 
-// By the state of the server, which whoever has begun to write sees to the end of it.
+// Checks the conditions of the server. A script that has begun to write is not checked again.
 Status CheckState(const ScriptRun& run, const Command& command) {
   if (run.ctx.session().is_primary) return Ok();
   const Conditions& conditions = run.scripting.conditions();
@@ -21,7 +21,7 @@ Status CheckState(const ScriptRun& run, const Command& command) {
   return CheckRoom(conditions, run.ctx.txn().store(), command.Has(kDenyOom), command.Has(kLockAll));
 }
 
-// The text that refuses the command; empty: it may run.
+// Returns the error text that refuses the command; empty: it may run.
 std::string Refusal(ScriptRun& run, const Command* command, std::span<const std::string_view> argv) {
   if (command == nullptr) return "ERR Unknown Redis command called from script";
   if (!command->AcceptsArity(argv.size())) return "ERR Wrong number of args calling Redis command from script";
@@ -67,7 +67,7 @@ bool EndsRun(const Status& status) {
   return status.Is(Code::kWouldWait) || status.Is(Code::kCorruption) || status.Is(Code::kIo);
 }
 
-// Bounds what a command answers a script, before Lua has it.
+// Bounds a command's reply to a script, before it is converted for Lua.
 class CallRoom : public ReplyRoom {
  public:
   explicit CallRoom(uint64_t most_bytes) : most_bytes_(most_bytes) {}
@@ -77,7 +77,7 @@ class CallRoom : public ReplyRoom {
   const uint64_t most_bytes_;
 };
 
-// Runs the command. An error, or a reply without room, takes back what it wrote and becomes its reply.
+// Runs the command. An error, or a reply that is too large, reverts its writes and becomes its reply.
 Status RunOne(ScriptRun& run, const Command& command, std::span<const std::string_view> argv, Reply& reply) {
   Transaction& txn = run.ctx.txn();
   CommandContext ctx = run.ctx.For(command);
@@ -87,7 +87,7 @@ Status RunOne(ScriptRun& run, const Command& command, std::span<const std::strin
   Status status = RunCommand(ctx, argv, reply);
   txn.replicated_commands().Silence(false);
   if (EndsRun(status) || (status.ok() && !reply.is_cut())) return status;
-  // A command that would block keeps what it has written: XREADGROUP has made its consumer.
+  // A command that would block keeps its writes: XREADGROUP may have created its consumer.
   if (savepoint && !status.Is(Code::kMustBlock)) txn.RollbackTo(*savepoint);
   if (reply.is_cut()) return Ok();
   reply.Rewind();
@@ -130,7 +130,7 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   CallRoom room(run.scripting.most_bytes());
   Reply reply(out, run.protocol, &room);
   Status status = LockKeys(run, *command, argv);
-  // The state may have changed while it waited; run again, it is told.
+  // The conditions may have changed during the wait for locks. The rerun returns the error.
   if (status.ok() && begins_to_write && !CheckState(run, *command).ok()) status = Status::WouldWait();
   if (status.ok()) status = RunOne(run, *command, argv, reply);
   if (!status.ok()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What redis.call leads to: the checks that a command in a script passes, its locks, its function on the run's
-// transaction, its reply.
+// The implementation of redis.call: the checks of a command in a script, its locks, its run on the transaction, and its
+// reply.
 //
-// Locks. The keys a script declares are locked before it runs. A command that writes others takes their stripes here,
-// without waiting; if somebody holds one, the script starts over, in the end holding everything. A stripe stays taken
-// until the tick's commit, and reads of keys that are not locked are checked when the run is over, so a script is one
-// step to all others whatever it touches.
+// Locks. The keys that a script declares are locked before it runs. A command that writes other keys takes their
+// stripes here without waiting; if one is taken, the script starts over, finally with all stripes locked. A stripe is
+// held until the tick's commit, and reads of keys that are not locked are validated at the end of the run. So a script
+// is atomic whatever keys it uses.
 #pragma once
 
 #include <span>
@@ -23,10 +23,10 @@ enum class CallResult : unsigned char {
   kEnded,    // run.stop says why the run must end
 };
 
-// Runs the command `argv`, not empty, for the script.
+// Runs the command `argv`, which is not empty, for the script.
 CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, std::string& out);
 
-// The command `argv` names; null when there is none or no such subcommand.
+// Returns the command that `argv` names; null if there is no such command or subcommand.
 const Command* FindCalled(const CommandTable& table, std::span<const std::string_view> argv);
 
 }  // namespace cairn

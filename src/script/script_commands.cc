@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SCRIPT: the cache of scripts, and the end of one that takes too long. The cache is no data: what these do is seen at
-// once, also within MULTI, and is gone with the server.
+// SCRIPT: the cache of scripts, and stopping a script that takes too long. The cache is not data: changes are visible
+// at once, also within MULTI, and are lost when the server ends.
 #include "acl/catalogue.h"
 #include "command/help.h"
 #include "command/parts.h"

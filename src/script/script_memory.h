@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScriptMemory: the bytes that all Lua states together may hold. A state takes them in pieces, so that an allocation is
-// a comparison; a state that gets no more answers the script with "not enough memory".
+// ScriptMemory: limits the memory of all Lua states together. A state takes memory in pieces, so an allocation is only
+// a comparison. If no more is left, the script fails with "not enough memory".
 //
-// Thread: of ScriptMemory any, of ScriptMemoryShare its state's.
+// Thread: ScriptMemory any, ScriptMemoryShare that of its state.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,17 @@ class ScriptMemory {
  public:
   explicit ScriptMemory(uint64_t limit) : limit_(limit) {}
 
-  // The share of a budget that scripts may take. A script of some size runs with the smallest budget, too.
+  // The scripts' share of the budget. Even the smallest budget allows scripts of some size.
   static constexpr uint64_t ShareOf(uint64_t budget) { return std::max(budget / 8, uint64_t{16} << 20); }
 
   uint64_t limit() const { return limit_; }
-  // False: there are not as many left, and nothing was taken.
+  // Returns false, without taking any, if not enough is left.
   bool Take(uint64_t bytes) {
     if (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_) return true;
     GiveBack(bytes);
     return false;
   }
-  // For what is there already, limit or not.
+  // For memory that is already in use, even beyond the limit.
   void TakeAlways(uint64_t bytes) { taken_.fetch_add(bytes, std::memory_order_relaxed); }
   void GiveBack(uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
 
@@ -35,7 +35,7 @@ class ScriptMemory {
   std::atomic<uint64_t> taken_{0};
 };
 
-// What one Lua state has taken: whole pieces, and after Settle just enough for what the state holds.
+// The memory taken by one Lua state: whole pieces, and after Settle no more than the state needs.
 class ScriptMemoryShare {
  public:
   explicit ScriptMemoryShare(ScriptMemory& memory) : memory_(memory) {}
@@ -44,7 +44,7 @@ class ScriptMemoryShare {
   ScriptMemoryShare& operator=(const ScriptMemoryShare&) = delete;
 
   uint64_t limit() const { return memory_.limit(); }
-  // Takes what is missing for a state of `bytes`. False: there is not enough left, and nothing was taken.
+  // Takes the memory that a state of `bytes` lacks. Returns false, without taking any, if not enough is left.
   bool Cover(uint64_t bytes) {
     if (bytes <= taken_) return true;
     const uint64_t missing = InPieces(bytes - taken_);
@@ -52,7 +52,7 @@ class ScriptMemoryShare {
     taken_ += missing;
     return true;
   }
-  // The state holds `bytes`, whatever the limit is.
+  // Adjusts the share to a state of `bytes`, even beyond the limit.
   void Settle(uint64_t bytes) {
     const uint64_t holds = InPieces(bytes);
     if (holds > taken_) memory_.TakeAlways(holds - taken_);

@@ -2,12 +2,11 @@
 //
 // ScriptRun: one run of a script or a function, from its first instruction to its reply.
 //
-// A run is a command like any other: it may be run again from the start. What ends it in the middle is in `stop`:
-// kWouldWait, because a command in it would have to wait, or because it has taken too long for the fast lane; or
-// SCRIPT KILL. Lua's pcall does not catch that. What a run wants to have said outside the transaction, its log lines
-// and counts, waits for its end.
+// A run is a command, so it may start over. `stop` has the reason why it must end early: kWouldWait, if a command in it
+// would have to wait or the run takes too long for the fast lane; or SCRIPT KILL. Lua's pcall does not catch that.
+// Effects outside the transaction, log lines and counts, are deferred to its end.
 //
-// Thread: the worker's; `wants` any.
+// Thread: that of the worker; `wants` any.
 #pragma once
 
 #include <atomic>
@@ -33,17 +32,17 @@ struct ScriptRun {
 
   CommandContext& ctx;
   Scripting& scripting;
-  const std::string_view name;  // the function's, or the script's SHA-1
+  const std::string_view name;  // the function's name, or the script's SHA-1
   const std::span<const std::string_view> argv;
   const bool is_function;
   bool read_only = false;
-  int protocol = 2;          // in which commands answer the script (redis.setresp)
-  bool replicates = true;    // replicas are told what its commands change (redis.set_repl)
-  bool has_written = false;  // called a command that writes; then it cannot be killed
+  int protocol = 2;          // the protocol of replies to the script (redis.setresp)
+  bool replicates = true;    // whether its commands are replicated (redis.set_repl)
+  bool has_written = false;  // it called a write command, so it cannot be killed
   Status stop;
   int64_t started_us = 0;  // monotonic
   uint64_t steps = 0;      // on the fast lane
-  bool is_busy = false;    // others are told so
+  bool is_busy = false;    // other clients get BUSY
   std::vector<std::pair<LogSeverity, std::string>> log;
   std::vector<uint32_t> scratch;
 };

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scripting: what all runs share: the cache of scripts, the libraries of functions, the Lua states, and what is known
-// of runs that have been going on for too long.
+// Scripting: the state shared by all runs: the cache of scripts, the libraries of functions, the Lua states, and the
+// runs that take too long.
 //
-// Lua states. There are as many as there have been runs at the same time. A run borrows the one that was given back
-// last, which is warm; SCRIPT FLUSH makes all of them go when they are next looked at.
+// Lua states. There are as many as there were concurrent runs. A run borrows the state that was returned last, whose
+// memory is warm. SCRIPT FLUSH replaces each state at its next use.
 //
-// Long runs. On the fast lane a run has a budget of Lua's steps and of rows; beyond it the run starts over on the slow
-// lane. There it may take what it takes; after `busy-reply-threshold` milliseconds all clients are refused with BUSY,
-// and SCRIPT KILL, or FUNCTION KILL, ends it, unless it has called a command that writes: then only SHUTDOWN NOSAVE
-// does.
+// Long runs. On the fast lane a run has a budget of Lua steps and of rows; beyond it the run starts over on the slow
+// lane. There it has no limit. After `busy-reply-threshold` milliseconds all clients get BUSY, and SCRIPT KILL or
+// FUNCTION KILL ends the run. If it has called a write command, only SHUTDOWN NOSAVE does.
 //
 // Thread: any; each part is guarded by its own mutex, which is a leaf.
 #pragma once
@@ -34,34 +33,35 @@ namespace cairn {
 
 class Store;
 
-// What redis.REDIS_VERSION tells: whose commands these are.
+// redis.REDIS_VERSION: the Redis version whose commands this server implements.
 inline constexpr std::string_view kScriptRedisVersion = "7.2.4";
 inline constexpr int kScriptRedisVersionNumber = 0x00070204;
 
 class Scripting {
  public:
-  // `busy_after_ms`: busy-reply-threshold, 0: never. `shows_calls`: somebody MONITORs. `most_bytes`: of all Lua states.
+  // `busy_after_ms`: busy-reply-threshold, 0: never. `shows_calls`: some client MONITORs. `most_bytes`: for all Lua
+  // states.
   Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
             std::function<bool()> shows_calls, uint64_t most_bytes);
   ~Scripting();
 
-  // Reads the libraries of the store. Called once, before commands run; the error is for the operator.
+  // Loads the libraries of the store. Called once, before commands run. The error is for the operator.
   Status Load(std::vector<std::string> codes);
 
   ScriptCache& cache() { return cache_; }
   const ScriptCache& cache() const { return cache_; }
   const Conditions& conditions() const { return conditions_; }
   bool shows_calls() const { return shows_calls_(); }
-  // DEBUG SET-DISABLE-DENY-SCRIPTS: scripts may call what is not for scripts.
+  // DEBUG SET-DISABLE-DENY-SCRIPTS: scripts may call commands that are not allowed from scripts.
   bool allows_any_command() const { return allows_any_command_.load(std::memory_order_relaxed); }
   void set_allows_any_command(bool on) { allows_any_command_.store(on, std::memory_order_relaxed); }
 
   // ---- libraries, as committed
   std::shared_ptr<const Libraries> libraries() const;
   void Adopt(std::shared_ptr<const Libraries> libraries);
-  // What all Lua states may hold, and what a command may answer a script.
+  // The memory limit of all Lua states; also that of a command's reply to a script.
   uint64_t most_bytes() const { return memory_.limit(); }
-  // Refuses libraries that take more memory than they may have. The error is the client's reply.
+  // Refuses libraries that exceed their memory limit. The error is the client's reply.
   Status CheckRoom(const Libraries& libraries) const;
   uint64_t NewLibraryId() { return next_library_.fetch_add(1); }
 
@@ -81,9 +81,9 @@ class Scripting {
   size_t vm_bytes() const;
 
   // ---- long runs
-  // Called every so often by a run on the slow lane.
+  // Called periodically by a run on the slow lane.
   void LookAfter(ScriptRun& run);
-  // The run is over.
+  // The run has ended.
   void EndBusy(ScriptRun& run);
   // SCRIPT KILL and FUNCTION KILL. The error is the client's reply.
   Status Kill(bool is_function);
@@ -93,9 +93,9 @@ class Scripting {
     std::vector<std::string> argv;
     int64_t running_ms = 0;
   };
-  // The run that has been busy for the longest time; false: none is.
+  // Finds the run that has been busy for the longest time. Returns false if no run is busy.
   bool FindBusy(Busy& found) const;
-  // Every run ends soon, whatever it has done: the server stops.
+  // Ends every run soon, even after writes: the server is stopping.
   void EndAll() { ending_.store(true); }
 
  private:
@@ -124,11 +124,11 @@ class Scripting {
   std::shared_ptr<const Libraries> libraries_;  // guarded by libraries_mutex_, never null
 
   mutable std::mutex vms_mutex_;
-  std::vector<std::unique_ptr<LuaVm>> idle_;  // guarded by vms_mutex_; the last one was used last
+  std::vector<std::unique_ptr<LuaVm>> idle_;  // guarded by vms_mutex_; the most recently used is last
   std::vector<const LuaVm*> all_;             // guarded by vms_mutex_
 
   mutable std::mutex runs_mutex_;
-  std::vector<BusyRun> runs_;  // guarded by runs_mutex_; busy ones, in the order in which they became so
+  std::vector<BusyRun> runs_;  // guarded by runs_mutex_; busy runs, oldest first
 };
 
 }  // namespace cairn
