@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // Catalogue: the commands that access rules can name, their subcommands, and the categories of commands. It is made
 // once from the command table; a command's id is its index there.
 //

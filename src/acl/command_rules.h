@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // CommandRules: the commands that a user may run, given by rules such as +get, -config|set, +@read or +select|0, which
 // are applied in order to all commands (+@all) or none (-@all).
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // ShardedCounter: a counter with many writing and few reading threads. Each thread adds to one of several cache lines;
 // a read sums them.
-// when it is read.
 //
 // Thread: any.
 #pragma once

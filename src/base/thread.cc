@@ -12,7 +12,7 @@
 namespace cairn {
 namespace {
 
-// nice(2)
+// A value of nice(2).
 constexpr int kLowPriority = 10;
 constexpr uint64_t kLongTurnNs = 20'000'000;
 

@@ -48,7 +48,8 @@ Result<uint64_t> ParseProtocols(const std::string& names) {
       const auto* const found = std::find_if(std::begin(kProtocols), std::end(kProtocols),
                                              [&word](const Protocol& protocol) { return protocol.name == word; });
       if (found == std::end(kProtocols)) {
-        return Status::Io("TLS: tls-protocols names '" + word + "'; there are TLSv1, TLSv1.1, TLSv1.2 and TLSv1.3");
+        return Status::Io("TLS: tls-protocols has the unknown value '" + word +
+                          "'; known are TLSv1, TLSv1.1, TLSv1.2 and TLSv1.3");
       }
       off &= ~found->off;
     }

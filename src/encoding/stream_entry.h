@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // An entry of a stream, and a consumer group's state of a pending entry. A stream's rows (types/) and Redis's bytes
 // (rdb/) are both converted from and to these values.
 //

@@ -249,7 +249,7 @@ bool Listener::listens() const {
 
 Status Listener::Move(const ListenPlace& place) {
   const std::lock_guard lock(mutex_);
-  if (stopped_) return Status::Io("the server ends");
+  if (stopped_) return Status::Io("the server is stopping");
   if (place == place_) return Ok();
   Doors doors = TRY(OpenDoors(place, options_.backlog, doors_));
   doors_.swap(doors);

@@ -12,7 +12,7 @@ namespace cairn {
 namespace {
 
 Status TooLarge(const char* what, size_t bytes) {
-  return Status::Io(std::string(what) + " of " + std::to_string(bytes) + " bytes is more than a batch takes");
+  return Status::Io(std::string(what) + " of " + std::to_string(bytes) + " bytes exceeds the limit of a batch");
 }
 
 }  // namespace

@@ -105,7 +105,8 @@ void DiskReserve::MakeFile() {
   RemoveFile();
   if (!can_allocate_) {
     Log(LogSeverity::kWarning,
-        std::string("storage: no part of min-free-disk can be kept from other programs here: ") + std::strerror(error));
+        std::string("storage: the file system cannot reserve min-free-disk against other programs: ") +
+            std::strerror(error));
   }
 }
 
@@ -117,8 +118,8 @@ void DiskReserve::RemoveFile() {
 void DiskReserve::LetGo() {
   const std::lock_guard lock(mutex_);
   if (held_ == 0 || free_bytes() >= slack()) return;
-  Log(LogSeverity::kWarning, "storage: the " + std::to_string(held_ / kMegabyte) +
-                                 " MB that were kept from other programs are used now, to make room");
+  Log(LogSeverity::kWarning, "storage: removed the file that reserved " + std::to_string(held_ / kMegabyte) +
+                                 " MB against other programs, because RocksDB needs the space");
   RemoveFile();
 }
 
@@ -154,9 +155,9 @@ void DiskReserve::UpdateLevel() {
   level_ = now;
   if (listener_) listener_(now);
   static constexpr std::string_view kTexts[] = {
-      "room on the disk again, all commands are accepted",
-      "the disk is full up to min-free-disk: what may grow is refused, what deletes is not",
-      "the disk is full, also the most of min-free-disk: only FLUSHALL, FLUSHDB and COMPACT are accepted"};
+      "the disk has space again: all commands are accepted",
+      "the disk is full up to min-free-disk: commands that may grow the data are refused, deletes are accepted",
+      "the disk is full and most of min-free-disk is used: only FLUSHALL, FLUSHDB and COMPACT are accepted"};
   Log(now == Level::kPlenty ? LogSeverity::kNotice : LogSeverity::kWarning,
       "storage: " + std::string(kTexts[static_cast<int>(now)]) + " (" + std::to_string(left / kMegabyte) + " of " +
           std::to_string(LevelEnd(Level::kPlenty) / kMegabyte) + " MB are left)");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // Names in the data directory that belong to RocksDB. Any other file under such a name would destroy the database, at
 // once or when RocksDB reaches the number in the name.
-// now or when RocksDB comes to the number in it.
 //
 // Thread: any; pure.
 #pragma once

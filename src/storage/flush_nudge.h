@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FlushNudge: makes sure that a caller who waits for a flush is not blocked for ever.
+// FlushNudge: makes sure that a thread that waits for a flush is not blocked for ever.
 //
 // When a flush covers several memtables (storage/tuning.cc), RocksDB may end a manual flush with fewer memtables than
 // requested and forget the request. The caller then waits until other writes cause the next flush: for ever on a quiet

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // A memtable for rows that are almost always read one by one: key rows. RocksDB's skip list keeps rows sorted all the
 // time, which is a third of the cost of a small write (docs/decisions/memtable.md). This memtable finds a row by the
 // hash of its key, and sorts only for a walk: for SCAN, or once for the flush.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // HeldStripes: the lock stripes that one transaction holds until its commit. Stripes taken over from its predecessor
 // are not returned either: the predecessor may have ended by then.
 //

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // Interest: which parts of the server want to learn about changes. While it is 0, a command pays one comparison.
-// command pays one comparison.
+//
 // A transaction reads it when a command begins and when the command gets its stripes. So after a bit is set, changes
 // of running commands may still go unreported. A subscriber that must not miss any locks all stripes and then sets the
 // bit: running commands hold their stripes until they are committed.
-// for those commands hold theirs until they are committed.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // LazyFree: frees in the background the rows that O(1) deletes leave behind. Dropping a spread collection or a whole
 // keyspace touches none of its rows: they stay in the key cache until evicted, and on disk until a compaction reads
 // them. LazyFree removes them from the cache and suggests to RocksDB which files to compact now.

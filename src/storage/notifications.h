@@ -27,7 +27,7 @@ enum class NotificationKind : unsigned char {
 
 struct Notification {
   NotificationKind kind;
-  std::string channel;  // of a message; else the key
+  std::string channel;  // the channel of a message; for other kinds the key
   std::string message;
   uint64_t source = 0;  // the client that changed or read the key; 0: none
 };

@@ -58,7 +58,7 @@ void OpenTables::BindIfNear(rocksdb::DB& db, uint64_t coming) {
   const Status bound = Bind(db);
   is_bound_ = bound.ok();
   Log(LogSeverity::kWarning,
-      bound.ok() ? "storage: no more than " + std::to_string(most_.load()) +
+      bound.ok() ? "storage: at most " + std::to_string(most_.load()) +
                        " tables are kept open now, so reads of others are slower. Raise the limit on open files "
                        "(ulimit -n) or lower maxclients."
                  : "storage: " + std::string(bound.text()));
