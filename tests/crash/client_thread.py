@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client with a thread and a connection of its own, which works until the server dies under it."""
+"""A client with its own thread and connection, which works until the server dies."""
 
 import threading
 
@@ -7,19 +7,19 @@ from resp import Connection
 
 
 class ClientThread:
-    """`work(socket)` is the subclass's and returns when the connection has broken; `in_flight` tells, as something
-    false, that nothing is under way."""
+    """A subclass defines `work(socket)`, which returns when the connection breaks, and `in_flight`, which is falsy when
+    no write is unacknowledged."""
 
     in_flight = failure = thread = None
 
     def start(self, server):
-        """Begins. REQUIRES: the state is settled, see `settle`."""
+        """Starts the thread. REQUIRES: `settle` was called since the last run."""
         assert not self.in_flight
         self.thread = threading.Thread(target=self._run, args=(server.host, server.port), daemon=True)
         self.thread.start()
 
     def join(self):
-        """Waits until the connection has broken; raises what went wrong, if anything did."""
+        """Waits until the connection breaks; raises the thread's error, if there was one."""
         self.thread.join(60)
         assert not self.thread.is_alive(), "a client still waits for a reply"
         if self.failure:
@@ -32,7 +32,7 @@ class ClientThread:
             return
         try:
             self.work(connection.socket)
-        except Exception as failure:  # whatever it is, the test's thread is to tell it
+        except Exception as failure:  # any error is raised again on the test's thread, by join()
             self.failure = failure
         finally:
             connection.close()

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared keys, writes to them that each keep an invariant, and reads that look whether it holds.
+"""Shared keys, writes that each keep an invariant, and reads that check it.
 
-    accounts  strings that money is moved between: the sum stays
+    accounts  strings, transfers between them: the sum is constant
     ledger    a hash of many rows, debited in one field and credited in another: the sum is zero
-    pairs     a counter and a member of a sorted set that count together: they are equal
+    pairs     a counter and a member of a sorted set, incremented together: they are equal
     mirrors   strings that one MSET writes: they are equal
-    piles     lists that elements are moved between: the number of elements stays
-    heaps     sets that members are moved between: the number of members stays
-    seats     keys of which one exists, renamed to and fro
+    piles     lists, elements are moved between them: the number of elements is constant
+    heaps     sets, members are moved between them: the number of members is constant
+    seats     keys of which one exists; it is renamed back and forth
 
-A write is whole or did not happen, whoever else writes and whenever the server is killed, if no read
-ever finds an invariant broken. Every way to write several keys at once is among the writes: EXEC with
-and without WATCH, EVAL with declared keys and without, FCALL, plain commands of several keys.
+If no read ever finds a broken invariant, then every write is atomic, whatever other clients write and whenever the
+server is killed. The writes include every way to write several keys at once: EXEC with and without WATCH, EVAL with and
+without declared keys, FCALL, plain commands of several keys.
 
-A write that is a transaction or a script also counts itself, in the counter of the client that sent
-it, so what was acknowledged can be asked for after a restart.
+A transaction or script also increments the counter of its client, so the number of acknowledged writes can be checked
+after a restart.
 """
 
 from resp import encode
@@ -61,7 +61,7 @@ return sum
 
 
 def script(name, text, keys, *arguments):
-    """EVAL, EVAL_RO or FCALL of a text or a function's name."""
+    """EVAL, EVAL_RO or FCALL of a script's text or a function's name."""
     return [name, text, b"%d" % len(keys), *keys, *arguments]
 
 
@@ -71,7 +71,7 @@ def transaction(*commands):
 
 
 def preparation():
-    """The commands that make the keys."""
+    """The commands that create the keys."""
     fields = [word for i in range(LEDGER_FIELDS) for word in (b"field %d" % i, b"0")]
     elements = [b"element %d" % i for i in range(ELEMENTS)]
     return [
@@ -89,8 +89,8 @@ def preparation():
 
 
 class Writes:
-    """Draws writes for one client. Each is a list of commands; `counts` says whether it is one that
-    counts itself, by an INCR whose answer is the last number of the last reply."""
+    """Draws writes for one client. Each is a list of commands and `counts`: whether it increments the client's counter,
+    by an INCR whose result is the last number of the last reply."""
 
     def __init__(self, rng, counter):
         self.rng, self.counter = rng, counter
@@ -107,13 +107,13 @@ class Writes:
         self.plain = [self.write_mirrors, self.move_element, self.move_member, self.change_seats]
 
     def draw(self):
-        """(commands, whether they count themselves)."""
+        """(commands, whether they increment the client's counter)."""
         if self.rng.random() < 0.3:
             return self.rng.choice(self.plain)(), False
         return self.rng.choice(self.counting)(), True
 
     def two_accounts(self):
-        """Whom to take from, whom to give to, and how much."""
+        """(source, target, amount)."""
         return *self.rng.sample(ACCOUNTS, 2), b"%d" % self.rng.randint(1, 99)
 
     def transfer_by_exec(self):
@@ -124,7 +124,7 @@ class Writes:
         )
 
     def transfer_by_script(self):
-        """The same in Lua; every other time without a word on which keys."""
+        """The same in Lua; every other time without declared keys."""
         source, target, amount = self.two_accounts()
         keys = [source, target, self.counter]
         if self.rng.random() < 0.5:
@@ -137,7 +137,7 @@ class Writes:
         return [script(b"FCALL", b"transfer", [source, target, self.counter], amount)]
 
     def finish_watched_transfer(self, source, target, amount, balances):
-        """What follows WATCH and MGET of two accounts that held `balances`."""
+        """The transaction after WATCH and MGET of two accounts that held `balances`."""
         left, right = balances[0] - int(amount), balances[1] + int(amount)
         return transaction(
             [b"SET", source, b"%d" % left], [b"SET", target, b"%d" % right], [b"INCR", self.counter]
@@ -162,14 +162,14 @@ class Writes:
         return [script(b"EVAL", BOOK, [b"ledger", self.counter], *self.two_fields())]
 
     def count_pair_by_exec(self):
-        """A counter and its twin in a transaction."""
+        """Increments a counter and its pair in a transaction."""
         key = self.rng.choice(PAIRS)
         return transaction(
             [b"INCR", key], [b"ZINCRBY", b"twins", b"1", key], [b"INCR", self.counter]
         )
 
     def count_pair_by_function(self):
-        """A counter and its twin by a function."""
+        """Increments a counter and its pair by a function."""
         return [script(b"FCALL", b"pair", [self.rng.choice(PAIRS), b"twins", self.counter])]
 
     def write_mirrors(self):
@@ -183,12 +183,12 @@ class Writes:
         return [[b"LMOVE", *self.rng.sample(PILES, 2), *ends]]
 
     def move_member(self):
-        """SMOVE between two heaps, of a member that may lie in another."""
+        """SMOVE between two heaps, of a member that may be in another one."""
         member = b"element %d" % self.rng.randrange(ELEMENTS)
         return [[b"SMOVE", *self.rng.sample(HEAPS, 2), member]]
 
     def change_seats(self):
-        """RENAMENX: an error wherever the seat is free."""
+        """RENAMENX: an error if the source does not exist."""
         return [[b"RENAMENX", *self.rng.sample(SEATS, 2)]]
 
 
@@ -204,7 +204,7 @@ def check_sum(expected):
 
 
 def check_pairs(replies):
-    """Counters as MGET has them, their twins as ZRANGE WITHSCORES has them, in one EXEC."""
+    """The counters from MGET equal the scores from ZRANGE WITHSCORES, in one EXEC."""
     counters, twins = replies[-1][1]
     found = {twins[1][i][1]: float(twins[1][i + 1][1]) for i in range(0, len(twins[1]), 2)}
     return found == dict(zip(PAIRS, numbers(counters), strict=True))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the data must be after a list of writes: a model of each command on Python values.
+"""The expected data after a list of writes: a model of each command on Python values.
 
-Keys map to bytes (string), dict (hash), set, list, or `Scores` (sorted set, member -> float). An
-operation is a command's words and a function that does the same to the model. Operations are
-deterministic given the data, so the state after n of them is known exactly.
+Keys map to bytes (string), dict (hash), set, list, or `Scores` (sorted set, member -> float). An operation is a command
+and a function that applies it to the model. Operations are deterministic given the data, so the state after n of them
+is known exactly.
 """
 
 KINDS = ("string", "counter", "hash", "set", "list", "zset")
@@ -29,13 +29,13 @@ def value_at(data, key, kind):
 
 
 def drop_if_empty(data, key):
-    """An empty collection is no key."""
+    """Deletes the key of an empty collection."""
     if key in data and not data[key]:
         del data[key]
 
 
 class Operations:
-    """Draws random writes for one writer, on keys that only it touches."""
+    """Draws random writes for one writer, on keys that no other writer uses."""
 
     def __init__(self, rng, name, keys_per_kind=6, members=300):
         self.rng = rng
@@ -43,7 +43,7 @@ class Operations:
             kind: [b"%s:%s:%d" % (name, kind.encode(), i) for i in range(keys_per_kind)]
             for kind in KINDS
         }
-        # Integers and texts; enough of them that collections outgrow a packed row.
+        # Integers and texts; enough of them to make collections spread.
         self.members = [b"%d" % (i * 977) if i % 2 else b"member %d" % i for i in range(members)]
 
         self.draws = [
@@ -61,12 +61,12 @@ class Operations:
         return self.rng.choice(self.draws)()
 
     def some_members(self):
-        """One or a few members; sometimes many, which unpacks a collection in one commit."""
+        """One or a few members; sometimes many, which spread a collection in one commit."""
         most = self.rng.choice((1, 4, 4, 150))
         return [self.rng.choice(self.members) for _ in range(self.rng.randint(1, most))]
 
     def write_string(self):
-        """SET, APPEND, MSET, SETRANGE, which makes strings so long that they lie in fragments."""
+        """SET, APPEND, MSET, SETRANGE; SETRANGE makes strings long enough for fragments."""
         key, value = self.rng.choice(self.keys["string"]), b"%d" % self.rng.getrandbits(60)
         draw = self.rng.randrange(5)
         if draw == 4:
@@ -90,7 +90,7 @@ class Operations:
         return Operation([b"SET", key, value], lambda d: d.__setitem__(key, value))
 
     def write_counter(self):
-        """INCRBY: counts lost and repeated writes."""
+        """INCRBY: detects lost and repeated writes."""
         key, by = self.rng.choice(self.keys["counter"]), self.rng.randint(1, 9)
         return Operation(
             [b"INCRBY", key, by], lambda d: d.__setitem__(key, b"%d" % (int(d.get(key, 0)) + by))
@@ -230,7 +230,7 @@ class Operations:
 
 
 def read_data(connection, prefix=b""):
-    """Everything the server holds below `prefix`, in the model's form."""
+    """All data of the server below `prefix`, in the model's form."""
     keys, cursor = set(), b"0"
     while True:
         _, ((_, cursor), (_, found)) = connection.call(b"SCAN", cursor, b"COUNT", b"500")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transactions, scripts, functions and plain commands of many clients on the same keys, under kill -9.
 
-The invariants of `invariants.py` hold at every read and after every restart, and each client's count
-of its own writes is what was acknowledged to it, or more by what was under way.
+The invariants of `invariants.py` hold at every read and after every restart. Each client's counter equals the number of
+its acknowledged writes, plus at most the unacknowledged ones.
 
-CAIRN_CRASH_SECONDS is for how long in all; the rest of the settings are those of test_kill9.py.
+CAIRN_CRASH_SECONDS is the total duration; test_kill9.py describes the other settings.
 """
 
 import os
@@ -24,7 +24,7 @@ CLIENTS = 8
 
 
 class Killed(Exception):
-    """The connection ended before all replies were there; the first argument is those that were."""
+    """The connection ended before all replies arrived; the first argument is the list of received replies."""
 
 
 def exchange(connection, commands):
@@ -45,24 +45,24 @@ def exchange(connection, commands):
                     replies.append(reply)
                     at = end
             except (ParseError, ValueError):
-                pass  # not whole yet
+                pass  # not complete yet
     except OSError as error:
         raise Killed(replies) from error
     return replies
 
 
 class Client(ClientThread):
-    """Writes and reads, and counts what it has written."""
+    """Writes and reads, and counts its writes."""
 
     def __init__(self, rng, name):
         self.rng, self.counter = rng, b"done:" + name
         self.writes = Writes(rng, self.counter)
-        self.counted = 0  # what the client's counter was last seen or said to be
-        self.in_flight = 0  # writes sent that count themselves and were not answered
+        self.counted = 0  # the last known value of the client's counter
+        self.in_flight = 0  # unacknowledged writes that increment the counter
         self.reads = self.plain = self.lost_watches = 0
 
     def work(self, socket):
-        """Reads and writes until the server is gone."""
+        """Reads and writes until the server is killed."""
         try:
             while True:
                 draw = self.rng.random()
@@ -76,16 +76,16 @@ class Client(ClientThread):
             pass
 
     def read(self, socket, name):
-        """One read, whose invariant must hold."""
+        """One read; its invariant must hold."""
         commands, holds = READS[name]
         replies = exchange(socket, commands)
         if replies[-1] == STOPPED:
-            return  # a script that SIGTERM has ended
+            return  # SIGTERM ended the script
         assert holds(replies), f"{name}: {str(replies[-1])[:600]}"
         self.reads += 1
 
     def _write(self, socket):
-        """A pipeline of one write or a few."""
+        """A pipeline of one or a few writes."""
         writes = [self.writes.draw() for _ in range(self.rng.choice((1, 1, 1, 4, 12)))]
         commands = [command for write, _ in writes for command in write]
         self.in_flight = sum(counts for _, counts in writes)
@@ -109,14 +109,14 @@ class Client(ClientThread):
             self.plain += 1
             return
         if reply == STOPPED:
-            return  # a script that SIGTERM has ended, and nothing of it is kept
+            return  # SIGTERM ended the script and none of its writes are kept
         number = reply[1][-1] if reply[0] == b"*" and reply[1] else reply
         assert number == (b":", self.counted + 1), (write, reply, self.counted)
         self.counted += 1
         self.in_flight -= 1
 
     def _write_watched(self, socket):
-        """WATCH, read, then write what was concluded: nothing happens if somebody came in between."""
+        """WATCH, read, then a write that depends on the read: nothing is written if another client wrote in between."""
         source, target, amount = self.writes.two_accounts()
         watched = [[b"WATCH", source, target], [b"MGET", source, target]]
         balances = [int(item[1]) for item in exchange(socket, watched)[1][1]]
@@ -130,7 +130,7 @@ class Client(ClientThread):
             self._settle_write(write, True, reply)
 
     def settle(self, connection):
-        """After a restart: what was acknowledged is there, and no more than was sent."""
+        """After a restart: all acknowledged writes are present, and no more than were sent."""
         reply = exchange(connection.socket, [[b"GET", self.counter]])[0][1]
         found = int(reply or 0)
         most = self.counted + self.in_flight
@@ -141,10 +141,10 @@ class Client(ClientThread):
 
 
 def fire(server, clients, rng, moment_s):
-    """Lets all clients at the server for a moment, ends it, and looks at what the next one finds."""
+    """Runs all clients for a while, ends the server, and checks the data of the next one."""
     for client in clients:
         client.start(server)
-    time.sleep(moment_s)  # any moment
+    time.sleep(moment_s)  # the server ends at a random moment
     if rng.random() < 0.25:
         server.terminate()
     else:
@@ -166,7 +166,7 @@ def fire(server, clients, rng, moment_s):
 
 @pytest.mark.parametrize("appendfsync", ["always", "everysec"])
 def test_invariants_hold_at_every_read_and_after_every_kill(appendfsync):
-    """Half of the time for each, because what is synced decides how many commits meet."""
+    """Each fsync mode gets half of the time, because syncs decide how many commits are in flight together."""
     rng = random.Random(f"{SEED}/atomicity/{appendfsync}")
     print(f"CAIRN_CRASH_SEED={SEED}")
     clients = [Client(random.Random(rng.random()), b"%d" % i) for i in range(CLIENTS)]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file system filled up to min-free-disk, and kills: the data opens every time, deletes work, writes come back.
+"""A file system is filled up to min-free-disk, and the server is killed: the data opens every time, deletes work,
+writes resume.
 
-It is an ext4 of 300 MB in a file, so that blocks, allocation and the journal are those of a real one. The long form
-(tests/crash/run --only fill_kill --fills 50) does what CONTRIBUTING.md says of it.
+The file system is an ext4 of 300 MB in a file, so blocks, allocation and the journal are real. CONTRIBUTING.md
+describes the long form (tests/crash/run --only fill_kill --fills 50).
 """
 
 import contextlib
@@ -24,12 +25,12 @@ LOW = "MISCONF The disk is full up to min-free-disk"
 VALUE_BYTES = 4000
 DEPTH = 200
 SLOW_DEPTH = 20
-BRIM_S = 1  # nothing is accepted for so long: the disk is filled
+BRIM_S = 1  # the disk is full when no write was accepted for this long
 
 
 @pytest.fixture(name="disk", scope="module")
 def fixture_disk(tmp_path_factory):
-    """The folder where it is mounted."""
+    """The mount point."""
     folder = tmp_path_factory.mktemp("disk")
     image, mounted = folder / "image", folder / "mounted"
     mounted.mkdir()
@@ -44,7 +45,7 @@ def fixture_disk(tmp_path_factory):
 
 @pytest.fixture(name="data")
 def fixture_data(disk):
-    """A data directory on it."""
+    """A data directory on the disk."""
     folder = disk / "data"
     folder.mkdir()
     yield folder
@@ -53,13 +54,13 @@ def fixture_data(disk):
 
 @pytest.fixture(name="ballast")
 def fixture_ballast(disk):
-    """The name of a file on it that takes room."""
+    """The name of a file on the disk that occupies room."""
     yield disk / "ballast"
     (disk / "ballast").unlink(missing_ok=True)
 
 
 def set_one(client, name):
-    """Whether a write is accepted; a refusal says why."""
+    """Whether a write is accepted; a refusal must give the reason."""
     try:
         return client.set(name, "v")
     except redis.ResponseError as error:
@@ -68,11 +69,11 @@ def set_one(client, name):
 
 
 class Filler:
-    """Sets keys of random bytes until the server refuses, and knows those that were acknowledged."""
+    """Sets keys of random bytes until the server refuses, and knows the acknowledged ones."""
 
     def __init__(self, rng):
         self.rng = rng
-        self.keys = {}  # name: seed of its value
+        self.keys = {}  # name -> seed of the value
         self.made = 0
 
     def value(self, number):
@@ -80,9 +81,9 @@ class Filler:
         return random.Random(number).randbytes(VALUE_BYTES)
 
     def fill(self, client):
-        """Sets until the server has refused everything for a second; answers the last refusal.
+        """Writes until the server has refused everything for a second; returns the last refusal.
 
-        Half of the times it is slow once it was refused: compactions keep pace with it, so it comes nearer to the brim.
+        Half of the fills become slow after the first refusal: then compactions keep up, and the disk gets fuller.
         """
         near_depth = self.rng.choice([DEPTH, SLOW_DEPTH])
         depth, refused = DEPTH, None
@@ -100,11 +101,11 @@ class Filler:
                 else:
                     refused, depth = reply, near_depth
             if depth == SLOW_DEPTH:
-                time.sleep(0.01)  # the pace of the writes
+                time.sleep(0.01)  # the rate of the writes
         return str(refused)
 
     def check(self, client):
-        """Every acknowledged key is there, and nothing else; some values are looked at."""
+        """Every acknowledged key exists, and no other; some values are compared."""
         assert client.dbsize() == len(self.keys)
         names = list(self.keys)
         for begin in range(0, len(names), 5000):
@@ -127,7 +128,7 @@ class Filler:
 
 
 def make_room(filler, client, rng):
-    """In one of the ways there are."""
+    """Frees space in one of several ways."""
     way = rng.choice(["half", "most", "flush", "compact"])
     if way == "flush":
         client.flushall()
@@ -169,13 +170,13 @@ def test_fill_kill_open_delete_and_write_again(data):
 
 
 def free_bytes(path):
-    """Of the file system."""
+    """The free bytes of the file system."""
     disk = os.statvfs(path)
     return disk.f_bavail * disk.f_frsize
 
 
 def log_bytes(folder):
-    """Of the logs in it, which may go meanwhile."""
+    """The total size of the folder's logs, which may be deleted meanwhile."""
     total = 0
     for path in folder.glob("*.log"):
         with contextlib.suppress(FileNotFoundError):
@@ -184,13 +185,13 @@ def log_bytes(folder):
 
 
 def allocate(path, size):
-    """A file that takes so much room; it may be there and smaller."""
+    """Creates or extends a file to this size."""
     with open(path, "ab") as file:
         os.posix_fallocate(file.fileno(), 0, size)
 
 
 def fill_from_outside(path):
-    """As another program would: whatever is free. The file may be there."""
+    """Takes all free space, like another program. The file may exist."""
     with open(path, "ab", buffering=0) as file:
         try:
             while True:
@@ -203,10 +204,10 @@ def test_a_disk_filled_by_another_program_opens_and_takes_flushall(data, ballast
     with Server(data_dir=data) as server:
         client = server.client()
         client.mset({f"k:{number}": random.randbytes(VALUE_BYTES) for number in range(2000)})
-        # What is free goes faster than the server looks, so the reserve's file is there before.
+        # The space is used up faster than the server checks, so the reserve file must exist before.
         allocate(ballast, free_bytes(data) - 2 * client.info("cairn")["min_free_disk_bytes"])
         wait_until(lambda: client.info("cairn")["min_free_disk_held_bytes"] > 0, "the reserve's file", server)
-        # Stopped, the server does not give up the reserve's file while the other program takes all it can get.
+        # While stopped, the server does not give up the reserve file when the other program takes all space.
         server.process.send_signal(signal.SIGSTOP)
         fill_from_outside(ballast)
         server.kill9()
@@ -223,7 +224,7 @@ def test_a_disk_filled_by_another_program_opens_and_takes_flushall(data, ballast
 
 
 def set_random(client, prefix, count):
-    """Keys whose values do not compress."""
+    """Sets keys whose values do not compress."""
     pipe = client.pipeline(transaction=False)
     for number in range(count):
         pipe.set(f"{prefix}:{number}", random.randbytes(VALUE_BYTES))
@@ -231,20 +232,20 @@ def set_random(client, prefix, count):
 
 
 def follow(replica, primary):
-    """Makes it a replica; it is one when the first transfer is over."""
+    """Makes `replica` a replica of `primary` and waits for the end of the first transfer."""
     client = replica.client()
     client.replicaof(primary.host, primary.port)
     return client
 
 
 def is_online(client):
-    """Whether the primary has a replica that has everything; its first transfer keeps no files any more."""
+    """Whether the primary has a replica in sync and no longer keeps the files of its first transfer."""
     info = client.info("replication")
     return info["connected_slaves"] == 1 and info["slave0"]["state"] == "online"
 
 
 @pytest.mark.slow
-def test_a_replica_whose_disk_is_full_waits_and_goes_on(data, ballast):
+def test_a_replica_whose_disk_is_full_waits_and_resumes(data, ballast):
     with Server() as primary, Server(data_dir=data) as replica:
         source = primary.client()
         set_random(source, "before", 2000)
@@ -262,7 +263,7 @@ def test_a_replica_whose_disk_is_full_waits_and_goes_on(data, ballast):
 
 
 @pytest.mark.slow
-def test_a_replica_is_not_sent_again_and_again_what_does_not_fit(data, ballast):
+def test_a_transfer_that_does_not_fit_is_not_repeated_in_a_loop(data, ballast):
     with Server() as primary, Server(data_dir=data) as replica:
         source, client = primary.client(), replica.client()
         client.set("own", "v")
@@ -279,27 +280,27 @@ def test_a_replica_is_not_sent_again_and_again_what_does_not_fit(data, ballast):
         assert source.info("stats")["sync_full"] == 2
 
 
-def test_the_log_that_is_kept_for_absent_replicas_goes_when_the_disk_is_nearly_full(data, ballast):
+def test_the_log_for_disconnected_replicas_is_deleted_when_the_disk_is_nearly_full(data, ballast):
     archive = data / "archive"
-    # A replica that left has so long to come back for the rest of its first transfer, whose files and log are kept.
+    # A disconnected replica has this long to resume its first transfer, whose files and log are kept.
     with Server(data_dir=data, repl_timeout=2) as primary:
         client = primary.client()
         with Server() as replica:
             client.set("k", "v")
             follow(replica, primary)
             wait_until(lambda: is_online(client), "the first transfer", primary)
-        for _ in range(5):  # the same keys, so that the log is longer than the data
+        for _ in range(5):  # the same keys, so the log is longer than the data
             set_random(client, "k", 2000)
         begin = client.info("replication")["repl_backlog_first_byte_offset"]
         wait_until(lambda: log_bytes(archive) > 8 << 20, "old logs", primary)
         reserve = client.info("cairn")["min_free_disk_bytes"]
 
         def is_given_up():
-            """Compactions make room meanwhile, which is taken too."""
+            """Fills the space that compactions free, and checks whether the log was deleted."""
             room = free_bytes(data) - reserve
             if room > 0:
                 allocate(ballast, (ballast.stat().st_size if ballast.exists() else 0) + room)
-            return log_bytes(archive) < 4 << 20  # the newest end stays
+            return log_bytes(archive) < 4 << 20  # the newest part stays
 
         wait_until(is_given_up, "room", primary)
         assert client.info("replication")["repl_backlog_first_byte_offset"] > begin

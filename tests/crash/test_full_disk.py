@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A log that cannot grow: who writes is told, who reads is served, and what was acknowledged stays.
+"""A log that cannot grow: writers get an error, readers are served, and acknowledged writes are kept.
 
-The limit on the size of a file stands in for the full disk: it needs no rights, and the write fails in
-the same place.
+The limit on the size of a file replaces a full disk: it needs no privileges, and the write fails in the same place.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ DEPTH = 400
 
 
 class Writer:
-    """Sets new keys, and new fields of a hash that all share, until the server refuses."""
+    """Sets new keys, and new fields of a shared hash, until the server refuses."""
 
     def __init__(self, server, number, shared):
         self.client, self.number, self.shared = server.client(), number, shared
@@ -29,7 +28,7 @@ class Writer:
         self.refused = {"key": [], "field": []}
 
     def run(self):
-        """Deep pipelines, so that ticks are large and follow each other."""
+        """Sends deep pipelines, so ticks are large and have predecessors."""
         for round_ in range(1000):
             names = [f"{self.number}:{round_}:{i}" for i in range(DEPTH)]
             pipeline = self.client.pipeline(transaction=False)
@@ -54,7 +53,7 @@ class Writer:
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["own keys", "a shared hash"])
-def test_what_was_acknowledged_before_the_log_was_full_is_there(shared):
+def test_writes_acknowledged_before_the_log_was_full_are_kept(shared):
     with Server(command=["sh", "-c", LIMIT, *default_command()]) as server:
         server.client().set("before", "x")
         writers = [Writer(server, number, shared) for number in range(CLIENTS)]
@@ -94,8 +93,8 @@ def fixture_small_disk(tmp_path):
     subprocess.run(["umount", str(tmp_path)], check=True)
 
 
-def test_writes_come_back_when_there_is_room_again(small_disk):
-    # Without a reserve: other programs may have taken it.
+def test_writes_resume_when_there_is_room_again(small_disk):
+    # Without a reserve, because other programs may have used it.
     with Server(data_dir=small_disk / "data", min_free_disk=1) as server:
         writer = Writer(server, 0, False)
         writer.run()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kill -9 in the middle of writing loses no acknowledged write and invents none.
+"""kill -9 during writes loses no acknowledged write and adds no write that was not sent.
 
-Each test kills the process at random moments, some of them during its restart. The seed is printed
-with a failure; CAIRN_CRASH_SEED repeats it (the moment of the kill cannot be repeated exactly).
+Each test kills the process at random moments, some of them during its restart. The seed is printed with a failure;
+CAIRN_CRASH_SEED repeats it (the moment of the kill cannot be repeated exactly).
 """
 
 import os
@@ -22,7 +22,7 @@ WRITERS = 4
 
 
 def settled_state(server, writers):
-    """Checks every writer's data and the key count; returns in-flight writes that were kept."""
+    """Checks every writer's data and the key count; returns the number of unacknowledged writes that were kept."""
     connection = Connection(server.host, server.port)
     try:
         found = read_data(connection)
@@ -38,25 +38,25 @@ def settled_state(server, writers):
 
 
 def kill_while_writing(server, writers, rng):
-    """Lets the writers write for a moment and kills the server."""
+    """Lets the writers write for a random time and kills the server."""
     for writer in writers:
         writer.start(server)
-    time.sleep(rng.uniform(0.05, 0.8))  # any moment
+    time.sleep(rng.uniform(0.05, 0.8))  # a random moment
     server.kill9()
     for writer in writers:
         writer.join()
 
 
 def kill_while_starting(server, rng):
-    """Starts the process and kills it before, or just after, it can answer."""
+    """Starts the process and kills it before, or just after, it can reply."""
     server.spawn()
-    time.sleep(rng.uniform(0.0, 0.15))  # any moment
+    time.sleep(rng.uniform(0.0, 0.15))  # a random moment
     server.kill9()
 
 
 @pytest.mark.parametrize("appendfsync", ["always", "everysec", "no"])
 def test_acknowledged_writes_survive(appendfsync):
-    """All types, several writers: what was acknowledged is there, DBSIZE is exact."""
+    """All types, several writers: every acknowledged write is present, and DBSIZE is exact."""
     rng = random.Random(f"{SEED}/{appendfsync}")
     print(f"CAIRN_CRASH_SEED={SEED}")
     writers = [Writer(random.Random(rng.random()), b"writer%d" % i) for i in range(WRITERS)]
@@ -68,15 +68,15 @@ def test_acknowledged_writes_survive(appendfsync):
                 kill_while_starting(server, rng)
             server.start()
             kept += settled_state(server, writers)
-        server.restart()  # and an orderly end finds the same once more
+        server.restart()  # after a normal shutdown the data is the same
         settled_state(server, writers)
     acknowledged = sum(writer.acknowledged for writer in writers)
     print(f"{appendfsync}: {acknowledged} acknowledged, {kept} kept that were not")
     assert acknowledged > 100 * KILLS
 
 
-def test_a_shared_counter_is_never_off():
-    """Writers that meet on one key: the count lies between acknowledged and sent."""
+def test_a_shared_counter_counts_every_acknowledged_write():
+    """Writers share one key: its value is between the numbers of acknowledged and of sent increments."""
     rng = random.Random(f"{SEED}/counter")
     print(f"CAIRN_CRASH_SEED={SEED}")
     low = high = 0
@@ -97,8 +97,8 @@ def test_a_shared_counter_is_never_off():
             low = found
 
 
-def test_dbsize_is_exact_where_writers_meet():
-    """Keys made, replaced and deleted by all writers at once: DBSIZE is what SCAN finds."""
+def test_dbsize_is_exact_with_keys_that_writers_share():
+    """All writers create, replace and delete the same keys: DBSIZE equals the number of keys that SCAN finds."""
     rng = random.Random(f"{SEED}/dbsize")
     print(f"CAIRN_CRASH_SEED={SEED}")
     with Server(appendfsync="everysec") as server:
@@ -112,8 +112,8 @@ def test_dbsize_is_exact_where_writers_meet():
             connection.close()
 
 
-def test_a_flush_is_whole_or_did_not_happen():
-    """FLUSHDB and DEL of large collections, cut short: never a part of the keys."""
+def test_a_flush_deletes_all_keys_or_none():
+    """FLUSHDB and DEL of large collections, killed at a random moment, never delete only a part of the keys."""
     rng = random.Random(f"{SEED}/flush")
     keys = 2000
     with Server(appendfsync="always") as server:
@@ -124,7 +124,7 @@ def test_a_flush_is_whole_or_did_not_happen():
             connection.pipeline([[b"SET", b"k%d" % i, b"v"] for i in range(keys - 1)])
             connection.pipeline([[b"SADD", b"large", *members]])
             mark = connection.send_batch(b"FLUSHDB\r\n" if attempt % 2 else b"DEL large\r\n")
-            time.sleep(rng.uniform(0, 0.003))  # any moment
+            time.sleep(rng.uniform(0, 0.003))  # a random moment
             server.kill9()
             try:
                 connection.read_batch(mark)
@@ -140,8 +140,9 @@ def test_a_flush_is_whole_or_did_not_happen():
             assert (counted, large) == after or (not done and (counted, large) == (keys, 1000))
 
 
-def test_deadlines_go_on_while_the_server_is_down():
-    """A key whose time ended during the outage is gone, touched or not; others keep theirs."""
+def test_keys_expire_while_the_server_is_down():
+    """A key that expires while the server is down does not exist after the start, read or not; other keys keep their
+    expiry."""
     with Server(appendfsync="always") as server:
         client = server.client()
         for i in range(50):

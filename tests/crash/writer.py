@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client that writes until the server dies, and knows afterwards what must be there.
+"""A client that writes until the server dies, and then knows the expected data.
 
-It sends pipelines, counts the replies it got, and keeps the rest as "in flight": commands the
-server may or may not have run. One connection's commands run in order, so after a restart the data
-must be the state after all acknowledged commands plus some first part of those in flight.
+It sends pipelines and applies the operation of each reply to its model. The rest are "in flight": the server may or may
+not have run them. Commands of one connection run in order, so after a restart the data must be the state after all
+acknowledged commands and the first few in flight.
 """
 
 import copy
@@ -14,7 +14,7 @@ from resp import ParseError, encode, parse
 
 
 class Writer(ClientThread):
-    """Writes random operations to keys of its own from a thread of its own."""
+    """Writes random operations on keys that only it uses, from its own thread."""
 
     def __init__(self, rng, name):
         self.rng, self.name = rng, name
@@ -24,7 +24,7 @@ class Writer(ClientThread):
         self.acknowledged = 0
 
     def work(self, socket):
-        """Writes until the server is gone."""
+        """Writes until the server dies."""
         while self._write_batch(socket):
             pass
 
@@ -54,17 +54,17 @@ class Writer(ClientThread):
             try:
                 reply, end = parse(buffer, at)
             except (ParseError, ValueError):
-                break  # not whole yet
+                break  # not complete yet
             if end > len(buffer):
                 break
             operation = batch[replies]
-            # A RENAME of a missing key is the one error these operations may meet.
+            # A RENAME of a missing key is the only error these operations may get.
             assert reply[0] != b"-" or operation.words[0] == b"RENAME", (operation.words, reply)
             replies, at = replies + 1, end
         return replies, at
 
     def settle(self, found):
-        """Checks the data after a restart; returns how many in-flight writes they contain."""
+        """Checks the data after a restart; returns the number of in-flight writes that were kept."""
         state = self.data
         if state == found:
             self.in_flight = []

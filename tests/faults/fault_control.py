@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults in a server's system calls: the test's side of fault_library.c, which is compiled on first use.
+"""Makes system calls of a server fail: the test's side of fault_library.c, which is compiled on first use.
 
     with Faults() as faults, Server(command=faults.command(), appendfsync="always") as server:
         faults.arm("sync", errno.ENOSPC, path="*.log")          # the next fsync of a log fails
-        faults.arm("write", errno.EIO, path="*.log", first=7)   # the 7th write from now
+        faults.arm("write", errno.EIO, path="*.log", first=7)   # the 7th write from now fails
         faults.arm("sync", delay_ms=3000, path="*.log")         # the next one takes 3 s, or until disarm()
-        faults.arm("write open", errno.EMFILE, count=10**9)     # all, until disarm()
-        faults.arm("write", errno.ENOSPC, torn=True, count=5)   # half of one write, then four refusals
+        faults.arm("write open", errno.EMFILE, count=10**9)     # all fail until disarm()
+        faults.arm("write", errno.ENOSPC, torn=True, count=5)   # one writes half, the next four fail
         faults.wait_fired()
         faults.disarm()
 
-A fault that is armed before the server starts counts the calls of its start as well.
+A fault that is armed before the server starts also counts the calls of the start.
 """
 
 import ctypes
@@ -69,7 +69,7 @@ def _mask(kinds):
 
 
 class Faults:
-    """The control file of one process at a time; a restarted server goes on with it."""
+    """The control file of one process at a time; a restarted server continues to use it."""
 
     def __init__(self):
         build_library()
@@ -85,13 +85,13 @@ class Faults:
         self.close()
 
     def close(self):
-        """Removes the control file. A process that still runs keeps what is armed."""
+        """Removes the control file. The armed fault of a running process stays armed."""
         self._control = None
         self._map.close()
         self._file.close()
 
     def environment(self):
-        """The variables that a process needs."""
+        """The environment variables for the process."""
         return {"LD_PRELOAD": str(LIBRARY), "FAULT_CONTROL": self._file.name}
 
     def command(self, command=None):
@@ -100,12 +100,12 @@ class Faults:
 
     def arm(self, kinds, error=0, *, path="*", first=1, count=1, short=False, torn=False, delay_ms=0,
             hit_kinds=None, hit_path=None, keeps_numbers=False):
-        """Counts calls from now on and hits `count` of them from number `first` on.
+        """Counts matching calls from now on and hits `count` of them, starting with call number `first`.
 
-        `kinds` are words of KINDS; `path` is a glob for the last part of the path, or for the whole path if it has a
-        '/'; several are separated by '|'. Without an error, `short` or `delay_ms` calls are only counted. With
-        `hit_kinds` or `hit_path`, the first of those calls are hit that come at number `first` or later. With
-        `keeps_numbers` the numbers go on where they were.
+        `kinds` are words of KINDS. `path` is a glob for the last part of the path, or for the whole path if it contains
+        a '/'; several are separated by '|'. Without an error, `short` or `delay_ms` calls are only counted. With
+        `hit_kinds` or `hit_path`, the first calls that match these are hit, from number `first` on. `keeps_numbers`
+        continues the numbers of the previous fault.
         """
         self.disarm()
         control = self._control
@@ -124,21 +124,21 @@ class Faults:
         control.armed = 1
 
     def disarm(self):
-        """All calls go through again; a delay under way ends. The counters stay."""
+        """Lets all calls through again and ends a running delay. The counters are kept."""
         self._control.armed = 0
 
     @property
     def seen(self):
-        """How many calls have matched since the fault was armed."""
+        """The number of matching calls since the fault was armed."""
         return self._control.seen
 
     @property
     def fired(self):
-        """How many of them were hit."""
+        """The number of calls that were hit."""
         return self._control.fired
 
     def fired_by_kind(self):
-        """How many were hit, by kind."""
+        """The number of calls that were hit, by kind."""
         return {kind: n for kind, n in zip(KINDS, self._control.fired_by, strict=True) if n}
 
     @property
@@ -147,5 +147,5 @@ class Faults:
         return self._control.last.decode()
 
     def wait_fired(self, times=1):
-        """Waits until so many calls were hit."""
+        """Waits until this many calls were hit."""
         wait_until(lambda: self.fired >= times, f"hit number {times}", pause_s=0.001)

@@ -46,15 +46,15 @@ enum Kind {
 
 enum Action {
   kPass,  /* only count */
-  kFail,  /* answer `error`; the call is not made */
-  kShort, /* write half of the bytes; another call than a write goes through */
-  kTorn,  /* the first call hit writes half of the bytes, the others answer `error` */
-  kDelay  /* wait `delay_ms`, or until the fault is disarmed, and make the call */
+  kFail,  /* return `error`; the call is not made */
+  kShort, /* write half of the bytes; other calls than writes are made */
+  kTorn,  /* the first call writes half of the bytes, the others return `error` */
+  kDelay  /* wait `delay_ms`, or until the fault is disarmed, then make the call */
 };
 
 enum { kPatternSize = 256 };
 
-/* Offsets are those of LAYOUT in fault_control.py. */
+/* LAYOUT in fault_control.py has the same offsets. */
 struct Control {
   uint32_t armed;
   uint32_t kinds; /* bits 1 << Kind, also below */
@@ -65,13 +65,13 @@ struct Control {
   uint64_t delay_ms;
   uint64_t first;
   uint64_t count;
-  uint64_t seen;              /* calls that matched since the test has set it to 0 */
-  uint64_t claimed;           /* calls that were to be hit, and those that came after `count` */
+  uint64_t seen;              /* matching calls since the test set it to 0 */
+  uint64_t claimed;           /* calls with a number of `first` or more, also those after `count` */
   uint64_t fired;             /* calls hit since then */
-  uint64_t fired_by[kKinds];  /* the same by kind */
+  uint64_t fired_by[kKinds];  /* the same, by kind */
   char pattern[kPatternSize]; /* globs, separated by '|' */
   char hit_pattern[kPatternSize];
-  char last[kPatternSize]; /* path of the last call hit */
+  char last[kPatternSize]; /* path of the last call that was hit */
 };
 
 static struct Control* control;
@@ -110,7 +110,7 @@ static int MatchesGlob(const char* glob, const char* end, const char* text) {
   return glob == end;
 }
 
-/* A glob without '/' is about the last part of the path. */
+/* A glob without '/' matches the last part of the path. */
 static int MatchesPattern(const char* pattern, const char* path) {
   const char* slash = strrchr(path, '/');
   const char* name = slash == NULL ? path : slash + 1;
@@ -123,7 +123,7 @@ static int MatchesPattern(const char* pattern, const char* path) {
   }
 }
 
-/* The armed fault when it is about this kind of call, else NULL. */
+/* The armed fault if it applies to this kind of call, else NULL. */
 static struct Control* ArmedFor(enum Kind kind) {
   struct Control* c = __atomic_load_n(&control, __ATOMIC_ACQUIRE);
   if (c == NULL || !__atomic_load_n(&c->armed, __ATOMIC_ACQUIRE)) return NULL;
@@ -142,7 +142,7 @@ static void AwaitDelay(struct Control* c) {
   } while (__atomic_load_n(&c->armed, __ATOMIC_ACQUIRE));
 }
 
-/* What shall become of a call on `path`; a delay is over when it returns. */
+/* Decides the result of a call on `path`; waits for the end of a delay. */
 static enum Action Judge(struct Control* c, enum Kind kind, const char* path) {
   if (path[0] != '/' || !MatchesPattern(c->pattern, path)) return kPass;
   const uint64_t number = __atomic_add_fetch(&c->seen, 1, __ATOMIC_ACQ_REL);
@@ -170,7 +170,7 @@ static enum Action JudgeFd(struct Control* c, enum Kind kind, int fd) {
   return Judge(c, kind, path);
 }
 
-/* A relative path is completed with the working directory, so that globs see whole paths. */
+/* Prepends the working directory to a relative path, so globs see whole paths. */
 static enum Action JudgePath(struct Control* c, enum Kind kind, const char* path) {
   char whole[2 * PATH_MAX];
   if (path[0] == '/') return Judge(c, kind, path);
@@ -190,7 +190,7 @@ static enum Action OnPath(enum Kind kind, const char* path) {
   return c == NULL || path == NULL ? kPass : JudgePath(c, kind, path);
 }
 
-/* A call that does not write is made whole under kShort. */
+/* Under kShort a call that does not write is made as usual. */
 static int IsRefused(enum Action action) {
   if (action != kFail) return 0;
   errno = control->error;
@@ -213,7 +213,7 @@ ssize_t pwrite64(int fd, const void* data, size_t size, off64_t offset) {
 
 ssize_t pwrite(int fd, const void* data, size_t size, off_t offset) { return pwrite64(fd, data, size, offset); }
 
-/* A short one writes a half of the first part alone. */
+/* A short call writes only half of the first part. */
 ssize_t writev(int fd, const struct iovec* parts, int count) {
   const enum Action action = OnFd(kWrite, fd);
   if (IsRefused(action)) return -1;
@@ -245,7 +245,7 @@ ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t offset) {
 int fsync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fsync, fd); }
 int fdatasync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fdatasync, fd); }
 
-/* RocksDB asks with nothing to sync whether the system has the call, and asserts that any answer but ENOSYS is yes. */
+/* RocksDB tests for the call with an empty range, and asserts that any errno except ENOSYS means that it exists. */
 int sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags) {
   return size > 0 && IsRefused(OnFd(kSyncRange, fd)) ? -1 : (int)syscall(SYS_sync_file_range, fd, offset, size, flags);
 }
@@ -256,7 +256,7 @@ int fallocate64(int fd, int mode, off64_t offset, off64_t size) {
 
 int fallocate(int fd, int mode, off_t offset, off_t size) { return fallocate64(fd, mode, offset, size); }
 
-/* Answers the error itself. Where the file system cannot allocate, so does this one: callers go on without. */
+/* It returns the error itself. If the file system cannot allocate, it fails too, and callers continue without. */
 int posix_fallocate64(int fd, off64_t offset, off64_t size) {
   return fallocate64(fd, 0, offset, size) == 0 ? 0 : errno;
 }
@@ -298,7 +298,7 @@ int open(const char* path, int flags, ...) {
 int creat64(const char* path, mode_t mode) { return openat64(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 int creat(const char* path, mode_t mode) { return creat64(path, mode); }
 
-/* What fortified callers use instead of open and openat. */
+/* Fortified callers call these instead of open and openat. */
 int __open_2(const char* path, int flags) { return openat64(AT_FDCWD, path, flags); }
 int __open64_2(const char* path, int flags) { return openat64(AT_FDCWD, path, flags); }
 int __openat_2(int folder, const char* path, int flags) { return openat64(folder, path, flags); }

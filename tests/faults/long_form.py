@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The long form of the fault rounds: a fault at every one of the first calls, in every mode, until all have had one.
+"""The long form of the fault rounds: each of the first calls fails once, in every mode.
 
-Each mode has a process of its own. What a pass has found goes to a file, a line of JSON a pass, from which a later run
-with the same file goes on.
+Each mode has its own process. The result of each pass is appended to a file as a line of JSON; a later run with the
+same file resumes there.
 """
 
 import collections
@@ -14,7 +14,7 @@ from rounds import Figures, run_pass
 
 
 def read_results(path, mode):
-    """What earlier runs have done in a mode: (passes, numbers hit, figures)."""
+    """The results of earlier runs in a mode: (passes, numbers hit, figures)."""
     passes, hit, figures = 0, set(), Figures()
     if path.exists():
         for line in path.read_text("utf-8").splitlines():
@@ -28,7 +28,7 @@ def read_results(path, mode):
 
 
 def run_mode(path, mode, seed, numbers, until):
-    """Passes until a fault has hit each of the numbers, or the time is over."""
+    """Runs passes until each of the numbers was hit, or the time is over."""
     passes, hit, _ = read_results(path, mode)
     left = set(numbers) - hit
     while left and time.monotonic() < until:
@@ -42,7 +42,7 @@ def run_mode(path, mode, seed, numbers, until):
 
 
 def next_number(left, seen):
-    """The first number that has had no fault yet and is still to come."""
+    """The first number that was not hit yet and is still to come."""
     return min((number for number in left if number > seen), default=None)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The writes of the fault rounds: those of tests/crash/model.py, and streams, transactions, scripts, expiry, FLUSHDB.
 
-An operation is a list of commands that take effect together and a function that does the same to a model.
+An operation is a list of commands that take effect together, and a function that applies them to a model.
 """
 
 import itertools
@@ -9,11 +9,11 @@ import itertools
 from model import Operations, Scores, value_at
 
 SCRIPT = b"redis.call('set', KEYS[1], ARGV[1]); return redis.call('sadd', KEYS[2], unpack(ARGV, 2))"
-EXPIRY_SLACK_MS = 150  # between this clock's look and the server's
+EXPIRY_SLACK_MS = 150  # difference between this process's clock and the server's
 
 
 class Brief(bytes):
-    """A string that expires between `earliest` and `latest`, by the clock of the caller in ms."""
+    """A string that expires between `earliest` and `latest`, in ms of the caller's clock."""
 
     def __new__(cls, value, earliest, latest):
         self = super().__new__(cls, value)
@@ -39,7 +39,7 @@ class Step:
 
 
 class Steps(Operations):
-    """Draws the steps of one connection, which has a database of its own."""
+    """Draws the steps of one connection, which has its own database."""
 
     def __init__(self, rng, name, now_ms):
         super().__init__(rng, name, keys_per_kind=4, members=60)
@@ -64,7 +64,7 @@ class Steps(Operations):
         return [self.rng.choice(self.members) for _ in range(self.rng.randint(1, most))]
 
     def write_stream(self):
-        """XADD with an id of its own, or XTRIM."""
+        """XADD with an explicit id, or XTRIM."""
         key, number = b"%s:stream:%d" % (self.name, self.rng.randrange(3)), next(self.ids)
         if self.rng.random() < 0.15:
 
@@ -78,7 +78,7 @@ class Steps(Operations):
                     lambda data: value_at(data, key, Entries).__setitem__(id_, [b"f", id_]))
 
     def run_transaction(self):
-        """Two counters that are always alike, and a member each of a set and a list."""
+        """Sets two counters to the same value, and adds a member to a set and a list."""
         a, b = (b"%s:twin:%d" % (self.name, i) for i in range(2))
         members, elements = (b"%s:both:%d" % (self.name, i) for i in range(2))
         by, member = self.rng.randint(1, 9), self.rng.choice(self.members)
@@ -94,7 +94,7 @@ class Steps(Operations):
                      [b"LTRIM", elements, -30, -1], [b"INCRBY", b, by], [b"EXEC"]], apply)
 
     def run_script(self):
-        """A string and a set, which is spread when it is new and large."""
+        """Writes a string and a set, which is spread if it is new and large."""
         key, members = b"%s:script:%d" % (self.name, self.rng.randrange(3)), self.some_members()
         into = self.rng.choice(self.keys["set"])
 
@@ -116,7 +116,7 @@ class Steps(Operations):
         return Step([[b"SET", key, value, b"PX", ttl_ms]], apply)
 
     def write_unique(self):
-        """A spread set whose members no other set has: an id that is used twice shows."""
+        """A spread set whose members no other set has: this reveals an id that is used twice."""
         number, slot = next(self.ids), self.rng.randrange(4)
         key = b"%s:unique:%d" % (self.name, slot)
         members = [b"%s-%d-%d" % (self.name, number, i) for i in range(20)]
@@ -146,7 +146,7 @@ def read_database(connection, db):
         b"zset": lambda key: [b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"],
         b"stream": lambda key: [b"XRANGE", key, b"-", b"+"],
     }
-    kept = [(key, kind) for key, kind in zip(keys, types, strict=True) if kind != b"none"]  # expired meanwhile
+    kept = [(key, kind) for key, kind in zip(keys, types, strict=True) if kind != b"none"]  # a key may expire meanwhile
     replies = connection.pipeline([reads[kind](key) for key, kind in kept]) if kept else []
     found = {}
     for (key, kind), (type_, content) in zip(kept, replies, strict=True):
@@ -173,7 +173,7 @@ def _as_model(kind, content):
 
 
 def differences(expected, found, began_ms, ended_ms):
-    """Keys whose values differ; an empty stream is a key, a brief one is there or not by the clock."""
+    """Keys whose values differ. An empty stream is a key; a key with an expiry may or may not exist near that time."""
     different = []
     for key in expected.keys() | found.keys():
         mine, theirs = expected.get(key), found.get(key)
@@ -187,7 +187,7 @@ def differences(expected, found, began_ms, ended_ms):
 
 
 def drop_expired(data, now_ms):
-    """Forgets what has expired for certain."""
+    """Deletes the keys that have certainly expired."""
     for key in [key for key, value in data.items() if isinstance(value, Brief) and value.latest < now_ms]:
         del data[key]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which faults the rounds rotate: the kinds of calls, the files, and what the calls answer."""
+"""The faults that the rounds rotate: the kinds of calls, the files, and the results of the calls."""
 
 import dataclasses
 import errno
@@ -11,7 +11,7 @@ EVERY_KIND = " ".join(KINDS)
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The first call of `kinds` on a file that matches `path`, from number n of all calls on, and `count` in all."""
+    """Hits `count` calls of `kinds` on files that match `path`, from call number n of all calls on."""
 
     name: str
     kinds: str = EVERY_KIND
@@ -23,7 +23,7 @@ class Plan:
     delay_ms: int = 0
 
     def arm(self, faults, folder, number):
-        """Arms it for calls on the files of a data directory; they are numbered on."""
+        """Arms the fault for calls on the files of a data directory; the numbers continue."""
         globs = "|".join(f"{folder}*/{glob}" for glob in self.path.split("|"))
         faults.arm(EVERY_KIND, self.error, path=f"{folder}*", first=number, count=self.count, short=self.short,
                    torn=self.torn, delay_ms=self.delay_ms, hit_kinds=self.kinds, hit_path=globs,

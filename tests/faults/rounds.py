@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fault rounds: a primary with a replica under a seeded load, one fault a round, and the whole data looked at after it.
+"""Fault rounds: a primary with a replica under a seeded load, one fault a round, then a comparison of all data.
 
-A pass starts two servers and a load, and numbers the system calls on each server's files from there on. A round picks a
-number n that is still to come and hits the n-th call, or the next one of the kinds in its plan (plans.py). The
-calls of recovery and of restarts are numbered too, so a pass has a round at some of the first 2,000 calls only; the
-passes of the long form (run --long) choose numbers that had none yet, until all have. A round ends with these checks:
+A pass starts two servers and a load, and numbers the system calls on each server's files from then on. A round picks a
+number n that is still to come and hits the n-th call, or the next one of the kinds in its plan (plans.py). Calls of
+recovery and of restarts are numbered too, so a pass has rounds only at some of the first 2,000 calls. The passes of the
+long form (run --long) choose numbers that were not hit yet, until all were. A round ends with these checks:
 
-- every acknowledged write is there and no refused one is; one whose reply was lost may be either, in order;
-- writes are accepted again without a restart, or the process has ended with a reason in its log and an exit status
-  that is neither 0 nor a signal, and after a start without faults everything is right;
-- the replica is linked, at the primary's offset and of the same DEBUG DIGEST;
-- the same after kill -9 and a start, in a part of which system calls fail too.
+- Every acknowledged write is present and no refused one is. A write without a reply may be either, in order.
+- Writes are accepted again without a restart, or the process has ended with a reason in its log and an exit status that
+is neither 0 nor a signal, and after a start without faults all data is right.
+- The replica is connected, has the primary's offset and the same DEBUG DIGEST.
+- The same holds after kill -9 and a start, during some of which system calls fail too.
 
-The sets of write_unique (operations.py) have members that no other has, and the load compacts: a collection id that was
-given out twice shows as a member too many or too few.
+The sets of write_unique (operations.py) have members that no other set has, and the load compacts: so a collection id
+that was assigned twice shows as a missing or an extra member.
 """
 
 import collections
@@ -34,41 +34,41 @@ from resp import Connection, ParseError, encode, parse
 
 CONNECTIONS = 3
 REPLY_TIMEOUT_S = 60
-BACK_TIMEOUT_S = 60  # until writes are accepted again, and until the replica is level
+BACK_TIMEOUT_S = 60  # until writes are accepted again, and until the replica is in sync
 BATCHES_AFTER_FAULT = 12
-BATCHES_BEFORE_COMPACTION = 10  # for a call that does not come by itself
-MOST_BATCHES = 150  # until a round is given up
+BATCHES_BEFORE_COMPACTION = 10  # compact, if the call has not occurred by then
+MOST_BATCHES = 150  # until a round is skipped
 STARTUP_CALLS = 120
 MEMORY = "48mb"
-CLEAR_END = ("FATAL", "Exiting")  # what the log says of an end on purpose
+CLEAR_END = ("FATAL", "Exiting")  # the log's words before an intended end
 NO_SUCH_KEY = b"ERR no such key"
 
 
 class Violation(AssertionError):
-    """What must not happen."""
+    """A failed check."""
 
 
 def now_ms():
-    """The clock that brief keys go by."""
+    """The clock of the expiry of brief keys."""
     return int(time.time() * 1000)
 
 
 @dataclasses.dataclass
 class Figures:
-    """What was done and seen; sums over passes."""
+    """Counters of rounds and results; sums over passes."""
 
     counts: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     fired: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     violations: list = dataclasses.field(default_factory=list)
 
     def add(self, other):
-        """Adds another pass's."""
+        """Adds the figures of another pass."""
         self.counts.update(other.counts)
         self.fired.update(other.fired)
         self.violations += other.violations
 
     def lines(self):
-        """As text, a line each."""
+        """The figures as text, one line each."""
         yield ", ".join(f"{count} {name}" for name, count in sorted(self.counts.items()))
         yield "faults fired: " + ", ".join(f"{count} x {name}" for name, count in sorted(self.fired.items()))
         yield f"{len(self.violations)} violations"
@@ -76,7 +76,7 @@ class Figures:
 
 
 class Member:
-    """One server of the pair, with the library and the count of its ends."""
+    """One server of the pair, with the library and the number of its ends."""
 
     def __init__(self, name, figures, **directives):
         self.name, self.figures = name, figures
@@ -90,7 +90,7 @@ class Member:
         self.count_only()
 
     def log_since_start(self):
-        """What the process has written so far."""
+        """The log of the current process."""
         return self.server.log_path.read_bytes()[self.log_from:].decode("utf-8", "replace")
 
     def is_alive(self):
@@ -98,12 +98,12 @@ class Member:
         return self.server.is_running()
 
     def await_end(self):
-        """The process is about to end, or has: whether it did so clearly."""
+        """Waits for the end of the process; a violation if it ends without a reason."""
         deadline = time.monotonic() + REPLY_TIMEOUT_S
         while self.is_alive():
             if time.monotonic() > deadline:
                 raise Violation(f"{self.name}: closed connections but did not end")
-            time.sleep(0.01)  # what goes wrong is a Violation, which wait_until does not raise
+            time.sleep(0.01)  # errors raise a Violation, which wait_until does not allow
         status = self.server.process.returncode
         log = self.log_since_start()
         if status <= 0 or not any(word in log for word in CLEAR_END):
@@ -111,7 +111,7 @@ class Member:
         self.figures.counts[f"ends of a {self.name}"] += 1
 
     def count_only(self):
-        """Ends the fault. Calls are numbered on."""
+        """Ends the fault. The numbers of calls continue."""
         count_calls(self.faults, self.folder)
 
     def start(self):
@@ -124,7 +124,8 @@ class Member:
             raise Violation(f"{self.name} does not start: {error}") from error
 
     def start_with_fault(self, plan, nth):
-        """Starts it while the nth call of the start fails: it serves, or ends clearly and then starts without it."""
+        """Starts it while the nth call of the start fails. It serves, or it ends with a reason and starts without the
+        fault."""
         plan.arm(self.faults, self.folder, self.faults.seen + nth)
         self.log_from = self.server.log_path.stat().st_size
         began = time.monotonic()
@@ -144,21 +145,21 @@ class Member:
         self.note_fired("start: ")
 
     def note_fired(self, prefix=""):
-        """Ends the fault, and adds the calls it hit to the figures."""
+        """Ends the fault, and adds the hit calls to the figures."""
         self.faults.disarm()
         for kind, count in self.faults.fired_by_kind().items():
             self.figures.fired[prefix + kind] += count
         self.count_only()
 
     def close(self):
-        """Ends it and removes everything."""
+        """Stops it and removes everything."""
         self.server.close()
         self.faults.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Writer:
-    """One connection, its database and what must be in it."""
+    """One connection, its database and the expected data."""
 
     def __init__(self, rng, number, figures):
         self.steps = Steps(rng, b"w%d" % number, now_ms)
@@ -183,7 +184,7 @@ class Writer:
             self.socket = None
 
     def send(self):
-        """Sends some steps. False: the connection is broken."""
+        """Sends some steps. False if the connection is broken."""
         self.batch = [self.steps.draw_step() for _ in range(self.rng.choice((1, 1, 2, 5)))]
         self.refused = 0
         try:
@@ -194,7 +195,7 @@ class Writer:
         return True
 
     def receive(self):
-        """Reads the replies and applies what was acknowledged. False: the connection is broken."""
+        """Reads the replies and applies the acknowledged steps. False if the connection is broken."""
         for at, step in enumerate(self.batch):
             try:
                 replies = [self._read_reply() for _ in step.commands]
@@ -239,7 +240,7 @@ class Writer:
             self.buffer += chunk
 
     def check(self, connection, where):
-        """Compares the database with what must be in it."""
+        """Compares the database with the expected data."""
         began_ms = now_ms()
         try:
             found = operations.read_database(connection, self.db)
@@ -286,7 +287,7 @@ class Pair:
         self.full_syncs = 0
 
     def close(self):
-        """Ends all."""
+        """Stops everything."""
         for writer in self.writers:
             writer.close()
         self.replica.close()
@@ -295,12 +296,12 @@ class Pair:
     # ---- the load
 
     def connect(self):
-        """Connects the writers anew."""
+        """Reconnects the writers."""
         for writer in self.writers:
             writer.connect(self.primary.server)
 
     def write_batch(self):
-        """A batch of every writer at once. Returns how many steps were refused; None: the primary is ending."""
+        """Sends a batch from every writer. Returns the number of refused steps, or None if the primary is ending."""
         sent = [writer.send() for writer in self.writers]
         received = [writer.receive() for writer, ok in zip(self.writers, sent, strict=True) if ok]
         if not all(sent) or not all(received):
@@ -311,21 +312,21 @@ class Pair:
         return sum(writer.refused for writer in self.writers)
 
     def compact(self, member):
-        """Flushes and compacts: tables, manifests and logs are written. May be refused."""
+        """Flushes and compacts, which writes tables, manifests and logs. May be refused."""
         try:
             connection = Connection(member.server.host, member.server.port, timeout_s=60)
             connection.call(b"COMPACT")
             connection.close()
         except OSError:
-            pass  # it has ended, which shows soon
+            pass  # the process has ended, which the next step detects
 
     def close_connections(self):
-        """The primary has ended or is about to: what has no reply is in doubt already."""
+        """Closes connections to a primary that has ended or is ending: steps without a reply are in doubt already."""
         for writer in self.writers:
             writer.close()
 
     def restart_ended(self):
-        """Starts servers that have ended by themselves, and a primary that has closed its connections."""
+        """Restarts servers that have ended, and a primary that has closed its connections."""
         if not self.replica.is_alive():
             self.replica.await_end()
             self.replica.start()
@@ -340,7 +341,7 @@ class Pair:
     # ---- a round
 
     def run_round(self, plan, target, number):
-        """One fault; whether a call was hit."""
+        """Runs one fault; returns whether a call was hit."""
         self.figures.counts["rounds"] += 1
         plan.arm(target.faults, target.folder, number)
         self.write_until_fired(target)
@@ -353,7 +354,7 @@ class Pair:
         return has_fired
 
     def write_until_fired(self, target):
-        """Writes until the fault has fired and some more."""
+        """Writes until the fault has fired, and some more."""
         after = BATCHES_AFTER_FAULT
         for batch in range(MOST_BATCHES):
             if not target.is_alive() or self.write_batch() is None:
@@ -363,13 +364,13 @@ class Pair:
                 if after == 0:
                     return
             elif target is self.replica:
-                time.sleep(0.003)  # it applies in turns
+                time.sleep(0.003)  # the replica applies the stream meanwhile
             if not target.faults.fired and batch % BATCHES_BEFORE_COMPACTION == BATCHES_BEFORE_COMPACTION - 1:
                 self.compact(target)
         self.figures.counts["faults without a call"] += 1
 
     def await_writes(self):
-        """Writes until everything is accepted."""
+        """Writes until all steps are accepted."""
         deadline = time.monotonic() + BACK_TIMEOUT_S
         began = time.monotonic()
         while True:
@@ -387,7 +388,7 @@ class Pair:
         self.figures.counts["ms until writes were accepted"] += took_ms
 
     def await_replica(self):
-        """Waits until the replica is level and of the same digest."""
+        """Waits until the replica has the same offset and digest."""
         deadline = time.monotonic() + BACK_TIMEOUT_S
         last = None
         while time.monotonic() < deadline:
@@ -402,7 +403,7 @@ class Pair:
                         f"primary: {self.primary.log_since_start()[-1200:]}")
 
     def compare_replica(self):
-        """What is different between the two; None: nothing."""
+        """The difference between the two, or None."""
         try:
             ours, theirs = (Connection(m.server.host, m.server.port, timeout_s=REPLY_TIMEOUT_S)
                             for m in (self.primary, self.replica))
@@ -435,7 +436,7 @@ class Pair:
     # ---- kill -9
 
     def kill(self, member):
-        """kill -9 and a start, sometimes with a fault in it; then everything is compared."""
+        """kill -9 and a start, sometimes with a fault during it; then everything is compared."""
         self.figures.counts[f"kills of a {member.name}"] += 1
         self.note_full_syncs()
         member.server.kill9()
@@ -451,7 +452,7 @@ class Pair:
         self.check_data("after kill -9 and writes")
 
     def note_full_syncs(self):
-        """Adds what the primary counts to the figures; it counts from its start."""
+        """Adds the primary's counters to the figures; they count from its start."""
         try:
             with socket.create_connection((self.primary.server.host, self.primary.server.port), 5):
                 pass
@@ -470,10 +471,11 @@ def parse_info(text):
 
 
 def run_pass(mode, seed, choose, until, log=print):
-    """Rounds at the numbers that `choose(seen)` returns, the calls seen so far given, until it returns None or a time.
+    """Runs rounds at the numbers that `choose(seen)` returns until it returns None or the time is over. `seen` is the
+    number of calls so far.
 
-    Returns the figures and the numbers at which a call of the primary was hit. Ends with the first violation: what
-    comes after it could be its consequence.
+    Returns the figures and the numbers at which a call of the primary was hit. Stops at the first violation, because
+    later ones could be its consequence.
     """
     rng = random.Random(f"{seed}/plans")
     pair = Pair(mode, seed)

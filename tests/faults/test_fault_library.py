@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The library does what tests rely on: it hits the calls it was told to, and nothing else."""
+"""The library hits the calls that it was armed for, and no others."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ from harness import Server
 
 
 class Child:
-    """A Python process with the library that evaluates lines and answers their values."""
+    """A Python process with the library, which evaluates lines and returns their values."""
 
     LOOP = """
 import errno, mmap, os, sys
@@ -32,7 +32,7 @@ for line in sys.stdin:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, expression):
-        """The value of a Python expression, or the name of the OSError it raised, as text."""
+        """The value of a Python expression, or the name of the OSError that it raised, as text."""
         self.process.stdin.write(expression + "\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().strip()
@@ -61,7 +61,7 @@ def fixture_child(faults, tmp_path):
 OPEN = "os.open('{}', os.O_RDWR | os.O_CREAT)"
 
 
-def test_the_nth_call_on_a_matching_file_fails_and_no_other(faults, child):
+def test_only_the_nth_call_on_a_matching_file_fails(faults, child):
     log, other = child.ask(OPEN.format("1.log")), child.ask(OPEN.format("other"))
     faults.arm("write", errno.ENOSPC, path="*.log", first=3, count=2)
     assert [child.ask(f"os.write({fd}, b'abcd')") for fd in (log, other, log, log, other, log, log)] == [
@@ -94,14 +94,14 @@ def test_every_kind_of_call_can_fail(faults, child):
             assert child.ask(expression.format(fd=fd)) != "EIO", expression
 
 
-def test_calls_of_one_kind_are_numbered_by_those_of_all(faults, child):
+def test_calls_of_all_kinds_share_one_numbering(faults, child):
     fd = child.ask(OPEN.format("1.log"))
     faults.arm("write sync", errno.EIO, path="*.log", first=3, hit_kinds="sync")
     calls = [f"os.fsync({fd})", *[f"os.write({fd}, b'x')"] * 3, f"os.fsync({fd})", f"os.fsync({fd})"]
     assert [child.ask(call) for call in calls] == ["None", "1", "1", "1", "EIO", "None"]
 
 
-def test_a_short_write_writes_half_and_a_torn_one_is_refused_then(faults, child):
+def test_a_short_write_writes_half_and_a_torn_one_fails_afterwards(faults, child):
     fd = child.ask(OPEN.format("f"))
     faults.arm("write", short=True)
     assert [child.ask(f"os.write({fd}, b'12345678')") for _ in range(2)] == ["4", "8"]
@@ -123,7 +123,7 @@ def test_a_delay_ends_after_its_time_or_when_it_is_disarmed(faults, child):
         assert waits == (time.monotonic() - began >= 0.5)
 
 
-def test_a_server_with_the_library_serves_and_its_sockets_are_left_alone(faults):
+def test_a_server_with_the_library_serves_and_its_sockets_are_not_hit(faults):
     with Server(command=faults.command()) as server:
         faults.arm("write", errno.EIO, path="*|/*|*socket*|*", count=10**9)
         with socket.create_connection((server.host, server.port)) as connection:

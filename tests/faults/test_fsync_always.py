@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`appendfsync always`: nobody sees a write before it is on the disk, and no write survives a refusal.
+"""`appendfsync always`: no client sees a write before it is on the disk, and no refused write survives.
 
-A reader that acts on a value which a power loss takes back, or a client that repeats an INCR which was refused and
-stayed, is wrong for good.
+Otherwise a reader may act on a value that a power loss takes back, and a client may repeat an INCR that was refused but
+applied.
 """
 
 import errno
@@ -18,8 +18,8 @@ from harness import Server, default_command
 from pairs import wait_for_link, wait_for_offset
 from waiting import assert_stays
 
-HELD_MS = 20_000  # a test ends it before
-SPINS = "for i = 1, 3e7 do end "  # more than an I/O thread spends on a script: it goes to the slow lane
+HELD_MS = 20_000  # a test ends the delay before
+SPINS = "for i = 1, 3e7 do end "  # longer than an I/O thread's budget for a script: it moves to the slow lane
 LANES = {"fast": "", "slow": SPINS}
 SET = "return redis.call('SET', KEYS[1], ARGV[1])"
 INCR = "return redis.call('INCR', KEYS[1])"
@@ -38,7 +38,7 @@ def fixture_primary(faults):
 
 
 def follow(server, primary):
-    """Makes the server a replica and waits for the link."""
+    """Makes `server` a replica of `primary` and waits for the link."""
     server.client().replicaof(primary.host, primary.port)
     wait_for_link(server)
 
@@ -53,7 +53,7 @@ def await_equal(primary, replica):
 
 
 def in_background(call):
-    """Runs the call on a thread; its result or error is put into the list that is returned with the thread."""
+    """Runs the call on a thread; returns the thread and a list that gets the call's result or error."""
     outcome = []
 
     def run():
@@ -68,7 +68,7 @@ def in_background(call):
 
 
 def seen_by(server, *command):
-    """What another client is answered at once; None when it has to wait."""
+    """The reply that another client gets at once; None if it has to wait."""
     client = redis.Redis(host=server.host, port=server.port, socket_timeout=0.5, retry=None)
     try:
         return client.execute_command(*command)
@@ -79,7 +79,7 @@ def seen_by(server, *command):
 
 
 @pytest.mark.parametrize("lane", LANES)
-def test_a_write_is_seen_and_replicated_once_it_is_on_the_disk(faults, primary, lane):
+def test_a_write_is_visible_and_replicated_only_when_it_is_on_the_disk(faults, primary, lane):
     with Server() as replica, Server(start=False) as late:
         follow(replica, primary)
         primary.client().set("k", "old")
@@ -110,7 +110,7 @@ def test_a_write_is_seen_and_replicated_once_it_is_on_the_disk(faults, primary, 
 
 @pytest.mark.parametrize("lane", LANES)
 @pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC], ids=errno.errorcode.get)
-def test_after_a_failed_fsync_the_server_ends_and_answers_nobody(faults, primary, lane, error):
+def test_after_a_failed_fsync_the_server_ends_without_a_reply(faults, primary, lane, error):
     with Server() as replica:
         follow(replica, primary)
         client = primary.client()
@@ -127,7 +127,7 @@ def test_after_a_failed_fsync_the_server_ends_and_answers_nobody(faults, primary
         faults.disarm()
         primary.start()
         client = primary.client()
-        assert client.get("n") in (b"10", b"11")  # in doubt, and nobody was told
+        assert client.get("n") in (b"10", b"11")  # in doubt: no client got a reply
         for i in range(100):
             client.set(f"after:{i}", "x")
         assert client.info("replication")["master_repl_offset"] > offset
@@ -157,7 +157,7 @@ def test_a_replica_whose_fsync_fails_ends_and_catches_up_after_a_restart(faults)
         assert partial <= 2
 
 
-def test_commits_of_clients_that_write_at_the_same_time_share_an_fsync(faults, primary):
+def test_concurrent_commits_share_an_fsync(faults, primary):
     writes = 2000
     faults.arm("sync", path="*.log", count=0)
     subprocess.run(["redis-benchmark", "-p", str(primary.port), "-c", "50", "-n", str(writes), "-r", "100000",
@@ -165,9 +165,9 @@ def test_commits_of_clients_that_write_at_the_same_time_share_an_fsync(faults, p
     assert 0 < faults.seen < writes / 4
 
 
-# A commit that waits for its fsync when another's append fails is synced all the same.
+# A commit that waits for its fsync while another commit's append fails is synced all the same.
 @pytest.mark.parametrize("depth", [1, 50])
-def test_at_a_full_disk_what_was_acknowledged_stays_and_what_was_refused_does_not(depth):
+def test_on_a_full_disk_acknowledged_writes_are_kept_and_refused_ones_are_not(depth):
     limit = 'trap "" XFSZ; ulimit -f 8192; exec "$0" "$@"'  # 4 MB, in blocks of 512 bytes
     with Server(command=["sh", "-c", limit, *default_command()], appendfsync="always", io_threads=2) as server:
         done, refused = {}, []

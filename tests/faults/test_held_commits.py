@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that wait for the keys of a commit whose fsync takes long, while the server's role changes."""
+"""Commands wait for the keys of a commit with a slow fsync while the server's role changes."""
 
 import pytest
 import redis
@@ -9,7 +9,7 @@ from pairs import send_and_see, start
 from raw_client import RawClient
 from waiting import wait_until
 
-HELD_MS = 600_000  # a test ends it before
+HELD_MS = 600_000  # a test ends the delay before
 
 
 @pytest.fixture(name="faults")
@@ -30,15 +30,15 @@ def library(name):
 
 
 def refuses_writes(client):
-    """Whether the server refuses DEL because it is a replica; a primary has nothing to commit."""
+    """Whether the server refuses DEL because it is a replica; the DEL has nothing to commit on a primary."""
     try:
         return client.delete("missing") > 0
     except redis.exceptions.ReadOnlyError:
         return True
 
 
-def test_a_library_that_waited_is_refused_by_a_replica(faults, server):
-    """FUNCTION LOAD that waits for another one is not carried out on a server that has become a replica."""
+def test_a_function_load_that_waited_is_refused_by_a_replica(faults, server):
+    """A FUNCTION LOAD that waits for another one is refused if the server becomes a replica meanwhile."""
     first, second, demoter = (RawClient(server.port) for _ in range(3))
     faults.arm("sync", path="*.log", delay_ms=HELD_MS)
     first.send("function", "load", library("first"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A collection's id is given out once, also when the disk refuses to note that it is in use.
+"""A collection's id is assigned only once, even if the disk refuses to record that it is in use.
 
-Two collections under one id show each other's members, and DEL of one takes the other's with it.
+Two collections with one id would show each other's members, and DEL of one would delete the other.
 """
 
 import errno
@@ -14,7 +14,7 @@ from harness import Server
 from waiting import wait_until
 
 MEMBERS = 700
-SOME_SECONDS = 600_000_000  # turns of an empty loop
+SOME_SECONDS = 600_000_000  # iterations of an empty loop
 # Draws an id and commits seconds later, when the disk accepts writes again.
 SLOW_SET = """
 local members = {}
@@ -27,12 +27,12 @@ return 'done'
 
 
 def members_of(name):
-    """What SLOW_SET adds to a set of this name."""
+    """The members that SLOW_SET adds to a set of this name."""
     return {f"{name}{i}".encode() for i in range(1, MEMBERS + 1)}
 
 
 def make_set(client, name, turns=0):
-    """Whether the set was made; nothing of it is there when it was not."""
+    """Whether the set was created; if not, no part of it exists."""
     try:
         return client.eval(SLOW_SET, 1, name, MEMBERS, turns) == b"done"
     except redis.ResponseError as error:
@@ -41,7 +41,7 @@ def make_set(client, name, turns=0):
 
 
 @pytest.mark.slow
-def test_a_refused_reservation_of_ids_does_not_lead_to_one_that_is_used_twice():
+def test_no_id_is_used_twice_after_a_refused_reservation():
     with Faults() as faults, Server(command=faults.command()) as server:
         client = server.client()
         client.set("before", "x")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""After an I/O error the server goes on without a restart, or ends with a reason."""
+"""After an I/O error the server continues without a restart, or ends with a reason."""
 
 import errno
 import time
@@ -12,7 +12,7 @@ from harness import Server
 from pairs import wait_for_link, wait_for_offset
 from waiting import wait_until
 
-# The calls whose failure RocksDB answers by refusing writes until the database is opened again.
+# After a failure of these calls RocksDB refuses writes until it recovers or the database is opened again.
 FATAL = {
     "a log that cannot be written": ("write", "*.log", errno.EIO),
     "a log that cannot be opened": ("open", "*.log", errno.EMFILE),
@@ -40,7 +40,7 @@ def set_one(client, key):
 
 
 @pytest.mark.parametrize("what", FATAL)
-def test_writes_come_back_without_a_restart(faults, what):
+def test_writes_resume_without_a_restart(faults, what):
     kind, path, error = FATAL[what]
     with Server(command=faults.command()) as server:
         client = server.client()
@@ -63,7 +63,7 @@ def test_writes_come_back_without_a_restart(faults, what):
         assert client.exists("refused") == 0
 
 
-def test_a_write_that_was_refused_does_not_reach_a_replica_that_reads_the_log_later(faults):
+def test_a_refused_write_does_not_reach_a_replica_that_reads_the_log_later(faults):
     with Server(command=faults.command()) as primary, Server() as replica:
         replica.client().execute_command("REPLICAOF", primary.host, primary.port)
         wait_for_link(replica)
@@ -75,7 +75,7 @@ def test_a_write_that_was_refused_does_not_reach_a_replica_that_reads_the_log_la
         assert not set_one(client, "refused")
         wait_until(lambda: set_one(client, "after"), "a write")
         client.set("later", "v")
-        primary.restart("kill9")  # what it had of the log in memory is gone
+        primary.restart("kill9")  # this clears the log's copy in memory
         replica.start()
         replica.client().execute_command("REPLICAOF", primary.host, primary.port)
         wait_for_link(replica)
@@ -85,7 +85,7 @@ def test_a_write_that_was_refused_does_not_reach_a_replica_that_reads_the_log_la
 
 
 def test_a_log_that_fails_just_after_a_flush_ends_the_server_with_a_reason(faults):
-    """RocksDB begins a new log with a flush, and has nothing to flush."""
+    """RocksDB begins a new log only with a flush, and has nothing to flush."""
     with Server(command=faults.command()) as server:
         client = server.client()
         client.set("before", "v")
@@ -99,7 +99,7 @@ def test_a_log_that_fails_just_after_a_flush_ends_the_server_with_a_reason(fault
         assert server.client().keys() == [b"before"]
 
 
-def test_reads_are_served_while_nothing_can_be_written(faults):
+def test_reads_are_served_while_writes_fail(faults):
     with Server(command=faults.command()) as server:
         client = server.client()
         client.set("before", "v")
@@ -112,8 +112,8 @@ def test_reads_are_served_while_nothing_can_be_written(faults):
         wait_until(lambda: set_one(client, "after"), "a write")
 
 
-def test_a_server_ends_while_its_disk_is_broken(faults):
-    """RocksDB's own recovery is under way, and its Close would wait for it for ever."""
+def test_a_server_shuts_down_while_its_disk_is_broken(faults):
+    """RocksDB's recovery is running, and its Close would wait for it forever."""
     with Server(command=faults.command()) as server:
         client = server.client()
         client.set("before", "v")
@@ -127,7 +127,7 @@ def test_a_server_ends_while_its_disk_is_broken(faults):
         assert server.client().keys() == [b"before"]
 
 
-def test_a_full_disk_opens_without_room_to_flush_what_the_log_holds(faults):
+def test_a_full_disk_opens_without_room_to_flush_the_logs_rows(faults):
     with Server(command=faults.command()) as server:
         server.client().set("before", "v")
         server.kill9()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The public methods and the fields of C++ classes, counted by their declarations.
+"""Counts the public methods and the fields of C++ classes.
 
-No parser: strings, comments and preprocessor lines are blanked out, and the members of a class body are told apart by
-semicolons and braces. Constructors, destructors, operators and what is deleted count for nothing, nor do constants.
+It is not a parser: strings, comments and preprocessor lines are replaced by blanks, and semicolons and braces separate
+the members of a class body. Constructors, destructors, operators, deleted functions and constants are not counted.
 """
 
 import re
@@ -30,7 +30,7 @@ def bodies(code):
 
 
 def members(body, access):
-    """(access, declaration without what is in braces) of each member of a class body."""
+    """(access, declaration without the text in braces) of each member of a class body."""
     depth = parens = 0
     text = ""
     for position, char in enumerate(body):

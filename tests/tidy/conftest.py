@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tidy tests import their neighbours by name, wherever pytest was started."""
+"""Lets the tidy tests import each other, from any working directory of pytest."""
 
 import pathlib
 import sys

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long the functions of a C++ file are, found by their braces.
+"""Measures the length of the functions of a C++ file.
 
-No parser: strings and comments are blanked out, then every brace that opens after a closing
-parenthesis (and its qualifiers) at namespace or class level starts a function.
+It is not a parser: strings and comments are replaced by blanks. Then every brace after a closing parenthesis (and its
+qualifiers) at namespace or class level starts a function.
 """
 
 import re
 
 BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
                      re.DOTALL)
-# What may stand between the parameters and the body: qualifiers, a trailing type, initialisers.
+# Text between the parameters and the body: qualifiers, a trailing type, initialisers.
 FUNCTION = re.compile(r"\)\s*(const|noexcept|override|final|mutable|&&?|->\s*[\w:<>*& ]+|\s)*"
                       r"(:\s*[^;{}]*(\{[^{}]*\}[^;{}]*)*)?$")
 TRANSPARENT = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^;(){}=]*$")
@@ -26,7 +26,7 @@ def functions(source):
     """(first line, lines, head) of every function body at namespace or class level."""
     code = blank(source)
     found = []
-    stack = []  # for each open brace: None for a scope, WITHIN, or where a function starts and its head
+    stack = []  # for each open brace: None for a scope, WITHIN, or the start and head of a function
     head_start = 0
     for position, char in enumerate(code):
         if char == ";" and not any(stack):

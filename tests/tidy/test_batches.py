@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Only storage/batch.cc writes into a WriteBatch: RocksDB's own functions truncate or overflow what is too large."""
+"""Only storage/batch.cc writes into a WriteBatch, because RocksDB's own functions truncate or overflow large rows."""
 
 import re
 

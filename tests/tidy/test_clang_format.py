@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C++ and C are formatted by clang-format with the tree's .clang-format.
+"""clang-format with the tree's .clang-format formats all C++ and C files.
 
-Tables of rows are left out by `// clang-format off`: it would put each field of a row on a line of its own.
+Tables of rows have `// clang-format off`, because it would put each field of a row on a separate line.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ FORMATTER = ["clang-format-16", "--style=file"]
 
 
 def differences(paths):
-    """What clang-format complains about, a line per place."""
+    """The complaints of clang-format, one line each."""
     done = subprocess.run([*FORMATTER, "--dry-run", "-Werror", *map(str, paths)], cwd=tree.ROOT, capture_output=True,
                           text=True, check=False)
     return [line for line in done.stderr.splitlines() if "error:" in line]
@@ -24,6 +24,6 @@ def test_the_tree_is_formatted():
     assert not differences(paths), f"run: {' '.join(FORMATTER)} -i FILE"
 
 
-def test_the_test_sees_what_is_not_formatted(tmp_path):
+def test_an_unformatted_file_is_found(tmp_path):
     (tmp_path / "a.cc").write_text("int  Sum(int a,int b){return a+b;}\n")
     assert differences([tmp_path / "a.cc"])

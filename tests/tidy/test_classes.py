@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A class states one invariant: the numbers of its public methods and of its fields have a limit."""
+"""The numbers of a class's public methods and fields are limited, because a class should keep one invariant."""
 
 import classes
 import tree
@@ -15,7 +15,7 @@ def test_no_class_is_too_large():
             assert fields <= MOST_FIELDS, f"{path}: {name} has {fields} fields"
 
 
-def test_the_measure_of_classes_measures():
+def test_methods_and_fields_are_counted():
     source = """
 namespace a {
 class Other;

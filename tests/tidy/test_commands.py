@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every command is on the compatibility page, is in a family that the server has, and is tested."""
+"""Every command is on the compatibility page, in a family of the server's table, and in a test."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ needs_server = pytest.mark.skipif(not SERVER.exists(), reason=f"{SERVER} is not 
 
 @pytest.fixture(scope="module")
 def names():
-    """The commands of the server, subcommands as 'CONFIG GET'."""
+    """The server's commands; subcommands as 'CONFIG GET'."""
     if os.environ.get("CAIRN_SERVER", "").startswith("redis-server"):
         pytest.skip("another server's commands are not on our page")
     with harness.Server() as server:
@@ -32,7 +32,7 @@ def names():
 
 
 @needs_server
-def test_the_page_says_what_the_server_has(names):
+def test_the_page_lists_the_servers_commands(names):
     rows = compatibility.page_rows(compatibility.PAGE.read_text("utf-8"))
     assert not compatibility.differences(rows, names)
 
@@ -53,7 +53,7 @@ def test_every_command_is_mentioned_in_a_test(names):
                       if path.parts[1] not in ("tidy", "compat"))
     unmentioned = []
     for name in sorted(names):
-        # "config get", "config", "get", config_get(): whatever stands between is no word.
+        # "config get", "config", "get", config_get(): the characters in between are not letters.
         words = [re.escape(word) for word in name.lower().split()]
         mention = r"(?<![a-z])" + r"[^a-z\n]{1,6}".join(words).replace("\\-", "[-_]?") + r"(?![a-z])"
         if not re.search(mention, tests):
@@ -62,7 +62,7 @@ def test_every_command_is_mentioned_in_a_test(names):
 
 
 @needs_server
-def test_the_reference_page_is_what_the_server_prints():
+def test_the_reference_page_equals_the_servers_listing():
     listing = subprocess.run([str(SERVER), "--list-directives"], check=True, capture_output=True,
                              text=True).stdout
     assert (tree.ROOT / "docs" / "configuration.md").read_text("utf-8") == listing
@@ -75,7 +75,7 @@ def test_the_configuration_file_has_every_directive_once():
     directives = set(re.findall(r"^### `([\w.-]+)", listing, re.MULTILINE))
     directives |= set(re.findall(r"^\| `([\w.-]+)` \|", listing, re.MULTILINE))
     conf = tree.text(pathlib.Path("conf/cairn.conf"))
-    # A line of the file, or one that is commented out because it has no default.
+    # A line of the file, or a commented line of a directive without a default.
     written = re.findall(r"^(?:# )?([a-z][\w.-]+)(?: |$)", conf, re.MULTILINE)
     for directive in directives:
         assert directive in written, f"conf/cairn.conf does not have {directive}"

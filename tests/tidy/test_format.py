@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/format.md says what the encoders do: each of its examples is a case of tests/golden/."""
+"""Each example of docs/format.md is a case of tests/golden/, so the page agrees with the encoders."""
 
 import pathlib
 import re

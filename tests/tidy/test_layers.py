@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrows point down: a folder includes what docs/architecture.md allows it, and links to the same."""
+"""Dependencies point down: a folder includes and links only what docs/architecture.md allows."""
 
 import re
 
@@ -17,7 +17,7 @@ LIBRARY = re.compile(r"^cairn_folder\((\w+)([^)]*)\)", re.MULTILINE)
 
 
 def layers():
-    """Folder -> (folders it may include, includes that it alone may have)."""
+    """Folder -> (folders it may include, includes that only it may have)."""
     rows = tree.table_with(ARCHITECTURE.read_text("utf-8"), "folder", "one responsibility",
                            "may include", "only it may include")
     allowed = {}
@@ -58,7 +58,8 @@ def test_a_folder_includes_what_it_may(folder):
 
 
 def declared_from_above(texts):
-    """(file, type) of each declaration of a type that only folders define which the file's folder may not include.
+    """(file, type) of each forward declaration of a type that is defined only in folders that the file's folder may not
+    include.
 
     `texts`: path below src/ -> text.
     """
@@ -74,12 +75,12 @@ def declared_from_above(texts):
     return found
 
 
-def test_nothing_is_declared_that_a_folder_above_defines():
+def test_no_type_of_a_folder_above_is_forward_declared():
     texts = {str(path.relative_to("src")): tree.text(path) for path in tree.sources() if len(path.parts) > 2}
     assert not declared_from_above(texts)
 
 
-def test_a_declaration_of_a_type_from_above_is_seen():
+def test_a_forward_declaration_of_a_type_from_above_is_found():
     texts = {"server/server.h": "class Server : public Service {\n};\n", "command/context.h": "class Session;\n",
              "command/session.h": "class Session {\n};\n"}
     assert not declared_from_above(texts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nothing lies around: every file is included, linked, run or described somewhere."""
+"""Every file is included, linked, run or described somewhere."""
 
 import pathlib
 import re
@@ -30,20 +30,20 @@ def test_every_source_file_has_a_header_or_a_table_of_rows():
 
 
 def links(page):
-    """The files a page links to, relative to the root."""
+    """(link target, resolved path) of a page's links to files."""
     for target in LINK.findall(tree.text(page)):
         if "://" not in target and not target.startswith("mailto:"):
             resolved = (tree.ROOT / page.parent / target).resolve()
             yield target, resolved
 
 
-def test_links_lead_somewhere():
+def test_links_have_a_target():
     for page in PAGES:
         for target, resolved in links(page):
             assert resolved.exists(), f"{page}: {target}"
 
 
-def test_every_page_is_reached_from_the_readme():
+def test_every_page_is_linked_from_the_readme():
     reached = set()
     waiting = [pathlib.Path("README.md")]
     while waiting:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nothing grows into a monster: files, functions and lines have a limit that is never raised."""
+"""Files, functions and lines have a maximum length. The limits are never raised."""
 
 import ast
 
@@ -12,7 +12,7 @@ MOST_COLUMNS = 120
 
 
 def code_files():
-    """Everything people write, code and pages, but not data."""
+    """All files that people write, code and pages, without data."""
     return [path for path in tree.files()
             if tree.is_code(path) or path.suffix in (".md", ".txt", ".cmake", ".conf")]
 
@@ -46,7 +46,7 @@ def test_no_python_function_is_too_long():
                 assert lines <= MOST_FUNCTION_LINES, f"{path}:{node.lineno} {node.name}"
 
 
-def test_the_measure_of_functions_measures():
+def test_the_length_of_functions_is_measured():
     source = """
 namespace a {
 struct S { int x; S() : x(1) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests wait for conditions (tests/integration/waiting.py). A sleep that stays has its reason on its line, and their
-number does not grow: a test that sleeps fails on a slow machine and wastes time on a fast one."""
+"""Tests wait for conditions (tests/integration/waiting.py). A test that sleeps fails on a slow machine and wastes time
+on a fast one. So each remaining sleep has its reason on its line, and their number is limited."""
 
 import tree
 
@@ -9,7 +9,7 @@ SLEEP = "time.sleep" + "("
 
 
 def sleeps():
-    """The lines with a sleep, with where they are."""
+    """(place, line) of each sleep."""
     return [(f"{path}:{number}", line) for path in tree.under("tests") if tree.is_code(path)
             for number, line in enumerate(tree.text(path).splitlines(), 1) if SLEEP in line]
 

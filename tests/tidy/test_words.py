@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words and marks: no debts left in comments, no names that say nothing, a licence on every file."""
+"""No comment contains a debt marker, no name is empty of meaning, and every file names its licence."""
 
 import re
 
 import tree
 
-# Spelled apart, so that this file passes its own test.
+# The words are split, so that this file passes its own test.
 DEBTS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]) + r")\b")
 EMPTY_NAMES = re.compile(r"(Impl|Manager|Helper|Helpers|Util|Utils|Data|Info)(?=[A-Z]|$)")
 DEFINED_TYPE = re.compile(r"^\s*(?:class|struct|enum class|enum|using)\s+(\w+)(?!\w|[^\n{=]*;)", re.MULTILINE)
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 
 
-def test_no_debts_are_left_in_the_tree():
+def test_the_tree_has_no_debt_markers():
     for path in tree.files():
         for number, line in enumerate(tree.text(path).splitlines(), 1):
             assert not DEBTS.search(line), f"{path}:{number}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files of the repository, as the tidy tests look at them.
+"""The files of the repository for the tidy tests.
 
-Everything in the working tree but what .gitignore names: build output, data, caches.
+These are all files of the working tree except those that .gitignore names: build output, data, caches.
 """
 
 import functools
@@ -37,14 +37,14 @@ def text(path):
 
 
 def under(*folders, suffixes=None):
-    """The files below one of the folders, of one of the suffixes."""
+    """The files below one of the folders, with one of the suffixes."""
     return [path for path in files()
             if path.parts[0] in folders and (suffixes is None or path.suffix in suffixes)]
 
 
 @functools.cache
 def is_code(path):
-    """Whether people wrote it to be run: by suffix, or a script by its first line."""
+    """Whether the file is code: by its suffix, or a script by its first line."""
     return path.suffix in CODE_SUFFIXES or (not path.suffix and text(path).startswith("#!"))
 
 
@@ -76,5 +76,5 @@ def table_with(markdown, *header):
 
 
 def code_spans(cell):
-    """What stands between backquotes."""
+    """The texts between backquotes."""
     return re.findall(r"`([^`]+)`", cell)
