@@ -28,7 +28,7 @@ std::filesystem::path AclFilePath(const Config& config) {
 void WarnOfDisabled(const Users& users) {
   for (const auto& user : users.All()) {
     if (user->rules()->enabled()) continue;
-    Log(LogSeverity::kNotice, "The user '" + user->name() + "' is disabled: its rules do not say 'on'.");
+    Log(LogSeverity::kNotice, "The user '" + user->name() + "' is disabled: its rules lack 'on'.");
   }
 }
 
@@ -47,7 +47,7 @@ Status LoadUsers(Users& users, const Config& config) {
   const bool has_file = !config.Text("aclfile").empty();
   if (has_file && !lines.empty()) {
     return Status::Io(
-        "users stand both in the configuration ('user') and in an ACL file ('aclfile'); "
+        "users are defined both in the configuration ('user') and in an ACL file ('aclfile'); "
         "use one of them");
   }
   TRY(users.LoadLines(lines));

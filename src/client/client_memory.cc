@@ -118,7 +118,7 @@ void ClientMemory::EvictStrangers() {
     ++count;
   }
   Log(LogSeverity::kNotice, "Evicting " + std::to_string(count) +
-                                " clients that have not authenticated: together they took more than " +
+                                " clients that have not authenticated: together they used more than " +
                                 std::to_string(most_of_strangers_) + " bytes");
 }
 

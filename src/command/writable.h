@@ -20,7 +20,7 @@ inline constexpr std::string_view kLowOnDiskText =
     "MISCONF The disk is full up to min-free-disk, and this command may need more of it. Commands that delete, and "
     "COMPACT, are accepted.";
 inline constexpr std::string_view kFullDiskText =
-    "MISCONF The disk is full, also the most of min-free-disk. Only FLUSHALL, FLUSHDB and COMPACT are accepted.";
+    "MISCONF The disk is full and most of min-free-disk is used. Only FLUSHALL, FLUSHDB and COMPACT are accepted.";
 
 // Checks the client and the store. The error is the client's reply.
 inline Status CheckWritable(const Session& session, Store& store) {

@@ -48,13 +48,14 @@ class Config {
   // The `listen` lines, without the listeners of `port`, `bind` and `unixsocket`.
   std::vector<ListenSpec> Listeners() const;
 
-  // ---- at start Applies the words of one line. The first line of a repeatable directive in a source (the file, the
-  // command line) replaces older lines, and further lines add to it; BeginSource() starts a source.
+  // ---- at start
+  // Applies the words of one line. The first line of a repeatable directive in a source (the file, the command line)
+  // replaces older lines, and further lines add to it; BeginSource() starts a source.
   Status Apply(const Directive& directive, std::span<const std::string> words);
   void BeginSource();
 
-  // ---- while the server runs CONFIG SET; `sets_guarded`: the client may set guarded directives. The error is the
-  // reply.
+  // ---- while the server runs
+  // CONFIG SET; `sets_guarded`: the client may set guarded directives. The error is the reply.
   Status SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded);
   // CONFIG GET: name and value of all directives that match a pattern, each once, ordered by name. A matching alias is
   // shown under its own name.

@@ -9,17 +9,16 @@ namespace {
 constexpr std::string_view kIntroduction =
     "# Configuration\n\n"
     "This page is printed by `cairn-server --list-directives`; a test compares the two.\n\n"
-    "A directive stands in the configuration file (`cairn-server cairn.conf`), on a line of its "
-    "own, or on the command line (`cairn-server --port 7000 --memory-budget 2gb`), which has the "
-    "last word. The syntax is that of redis.conf: words may be in double or single quotes, lines "
-    "that start with `#` are comments, `include <path>` reads another file in its place. Sizes "
-    "take a unit: `1k` is 1000 bytes, `1kb` 1024, and so on with `m`, `mb`, `g`, `gb`. An unknown "
-    "directive or a value that it does not take ends the start with the file, the line and what "
-    "would be right.\n\n"
-    "What is marked *at start* cannot be changed by CONFIG SET. CONFIG REWRITE writes the current "
-    "values back to the file and keeps its comments and its order. The names are Redis's own where "
-    "Redis has the directive. A directive that may be repeated starts afresh with its first line "
-    "on the command line: `--listen` there replaces the `listen` lines of the file.\n";
+    "A directive is a line of the configuration file (`cairn-server cairn.conf`) or an argument of the command line "
+    "(`cairn-server --port 7000 --memory-budget 2gb`), which overrides the file. The syntax is that of redis.conf: "
+    "words may be in double or single quotes, lines that start with `#` are comments, `include <path>` reads another "
+    "file in its place. Sizes take a unit: `1k` is 1000 bytes, `1kb` 1024, and so on with `m`, `mb`, `g`, `gb`. If a "
+    "directive is unknown or its value is wrong, the server does not start, and prints the file, the line and the "
+    "right syntax.\n\n"
+    "CONFIG SET cannot change directives that are marked *at start*. CONFIG REWRITE writes the current values to the "
+    "file and keeps its comments and its order. Directives of Redis keep their names. If a repeatable directive is "
+    "given on the command line, its lines in the file are ignored: `--listen` replaces all `listen` lines of the "
+    "file.\n";
 
 std::string DescribeDefault(const Directive& directive) {
   if (directive.fallback.empty() || directive.fallback == "\"\"") return "Default: none.";

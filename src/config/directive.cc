@@ -13,25 +13,24 @@ struct SectionRow {
 
 // In the order of Section.
 constexpr SectionRow kSections[kSectionCount] = {
-    {"Network", "Where clients connect, and what one of them may ask for."},
+    {"Network", "The listeners, and the limits of a client."},
     {"TLS",
-     "Certificates, keys and rules of TLS, for `tls-port`, for each `listen` line that says `tls`, and for links to "
-     "other servers. A change is for connections that come later."},
+     "Certificates, keys and rules of TLS, for `tls-port`, for each `listen` line with `tls`, and for links to other "
+     "servers. A change applies to new connections."},
     {"Process", "The process, its files and its threads."},
-    {"Security", "Who may do what."},
-    {"Replication", "Replicas of this server, and the primary it is one of."},
-    {"Durability", "When a write is safe."},
-    {"Memory", "One number bounds it all."},
+    {"Security", "Users, passwords and permissions."},
+    {"Replication", "The replicas of this server, and its primary."},
+    {"Durability", "When a write is safe on the disk, and RDB files."},
+    {"Memory", "The limits on memory; `memory-budget` is the one that matters."},
     {"Collections",
-     "Up to where a hash, set, sorted set or list is kept packed, as one row. Beyond that it is "
-     "spread, a row per element."},
-    {"Expiry and lazy freeing", "How keys leave."},
-    {"Observation", "What the server tells of itself."},
-    {"RocksDB", "The engine underneath. The defaults need no attention."},
+     "The limits up to which a collection is packed into one row. A larger one is spread: it has a row per element."},
+    {"Expiry and lazy freeing", "How expired and deleted keys are removed."},
+    {"Observation", "The slow log, latencies and keyspace notifications."},
+    {"RocksDB", "The storage engine. The defaults suit most servers."},
     {"Accepted for compatibility",
-     "Directives of Redis about things that Cairn does not have, and of earlier versions of Cairn. "
-     "They are checked, kept and shown by CONFIG GET, so that a redis.conf or an older cairn.conf can "
-     "be used as it is; they change nothing."},
+     "Directives of Redis about features that Cairn does not have, and of earlier versions of Cairn. They are checked, "
+     "stored and shown by CONFIG GET, so that a redis.conf or an older cairn.conf works unchanged, but they have no "
+     "effect."},
 };
 
 std::vector<Directive> JoinRows() {

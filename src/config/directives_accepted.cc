@@ -13,17 +13,15 @@ constexpr int64_t kMaxInt = INT32_MAX;
 constexpr auto kAcc = Section::kAccepted;
 
 constexpr std::string_view kSnapshotFile =
-    "About snapshot files (RDB) as what keeps the data: here they are copies to take away, written by "
-    "SAVE and BGSAVE alone, and nothing depends on them.";
-constexpr std::string_view kAofFile = "About the append-only file, in whose place Cairn has RocksDB's log.";
+    "Persistence by RDB files. Cairn keeps its data in RocksDB; only SAVE and BGSAVE write RDB files, as copies.";
+constexpr std::string_view kAofFile = "The append-only file. Cairn has RocksDB's log instead.";
 constexpr std::string_view kReplica =
-    "About replication, where Cairn does it in its own way: a first transfer starts at once and is "
-    "loaded beside the present data.";
-constexpr std::string_view kTables = "About hash tables in memory, which Cairn does not keep its data in.";
-constexpr std::string_view kLook = "About how the process shows itself, which Cairn leaves alone.";
-constexpr std::string_view kModules = "Who may load modules, of which Cairn has none.";
+    "Replication. In Cairn, a first transfer starts at once and is loaded beside the present data.";
+constexpr std::string_view kTables = "Hash tables and memory. Cairn's data is on the disk.";
+constexpr std::string_view kLook = "The process title and crash reports. Cairn has no settings for them.";
+constexpr std::string_view kModules = "Which clients may load modules. Cairn has no modules.";
 constexpr std::string_view kRetired = "Had an effect in earlier versions of Cairn.";
-constexpr std::string_view kKernel = "About settings of the kernel, which Cairn leaves alone.";
+constexpr std::string_view kKernel = "Settings of the kernel. Cairn does not change them.";
 
 constexpr std::string_view kLoad[] = {"disabled", "on-empty-db", "swapdb"};
 constexpr std::string_view kSanitize[] = {"no", "yes", "clients"};

@@ -19,9 +19,9 @@ constexpr auto kNet = Section::kNetwork;
 const Directive kRows[] = {
     {.name = "bind", .section = kNet, .kind = Kind::kSpecial, .fallback = "* -::*", .special = &kBindSyntax,
      .syntax = "<address> [<address> ...]",
-     .help = "Addresses that `port` and `tls-port` listen on. * is every IPv4 address, ::* every IPv6 one; an "
-             "address with a dash in front may be missing on this machine; \"\" is none. Without a password, "
-             "`protected-mode` refuses clients from other machines. A change applies to new connections."},
+     .help = "Addresses that `port` and `tls-port` listen on. * is every IPv4 address, ::* every IPv6 one. An "
+             "address with a dash in front is skipped if this machine does not have it; \"\" is none. Without a "
+             "password, `protected-mode` refuses clients from other machines. A change applies to new connections."},
     {.name = "bind-source-addr", .section = kNet, .kind = Kind::kText, .fallback = "", .syntax = "<address>",
      .help = "The local address of connections to a primary; the kernel chooses one if this is empty or not "
              "available."},
@@ -60,7 +60,7 @@ const Directive kRows[] = {
              "connections."},
     {.name = "timeout", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0,
      .max = kMaxInt, .target = &S::timeout_s, .syntax = "<seconds>",
-     .help = "Seconds after which a client that sends nothing is disconnected; 0 never."},
+     .help = "Seconds after which a client that sends nothing is disconnected; 0 is never."},
     {.name = "auth-timeout", .section = kNet, .kind = Kind::kNumber, .fallback = "60", .min = 0,
      .max = kMaxInt, .target = &S::auth_timeout_s, .syntax = "<seconds>",
      .help = "Seconds within which a client must complete its TLS handshake and, where that is required, "
@@ -72,17 +72,17 @@ const Directive kRows[] = {
              "value at the start, and refuses a higher one by CONFIG SET."},
     {.name = "client-query-buffer-limit", .section = kNet, .kind = Kind::kMemory, .fallback = "1gb",
      .min = kMegabyte, .target = &S::client_query_buffer_limit,
-     .help = "Bytes of requests that one client may have waiting to be run; beyond that it is disconnected."},
+     .help = "The most bytes of unprocessed requests of one client; a client with more is disconnected."},
     {.name = "tracking-table-max-keys", .section = kNet, .kind = Kind::kNumber, .fallback = "1000000",
-     .help = "Keys that the server remembers at most for clients that cache them (CLIENT TRACKING). Beyond that, or "
+     .help = "The most keys that the server remembers for clients that cache them (CLIENT TRACKING). Beyond that, or "
              "when they take more than a 16th of `memory-budget`, the server forgets some keys and sends "
-             "invalidation messages for them. 0 is no limit to their number."},
+             "invalidation messages for them. 0 is no limit on their number."},
     {.name = "client-output-buffer-limit", .section = kNet, .kind = Kind::kSpecial,
      .fallback = "normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60",
      .special = &kOutputLimitSyntax, .flags = kRepeatable, .target = PublishOutputLimits,
      .syntax = "<normal | replica | pubsub> <hard> <soft> <soft seconds> [...]",
-     .help = "Bytes of unread replies that a client of a class may have: it is disconnected at once above the hard "
-             "limit, and after so many seconds above the soft limit. 0 is no limit. One line per class, or several "
+     .help = "The most bytes of unread replies, by class of clients. A client is disconnected at once above the hard "
+             "limit, and after the given seconds above the soft limit. 0 is no limit. One line per class, or several "
              "classes on a line."},
     {.name = "proto-max-bulk-len", .section = kNet, .kind = Kind::kMemory, .fallback = "512mb",
      .min = kMegabyte, .max = kMostBulkBytes, .target = &Limits::proto_max_bulk_len,

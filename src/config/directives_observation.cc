@@ -34,8 +34,8 @@ const Directive kRows[] = {
      .special = &kEventsSyntax, .syntax = "<letters>",
      .help = "Publishes changes of keys: to `__keyspace@<db>__:<key>` with K, to `__keyevent@<db>__:<event>` with E. "
              "The other letters are the classes of events: g generic, $ strings, l lists, s sets, h hashes, z sorted "
-             "sets, t streams, x expired, e evicted, d modules, all of which A stands for; m for keys that reads "
-             "have missed, n for new keys."},
+             "sets, t streams, x expired, e evicted, d modules; A stands for all of these. m is keys that reads "
+             "did not find, n is new keys."},
 };
 // clang-format on
 

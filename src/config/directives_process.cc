@@ -46,8 +46,8 @@ const Directive kRows[] = {
              "commands except a few, such as SCRIPT KILL; 0 is never."},
     {.name = "hz", .section = kProc, .kind = Kind::kNumber, .fallback = "10", .min = 1, .max = 500,
      .flags = kCapped, .target = &S::hz,
-     .help = "Accepted and shown, without effect: the timer looks for expired keys every 20 ms, and only if some are "
-             "due."},
+     .help = "Accepted and shown, without effect: the server checks for expired keys every 20 ms, and only if there "
+             "are some."},
     {.name = "dynamic-hz", .section = kProc, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect; see `hz`."},
 

@@ -44,8 +44,8 @@ const Directive kRows[] = {
              "keys)."},
     {.name = "replica-ignore-expire", .alias = "slave-ignore-expire", .section = kRepl, .kind = Kind::kBool,
      .fallback = "no", .target = &S::replica_ignore_expire,
-     .help = "Makes the replica an archive: it ignores the expiry times of keys in its primary's stream, but not "
-             "those of a hash's fields."},
+     .help = "Makes the replica an archive: it ignores the expire times of keys in its primary's stream, but not the "
+             "expire times of fields of hashes."},
     {.name = "repl-timeout", .section = kRepl, .kind = Kind::kNumber, .fallback = "60", .min = 1, .max = kMaxInt,
      .target = &S::repl_timeout_s, .syntax = "<seconds>",
      .help = "Seconds of silence after which either side closes the link."},
@@ -75,14 +75,15 @@ const Directive kRows[] = {
              "Both sides must say yes; otherwise, and to or from Redis, the transfer is an RDB file."},
     {.name = "repl-sync-rate", .section = kRepl, .kind = Kind::kMemory, .fallback = "64mb", .min = 0,
      .target = &S::repl_sync_rate,
-     .help = "Bytes per second that a primary's file transfers to all its replicas may take together, because clients "
-             "share the disk with them; 0 is no limit."},
+     .help = "The most bytes per second for file transfers to all replicas together, because clients use the same "
+             "disk; 0 is no limit."},
     {.name = "min-replicas-to-write", .alias = "min-slaves-to-write", .section = kRepl, .kind = Kind::kNumber,
      .fallback = "0", .min = 0, .max = kMaxInt, .target = &S::min_replicas_to_write,
-     .help = "A primary refuses writes while fewer replicas than this have acknowledged lately; 0 is no limit."},
+     .help = "A primary refuses writes while fewer replicas than this have acknowledged within `min-replicas-max-lag`; "
+             "0 is no limit."},
     {.name = "min-replicas-max-lag", .alias = "min-slaves-max-lag", .section = kRepl, .kind = Kind::kNumber,
      .fallback = "10", .min = 0, .max = kMaxInt, .target = &S::min_replicas_max_lag_s, .syntax = "<seconds>",
-     .help = "Seconds within which a replica must have acknowledged to count for `min-replicas-to-write`."},
+     .help = "A replica counts for `min-replicas-to-write` if it has acknowledged within this many seconds."},
 };
 // clang-format on
 

@@ -30,7 +30,7 @@ const Directive kRows[] = {
 
     {.name = "min-free-disk", .section = kDur, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::min_free_disk,
-     .help = "Bytes of the file system that the data may not grow into. At this limit, commands that may need more "
+     .help = "Bytes of the file system to keep free. At this limit, commands that may need more "
              "space are refused (MISCONF), while commands that delete, and COMPACT, may use the rest. A file in the "
              "data directory holds the last part of it, so that a start always has room. 0 computes the size from "
              "`memory-budget` and `rocksdb-max-wal-size` (60 to 650 MB, at most a fifth of the file system); 1 is no "
@@ -54,27 +54,27 @@ const Directive kRows[] = {
     {.name = "maxmemory", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::maxmemory,
      .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
-             "it. `memory-budget` is the bound on memory."},
+             "it. `memory-budget` limits memory."},
     {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "16%",
      .special = &kClientMemorySyntax, .target = PublishClientMemory, .syntax = "<bytes> | <percent>%",
-     .help = "Memory that all clients may take together for their requests, replies, transactions and subscriptions, "
-             "in bytes or in percent of `maxmemory` or `memory-budget`, whichever is set and lower. Beyond it the "
-             "server disconnects the clients that take the most, except replicas and clients with CLIENT NO-EVICT "
-             "ON. A value that is larger cannot be sent or fetched. 0 is no limit. Clients that have not "
-             "authenticated or not completed their TLS handshake share a 32nd of `memory-budget` of it."},
+     .help = "The most memory for the requests, replies, transactions and subscriptions of all clients together, "
+             "in bytes or in percent of `maxmemory` or `memory-budget`, whichever is set and lower. Above it the "
+             "server disconnects the clients that use the most, except replicas and clients with CLIENT NO-EVICT "
+             "ON. A client cannot send or fetch a value that exceeds this limit. 0 is no limit. All clients that "
+             "have not authenticated or not completed their TLS handshake together get a 32nd of `memory-budget`."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
      .choices = kPolicies,
-     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the server counts the uses of "
+     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the server counts accesses to "
              "keys for OBJECT FREQ."},
     {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1,
      .max = 64, .help = "Accepted and shown, without effect; see `maxmemory`."},
 
     {.name = "compaction-rate-limit", .section = kRocks, .kind = Kind::kMemory, .fallback = "0",
      .min = 0, .target = &S::compaction_rate_limit, .syntax = "<bytes per second>",
-     .help = "Bytes a second that flushes and compactions may write; 0 is no limit."},
+     .help = "The most bytes per second that flushes and compactions write; 0 is no limit."},
     {.name = "max-background-jobs", .section = kRocks, .kind = Kind::kNumber, .fallback = "2",
      .min = 1, .max = 64, .flags = kStartOnly, .target = &S::max_background_jobs,
-     .help = "Flushes and compactions that may run at one time."},
+     .help = "The most flushes and compactions that run at the same time."},
     {.name = "rocksdb-max-subcompactions", .section = kRocks, .kind = Kind::kNumber,
      .fallback = "2", .min = 1, .max = 64, .flags = kStartOnly,
      .target = &S::rocksdb_max_subcompactions, .help = "Threads that share one large compaction."},

@@ -61,7 +61,7 @@ const Directive kRows[] = {
 
     {.name = "active-expire-effort", .section = kExp, .kind = Kind::kNumber, .fallback = "1",
      .min = 1, .max = 10, .target = &S::active_expire_effort,
-     .help = "How much of the timer's time goes into deleting expired keys; 10 deletes the most at once."},
+     .help = "The most expired keys that one round deletes, in units of 10,000."},
     {.name = "lazyfree-lazy-expire", .section = kExp, .kind = Kind::kBool, .fallback = "no",
      .help = "Whether replicas get UNLINK or DEL for an expired key. Otherwise without effect: deleting a collection "
              "of any size takes one write, and compactions drop its rows later."},

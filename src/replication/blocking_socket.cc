@@ -65,7 +65,7 @@ Result<bool> BlockingSocket::Await(short events, int64_t timeout_ms) {
   for (;;) {
     const int64_t left_ms = std::max<int64_t>(deadline_ms - MonotonicUs() / 1000, 0);
     const int ready = poll(fds, 2, static_cast<int>(left_ms));
-    if (interrupted_) return Status::Io("the link was given up");
+    if (interrupted_) return Status::Io("the link was interrupted");
     if (ready < 0 && errno != EINTR) return SocketError("poll");
     if (ready > 0 && fds[0].revents != 0) return true;
     if (ready == 0) return false;
@@ -144,7 +144,7 @@ Status BlockingSocket::SendCommand(std::span<const std::string_view> argv, int64
 
 Result<size_t> BlockingSocket::Read(char* into, size_t most, int64_t timeout_ms) {
   for (;;) {
-    if (interrupted_) return Status::Io("the link was given up");
+    if (interrupted_) return Status::Io("the link was interrupted");
     const ssize_t got = tls_ == nullptr ? recv(fd_, into, most, 0) : tls_->Read(into, most);
     if (got > 0) return static_cast<size_t>(got);
     if (got == 0) return Status::Io("the connection was closed by the other side");
@@ -170,7 +170,7 @@ Result<std::string> BlockingSocket::ReadLine(int64_t timeout_ms) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!line.empty()) return line;
   }
-  return Status::Io("a reply without end");
+  return Status::Io("the reply is too long");
 }
 
 std::string BlockingSocket::local_address() const {

@@ -125,7 +125,7 @@ Status FileReceiver::Begin(const FilesHead& head) {
   const bool goes_on = head.from.files > 0 || head.from.bytes > 0;
   if (goes_on && (head.from.transfer != has.transfer || head.from.files != has.files || head.from.bytes != has.bytes)) {
     Drop();
-    return Status::Io("the transfer goes on where this one is not");
+    return Status::Io("the transfer resumes at another place than expected");
   }
   if (!goes_on) Drop();
   transfer_ = head.from.transfer;
@@ -155,7 +155,7 @@ Status FileReceiver::Receive(BlockingSocket& socket, const FilesHead& head, int6
 Status FileReceiver::ReceiveFile(BlockingSocket& socket, const FileLine& line) {
   const std::string path = folder_ + "/" + NameOf(line);
   const std::string part = path + ".part";
-  if (!part_.empty() && part_ != part) return Status::Corruption("the transfer goes on with another file");
+  if (!part_.empty() && part_ != part) return Status::Corruption("the transfer resumes with another file");
   part_ = part;
   const int fd = open(part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
   if (fd < 0) return DiskError(part);
@@ -182,7 +182,7 @@ Status FileReceiver::ReceiveBytes(BlockingSocket& socket, const FileLine& line, 
     const uint64_t begin = part_bytes_;
     const size_t most = std::min<uint64_t>(step.size(), line.size - part_bytes_);
     const size_t got = TRY(socket.Read(step.data(), most, timeout_ms_));
-    if (got == 0) return Status::Io("the files stopped coming");
+    if (got == 0) return Status::Io("timed out during the files");
     hash.Add(std::string_view(step).substr(0, got));
     for (size_t done = 0; done < got;) {
       const ssize_t written = pwrite(fd, step.data() + done, got - done, static_cast<off_t>(part_bytes_));
@@ -197,7 +197,7 @@ Status FileReceiver::ReceiveBytes(BlockingSocket& socket, const FileLine& line, 
     received_ += got;
     (*on_progress_)(received_, line.total);
   }
-  if (hash.Value() != line.checksum) return Status::Corruption("a file did not come as it was sent");
+  if (hash.Value() != line.checksum) return Status::Corruption("a file's checksum is wrong");
   return Ok();
 }
 
@@ -206,10 +206,10 @@ Status FileReceiver::ReceiveContent(BlockingSocket& socket, const FileLine& line
   std::string bytes(line.size, '\0');
   for (size_t at = 0; at < bytes.size();) {
     const size_t got = TRY(socket.Read(bytes.data() + at, bytes.size() - at, timeout_ms_));
-    if (got == 0) return Status::Io("the files stopped coming");
+    if (got == 0) return Status::Io("timed out during the files");
     at += got;
   }
-  if (Hash64(bytes) != line.checksum) return Status::Corruption("the content did not come as it was sent");
+  if (Hash64(bytes) != line.checksum) return Status::Corruption("the content's checksum is wrong");
   content_ = TRY(DecodeFilesContent(bytes));
   return Ok();
 }

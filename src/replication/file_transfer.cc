@@ -65,9 +65,9 @@ void AddWord(std::string& line, char mark, std::string_view word) {
 
 void AddNumber(std::string& line, char mark, uint64_t number) { AddWord(line, mark, std::to_string(number)); }
 
-Status NoSense(std::string_view line) { return Status::Io("a line that makes no sense: " + std::string(line)); }
+Status NoSense(std::string_view line) { return Status::Io("unexpected line: " + std::string(line)); }
 
-Status Damaged() { return Status::Corruption("the content of the transfer does not decode"); }
+Status Damaged() { return Status::Corruption("the content of the transfer cannot be decoded"); }
 
 }  // namespace
 

@@ -69,7 +69,7 @@ Result<PrimaryHandshake::Answer> PrimaryHandshake::Psync(std::string_view id, ui
     const auto offset = ParseUint64(std::string_view(line).substr(blank + 1));
     answer.id = line.substr(12, blank - 12);
     if (!offset || answer.id.size() != kReplicationIdDigits) {
-      return Status::Io("an answer that makes no sense: " + line);
+      return Status::Io("unexpected reply: " + line);
     }
     answer.kind = Answer::Kind::kFull;
     answer.offset = *offset;
@@ -92,14 +92,14 @@ Status PrimaryHandshake::AwaitFile() {
     files_head_ = TRY(ParseFilesHead(line));
     return Ok();
   }
-  if (!line.starts_with('$')) return Status::Io("no file came: " + line);
+  if (!line.starts_with('$')) return Status::Io("expected a file, got: " + line);
   const std::string_view rest = std::string_view(line).substr(1);
   if (rest.starts_with(kMarkHead) && rest.size() == kMarkHead.size() + kMarkBytes) {
     mark_ = rest.substr(kMarkHead.size());
     return Ok();
   }
   const auto size = ParseUint64(rest);
-  if (!size) return Status::Io("a file of no size: " + line);
+  if (!size) return Status::Io("the file's size is not a number: " + line);
   file_size_ = *size;
   return Ok();
 }
@@ -108,7 +108,7 @@ Result<size_t> PrimaryHandshake::ReadSized(char* into, size_t most) {
   const uint64_t left = file_size_ - file_received_;
   if (left == 0) return size_t{0};
   const size_t got = TRY(socket_.Read(into, std::min<uint64_t>(most, left), timeout_ms_));
-  if (got == 0) return Status::Io("the file stopped coming");
+  if (got == 0) return Status::Io("timed out during the file");
   file_received_ += got;
   return got;
 }
@@ -118,7 +118,7 @@ Result<size_t> PrimaryHandshake::ReadMarked(char* into, size_t most) {
   while (!at_mark_ && held_.size() <= kMarkBytes) {
     char bytes[16 * 1024];
     const size_t got = TRY(socket_.Read(bytes, sizeof bytes, timeout_ms_));
-    if (got == 0) return Status::Io("the file stopped coming");
+    if (got == 0) return Status::Io("timed out during the file");
     held_.append(bytes, got);
     file_received_ += got;
     at_mark_ = held_.ends_with(mark_);

@@ -173,7 +173,7 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
   const bool has_room = parts_.store.engine().disk_reserve().left_bytes() >= transfer_.room_wanted;
   if (transfer_.is_needed && !has_room && WallMs() < transfer_.again_ms) {
     return Status::Io(
-        "the disk has no room for everything that the primary has; it is asked again when there is more, "
+        "the disk has no room for the primary's data set; the transfer is retried when there is more room, "
         "or in a minute");
   }
   ShowState(State::kConnecting);
@@ -194,11 +194,11 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
     options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases().size()),
                                             store.staging().FreeNumbers(), receiver_.Find()});
   }
-  if (!wanted_) return Status::Io("not wanted any more");
+  if (!wanted_) return Status::Io("the link is no longer needed");
   TRY(link_.Connect(options));
   ShowState(State::kHandshake);
   TRY(link_.Introduce(options));
-  if (!wanted_) return Status::Io("not wanted any more");
+  if (!wanted_) return Status::Io("the link is no longer needed");
   const bool has_database = log_.applied().db < parts_.store.databases().size();  // `databases` may have been reduced
   const bool goes_on = log_.can_continue() && !applier_.is_damaged() && has_database;
   const History history = log_.history();
@@ -235,7 +235,7 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
 Status PrimaryLink::CheckRoom() const {
   const DiskReserve& reserve = parts_.store.engine().disk_reserve();
   if (reserve.level() == DiskReserve::Level::kFull || !reserve.HasRoomForCompaction(0)) {
-    return Status::Io("the disk is full, also the most of min-free-disk; the stream waits until there is room");
+    return Status::Io("the disk is full and most of min-free-disk is used; the stream waits until there is room");
   }
   return transfer_.is_needed ? reserve.CheckGrowth() : Ok();
 }
@@ -274,7 +274,7 @@ Status PrimaryLink::LoadEverything(const PrimaryHandshake::Answer& answer) {
                    [&] { loaded = link_.files_head() ? LoadFiles(answer, *link_.files_head()) : LoadFile(answer); });
   if (!loaded.ok() && transfer_.lacks_room) {
     receiver_.Drop();
-    return Status::Io("the disk has no room for everything that the primary has");
+    return Status::Io("the disk has no room for the primary's data set");
   }
   TRY(std::move(loaded));
   receiver_.Drop();
@@ -284,7 +284,7 @@ Status PrimaryLink::LoadEverything(const PrimaryHandshake::Answer& answer) {
 
 Status PrimaryLink::BeforeAdopting(const PrimaryHandshake::Answer& answer, int64_t selected_db, Transaction& txn,
                                    std::unique_ptr<StreamLog::Adoption>& adoption) {
-  if (!wanted_) return Status::Io("not wanted any more");
+  if (!wanted_) return Status::Io("the link is no longer needed");
   const bool is_one = selected_db >= 0 && selected_db < parts_.store.databases().size();
   const Applied applied{.offset = answer.offset, .db = is_one ? static_cast<int>(selected_db) : 0};
   adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
@@ -316,8 +316,8 @@ Status PrimaryLink::LoadFiles(const PrimaryHandshake::Answer& answer, const File
   const LoadingFlag loading(transfer_.is_loading);
   TRY(receiver_.Receive(link_.socket(), head, parts_.config.settings().repl_timeout_s * 1000, on_progress));
   Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received " + std::to_string(receiver_.files().size()) +
-                                " files of " + std::to_string(transfer_.received) + " bytes, of which " +
-                                std::to_string(receiver_.spared()) + " were there already");
+                                " files of " + std::to_string(transfer_.received) + " bytes, " +
+                                std::to_string(receiver_.spared()) + " of them in an earlier transfer");
   std::unique_ptr<StreamLog::Adoption> adoption;
   const int64_t selected = receiver_.content().selected_db;
   const LifeSigns life_signs(link_.socket());
@@ -351,7 +351,7 @@ Status PrimaryLink::CarryOut(const PrimaryAddress& primary) {
       return Status::Io("no data nor PING received...");
     }
   }
-  return Status::Io("not wanted any more");
+  return Status::Io("the link is no longer needed");
 }
 
 Status PrimaryLink::ReadSome() {

@@ -41,17 +41,17 @@ Result<std::string> RdbFileReader::ReadText() {
 
 Status RdbFileReader::ReadHead() {
   const std::string_view magic = TRY(reader_.Bytes(kRdbMagic.size()));
-  if (magic != kRdbMagic) return Status::Corruption("it does not start as an RDB file");
+  if (magic != kRdbMagic) return Status::Corruption("it does not start like an RDB file");
   const auto version = ParseInt64(
       std::string(TRY(reader_.Bytes(kRdbVersionDigits))).insert(0, 1, '1'));  // only digits, with leading zeros
   const int64_t base = 10000;
   if (!version || *version < base + kOldestRdbVersionRead || *version >= 2 * base) {
-    return Status::Corruption("it does not start as an RDB file");
+    return Status::Corruption("it does not start like an RDB file");
   }
   version_ = static_cast<int>(*version - base);
   if (version_ > kRdbVersionRead) {
-    return Status::Corruption("it is of RDB version " + std::to_string(version_) + "; versions up to " +
-                              std::to_string(kRdbVersionRead) + " are read");
+    return Status::Corruption("it has RDB version " + std::to_string(version_) + "; versions up to " +
+                              std::to_string(kRdbVersionRead) + " are supported");
   }
   return Ok();
 }
@@ -85,10 +85,10 @@ Status RdbFileReader::PassModuleAux() {
     } else if (opcode < kModuleText) {
       TRY(reader_.Length());
     } else {
-      return Status::Corruption("data of a module is of unknown kind");
+      return Status::Corruption("a module's data has an unknown opcode");
     }
   }
-  warnings_.emplace_back("data of a module was passed over: there are no modules here");
+  warnings_.emplace_back("module data was skipped: Cairn has no modules");
   return Ok();
 }
 
@@ -158,7 +158,7 @@ Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& 
 
 Status RdbFileReader::LoadKey(uint8_t type) {
   for (const uint8_t module : kModuleTypes) {
-    if (type == module) return Status::Corruption("a value is a module's, and there are no modules here");
+    if (type == module) return Status::Corruption("a value belongs to a module, and Cairn has no modules");
   }
   const std::string name = TRY(ReadText());
   Keyspace keys = target_.keyspace(db_);

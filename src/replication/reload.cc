@@ -30,8 +30,8 @@ bool HasAppendOnlyFile(const Config& config) {
     const std::string path = dir + config.Text(name);
     if (!std::filesystem::exists(path)) continue;
     Log(LogSeverity::kWarning, "The data directory has " + path +
-                                   ", which Cairn does not read, and may have newer data than the RDB file beside it; "
-                                   "neither was loaded. Let redis-server load it and SAVE, or move it away.");
+                                   ", which Cairn cannot read. It may be newer than the RDB file beside it, so "
+                                   "neither was loaded. Load it in redis-server and SAVE, or move it away.");
     return true;
   }
   return false;
@@ -84,8 +84,8 @@ void SyncAdopted(Store& store) {
   const Status synced = store.log().Sync();
   if (synced.ok()) return;
   Log(LogSeverity::kWarning,
-      "storage: the log could not be synced after a data set was loaded, a loss of power may "
-      "bring the one before back: " +
+      "storage: the log could not be synced after a data set was loaded; a power loss may "
+      "restore the previous one: " +
           std::string(synced.text()));
 }
 
@@ -144,18 +144,18 @@ Result<std::vector<KeyspaceId>> KeyspacesFor(Store& store, const RowNumbers& fir
   const std::vector<RowFilesContent::Db>& sent = content.rows.databases;
   const auto databases = static_cast<size_t>(store.databases().size());
   const size_t keyspaces_end = first.keyspace + std::max(sent.size(), databases);
-  if (keyspaces_end > kKeyspacesEnd) return Status::Io("no numbers are left for the keyspaces that came");
+  if (keyspaces_end > kKeyspacesEnd) return Status::Io("no ids are left for the received keyspaces");
   next = {static_cast<KeyspaceId>(keyspaces_end), content.rows.collections_end};
-  if (next.collection < first.collection) return Status::Corruption("collections end before they begin");
+  if (next.collection < first.collection) return Status::Corruption("the collection ids end before they begin");
   std::vector<KeyspaceId> keyspaces;
   std::vector<bool> is_taken(sent.size());
   for (size_t db = 0; db < sent.size(); ++db) {
     const KeyspaceId place = sent[db].keyspace - first.keyspace;
     const bool is_known = sent[db].keyspace >= first.keyspace && place < sent.size() && !is_taken[place];
-    if (!is_known) return Status::Corruption("a keyspace that was not given, or given twice");
+    if (!is_known) return Status::Corruption("a keyspace id is out of range or used twice");
     is_taken[place] = true;
     if (db < databases) keyspaces.push_back(sent[db].keyspace);
-    if (db >= databases && sent[db].keys != 0) return Status::Io("there are keys in databases that are not here");
+    if (db >= databases && sent[db].keys != 0) return Status::Io("the data has keys in databases beyond `databases`");
   }
   while (keyspaces.size() < databases) {
     keyspaces.push_back(first.keyspace + static_cast<KeyspaceId>(keyspaces.size()));
@@ -214,8 +214,8 @@ Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options) {
   const auto says = [text](int error) { return text.find(std::strerror(error)) != std::string_view::npos; };
   if (!says(ENOSPC) && !says(EDQUOT)) return store;
   Log(LogSeverity::kWarning, "storage: " + std::string(text) +
-                                 ". What was received or written for first transfers of replication is removed to make "
-                                 "room; it is sent again.");
+                                 ". The files of first transfers of replication are deleted to make room; they will be "
+                                 "sent again.");
   for (const char* folder : {"/sync-received", "/sync-sent"}) RemoveFolder(options.dir + folder);
   return Store::Open(options);
 }
@@ -241,11 +241,11 @@ Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool
   auto loaded = ReplaceDataset(parts, *txn, file.source(), options);
   if (!loaded.ok()) {
     return Status::Io(path + ": " + std::string(loaded.status().text()) +
-                      ". Nothing was loaded; move the file away to start without it. "
+                      ". Nothing was loaded. To start without the file, move it away. "
                       "Terminating server after rdb file reading failure.");
   }
   Log(LogSeverity::kNotice, "DB loaded from disk: " + std::to_string(loaded->keys) + " keys, " +
-                                std::to_string(loaded->expired) + " whose time had passed left out");
+                                std::to_string(loaded->expired) + " expired keys skipped");
   return Ok();
 }
 

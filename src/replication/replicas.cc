@@ -45,7 +45,7 @@ std::string HostOf(const std::string& peer) {
 // Null if the client has sent no command of a replica.
 Replica* KnownReplica(const ClientSession& session) { return static_cast<Replica*>(session.replica.get()); }
 
-Status Gone() { return Status::Io("the replica is gone"); }
+Status Gone() { return Status::Io("the connection was closed"); }
 
 }  // namespace
 
@@ -198,7 +198,7 @@ void Replicas::CheckTimes() {
 void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
   const Status status = RunSender(replica, id, next, is_old);
   Log(LogSeverity::kNotice,
-      "Replica " + replica.ip + ":" + std::to_string(replica.port) + " left: " + std::string(status.text()));
+      "Replica " + replica.ip + ":" + std::to_string(replica.port) + " disconnected: " + std::string(status.text()));
   if (const std::shared_ptr<ClientSession> session = replica.session.lock()) {
     session->close = CloseRequest::kNow;
     session->Wake();
@@ -257,7 +257,7 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
     }
     TRY(CheckBehind(replica));
     if (MonotonicUs() - stuck_since_us > config_.settings().repl_timeout_s * 1000000) {
-      return Status::Io("it takes nothing any more");
+      return Status::Io("it reads nothing any more");
     }
     replica.changed.Await(kLongestRoomWaitUs, [this, &replica, &session, piece] {
       return replica.ended || session->unsent_bytes() + piece <= MostUnsent();
@@ -365,7 +365,7 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   replica.is_written = true;
   replica.state = Replica::State::kSending;
   Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
-                                ", sending the data set as of offset " + std::to_string(start.offset));
+                                ", sending the data set at offset " + std::to_string(start.offset));
   const bool is_marked = TakesMarkedFile(replica, is_old);
   Status sent;
   RunAtLowPriority("rdb-" + std::to_string(replica.id),
@@ -385,9 +385,9 @@ Status Replicas::AwaitSent(Replica& replica) {
   for (const int64_t since_us = MonotonicUs();;) {
     const std::shared_ptr<ClientSession> session = replica.session.lock();
     if (replica.ended || session == nullptr) return Gone();
-    if (session->unsent_bytes() == 0) return Status::Io("it has the file, and wanted nothing else");
+    if (session->unsent_bytes() == 0) return Status::Io("it has received the file, and asked for nothing else");
     if (MonotonicUs() - since_us > config_.settings().repl_timeout_s * 1000000) {
-      return Status::Io("it takes nothing any more");
+      return Status::Io("it reads nothing any more");
     }
     replica.changed.Await(kLongestWaitUs, [&] { return replica.ended || session->unsent_bytes() == 0; });
   }
@@ -417,7 +417,7 @@ Status Replicas::SendFiles(Replica& replica, Anchor& start) {
     return Push(replica, bytes);
   };
   Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
-                                ", sending files of the data set as of offset " + std::to_string(start.offset));
+                                ", sending files of the data set at offset " + std::to_string(start.offset));
   Status sent = push("+FULLRESYNC " + set->stream + " " + std::to_string(start.offset) + "\r\n");
   if (sent.ok()) {
     RunAtLowPriority("send-" + std::to_string(replica.id),
@@ -488,7 +488,7 @@ Result<LogReader::Outcome> Replicas::ReadPiece(LogStream& stream, std::string& b
     if (outcome.ok() && *outcome == LogReader::Outcome::kBatch && bytes.size() < kPieceBytes) continue;
     if (outcome.ok() && *outcome != LogReader::Outcome::kGone) return outcome;
     log_.PassHole(stream.position());
-    return Status::Io("the log cannot be read from where it is" +
+    return Status::Io("the log cannot be read at its position" +
                       (outcome.ok() ? std::string() : ": " + std::string(outcome.status().text())));
   }
 }

@@ -49,7 +49,7 @@ Status Replication::Start() {
     return Ok();
   }
   const auto port = words.size() == 2 ? ParseInt64(words[1]) : std::nullopt;
-  if (!port || *port < 0 || *port > 65535) return Status::Io("replicaof: takes a host and a port");
+  if (!port || *port < 0 || *port > 65535) return Status::Io("replicaof: needs a host and a port");
   return SetPrimary({words[0], static_cast<int>(*port)});
 }
 
@@ -319,7 +319,8 @@ void Replication::DropLogs(int64_t now_ms) {
   logs_dropped_ms_ = now_ms;
   if (is_short) log_.ShortenTo(replicas_.FirstNeeded());
   const Status dropped = DropOldLogs(store_, [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
-  if (!dropped.ok()) Log(LogSeverity::kWarning, "storage: old logs are left: " + std::string(dropped.text()));
+  if (!dropped.ok())
+    Log(LogSeverity::kWarning, "storage: old log files could not be deleted: " + std::string(dropped.text()));
 }
 
 void Replication::Forget(ClientSession& session) {

@@ -156,7 +156,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Take(const FilesOffer& offer)
   if (std::shared_ptr<SstSnapshot> set = FindUsable(offer, log_.history().id)) return set;
   Result<std::shared_ptr<SstSnapshot>> set = Begin(offer);
   if (!set.ok()) NoteFailure(set.status().text());
-  if (set.ok() && *set == nullptr) return Status::Io("the data set has become another one");
+  if (set.ok() && *set == nullptr) return Status::Io("the data set was replaced");
   return set;
 }
 
@@ -172,7 +172,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer
   set->id = DrawReplicationId();
   set->folder = folder() + "/" + set->id;
   if (offer.free.keyspace > kKeyspacesEnd - kMostKeyspacesTaken || offer.free.collection > kCollectionsEnd / 2) {
-    return Status::Io("the replica has used up the numbers for keyspaces or collections");
+    return Status::Io("the replica has no free ids for keyspaces or collections");
   }
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
   // An empty piece of stream: after it the stream selects its database again, as a replica that begins here expects.
@@ -230,7 +230,7 @@ Status SstSnapshots::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
   }
   // A new rate applies at once, to all waiting senders.
   const auto is_same = [&] { return config_.settings().repl_sync_rate == rate; };
-  SleepUntil(until_us, [&] { return is_same() ? is_wanted() : Status::Io("another rate"); });
+  SleepUntil(until_us, [&] { return is_same() ? is_wanted() : Status::Io("the rate has changed"); });
   if (!is_same()) {
     const std::lock_guard lock(mutex_);
     clock.next_free_us = 0;
@@ -242,7 +242,8 @@ Status SstSnapshots::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
 
 Result<RowFilesContent> SstSnapshots::WriteFiles(SstSnapshot& set, const StoreSnapshot& snapshot) {
   const auto check = [this, &set] {
-    return set.ending ? Status::Io("nobody wants the files any more") : store_.engine().disk_reserve().CheckGrowth();
+    return set.ending ? Status::Io("no replica needs the files any more")
+                      : store_.engine().disk_reserve().CheckGrowth();
   };
   RowFilesWriter::BeforeKey before_key;
   const int64_t delay_us = config_.Number("rdb-key-save-delay");
@@ -286,7 +287,7 @@ void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::v
   }
   set.grown.notify_all();
   if (rows.ok()) {
-    Log(LogSeverity::kNotice, "Files for replicas: " + std::to_string(set.files.size()) + " files of " +
+    Log(LogSeverity::kNotice, "Snapshot for replicas: " + std::to_string(set.files.size()) + " files of " +
                                   std::to_string(set.total) + " bytes written in " +
                                   std::to_string((MonotonicUs() - begin_us) / 1000) + " ms");
   }
@@ -294,7 +295,7 @@ void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::v
 
 void SstSnapshots::NoteFailure(std::string_view reason) {
   failed_ms_ = WallMs();
-  Log(LogSeverity::kWarning, "Files for replicas cannot be written: " + std::string(reason) +
+  Log(LogSeverity::kWarning, "The snapshot for replicas cannot be written: " + std::string(reason) +
                                  ". Replicas are sent RDB files for the next ten minutes.");
 }
 
@@ -337,7 +338,7 @@ Status SstSnapshots::SendFile(SstSnapshot& set, const RowFile& file, uint64_t fr
         rate == 0 ? kMostPieceBytes
                   : std::clamp<size_t>(static_cast<size_t>(rate / kPiecesPerSecond), kLeastPieceBytes, kMostPieceBytes);
     const size_t got = TRY(source(piece.data(), std::min<uint64_t>(most, left)));
-    if (got == 0) return Status::Io(file.path + " is shorter than it was");
+    if (got == 0) return Status::Io(file.path + " has become shorter");
     TRY(Pace(sending_, got, [&push] { return push(""); }));
     TRY(push(std::string_view(piece).substr(0, got)));
     sent_bytes_ += got;
@@ -364,8 +365,7 @@ Status SstSnapshots::Send(SstSnapshot& set, const FilesOffer& offer, const Push&
   if (spared > 0) {
     ++resumed_;
     spared_bytes_ += spared;
-    Log(LogSeverity::kNotice,
-        "A transfer of files goes on where it broke off, " + std::to_string(spared) + " bytes are there already");
+    Log(LogSeverity::kNotice, "A file transfer resumes: the replica already has " + std::to_string(spared) + " bytes");
   }
   TRY(push(EncodeFilesHead(head) + "\r\n"));
   uint64_t from = head.from.bytes;

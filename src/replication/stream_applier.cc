@@ -79,7 +79,7 @@ Status StreamApplier::RunBuffered() {
 }
 
 Status StreamApplier::RunRequest(const StreamPrefetcher::Request& request) {
-  if (!request.argv.empty() && request.raw.front() != '*') return Damaged("a command as people type them");
+  if (!request.argv.empty() && request.raw.front() != '*') return Damaged("an inline command");
   if (!request.argv.empty()) TRY(RunCommand(request.argv));
   if (request.raw.size() > kMostLogDataBytes - stream_.size()) return Damaged("a transaction of more than 4 GB");
   stream_.append(request.raw);
@@ -95,7 +95,7 @@ Status StreamApplier::RunRequest(const StreamPrefetcher::Request& request) {
 // Resuming would receive the same bytes again, or misread the bytes that follow.
 Status StreamApplier::Damaged(const std::string& how) {
   is_damaged_ = true;
-  return Status::Io("the stream is damaged, everything is asked for again: " + how);
+  return Status::Io("the stream is damaged, a full transfer is needed: " + how);
 }
 
 Status StreamApplier::CommitApplied() {
@@ -141,7 +141,7 @@ Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
   const Command* const command = parts_.table.ResolveAny(argv);
   if (command != nullptr && !IsForReplicas(*command)) {
     Log(LogSeverity::kWarning, "== CRITICAL == The primary sends '" + std::string(command->full_name()) +
-                                   "', which is no command for replicas; it is passed over");
+                                   "', which is not a command for replicas; it is ignored");
     return Ok();
   }
   const int64_t begin_us = clock_us_;
@@ -159,7 +159,7 @@ Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
       }
       return status.Is(Code::kIo) || status.Is(Code::kCorruption) ? Status::Io(status.text()) : Ok();
     }
-    if (tries == kMostTries) return Status::Io("a command could not be run");
+    if (tries == kMostTries) return Status::Io("a command did not get its locks");
     // The bytes of an open MULTI are not applied yet.
     std::string open = stream_.substr(stream_.size() - in_multi_);
     stream_.resize(stream_.size() - in_multi_);

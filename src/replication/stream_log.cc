@@ -73,8 +73,8 @@ Status StreamLog::TakeUp() {
   const Status read = ReadToEnd(LogReader::Patience::kLong);
   if (!read.ok()) {
     Log(LogSeverity::kWarning,
-        "replication: the log does not reach back to where it was read last; replicas "
-        "will be sent everything: " +
+        "replication: the log no longer has the position that was read last; replicas "
+        "need a full transfer: " +
             std::string(read.text()));
     history_.StartAnew();
     const Anchor last = history_.anchors.back();
@@ -171,8 +171,8 @@ void StreamLog::ShortenTo(uint64_t first) {
                                   [first](const Anchor& anchor) { return anchor.sequence > first; });
   if (later == anchors.begin() + 1) return;
   anchors.erase(anchors.begin(), later - 1);
-  Log(LogSeverity::kNotice, "replication: the disk is nearly full; replicas that have less than offset " +
-                                std::to_string(anchors.front().offset) + " will be sent everything");
+  Log(LogSeverity::kNotice, "replication: the disk is nearly full; replicas behind offset " +
+                                std::to_string(anchors.front().offset) + " need a full transfer");
   if (const Status saved = Save(); !saved.ok()) {
     Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
   }
@@ -295,7 +295,7 @@ void StreamLog::DropAnchor() {
 Status StreamLog::ReadOn(bool& progressed, LogReader::Patience patience) {
   scratch_.clear();
   const LogReader::Outcome outcome = TRY(stream_->Next(scratch_, patience));
-  if (outcome == LogReader::Outcome::kGone) return Status::Corruption("a part of the log is gone");
+  if (outcome == LogReader::Outcome::kGone) return Status::Corruption("a part of the log is missing");
   progressed = outcome == LogReader::Outcome::kBatch;
   read_offset_ = stream_->offset();
   if (progressed) DropAnchor();
@@ -316,7 +316,7 @@ Result<Anchor> StreamLog::AnchorOfNow() {
 
 // The thread cannot read on: it continues at the log's end, and all replicas need a full transfer.
 void StreamLog::LeaveGap() {
-  Log(LogSeverity::kWarning, "replication: the log cannot be read on, replicas start anew");
+  Log(LogSeverity::kWarning, "replication: the log cannot be read further; replicas need a full transfer");
   Anchor end{stream_->offset(), store_.log().LatestSequence() + 1, kNoDb};
   if (history_.is_replica) {
     const Result<Anchor> now = AnchorOfNow();
@@ -341,8 +341,7 @@ void StreamLog::PassHole(const Anchor& unread) {
   if (history_.anchors.empty()) history_.anchors.push_back(stream_->position());
   const uint64_t kept = history_.anchors.front().offset;
   Log(LogSeverity::kWarning, "replication: the log cannot be read at offset " + std::to_string(unread.offset) +
-                                 "; replicas that have less than offset " + std::to_string(kept) +
-                                 " will be sent everything");
+                                 "; replicas behind offset " + std::to_string(kept) + " need a full transfer");
   if (const Status saved = Save(); !saved.ok()) {
     Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
   }
@@ -510,7 +509,7 @@ Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& 
     const Anchor last = stream.position();
     bytes.clear();
     const LogReader::Outcome outcome = TRY(stream.Next(bytes, LogReader::Patience::kLong));
-    if (outcome == LogReader::Outcome::kGone) return Status::Io("a part of the log is gone");
+    if (outcome == LogReader::Outcome::kGone) return Status::Io("a part of the log is missing");
     if (outcome == LogReader::Outcome::kCaughtUp || stream.batch_sequence() >= next) {
       return Anchor{last.offset, next, last.db};
     }

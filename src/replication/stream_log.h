@@ -89,8 +89,9 @@ class StreamLog {
   // Waits until acks_asked() differs from `asked`, at most `most_us`.
   void AwaitAckRequest(uint64_t asked, int64_t most_us);
 
-  // ---- a change of role Stops this server's own stream. Afterwards applied() is where the primary must resume.
-  // `wants_acks`: the stream ends with a request for acknowledgements. On an error nothing has changed.
+  // ---- a change of role
+  // Stops this server's own stream. Afterwards applied() is where the primary must resume. `wants_acks`: the stream
+  // ends with a request for acknowledgements. On an error nothing has changed.
   Status TurnReplica(bool wants_acks);
   // The stream forks here, and this server extends it from now on. No-op for a primary.
   Status TurnPrimary();

@@ -142,7 +142,7 @@ StartUp ReadStartUp(int argc, char** argv) {
   if (!loaded.ok()) {
     start.exit_status = Refuse(loaded);
   } else if (FLAGS_check_config) {
-    std::puts("The configuration is good.");
+    std::puts("The configuration is valid.");
     start.exit_status = 0;
   }
   return start;

@@ -69,7 +69,8 @@ void Cron::RunCron() {
     parts_.store.disk_room().Watch();
     const Status freed = parts_.store.lazy_free().Run(parts_.store);
     if (!freed.ok()) {
-      Log(LogSeverity::kWarning, "storage: dropped data is left to compaction: " + std::string(freed.text()));
+      Log(LogSeverity::kWarning,
+          "storage: dropped rows could not be deleted and wait for a compaction: " + std::string(freed.text()));
     }
     parts_.pause.EndIfOver(WallMs());
     parts_.rdb_saves.StartScheduled();
@@ -88,7 +89,7 @@ void Cron::ExpireKeys(Transaction& txn) {
   parts_.notifier.Deliver(txn);
   if (expired.ok()) return;
   Log(LogSeverity::kWarning,
-      "expiry: keys past their time could not be deleted and are hidden: " + std::string(expired.text()));
+      "expiry: expired keys could not be deleted and stay hidden: " + std::string(expired.text()));
 }
 
 // On a replica, only keys that its own clients have written.

@@ -50,9 +50,10 @@ Result<uint64_t> Descriptors::Divide() {
   if (shares.clients < wanted) {
     config_.KeepNumber("maxclients", static_cast<int64_t>(shares.clients));
     Log(LogSeverity::kWarning, "maxclients is lowered from " + std::to_string(wanted) + " to " +
-                                   std::to_string(shares.clients) + ": the " + limit_text + " has to do for up to " +
-                                   std::to_string(shares.tables) + " open tables, logs and links too. " +
-                                   std::to_string(wanted + kWantedTables + reserve) + " would be enough.");
+                                   std::to_string(shares.clients) + ", because the " + limit_text +
+                                   " also covers up to " + std::to_string(shares.tables) +
+                                   " open tables, logs and links. A limit of " +
+                                   std::to_string(wanted + kWantedTables + reserve) + " is enough.");
   }
   return shares.tables;
 }

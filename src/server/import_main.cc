@@ -51,7 +51,7 @@ Status ForgetHistory(Store& store, Transaction& txn) {
 Status PutFunctions(Transaction& txn, Scripting& scripting, const std::vector<std::string>& codes) {
   const Status restored = RestoreLibraries(scripting, txn, codes, RestorePolicy::kReplace);
   if (restored.ok()) return Ok();
-  return Status::Error(restored.code(), "RDB file, its functions: " + std::string(restored.text()));
+  return Status::Error(restored.code(), "functions of the RDB file: " + std::string(restored.text()));
 }
 
 // The last commit: stores the functions and a new history, and swaps the staged keyspaces in.

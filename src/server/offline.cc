@@ -25,7 +25,7 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, Offlin
   uint64_t budget = DefaultMemoryBudget();
   if (!options.memory_budget.empty()) {
     const auto given = ParseMemory(options.memory_budget);
-    if (!given) return Status::Io("memory-budget: '" + options.memory_budget + "' is no number of bytes");
+    if (!given) return Status::Io("memory-budget: '" + options.memory_budget + "' is not a number of bytes");
     if (*given > 0) budget = *given;
   }
   const bool creates = use == OfflineUse::kImport;
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, Offlin
     return Status::Io("cannot create the directory " + options.dir + ": " + std::strerror(errno));
   }
   if (!creates && !std::filesystem::exists(options.dir + "/CURRENT")) {
-    return Status::Io(options.dir + " is no data directory");
+    return Status::Io(options.dir + " is not a data directory");
   }
   StoreOptions store;
   store.dir = options.dir;

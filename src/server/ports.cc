@@ -67,7 +67,7 @@ Status Ports::Open() {
   }
   const std::vector<Listener*> all = All();
   if (std::none_of(all.begin(), all.end(), [](const Listener* listener) { return listener->listens(); })) {
-    return Status::Io("nothing to listen on: no port and bind, tls-port, unixsocket or listen line");
+    return Status::Io("nothing to listen on: set port and bind, tls-port, unixsocket or listen");
   }
   config_.Watch("port", [this] { return FollowPort(); });
   config_.Watch("tls-port", [this] { return FollowTlsPort(); });
@@ -119,7 +119,7 @@ std::vector<Listener*> Ports::Listed() const {
 
 // Moves the listener to the addresses in `options`; creates it if it was not needed before.
 Status Ports::Apply(std::unique_ptr<Listener>& listener, const ListenerOptions& options) {
-  if (stopped_) return Status::Io("the server ends");
+  if (stopped_) return Status::Io("the server is stopping");
   if (listener != nullptr) return listener->Move(options.place);
   if (options.place.port == 0 && options.unix_path.empty()) return Ok();
   listener = TRY(Listener::Open(options, service_));

@@ -337,7 +337,7 @@ Status Server::Start() {
   if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
   TRY(RenameCommands());
   Log(LogSeverity::kNotice, "Cairn " + std::string(kCairnVersion) + " is starting, PID: " + std::to_string(getpid()) +
-                                ", its data in " + config_->Text("dir"));
+                                ", data directory: " + config_->Text("dir"));
   const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
   MakeParts();

@@ -82,9 +82,9 @@ Status StoreSnapshot::Load(SnapshotDatabases databases) {
 }
 
 void StoreSnapshot::WarnOfRest(int64_t keys) const {
-  Log(LogSeverity::kWarning, "storage: " + std::to_string(keys) + " keys are left out of a copy of the data, because " +
-                                 "their databases are not among the " + std::to_string(store_.databases().size()) +
-                                 " that `databases` offers. Start with more, or use cairn-export, which takes all.");
+  Log(LogSeverity::kWarning, "storage: " + std::to_string(keys) + " keys are left out of a copy of the data: their " +
+                                 "databases are beyond the " + std::to_string(store_.databases().size()) +
+                                 " of `databases`. Start with more, or use cairn-export, which copies all.");
 }
 
 }  // namespace cairn

@@ -272,7 +272,7 @@ def test_a_transfer_that_does_not_fit_is_not_repeated_in_a_loop(data, ballast):
         room = free_bytes(data)
         allocate(ballast, room - reserve - (40 << 20))
         follow(replica, primary)
-        wait_until(lambda: "no room for everything" in replica.log_tail(), "a transfer that does not fit", replica)
+        wait_until(lambda: "no room for the primary's" in replica.log_tail(), "a transfer that does not fit", replica)
         assert_stays(lambda: source.info("stats")["sync_full"] == 1, 3, "the pause")
         assert client.get("own") == b"v"
         ballast.unlink()

@@ -168,7 +168,7 @@ def test_what_does_not_serve_says_so_and_ends(conf):
     assert "Usage: cairn-server" in run("--help").stdout
     assert run("-v").stdout.startswith("Cairn server v=")
     assert run("--list-directives").stdout == (REPOSITORY / "docs" / "configuration.md").read_text()
-    assert run(conf("port 1\n"), "--check-config").stdout == "The configuration is good.\n"
+    assert run(conf("port 1\n"), "--check-config").stdout == "The configuration is valid.\n"
     assert run(REPOSITORY / "conf" / "cairn.conf", "--check-config").returncode == 0
     assert run("-", "--check-config", stdin="hz 10\n").returncode == 0
     assert "standard input, line 2" in run("-", "--check-config", stdin="hz 10\nhz x\n").stderr

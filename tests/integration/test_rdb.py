@@ -461,7 +461,7 @@ def test_first_start_on_a_damaged_file_is_refused(tmp_path):
     (tmp_path / "second" / "appendonlydir").mkdir()
     with Server(data_dir=tmp_path / "second") as cairn:
         assert cairn.client().dbsize() == 0
-        assert "does not read" in cairn.log_tail()
+        assert "Cairn cannot read" in cairn.log_tail()
 
 
 @pytest.mark.measures("memory")
