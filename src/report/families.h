@@ -23,6 +23,7 @@ class RdbSaves;
 class Replication;
 class Scripting;
 class Stats;
+class Store;
 class Tracking;
 class Waiters;
 struct Identity;
@@ -41,6 +42,8 @@ struct ReportParts {
   const Config& config;
   const Settings& settings;
   const Conditions& conditions;
+  const CommandTable& table;
+  Store& store;
   Stats& stats;
   MemoryPeak& memory_peak;
   std::function<std::vector<Listener*>()> listeners;

@@ -1,50 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/metrics_text.h"
 
-#include <cstdio>
+#include <fmt/format.h>
+
+#include <iterator>
 
 namespace cairn {
-namespace {
 
-constexpr std::string_view kPrefix = "cairn_";
-
-}  // namespace
-
-void MetricsText::Family(std::string_view name, std::string_view type, std::string_view help) {
-  family_ = std::string(kPrefix).append(name);
-  text_.append("# HELP ").append(family_).append(" ").append(help).append("\n");
-  text_.append("# TYPE ").append(family_).append(" ").append(type).append("\n");
+void MetricsText::AddText(const Family& family, std::string_view number, std::string_view labels,
+                          std::string_view suffix) {
+  auto found = families_.find(family.name);
+  if (found == families_.end()) {
+    found = families_
+                .emplace(family.name, fmt::format("# HELP cairn_{0} {1}\n# TYPE cairn_{0} {2}\n", family.name,
+                                                  family.help, family.type))
+                .first;
+  }
+  auto line = std::back_inserter(found->second);
+  fmt::format_to(line, "cairn_{}{}", family.name, suffix);
+  if (!labels.empty()) fmt::format_to(line, "{{{}}}", labels);
+  fmt::format_to(line, " {}\n", number);
 }
 
-void MetricsText::Begin(std::string_view labels, std::string_view suffix) {
-  text_.append(family_).append(suffix);
-  if (!labels.empty()) text_.append("{").append(labels).append("}");
-}
-
-void MetricsText::Sample(uint64_t value, std::string_view labels, std::string_view suffix) {
-  Begin(labels, suffix);
-  text_.append(" ").append(std::to_string(value)).append("\n");
-}
-
-void MetricsText::Sample(double value, std::string_view labels, std::string_view suffix) {
-  char number[40];
-  std::snprintf(number, sizeof number, "%.10g", value);
-  Begin(labels, suffix);
-  text_.append(" ").append(number).append("\n");
-}
+std::string MetricsText::NumberText(double value) { return fmt::format("{:.10g}", value); }
 
 std::string MetricsText::Label(std::string_view name, std::string_view value) {
-  std::string label(name);
-  label += "=\"";
+  std::string label = fmt::format("{}=\"", name);
   for (const char c : value) {
-    if (c == '\n') {
-      label += "\\n";
-      continue;
-    }
-    if (c == '"' || c == '\\') label += '\\';
-    label += c;
+    if (c == '"' || c == '\\' || c == '\n') label += '\\';
+    label += c == '\n' ? 'n' : c;
   }
   return label + '"';
+}
+
+std::string MetricsText::Take() const {
+  std::string text;
+  for (const auto& [name, lines] : families_) text += lines;
+  return text;
 }
 
 }  // namespace cairn

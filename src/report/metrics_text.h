@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MetricsText: writes Prometheus's text format: families, each with its help text, its type and its samples.
+// MetricsText: writes Prometheus's text format. Samples may be added in any order: Take groups them by family, below
+// the family's help and type, and sorts the families by name.
 //
 // Thread: the owner's.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -13,30 +15,33 @@ namespace cairn {
 
 class MetricsText {
  public:
-  // Begins a family; `type` is counter, gauge or histogram.
-  void Family(std::string_view name, std::string_view type, std::string_view help);
+  struct Family {
+    std::string_view name;  // without cairn_
+    std::string_view type;  // counter, gauge or histogram
+    std::string_view help;
+  };
 
-  // Adds a sample to the last family. `labels` come from Label, without braces; histograms use `suffix`.
-  void Sample(uint64_t value, std::string_view labels = {}, std::string_view suffix = {});
-  void Sample(double value, std::string_view labels = {}, std::string_view suffix = {});
-
-  // Writes a family with one sample.
+  // Adds a sample. `labels` come from Label, without braces; histograms use `suffix`.
   template <typename Number>
-  void Single(std::string_view name, std::string_view type, std::string_view help, Number value) {
-    Family(name, type, help);
-    Sample(value);
+  void Add(const Family& family, Number value, std::string_view labels = {}, std::string_view suffix = {}) {
+    AddText(family, NumberText(value), labels, suffix);
   }
 
   // name="value", escaped.
   static std::string Label(std::string_view name, std::string_view value);
+  static std::string Label(std::string_view name, uint64_t value) { return Label(name, std::to_string(value)); }
 
-  std::string Take() { return std::move(text_); }
+  std::string Take() const;
 
  private:
-  void Begin(std::string_view labels, std::string_view suffix);
+  static std::string NumberText(double value);
+  template <typename Integer>
+  static std::string NumberText(Integer value) {
+    return std::to_string(value);
+  }
+  void AddText(const Family& family, std::string_view number, std::string_view labels, std::string_view suffix);
 
-  std::string text_;
-  std::string family_;
+  std::map<std::string, std::string, std::less<>> families_;  // the lines of each, by name
 };
 
 }  // namespace cairn

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "command/parts.h"
@@ -17,21 +18,11 @@ void SectionWriter::Section(std::string_view title) {
 }
 
 void SectionWriter::Field(std::string_view name, std::string_view value) {
-  text_.append(name).append(":").append(value).append("\r\n");
-}
-
-void SectionWriter::Field(std::string_view name, int64_t value) {
-  Field(name, std::string_view(std::to_string(value)));
-}
-
-void SectionWriter::Field(std::string_view name, uint64_t value) {
-  Field(name, std::string_view(std::to_string(value)));
+  if (page_ == nullptr) text_.append(name).append(":").append(value).append("\r\n");
 }
 
 void SectionWriter::Field(std::string_view name, double value, int digits) {
-  char buffer[64];
-  const int size = std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
-  Field(name, std::string_view(buffer, static_cast<size_t>(size)));
+  Field(name, std::string_view(fmt::format("{:.{}f}", value, digits)));
 }
 
 void SectionWriter::Bytes(std::string_view name, uint64_t bytes) {
@@ -48,9 +39,7 @@ std::string HumanBytes(uint64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f%c", value, kUnits[unit]);
-  return buffer;
+  return fmt::format("{:.2f}{}", value, kUnits[unit]);
 }
 
 namespace {
@@ -70,8 +59,9 @@ bool IsWanted(const ReportSection& section, Args& args) {
   if (args.size() == 1) return section.by_default;
   for (size_t i = 1; i < args.size(); ++i) {
     const std::string_view asked = args[i];
-    if (EqualsIgnoreCase(asked, section.name) || EqualsIgnoreCase(asked, "everything")) return true;
-    if (EqualsIgnoreCase(asked, "all") && section.in_all) return true;
+    for (const std::string_view name : {section.name, std::string_view("everything"), std::string_view("all")}) {
+      if (EqualsIgnoreCase(asked, name)) return true;
+    }
     if (EqualsIgnoreCase(asked, "default") && section.by_default) return true;
   }
   return false;
@@ -83,7 +73,8 @@ Status Info(const ReportParts& parts, CommandContext& ctx, Args& args, Reply& re
   for (const ReportSection* section : AllSections()) {
     if (!IsWanted(*section, args)) continue;
     text.Section(section->title);
-    TRY(section->write(parts, ctx, text));
+    section->write(parts, text);
+    if (section->write_rows != nullptr) TRY(section->write_rows(ctx, text));
   }
   reply.Verbatim("txt", text.Take());
   return Ok();
@@ -106,5 +97,12 @@ constexpr CommandRow kRows[] = {
 }  // namespace
 
 std::span<const CommandRow> InfoCommands() { return kRows; }
+
+std::string DescribeMetrics(const ReportParts& parts) {
+  MetricsText page;
+  SectionWriter writer(page);
+  for (const ReportSection* section : AllSections()) section->write(parts, writer);
+  return page.Take();
+}
 
 }  // namespace cairn

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // INFO commandstats, errorstats, latencystats and cluster.
-#include <cstdio>
+#include <fmt/format.h>
 
 #include "base/number.h"
 #include "config/config.h"
@@ -12,26 +12,52 @@
 namespace cairn {
 namespace {
 
-Status WriteCommandStats(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
+// The bounds of the histograms are powers of two of a microsecond, where buckets of LatencyHistogram end: 8 us to 8 s.
+constexpr int kFirstBoundBits = 3;
+constexpr int kLastBoundBits = 23;
+
+// A duration is recorded in whole microseconds, rounded down; one below 2^k us is in a bucket that ends before 2^k.
+void WriteHistogram(const CommandTotals& totals, const std::string& label, MetricsText& page) {
+  constexpr MetricsText::Family kFamily{"command_duration_seconds", "histogram",
+                                        "How long commands took, those of scripts excepted."};
+  const auto write = [&](const std::string& bound, uint64_t sum) {
+    page.Add(kFamily, sum, fmt::format("{},{}", label, MetricsText::Label("le", bound)), "_bucket");
+  };
+  uint64_t sum = 0;
+  int bucket = 0;
+  for (int bits = kFirstBoundBits; bits <= kLastBoundBits; ++bits) {
+    for (; bucket < LatencyHistogram::kBuckets && LatencyHistogram::HighestOf(bucket) < (uint64_t{1} << bits); ++bucket)
+      sum += totals.latency[static_cast<size_t>(bucket)];
+    write(fmt::format("{:g}", static_cast<double>(uint64_t{1} << bits) / 1e6), sum);
+  }
+  for (; bucket < LatencyHistogram::kBuckets; ++bucket) sum += totals.latency[static_cast<size_t>(bucket)];
+  write("+Inf", sum);
+  page.Add(kFamily, static_cast<double>(totals.latency_usec) / 1e6, label, "_sum");
+  page.Add(kFamily, sum, label, "_count");
+}
+
+void WriteCommandStats(const ReportParts& parts, SectionWriter& text) {
   const std::vector<CommandTotals> totals = parts.stats.Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
     const CommandTotals& one = totals[i];
     if (one.calls == 0 && one.rejected == 0) continue;
-    char line[256];
+    const std::string name = parts.table.ByIndex(i)->full_name();
     const double per_call = one.calls == 0 ? 0 : static_cast<double>(one.usec) / static_cast<double>(one.calls);
-    std::snprintf(line, sizeof line, "calls=%llu,usec=%llu,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",
-                  static_cast<unsigned long long>(one.calls), static_cast<unsigned long long>(one.usec), per_call,
-                  static_cast<unsigned long long>(one.rejected), static_cast<unsigned long long>(one.failed));
-    text.Field("cmdstat_" + ctx.table().ByIndex(i)->full_name(), std::string_view(line));
+    text.Field("cmdstat_" + name, fmt::format("calls={},usec={},usec_per_call={:.2f},rejected_calls={},failed_calls={}",
+                                              one.calls, one.usec, per_call, one.rejected, one.failed));
+    const std::string label = MetricsText::Label("command", name);
+    text.Counter("", "commands_total", "Calls, those by scripts included.", one.calls, label);
+    text.Counter("", "commands_failed_total", "Calls that ran and answered an error.", one.failed, label);
+    text.Counter("", "commands_rejected_total", "Calls refused before they ran.", one.rejected, label);
+    if (text.page() != nullptr && !one.latency.empty()) WriteHistogram(one, label, *text.page());
   }
-  return Ok();
 }
 
-Status WriteErrorStats(const ReportParts& parts, CommandContext&, SectionWriter& text) {
+void WriteErrorStats(const ReportParts& parts, SectionWriter& text) {
   for (const auto& [prefix, count] : parts.stats.Errors()) {
-    text.Field("errorstat_" + prefix, std::string_view("count=" + std::to_string(count)));
+    text.Field("errorstat_" + prefix, fmt::format("count={}", count));
+    text.Counter("", "errors_total", "Error replies, by their first word.", count, MetricsText::Label("error", prefix));
   }
-  return Ok();
 }
 
 // The smallest value in microseconds that `percentile` percent of the calls did not exceed.
@@ -45,8 +71,8 @@ uint64_t ValueAt(const std::vector<uint64_t>& buckets, uint64_t calls, double pe
   return LatencyHistogram::HighestOf(LatencyHistogram::kBuckets - 1);
 }
 
-Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
-  if (!parts.settings.latency_tracking) return Ok();
+void WriteLatencyStats(const ReportParts& parts, SectionWriter& text) {
+  if (!parts.settings.latency_tracking) return;
   const std::vector<std::string> percentiles = parts.config.Words("latency-tracking-info-percentiles");
   const std::vector<CommandTotals> totals = parts.stats.Commands();
   for (uint32_t i = 0; i < totals.size(); ++i) {
@@ -55,26 +81,20 @@ Status WriteLatencyStats(const ReportParts& parts, CommandContext& ctx, SectionW
     if (recorded == 0) continue;
     std::string line;
     for (const std::string& percentile : percentiles) {
-      char value[32];
-      std::snprintf(value, sizeof value, "%.3f",
-                    static_cast<double>(ValueAt(totals[i].latency, recorded, *ParseDouble(percentile))));
-      line.append(line.empty() ? "p" : ",p").append(percentile).append("=").append(value);
+      const auto value = static_cast<double>(ValueAt(totals[i].latency, recorded, *ParseDouble(percentile)));
+      line += fmt::format("{}{}={:.3f}", line.empty() ? "p" : ",p", percentile, value);
     }
-    text.Field("latency_percentiles_usec_" + ctx.table().ByIndex(i)->full_name(), std::string_view(line));
+    text.Field("latency_percentiles_usec_" + parts.table.ByIndex(i)->full_name(), std::string_view(line));
   }
-  return Ok();
 }
 
-Status WriteCluster(const ReportParts&, CommandContext&, SectionWriter& text) {
-  text.Field("cluster_enabled", 0);
-  return Ok();
-}
+void WriteCluster(const ReportParts&, SectionWriter& text) { text.Field("cluster_enabled", 0); }
 
 constexpr ReportSection kSections[] = {
-    {"commandstats", "Commandstats", false, true, WriteCommandStats},
-    {"errorstats", "Errorstats", true, true, WriteErrorStats},
-    {"latencystats", "Latencystats", false, true, WriteLatencyStats},
-    {"cluster", "Cluster", true, true, WriteCluster},
+    {"commandstats", "Commandstats", false, WriteCommandStats},
+    {"errorstats", "Errorstats", true, WriteErrorStats},
+    {"latencystats", "Latencystats", false, WriteLatencyStats},
+    {"cluster", "Cluster", true, WriteCluster},
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // INFO server, clients and memory.
+#include <fmt/format.h>
 #include <jemalloc/jemalloc.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/clock.h"
 #include "base/version.h"
@@ -30,7 +30,7 @@ namespace {
 std::string DescribeSystem() {
   utsname name{};
   uname(&name);
-  return std::string(name.sysname) + " " + name.release + " " + name.machine;
+  return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
 }
 
 // Writes one line per listener address: TCP, with or without TLS, or a Unix socket.
@@ -49,7 +49,7 @@ void WriteListeners(const ReportParts& parts, SectionWriter& text) {
   }
 }
 
-Status WriteServer(const ReportParts& parts, CommandContext&, SectionWriter& text) {
+void WriteServer(const ReportParts& parts, SectionWriter& text) {
   const Identity& identity = parts.identity;
   const int64_t uptime_s = (MonotonicUs() - identity.started_us) / 1000000;
   text.Field("redis_version", kRedisVersion);
@@ -58,6 +58,9 @@ Status WriteServer(const ReportParts& parts, CommandContext&, SectionWriter& tex
   text.Field("redis_build_id", "0");
   text.Field("redis_mode", "standalone");
   text.Field("cairn_version", kCairnVersion);
+  text.Gauge("", "build_info", "Always 1; the versions are labels.", 1,
+             fmt::format("{},{}", MetricsText::Label("version", kCairnVersion),
+                         MetricsText::Label("redis_version", kRedisVersion)));
   text.Field("os", std::string_view(DescribeSystem()));
   text.Field("arch_bits", static_cast<int64_t>(sizeof(void*) * 8));
   text.Field("monotonic_clock", "POSIX clock_gettime");
@@ -69,7 +72,7 @@ Status WriteServer(const ReportParts& parts, CommandContext&, SectionWriter& tex
   const int64_t port = parts.settings.port;
   text.Field("tcp_port", port != 0 ? port : parts.settings.tls_port.load());
   text.Field("server_time_usec", WallUs());
-  text.Field("uptime_in_seconds", uptime_s);
+  text.Gauge("uptime_in_seconds", "uptime_seconds", "Time since the start.", uptime_s);
   text.Field("uptime_in_days", uptime_s / 86400);
   text.Field("hz", parts.settings.hz.load());
   text.Field("configured_hz", parts.settings.hz.load());
@@ -78,10 +81,9 @@ Status WriteServer(const ReportParts& parts, CommandContext&, SectionWriter& tex
   text.Field("config_file", std::string_view(identity.config_file));
   text.Field("io_threads_active", parts.settings.io_threads > 1);
   WriteListeners(parts, text);
-  return Ok();
 }
 
-Status WriteClients(const ReportParts& parts, CommandContext&, SectionWriter& text) {
+void WriteClients(const ReportParts& parts, SectionWriter& text) {
   uint64_t blocked = 0;
   uint64_t largest_input = 0;
   uint64_t largest_output = 0;
@@ -91,28 +93,28 @@ Status WriteClients(const ReportParts& parts, CommandContext&, SectionWriter& te
     largest_input = std::max(largest_input, session->memory.query_buffer_capacity.load());
     largest_output = std::max(largest_output, session->memory.output_capacity.load());
   }
-  text.Field("connected_clients", static_cast<uint64_t>(sessions.size()));
+  text.Gauge("connected_clients", "connected_clients", "Clients that are connected.",
+             static_cast<uint64_t>(sessions.size()));
   text.Field("cluster_connections", 0);
-  text.Field("maxclients", parts.settings.maxclients.load());
+  text.Gauge("maxclients", "max_clients", "maxclients.", parts.settings.maxclients.load());
   text.Field("client_recent_max_input_buffer", largest_input);
   text.Field("client_recent_max_output_buffer", largest_output);
-  text.Field("blocked_clients", blocked);
-  text.Field("tracking_clients", parts.tracking.totals().clients);
+  text.Gauge("blocked_clients", "blocked_clients", "Clients that wait in a blocking command or for the end of a pause.",
+             blocked);
+  text.Gauge("tracking_clients", "tracking_clients", "Clients that are told of changes (CLIENT TRACKING).",
+             parts.tracking.totals().clients);
   const Waiters::Totals waits = parts.waiters.totals();
   text.Field("watching_clients", waits.watching_clients);
   text.Field("clients_in_timeout_table", blocked);
   text.Field("total_watched_keys", waits.watched_keys);
   text.Field("total_blocking_keys", waits.blocking_keys);
   text.Field("total_blocking_keys_on_nokey", waits.blocking_keys_on_nokey);
-  return Ok();
 }
 
 constexpr std::string_view kPolicyName[] = {"maxmemory-policy"};
 
 std::string FormatPercent(uint64_t part, uint64_t whole) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f%%", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / whole);
-  return buffer;
+  return fmt::format("{:.2f}%", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 double Ratio(uint64_t part, uint64_t whole) {
@@ -131,9 +133,8 @@ void WriteAllocator(const ProcessMemory& memory, SectionWriter& text) {
   text.Field("rss_overhead_bytes", static_cast<int64_t>(memory.rss - memory.resident));
   text.Field("mem_fragmentation_ratio", Ratio(memory.rss, memory.allocated), 2);
   text.Field("mem_fragmentation_bytes", static_cast<int64_t>(memory.rss - memory.allocated));
-  text.Field("mem_allocator", "jemalloc-" + std::to_string(JEMALLOC_VERSION_MAJOR) + "." +
-                                  std::to_string(JEMALLOC_VERSION_MINOR) + "." +
-                                  std::to_string(JEMALLOC_VERSION_BUGFIX));
+  text.Field("mem_allocator",
+             fmt::format("jemalloc-{}.{}.{}", JEMALLOC_VERSION_MAJOR, JEMALLOC_VERSION_MINOR, JEMALLOC_VERSION_BUGFIX));
 }
 
 // A Lua state serves scripts and functions alike, so its memory is reported as that of scripts.
@@ -155,18 +156,19 @@ void WriteScripts(const ReportParts& parts, SectionWriter& text) {
   text.Bytes("used_memory_scripts", script_bytes + function_bytes);
 }
 
-Status WriteMemory(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
+void WriteMemory(const ReportParts& parts, SectionWriter& text) {
   const ProcessMemory memory = ProcessMemory::Read();
   const uint64_t used_peak = parts.memory_peak.Note(memory.allocated);
   const ClientMemory::Totals clients = parts.client_memory.totals();
   text.Bytes("used_memory", memory.allocated);
+  text.Gauge("", "memory_allocated_bytes", "Bytes allocated.", memory.allocated);
   text.Bytes("used_memory_rss", memory.rss);
   text.Bytes("used_memory_peak", used_peak);
   text.Field("used_memory_peak_perc", std::string_view(FormatPercent(memory.allocated, used_peak)));
   text.Bytes("used_memory_rss_peak", memory.rss_peak);
   text.Bytes("total_system_memory", memory.machine);
   const uint64_t start = std::min(parts.memory_peak.start(), memory.allocated);
-  Store& store = ctx.txn().store();
+  Store& store = parts.store;
   const uint64_t rows = std::min<uint64_t>(store.cache().usage() + store.engine().MemtableBytes(), memory.allocated);
   text.Field("used_memory_overhead", memory.allocated - rows);
   text.Field("used_memory_startup", start);
@@ -177,20 +179,23 @@ Status WriteMemory(const ReportParts& parts, CommandContext& ctx, SectionWriter&
   text.Bytes("maxmemory", static_cast<uint64_t>(parts.settings.maxmemory.load()));
   text.Field("maxmemory_policy", std::string_view(parts.config.Get(kPolicyName).front().second));
   WriteAllocator(memory, text);
-  text.Field("mem_replication_backlog", ctx.txn().store().log().tail().bytes());
-  text.Field("mem_clients_slaves", clients.replicas);
-  text.Field("mem_clients_normal", clients.normal);
+  text.Field("mem_replication_backlog", parts.store.log().tail().bytes());
+  text.Gauge("mem_clients_slaves", "client_memory_bytes", "Memory of clients.", clients.replicas,
+             MetricsText::Label("clients", "replicas"));
+  text.Gauge("mem_clients_normal", "client_memory_bytes", "Memory of clients.", clients.normal,
+             MetricsText::Label("clients", "normal"));
   text.Field("active_defrag_running", 0);
   // Dropping a collection is one write; the next compaction deletes its rows, and nothing waits for that.
-  text.Field("lazyfree_pending_objects", ctx.txn().store().lazy_free().pending());
-  text.Field("lazyfreed_objects", parts.stats.Totals().lazyfreed_objects);
-  return Ok();
+  text.Gauge("lazyfree_pending_objects", "lazyfree_pending_objects",
+             "Dropped collections whose rows are still to be deleted.", parts.store.lazy_free().pending());
+  text.Counter("lazyfreed_objects", "lazyfreed_objects_total", "Dropped collections whose rows were deleted.",
+               parts.stats.Totals().lazyfreed_objects);
 }
 
 constexpr ReportSection kSections[] = {
-    {"server", "Server", true, true, WriteServer},
-    {"clients", "Clients", true, true, WriteClients},
-    {"memory", "Memory", true, true, WriteMemory},
+    {"server", "Server", true, WriteServer},
+    {"clients", "Clients", true, WriteClients},
+    {"memory", "Memory", true, WriteMemory},
 };
 
 }  // namespace

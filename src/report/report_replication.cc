@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // INFO replication, as Sentinel and clients read it.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/clock.h"
@@ -21,9 +23,13 @@ void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, SectionW
   text.Field("master_host", std::string_view(primary.host));
   text.Field("master_port", primary.port);
   text.Field("master_link_status", up ? "up" : "down");
-  text.Field("master_last_io_seconds_ago", up ? (now_ms - follower.last_io_ms()) / 1000 : -1);
-  text.Field("master_sync_in_progress", state == PrimaryLink::State::kSync);
-  text.Field("slave_read_repl_offset", up ? static_cast<int64_t>(follower.received_offset()) : offset);
+  text.Gauge("", "primary_link_up", "1 while the link to the primary is up.", up);
+  text.Gauge("master_last_io_seconds_ago", "primary_last_io_seconds",
+             "Time since the primary sent something; -1: no link.", up ? (now_ms - follower.last_io_ms()) / 1000 : -1);
+  text.Gauge("master_sync_in_progress", "primary_sync_in_progress", "1 during a first transfer from the primary.",
+             state == PrimaryLink::State::kSync);
+  text.Gauge("slave_read_repl_offset", "primary_received_offset", "Offset up to which the stream was received.",
+             up ? static_cast<int64_t>(follower.received_offset()) : offset);
   text.Field("slave_repl_offset", offset);
   if (state == PrimaryLink::State::kSync) {
     const uint64_t size = follower.transfer().size;
@@ -34,7 +40,10 @@ void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, SectionW
     text.Field("master_sync_perc", size > 0 ? 100.0 * static_cast<double>(received) / static_cast<double>(size) : 0, 2);
     text.Field("master_sync_last_io_seconds_ago", (now_ms - follower.last_io_ms()) / 1000);
   }
-  if (!up) text.Field("master_link_down_since_seconds", (now_ms - follower.down_since_ms()) / 1000);
+  if (!up) {
+    text.Gauge("master_link_down_since_seconds", "primary_link_down_seconds", "How long the link has been down.",
+               (now_ms - follower.down_since_ms()) / 1000);
+  }
   text.Field("slave_priority", parts.settings.replica_priority.load());
   text.Field("slave_read_only", parts.settings.replica_read_only.load());
   text.Field("replica_announced", parts.settings.replica_announced.load());
@@ -50,22 +59,32 @@ std::string_view StateName(const Replica& replica) {
   return "unknown";
 }
 
-Status WriteReplication(const ReportParts& parts, CommandContext&, SectionWriter& text) {
+void WriteReplication(const ReportParts& parts, SectionWriter& text) {
   Replication& replication = parts.replication;
   const auto primary = replication.primary();
   text.Field("role", primary ? "slave" : "master");
+  text.Gauge("", "is_replica", "1 on a replica, 0 on a primary.", primary.has_value());
   if (primary) WriteLink(parts, *primary, text);
   const auto replicas = replication.replicas().All();
-  text.Field("connected_slaves", static_cast<uint64_t>(replicas.size()));
+  text.Gauge("connected_slaves", "connected_replicas", "Replicas that are connected.",
+             static_cast<uint64_t>(replicas.size()));
   if (parts.settings.min_replicas_to_write > 0 && parts.settings.min_replicas_max_lag_s > 0) {
     text.Field("min_slaves_good_slaves", static_cast<int64_t>(replication.replicas().CountGood()));
   }
   for (size_t i = 0; i < replicas.size(); ++i) {
     const Replica& replica = *replicas[i];
-    const int64_t lag_s = replica.state == Replica::State::kOnline ? (WallMs() - replica.acked_ms) / 1000 : 0;
-    text.Field("slave" + std::to_string(i), "ip=" + replica.ip + ",port=" + std::to_string(replica.port) +
-                                                ",state=" + std::string(StateName(replica)) + ",offset=" +
-                                                std::to_string(replica.acked) + ",lag=" + std::to_string(lag_s));
+    const bool online = replica.state == Replica::State::kOnline;
+    const int64_t lag_s = online ? (WallMs() - replica.acked_ms) / 1000 : 0;
+    const int port = replica.port;
+    const uint64_t acked = replica.acked;
+    text.Field(fmt::format("slave{}", i), fmt::format("ip={},port={},state={},offset={},lag={}", replica.ip, port,
+                                                      StateName(replica), acked, lag_s));
+    const std::string label = MetricsText::Label("replica", fmt::format("{}:{}", replica.ip, port));
+    text.Gauge("", "replica_online", "1 while the replica gets the stream, 0 before.", online, label);
+    text.Gauge("", "replica_offset", "Offset that the replica has acknowledged.", acked, label);
+    text.Gauge("", "replica_lag_bytes", "Bytes that it has not acknowledged.",
+               std::max(acked, replication.log().OffsetNow()) - acked, label);
+    text.Gauge("", "replica_lag_seconds", "Time since its last acknowledgement.", lag_s, label);
   }
   const History history = replication.log().history();
   const uint64_t offset = replication.log().OffsetNow();
@@ -75,17 +94,17 @@ Status WriteReplication(const ReportParts& parts, CommandContext&, SectionWriter
   text.Field("master_replid", std::string_view(history.id));
   const auto* const former = history.former.empty() ? nullptr : &history.former.front();
   text.Field("master_replid2", former == nullptr ? kNoReplicationId : std::string_view(former->id));
-  text.Field("master_repl_offset", offset);
+  text.Gauge("master_repl_offset", "replication_offset", "Offset of the stream: the end of the data here.", offset);
   text.Field("second_repl_offset", former == nullptr ? -1 : static_cast<int64_t>(former->end));
   text.Field("repl_backlog_active", logs);
   text.Field("repl_backlog_size", parts.settings.repl_backlog_size.load());
   text.Field("repl_backlog_first_byte_offset", logs ? first : 0);
-  text.Field("repl_backlog_histlen", logs && offset + 1 > first ? offset + 1 - first : 0);
-  return Ok();
+  text.Gauge("repl_backlog_histlen", "replication_backlog_bytes", "Bytes of the stream that a replica can resume from.",
+             logs && offset + 1 > first ? offset + 1 - first : 0);
 }
 
 constexpr ReportSection kSections[] = {
-    {"replication", "Replication", true, true, WriteReplication},
+    {"replication", "Replication", true, WriteReplication},
 };
 
 }  // namespace

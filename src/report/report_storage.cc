@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // INFO keyspace, cairn, cache and rocksdb.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/number.h"
@@ -52,7 +56,14 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   return counts;
 }
 
-Status WriteKeyspace(const ReportParts&, CommandContext& ctx, SectionWriter& text) {
+void WriteKeyspace(const ReportParts& parts, SectionWriter& text) {
+  for (int db = 0; db < parts.store.databases().size(); ++db) {
+    const auto keys = std::max<int64_t>(0, parts.store.databases()[db].keys.load());
+    text.Gauge("", "db_keys", "Keys of each database.", keys, MetricsText::Label("db", fmt::format("db{}", db)));
+  }
+}
+
+Status WriteKeyspaceRows(CommandContext& ctx, SectionWriter& text) {
   std::map<KeyspaceId, Expiring> expiring = TRY(CountExpiring(ctx));
   for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
@@ -60,76 +71,101 @@ Status WriteKeyspace(const ReportParts&, CommandContext& ctx, SectionWriter& tex
     const Expiring& some = expiring[ctx.txn().databases().keyspace(db)];
     const uint64_t expires = std::min(some.keys, keys);
     const auto ttl_ms = some.keys == 0 ? 0 : static_cast<int64_t>(some.ttl_sum_ms / static_cast<double>(some.keys));
-    text.Field("db" + std::to_string(db),
-               std::string_view("keys=" + std::to_string(keys) + ",expires=" + std::to_string(expires) +
-                                ",avg_ttl=" + std::to_string(ttl_ms)));
+    text.Field(fmt::format("db{}", db), fmt::format("keys={},expires={},avg_ttl={}", keys, expires, ttl_ms));
   }
   return Ok();
 }
 
-Status WriteCairn(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
-  Store& store = ctx.txn().store();
+void WriteCairn(const ReportParts& parts, SectionWriter& text) {
+  Store& store = parts.store;
   const Budget budget = Budget::Of(MemoryBudget(parts.settings));
   text.Field("cairn_version", kCairnVersion);
+  const auto share = [&text](std::string_view field, std::string_view component, uint64_t bytes) {
+    text.Gauge(field, "memory_budget_bytes", "memory-budget and its shares; memtables are a part of the block cache.",
+               bytes, MetricsText::Label("component", component));
+  };
+  const auto used = [&text](std::string_view field, std::string_view component, uint64_t bytes) {
+    text.Gauge(field, "memory_used_bytes", "What is used of each share; the total is the process's resident memory.",
+               bytes, MetricsText::Label("component", component));
+  };
   text.Bytes("memory_budget", budget.total);
-  text.Field("budget_key_cache_bytes", budget.key_cache);
-  text.Field("budget_block_cache_bytes", budget.block_cache);
-  text.Field("budget_memtable_bytes", budget.memtables);
-  text.Field("budget_rank_index_bytes", budget.rank_indexes);
-  text.Field("used_key_cache_bytes", static_cast<uint64_t>(store.cache().usage()));
-  text.Field("used_block_cache_bytes", store.engine().BlockCacheBytes());
-  text.Field("used_memtable_bytes", store.engine().MemtableBytes());
-  text.Field("used_rank_index_bytes", static_cast<uint64_t>(store.rank_indexes().bytes()));
-  text.Field("used_rss_bytes", ProcessMemory::Read().rss);
+  share("", "total", budget.total);
+  share("budget_key_cache_bytes", "key_cache", budget.key_cache);
+  share("budget_block_cache_bytes", "block_cache", budget.block_cache);
+  share("budget_memtable_bytes", "memtables", budget.memtables);
+  share("budget_rank_index_bytes", "rank_indexes", budget.rank_indexes);
+  used("used_key_cache_bytes", "key_cache", store.cache().usage());
+  used("used_block_cache_bytes", "block_cache", store.engine().BlockCacheBytes());
+  used("used_memtable_bytes", "memtables", store.engine().MemtableBytes());
+  used("used_rank_index_bytes", "rank_indexes", store.rank_indexes().bytes());
+  used("used_rss_bytes", "total", ProcessMemory::Read().rss);
   text.Field("slow_lane_threads", parts.settings.slow_threads.load());
   text.Field("slow_lane_commands", parts.stats.Totals().slow_lane_commands);
-  text.Field("storage_writable", store.recovery().writable());
+  text.Gauge("storage_writable", "storage_writable", "0 while writes are refused because the disk fails.",
+             store.recovery().writable());
   const DiskReserve& reserve = store.engine().disk_reserve();
   text.Field("disk_level", reserve.level_name());
-  text.Field("disk_free_bytes", reserve.free_bytes());
-  text.Field("min_free_disk_bytes", reserve.size());
-  text.Field("min_free_disk_held_bytes", reserve.held_bytes());
-  text.Field("commands_refused_for_room", store.counters().refused_for_room.load());
-  return Ok();
+  text.Gauge("disk_free_bytes", "disk_free_bytes", "Free on the file system of the data.", reserve.free_bytes());
+  text.Gauge("min_free_disk_bytes", "min_free_disk_bytes", "min-free-disk.", reserve.size());
+  text.Gauge("min_free_disk_held_bytes", "min_free_disk_held_bytes", "Bytes of min-free-disk that a file holds.",
+             reserve.held_bytes());
+  text.Counter("commands_refused_for_room", "commands_refused_for_room_total", "Commands refused for min-free-disk.",
+               store.counters().refused_for_room.load());
 }
 
-Status WriteCache(const ReportParts&, CommandContext& ctx, SectionWriter& text) {
-  RowCache& cache = ctx.txn().store().cache();
+void WriteCache(const ReportParts& parts, SectionWriter& text) {
+  RowCache& cache = parts.store.cache();
   const uint64_t hits = cache.hits();
   const uint64_t looks = hits + cache.misses();
-  text.Field("key_cache_capacity_bytes", static_cast<uint64_t>(cache.capacity()));
-  text.Field("key_cache_used_bytes", static_cast<uint64_t>(cache.usage()));
-  text.Field("key_cache_hits", hits);
-  text.Field("key_cache_misses", looks - hits);
+  text.Gauge("key_cache_capacity_bytes", "key_cache_capacity_bytes", "Bytes the key cache may hold.",
+             static_cast<uint64_t>(cache.capacity()));
+  text.Gauge("key_cache_used_bytes", "key_cache_bytes", "Bytes in the key cache.",
+             static_cast<uint64_t>(cache.usage()));
+  text.Counter("key_cache_hits", "key_cache_hits_total", "Rows found in the key cache.", hits);
+  text.Counter("key_cache_misses", "key_cache_misses_total", "Rows not found in the key cache.", looks - hits);
   text.Field("key_cache_hit_rate", looks == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(looks), 4);
-  return Ok();
 }
 
-Status WriteRocksDb(const ReportParts&, CommandContext& ctx, SectionWriter& text) {
+void WriteRocksDb(const ReportParts& parts, SectionWriter& text) {
   constexpr std::string_view kProperties[] = {
       "estimate-num-keys",       "estimate-live-data-size",    "total-sst-files-size",
       "live-sst-files-size",     "live-blob-file-size",        "size-all-mem-tables",
       "num-immutable-mem-table", "estimate-table-readers-mem", "estimate-pending-compaction-bytes",
       "num-running-compactions", "num-running-flushes",        "background-errors",
+      "is-write-stopped",        "actual-delayed-write-rate",
   };
-  Store& store = ctx.txn().store();
-  for (const EngineCounter& counter : EngineCounters(store)) text.Field(counter.name, counter.value);
+  constexpr size_t kInInfo = 12;  // the rest are metrics alone
+  Store& store = parts.store;
+  for (const EngineCounter& counter : EngineCounters(store)) {
+    text.Counter(counter.name, fmt::format("rocksdb_{}_total", counter.name), "RocksDB's counter of that name.",
+                 counter.value);
+  }
+  text.Counter("", "rocksdb_stall_seconds_total", "How long writers were held up, all of them together.",
+               static_cast<double>(WriteStallMicros(store)) / 1e6);
   // Lookups that asked only memory and did not find the answer there; number_keys_read includes them, although no disk
   // read follows.
-  text.Field("incomplete_probes", store.counters().incomplete_probes.load());
-  for (const std::string_view property : kProperties) {
-    std::string name(property);
-    for (char& c : name) c = c == '-' ? '_' : c;
-    text.Field(name, store.engine().Property("rocksdb." + std::string(property)));
+  text.Counter("incomplete_probes", "incomplete_probes_total", "Look-ups in memory alone that did not find their row.",
+               store.counters().incomplete_probes.load());
+  for (size_t i = 0; i < std::size(kProperties); ++i) {
+    std::string name(kProperties[i]);
+    std::replace(name.begin(), name.end(), '-', '_');
+    text.Gauge(i < kInInfo ? name : "", "rocksdb_" + name, "RocksDB's property of that name.",
+               store.engine().Property(fmt::format("rocksdb.{}", kProperties[i])));
   }
-  return Ok();
+  if (text.page() == nullptr) return;
+  const std::vector<EngineLevel> levels = EngineLevels(store);
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const std::string label = MetricsText::Label("level", i);
+    text.Gauge("", "rocksdb_level_files", "Files of each level.", levels[i].files, label);
+    text.Gauge("", "rocksdb_level_bytes", "Bytes in the files of each level.", levels[i].bytes, label);
+  }
 }
 
 constexpr ReportSection kSections[] = {
-    {"keyspace", "Keyspace", true, true, WriteKeyspace},
-    {"cairn", "Cairn", true, true, WriteCairn},
-    {"cache", "Cache", true, true, WriteCache},
-    {"rocksdb", "RocksDB", false, true, WriteRocksDb},
+    {"keyspace", "Keyspace", true, WriteKeyspace, WriteKeyspaceRows},
+    {"cairn", "Cairn", true, WriteCairn},
+    {"cache", "Cache", true, WriteCache},
+    {"rocksdb", "RocksDB", false, WriteRocksDb},
 };
 
 }  // namespace

@@ -25,7 +25,7 @@
 #include "replication/families.h"
 #include "replication/reload.h"
 #include "report/families.h"
-#include "report/metrics.h"
+#include "report/report.h"
 #include "script/families.h"
 #include "script/library_store.h"
 #include "script/scripting.h"
@@ -147,6 +147,8 @@ Server::CommandParts::CommandParts(Server& s)
              *s.config_,
              s.settings(),
              s.conditions(),
+             s.table_,
+             *s.store_,
              s.stats_.counters,
              s.stats_.memory_peak,
              [&ports = s.ports_] { return ports.All(); },
@@ -231,14 +233,10 @@ Status Server::LoadFunctions() {
 Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
-  HttpPage page{
-      .path = "/metrics",
-      .content_type = std::string(kMetricsContentType),
-      .make =
-          [this] {
-            return DescribeMetrics({identity_, settings(), table_, clients_.registry, stats_.counters, *store_});
-          },
-      .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
+  HttpPage page{.path = "/metrics",
+                .content_type = std::string(kMetricsContentType),
+                .make = [this] { return DescribeMetrics(command_parts_->report); },
+                .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
   metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
   return Ok();
 }

@@ -9,6 +9,7 @@ import time
 
 import pytest
 from harness import REPOSITORY, Server, free_port
+from waiting import wait_until
 
 SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\})? (-?[0-9.e+-]+|\+Inf|NaN)$')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
@@ -29,10 +30,12 @@ class Metrics:
 
     def __init__(self, text):
         self.types = {}
+        self.helps = {}
         self.samples = {}
         assert text.endswith("\n")
         for line in text.splitlines():
             if line.startswith("# HELP "):
+                _, _, name, self.helps[name] = line.split(" ", 3)
                 continue
             if line.startswith("# TYPE "):
                 _, _, name, kind = line.split(" ")
@@ -179,6 +182,40 @@ def test_every_panel_of_the_dashboard_asks_for_what_there_is(served):
         for target in panel["targets"]:
             asked = set(re.findall(r"cairn_[a-z_]+", target["expr"]))
             assert asked and asked <= names, panel["title"]
+
+
+def documented():
+    """(name, kind, help) of each row of the table in the operations page."""
+    text = (REPOSITORY / "docs" / "operations.md").read_text("utf-8")
+    return set(re.findall(r"^\| `(cairn_\S+)` \| (\w+) \| (.*) \|$", text, re.MULTILINE))
+
+
+def test_replication_is_on_both_pages_and_every_metric_is_documented(served):
+    server, port = served
+    replica_port = free_port()
+    with Server(metrics_port=replica_port, replicaof=f"127.0.0.1 {server.port}") as replica:
+        wait_until(lambda: Metrics(get(replica_port)[2]).samples.get(("cairn_primary_link_up", ())), "the link")
+        client = server.client()
+        client.set("k", "v")
+        with pytest.raises(Exception):
+            client.lpush("k", "x")
+        client.execute_command("WAIT", 1, 0)
+        primary, follower = Metrics(get(port)[2]), Metrics(get(replica_port)[2])
+        name = f"127.0.0.1:{replica.port}"
+        assert primary("cairn_is_replica") == 0 and follower("cairn_is_replica") == 1
+        assert primary("cairn_connected_replicas") == primary("cairn_replica_online", replica=name) == 1
+        assert primary("cairn_replication_full_syncs_total") == 1
+        offset = client.info("replication")["master_repl_offset"]
+        assert 0 < primary("cairn_replica_offset", replica=name) <= primary("cairn_replication_offset") <= offset
+        assert 0 < follower("cairn_primary_received_offset") <= offset
+        replica.client().replicaof("127.0.0.1", free_port())
+        wait_until(lambda: "cairn_primary_link_down_seconds" in Metrics(get(replica_port)[2]).types, "the link's end")
+        pages = [primary, follower, Metrics(get(replica_port)[2])]
+    shown = {(name, page.types[name], page.helps[name]) for page in pages for name in page.types}
+    rocksdb = {row for row in shown if row[2].startswith("RocksDB's")}
+    assert {row[1] for row in rocksdb} == {"counter", "gauge"}
+    generic = {row for row in documented() if "<" in row[0]}
+    assert len(generic) == 2 and shown - rocksdb == documented() - generic
 
 
 def test_a_port_that_is_taken_ends_the_start():

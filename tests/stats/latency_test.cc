@@ -94,13 +94,21 @@ TEST(LatencyReportTest, TheDoctorAdvisesOnTheEventsThereAre) {
 
 TEST(MetricsTextTest, LabelsAreEscaped) {
   MetricsText text;
-  text.Family("errors_total", "counter", "By word.");
-  text.Sample(uint64_t{3}, MetricsText::Label("error", "a\"b\\c\nd"));
-  text.Single("uptime_seconds", "gauge", "Time.", 1.5);
+  text.Add({"errors_total", "counter", "By word."}, uint64_t{3}, MetricsText::Label("error", "a\"b\\c\nd"));
   EXPECT_EQ(text.Take(),
             "# HELP cairn_errors_total By word.\n# TYPE cairn_errors_total counter\n"
-            "cairn_errors_total{error=\"a\\\"b\\\\c\\nd\"} 3\n"
-            "# HELP cairn_uptime_seconds Time.\n# TYPE cairn_uptime_seconds gauge\ncairn_uptime_seconds 1.5\n");
+            "cairn_errors_total{error=\"a\\\"b\\\\c\\nd\"} 3\n");
+}
+
+TEST(MetricsTextTest, SamplesOfAFamilyAreTogetherWhateverTheirOrder) {
+  MetricsText text;
+  const MetricsText::Family keys{"keys", "gauge", "Keys."};
+  text.Add(keys, 1, MetricsText::Label("db", 0));
+  text.Add({"a_seconds", "gauge", "Time."}, 1.5);
+  text.Add(keys, 2, MetricsText::Label("db", 1));
+  EXPECT_EQ(text.Take(),
+            "# HELP cairn_a_seconds Time.\n# TYPE cairn_a_seconds gauge\ncairn_a_seconds 1.5\n"
+            "# HELP cairn_keys Keys.\n# TYPE cairn_keys gauge\ncairn_keys{db=\"0\"} 1\ncairn_keys{db=\"1\"} 2\n");
 }
 
 }  // namespace
