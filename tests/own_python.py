@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python of build/venv, which has what the tests import, for a program of tests/ that is started by hand."""
+"""The Python of build/venv, with the modules that tests import, for a program of tests/ that is started by hand."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ MAKE = "set -euo pipefail; source scripts/common.sh; install_packages test; make
 
 
 def use():
-    """Starts this program again with that Python, which is made first where there is none (as by scripts/test)."""
+    """Restarts this program with that Python; creates the environment if it is missing (like scripts/test)."""
     python = VENV / "bin" / "python"
     if pathlib.Path(sys.prefix) == VENV:
         return

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds and runs programs of other people's making against a server: those of tests/clients and tests/frameworks.
+"""Builds programs that use third-party libraries, and runs them against a server: those of tests/clients and
+tests/frameworks.
 
-A program takes a host and a port and ends with the line "NAME: N passed, N failed". The folder with its
-sources is copied to build/ and built there, once for each state of its sources. A program whose
-toolchain is missing or too old is skipped, loudly.
+A program takes a host and a port and prints "NAME: N passed, N failed" as its last line. The folder with its sources is
+copied to build/ and built there, once for each version of its sources. A program is skipped, with a visible message, if
+its toolchain is missing or too old.
 """
 
 import argparse
@@ -28,7 +29,7 @@ RUN_LIMIT_S = 600
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A program: whose library it uses, how to see its toolchain's version, build and run it."""
+    """A program: its library, how to get its toolchain's version, how to build and run it."""
 
     name: str
     library: str
@@ -36,7 +37,7 @@ class Program:
     at_least: tuple
     build: list
     run: list
-    folder: str = ""  # where its sources are, if not in a folder of its name
+    folder: str = ""  # the folder of its sources, if not named like the program
 
     def source(self, home):
         """The folder with its sources."""
@@ -48,7 +49,7 @@ class Program:
 
 
 def missing_toolchain(program):
-    """Why this machine cannot build the program; None if it can."""
+    """Why this machine cannot build the program, or None."""
     for command in (program.version, program.build, program.run):
         tool = command[0] if command else program.version[0]
         if not tool.startswith("./") and not shutil.which(tool):
@@ -73,7 +74,7 @@ def source_files(folder):
 
 
 def is_built(program, home):
-    """Whether build/ holds a finished build of these very sources."""
+    """Whether build/ has a finished build of exactly these sources."""
     source, target = program.source(home), program.target(home)
     return (target / "built").exists() and all(
         (target / file).exists() and filecmp.cmp(source / file, target / file, shallow=False)
@@ -107,7 +108,7 @@ def build(program, home):
 
 
 def run_program(program, home, host, port):
-    """Runs the program; returns (passed, failed) and prints what it says."""
+    """Runs the program and prints its output; returns (passed, failed)."""
     try:
         done = subprocess.run(
             [*program.run, host, str(port)],
@@ -171,7 +172,7 @@ def arguments(description, programs):
 
 
 def run_all(description, programs, home):
-    """Runs the programs that the command line asks for; returns the exit status."""
+    """Runs the programs selected on the command line; returns the exit status."""
     options = arguments(description, programs)
     totals = [0, 0, 0]
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The suite of go-redis: its tests, compiled, start the servers themselves.
+"""The suite of go-redis: its compiled tests start the servers themselves.
 
-They do so on ports of their own choice (6380 and others, which must be free); they are given a
-program that starts the server under test, and redis-server where a test wants Sentinel or a cluster.
+They use fixed ports (6380 and others, which must be free). They get a program that starts the server under test, and
+redis-server for tests with Sentinel or a cluster.
 """
 
 import json
@@ -17,7 +17,7 @@ TARGET = pathlib.Path(__file__).resolve().parents[2] / "build" / "suites" / NAME
 MODULE = "github.com/redis/go-redis/v9@v9.7.3"
 LIMIT_S = 300
 
-# What the suite takes for redis-server.
+# The program that the suite runs as redis-server.
 STARTER = """#!/bin/sh
 case " $* " in
   *" --sentinel "* | *" --cluster-enabled "*) exec redis-server "$@" ;;
@@ -27,7 +27,7 @@ esac
 
 
 def build():
-    """Copies the module to build/ and compiles its tests, unless that has been done."""
+    """Copies the module to build/ and compiles its tests, unless that is done."""
     if (TARGET / "suite.test").exists():
         return
     told = subprocess.run(["go", "mod", "download", "-json", MODULE], check=True, text=True,

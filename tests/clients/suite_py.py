@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The suite of redis-py, as its source distribution has it, with a pytest of its own."""
+"""The suite of redis-py from its source distribution, with its own pytest."""
 
 import pathlib
 import subprocess
@@ -14,8 +14,7 @@ TARGET = REPOSITORY / "build" / "suites" / NAME
 VERSION = "5.2.1"
 NEEDS = ["pytest==8.2.2", "pytest-asyncio<0.24", "pytest-timeout", "mock", "cachetools", "numpy",
          "packaging", "requests", "uvloop", "hiredis", "PyJWT", "cryptography"]
-# Of a cluster, Sentinel, the modules of Redis Stack; with certificates that only its own
-# containers have.
+# Tests of a cluster, Sentinel, the modules of Redis Stack, and of certificates that only redis-py's containers have.
 WITHOUT_FILES = ["test_ssl.py", "test_cluster.py", "test_sentinel.py", "test_graph.py",
                  "test_asyncio/test_cluster.py", "test_asyncio/test_sentinel.py",
                  "test_asyncio/test_graph.py"]
@@ -29,7 +28,7 @@ from harness import Server  # noqa: E402  (the path is set just above)
 
 
 def build():
-    """Fetches the suite and what it needs, unless that has been done."""
+    """Fetches the suite and its requirements, unless that is done."""
     if (TARGET / "done").exists():
         return
     TARGET.mkdir(parents=True, exist_ok=True)

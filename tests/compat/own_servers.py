@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Redis's suite with servers that it starts itself: its files about replication, RDB files, users and settings.
 
-The tree is source code without programs. src/redis-server becomes a script that runs the server under test with the
-configuration file the suite has written; the other programs are those of the machine. The suite waits for the server's
-process id in its log, in Redis's words.
+The source tree has no programs. src/redis-server becomes a script that runs the server under test with the
+configuration file of the suite; the other programs are the machine's. The suite waits for the server's process id in
+its log, in Redis's format.
 """
 
 import os
@@ -41,9 +41,9 @@ UNITS = [
     "unit/pause",
     "unit/pendingquerybuf",
 ]
-# Where it is chance how often a test runs: once is enough.
+# Tests that run a random number of times: one pass is enough.
 CHANCE = {"integration/psync2", "integration/psync2-reg"}
-# What the names of a file's tests hold that it draws anew: servers' numbers, and counters.
+# The random parts in the names of a file's tests: numbers of servers, and counters.
 DRAWN = {"integration/psync2": re.compile(r"(?<=#)\d+|(?<=x = )\d+|(?<=CYCLE )\d+")}
 DENIED_TAGS = ["large-memory", "cluster"]
 
@@ -52,11 +52,11 @@ STARTER = """#!/bin/sh
 exec $SUITE_SERVER "$@"
 """
 PROGRAMS = ("redis-cli", "redis-benchmark", "redis-check-rdb", "redis-check-aof")
-FIRST_PORTS, PORTS = range(20000, 30000, 1000), 1000  # other runs may be under way
+FIRST_PORTS, PORTS = range(20000, 30000, 1000), 1000  # other runs may use some of them
 
 
 class SuiteServers:
-    """Servers that the suite starts and ends; it looks for free ports itself."""
+    """Servers that the suite starts and stops; it searches free ports itself."""
 
     def __init__(self, tree, command):
         starter = tree / "src" / "redis-server"
@@ -73,11 +73,11 @@ class SuiteServers:
         return ["--baseport", str(random.choice(FIRST_PORTS)), "--portcount", str(PORTS)]
 
     def prepare(self):
-        """Nothing: each file starts what it needs."""
+        """Does nothing: each file starts its own servers."""
 
     def is_alive(self):
-        """The suite notices by itself what has died."""
+        """Always true: the suite itself notices a dead server."""
         return True
 
     def close(self):
-        """Nothing is left: what the suite started ends with it."""
+        """Does nothing: the suite's servers end with it."""

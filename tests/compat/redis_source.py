@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fetching Redis's own test suite: Debian's redis source package, unpacked below build/.
+"""Fetches Redis's own test suite: Debian's redis source package, unpacked below build/.
 
-Most machines have only `deb` entries, so a private apt configuration is made from them: the same
-entries as `deb-src`, with lists and archives of their own. Nothing of the system's apt is changed,
-and no root is needed. The tree is fetched once; a marker file says that it is whole.
+Most machines have only `deb` entries, so this makes a private apt configuration of them: the same entries as `deb-src`,
+with separate lists and archives. The system's apt is not changed, and root is not needed. The tree is fetched once; a
+marker file says that it is complete.
 """
 
 import os
@@ -16,7 +16,7 @@ UPSTREAM_VERSION = "7.0.15"
 
 
 class FetchError(Exception):
-    """The source package could not be had; the message says what to do."""
+    """The source package is not available; the message says how to help."""
 
 
 def source_entries(text, one_line_format):
@@ -54,7 +54,7 @@ def apt_options(apt_dir):
 
 
 def pick_version(listing):
-    """The version to fetch, of those `apt-cache showsrc` lists: the newest of UPSTREAM_VERSION."""
+    """The version to fetch from the list of `apt-cache showsrc`: the newest of UPSTREAM_VERSION."""
     versions = re.findall(r"(?m)^Version: (\S+)$", listing)
     wanted = [v for v in versions if re.match(r"(\d+:)?" + re.escape(UPSTREAM_VERSION) + "-", v)]
     if not wanted:
@@ -70,7 +70,7 @@ def pick_version(listing):
 
 
 def run(command, **options):
-    """Runs a program; its output becomes the error if it fails."""
+    """Runs a program; raises an error with its output if it fails."""
     try:
         done = subprocess.run(
             command,
@@ -88,7 +88,7 @@ def run(command, **options):
 
 
 def fetch(cache_dir):
-    """The unpacked source tree in `cache_dir`, downloaded if it is not there yet."""
+    """The unpacked source tree in `cache_dir`, downloaded if it is missing."""
     tree = cache_dir / "tree"
     marker = cache_dir / "complete"
     if marker.exists() and tree.is_dir():
@@ -102,7 +102,7 @@ def fetch(cache_dir):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         check=False,
-    )  # an entry without sources is no harm
+    )  # entries without sources are ignored
     version = pick_version(run(["apt-cache", *options, "showsrc", "redis"]))
     run(["apt-get", *options, "source", "--download-only", f"redis={version}"], cwd=cache_dir)
     shutil.rmtree(tree, ignore_errors=True)

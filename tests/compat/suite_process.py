@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One tclsh that runs one file of Redis's Tcl suite, unedited, and tells us about every test.
+"""One tclsh that runs one file of Redis's Tcl suite, unmodified, and reports every test.
 
-The suite is made of a "test server", which hands out files and prints results, and "test clients",
-which run them. Its own test server stops at the first exception and keeps no list of what passed,
-so we stand in its place: we listen, a test client connects, we send it code to evaluate and a file
-to run.
+The suite has a "test server", which assigns files and prints results, and "test clients", which run them. Its test
+server stops at the first exception and does not list passed tests. So this module takes its place: it listens, a test
+client connects, and it sends the client code to evaluate and a file to run.
 
-Before the file we send a prelude, which replaces two procedures in that process's memory:
-  * `send_data_packet` reports one line per event, with the text in hex, so that nothing a server
-    may answer can be mistaken for the framing;
-  * `test` gives the suite a new connection after a failure. A test that fails halfway leaves
-    replies unread, or the connection in RESP3, and would take its neighbours along.
+Before the file it sends a prelude, which replaces two procedures in that process:
+  * `send_data_packet` reports one line per event, with the text in hex, so no server reply can be mistaken for framing.
+  * `test` opens a new connection after a failure. A test that fails halfway leaves unread replies, or the connection in
+    RESP3, and would make the next tests fail.
 
-Events as (kind, text, milliseconds): testing, ok, err, skip, ignore, exception, done.
+Events are (kind, text, milliseconds): testing, ok, err, skip, ignore, exception, done.
 """
 
 import os
@@ -53,14 +51,14 @@ def tcl_list(*words):
 
 
 class Silence(Exception):
-    """The file reported nothing for as long as one test may take."""
+    """The file reported no event for the longest time that one test may take."""
 
 
 class SuiteProcess:
     """A tclsh running `unit`; iterate over `events()`, then `close()`.
 
-    `where` are the suite's options that say which servers it uses, `environment` is the processes'. `renews`: a test
-    that fails is followed by a new connection, which suits files that keep none of their own.
+    `where` are the suite's options that select its servers, `environment` is the environment of the processes.
+    `renews`: a failed test is followed by a new connection; this is for files that open no connections themselves.
     """
 
     def __init__(self, tree, unit, where, tags, skip_tests, log_path, environment=None, renews=True):
@@ -98,7 +96,7 @@ class SuiteProcess:
 
     def _begin(self, prelude):
         self.connection.settimeout(CONNECT_TIMEOUT_S)
-        self.lines.readline()  # the length of the packet 'ready', which has no line end of its own
+        self.lines.readline()  # the length of the packet 'ready', which has no newline of its own
         self._send("run_code", tcl_list("prelude", "prelude", prelude))
         first = self.lines.readline()  # so 'ready' and the prelude's 'done' share a line
         if b"done" not in first:
@@ -110,7 +108,8 @@ class SuiteProcess:
         self.connection.sendall(b"%d\n%s" % (len(packet), packet))
 
     def events(self, silence_s):
-        """Yields events until the file is done or the process ends; raises Silence when none came for `silence_s()`."""
+        """Yields events until the file is done or the process ends; raises Silence after `silence_s()` without an
+        event."""
         while True:
             self.connection.settimeout(silence_s())
             try:
@@ -128,7 +127,7 @@ class SuiteProcess:
                 return
 
     def close(self):
-        """Ends the tclsh and whatever it started (load generators of its own)."""
+        """Stops the tclsh and its child processes (load generators)."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:

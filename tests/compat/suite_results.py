@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What became of every test, and how that compares with Redis itself.
+"""The result of every test, and the comparison with Redis's results.
 
-A test ends as one of STATUSES. Names may repeat inside a file (loops), so everything is counted,
-never kept in sets. The baseline is the list of tests that pass on redis-server in the same mode;
-each of them that does not pass on the candidate is a regression, "not reached" if an error outside
-any test ended the part of the file it stands in.
+A test ends as one of STATUSES. Names may repeat inside a file (loops), so results are counted and not kept in sets. The
+baseline is the list of tests that pass on redis-server in the same mode. Each of them that does not pass on the
+candidate is a regression; it is "not reached" if an error outside any test ended its part of the file.
 """
 
 import collections
@@ -17,9 +16,9 @@ Regression = collections.namedtuple("Regression", "unit name status reason denie
 
 
 class FileResult:
-    """The outcomes of one file, plus the errors that stood outside any test.
+    """The results of one file, and the errors outside any test.
 
-    `drawn` is a pattern for what names hold that each run draws anew: it is left out of them."""
+    `drawn` is a pattern for the random parts of tests' names, which are removed."""
 
     def __init__(self, unit, drawn=None):
         self.unit = unit
@@ -29,12 +28,12 @@ class FileResult:
         self.seconds = 0.0
 
     def add(self, name, status, reason="", ms=0):
-        """Records one test's end."""
+        """Records the end of one test."""
         assert status in STATUSES, status
         self.outcomes.append(Outcome(self._lasting(name), status, reason, ms))
 
     def forget_pass(self, name):
-        """A test that reported success and then broke the file off did not pass."""
+        """Removes a pass: the test reported success and then aborted the file."""
         name = self._lasting(name)
         for outcome in self.outcomes:
             if outcome.name == name and outcome.status == "pass":
@@ -45,11 +44,11 @@ class FileResult:
         return self.drawn.sub("", name) if self.drawn else name
 
     def count(self, status):
-        """How many tests ended so."""
+        """The number of tests with this status."""
         return sum(o.status == status for o in self.outcomes)
 
     def passed(self):
-        """Names that passed, with how often."""
+        """Passed tests: name -> number of passes."""
         return collections.Counter(o.name for o in self.outcomes if o.status == "pass")
 
     def as_json(self):
@@ -94,7 +93,7 @@ def find_regressions(results, baseline, denied):
 
 
 def find_stale_denials(results, denied):
-    """Denied tests that pass: their lines in the deny file have outlived their reason."""
+    """Denied tests that pass: their lines in the deny file are obsolete."""
     return [
         (unit, name) for (unit, name) in denied if unit in results and results[unit].passed()[name]
     ]
@@ -114,7 +113,7 @@ def read_denied(path):
 
 
 def save_baseline(path, version, tags, results, chance=()):
-    """Writes the passing tests of each file, without how often in those of `chance`."""
+    """Writes the passing tests of each file; for the files in `chance` without the number of passes."""
     passed = {unit: dict(sorted(r.passed().items())) for unit, r in results.items()}
     for unit in passed.keys() & set(chance):
         passed[unit] = dict.fromkeys(passed[unit], 1)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Damage: a change in one place of good bytes, such as a bad disk, a bug or an attacker makes: bits, bytes, lengths,
-// ends, pieces of other good bytes.
+// Damage: changes one place of valid bytes like a bad disk, a bug or an attacker would: bits, bytes, lengths, ends,
+// pieces of other valid bytes.
 //
-// Thread: that of its user. The random numbers and the corpus must outlive it.
+// Thread: its user's. The random numbers and the corpus must outlive it.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Damage {
   }
 
  private:
-  // Where encodings change their minds: ends, special forms, largest sizes.
+  // Values at the limits of encodings: ends, special forms, largest sizes.
   static constexpr unsigned char kBytes[] = {0x00, 0x01, 0x3f, 0x40, 0x7f, 0x80, 0x81, 0xc0, 0xc3, 0xe0,
                                              0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xfd, 0xfe, 0xff};
   static constexpr uint32_t kLengths[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Damaged DUMP payloads: whatever the bytes are, RESTORE's reader answers with an error or with a value that
-// can be stored, and nothing is read or written where it should not be. The second half of that sentence is
-// AddressSanitizer's to check, so tests/fuzz/run builds this program with it.
+// Damaged DUMP payloads: for any bytes, RESTORE's reader returns an error or a value that can be stored, and it makes
+// no invalid memory access. AddressSanitizer checks the latter, so tests/fuzz/run builds this program with it.
 //
-//   cairn_fuzz_dump [--count N] [--seed S] [--corpus FILE]     FILE: whole payloads in hexadecimal, one a line
+//   cairn_fuzz_dump [--count N] [--seed S] [--corpus FILE]     FILE: whole payloads in hexadecimal, one per line
 //
-// A payload is a good one changed in one to four places. One in five keeps the footer of the good one and must be
-// refused for it. The others get the right checksum. Of these, what the reader takes is stored, saved again
-// and read again, and must be the same number of items. The seed is printed; it says all that happens.
+// A payload is a valid one that was changed in one to four places. One in five keeps the valid one's footer and must be
+// refused for it. The others get the right checksum. If the reader accepts such a payload, the value is stored, saved
+// and read again, and must have the same number of items. The printed seed reproduces a run.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -38,7 +37,7 @@ constexpr uint64_t kMostTextBytes = 16 << 20;
 constexpr size_t kMostPayloadBytes = 64 << 10;
 constexpr uint64_t kCommitEvery = 200;
 
-// A store that accepted values go through, in a directory of its own.
+// A store for accepted values, in a temporary directory.
 class Restorer {
  public:
   explicit Restorer(std::string dir) : dir_(std::move(dir)) {
@@ -90,7 +89,7 @@ struct Totals {
 
 size_t ItemsOf(const RdbValue& value) { return value.stream ? value.stream->size() : value.items.size(); }
 
-// What is wrong with how a payload was answered, or nothing.
+// The error in the reader's result for a payload, or nothing.
 std::optional<std::string> Try(std::string_view payload, Restorer& restorer, Totals& totals) {
   const auto bytes = StripDumpFooter(payload);
   if (!bytes) {
@@ -114,7 +113,7 @@ std::optional<std::string> Try(std::string_view payload, Restorer& restorer, Tot
   return std::nullopt;
 }
 
-// Good payloads without their footers: our own collection and those of the file.
+// Valid payloads without their footers: our own collection and those of the file.
 std::vector<std::string> ReadCorpus(const char* path) {
   std::vector<std::string> corpus;
   for (const CorpusPayload& each : RdbCorpus()) corpus.push_back(each.bytes);
@@ -146,7 +145,7 @@ Totals Run(uint64_t count, uint64_t seed, const std::vector<std::string>& corpus
       std::string footer = good;
       AppendDumpFooter(footer);
       footer.erase(0, good.size());
-      keeps_footer = !payload.ends_with(footer);  // zeros in front change no checksum
+      keeps_footer = !payload.ends_with(footer);  // leading zeros do not change the checksum
       payload = bytes + footer;
     }
     const uint64_t refused_by_footer = totals.by_footer;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Damaged RDB files: whatever the bytes are, the loader that cairn-import, DEBUG RELOAD and replicas share ends with
-// an error or with keys that can be saved again; it neither hangs nor takes memory that the file does not stand for.
-// That nothing is read or written where it should not be is AddressSanitizer's to check (tests/fuzz/run).
+// Damaged RDB files: for any bytes, the loader of cairn-import, DEBUG RELOAD and replicas returns an error or keys that
+// can be saved again. It neither hangs nor allocates memory out of proportion to the file. AddressSanitizer
+// (tests/fuzz/run) checks that it makes no invalid memory access.
 //
 //   cairn_fuzz_rdb --corpus DIR --work DIR [--count N] [--seed S]
 //
-// DIR of --corpus has whole files; those that Redis no longer writes are made of tests/rdb/rdb_corpus.h. The
-// bytes between a file's head and its checksum are changed in one to four places. One in five keeps the checksum of
-// the good file and must be refused for it; the others are loaded as `rdbchecksum no` loads them. What is taken is
-// saved, loaded again and saved again, and both saves must have the same bytes. The file under way is
-// WORK/damaged.rdb, so it is there after a crash. File i of seed S is file 0 of seed S + i.
+// The DIR of --corpus has whole files; tests/rdb/rdb_corpus.h builds those that Redis no longer writes. The bytes
+// between a file's header and its checksum are changed in one to four places. One file in five keeps the checksum of
+// the valid file and must be refused for it; the others are loaded as with `rdbchecksum no`. Accepted keys are saved,
+// loaded and saved again, and both saves must have the same bytes. The current file is WORK/damaged.rdb, so a crash
+// leaves it there. File i of seed S is file 0 of seed S + i.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ constexpr unsigned kMostSeconds = 60;         // for one file, on a busy machine
 constexpr int64_t kMostNewBytes = 300 << 20;  // of memory, for one file of some 100 KB
 constexpr uint64_t kFilesPerStore = 1000;
 constexpr std::string_view kHead = "REDIS0012";
-constexpr std::string_view kSlotInfo{"\xf4\x5c\xc5\x01\x00", 5};  // as Redis 7.4 and later write it in a cluster
+constexpr std::string_view kSlotInfo{"\xf4\x5c\xc5\x01\x00", 5};  // as written by Redis 7.4 and later in a cluster
 constexpr size_t kCrcBytes = 8;
 
 int64_t MostResidentBytes() {
@@ -55,7 +55,7 @@ int64_t MostResidentBytes() {
   return used.ru_maxrss * 1024;
 }
 
-// A store of its own that files are loaded into, each in the place of the one before.
+// A store that files are loaded into; each replaces the previous one.
 class Loader {
  public:
   explicit Loader(std::string dir) : dir_(std::move(dir)) {
@@ -149,7 +149,7 @@ void WriteFile(const std::string& path, std::string_view bytes) {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-// The keys of a saved file: what stands in front of them has the time in it, what stands behind is the checksum.
+// The keys of a saved file: the header, which contains the time, and the checksum are cut off.
 std::string_view KeysOf(std::string_view saved) {
   constexpr std::string_view kLastAux = "aof-base";
   const size_t keys = saved.find(kLastAux);
@@ -157,7 +157,7 @@ std::string_view KeysOf(std::string_view saved) {
   return saved.substr(keys, saved.size() - keys - kCrcBytes);
 }
 
-// Whether the file ends with the checksum of its bytes, or with none.
+// Whether the file ends with the checksum of its bytes, or without one.
 bool HasItsChecksum(std::string_view bytes) {
   const std::string_view body = bytes.substr(0, bytes.size() - kCrcBytes);
   std::string expected;
@@ -169,7 +169,7 @@ class Trial {
  public:
   Trial(std::string work, const std::vector<std::string>& bodies) : work_(std::move(work)), bodies_(bodies) {}
 
-  // What is wrong with how file `number` was answered, or nothing.
+  // The error in the loader's result for file `number`, or nothing.
   std::optional<std::string> Run(uint64_t number, uint64_t seed, Totals& totals) {
     if (number % kFilesPerStore == 0) {
       loader_.reset();
@@ -197,7 +197,7 @@ class Trial {
     const std::string& good = bodies_[random.Below(bodies_.size())];
     std::string body = good;
     Damage damage(random, bodies_);
-    const uint64_t places = random.Below(4) == 0 ? 2 + random.Below(3) : 1;  // more than one rarely makes a file
+    const uint64_t places = random.Below(4) == 0 ? 2 + random.Below(3) : 1;  // more places rarely make a loadable file
     for (uint64_t left = places; left > 0; --left) damage.Apply(body);
     std::string head(kHead);
     if (random.Below(50) == 0) damage.Apply(head);
@@ -206,7 +206,7 @@ class Trial {
     return head + body + crc;
   }
 
-  // What was loaded is saved and goes round once more.
+  // Saves the loaded keys, loads them and saves them again.
   std::optional<std::string> TryAgain(uint64_t keys) {
     const auto saved = loader_->Save();
     if (!saved.ok()) return "cannot be saved: " + std::string(saved.status().text());
@@ -226,7 +226,7 @@ class Trial {
   std::unique_ptr<Loader> loader_;
 };
 
-// What stands between head and checksum, of the files and of one made of old encodings.
+// The bytes between header and checksum of the files, and of one with old encodings.
 std::vector<std::string> ReadCorpus(const std::string& dir) {
   std::vector<std::string> bodies;
   for (const auto& entry : std::filesystem::directory_iterator(dir)) {
@@ -234,7 +234,7 @@ std::vector<std::string> ReadCorpus(const std::string& dir) {
     if (bytes.size() < kHead.size() + kCrcBytes) continue;
     bodies.push_back(bytes.substr(kHead.size(), bytes.size() - kHead.size() - kCrcBytes));
   }
-  std::sort(bodies.begin(), bodies.end());  // a directory has no order, and a seed shall say everything
+  std::sort(bodies.begin(), bodies.end());  // a directory has no order, and the seed must determine everything
   for (const CorpusPayload& each : RdbCorpus()) {
     std::string body = each.bytes.substr(0, 1);  // the type
     body.push_back(static_cast<char>(each.name.size()));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Millions of small keys, and the comparison of servers that hold them: a batch of keys at a time, so that neither
-costs memory or a round trip for each key."""
+"""Millions of small keys, and the comparison of servers that hold them. Both work on a batch of keys at a time, to save
+memory and round trips."""
 
 from load import value_of
 
@@ -10,7 +10,7 @@ EXPIRY_MS = 4_102_444_800_000
 
 
 def _add(pipe, number):
-    """The bulk key of a number: its value, size and expiry follow from it."""
+    """Adds bulk key `number`; its value, size and expiry depend only on the number."""
     name, value = b"bulk:%d" % number, b"v%d" % (number * 7919)
     kind = number % KINDS
     if kind < 6:
@@ -38,8 +38,8 @@ def fill_bulk(server, keys):
 
 
 def _facts(client, names):
-    """What is compared of keys: a digest of type and value, the time of expiry; and of the few that are not bulk the
-    whole value, as digests leave out a stream's groups."""
+    """The facts that are compared: a digest of type and value, and the expiry. The few keys that are not bulk are
+    compared by their whole value, because digests leave out a stream's groups."""
     pipe = client.pipeline(transaction=False)
     pipe.execute_command("DEBUG", "DIGEST-VALUE", *names)
     for name in names:
@@ -50,8 +50,8 @@ def _facts(client, names):
 
 
 def assert_same_bulk(one, others, dbs=(0, 3)):
-    """All servers hold the same keys with the same types, values, orders and times of expiry. REQUIRES: nobody
-    writes, and everything has arrived."""
+    """All servers hold the same keys with the same types, values, orders and expiries. REQUIRES: no client writes, and
+    replication has caught up."""
     compared = 0
     for db in dbs:
         clients = [server.client(db=db) for server in (one, *others)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The harness of tests/integration, and how much each test does: CAIRN_PAIRS_ROUNDS, _FAILOVERS, _KEYS and
-_SECONDS."""
+"""Makes the harness of tests/integration importable, and sets the amount of work: CAIRN_PAIRS_ROUNDS, _FAILOVERS, _KEYS
+and _SECONDS."""
 
 import os
 import pathlib
@@ -16,19 +16,19 @@ sys.path.insert(0, str(ROOT / "tests" / "integration"))
 
 @pytest.fixture
 def rounds():
-    """How often a test does what it does."""
+    """The number of rounds of a test."""
     return int(os.environ.get("CAIRN_PAIRS_ROUNDS", "6"))
 
 
 @pytest.fixture
 def failovers():
-    """How often a primary is lost."""
+    """The number of failovers of a test."""
     return int(os.environ.get("CAIRN_PAIRS_FAILOVERS", "2"))
 
 
 @pytest.fixture
 def bulk_keys():
-    """How many small keys a first transfer is of."""
+    """The number of small keys of a first transfer."""
     return int(os.environ.get("CAIRN_PAIRS_KEYS", "20000"))
 
 

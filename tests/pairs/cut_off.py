@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A primary that is cut off from its replica and the Sentinels, and goes on serving a client on its side.
+"""A primary is cut off from its replica and the Sentinels, and still serves a client on its side.
 
-test_sentinel.py runs this in a network namespace of its own, so that nothing of the machine's network is touched and
-all of it is gone at the end. The primary is in a second one; a pair of virtual interfaces joins the two, and cutting it
-off is taking its end down. The argument is how often. Exit status 0: as often, another took its place, nothing that
-WAIT 1 acknowledged was lost, and it came back as a replica.
+test_sentinel.py runs this in its own network namespace, so it does not touch the machine's network and leaves nothing
+behind. The primary is in a second namespace; a pair of virtual interfaces joins the two, and taking its end down cuts
+it off. The argument is the number of rounds. Exit status 0: in each round the replica was promoted, no write that WAIT
+1 acknowledged was lost, and the old primary came back as a replica.
 """
 
 import pathlib
@@ -26,7 +26,7 @@ HERE, THERE = "10.231.0.1", "10.231.0.2"
 
 
 class Island:
-    """The second namespace, which is there for as long as its only process."""
+    """The second namespace. It exists as long as its only process."""
 
     def __init__(self):
         self.process = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
@@ -49,12 +49,12 @@ class Island:
         self.process.wait()
 
     def ip(self, words):
-        """Runs ip in there."""
+        """Runs `ip` in the namespace."""
         subprocess.run([*self.enter, "ip", *words.split()], check=True)
 
 
 def start_at(host, prefix=()):
-    """A Cairn at an address."""
+    """Starts a Cairn at an address."""
     server = Server(command=[*prefix, *default_command()], start=False, protected_mode=False)
     server.host = host
     server.directives["bind"] = f"{host} 127.0.0.1"
@@ -62,7 +62,7 @@ def start_at(host, prefix=()):
 
 
 class Islander:
-    """A client next to the server that is cut off: it writes there, whoever else is there, and asks WAIT 1."""
+    """A client next to the isolated server: it writes there and calls WAIT 1."""
 
     def __init__(self, island, server):
         self.command = [*island.enter, "redis-cli", "-h", "127.0.0.1", "-p", str(server.port)]
@@ -87,7 +87,7 @@ class Islander:
 
 
 def cut_off(island, primary, replica, writer):
-    """One round: cut off, another in its place, back as a replica."""
+    """One round: cut off the primary, wait for the promotion, reconnect it as a replica."""
     wait_until(lambda: len(writer.acknowledged) > 100, "the writing")
     island.ip("link set far down")
     begin = time.monotonic()
@@ -107,7 +107,7 @@ def cut_off(island, primary, replica, writer):
 
 
 def give_back(sentinels, primary, replica):
-    """A planned failover: what is the replica now becomes the primary again."""
+    """A planned failover back: the current replica becomes the primary again."""
     wait_until(lambda: sentinels.all_see_replica(replica), "the Sentinels' knowledge")
     wait_until(sentinels.fail_over, "the Sentinels' consent")
     wait_until(lambda: says(replica, role="master"), "the planned promotion")
@@ -115,7 +115,7 @@ def give_back(sentinels, primary, replica):
 
 
 def main():
-    """The rounds."""
+    """Runs the rounds."""
     with Island() as island, start_at(THERE, island.enter) as one, start_at(HERE) as other:
         other.client().execute_command("REPLICAOF", THERE, one.port)
         wait_for_link(other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""go-redis's client of Sentinel as a writer (tests/pairs/go), where there is a Go compiler."""
+"""go-redis's client of Sentinel as a writer (tests/pairs/go), if there is a Go compiler."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ BUILD_LIMIT_S = 600
 
 @functools.cache
 def missing_go():
-    """Why the program cannot be built; None when it is there."""
+    """Why the program cannot be built, or None."""
     reason = None
     if not shutil.which("go"):
         reason = "go is not installed"
@@ -35,7 +35,7 @@ def missing_go():
 
 
 class GoWriter:
-    """As sentinels.Writer. REQUIRES: missing_go() is None."""
+    """Like sentinels.Writer. REQUIRES: missing_go() is None."""
 
     key = "go-numbers"
 
@@ -51,7 +51,7 @@ class GoWriter:
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()  # by which it ends
+        self.process.stdin.close()  # ends the program
         self.thread.join()
         self.process.wait()
 

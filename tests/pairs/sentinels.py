@@ -12,16 +12,16 @@ import redis.sentinel
 from harness import free_port
 from pairs import replication
 
-# Sentinel reconnects not more than once a second, and counts a new primary's silence from the moment of the switch: a
-# second would let it take a healthy one for dead.
+# Sentinel reconnects at most once a second, and measures a new primary's silence from the moment of the switch. With
+# one second here it could consider a healthy primary down.
 DOWN_AFTER_MS = 2000
 FAILOVER_TIMEOUT_MS = 5000
-# From the end of a primary until another serves: a vote that fails is repeated after twice the failover's time.
+# From the end of a primary until another one serves: a failed vote is repeated after twice the failover's timeout.
 MOST_FAILOVER_S = (DOWN_AFTER_MS + 3 * FAILOVER_TIMEOUT_MS) / 1000 + 2
 
 
 class Sentinels:
-    """Three Sentinels that watch a primary; they are themselves at the address `host`."""
+    """Three Sentinels that watch a primary; they listen on `host`."""
 
     def __init__(self, primary, host="127.0.0.1"):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cairn-sentinels-"))
@@ -49,7 +49,7 @@ class Sentinels:
         shutil.rmtree(self.dir)
 
     def addresses(self):
-        """Where they are."""
+        """The Sentinels' addresses."""
         return [(self.host, port) for port in self.ports]
 
     def client(self):
@@ -57,7 +57,7 @@ class Sentinels:
         return redis.sentinel.Sentinel(self.addresses(), socket_timeout=0.5)
 
     def is_ready(self):
-        """Whether each knows the replica and the two others."""
+        """Whether each knows the replica and the two other Sentinels."""
         try:
             for host, port in self.addresses():
                 state = redis.Redis(host, port).sentinel_master("pair")
@@ -68,8 +68,8 @@ class Sentinels:
         return True
 
     def all_see_replica(self, server):
-        """Whether each has heard from this server itself that it is a replica, and linked. One that has not would
-        undo a planned failover to it: it takes what was just promoted for a primary of old."""
+        """Whether each has learned from this server itself that it is a replica with a link. A Sentinel that has not
+        would revert a planned failover to it: it would consider the promoted server an old primary."""
         try:
             for host, port in self.addresses():
                 states = [state for state in redis.Redis(host, port).sentinel_slaves("pair")
@@ -81,7 +81,7 @@ class Sentinels:
         return True
 
     def fail_over(self):
-        """Asks for a planned failover; False while that is not possible."""
+        """Requests a planned failover; returns False while it is refused."""
         try:
             redis.Redis(*self.addresses()[0]).execute_command("SENTINEL", "FAILOVER", "pair")
         except redis.RedisError:
@@ -119,17 +119,17 @@ class Writer:
                 if pipe.execute()[1] >= 1:
                     self.acknowledged.append(number)
             except redis.RedisError:
-                time.sleep(0.02)  # until it is tried again
+                time.sleep(0.02)  # until the next try
 
 
 def lost(primary, writer):
-    """The numbers that were acknowledged and are not there."""
+    """The acknowledged numbers that are missing."""
     have = {int(member) for member in primary.client().smembers(writer.key)}
     return [number for number in writer.acknowledged if number not in have]
 
 
 def says(server, **fields):
-    """Whether INFO replication has these fields. Sentinel kills the clients of those it gives another role."""
+    """Whether INFO replication has these fields. Sentinel kills the clients of servers whose role it changes."""
     try:
         return replication(server).items() >= fields.items()
     except redis.ConnectionError:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random breaks under load, in each pairing with Cairn: the link is cut, the replica or the primary is killed
-with -9, or both. Both sides are equal at the end, a counter is never off by one, and nobody is sent everything again
-but where a Redis was killed: that forgets where in the stream it was."""
+"""Random breaks under load, in each pairing with Cairn: the link is cut, the replica or the primary is killed with -9,
+or both. At the end both sides are equal, a counter has its exact value, and there was no additional full
+synchronization except after a kill of a Redis, which forgets its place in the stream."""
 
 import time
 
@@ -12,12 +12,12 @@ CASES = [pytest.param("redis", "cairn", id="redis-cairn", marks=pytest.mark.slow
          pytest.param("cairn", "redis", id="cairn-redis", marks=pytest.mark.slow),
          pytest.param("cairn", "cairn", id="cairn-cairn")]
 WAYS = ("cut", "replica", "primary", "both")
-OWN_OPTIONS = {"redis": {"appendonly": "yes"}, "cairn": {}}  # so that a killed Redis keeps what it has acknowledged
+OWN_OPTIONS = {"redis": {"appendonly": "yes"}, "cairn": {}}  # so a killed Redis keeps its acknowledged writes
 
 
 @pytest.mark.parametrize(("primary_kind", "replica_kind"), CASES)
 def test_breaks(primary_kind, replica_kind, rounds, rng):
-    """As above; the number of full syncs is that of the start, one, and one for each break that killed a Redis."""
+    """Expects one full synchronization at the start, and one for each break that killed a Redis."""
     options = {"repl_backlog_size": "256mb"}
     killed = {"cut": [], "replica": [replica_kind], "primary": [primary_kind], "both": [primary_kind, replica_kind]}
     breaks = [rng.choice(WAYS) for _ in range(rounds)]
@@ -29,7 +29,7 @@ def test_breaks(primary_kind, replica_kind, rounds, rng):
             full_syncs = 0
             with Load(primary, clients=3, seed=rng.randrange(1000)) as load:
                 for how in breaks:
-                    time.sleep(rng.uniform(0.1, 0.6))  # any moment
+                    time.sleep(rng.uniform(0.1, 0.6))  # a random moment
                     full_syncs += break_pair(primary, replica, how)
                     wait_for_link(replica)
             assert_same(primary, replica)
@@ -43,7 +43,7 @@ def test_breaks(primary_kind, replica_kind, rounds, rng):
 
 
 def break_pair(primary, replica, how):
-    """Breaks the link; answers how many full syncs a primary that is no more has counted."""
+    """Breaks the link; returns the number of full synchronizations that a killed primary had counted."""
     if how == "cut":
         primary.client().execute_command("CLIENT", "KILL", "TYPE", "replica")
         return 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first transfer of a large data set under load, a while of load after it, and then everything compared: each
-pairing with Cairn, and a chain of four. CAIRN_PAIRS_KEYS is the number of keys where Redis takes part, between two
-Cairns it is five times as many; CAIRN_PAIRS_SECONDS is how long the load goes on."""
+"""The first transfer of a large data set under load, some load after it, and a comparison of all data: each pairing
+with Cairn, and a chain of four. CAIRN_PAIRS_KEYS is the number of keys if Redis takes part; between two Cairns it is
+five times as many. CAIRN_PAIRS_SECONDS is the duration of the load."""
 
 import contextlib
 import time
@@ -20,7 +20,7 @@ OPTIONS = {"repl_backlog_size": "256mb", "client_output_buffer_limit": "replica 
 @pytest.mark.parametrize("chain", [*CHAINS, *(pytest.param(chain, marks=pytest.mark.slow) for chain in LONG_CHAINS)],
                          ids="-".join)
 def test_full_sync(chain, bulk_keys, load_seconds, rng):
-    """As above; each replica has had one first transfer, as its primary's counter tells."""
+    """Each replica has had exactly one first transfer, by its primary's counter."""
     keys = bulk_keys * (CAIRN_TIMES if set(chain) == {"cairn"} else 1)
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(start(chain[0], **OPTIONS))]
@@ -33,7 +33,7 @@ def test_full_sync(chain, bulk_keys, load_seconds, rng):
                 servers.append(stack.enter_context(replica))
                 wait_for_link(replica, 1800)
             synced_s = time.monotonic() - began
-            time.sleep(load_seconds)  # a while of load
+            time.sleep(load_seconds)  # clients write meanwhile
         commands = load.commands
         wait_for_short_lived(servers[0])
         for primary, replica in zip(servers, servers[1:]):

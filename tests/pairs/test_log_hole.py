@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A part of the primary's log that cannot be read back: a replica that needs it is sent everything, once."""
+"""A replica that needs an unreadable part of the primary's log gets exactly one full synchronization."""
 
 import random
 
@@ -12,7 +12,7 @@ LOGS = 4
 
 
 def write(client, part):
-    """Some MB of values, and a new log after them."""
+    """Writes some MB of values, and begins a new log after them."""
     rng = random.Random(part)
     for begin in range(part * VALUES, (part + 1) * VALUES, 100):
         client.mset({f"k:{number}": rng.randbytes(VALUE_BYTES) for number in range(begin, begin + 100)})
@@ -20,7 +20,7 @@ def write(client, part):
 
 
 def flip_a_byte(path):
-    """In the middle of the file."""
+    """Flips a byte in the middle of the file."""
     with open(path, "r+b") as file:
         file.seek(path.stat().st_size // 2)
         byte = file.read(1)[0]
@@ -37,13 +37,13 @@ def old_logs(server):
 
 
 def count_syncs(server):
-    """Full and partial ones so far."""
+    """The numbers of full and partial synchronizations so far."""
     stats = server.client().info("stats")
     return stats["sync_full"], stats["sync_partial_ok"]
 
 
 @pytest.mark.parametrize("hole", [pytest.param("a flipped byte", marks=pytest.mark.slow), "a missing file"])
-def test_a_replica_that_needs_what_cannot_be_read_is_sent_everything_once(hole):
+def test_a_replica_that_needs_an_unreadable_log_gets_one_full_sync(hole):
     with start("cairn", repl_backlog_size="64mb") as primary, start("cairn") as replica:
         follow(replica, primary)
         write(primary.client(), 0)
@@ -55,7 +55,7 @@ def test_a_replica_that_needs_what_cannot_be_read_is_sent_everything_once(hole):
         full, partial = count_syncs(primary)
         needed = [log for log in old_logs(primary) if log not in had and log.stat().st_size > VALUE_BYTES]
         assert len(needed) >= LOGS, needed
-        HOLES[hole](needed[1])  # too old to be in memory still
+        HOLES[hole](needed[1])  # too old to be in memory
         replica.directives["replicaof"] = f"127.0.0.1 {primary.port}"
         replica.start()
         wait_for_link(replica)
@@ -64,7 +64,7 @@ def test_a_replica_that_needs_what_cannot_be_read_is_sent_everything_once(hole):
         assert full_after - full == 1
         assert partial_after - partial <= 1
         assert "the log cannot be read at offset" in primary.log_tail(400)
-        # What was written after the hole is still there for a replica that was away for a moment.
+        # A replica with a short disconnection still gets the writes after the hole from the log.
         primary.client().client_kill_filter(_type="slave")
         primary.client().set("after", "v")
         wait_for_link(replica)

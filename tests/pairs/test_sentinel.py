@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Failover by Redis Sentinel: a pair of Cairns and three Sentinels. The primary is killed, or cut off from the others,
-while clients write with WAIT 1: a new primary serves soon, has every write that was acknowledged, and the old one comes
-back as its replica by itself."""
+"""Failover by Redis Sentinel of a pair of Cairns with three Sentinels. The primary is killed, or cut off from the
+others, while clients write with WAIT 1. A new primary serves soon and has every acknowledged write, and the old one
+comes back as its replica by itself."""
 
 import contextlib
 import pathlib
@@ -21,7 +21,7 @@ CUT_OFF = pathlib.Path(__file__).with_name("cut_off.py")
 
 
 def fail_over(primary, replica, writers):
-    """Kills the primary; the replica takes its place, and it comes back as the replica."""
+    """Kills the primary; the replica is promoted, and the old primary comes back as the replica."""
     wait_until(lambda: all(len(writer.acknowledged) > 100 for writer in writers), "the writing")
     primary.kill9()
     begin = time.monotonic()
@@ -37,7 +37,7 @@ def fail_over(primary, replica, writers):
 
 
 def test_failover_loses_nothing(failovers):
-    """The primary is killed with -9, back and forth; redis-py and go-redis write through their Sentinel clients."""
+    """The primary is killed with -9, several times; redis-py and go-redis write through their Sentinel clients."""
     kinds = [Writer] if missing_go() else [Writer, GoWriter]
     with Server() as one, Server() as other, contextlib.ExitStack() as stack:
         other.client().execute_command("REPLICAOF", "127.0.0.1", one.port)
@@ -58,7 +58,7 @@ def test_failover_loses_nothing(failovers):
 
 @pytest.mark.slow
 def test_cut_off_primary(failovers):
-    """The primary is cut off in a network namespace of its own and goes on serving a client there."""
+    """The primary is cut off in its own network namespace and still serves a client there."""
     needed = [tool for tool in ("ip", "nsenter", "unshare") if not shutil.which(tool)]
     if needed or subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
         reason = f"no {', '.join(needed)}" if needed else "only root makes network namespaces"
@@ -66,6 +66,6 @@ def test_cut_off_primary(failovers):
         pytest.skip(reason)
     command = ["unshare", "--net", "--kill-child", "--fork", sys.executable, CUT_OFF, failovers]
     done = subprocess.run([str(word) for word in command], check=False, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=600 * (1 + failovers))  # beyond which it hangs
+                          stderr=subprocess.STDOUT, timeout=600 * (1 + failovers))  # a longer run hangs
     print(done.stdout)
     assert done.returncode == 0

@@ -31,7 +31,7 @@ func check(name string, actual, expected any) {
 	fmt.Printf("FAILED %s: expected %#v, got %#v\n", name, expected, actual)
 }
 
-// text is the error's text, or what stands for none.
+// text is the error's text, or a placeholder for no error.
 func text(err error) string {
 	if err == nil {
 		return "no error"

@@ -27,7 +27,7 @@ def error_of(call, *arguments):
 
 
 def guarded(checks, *arguments):
-    """Runs a family's checks; an error that none of them expects counts as one failure."""
+    """Runs a family's checks; an unexpected error counts as one failure."""
     global failed
     try:
         checks(*arguments)
@@ -171,7 +171,7 @@ def main():
     for protocol in (2, 3):
         pool = redis.ConnectionPool(
             host=host, port=port, protocol=protocol, max_connections=1
-        )  # one, so that its name stays
+        )  # a single connection, so its name is kept
         r = redis.Redis(connection_pool=pool)
         r.flushall()
         for checks in (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BullMQ: jobs that are late, fail, have priorities, depend on others and repeat. Arguments: host port.
+// BullMQ: jobs that are delayed, fail, have priorities, depend on others and repeat. Arguments: host port.
 "use strict";
 
 const { FlowProducer, Queue, QueueEvents, Worker } = require("bullmq");
@@ -9,7 +9,7 @@ const { check, main, until } = require("./checks.js");
 const JOBS = 200;
 const connect = (host, port) => new IORedis({ host, port, maxRetriesPerRequest: null });
 
-/** Two hundred jobs, every fourth late and every tenth failing at first: each is done once. */
+/** Two hundred jobs; every fourth is delayed and every tenth fails at first. Each is completed once. */
 async function manyJobs(host, port) {
   const connection = connect(host, port);
   const queue = new Queue("many", { connection });
@@ -57,7 +57,7 @@ async function manyJobs(host, port) {
   await queue.close();
 }
 
-/** Jobs added while the queue is paused are taken in the order of their priorities. */
+/** Jobs added to a paused queue are processed in the order of their priorities. */
 async function priorities(host, port) {
   const queue = new Queue("ordered", { connection: connect(host, port) });
   await queue.pause();
@@ -72,7 +72,7 @@ async function priorities(host, port) {
   await queue.close();
 }
 
-/** A job that always fails ends among the failed, and can be tried again by hand. */
+/** A job that always fails ends among the failed jobs, and can be retried by hand. */
 async function failures(host, port) {
   const queue = new Queue("failing", { connection: connect(host, port) });
   let broken = true;
@@ -92,7 +92,7 @@ async function failures(host, port) {
   await queue.close();
 }
 
-/** A parent runs when its children have, and is told what they returned. */
+/** A parent runs after its children, and gets their return values. */
 async function flow(host, port) {
   const flows = new FlowProducer({ connection: connect(host, port) });
   let sum = null;
@@ -110,7 +110,7 @@ async function flow(host, port) {
   await Promise.all([children.close(), parents.close(), flows.close()]);
 }
 
-/** A schedule makes jobs until it is taken away. */
+/** A scheduler creates jobs until it is removed. */
 async function schedule(host, port) {
   const queue = new Queue("ticking", { connection: connect(host, port) });
   let ticks = 0;

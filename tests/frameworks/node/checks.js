@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of this folder share: comparing, counting, and the last line.
+// Shared by the programs of this folder: comparing, counting, and the last line.
 "use strict";
 
 const { isDeepStrictEqual, inspect } = require("node:util");
@@ -18,7 +18,7 @@ function check(name, actual, expected) {
   }
 }
 
-/** The error that the call must end in, as its name and text. */
+/** The name and text of the error that the call must raise. */
 async function errorOf(call) {
   try {
     return `no error, but ${inspect(await call())}`;
@@ -29,12 +29,12 @@ async function errorOf(call) {
 
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** Waits until `holds` does, but not for ever. */
+/** Waits until `holds` returns true, with a time limit. */
 async function until(holds) {
   for (let i = 0; i < 1500 && !(await holds()); i += 1) await sleep(20);
 }
 
-/** Runs the parts one after the other, says how it went and ends the process. */
+/** Runs the parts one after the other, prints the result and ends the process. */
 async function main(name, parts) {
   const [host, port] = [process.argv[2], Number(process.argv[3])];
   setTimeout(() => {

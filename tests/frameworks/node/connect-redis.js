@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// connect-redis: sessions of express-session, over HTTP and by the store's own calls. Arguments: host port.
+// connect-redis: sessions of express-session, over HTTP and by direct calls of the store. Arguments: host port.
 "use strict";
 
 const http = require("node:http");
@@ -9,7 +9,7 @@ const { RedisStore } = require("connect-redis");
 const { createClient } = require("redis");
 const { check, main, sleep, until } = require("./checks.js");
 
-/** A page that counts its visits in the session; /leave ends it. */
+/** A page that counts its visits in the session; /leave destroys the session. */
 function serve(store) {
   const sessions = session({ store, secret: "s", resave: false, saveUninitialized: false, name: "sid" });
   const server = http.createServer((request, response) => {
@@ -22,7 +22,7 @@ function serve(store) {
   return new Promise((done) => server.listen(0, "127.0.0.1", () => done(server)));
 }
 
-/** One visitor's visits, with a cookie; another's are counted apart. */
+/** The visits of a visitor with a cookie; those of another are counted separately. */
 async function overHttp(host, port) {
   const client = await createClient({ socket: { host, port } }).connect();
   const server = await serve(new RedisStore({ client, prefix: "web:", ttl: 100 }));
@@ -47,7 +47,7 @@ async function overHttp(host, port) {
   await client.close();
 }
 
-/** The store, on the other client it knows: set, get, touch, all, ids, destroy, clear, sessions that end. */
+/** The store, with the other client it supports: set, get, touch, all, ids, destroy, clear, expired sessions. */
 async function byCalls(host, port) {
   const client = new IORedis({ host, port });
   const store = new RedisStore({ client, prefix: "call:", ttl: 50 });

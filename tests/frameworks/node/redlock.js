@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// redlock: who holds a lock holds it alone, and for as long as was said. Arguments: host port.
+// redlock: a lock has one owner at a time, for the requested duration. Arguments: host port.
 "use strict";
 
 const IORedis = require("ioredis");
 const Redlock = require("redlock");
 const { check, errorOf, main, sleep } = require("./checks.js");
 
-/** Taken, refused to others, prolonged, given back. */
+/** A lock is acquired, refused to others, extended, released. */
 async function oneLock(host, port) {
   const client = new IORedis({ host, port });
   const locks = new Redlock([client], { retryCount: 0 });
@@ -27,7 +27,7 @@ async function oneLock(host, port) {
   client.disconnect();
 }
 
-/** Twenty that all want one lock: a counter read and written under it misses nothing. */
+/** Twenty clients that want one lock: a counter that they read and write under it misses no increment. */
 async function contention(host, port) {
   const client = new IORedis({ host, port });
   const clients = Array.from({ length: 20 }, () => new IORedis({ host, port }));

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Celery with broker and results in the same server. Arguments: host port.
 
-The worker is a process of its own, which imports this file for its tasks and finds the server in
-the environment.
+The worker is a separate process, which imports this file for its tasks and gets the server's address from the
+environment.
 """
 
 import os
@@ -30,7 +30,7 @@ def double(number):
 
 @app.task
 def total(numbers):
-    """The sum; what a chord ends in."""
+    """The sum; the callback of a chord."""
     return sum(numbers)
 
 
@@ -44,7 +44,7 @@ def third_time(self, number):
 
 @app.task
 def fail(text):
-    """Fails for good."""
+    """Always fails."""
     raise ValueError(text)
 
 
@@ -55,7 +55,7 @@ def now():
 
 
 def check_results(_):
-    """A hundred tasks, their results, and what those leave behind."""
+    """A hundred tasks, their results, and the keys that remain."""
     results = [double.delay(n) for n in range(TASKS)]
     check("results", [r.get(timeout=LIMIT_S) for r in results], [2 * n for n in range(TASKS)])
     check("states", {r.state for r in results}, {"SUCCESS"})
@@ -65,7 +65,7 @@ def check_results(_):
 
 
 def check_retries(_):
-    """Tasks that fail at first, and one that fails for good."""
+    """Tasks that fail at first, and one that always fails."""
     results = [third_time.delay(n) for n in range(10)]
     check("retried", [r.get(timeout=LIMIT_S) for r in results], [n + 2 for n in range(10)])
     failed = fail.delay("no")
@@ -90,7 +90,7 @@ def check_canvas(_):
 
 
 def check_remote_control(client):
-    """The worker answers over pub/sub, and nothing is left in the queue."""
+    """The worker replies over pub/sub, and the queue is empty afterwards."""
     check("ping", [list(reply.values()) for reply in app.control.ping(timeout=5)],
           [[{"ok": "pong"}]])
     until(lambda: client.hlen("unacked") == 0)
@@ -114,6 +114,6 @@ def run():
 
 
 if __name__ == "__main__":
-    import celery_tasks  # the tasks' names are those of the module, not of __main__
+    import celery_tasks  # tasks are named after the module celery_tasks, not __main__
 
     sys.exit(celery_tasks.run())

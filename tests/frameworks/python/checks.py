@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the programs of this folder share: comparing, counting, the worker's process, the last line."""
+"""Shared by the programs of this folder: comparing, counting, the worker's process, the last line."""
 
 import subprocess
 import sys
@@ -18,14 +18,14 @@ def check(name, actual, expected):
 
 
 def until(holds, limit_s=30):
-    """Waits until `holds` does, but not for ever."""
+    """Waits until `holds` returns true, with a time limit."""
     deadline = time.monotonic() + limit_s
     while not holds() and time.monotonic() < deadline:
-        time.sleep(0.05)  # the programs have their own Python
+        time.sleep(0.05)  # these programs run in another Python environment, without wait_until
 
 
 class Running:
-    """A process that runs as long as the block."""
+    """A process that runs during the block."""
 
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
@@ -51,7 +51,7 @@ class Running:
 
 
 def main(name, parts, *arguments):
-    """Runs the parts one after the other and says how it went; returns the exit status."""
+    """Runs the parts one after the other and prints the result; returns the exit status."""
     for part in parts:
         try:
             part(*arguments)

@@ -19,7 +19,7 @@ def double(number):
 
 
 def fail_twice(key, port):
-    """Counts its attempts in the server and fails for the first two."""
+    """Counts its attempts in the server and fails the first two."""
     attempts = redis.Redis(port=port).incr(key)
     if attempts < 3:
         raise ValueError(attempts)
@@ -27,22 +27,22 @@ def fail_twice(key, port):
 
 
 def fail():
-    """Fails for good."""
+    """Always fails."""
     raise ValueError("no")
 
 
 def follow():
-    """What the job it depends on has returned, and one."""
+    """The return value of the job it depends on, plus one."""
     return rq.get_current_job().dependency.return_value() + 1
 
 
 def ended(jobs):
-    """Whether all jobs are over."""
+    """Whether all jobs have ended."""
     return all(job.get_status(refresh=True) in ("finished", "failed") for job in jobs)
 
 
 def check_results(queue):
-    """A hundred jobs and what is kept of them."""
+    """A hundred jobs and the keys that remain."""
     jobs = queue.enqueue_many([rq.Queue.prepare_data(double, (n,)) for n in range(JOBS)])
     until(lambda: ended(jobs))
     check("results", [job.return_value(refresh=True) for job in jobs], [2 * n for n in range(JOBS)])
@@ -60,7 +60,7 @@ def check_dependencies(queue):
 
 
 def check_failures(queue):
-    """Retries, and a job that is given up."""
+    """Retries, and a job that always fails."""
     port = queue.connection.connection_pool.connection_kwargs["port"]
     tried = queue.enqueue(fail_twice, "attempts", port, retry=rq.Retry(max=3))
     failed = queue.enqueue(fail)
@@ -71,7 +71,7 @@ def check_failures(queue):
 
 
 def check_delay(queue):
-    """A job for later is in nobody's way until then."""
+    """A delayed job does not block the queue."""
     due = time.time() + 1
     job = queue.enqueue_at(rq.utils.now() + rq_delay(1), double, 4)
     check("scheduled", ScheduledJobRegistry(queue=queue).get_job_ids(), [job.id])
@@ -80,7 +80,7 @@ def check_delay(queue):
 
 
 def rq_delay(seconds):
-    """So many seconds, as RQ wants them."""
+    """This many seconds, in the form that RQ expects."""
     import datetime
 
     return datetime.timedelta(seconds=seconds)
@@ -100,6 +100,6 @@ def run():
 
 
 if __name__ == "__main__":
-    import rq_jobs  # jobs are named by their module, and __main__ is none that a worker could import
+    import rq_jobs  # jobs are named after their module; a worker cannot import __main__
 
     sys.exit(rq_jobs.run())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Sidekiq: jobs now, later, in bulk, tried again, given up, taken back. Arguments: host port.
+# Sidekiq: jobs now, later, in bulk, retried, dead, deleted. Arguments: host port.
 #
-# The same file is what `sidekiq -r` loads for the jobs; the server's address is in REDIS_URL then.
+# `sidekiq -r` loads the same file for the jobs; REDIS_URL then has the server's address.
 require "json"
 require "sidekiq"
 require "sidekiq/api"
@@ -10,7 +10,7 @@ require "sidekiq/api"
 LIMIT_S = 60
 Redis.silence_deprecations = true # of redis-rb, about calls that Sidekiq makes
 
-# Adds its number to a sum, and itself to those that have run.
+# Adds its number to a sum, and itself to the set of completed jobs.
 class Add
   include Sidekiq::Worker
 
@@ -35,7 +35,7 @@ class FailOnce
   end
 end
 
-# Fails for good.
+# Always fails.
 class Fail
   include Sidekiq::Worker
   sidekiq_options retry: 0
@@ -45,7 +45,7 @@ class Fail
   end
 end
 
-# Notes when it ran.
+# Records its start time.
 class Note
   include Sidekiq::Worker
 
@@ -87,7 +87,7 @@ class Checks
     check "processed", Sidekiq::Stats.new.processed, 200
   end
 
-  # One for later, and one that is taken back before its time.
+  # A delayed job, and one that is deleted before its time.
   def later
     earliest = Time.now.to_f + 1
     Note.perform_in(1)
@@ -99,7 +99,7 @@ class Checks
     check "none left", Sidekiq::ScheduledSet.new.size, 0
   end
 
-  # A failure that is tried again, and one that is given up.
+  # A failure that is retried, and one that ends among the dead jobs.
   def failures
     FailOnce.perform_async
     Fail.perform_async
@@ -110,7 +110,7 @@ class Checks
     check "retries", Sidekiq::RetrySet.new.size, 0
   end
 
-  # What the process tells of itself.
+  # The data that the process publishes about itself.
   def processes
     check "processes", Sidekiq::ProcessSet.new.map { |process| process["concurrency"] }, [4]
   end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Adds numbers to a set through go-redis's client of Sentinel and prints those that WAIT 1 acknowledged, until its
-// standard input ends. Arguments: the set, the Sentinels' addresses.
+// standard input closes. Arguments: the set, the Sentinels' addresses.
 package main
 
 import (

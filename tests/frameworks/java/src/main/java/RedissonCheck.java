@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Redisson: locks, semaphores, maps whose entries end, queues, topics. Arguments: host port.
+// Redisson: locks, semaphores, maps whose entries expire, queues, topics. Arguments: host port.
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -41,7 +41,7 @@ public class RedissonCheck {
     }
   }
 
-  // Runs the part in so many threads at once and waits for all.
+  // Runs the part in this many threads at once and waits for all.
   static void together(int threads, RedissonClient client, Part part) throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     List<Future<?>> all = new ArrayList<>();
@@ -55,7 +55,7 @@ public class RedissonCheck {
     pool.shutdown();
   }
 
-  // One at a time, taken again by its owner, gone after its lease, waited for.
+  // A lock has one owner, who may take it again; it is released after its lease, and others can wait for it.
   static void locks(RedissonClient client) throws Exception {
     RBucket<String> counter = client.getBucket("counter", StringCodec.INSTANCE);
     counter.set("0");
@@ -101,7 +101,7 @@ public class RedissonCheck {
     check("lock: fair", fair.isLocked(), false);
   }
 
-  // No more inside than there are permits.
+  // A semaphore admits no more than its permits.
   static void semaphores(RedissonClient client) throws Exception {
     client.getSemaphore("permits").trySetPermits(3);
     AtomicInteger inside = new AtomicInteger();
@@ -126,7 +126,7 @@ public class RedissonCheck {
     check("rate", limiter.tryAcquire() + " " + limiter.tryAcquire() + " " + limiter.tryAcquire(), "true true false");
   }
 
-  // Entries with a time of their own, kept by scripts in several keys.
+  // Map entries with their own expiry, kept by scripts in several keys.
   static void maps(RedissonClient client) throws Exception {
     RMapCache<String, String> map = client.getMapCache("map");
     map.put("stays", "1");
@@ -152,7 +152,7 @@ public class RedissonCheck {
     check("bucket", bucket.get(), null);
   }
 
-  // Queues that are waited for and queues that hold back, sorted sets, topics, filters, transactions, batches.
+  // Blocking and delayed queues, sorted sets, topics, filters, transactions, batches.
   static void others(RedissonClient client) throws Exception {
     RBlockingQueue<String> queue = client.getBlockingQueue("queue");
     RDelayedQueue<String> delayed = client.getDelayedQueue(queue);
