@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fixtures of the tests that talk to a running server.
 
-`server` is one process for a whole module, emptied before each test; a test that restarts it, kills
-it or needs directives makes its own `Server`. `r` is a client of it. `redis_server` is a real
-redis-server in the same role, and skips the test where none is installed. `newer_pair` asks `server`
-and Valkey, which answers as Redis 7.2 and later where these differ from 7.0.
+`server` is one process for a whole module, emptied before each test. A test that restarts it, kills it or needs
+directives creates its own `Server`. `r` is a client of `server`. `redis_server` is a real redis-server in the same
+role; it skips the test if none is installed. `newer_pair` is `server` and Valkey, which replies like Redis 7.2 and
+later where these differ from 7.0.
 
-A test marked `measures("memory")` asserts what something costs, which a sanitizer makes meaningless: it is not run
-under one.
+A test marked `measures("memory")` asserts a cost, which a sanitizer makes meaningless, so it does not run under one.
 """
 
 import pathlib
@@ -23,7 +22,7 @@ from raw_client import Pair  # noqa: E402
 
 
 def pytest_runtest_setup(item):
-    """Leaves out what measures."""
+    """Skips tests that measure under a sanitizer."""
     mark = item.get_closest_marker("measures")
     if SANITIZER and mark:
         pytest.skip(f"it measures {mark.args[0]}, of which a sanitizer takes its own")
@@ -71,7 +70,7 @@ def redis_server(module_redis_server):
 
 @pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
 def pair(request, server, redis_server):
-    """The server and a redis-server, both empty, asked the same in either protocol."""
+    """The server and a redis-server, both empty; they get the same commands, in either protocol."""
     both = Pair(server, redis_server, request.param)
     yield both
     both.close()
@@ -93,7 +92,7 @@ def valkey_server(module_valkey_server):
 
 @pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
 def newer_pair(request, server, valkey_server):
-    """The server and Valkey, both empty, asked the same in either protocol."""
+    """The server and Valkey, both empty; they get the same commands, in either protocol."""
     both = Pair(server, valkey_server, request.param)
     yield both
     both.close()

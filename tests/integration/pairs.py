@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Primaries and replicas for tests: real servers of both kinds on loopback, waited for and compared."""
+"""Primaries and replicas for tests: starts real servers of both kinds on loopback, waits for them and compares them."""
 
 import contextlib
 import itertools
@@ -23,13 +23,13 @@ def start(kind, **directives):
 
 
 def follow(replica, primary):
-    """Makes one server follow another and waits for the link."""
+    """Makes `replica` a replica of `primary` and waits for the link."""
     replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
     wait_for_link(replica)
 
 
 def send_and_see(server, client, *words, shown):
-    """Sends a raw client's command and waits until CLIENT LIST shows that the server has begun it."""
+    """Sends a command of a raw client and waits until CLIENT LIST shows that the server has begun it."""
     client_id = client("client", "id")[1].decode()
     client.send(*words)
     with server.client() as other:
@@ -37,7 +37,7 @@ def send_and_see(server, client, *words, shown):
 
 
 def replication(server):
-    """INFO replication of a server, by a connection of its own: it may be asked again and again for minutes."""
+    """INFO replication of a server, over a separate connection, because it may be polled for minutes."""
     with server.client() as client:
         return client.info("replication")
 
@@ -50,7 +50,7 @@ def wait_for_link(replica, timeout_s=LIMIT_S):
 
 
 def wait_for_offset(primary, replica, timeout_s=LIMIT_S):
-    """Waits until the replica has all of the primary's stream. REQUIRES: nobody writes."""
+    """Waits until the replica has the whole stream of the primary. REQUIRES: no client writes."""
     one, other = primary.client(), replica.client()
 
     def caught_up():
@@ -62,8 +62,7 @@ def wait_for_offset(primary, replica, timeout_s=LIMIT_S):
 
 
 def wait_for_short_lived(server, dbs=(0, 3)):
-    """Waits until the keys that `Load` lets live for a moment are deleted; before, SCAN hides them and DBSIZE counts
-    them."""
+    """Waits until the short-lived keys of `Load` are deleted; before that, SCAN hides them and DBSIZE counts them."""
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(server.client(db=db)) for db in dbs]
 
@@ -85,7 +84,7 @@ def assert_same(primary, *replicas, dbs=(0, 3)):
 class Load:
     """Clients that write to a server until they are stopped: all types, MULTI, expiry, a counter.
 
-    Errors of a connection that breaks are passed over, so the server may be killed meanwhile.
+    Connection errors are ignored, so the server may be killed meanwhile.
     """
 
     def __init__(self, server, clients=3, seed=1, pause_s=0.0):
@@ -107,7 +106,7 @@ class Load:
             thread.join()
 
     def run(self, commands):
-        """Waits until so many more commands were done."""
+        """Waits until this many more commands have run."""
         goal = self.commands + commands
         wait_until(lambda: self.commands >= goal, f"{commands} commands", self.server)
 
@@ -121,9 +120,9 @@ class Load:
                 self.commands += 1
             except Exception:  # noqa: BLE001  (whatever a killed server makes of a connection)
                 client = None
-                time.sleep(0.05)  # until it is tried again
+                time.sleep(0.05)  # until the next try
             if self.pause_s:
-                time.sleep(self.pause_s)  # the pace of the load
+                time.sleep(self.pause_s)  # the rate of the load
 
 
 def change(client, rng):

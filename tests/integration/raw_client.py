@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client that hides nothing: replies come as they stand on the wire.
+"""A client that returns replies as they are on the wire.
 
-Client libraries turn replies into values of their own, and in doing so take some differences for
-the same: an error loses its prefix, a simple string and a bulk string become one. Here a reply is a
-pair of its RESP type byte and its content, and two servers answer the same only if these are equal.
+Client libraries convert replies to their own values and so hide some differences: an error loses its prefix, a simple
+string and a bulk string become the same. Here a reply is a pair of its RESP type byte and its content, and two replies
+are equal only if both are.
 
-`Pair` sends a command to two servers and asserts that they are.
+`Pair` sends a command to two servers and asserts that the replies are equal.
 """
 
 import socket
@@ -40,11 +40,11 @@ class RawClient:
         return self.read()
 
     def send(self, *words):
-        """Sends one command and leaves the reply to be read."""
+        """Sends one command; `read` returns the reply."""
         self.send_together(words)
 
     def send_together(self, *commands):
-        """Sends commands, each a tuple of words, in one piece and leaves the replies to be read."""
+        """Sends commands, each a tuple of words, in one piece; `read` returns the replies."""
         parts = []
         for words in commands:
             encoded = [w if isinstance(w, bytes) else str(w).encode() for w in words]
@@ -68,7 +68,7 @@ class RawClient:
 
 
 class Pair:
-    """The server under test and a redis-server, asked the same."""
+    """The server under test and a redis-server, which get the same commands."""
 
     def __init__(self, ours, theirs, protocol=2):
         self.ours = RawClient(ours.port, protocol)
@@ -80,13 +80,13 @@ class Pair:
         self.theirs.close()
 
     def __call__(self, *words, normal=lambda reply: reply):
-        """Asserts that both answer the same, but for what `normal` takes away; returns it."""
+        """Asserts that both replies are the same after `normal`; returns it."""
         mine, reference = self.ours(*words), self.theirs(*words)
         assert normal(mine) == normal(reference), words
         return mine
 
     def lines(self, text):
-        """Asks every line of `text`, its words separated by spaces; '' is an empty word."""
+        """Sends every line of `text`, its words separated by spaces; '' is an empty word."""
         for line in filter(None, map(str.strip, text.splitlines())):
             self(*("" if word == "''" else word for word in line.split(" ")))
 

@@ -11,12 +11,12 @@ import test_dump_stream
 FUNCTIONS = """#!lua name={name}
 redis.register_function('{name}_get', function(keys) return redis.call('GET', keys[1]) end)
 redis.register_function{{function_name='{name}_two', callback=function() return 2 end, flags={{'no-writes'}}}}"""
-# Files of a few kilobytes each, so that damage in one place is not lost among thousands of keys.
+# Files of a few kilobytes each, so that damage in one place affects a relevant part of the keys.
 GROUPS = ("string", "list", "set", "hash", "zset", "stream:1", "small")
 
 
 def belongs(key, group):
-    """Whether a key of test_dump.build_corpus goes into the file of a group."""
+    """Whether a key of test_dump.build_corpus belongs to the file of a group."""
     name = key.decode()
     if group == "small":
         return name.endswith((":1", ":3"))
@@ -25,7 +25,7 @@ def belongs(key, group):
 
 def fill_everything(client):
     """Several databases with functions, expiries, idle times and consumer groups."""
-    client.config_set("maxmemory-policy", "allkeys-lru")  # so that idle times are in the file
+    client.config_set("maxmemory-policy", "allkeys-lru")  # so the file contains idle times
     for name in ("one", "other"):
         client.function_load(FUNCTIONS.format(name=name), replace=True)
     for db in (0, 3, 15):

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DUMP payloads that tests make themselves: the footer, and encodings that only old servers write.
+"""DUMP payloads that tests build themselves: the footer, and encodings that only old servers write.
 
-A payload is a type byte, the value, two bytes of version and a CRC-64; what the bytes mean is in
-src/rdb/rdb_format.h.
+A payload is a type byte, the value, two bytes of version and a CRC-64; src/rdb/rdb_format.h describes the bytes.
 """
 
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones, reflected
@@ -22,7 +21,7 @@ TABLE = _table()
 
 
 def crc64(data):
-    """The checksum Redis puts behind payloads."""
+    """The checksum at the end of Redis's payloads."""
     crc = 0
     for byte in data:
         crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
@@ -37,8 +36,8 @@ def payload(value, version=10):
     return value + crc64(value).to_bytes(8, "little")
 
 
-# A stream of one entry, 5-1 with a field a whose value is b: its one node, and then a group g that
-# has delivered it to a consumer c.
+# A stream of one entry, 5-1 with a field a whose value is b: its one node, and then a group g that has delivered it to
+# a consumer c.
 STREAM_ID = "0000000000000005 0000000000000001"
 STREAM_NODE = (f"01 10 {STREAM_ID} 1d 1d000000 0a00 0101 0001 0101 816102 0001 "
                "0201 0001 0001 816202 0401 ff")
@@ -49,12 +48,12 @@ SEEN = "d007000000000000"
 
 def stream2(node=STREAM_NODE, state="01 0501 0501 0000 01", pending=STREAM_PENDING,
             consumers=f"01 0163 {SEEN} {STREAM_OWNED}", groups=1):
-    """A stream as Redis 7.0 writes it, with parts that can be something else."""
+    """A stream as Redis 7.0 writes it; parts can be replaced."""
     group = f"0167 0501 01 {pending} {consumers} "
     return f"13 {node} {state} {groups:02x} {group * groups}"
 
 
-# Name -> (the oldest version that has it, type and value).
+# Name -> (the oldest version that supports it, type and value).
 OLD_ENCODINGS = {
     "list": (5, "01 03 0161 c001 0162"),
     "set": (5, "02 03 0161 c001 0162"),
@@ -83,8 +82,7 @@ NEW_ENCODINGS = {
     "stream 3": (11, "15" + stream2(consumers=f"01 0163 {SEEN} b80b000000000000 {STREAM_OWNED}")[2:]),
 }
 
-# What is no value, behind a footer that is right; in each something is wrong that is stored twice,
-# or missing.
+# Invalid values with a valid footer: in each a redundant field is wrong or missing.
 WRONG_VALUES = {
     "nothing": "",
     "unknown type": "ff 00",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Transactions and scripts that write and ask for ranks on the fast lane, and are then run again on the slow lane.
+"""Transactions and scripts write and ask for ranks on the fast lane, and then run again on the slow lane.
 
-What the first run has noted in memory of rows that never came to be must be gone. A hash of 5,000 fields is more than a
-command may walk over on the fast lane.
+The rank indexes must forget the rows of the first run, which were never committed. A command on the fast lane may not
+scan a hash of 5,000 fields, so it moves to the slow lane.
 """
 
 import pytest
@@ -12,13 +12,13 @@ from harness import Server
 
 @pytest.fixture
 def large(r):
-    """A client of a server that has the hash."""
+    """A client of a server that has the large hash."""
     r.hset("h", mapping={f"f{i}": "v" for i in range(5000)})
     return r
 
 
 def run(r, *commands):
-    """The commands and a look at the whole hash, in one EXEC."""
+    """Runs the commands and a read of the whole hash in one EXEC."""
     pipe = r.pipeline(transaction=True)
     for command in (*commands, ("HGETALL", "h")):
         pipe.execute_command(*command)
@@ -30,7 +30,7 @@ def fill_list(r, count=20000):
         r.rpush("l", *range(i, i + 500))
 
 
-def test_the_rank_of_a_member_that_went(large):
+def test_the_rank_after_a_removed_member(large):
     large.zadd("z", {f"m{i:03}": i for i in range(200)})
     assert run(large, ("ZREM", "z", "m050"), ("ZRANK", "z", "m060")) == [1, 59]
     assert [large.zrank("z", f"m{i:03}") for i in range(51, 200)] == list(range(50, 199))
@@ -56,7 +56,7 @@ def test_an_item_far_from_both_ends(large):
         assert large.lrange("l", i, i) == [b"%d" % (i - 1)]
 
 
-def test_a_collection_that_is_renamed(large):
+def test_a_renamed_collection(large):
     large.zadd("a", {f"m{i:03}": i for i in range(200)})
     assert run(large, ("RENAME", "a", "b"), ("ZREM", "b", "m010"), ("ZRANK", "b", "m020"))[1:] == [1, 19]
     large.rename("b", "a")
@@ -65,7 +65,7 @@ def test_a_collection_that_is_renamed(large):
     assert [large.zrank("b", f"m{i:03}") for i in range(12, 200)] == list(range(10, 198))
 
 
-def test_a_command_of_a_script_that_fails(large):
+def test_a_failing_command_of_a_script(large):
     large.zadd("z", {f"m{i:03}": i for i in range(200)})
     script = """redis.call('ZREM', KEYS[1], 'm010')
                 local rank = redis.call('ZRANK', KEYS[1], 'm020')
@@ -77,7 +77,7 @@ def test_a_command_of_a_script_that_fails(large):
 
 
 @pytest.mark.measures("memory")
-def test_what_was_noted_of_a_large_push_is_given_back():
+def test_the_memory_of_an_abandoned_large_push_is_freed():
     with Server(memory_budget="64mb", maxmemory_clients="0") as server:
         r = server.client()
         fill_list(r)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ACL beside Valkey, which words and shows rules as Redis 7.2 does: users, their rules, what they are refused, and
-where they are kept."""
+"""ACL compared with Valkey, whose error texts and form of rules are those of Redis 7.2: users, their rules, refusals,
+and where users are stored."""
 
 
 import pytest
@@ -10,7 +10,7 @@ from waiting import wait_for_blocked, wait_until
 
 @pytest.fixture(name="admin")
 def own_pair():
-    """Two servers of this test's own, as users are the whole server's."""
+    """Two separate servers, because users belong to the whole server."""
     with Server() as ours, start_valkey() as theirs:
         both = Pair(ours, theirs)
         both.ports = ours.port, theirs.port
@@ -19,14 +19,14 @@ def own_pair():
 
 
 def as_user(admin, *login):
-    """A second pair of connections to the same servers, logged in."""
+    """Two more connections to the same servers, logged in."""
     second = Pair.__new__(Pair)
     second.ours, second.theirs = (RawClient(port) for port in admin.ports)
     second("auth", *login)
     return second
 
 
-# What only Valkey 9 tells of a user, and what it no longer tells.
+# Facts about a user that only Valkey 9 shows, or no longer shows.
 OTHERS_FACTS = (b"databases", b"alldbs", b"sanitize-payload", b"skip-sanitize-payload")
 
 
@@ -39,7 +39,7 @@ def facts_of_both(reply):
 
 
 def assert_closed(client):
-    """The server ends this connection soon."""
+    """Asserts that the server closes this connection soon."""
     with pytest.raises((ConnectionError, OSError)):
         wait_until(lambda: not client("ping"), "the end of the connection")
 
@@ -95,7 +95,7 @@ def test_resp3(admin):
     admin("acl", "getuser", "u", normal=lambda reply: unordered(facts_of_both(reply)))
 
 
-def test_what_a_user_may_do(admin):
+def test_commands_that_a_user_may_run(admin):
     admin("acl", "setuser", "u", "on", ">p", "~own:*", "%R~in:*", "%W~out:*", "+@all", "-@dangerous", "-incr")
     user = as_user(admin, "u", "p")
     user.lines("""
@@ -156,7 +156,7 @@ def test_the_log(admin):
     admin("acl", "log")
 
 
-def test_a_change_is_in_force_at_once_and_a_removed_user_is_out(admin):
+def test_a_change_applies_at_once_and_a_removed_user_is_disconnected(admin):
     admin("acl", "setuser", "u", "on", "nopass", "allkeys", "+@all")
     user, other = as_user(admin, "u", "x"), as_user(admin, "u", "x")
     user("set", "a", "1")
@@ -170,7 +170,7 @@ def test_a_change_is_in_force_at_once_and_a_removed_user_is_out(admin):
         assert_closed(pair.theirs)
 
 
-def test_one_who_removes_itself_is_answered(admin):
+def test_a_user_that_removes_itself_gets_a_reply(admin):
     admin("acl", "setuser", "u", "on", "nopass", "+@all")
     user = as_user(admin, "u", "x")
     user("acl", "deluser", "u")
@@ -184,7 +184,7 @@ def test_killing_by_user(admin):
     assert_closed(user.ours)
 
 
-def test_a_blocked_client_that_may_no_longer_is_refused():
+def test_a_blocked_client_that_loses_its_permission_is_refused():
     with Server() as server:
         admin, user = RawClient(server.port), RawClient(server.port)
         admin("acl", "setuser", "u", "on", "nopass", "allkeys", "+@all")
@@ -271,8 +271,8 @@ def test_channels(admin):
     ("&news:*", ("subscribe", "news:1"), True), ("&news:1", ("subscribe", "news:1"), True),
     ("&news:1", ("subscribe", "news:2"), False), ("resetchannels", ("ssubscribe", "news:1"), False),
     ("&news:*", ("psubscribe", "news:*"), True), ("&news:1", ("psubscribe", "news:*"), False)])
-def test_a_subscriber_that_may_no_longer_is_closed(server, rule, subscription, stays):
-    """Told by CLIENT LIST at once, as in Redis."""
+def test_a_subscriber_that_loses_its_permission_is_disconnected(server, rule, subscription, stays):
+    """CLIENT LIST shows it at once, as in Redis."""
     admin, listener = RawClient(server.port), RawClient(server.port)
     admin("acl", "setuser", "listener", "on", "nopass", "+@all", "allchannels")
     for command in (("auth", "listener", "x"), ("client", "setname", "listening"), subscription):

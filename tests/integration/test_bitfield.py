@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""BITFIELD and BITFIELD_RO beside redis-server."""
+"""BITFIELD and BITFIELD_RO compared with redis-server."""
 
 import random
 
@@ -28,12 +28,12 @@ get n
 """
 
 
-def test_edges_are_answered_as_by_redis(pair):
+def test_edge_cases_equal_redis(pair):
     pair.lines(EDGES)
 
 
 def test_random_fields_agree(pair):
-    """Fields of any width anywhere, overflowing all three ways."""
+    """Fields of any width at any offset, with all three overflow modes."""
     luck = random.Random(3)
     for _ in range(600):
         width = luck.choice([f"i{luck.randint(1, 64)}", f"u{luck.randint(1, 63)}"])

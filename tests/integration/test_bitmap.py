@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bits of strings, beside redis-server: SETBIT, GETBIT, BITCOUNT, BITPOS and BITOP."""
+"""Bits of strings compared with redis-server: SETBIT, GETBIT, BITCOUNT, BITPOS and BITOP."""
 
 import random
 
@@ -41,12 +41,12 @@ exists d
 """
 
 
-def test_edges_are_answered_as_by_redis(pair):
+def test_edge_cases_equal_redis(pair):
     pair.lines(EDGES)
 
 
 def test_random_bits_agree(pair):
-    """Writes at random, then counts, searches and combines over random ranges."""
+    """Random writes, then counts, searches and combinations of random ranges."""
     luck = random.Random(7)
     for _ in range(400):
         key = luck.choice("abc")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many blocked clients beside Valkey, which serves them as Redis 7.2: who is served, in which order, and with what.
+"""Many blocked clients compared with Valkey, which serves them like Redis 7.2: which clients, in which order, with
+which replies.
 
-A dozen clients wait on lists, sorted sets and streams with every blocking command there is. Another
-changes keys in every way that can make one of them ready: pushes of several elements, transactions,
-RENAME, COPY, RESTORE, SORT STORE, MOVE and others. After each change the same clients must have
-got the same replies, and the same ones must still be waiting. Seeds make the scripts. One change
-makes one list ready: of several, Redis serves one after the other, Cairn all at once.
+A dozen clients block on lists, sorted sets and streams with every blocking command. Another client changes keys in
+every way that can serve one of them: pushes of several elements, transactions, RENAME, COPY, RESTORE, SORT STORE, MOVE
+and others. After each change the same clients must have got the same replies, and the same ones must still be blocked.
+Seeds determine the scripts. One change makes only one list ready: Redis serves several lists one after the other, Cairn
+all at once.
 """
 
 import random
@@ -26,7 +27,7 @@ GIVE_UP_S = 60
 
 
 class Side:
-    """One server: its waiting clients and the one that changes keys."""
+    """One server: its blocked clients and the client that changes keys."""
 
     def __init__(self, port):
         self.waiters = [RawClient(port) for _ in range(WAITERS)]
@@ -41,29 +42,29 @@ class Side:
             client.close()
 
     def blocked(self):
-        """How many clients wait."""
-        _, text = self.other("info", "clients")  # the actor may be in a transaction
+        """The number of blocked clients."""
+        _, text = self.other("info", "clients")  # the client that changes keys may be in a transaction
         return int(text.split(b"blocked_clients:")[1].split(b"\r\n")[0])
 
     def readable(self, waiting):
-        """Those of the waiting clients that have got a reply."""
+        """The blocked clients that have got a reply."""
         ready, _, _ = select.select([self.waiters[i].socket for i in waiting], [], [], 0)
         return [i for i in waiting if self.waiters[i].socket in ready]
 
 
 class Script:
-    """Commands of one seed, the same for both sides."""
+    """The commands of one seed, the same for both sides."""
 
     def __init__(self, seed):
         self.rng, self.number = random.Random(seed), 0
 
     def new(self, count):
-        """Elements that are in no key yet."""
+        """New elements that no key has yet."""
         self.number += count
         return [f"e{self.number - i}" for i in range(count)]
 
     def wait(self):
-        """A command that blocks, for ever."""
+        """A command that blocks without a timeout."""
         rng = self.rng
         a, b = rng.sample(("l1", "l2", "l3"), 2)
         side = rng.choice(("LEFT", "RIGHT"))
@@ -79,12 +80,12 @@ class Script:
         ))
 
     def entry(self, key):
-        """An XADD with a higher id than all before."""
+        """An XADD with a higher id than all previous ones."""
         self.number += 1
         return ["XADD", key, f"{self.number}-1", "f", "v"]
 
     def push(self):
-        """A push to a list that clients wait for."""
+        """A push to a list that clients are blocked on."""
         rng = self.rng
         return [rng.choice(("RPUSH", "LPUSH")), rng.choice(("l1", "l2", "l3")),
                 *self.new(rng.choice((1, 1, 2, 5)))]
@@ -95,7 +96,7 @@ class Script:
         return ["ZADD", self.rng.choice(("z1", "z2")), *words]
 
     def change(self):
-        """Commands of one change; the first word OTHER sends one from a client of database 1."""
+        """The commands of one change; if the first word is OTHER, a client of database 1 sends it."""
         rng, target = self.rng, self.rng.choice(("l1", "l2", "l3"))
         fill = ["RPUSH", "tmp", *self.new(rng.choice((1, 3)))]
         scores = ["ZADD", "ztmp", 1, *self.new(1), 2, *self.new(1)]
@@ -128,7 +129,7 @@ class Script:
 
 
 def send(side, words):
-    """One command of a change."""
+    """Sends one command of a change."""
     if words[0] == "OTHER":
         return side.other(*words[1:])
     if words[0] == "UNBLOCK":
@@ -137,15 +138,15 @@ def send(side, words):
 
 
 def settle(ours, theirs, waiting):
-    """Waits until both sides have done all they will do; returns who was served, and with what."""
-    still = theirs.blocked()  # Valkey has served all that it will when it answers
+    """Waits until both sides have served all they will; returns the served clients and their replies."""
+    still = theirs.blocked()  # Valkey has served all its clients when it replies
     served = theirs.readable(waiting)
     assert len(waiting) - len(served) == still
     deadline = time.monotonic() + GIVE_UP_S
     while ours.blocked() != still or set(ours.readable(waiting)) != set(served):
         if time.monotonic() > deadline:
             return served, ours.readable(waiting)
-        time.sleep(0.002)  # not wait_until: the caller shows what is different
+        time.sleep(0.002)  # not wait_until, because the caller shows the difference
     return served, served
 
 
@@ -161,7 +162,7 @@ def test_the_same_clients_are_served_in_the_same_way(server, valkey_server, seed
                 if at in waiting:
                     continue
                 words = script.wait()
-                for side in (ours, theirs):  # one after the other: their order is their place
+                for side in (ours, theirs):  # one after the other, because their order decides who is served
                     before = side.blocked()
                     side.waiters[at].send(*words)
                     wait_until(lambda side=side, before=before, at=at: side.blocked() != before or side.readable([at]),
@@ -178,7 +179,7 @@ def test_the_same_clients_are_served_in_the_same_way(server, valkey_server, seed
 
 
 def compare(ours, theirs, waiting, told):
-    """Whoever was served was served alike; they wait no longer."""
+    """Both sides served the same clients with the same replies."""
     served, our_served = settle(ours, theirs, waiting)
     assert set(our_served) == set(served), (
         f"served {sorted(served)} there and {sorted(our_served)} here after "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CLIENT and its subcommands: what they answer beside redis-server, and what they do to connections."""
+"""CLIENT and its subcommands: their replies compared with redis-server, and their effects on connections."""
 
 import re
 import time
@@ -23,7 +23,7 @@ def client_list(client, *options):
     return [fields(line) for line in client("client", "list", *options)[1].splitlines()]
 
 
-def test_the_same_answers(pair):
+def test_the_same_replies(pair):
     pair.lines("""
         client
         client foo
@@ -105,7 +105,7 @@ def test_a_line_has_redis_72s_fields(server):
     assert mine["id"] == client("client", "id")[1].decode()
 
 
-def test_setinfo_refuses_what_would_spoil_the_list(server):
+def test_setinfo_refuses_characters_that_would_break_the_list(server):
     client = RawClient(server.port)
     assert client("client", "setinfo", "lib-name", "a b") == (
         b"-", b"ERR lib-name cannot contain spaces, newlines or special characters.")
@@ -125,7 +125,7 @@ def test_list_finds_by_id_and_type(server):
     wait_until(lambda: len(client_list(one, "id", *ids)) == 1)
 
 
-def test_flags_show_what_a_client_is_about(server):
+def test_flags_show_the_state_of_a_client(server):
     watcher, client = RawClient(server.port), RawClient(server.port)
     mine = client("client", "id")[1].decode()
 
@@ -177,7 +177,7 @@ def test_kill_by_every_filter(server):
     wait_until(lambda: is_closed(killer))
 
 
-def test_one_may_kill_oneself_and_is_answered_first(server):
+def test_a_client_that_kills_itself_gets_the_reply_first(server):
     client = RawClient(server.port)
     assert client("client", "kill", "%s:%d" % client.socket.getsockname()) == (b"+", b"OK")
     assert is_closed(client)
@@ -198,7 +198,7 @@ def test_reply_modes(server):
     assert client("get", "quiet") == (b"$", b"1")
 
 
-def test_pause_holds_back_writes_and_lets_reads_through(server):
+def test_pause_blocks_writes_and_not_reads(server):
     admin, client = RawClient(server.port), RawClient(server.port)
     assert admin("client", "pause", "60000", "write") == (b"+", b"OK")
     client.socket.settimeout(60)
@@ -212,8 +212,8 @@ def test_pause_holds_back_writes_and_lets_reads_through(server):
 READS_ONLY = "#!lua flags=no-writes\nreturn 1"
 
 
-def test_pause_knows_what_may_change_data(server):
-    """EXEC of a queue that writes, scripts and PFCOUNT wait; what is said to read only does not, nor an error."""
+def test_pause_blocks_all_commands_that_may_write(server):
+    """EXEC of a queue with writes, scripts and PFCOUNT wait; read-only commands and errors do not."""
     held = [[("multi",), ("set", "x", 1), ("exec",)], [("eval", "return 1", 0)], [("pfcount", "hll")],
             [("multi",), ("eval", "return 1", 0), ("exec",)], [("publish", "channel", "text")]]
     passing = [[("multi",), ("get", "x"), ("exec",)], [("eval", READS_ONLY, 0)], [("eval_ro", "return 1", 0)],
@@ -243,13 +243,13 @@ def test_nothing_expires_during_a_pause(server):
     admin("set", "brief", 1, "px", 30)
     admin("client", "pause", "60000", "write")
     wait_until(lambda: admin("get", "brief") == (b"$", b"-1"), "the deadline")
-    let_pass(100)  # some turns of the thread that expires keys
+    let_pass(100)  # some turns of the cron, which deletes expired keys
     assert b"expired_keys:0\r" in admin("info", "stats")[1]
     admin("client", "unpause")
     wait_until(lambda: b"expired_keys:1\r" in admin("info", "stats")[1])
 
 
-def test_a_large_query_buffer_goes_when_nobody_needs_it(server):
+def test_a_large_query_buffer_is_freed_when_it_is_no_longer_needed(server):
     admin, client = RawClient(server.port), RawClient(server.port)
     client("client", "setname", "large")
 
@@ -279,7 +279,7 @@ def test_the_help_of_every_container_lists_its_subcommands(r):
         assert lines[-2:] == [b"HELP", b"    Prints this help."]
 
 
-def test_a_library_may_introduce_itself(server):
+def test_a_library_can_set_its_name(server):
     client = redis.Redis(host=server.host, port=server.port, lib_name="mine", lib_version="9")
     info = client.client_info()
     assert info["lib-name"] == "mine" and info["lib-ver"] == "9"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""maxmemory-clients: the clients that take the most memory go, the others stay, in Cairn as in redis-server."""
+"""maxmemory-clients evicts the clients with the most memory and no others, in Cairn as in redis-server."""
 
 import socket
 import threading
@@ -22,43 +22,43 @@ def server(request):
 
 
 def client(server, name):
-    """A connection of its own under a name."""
+    """A connection with a name."""
     own = server.client(single_connection_client=True)
     own.client_setname(name)
     return own
 
 
 def control(server):
-    """A connection that stays whatever happens."""
+    """A connection that is never evicted."""
     own = client(server, "control")
     own.client_no_evict("ON")
     return own
 
 
 def fill(server, name, size):
-    """A raw connection under a name with an argument under way of which `size` bytes have come."""
+    """A raw connection with a name that has sent `size` bytes of an unfinished argument."""
     connection = socket.create_connection((server.host, server.port), 30)
     connection.sendall(f"CLIENT SETNAME {name}\r\n".encode())
     assert connection.recv(64) == b"+OK\r\n"
     try:
         connection.sendall(b"*2\r\n$%d\r\n" % size + b"v" * size)
     except OSError:
-        pass  # it went meanwhile
+        pass  # it was evicted meanwhile
     return connection
 
 
 def names(control_client):
-    """The names of who is connected, in order."""
+    """The names of the connected clients, sorted."""
     return sorted(one["name"] for one in control_client.client_list())
 
 
 def memory(control_client, name):
-    """tot-mem of a client."""
+    """The tot-mem of a client."""
     return next(int(one["tot-mem"]) for one in control_client.client_list() if one["name"] == name)
 
 
 def is_let_in(server):
-    """Whether somebody new is served."""
+    """Whether a new client is served."""
     try:
         with server.client(single_connection_client=True) as own:
             return own.ping()
@@ -67,7 +67,7 @@ def is_let_in(server):
 
 
 def test_the_value_is_bytes_or_percent(server):
-    """What is taken, how it is shown, and the errors of what is not."""
+    """Accepted values, how they are shown, and the errors of other values."""
     own = server.client()
     for value, shown in (("0", "0"), ("1gb", str(1 << 30)), ("5%", "5%"), ("0%", "0"), ("100%", "100%")):
         own.config_set("maxmemory-clients", value)
@@ -80,8 +80,8 @@ def test_the_value_is_bytes_or_percent(server):
         own.config_set("maxmemory-clients", "101%")
 
 
-def test_the_largest_go_until_the_rest_is_within_the_limit(server):
-    """Two sizes: the large ones go first, as many as it takes, and INFO counts them."""
+def test_the_largest_are_evicted_until_the_rest_is_within_the_limit(server):
+    """Two sizes: large clients are evicted first, as many as needed, and INFO counts them."""
     own = control(server)
     kept = [fill(server, f"small{i}", MB // 4) for i in range(3)]
     kept += [fill(server, f"large{i}", 2 * MB) for i in range(3)]
@@ -101,8 +101,8 @@ def test_the_largest_go_until_the_rest_is_within_the_limit(server):
 
 
 @pytest.mark.parametrize("what", ["argument", "transaction", "replies", "watch", "subscriptions", "prefixes"])
-def test_whatever_takes_memory_counts(server, what):
-    """Requests, queued commands, replies that nobody reads, names that are kept for a client."""
+def test_all_memory_of_a_client_counts(server, what):
+    """Requests, queued commands, unread replies, names that are stored for a client."""
     own = control(server)
     own.config_set("maxmemory-clients", 2 * MB if what in ("argument", "transaction", "replies") else 200000)
     with pytest.raises((redis.ConnectionError, OSError)):
@@ -130,8 +130,8 @@ def test_whatever_takes_memory_counts(server, what):
     assert own.info("memory")["mem_clients_normal"] < 200000
 
 
-def test_who_is_spared(server):
-    """NO-EVICT keeps a client, and is counted against the others; off, it goes at once."""
+def test_no_evict_protects_a_client(server):
+    """NO-EVICT protects a client, whose memory still counts; after NO-EVICT off it is evicted at once."""
     own = control(server)
     own.config_set("maxmemory-clients", MB)
     with socket.create_connection((server.host, server.port), 30) as large:
@@ -140,7 +140,7 @@ def test_who_is_spared(server):
         for _ in range(30):
             large.sendall(b"*2\r\n$4\r\nECHO\r\n$100000\r\n" + b"v" * 100000 + b"\r\n")
         wait_until(lambda: memory(own, "large") > 2 * MB)
-        wait_until(lambda: not is_let_in(server))  # those who come are the only ones that may go
+        wait_until(lambda: not is_let_in(server))  # only new clients can be evicted
         assert names(own) == ["control", "large"]
         large.sendall(b"DISCARD\r\n")
         wait_until(lambda: is_let_in(server))
@@ -148,7 +148,7 @@ def test_who_is_spared(server):
 
 
 def test_a_percentage_is_of_maxmemory(server):
-    """And of nothing where there is no maxmemory, in Redis; here memory-budget stands in its place."""
+    """Without maxmemory it is a percentage of nothing in Redis, and of memory-budget in Cairn."""
     own = control(server)
     own.config_set("maxmemory", 20 * MB)
     own.config_set("maxmemory-clients", "10%")
@@ -160,8 +160,8 @@ def test_a_percentage_is_of_maxmemory(server):
     goes.close()
 
 
-def test_a_replica_stays():
-    """Its buffers are those of replication."""
+def test_a_replica_is_not_evicted():
+    """Its buffers belong to replication."""
     with Server() as primary, Server() as replica:
         follow(replica, primary)
         own = control(primary)
@@ -174,8 +174,8 @@ def test_a_replica_stays():
         assert own.info("memory")["mem_clients_slaves"] > 0
 
 
-def test_a_subscriber_that_does_not_read_goes():
-    """What others push to it counts, whoever pushes; many publishers evict it once."""
+def test_a_subscriber_that_does_not_read_is_evicted():
+    """Pushed messages count for the subscriber, whoever publishes; it is evicted once, even with many publishers."""
     with Server(io_threads=3, client_output_buffer_limit="pubsub 0 0 0") as server:
         own = control(server)
         own.config_set("maxmemory-clients", 8 * MB)

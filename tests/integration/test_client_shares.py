@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What clients take has a bound by default, and those that have not authenticated have a small one of their own."""
+"""The memory of clients is limited by default, and clients that have not authenticated have a small limit of their
+own."""
 
 import contextlib
 import socket
@@ -15,20 +16,20 @@ PASSWORD = "open-sesame"
 
 @pytest.fixture(name="server", scope="module")
 def fixture_server():
-    """Everybody is let in."""
+    """A server without a password."""
     with Server(memory_budget="128mb") as running:
         yield running
 
 
 @pytest.fixture(name="locked", scope="module")
 def fixture_locked():
-    """A password is asked for."""
+    """A server with a password."""
     with Server(memory_budget="128mb", requirepass=PASSWORD) as running:
         yield running
 
 
 def connect(server, data=b""):
-    """A raw connection that has sent something."""
+    """A raw connection that has sent some bytes."""
     connection = socket.create_connection((server.host, server.port), 10)
     with contextlib.suppress(OSError):
         connection.sendall(data)
@@ -36,7 +37,7 @@ def connect(server, data=b""):
 
 
 def is_closed(connection):
-    """Whether the server has ended it."""
+    """Whether the server has closed the connection."""
     connection.setblocking(False)
     try:
         return connection.recv(1, socket.MSG_PEEK) == b""
@@ -47,12 +48,13 @@ def is_closed(connection):
 
 
 def line_of(own, **wanted):
-    """The client in CLIENT LIST that has these fields."""
+    """The client in CLIENT LIST with these fields."""
     return next(one for one in own.client_list() if all(one[k] == v for k, v in wanted.items()))
 
 
 def test_the_default_is_a_share_of_the_budget(server):
-    """Of the lower of maxmemory and memory-budget: configuration files of Redis may have a maxmemory of all memory."""
+    """It is a share of the lower of maxmemory and memory-budget, because Redis's configuration files may set maxmemory
+    to all memory."""
     own = server.client()
     assert own.config_get("maxmemory-clients") == {"maxmemory-clients": "16%"}
     own.config_set("maxmemory", "100gb")
@@ -62,7 +64,7 @@ def test_the_default_is_a_share_of_the_budget(server):
 
 
 def test_half_sent_requests_are_bounded_together(server):
-    """Many connections with a part of a request each take no more than all clients may."""
+    """Many connections with half a request each use no more memory than all clients may."""
     own = server.client()
     own.client_no_evict("ON")
     before = server.resident_bytes()
@@ -76,7 +78,8 @@ def test_half_sent_requests_are_bounded_together(server):
 
 
 def test_unauthenticated_clients_have_a_small_share(locked):
-    """Their half requests take 4 MB of 128 together; who says nothing stays, and who authenticates is served."""
+    """Their half requests use at most 4 MB of 128. Clients that send nothing are kept, and those that authenticate are
+    served."""
     before = locked.resident_bytes()
     with contextlib.ExitStack() as stack:
         idle = [stack.enter_context(connect(locked)) for _ in range(50)]
@@ -91,8 +94,8 @@ def test_unauthenticated_clients_have_a_small_share(locked):
     assert "clients that have not authenticated" in locked.log_tail()
 
 
-def test_unread_refusals_are_not_piled_up(locked):
-    """A client that has not authenticated and does not read gets no more than some errors at a time."""
+def test_unread_refusals_are_limited(locked):
+    """A client that has not authenticated and does not read gets only a few errors at a time."""
     with connect(locked) as lazy:
         lazy.setblocking(False)
         sent = 0
@@ -104,14 +107,14 @@ def test_unread_refusals_are_not_piled_up(locked):
         lazy.setblocking(True)
         received = b""
         begun = time.monotonic()
-        while received.count(b"\r\n") < 40:  # it goes on, 16 requests a second
+        while received.count(b"\r\n") < 40:  # it continues with 16 requests a second
             received += lazy.recv(65536)
         assert time.monotonic() - begun > 1
         assert set(received.split(b"\r\n")[:-1]) <= {b"-NOAUTH Authentication required."}
 
 
-def test_clients_at_rest_hold_no_buffers(server):
-    """Buffers are the thread's: a client that has nothing half read and nothing unsent costs what it is."""
+def test_idle_clients_have_no_buffers(server):
+    """Buffers belong to the thread: a client without half a request and unsent bytes uses only its own object."""
     own = server.client()
     own.set("medium", b"x" * 20000)
     with contextlib.ExitStack() as stack:
@@ -127,7 +130,7 @@ def test_clients_at_rest_hold_no_buffers(server):
 
 
 def test_requests_may_arrive_in_any_pieces(server):
-    """What is half read is kept when the buffer goes to another connection, whatever its size."""
+    """Half a request is kept when the buffer is used for another connection, whatever its size."""
     pieces = [1, 2, 3, 700, 4000, 4096, 5000, 16383, 16384, 40000]
     with connect(server) as one, connect(server) as other:
         for size in pieces:
@@ -147,8 +150,8 @@ def test_requests_may_arrive_in_any_pieces(server):
 
 
 @pytest.mark.slow
-def test_who_does_not_authenticate_in_time_is_disconnected():
-    """auth-timeout; not those that have, nor those that need not."""
+def test_a_client_that_does_not_authenticate_in_time_is_disconnected():
+    """auth-timeout does not apply to authenticated clients, nor to those that need no password."""
     with Server(requirepass=PASSWORD, auth_timeout=1) as server:
         own = server.client(password=PASSWORD)
         assert own.ping()
@@ -161,7 +164,7 @@ def test_who_does_not_authenticate_in_time_is_disconnected():
 
 
 def test_tracked_names_are_bounded_by_their_bytes():
-    """A 16th of the budget; beyond it clients are told to forget, as beyond tracking-table-max-keys."""
+    """A 16th of the budget; beyond it clients get invalidations, as beyond tracking-table-max-keys."""
     with Server(memory_budget="64mb") as server:
         own = server.client()
         with connect(server, b"HELLO 3\r\nCLIENT TRACKING ON\r\n") as tracker:
@@ -181,8 +184,8 @@ def test_tracked_names_are_bounded_by_their_bytes():
 
 
 @pytest.mark.slow
-def test_keys_that_a_client_waits_for_count(server):
-    """A blocked client's names are kept twice."""
+def test_keys_that_a_client_is_blocked_on_count(server):
+    """A blocked client's key names are stored twice."""
     own = server.client()
     keys = b" ".join(b"key:%d" % i for i in range(5000))
     with connect(server, b"CLIENT SETNAME waiter\r\nBLPOP " + keys + b" 0\r\n"):
@@ -192,7 +195,7 @@ def test_keys_that_a_client_waits_for_count(server):
 
 
 def test_logs_keep_no_long_texts(locked):
-    """ACL LOG has what clients say, the unauthenticated ones too."""
+    """ACL LOG stores texts of clients, also of those that have not authenticated."""
     own = locked.client(password=PASSWORD)
     with connect(locked, b"*3\r\n$4\r\nAUTH\r\n$10000\r\n" + b"u" * 10000 + b"\r\n$1\r\np\r\n") as stranger:
         assert stranger.recv(64).startswith(b"-WRONGPASS")
@@ -203,7 +206,7 @@ def test_logs_keep_no_long_texts(locked):
 
 @pytest.mark.slow
 def test_half_a_tls_hello_takes_no_memory(tmp_path):
-    """OpenSSL is not asked before the hello is here; then it is, whatever pieces it came in."""
+    """OpenSSL is not called before the hello is complete; then it works, however the hello was split."""
     import ssl
     import subprocess
 
@@ -227,7 +230,7 @@ def test_half_a_tls_hello_takes_no_memory(tmp_path):
                 one.sendall(hello[:len(hello) // 2])
             assert_stays(lambda: server.resident_bytes() - before < 300 * 8192, 0.2, "the bound")
             spent = server.client().info("cpu")["used_cpu_user"]
-            time.sleep(0.5)  # nothing is to be done meanwhile
+            time.sleep(0.5)  # the server must do nothing meanwhile
             assert server.client().info("cpu")["used_cpu_user"] - spent < 0.3
             slow = stack.enter_context(socket.create_connection((server.host, port), 10))
             for i in range(len(hello)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""There is no cluster, and whoever asks hears it in Redis's words; rules about these commands are taken."""
+"""There is no cluster: cluster commands get Redis's error, and ACL rules about them are accepted."""
 
 import pytest
 import redis
@@ -24,7 +24,7 @@ def test_cluster_commands_are_refused(r, call):
         r.execute_command(*call.split())
 
 
-def test_calls_that_are_wrong_in_themselves_are_told_so_first(r):
+def test_errors_of_arity_and_syntax_come_first(r):
     with pytest.raises(redis.ResponseError, match="^unknown subcommand 'nodez'. Try CLUSTER HELP.$"):
         r.execute_command("CLUSTER", "nodez")
     with pytest.raises(redis.ResponseError, match=r"^wrong number of arguments for 'cluster\|keyslot' command$"):

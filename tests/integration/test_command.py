@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""COMMAND, held against redis-server 7.0 and Valkey for every command that both have.
+"""COMMAND compared with redis-server 7.0 and Valkey for every command that both have.
 
-COMMAND's replies are how clients and proxies learn where keys are and what may be done with them,
-so they must be Redis's own. Only names that Redis lacks are Cairn's business.
+Clients and proxies learn from COMMAND where keys are and what a command does, so its replies must be Redis's own. Only
+names that Redis lacks may differ.
 """
 
 import pytest
@@ -60,7 +60,7 @@ OF_REDIS_7_2 = {
     "wait",
 }
 
-# Commands of which Valkey 9.1 says something that Redis 7.2 does not.
+# Commands whose description in Valkey 9.1 differs from Redis 7.2.
 ONLY_IN_VALKEY = {
     "allow_busy": "client|caching client|getname client|getredir client|id client|no-evict client|no-touch "
                   "client|reply client|setinfo client|setname select",
@@ -73,7 +73,7 @@ ONLY_IN_VALKEY = {
     "not noscript": "waitaof",
     "key flags": "georadius georadiusbymember sinterstore hgetex hsetex",
 }
-# The commands of Redis 7.4 and 8.0 about fields that expire, which Valkey has with other flags and tips.
+# The commands of Redis 7.4 and 8.0 for fields that expire; Valkey has them with other flags and tips.
 OF_REDIS_8 = {"hexpire", "hexpireat", "hpexpire", "hpexpireat", "httl", "hpttl"}
 
 
@@ -91,13 +91,13 @@ def common_names(pair):
 
 @pytest.fixture
 def common(pair):
-    """The names that redis-server knows as well."""
+    """The names that redis-server has too."""
     return common_names(pair)
 
 
 def info_of(client, name, known):
-    """COMMAND INFO's array for one command in a form that can be compared: its sets are in a fixed order (key
-    specifications have one already), and of its subcommands there are the names that both servers know."""
+    """COMMAND INFO's array for one command in a form that can be compared: its sets are sorted (key specifications are
+    already), and only subcommands that both servers have are kept."""
     kind, fields = client("command", "info", name)[1][0]
     subcommands = sorted(each[1][0][1].decode() for each in fields[9][1])
     ordered = [field if i == 8 else unordered(field) for i, field in enumerate(fields[:9])]
@@ -105,7 +105,7 @@ def info_of(client, name, known):
 
 
 def assert_same_info(pair, known, left_out):
-    """COMMAND INFO of all `known` commands is the same, but for those of `left_out`."""
+    """COMMAND INFO of all `known` commands is the same, except for those in `left_out`."""
     different = []
     for name in sorted(set(known) - left_out):
         mine, theirs = (info_of(client, name, known) for client in (pair.ours, pair.theirs))
@@ -123,7 +123,7 @@ def test_info_is_that_of_redis_7_2(newer_pair):
     assert_same_info(newer_pair, common_names(newer_pair), left_out)
 
 
-def test_calls_are_answered_as_by_redis(pair):
+def test_replies_equal_redis(pair):
     pair.lines(CALLS)
 
 
@@ -145,7 +145,7 @@ def fields_of(map_reply):
 
 
 def test_docs_agree_with_redis_on_facts(pair, common):
-    """Summaries are our own; since when there is a command, and its group, are facts."""
+    """Summaries are our own; the version and group of a command are facts."""
     for name in common:
         mine, theirs = (fields_of(fields_of(client("command", "docs", name))[name])
                         for client in (pair.ours, pair.theirs))
@@ -155,7 +155,7 @@ def test_docs_agree_with_redis_on_facts(pair, common):
 
 
 def test_docs_describe_the_keys_of_redis(pair, common):
-    """As many key arguments, found by the same key specifications."""
+    """The same number of key arguments, found by the same key specifications."""
     def keys(client, name):
         found = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Configuration from outside: the start with a file and a command line, CONFIG beside redis-server."""
+"""Configuration from outside: starts with a file and a command line, and CONFIG compared with redis-server."""
 
 import subprocess
 
@@ -7,14 +7,14 @@ import pytest
 import redis
 from harness import REPOSITORY, Server, default_command
 
-# name and values to set in turn; both servers have them and must show the same.
+# Name and values to set in turn; both servers must show the same.
 SETTINGS = {
     "maxclients": ["100", "0", "-5", "abc", "5000000000", "10000"],
     "timeout": ["5", "-1", "9999999999999", "0"],
     "tcp-keepalive": ["60", "1.5", "300"],
     "maxmemory": ["1gb", "1g", "10k", "10kb", "1gbb", "-1", "0"],
     "maxmemory-policy": ["allkeys-lru", "ALLKEYS-LFU", "foo", "noeviction"],
-    "proto-max-bulk-len": ["1mb", "10xb", "512mb"],  # its bounds are our own (test_a_wrong_file_ends_the_start)
+    "proto-max-bulk-len": ["1mb", "10xb", "512mb"],  # our own bounds: see test_a_wrong_file_ends_the_start
     "client-query-buffer-limit": ["2mb", "1k", "1gb"],
     "appendfsync": ["always", "foo", "NO", "everysec"],
     "loglevel": ["debug", "foo", "notice"],
@@ -156,7 +156,7 @@ def test_a_wrong_command_line_ends_the_start(arguments, says):
     assert ended.stderr.startswith("cairn-server: ") and says in ended.stderr
 
 
-def test_a_command_line_is_read_as_by_redis(conf):
+def test_the_command_line_is_parsed_like_redis(conf):
     arguments = ["hz", "20", "--maxclients 55", "--masterauth", "--secret", "--timeout '7'", "--save"]
     with Server(command=[*default_command(), str(conf("")), *arguments], maxmemory="1mb") as server:
         shown = server.client().config_get("hz", "maxclients", "masterauth", "timeout", "save", "maxmemory")
@@ -164,7 +164,7 @@ def test_a_command_line_is_read_as_by_redis(conf):
                      "maxmemory": str(1 << 20)}
 
 
-def test_what_does_not_serve_says_so_and_ends(conf):
+def test_programs_that_do_not_serve_print_and_exit(conf):
     assert "Usage: cairn-server" in run("--help").stdout
     assert run("-v").stdout.startswith("Cairn server v=")
     assert run("--list-directives").stdout == (REPOSITORY / "docs" / "configuration.md").read_text()
@@ -174,7 +174,7 @@ def test_what_does_not_serve_says_so_and_ends(conf):
     assert "standard input, line 2" in run("-", "--check-config", stdin="hz 10\nhz x\n").stderr
 
 
-# What redis.conf of Redis 7.0 sets without a comment sign, replication and files included.
+# The uncommented directives of Redis 7.0's redis.conf, with replication and files.
 REDIS_CONF = """
 bind 127.0.0.1 -::1
 protected-mode yes
@@ -248,12 +248,12 @@ jemalloc-bg-thread yes
 """
 
 
-def test_a_redis_conf_is_understood_as_it_is(conf):
+def test_a_redis_conf_is_accepted_unchanged(conf):
     ended = run(conf(REDIS_CONF), "--check-config")
     assert ended.returncode == 0, ended.stderr
 
 
-def test_file_and_command_line_make_the_server(conf, tmp_path):
+def test_file_and_command_line_both_apply(conf, tmp_path):
     path = conf("# mine\nmaxclients 77\nhz 20\nlisten unix:" + str(tmp_path / "a.sock") + " readonly\n")
     with Server(command=[*default_command(), str(path)], hz=30) as server:
         client = server.client()
@@ -273,7 +273,7 @@ def test_file_and_command_line_make_the_server(conf, tmp_path):
         assert run(path, "--check-config").returncode == 0
 
 
-def test_a_rewrite_with_everything_is_the_same_configuration(conf):
+def test_a_rewritten_file_with_every_directive_gives_the_same_configuration(conf):
     path = conf("maxclients 77\n")
     with Server(command=[*default_command(), str(path)], enable_debug_command="yes") as server:
         client = server.client()
@@ -287,7 +287,7 @@ def test_a_rewrite_with_everything_is_the_same_configuration(conf):
         assert "app" in server.client().acl_users()
 
 
-def test_who_may_set_the_file_of_saves():
+def test_dbfilename_can_be_set_if_protected_configs_are_enabled():
     for allowed in ("yes", "local"):
         with Server(enable_protected_configs=allowed) as server:
             assert server.client().config_set("dbfilename", "other.rdb")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands about a connection as such, beside redis-server: PING ECHO AUTH HELLO SELECT QUIT RESET."""
+"""Commands about the connection compared with redis-server: PING ECHO AUTH HELLO SELECT QUIT RESET."""
 
 import pytest
 from harness import Server, start_redis
@@ -9,14 +9,14 @@ PASSWORD = "secret word"
 
 
 def without_version(reply):
-    """A HELLO reply without what differs between any two servers: the version and the client's id."""
+    """A HELLO reply without the version and the client's id, which differ between any two servers."""
     kind, content = reply
     if content and isinstance(content, list):
         content = [item for i, item in enumerate(content) if i not in (3, 7)]
     return kind, content
 
 
-def test_the_same_answers(pair):
+def test_the_same_replies(pair):
     pair.lines("""
         ping | ping hello | ping '' | ping a b | PING | echo | echo a | echo '' | echo a b
         select | select abc | select 1.5 | select 16 | select -1 | select 99999999999 | select 3000000000
@@ -43,14 +43,14 @@ def test_hello_changes_the_protocol_of_its_own_reply(server):
     assert client("get", "none") == (b"$", b"-1")
 
 
-def test_quit_answers_and_closes(pair):
+def test_quit_replies_and_closes(pair):
     pair("quit")
     for client in (pair.ours, pair.theirs):
         with pytest.raises((ConnectionError, OSError)):
             client("ping")
 
 
-def test_what_follows_quit_is_not_run(server, r):
+def test_commands_after_quit_are_not_run(server, r):
     client = RawClient(server.port)
     client.socket.sendall(b"QUIT\r\nSET after-quit 1\r\n")
     assert client.read() == (b"+", b"OK")
@@ -59,14 +59,14 @@ def test_what_follows_quit_is_not_run(server, r):
     assert r.get("after-quit") is None
 
 
-def test_reset_brings_back_a_new_connection(pair):
+def test_reset_restores_the_state_of_a_new_connection(pair):
     pair("client", "setname", "me")
     pair("select", "3")
     pair("multi")
     pair("set", "queued", "1")
     pair("reset")
     pair("client", "getname")
-    pair("get", "none")  # RESP2 again
+    pair("get", "none")  # the protocol is RESP2 again
     pair("exec")
     pair("set", "in-db-0", "1")
     pair("select", "0")
@@ -85,12 +85,12 @@ def test_reset_forgets_watched_keys(server, r):
 
 @pytest.fixture(scope="module", name="locked")
 def fixture_locked():
-    """Cairn and redis-server, both behind a password."""
+    """Cairn and redis-server, both with a password."""
     with Server(requirepass=PASSWORD) as ours, start_redis(requirepass=PASSWORD) as theirs:
         yield ours, theirs
 
 
-def test_a_password_keeps_everything_out_but_the_handshake(locked):
+def test_without_the_password_only_the_handshake_is_allowed(locked):
     pair = Pair(*locked)
     pair.lines("""
         ping
@@ -112,12 +112,12 @@ def test_a_password_keeps_everything_out_but_the_handshake(locked):
     pair("ping")
     pair("hello", "3", "auth", "default", PASSWORD, "setname", "me", normal=without_version)
     pair("client", "getname")
-    pair("auth", "wrong")  # a wrong password does not throw out who is in
+    pair("auth", "wrong")  # a wrong password does not log out the client
     pair("ping")
     pair("quit")
 
 
-def test_a_password_set_later_is_asked_of_new_clients_only():
+def test_a_password_set_later_applies_only_to_new_clients():
     with Server() as server:
         old = RawClient(server.port)
         assert old("config", "set", "requirepass", PASSWORD) == (b"+", b"OK")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A data directory that is a copy of another, or an older state of one: its stream is not the one that replicas
-know."""
+"""A data directory that is a copy or an older state of another one: replicas do not mistake its stream for the
+original's."""
 
 import shutil
 
@@ -12,26 +12,27 @@ pytestmark = pytest.mark.slow
 
 
 def copy_of(server, target):
-    """Copies the data directory of a server that has ended."""
+    """Copies the data directory of a stopped server."""
     shutil.copytree(server.data_dir, target, dirs_exist_ok=True)
     return target
 
 
 def full_syncs(server):
-    """How many replicas were sent everything."""
+    """The number of full synchronizations."""
     return server.client().info("stats")["sync_full"]
 
 
 def write(server, prefix, count):
-    """So many keys."""
+    """Writes this many keys."""
     with server.client().pipeline(transaction=False) as pipe:
         for number in range(count):
             pipe.set(f"{prefix}{number}", f"value of {prefix}")
         pipe.execute()
 
 
-def test_a_backup_is_put_back(tmp_path):
-    """The replica has seen more than the backup has, and then other things come: it is sent everything."""
+def test_a_restored_backup(tmp_path):
+    """The replica is ahead of the backup, and then the server gets other writes: the replica gets a full
+    synchronization."""
     with start("cairn", enable_debug_command="yes") as primary, start("cairn", enable_debug_command="yes") as replica:
         follow(replica, primary)
         write(primary, "before:", 100)
@@ -55,8 +56,8 @@ def test_a_backup_is_put_back(tmp_path):
         assert replica.client().exists("lost:1") == 0
 
 
-def test_a_copy_goes_its_own_way(tmp_path):
-    """And is sent everything when it is to follow the original."""
+def test_a_copy_has_its_own_stream(tmp_path):
+    """It gets a full synchronization when it becomes a replica of the original."""
     with start("cairn", enable_debug_command="yes") as original, start("cairn") as replica:
         follow(replica, original)
         write(original, "both:", 10)
@@ -72,8 +73,8 @@ def test_a_copy_goes_its_own_way(tmp_path):
             assert full_syncs(original) == 1
 
 
-def test_copies_of_one_that_nobody_followed(tmp_path):
-    """Their streams begin alike, with other contents."""
+def test_two_copies_of_a_server_without_replicas(tmp_path):
+    """Their streams have the same start and then other contents."""
     with start("cairn", enable_debug_command="yes") as original, start("cairn", enable_debug_command="yes") as replica:
         write(original, "both:", 10)
         original.shutdown()
@@ -92,7 +93,7 @@ def test_copies_of_one_that_nobody_followed(tmp_path):
 
 
 def test_a_replica_misses_several_starts():
-    """Each gives the stream another name; a replica that was away goes on where it was."""
+    """Each start gives the stream another id; a replica that was disconnected resumes."""
     with start("cairn", enable_debug_command="yes") as primary, start("cairn", enable_debug_command="yes") as replica:
         follow(replica, primary)
         write(primary, "a:", 10)
@@ -112,7 +113,7 @@ def test_a_replica_misses_several_starts():
 
 
 def test_an_old_primary_comes_back():
-    """It was a primary once more until it was told better, and nobody wrote to it: nothing has to be sent again."""
+    """It was a primary again until it was reconfigured, without any write: no full synchronization is needed."""
     with start("cairn", enable_debug_command="yes") as old, start("cairn", enable_debug_command="yes") as new:
         follow(new, old)
         write(old, "a:", 10)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Browsers that are made to speak to the port: their requests end before they come to a command.
+"""Browsers that are tricked into talking to the port: the connection ends before a command of the request's body runs.
 
-A page may POST a form whose body is commands to any address. The lines of the request before the body
-give errors; among them is always one that begins with POST or Host:, and there the connection ends.
+A page may POST a form whose body contains commands to any address. The header lines of the request are invalid
+commands. One of them begins with POST or Host:, and there the server closes the connection.
 """
 
 import socket
@@ -22,7 +22,7 @@ REQUESTS = [
 
 
 def answer(server, request):
-    """All that comes back until the connection ends."""
+    """All bytes until the connection ends."""
     with socket.create_connection(("127.0.0.1", server.port), 30) as connection:
         connection.sendall(request)
         connection.settimeout(60)
@@ -45,8 +45,8 @@ def test_a_request_over_http_ends_as_in_redis(server, redis_server, request_byte
 WARNING = "Possible SECURITY ATTACK detected"
 
 
-# Once a minute: whoever is asked a thousand times a second must not fill the disk with it.
-def test_the_log_says_so_once():
+# Once a minute: a thousand requests a second must not fill the disk with log lines.
+def test_the_log_reports_it_once():
     with Server() as ours, start_redis() as theirs:
         for server in (ours, theirs):
             for request in REQUESTS[:5] * 3:
@@ -55,6 +55,6 @@ def test_the_log_says_so_once():
             assert server.log_tail(1000).count(WARNING) == 1
 
 
-def test_who_has_to_log_in_is_cut_off_as_well():
+def test_clients_that_have_not_authenticated_are_disconnected_too():
     with Server(requirepass="secret") as server:
         assert answer(server, REQUESTS[0]) == b""
