@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DEBUG: digests equal to redis-server's, the other subcommands, and who may use it."""
+"""DEBUG: digests equal to redis-server's, the other subcommands, and the permission to use it."""
 
 import random
 import select
@@ -58,7 +58,7 @@ def test_the_digest_is_redis_own(server, redis_server, seed):
     assert mine("debug", "digest") != theirs("debug", "digest")
 
 
-def test_the_same_answers(pair):
+def test_the_same_replies(pair):
     pair.lines("""
         debug
         debug foo
@@ -97,7 +97,7 @@ def test_protocol(pair, kind):
 
 
 def test_protocol_push_and_attribute_in_bytes(server, redis_server):
-    """A reply of these two is more than one value, so whole bytes are compared."""
+    """A reply of these two kinds is more than one value, so whole bytes are compared."""
     for protocol in (2, 3):
         for kind in ("push", "attrib"):
             answers = []
@@ -112,7 +112,7 @@ def test_protocol_push_and_attribute_in_bytes(server, redis_server):
             assert answers[0] == answers[1], (protocol, kind)
 
 
-def test_object_tells_how_a_value_is_kept(r):
+def test_object_shows_the_encoding_of_a_value(r):
     r.set("n", 5)
     r.hset("h", "f", "x" * 1000)
     about = r.execute_command("debug", "object", "n").decode()
@@ -123,7 +123,7 @@ def test_object_tells_how_a_value_is_kept(r):
     assert b"encoding:hashtable" in r.execute_command("debug", "object", "h")
 
 
-def test_what_is_reloaded_is_what_was_there(r):
+def test_a_reload_keeps_all_data(r):
     r.set("a", "1")
     r.rpush("l", *range(1000))
     reads = r.info("rocksdb")["number_keys_read"]
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_loaded_is_an_error_and_changes_nothing(option):
         assert server.log_path.read_text().count("DEBUG RELOAD: ") == 1  # it was not tried again
 
 
-def test_expiry_can_be_left_to_those_who_look(r):
+def test_active_expiry_can_be_turned_off(r):
     r.execute_command("debug", "set-active-expire", "0")
     try:
         r.set("a", 1, px=10)
@@ -157,7 +157,7 @@ def test_expiry_can_be_left_to_those_who_look(r):
         r.execute_command("debug", "set-active-expire", "1")
 
 
-def test_sleep_lets_its_own_client_wait_only(server):
+def test_sleep_blocks_only_its_own_client(server):
     sleeper, other = RawClient(server.port), RawClient(server.port)
     start = time.monotonic()
     sleeper.send("debug", "sleep", "0.5")
@@ -169,7 +169,7 @@ def test_sleep_lets_its_own_client_wait_only(server):
 
 
 @pytest.mark.parametrize("allowed", ["no", "yes", "local"])
-def test_it_may_be_forbidden(allowed, redis_server):
+def test_it_can_be_disabled(allowed, redis_server):
     with Server(enable_debug_command=allowed) as server:
         client = RawClient(server.port)
         if allowed == "no":
@@ -179,16 +179,16 @@ def test_it_may_be_forbidden(allowed, redis_server):
             assert client("debug", "sleep", "0") == (b"+", b"OK")
 
 
-def test_by_default_nobody_may():
+def test_it_is_disabled_by_default():
     with Server(enable_debug_command=None) as server:
         client = RawClient(server.port)
         assert client("debug", "sleep", "0")[1].startswith(b"ERR DEBUG command not allowed.")
         assert client("config", "get", "enable-debug-command")[1][1] == (b"$", b"no")
 
 
-def test_a_client_without_rights_is_told_redis_own_words(redis_server):
-    """The text of the refusal, from a redis-server that forbids DEBUG."""
-    from harness import start_redis  # here: only this test needs a second one
+def test_a_client_without_permission_gets_redis_error(redis_server):
+    """The text of the refusal, from a redis-server with DEBUG disabled."""
+    from harness import start_redis  # imported here, because only this test needs a second one
     with start_redis(enable_debug_command="no") as theirs, Server(enable_debug_command="no") as ours:
         assert RawClient(ours.port)("debug", "sleep", "0") == RawClient(theirs.port)("debug", "sleep", "0")
 
@@ -224,7 +224,7 @@ def test_memory_errors(pair):
     """)
 
 
-def test_the_doctor_answers_in_words(r):
+def test_the_doctor_replies_with_a_text(r):
     assert b"the budget is" in r.execute_command("memory", "doctor")
 
 
@@ -233,8 +233,8 @@ def test_debug_error_is_an_error(r):
         r.execute_command("debug", "error", "MYERROR text")
 
 
-def test_populate_makes_the_keys_redis_makes(pair):
-    """Names, values, sizes; what is there stays."""
+def test_populate_creates_the_same_keys_as_redis(pair):
+    """Names, values, sizes; existing keys are kept."""
     pair.lines("""
         set p:1 mine
         debug populate 5 p 20
@@ -251,7 +251,8 @@ def test_populate_makes_the_keys_redis_makes(pair):
 
 @pytest.mark.parametrize("primary_kind,replica_kind", PAIRS)
 def test_replicate_makes_replicas_differ(primary_kind, replica_kind):
-    """They alone carry the command out; one they do not know is told to their log, and the link goes on."""
+    """Only the replicas run the replicated command. A replica that does not know it logs that, and the link stays
+    up."""
     with start(primary_kind, enable_debug_command="yes") as primary, start(replica_kind) as replica:
         follow(replica, primary)
         one, other = primary.client(), replica.client()

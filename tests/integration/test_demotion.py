@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Commands that run while a primary becomes a replica: PUBLISH, commands that are about to block, and others.
 
-tests/faults/test_held_commits.py has those that wait for a commit meanwhile.
+tests/faults/test_held_commits.py has the commands that wait for a commit meanwhile.
 """
 
 import contextlib
@@ -43,19 +43,19 @@ class Repeating:
         self.thread.join()
 
     def wait_for_rounds(self, count):
-        """Waits until it has read the replies of that many more rounds."""
+        """Waits until it has read the replies of this many more rounds."""
         goal = self.rounds + count
         wait_until(lambda: self.rounds >= goal, "the client that repeats its commands")
 
 
 def wait_for_equal_offsets(first, second):
-    """Waits until the primary and the replica count the same bytes of the stream."""
+    """Waits until the primary and the replica have the same offset."""
     wait_until(lambda: replication(first)["master_repl_offset"] == replication(second)["slave_repl_offset"],
                "the same offset")
 
 
-def test_messages_under_way_are_in_the_stream_or_not():
-    """PUBLISH uses no key; what it adds to the stream is counted by the primary and by the replica, or by none."""
+def test_concurrent_messages_are_in_the_stream_or_not():
+    """PUBLISH uses no key. Both the primary and the replica count its bytes of the stream, or neither does."""
     with start("cairn") as first, start("cairn") as second:
         follow(second, first)
         with contextlib.ExitStack() as publishers:
@@ -75,7 +75,7 @@ def test_messages_under_way_are_in_the_stream_or_not():
 
 
 def test_a_transaction_publishes_around_a_demotion():
-    """What it has published by then is in no stream: the one it was for has ended."""
+    """Its messages up to the demotion are in no stream, because their stream has ended."""
     with start("cairn") as first, start("cairn") as second:
         follow(second, first)
         client = RawClient(first.port)
@@ -93,14 +93,14 @@ def test_a_transaction_publishes_around_a_demotion():
 
 
 def send_blpop(server):
-    """A client whose BLPOP of many keys the server has begun."""
+    """A client whose BLPOP of many keys the server has started."""
     client = RawClient(server.port)
     send_and_see(server, client, "blpop", *(f"k{number}" for number in range(150000)), 0, shown="blpop")
     return client
 
 
-def test_who_is_about_to_wait_is_let_go():
-    """A BLPOP of so many keys that the role changes while it looks for them is answered, one way or another."""
+def test_a_client_that_is_about_to_block_is_unblocked():
+    """BLPOP of so many keys that the role changes while it reads them; it gets a reply in any case."""
     with start("cairn") as server:
         with send_blpop(server):
             began = time.monotonic()
@@ -109,7 +109,7 @@ def test_who_is_about_to_wait_is_let_go():
         wait_for_blocked(server, 0)
         for part in (0, 0.3, 0.6, 1):
             with send_blpop(server) as client:
-                time.sleep(part * looks_for_s)  # somewhere within what it does before it waits
+                time.sleep(part * looks_for_s)  # a moment while it reads the keys
                 server.client().execute_command("REPLICAOF", "127.0.0.1", 1)
                 kind, text = client.read()
                 assert kind == b"-" and text.split()[0] in (b"UNBLOCKED", b"READONLY"), text
@@ -117,8 +117,8 @@ def test_who_is_about_to_wait_is_let_go():
             server.client().execute_command("REPLICAOF", "NO", "ONE")
 
 
-def test_a_new_id_is_not_for_transactions_with_keys():
-    """DEBUG CHANGE-REPL-ID beside REPLICAOF would wait for it with the keys that it waits for."""
+def test_change_repl_id_is_refused_in_transactions_with_keys():
+    """It would wait for a concurrent REPLICAOF, which waits for the transaction's keys."""
     with start("cairn") as server:
         with Repeating(server.port, ("multi",), ("get", "a"), ("debug", "change-repl-id"), ("exec",)):
             for _ in range(20):
@@ -131,8 +131,8 @@ def test_a_new_id_is_not_for_transactions_with_keys():
         assert kind == b"-" and text == b"ERR a transaction that uses keys can't change the server's role"
 
 
-def test_commands_with_consequences_run_once():
-    """Databases that change places meanwhile are no reason to begin a BGSAVE or a REPLICAOF twice."""
+def test_commands_with_side_effects_run_once():
+    """A concurrent SWAPDB makes no BGSAVE and no REPLICAOF run twice."""
     with start("cairn") as server, server.client() as client, contextlib.ExitStack() as swappers:
         for _ in range(3):
             swappers.enter_context(Repeating(server.port, ("swapdb", 0, 1)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The limit on open files (ulimit -n): clients, whoever they are, leave RocksDB what it needs to go on writing."""
+"""The limit on open files (ulimit -n): clients of any kind leave enough for RocksDB to continue to write."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ from waiting import wait_until
 
 FEW = 310  # descriptors: some 70 for tables
 TOO_MANY = b"-ERR max number of clients reached\r\n"
-# Takes away what lets root raise the hard limit (CAP_SYS_RESOURCE) before it runs the server.
+# Drops the capability to raise the hard limit (CAP_SYS_RESOURCE), which root has, before it runs the server.
 LIMITED = """
 import ctypes, os, resource, sys
 ctypes.CDLL(None).prctl(24, 24, 0, 0, 0)
@@ -24,7 +24,7 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 @pytest.fixture(autouse=True, scope="module")
 def _many_files():
-    """This process may open as many files as it is allowed to."""
+    """Raises this process's limit to its hard limit."""
     old = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (old[1], old[1]))
     yield
@@ -37,12 +37,12 @@ def limited_server(limit, **directives):
 
 
 def connect(port, count):
-    """Connections that say nothing."""
+    """Opens connections that send nothing."""
     return [socket.create_connection(("127.0.0.1", port), 30) for _ in range(count)]
 
 
 def is_refused(connection):
-    """Whether the server has said that there is no room, and hung up."""
+    """Whether the server has refused the connection with an error and closed it."""
     connection.setblocking(False)
     try:
         return connection.recv(100) == TOO_MANY
@@ -51,7 +51,7 @@ def is_refused(connection):
 
 
 def open_files(server):
-    """What the server has open, as /proc tells it."""
+    """The server's open files, from /proc."""
     folder = f"/proc/{server.pid}/fd"
     return [os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder) if os.path.lexists(f"{folder}/{fd}")]
 
@@ -64,8 +64,8 @@ def scrape(port):
 
 
 @pytest.mark.slow
-def test_a_flood_of_connections_leaves_the_log_its_descriptors():
-    """RocksDB could not begin its next log, and writes were refused until a restart."""
+def test_a_flood_of_connections_leaves_descriptors_for_the_log():
+    """RocksDB could not begin its next log, so writes were refused until a restart."""
     metrics_port = free_port()
     with limited_server(1024, metrics_port=metrics_port, memory_budget="64mb") as server:
         client = server.client()
@@ -104,13 +104,13 @@ def test_maxclients_cannot_be_set_beyond_the_limit():
         assert client("config", "set", "maxclients", room) == (b"+", b"OK")
 
 
-def test_a_limit_that_is_too_low_for_anything_is_said():
+def test_a_limit_that_is_too_low_is_reported():
     with pytest.raises(RuntimeError, match="'ulimit -n' of 150 is too low to start, at least [0-9]+ is needed"):
         limited_server(150)
 
 
-def test_without_descriptors_clients_are_refused_and_come_in_later():
-    """Accepting failed again at once, for as long as somebody was waiting."""
+def test_without_descriptors_clients_are_refused_and_accepted_later():
+    """accept() failed again at once as long as a client was waiting."""
     with Server() as server, RawClient(server.port) as client:
         client("ping")
         old = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
@@ -130,15 +130,15 @@ def test_without_descriptors_clients_are_refused_and_come_in_later():
 
 
 @pytest.mark.slow
-def test_more_tables_than_descriptors_are_read_all_the_same():
-    """All tables were kept open, whatever the limit."""
+def test_more_tables_than_descriptors_can_be_read():
+    """All tables were kept open, regardless of the limit."""
     keys = 0
     with limited_server(FEW, memory_budget="64mb") as server:
         client = server.client()
         value = os.urandom(60_000)
 
         def are_too_many():
-            """How many tables there are is for compactions to say, so keys are set until there are enough."""
+            """Compactions decide the number of tables, so keys are set until there are enough."""
             nonlocal keys
             pipe = client.pipeline(transaction=False)
             for i in range(keys, keys + 50):

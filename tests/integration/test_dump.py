@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DUMP and RESTORE beside redis-server: values cross in both directions and are the same after it.
+"""DUMP and RESTORE compared with redis-server: values are the same after a transfer in either direction.
 
-The servers' limits are turned so that every encoding occurs. What a payload's bytes mean, and what
-damage does to them, is tested in tests/rdb/; here it is two servers that must understand
-each other.
+The servers' limits are set so that every encoding occurs. tests/rdb/ tests the bytes of payloads and damaged ones; here
+two servers must understand each other.
 """
 
 import random
@@ -16,7 +15,7 @@ import redis
 from rdb_payloads import NEW_ENCODINGS, OLD_ENCODINGS, WRONG_VALUES, payload
 from waiting import wait_for_blocked, wait_until
 
-# Settings under which a corpus is built; the last ones make everything large, or small.
+# Settings under which a corpus is built; the last ones make every collection large, or small.
 SETTINGS = [
     {},
     {"hash-max-listpack-entries": 0, "zset-max-listpack-entries": 0, "set-max-intset-entries": 0,
@@ -41,7 +40,7 @@ SCORES = [0, 1, -1, 1.5, -2.25, 0.1, 1e-300, 1e300, 2**53, -(2**53), 3.000000000
 
 
 def build_corpus(client):
-    """Makes keys of all types and sizes; returns their names."""
+    """Creates keys of all types and sizes; returns their names."""
     rng = random.Random(5)
     members = [str(i).encode() for i in INTEGERS] + TEXTS
     pipe = client.pipeline(transaction=False)
@@ -72,7 +71,7 @@ def build_corpus(client):
 
 
 def configure(*clients, **settings):
-    """The same limits for all."""
+    """Sets the same limits on all clients' servers."""
     for client in clients:
         for name, value in {**DEFAULTS, **settings}.items():
             client.config_set(name, value)
@@ -92,7 +91,7 @@ def servers(server, redis_server):
 
 
 def cross(source, target, keys):
-    """Restores every key of `source` on `target`; both then hold the same."""
+    """Restores every key of `source` on `target`; then both hold the same data."""
     for key in keys:
         target.restore(key, 0, source.dump(key))
     for key in keys:
@@ -119,7 +118,7 @@ def test_redis_understands_our_values(servers, settings):
         assert ours.object("encoding", key) == theirs.object("encoding", key), key
 
 
-# Payloads made under one limit and restored under another.
+# The payloads are dumped under one limit and restored under another.
 @pytest.mark.parametrize("first, second", [(1, 0), (2, 0), (0, 1), (1, 2)])
 def test_encodings_after_a_restore_are_those_of_redis(servers, first, second):
     ours, theirs = servers
@@ -134,8 +133,8 @@ def test_encodings_after_a_restore_are_those_of_redis(servers, first, second):
         assert digest(ours, key) == digest(theirs, key), key
 
 
-# Every key goes to the other server and back, and is again what it was.
-def test_a_value_survives_the_way_there_and_back(servers):
+# Every key is sent to the other server and back, and is unchanged.
+def test_a_value_survives_a_round_trip(servers):
     ours, theirs = servers
     keys = build_corpus(theirs)
     cross(theirs, ours, keys)
@@ -145,8 +144,8 @@ def test_a_value_survives_the_way_there_and_back(servers):
     assert {key: digest(theirs, key) for key in keys} == before
 
 
-# Where Redis's bytes follow from the value alone, ours are the same. Texts that can be compressed
-# are left out: how they are is not determined.
+# If the value alone determines Redis's bytes, ours are the same. Compressible texts are left out, because their bytes
+# are not determined.
 def test_payloads_are_those_of_redis_byte_for_byte(pair):
     rng = random.Random(9)
     for number in INTEGERS:
@@ -188,12 +187,12 @@ def test_encodings_of_redis_7_2_are_understood(r):
         r.restore("other", 0, payload(value, 13))
 
 
-# Redis 7.0.15 takes these, Debian's security updates of it do not.
+# Redis 7.0.15 accepts these payloads, Debian's security updates of it do not.
 LATELY_REFUSED = {"stream entry pending for two"}
 
 
 @pytest.mark.parametrize("name", WRONG_VALUES)
-def test_what_is_no_value_is_refused_as_by_redis(pair, name):
+def test_invalid_values_are_refused_like_by_redis(pair, name):
     pair.theirs("config", "set", "sanitize-dump-payload", "yes")
     command = ("restore", "key", 0, payload(WRONG_VALUES[name]))
     if name in LATELY_REFUSED and pair.theirs(*command) == (b"+", b"OK"):
@@ -203,7 +202,7 @@ def test_what_is_no_value_is_refused_as_by_redis(pair, name):
     pair("exists", "key")
 
 
-def test_every_changed_byte_is_noticed(servers):
+def test_every_changed_byte_is_detected(servers):
     ours, theirs = servers
     theirs.hset("hash", mapping={f"field{i}": i for i in range(20)})
     dumped = theirs.dump("hash")
@@ -218,7 +217,7 @@ def test_every_changed_byte_is_noticed(servers):
     assert not ours.exists("key")
 
 
-def test_debug_lets_wrong_checksums_pass(pair):
+def test_debug_can_disable_checksums(pair):
     """For tests of damaged payloads, as in Redis."""
     good = payload(bytes.fromhex("00 03 616263"))
     wrong = good[:-1] + bytes([good[-1] ^ 1])
@@ -227,16 +226,16 @@ def test_debug_lets_wrong_checksums_pass(pair):
     try:
         assert pair("restore", "key", 0, wrong) == (b"+", b"OK")
         pair("get", "key")
-        pair("restore", "other", 0, good[:-10] + b"\xff\xff" + good[-8:])  # of a version that is to come
+        pair("restore", "other", 0, good[:-10] + b"\xff\xff" + good[-8:])  # of a future version
     finally:
         pair("debug", "set-skip-checksum-validation", 0)
     pair("restore", "key", 0, wrong, "replace")
 
 
-# Damage behind a checksum that is right: an error or a value, and the server goes on. What it
-# takes, redis-server takes too, and makes the same of it.
+# Damaged bytes with a valid checksum: the result is an error or a value, and the server continues. redis-server accepts
+# every payload that Cairn accepts, and gets the same value.
 @pytest.mark.slow
-def test_damage_behind_a_right_checksum_does_no_harm(servers):
+def test_damage_with_a_valid_checksum_does_no_harm(servers):
     ours, theirs = servers
     theirs.config_set("sanitize-dump-payload", "yes")
     seed = random.randrange(2**32)
@@ -347,7 +346,7 @@ def test_a_restored_key_has_the_ttl_and_no_other(r):
     r.restore("soon", 0, dumped)
 
 
-def test_idletime_is_that_of_the_payload_until_the_key_is_used(servers):
+def test_idletime_comes_from_the_payload_until_the_key_is_used(servers):
     for client in servers:
         client.restore("key", 0, payload("00 0161"), idletime=1000)
         client.restore("volatile", 100000, payload("00 0161"), idletime=2000)
@@ -368,7 +367,7 @@ def test_idletime_is_that_of_the_payload_until_the_key_is_used(servers):
 
 
 @pytest.mark.parametrize("kind", ["rpush", "sadd", "hset", "zadd"])
-def test_a_large_collection_with_a_ttl_comes_whole(r, kind):
+def test_a_large_collection_with_a_ttl_is_restored_completely(r, kind):
     elements = [f"element {i}" for i in range(20000)]
     if kind == "hset":
         r.hset("key", mapping=dict(zip(elements, elements)))
@@ -398,7 +397,7 @@ def test_a_refused_restore_in_a_transaction_leaves_no_trace(pair):
     pair("exists", "b")
 
 
-def test_who_waits_for_a_list_is_served_by_restore(server):
+def test_a_client_blocked_on_a_list_is_served_by_restore(server):
     waiting, other = server.client(), server.client()
     served = []
     thread = threading.Thread(target=lambda: served.append(waiting.blpop("list", 20)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DUMP and RESTORE of streams beside redis-server: entries, and all that consumer groups know."""
+"""DUMP and RESTORE of streams compared with redis-server: entries, and the complete state of consumer groups."""
 
 import random
 
@@ -30,13 +30,13 @@ xdel x 1-1
 
 
 def fill(client):
-    """Makes the stream x."""
+    """Creates the stream x."""
     for line in filter(None, map(str.strip, FILL.splitlines())):
         client.execute_command(*line.split(" "))
 
 
 def whole(client, key):
-    """What XINFO tells of a stream, as a dictionary, without how it is stored and what goes on."""
+    """XINFO's description of a stream, as a dictionary, without the storage and the current times."""
     def tidy(value):
         if isinstance(value, list):
             return [tidy(each) for each in value]
@@ -49,7 +49,7 @@ def whole(client, key):
 
 @pytest.fixture
 def servers(server, redis_server):
-    """RESP3 clients of Cairn and of redis-server, so that XINFO answers maps."""
+    """RESP3 clients of Cairn and of redis-server, so XINFO replies with maps."""
     clients = [redis.Redis("127.0.0.1", each.port, protocol=3) for each in (server, redis_server)]
     for client in clients:
         client.response_callbacks.clear()
@@ -60,7 +60,7 @@ def servers(server, redis_server):
 
 
 @pytest.mark.parametrize("way", [(0, 1), (1, 0)], ids=["to Redis", "from Redis"])
-def test_groups_and_what_is_pending_cross(servers, way):
+def test_groups_and_pending_entries_are_restored(servers, way):
     source, target = (servers[i] for i in way)
     fill(source)
     before = whole(source, "x")
@@ -77,7 +77,7 @@ def test_groups_and_what_is_pending_cross(servers, way):
     assert source.xlen("x") == target.xlen("x") == 3
 
 
-def test_a_restored_stream_goes_on(servers):
+def test_a_restored_stream_can_be_used(servers):
     for client, other in (servers, servers[::-1]):
         for i in range(1, 400):
             client.xadd("x", {"n": i}, id=f"{i}-1")
@@ -100,7 +100,7 @@ def test_a_restored_stream_goes_on(servers):
         other.flushall()
 
 
-def test_an_empty_stream_crosses(servers):
+def test_an_empty_stream_is_restored(servers):
     for client, other in (servers, servers[::-1]):
         client.xgroup_create("x", "g", "5-5", mkstream=True)
         client.execute_command("xsetid", "x", "9-9", "entriesadded", "20", "maxdeletedid", "8-8")
@@ -111,8 +111,8 @@ def test_an_empty_stream_crosses(servers):
         other.flushall()
 
 
-def test_a_deleted_id_above_the_last_one_crosses(servers):
-    """XSETID of Redis 7.0 takes the last id back as far as the entries that are left, whatever was deleted."""
+def test_a_deleted_id_above_the_last_id_is_restored(servers):
+    """XSETID of Redis 7.0 can set the last id back to that of the last remaining entry, below deleted ids."""
     ours, theirs = servers
     theirs.execute_command("xadd", "x", "24-0", "f", "v")
     theirs.execute_command("xsetid", "x", "40-0", "entriesadded", 100, "maxdeletedid", "39-3")
@@ -149,8 +149,8 @@ def test_streams_of_redis_7_2_are_understood(servers):
     assert full[b"groups"][0][b"consumers"][0][b"active-time"] == 3000
 
 
-# An error or a stream, and the server goes on. What it takes, redis-server takes too.
-def test_damage_behind_a_right_checksum_does_no_harm(servers):
+# The result is an error or a stream, and the server continues. redis-server accepts every payload that Cairn accepts.
+def test_damage_with_a_valid_checksum_does_no_harm(servers):
     ours, theirs = servers
     theirs.config_set("sanitize-dump-payload", "yes")
     seed = random.randrange(2**32)
@@ -179,7 +179,7 @@ def test_damage_behind_a_right_checksum_does_no_harm(servers):
     assert accepted > DAMAGED // 100
 
 
-# Redis takes these; what it then has contradicts itself.
+# Redis accepts these payloads and then has an inconsistent stream.
 @pytest.mark.parametrize("value", [
     stream2(state="02 0501 0501 0000 02"),
     stream2(state="01 0500 0501 0000 01"),
@@ -190,7 +190,7 @@ def test_damage_behind_a_right_checksum_does_no_harm(servers):
     stream2(node="02" + STREAM_NODE[2:] + STREAM_NODE[2:], state="02 0501 0501 0000 02"),
     stream2(pending=f"01 {STREAM_ID} ffffffffffffffff 02"),
 ])
-def test_what_contradicts_itself_is_refused(servers, value):
+def test_inconsistent_streams_are_refused(servers, value):
     with pytest.raises(redis.ResponseError, match="Bad data format"):
         servers[0].restore("x", 0, payload(value))
     assert not servers[0].exists("x")

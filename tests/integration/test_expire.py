@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Deadlines of keys, beside redis-server and by the clock."""
+"""Expiry of keys compared with redis-server and with the clock."""
 
 import time
 
@@ -107,11 +107,11 @@ def test_every_type_can_expire(r, name):
     assert r.exists("k") == 0
     assert r.type("k") == b"none"
     assert r.ttl("k") == -2
-    fill()  # nothing of the old value shows
+    fill()  # the old value must not show through
     assert r.ttl("k") == -1
 
 
-def test_a_key_is_there_until_its_deadline_and_not_after(r):
+def test_a_key_exists_until_its_deadline_and_not_after(r):
     for _ in range(5):
         now_ms = int(time.time() * 1000)
         r.set("k", "v", pxat=now_ms + 60)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first transfer between two Cairns, in files (docs/format.md, section 9): the same data, going on where it broke
-off, and nothing of it for Redis."""
+"""The first transfer between two Cairns, in files (docs/format.md, section 9): the data is the same, an interrupted
+transfer resumes, and Redis is not offered it."""
 
 import contextlib
 import random
@@ -23,7 +23,8 @@ PIECE = 64 * 1024
 
 
 class Proxy(Listener):
-    """A way to a server that ends, or damages a byte, after so many bytes from it; both only once."""
+    """A proxy to a server that closes the connection, or damages a byte, after a number of bytes from it; each only
+    once."""
 
     def __init__(self, server, cut_at=None, damage_at=None):
         self.server, self.cut_at, self.damage_at = server, cut_at, damage_at
@@ -63,7 +64,7 @@ class Proxy(Listener):
 
 
 def fill_noise(server, megabytes, size=20000):
-    """Values that cannot be compressed."""
+    """Writes values that do not compress."""
     rng = random.Random(7)
     pipe = server.client().pipeline(transaction=False)
     for number in range(megabytes * 1000000 // size):
@@ -79,7 +80,7 @@ def stats(server):
 
 
 def received(replica):
-    """The transfers in the replica's log: (bytes, bytes of an earlier transfer) each."""
+    """The transfers in the replica's log: (bytes, bytes reused from an earlier transfer) each."""
     found = re.findall(r"received \d+ files of (\d+) bytes, (\d+) of them in an earlier", replica.log_path.read_text())
     return [(int(size), int(spared)) for size, spared in found]
 
@@ -90,7 +91,7 @@ def digest(server):
 
 
 def add_large(client):
-    """What has rows of its own in every space, values that lie in blobs, deadlines of fields, functions."""
+    """Adds values with rows in every space, values in blob files, fields that expire, functions."""
     pipe = client.pipeline(transaction=False)
     pipe.delete("large:hash", "large:zset", "large:set", "large:list", "large:stream")
     pipe.set("large:value", b"v" * 300000)
@@ -112,12 +113,12 @@ def add_large(client):
 
 
 def test_everything_arrives_under_load():
-    """All types, a replica with data of its own, a replica of the replica; and what is written after a promotion."""
+    """All types, a replica with existing data, a replica of the replica, and writes after a promotion."""
     debug = {"enable_debug_command": "yes"}
     with start("cairn", **debug) as primary, start("cairn", **debug) as replica, start("cairn", **debug) as third:
         fill(primary.client(), seed=21, keys=160)
         add_large(primary.client())
-        add_large(replica.client())  # the same names with other numbers
+        add_large(replica.client())  # the same keys with other collection ids
         replica.client().set("of the replica", "gone")
         follow(third, replica)
         with Load(primary) as load:
@@ -142,8 +143,8 @@ def test_everything_arrives_under_load():
         assert digest(primary) == digest(replica)
 
 
-def test_a_sync_of_nothing_and_one_after_a_flush():
-    """Empty data sets, and rows of a keyspace that is gone."""
+def test_a_sync_of_an_empty_data_set_and_one_after_a_flush():
+    """Empty data sets, and rows of a keyspace that was flushed."""
     with start("cairn") as primary, start("cairn") as replica:
         replica.client().set("k", "v")
         follow(replica, primary)
@@ -163,7 +164,7 @@ def test_a_sync_of_nothing_and_one_after_a_flush():
 
 
 def test_keys_expire_on_a_promoted_replica():
-    """What came in files has its deadlines."""
+    """Keys and fields from files have their deadlines."""
     with start("cairn") as primary, start("cairn") as replica:
         for number in range(100):
             primary.client().set(f"k:{number}", 1, px=2500)
@@ -174,8 +175,8 @@ def test_keys_expire_on_a_promoted_replica():
 
 
 @pytest.mark.parametrize("kinds", ["cairn redis", "redis cairn", "no cairn", "cairn no"])
-def test_others_are_sent_rdb_files(kinds):
-    """Redis on either side, and a Cairn that was told so."""
+def test_other_servers_get_rdb_files(kinds):
+    """Redis on either side, and a Cairn with repl-sync-files no."""
     def make(kind):
         return start("redis") if kind == "redis" else start("cairn", repl_sync_files=kind != "no")
 
@@ -189,8 +190,8 @@ def test_others_are_sent_rdb_files(kinds):
 
 
 @pytest.mark.parametrize("trouble", ["no folder", "no room"])
-def test_where_files_cannot_be_written_rdb_files_are_sent(trouble):
-    """The first try fails, on the spot or half-way; the next is another kind, and so are those after it."""
+def test_if_files_cannot_be_written_rdb_files_are_sent(trouble):
+    """The first try fails, at once or half-way; the next one is an RDB file, and so are those after it."""
     with start("cairn") as primary, start("cairn") as replica:
         fill(primary.client(), seed=22, keys=40)
         for number in range(200):
@@ -213,7 +214,7 @@ def test_where_files_cannot_be_written_rdb_files_are_sent(trouble):
 
 @contextlib.contextmanager
 def a_small_disk(folder):
-    """The folder is a file system of a megabyte."""
+    """Mounts a file system of a megabyte on the folder."""
     folder.mkdir(exist_ok=True)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]).returncode != 0:
         pytest.skip("this user may not mount")
@@ -223,8 +224,8 @@ def a_small_disk(folder):
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_what_a_primary_is_told_and_answers():
-    """The words of the offer and of the head, byte by byte; who offers nothing, or another version, gets a file."""
+def test_the_offer_and_the_header_of_a_transfer():
+    """The offer and the header, byte by byte; a replica without an offer, or of another version, gets an RDB file."""
     with start("cairn") as primary:
         primary.client().set("k", "v")
         for offer, head in (("cairn-files:1:2:16:17:1:-:0:0", rb"\$CAIRN-FILES 1 [0-9a-f]{40} 256 16777216 0 0\r\n"),
@@ -241,8 +242,8 @@ def test_what_a_primary_is_told_and_answers():
                     assert re.match(rb"FILE keys \d+ [0-9a-f]{16} \d+\r\n", stream.readline())
 
 
-def test_a_cut_link_goes_on_where_it_was():
-    """The second time only the rest is sent; without new writes on the way to the end, byte for byte the rest."""
+def test_a_transfer_resumes_after_a_cut_link():
+    """The second time only the rest is sent; without new writes meanwhile, exactly the remaining bytes."""
     with start("cairn", repl_sync_rate="60mb") as primary, start("cairn") as replica:
         fill_noise(primary, 160)
         with Proxy(primary, cut_at=100 << 20) as proxy, Load(primary, pause_s=0.001):
@@ -260,8 +261,8 @@ def test_a_cut_link_goes_on_where_it_was():
         assert not replica.data_dir.joinpath("sync-received").exists()
 
 
-def test_a_killed_replica_goes_on_where_it_was():
-    """kill -9 in the midst of a transfer: after the start the files that are there are not sent again."""
+def test_a_killed_replica_resumes_its_transfer():
+    """kill -9 during a transfer: after the start the received files are not sent again."""
     with start("cairn", repl_sync_rate="20mb") as primary, start("cairn") as replica:
         fill_noise(primary, 90)
         replica.client().set("old", "data")
@@ -280,8 +281,8 @@ def test_a_killed_replica_goes_on_where_it_was():
         assert 60 << 20 < spared < size
 
 
-def test_a_killed_primary_begins_anew():
-    """What it had written for replicas is gone, and the replica drops what it has of it."""
+def test_a_killed_primary_starts_a_new_transfer():
+    """The files that it had written for replicas are deleted, and the replica deletes the part it received."""
     with start("cairn", repl_sync_rate="20mb") as primary, start("cairn") as replica:
         fill_noise(primary, 40)
         replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
@@ -295,8 +296,8 @@ def test_a_killed_primary_begins_anew():
         assert spared == 0 and stats(primary)["sync_files_resumed"] == 0
 
 
-def test_a_damaged_byte_is_found():
-    """A file that came otherwise than it was sent is not taken in; the next transfer is a new one."""
+def test_a_damaged_byte_is_detected():
+    """The replica does not load a file that differs from the sent one; the next transfer is a new one."""
     with start("cairn") as primary, start("cairn") as replica:
         fill_noise(primary, 20)
         with Proxy(primary, damage_at=10 << 20) as proxy:
@@ -307,8 +308,8 @@ def test_a_damaged_byte_is_found():
         assert stats(primary)["sync_files"] == 2 and stats(primary)["sync_files_resumed"] == 0
 
 
-def test_replicas_share_and_what_nobody_wants_goes():
-    """Two that come at a time are sent one set; one that left and does not come back keeps it for repl-timeout."""
+def test_replicas_share_files_and_unused_ones_are_deleted():
+    """Two replicas that arrive together get the same files; a disconnected one keeps them for repl-timeout."""
     with start("cairn", repl_sync_rate="20mb", repl_timeout=3) as primary, start("cairn") as one, start("cairn") as two:
         fill_noise(primary, 40)
         for replica in (one, two):
@@ -326,8 +327,9 @@ def test_replicas_share_and_what_nobody_wants_goes():
         assert_same(primary, one, two)
 
 
-def test_one_that_comes_again_is_given_the_same():
-    """Whoever drops what it has, for its disk is full say, and asks for everything again has nothing written for it."""
+def test_a_replica_that_starts_over_gets_the_same_files():
+    """A replica that drops its part, for example on a full disk, and requests everything again gets the existing
+    files."""
     with start("cairn", repl_sync_rate="20mb") as primary, start("cairn") as replica:
         fill_noise(primary, 40)
         names = set()
@@ -342,8 +344,8 @@ def test_one_that_comes_again_is_given_the_same():
         assert len(names) == 1
 
 
-def test_who_comes_again_and_again_keeps_no_log_for_ever():
-    """After repl-timeout there are new files, and the old ones go with the log that was held for them."""
+def test_a_replica_that_starts_over_repeatedly_does_not_keep_the_log_forever():
+    """After repl-timeout there are new files; the old ones are deleted with the log that was kept for them."""
     with start("cairn", repl_sync_rate="20mb", repl_timeout=2) as primary, start("cairn") as replica:
         fill_noise(primary, 20)
         seen, came = set(), [0]
@@ -362,8 +364,8 @@ def test_who_comes_again_and_again_keeps_no_log_for_ever():
         wait_until(lambda: not list(primary.data_dir.glob("sync-sent/*")), "their end")
 
 
-def test_what_one_is_to_come_back_for_stays():
-    """Though another has all of it."""
+def test_files_for_a_disconnected_replica_are_kept():
+    """They are kept although another replica has received all of them."""
     with start("cairn", repl_sync_rate="8mb") as primary, start("cairn") as one, start("cairn") as two:
         fill_noise(primary, 40)
         two.directives["replicaof"] = f"127.0.0.1 {primary.port}"
@@ -380,8 +382,8 @@ def test_what_one_is_to_come_back_for_stays():
         wait_until(lambda: not list(primary.data_dir.glob("sync-sent/*")), "their end")
 
 
-def test_a_killed_primary_leaves_nothing_written():
-    """Of a first transfer in an RDB file either, which lies on the disk where its size has to be said first."""
+def test_a_killed_primary_leaves_no_files_of_transfers():
+    """Neither does a first transfer by an RDB file, which is on the disk if its size must be sent first."""
     with start("cairn", repl_diskless_sync="no", rdb_key_save_delay=1000) as primary, \
             start("cairn", repl_sync_files=False) as replica:
         fill(primary.client(), keys=1000)
@@ -392,8 +394,8 @@ def test_a_killed_primary_leaves_nothing_written():
         assert not list(primary.data_dir.rglob("*replica-*"))
 
 
-def test_the_rate_is_that_of_now_and_holds_nobody_up():
-    """A transfer that hardly moves ends with the server, and at once with another rate."""
+def test_a_change_of_the_rate_applies_to_a_running_transfer():
+    """A transfer that hardly progresses ends with the server, and finishes at once with another rate."""
     with start("cairn", repl_sync_rate="1kb") as primary, start("cairn") as replica:
         fill_noise(primary, 5)
         replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
@@ -403,7 +405,7 @@ def test_the_rate_is_that_of_now_and_holds_nobody_up():
         primary.client().config_set("repl-sync-rate", 0)
         wait_for_link(replica)
         replica.client().execute_command("REPLICAOF", "NO", "ONE")
-        replica.client().set("its own", "data")  # so that it has to be sent everything again
+        replica.client().set("its own", "data")  # so it needs a full synchronization again
         primary.client().config_set("repl-sync-rate", 1)
         replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
         wait_until(lambda: stats(primary)["sync_files"] == 2, "the transfer")
@@ -412,8 +414,8 @@ def test_the_rate_is_that_of_now_and_holds_nobody_up():
         assert time.monotonic() - began < 9.5  # one that waits for replicas takes 10
 
 
-def test_killed_at_any_moment_it_is_old_or_new():
-    """kill -9 of a replica somewhere in a transfer or while it is taken in: no mixture, ever."""
+def test_a_replica_killed_at_any_moment_has_the_old_or_the_new_data():
+    """kill -9 of a replica during a transfer or while it is loaded never leaves a mixture."""
     rng = random.Random(int(time.time()))
     with start("cairn") as primary, start("cairn") as replica:
         fill_noise(primary, 12, size=2000)
@@ -426,7 +428,7 @@ def test_killed_at_any_moment_it_is_old_or_new():
             replica.client().set("old", "data")
             old = replica.client().dbsize()
             replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
-            time.sleep(rng.uniform(0.02, 0.5))  # any moment
+            time.sleep(rng.uniform(0.02, 0.5))  # a random moment
             replica.kill9()
             replica.start()
             client = replica.client()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files the server writes: none of them takes the place of RocksDB's, and others may not read them."""
+"""Files that the server writes: none of them replaces one of RocksDB's, and other users cannot read them."""
 
 import os
 import pathlib
@@ -14,8 +14,8 @@ STORE_NAMES = ("CURRENT", "LOCK", "IDENTITY", "MANIFEST-000123", "OPTIONS-000007
                "000003.blob", "archive")
 
 
-def test_save_does_not_replace_what_is_no_rdb_file():
-    """SAVE with `dbfilename CURRENT` overwrote RocksDB's file: the database did not open again."""
+def test_save_replaces_only_rdb_files():
+    """SAVE with `dbfilename CURRENT` overwrote RocksDB's file, and the database did not open again."""
     with Server(enable_protected_configs=True) as server:
         client = server.client()
         client.set("k", "v")
@@ -40,7 +40,7 @@ def test_save_does_not_replace_what_is_no_rdb_file():
 
 @pytest.mark.parametrize("directive", ["dbfilename", "aclfile", "pidfile", "logfile", "unixsocket", "listen"])
 def test_no_directive_names_a_file_of_the_database(directive, tmp_path):
-    """A log, a pid or a socket in place of CURRENT, and the data is lost."""
+    """A log, a pid file or a socket that replaced CURRENT would lose the data."""
     with Server(data_dir=tmp_path) as server:
         server.client().set("k", "v")
         server.shutdown()
@@ -56,8 +56,8 @@ def test_no_directive_names_a_file_of_the_database(directive, tmp_path):
 
 
 @pytest.mark.parametrize("directive", ["unixsocket", "listen"])
-def test_a_unix_socket_takes_the_place_of_a_socket_only(directive, tmp_path):
-    """And the server says so; it crashed where a `listen` line failed."""
+def test_a_unix_socket_replaces_only_a_socket(directive, tmp_path):
+    """The server reports it; it crashed when a `listen` line failed."""
     path = tmp_path / "mine"
     path.write_text("not to be lost")
     with pytest.raises(RuntimeError, match="exited with 1 at start(.|\n)*cannot listen on .*: Address already in use"):
@@ -66,13 +66,13 @@ def test_a_unix_socket_takes_the_place_of_a_socket_only(directive, tmp_path):
 
 
 def modes(folder):
-    """{path: permissions} of all that is in a folder, and of itself."""
+    """{path: permissions} of the folder and everything in it."""
     return {path: stat.S_IMODE(path.lstat().st_mode) for path in [folder, *folder.rglob("*")]}
 
 
 @pytest.mark.slow
 def test_others_cannot_read_what_the_server_writes(tmp_path):
-    """The usual umask, 022, made everything readable by everybody."""
+    """With the usual umask, 022, everything was readable by all users."""
     command = ["sh", "-c", 'umask 022; exec "$@"', "sh", *default_command()]
     data = tmp_path / "data"
     acl = tmp_path / "users.acl"
@@ -94,8 +94,8 @@ def test_others_cannot_read_what_the_server_writes(tmp_path):
         assert found["users.acl"] == 0o604  # its owner's choice
 
 
-def test_links_that_lie_in_wait_are_not_followed(tmp_path):
-    """Temporary names were easy to foresee, and written through whatever was there."""
+def test_symbolic_links_are_not_followed(tmp_path):
+    """Temporary names were predictable, and the server wrote through existing links."""
     victim = tmp_path / "victim"
     victim.write_text("not to be lost")
     pid = tmp_path / "pid"

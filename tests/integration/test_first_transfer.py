@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When a first transfer begins: `repl-diskless-sync-delay` and `repl-diskless-sync-max-replicas` of a primary."""
+"""The start of a first transfer: `repl-diskless-sync-delay` and `repl-diskless-sync-max-replicas` of a primary."""
 
 import time
 
@@ -11,19 +11,19 @@ pytestmark = pytest.mark.slow
 
 
 def ask_to_follow(replica, primary):
-    """Makes one server follow another and does not wait for it."""
+    """Makes `replica` a replica of `primary` without waiting for it."""
     replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
 
 
 def states(primary):
-    """What the primary says of each of its replicas."""
+    """The state of each replica in the primary's INFO."""
     info = replication(primary)
     return [info[f"slave{number}"]["state"] for number in range(info["connected_slaves"])]
 
 
 @pytest.mark.parametrize("replica_kind", ["redis", "cairn"])
-def test_replicas_that_are_enough_begin_together(replica_kind):
-    """One that waits is told that somebody is there, and is in no hurry; the second of two ends the waiting."""
+def test_enough_replicas_begin_together(replica_kind):
+    """A waiting replica gets keepalives and does not time out; the second of two ends the waiting."""
     directives = {"repl_diskless_sync_delay": 1000, "repl_diskless_sync_max_replicas": 2}
     with start("cairn", **directives) as primary, start(replica_kind, repl_timeout=2) as first, \
             start(replica_kind, repl_timeout=2) as second:
@@ -31,7 +31,7 @@ def test_replicas_that_are_enough_begin_together(replica_kind):
         ask_to_follow(first, primary)
         wait_until(lambda: states(primary) == ["wait_bgsave"])
         wait_until(lambda: first.client().execute_command("ROLE")[3] == b"handshake")
-        assert_stays(lambda: states(primary) == ["wait_bgsave"], 4, "the waiting")  # for two times its repl-timeout
+        assert_stays(lambda: states(primary) == ["wait_bgsave"], 4, "the waiting")  # two times its repl-timeout
         assert primary.client().info("persistence")["rdb_bgsave_in_progress"] == 0
         ask_to_follow(second, primary)
         wait_for_link(first)
@@ -40,8 +40,8 @@ def test_replicas_that_are_enough_begin_together(replica_kind):
         assert primary.client().info("stats")["sync_full"] == 2
 
 
-def test_one_that_has_waited_long_enough():
-    """It begins alone then, at once when the delay is taken away, and without delay where a file is written first."""
+def test_a_replica_begins_alone_after_the_delay():
+    """It also begins at once when the delay is set to 0, and without a delay if a file is written first."""
     with start("cairn", repl_diskless_sync_delay=1) as primary, start("cairn") as first, start("redis") as second, \
             start("redis") as third:
         began = time.monotonic()
@@ -58,8 +58,8 @@ def test_one_that_has_waited_long_enough():
         assert_same(primary, first, second, third)
 
 
-def test_one_that_leaves_while_it_waits():
-    """It is forgotten, and a primary that waits for others shuts down without delay."""
+def test_a_replica_that_disconnects_while_it_waits():
+    """It is forgotten, and a primary with waiting replicas shuts down without a delay."""
     with start("cairn", repl_diskless_sync_delay=1000) as primary, \
             start("cairn") as replica:
         ask_to_follow(replica, primary)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""FUNCTION and FCALL: libraries that are data, called by name."""
+"""FUNCTION and FCALL: libraries are part of the data, and their functions are called by name."""
 
 import subprocess
 
@@ -103,7 +103,7 @@ def test_functions_see_their_own_globals(empty_pair):
         empty_pair("fcall", name, "0")
 
 
-def test_a_dump_goes_from_cairn_to_redis_and_back(server, redis_server):
+def test_a_dump_can_be_restored_in_redis_and_back(server, redis_server):
     cairn, real = server.client(), redis_server.client()
     real.function_flush()
     for giver, taker in ((cairn, real), (real, cairn)):
@@ -143,7 +143,7 @@ def test_functions_survive_a_restart_a_crash_and_flushall():
                 client.fcall("gone", 0)
 
 
-def test_a_transaction_sees_its_own_libraries_and_nobody_sees_them_earlier(server, r):
+def test_a_transaction_sees_its_own_libraries_before_other_clients(server, r):
     with r.pipeline() as pipe:
         pipe.function_load(LIBRARY)
         pipe.fcall("add", 0, 1, 2)
@@ -152,13 +152,13 @@ def test_a_transaction_sees_its_own_libraries_and_nobody_sees_them_earlier(serve
     assert r.function_list() == []
 
 
-def test_loading_takes_only_so_long(r):
+def test_loading_has_a_time_limit(r):
     with pytest.raises(redis.exceptions.ResponseError, match="FUNCTION LOAD timeout"):
         r.function_load("#!lua name=x\nwhile true do end")
     assert r.ping()
 
 
-def test_functions_travel_in_rdb_files(tmp_path):
+def test_functions_are_in_rdb_files(tmp_path):
     with Server() as cairn:
         cairn.client().function_load(LIBRARY)
         cairn.client().save()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys of any type and whole databases, beside redis-server."""
+"""Keys of any type and whole databases compared with redis-server."""
 
 
 import pytest
@@ -153,7 +153,7 @@ TYPES = ["list", "set", "numbers", "hash", "zset"]
 
 
 def contents(client, name, key):
-    """Everything in a collection, in an order of its own for what has none."""
+    """All elements of a collection, sorted if the type has no order."""
     whole = {"list": ["lrange", key, 0, -1], "set": ["smembers", key], "numbers": ["smembers", key],
              "hash": ["hgetall", key], "zset": ["zrange", key, 0, -1, "withscores"]}[name]
     reply = client(*whole)
@@ -173,7 +173,7 @@ def test_object(pair):
 
 
 @pytest.mark.parametrize("count", [3, BIG])
-def test_copies_are_whole_and_independent(pair, count):
+def test_copies_are_complete_and_independent(pair, count):
     fill_collections(pair, count)
     for name in TYPES:
         before = contents(pair.ours, name, name)
@@ -204,7 +204,7 @@ def test_a_changed_copy_leaves_the_original(pair, count):
 
 
 @pytest.mark.parametrize("count", [3, BIG])
-def test_renamed_and_moved_collections_are_whole(pair, count):
+def test_renamed_and_moved_collections_are_complete(pair, count):
     fill_collections(pair, count)
     for name in TYPES:
         before = contents(pair.ours, name, name)

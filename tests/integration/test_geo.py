@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Geo commands beside redis-server: random places, near poles and the date line too."""
+"""Geo commands compared with redis-server: random places, also near the poles and the date line."""
 
 import random
 
@@ -44,12 +44,12 @@ geopos s a
 """
 
 
-def test_edges_are_answered_as_by_redis(pair):
+def test_edge_cases_equal_redis(pair):
     pair.lines(EDGES)
 
 
 def test_random_searches_agree(pair):
-    """Places all over, searched in circles and boxes of every size."""
+    """Random places, searched in circles and boxes of every size."""
     luck = random.Random(11)
     ends = ([0, 179.9, -179.9, 180, -180], [0, 85, -85, 85.05112878, -85.05112878])
 
@@ -72,8 +72,8 @@ def test_random_searches_agree(pair):
         pair("geohash", "g", f"m{luck.randrange(300)}")
 
 
-def test_of_equal_distances_the_same_come_first(pair):
-    """COUNT takes the first of a sort that is not stable: which ones is decided by its steps."""
+def test_the_order_of_equal_distances_equals_redis(pair):
+    """COUNT takes the first results of an unstable sort, so the sort must make the same steps as Redis's."""
     luck = random.Random(3)
     for size in (5, 7, 8, 30, 41, 200, 2000):
         places = [(luck.uniform(10, 20), luck.uniform(30, 40)) for _ in range(max(1, size // 5))]

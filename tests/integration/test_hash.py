@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hashes, beside redis-server: the same commands to both, the same answers from both.
+"""Hashes compared with redis-server: both get the same commands and must give the same replies.
 
-What a hash is in itself is tested in tests/types/hash_test.cc; here it is what clients see:
-replies, error texts and their order, encodings, random fields, scans, and what a kill leaves.
+tests/types/hash_test.cc tests the type itself. This file tests what clients see: replies, error texts and their order,
+encodings, random fields, scans, and the data after a kill.
 """
 
 import random
@@ -47,7 +47,7 @@ hscan one 0 match x* | hscan one 0 count 9223372036854775807
 
 
 def ask(client, *command):
-    """The reply as it came, or the error's text."""
+    """The unconverted reply, or the error's text."""
     try:
         return client.execute_command(*command)
     except redis.ResponseError as error:
@@ -55,14 +55,14 @@ def ask(client, *command):
 
 
 def raw_client(server, protocol=2):
-    """A client that leaves replies as they are."""
+    """A client that does not convert replies."""
     client = server.client(protocol=protocol)
     client.response_callbacks.clear()
     return client
 
 
 def fill(client):
-    """The keys that ERRORS speaks of."""
+    """Creates the keys that ERRORS uses."""
     client.flushall()
     client.set("string", "text")
     client.hset("one", mapping={"only": "value"})
@@ -71,7 +71,7 @@ def fill(client):
 
 
 def as_map(client, key):
-    """All fields of a hash, whatever the protocol and the order."""
+    """All fields of a hash as a dictionary, in both protocols."""
     reply = ask(client, "hgetall", key)
     if isinstance(reply, list):
         return dict(zip(reply[::2], reply[1::2]))
@@ -79,7 +79,7 @@ def as_map(client, key):
 
 
 @pytest.mark.parametrize("protocol", [2, 3])
-def test_refusals_and_small_answers_are_those_of_redis(server, redis_server, protocol):
+def test_errors_and_small_replies_equal_redis(server, redis_server, protocol):
     ours, theirs = raw_client(server, protocol), raw_client(redis_server, protocol)
     for line in filter(None, (part.strip() for part in ERRORS.replace("\n", "|").split("|"))):
         fill(ours)
@@ -97,7 +97,7 @@ def test_command_info_is_that_of_redis(server, redis_server):
 
 
 def random_command(rng):
-    """A hash command with arguments that mostly make sense."""
+    """A hash command with mostly valid arguments."""
     key = rng.choice(["a", "b", "c"])
     field = lambda: rng.choice(["f%d" % rng.randrange(400), str(rng.randrange(400))])  # noqa: E731
     texts = ["text", "", "007", "1.5", "x" * 64, "x" * (65 if rng.random() < 0.01 else 9)]
@@ -114,8 +114,8 @@ def random_command(rng):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_random_histories_are_those_of_redis(server, redis_server, seed):
-    """Hashes grow from nothing through packed to spread, and the encodings agree all the way."""
+def test_random_commands_equal_redis(server, redis_server, seed):
+    """Hashes grow from empty through packed to spread, and the encodings are always equal."""
     ours, theirs = raw_client(server), raw_client(redis_server)
     rng = random.Random(seed)
     for step in range(3000):
@@ -138,7 +138,7 @@ def test_a_packed_hash_keeps_the_order_of_insertion(r, redis_server):
 
 @pytest.mark.parametrize("size", [20, 2000])
 def test_random_fields(r, size):
-    """Distinct ones are distinct, draws may repeat, values belong to their fields."""
+    """Distinct fields are distinct, other draws may repeat, and values belong to their fields."""
     fields = {b"f%d" % i: b"v%d" % i for i in range(size)}
     r.hset("h", mapping=fields)
     assert r.hrandfield("h") in fields
@@ -173,7 +173,7 @@ def scan_all(client, key, **options):
     return pairs, steps
 
 
-def test_scan_returns_what_stays_across_changes_and_a_restart():
+def test_scan_returns_all_lasting_fields_across_changes_and_a_restart():
     with Server(appendfsync="always") as server:
         client = server.client()
         stays = {b"stay%d" % i: b"%d" % i for i in range(3000)}
@@ -200,7 +200,7 @@ def test_a_small_hash_is_scanned_in_one_step(r):
     assert scan_all(r, "h", count=5)[1] == 1
 
 
-def test_expiry_stays_with_a_changed_hash(r):
+def test_a_changed_hash_keeps_its_expiry(r):
     for size in (5, 1000):
         r.hset("h", mapping={"f%d" % i: i for i in range(size)})
         r.expire("h", 1000)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fields of hashes that expire: HEXPIRE, HTTL, HPERSIST and their kin, HGETEX, HSETEX, HGETDEL.
+"""Fields of hashes that expire: HEXPIRE, HTTL, HPERSIST and similar commands, HGETEX, HSETEX, HGETDEL.
 
-No server at hand has them, so what is expected is written down: the codes and errors that Redis 7.4
-and 8.0 document. Everything is tried on packed and on spread hashes.
+No available server has them, so the expected codes and errors are written down from the documentation of Redis 7.4 and
+8.0. Every test runs on packed and on spread hashes.
 """
 
 import random
@@ -20,13 +20,13 @@ FORMS = {"packed": ("512", b"listpackex"), "spread": ("0", b"hashtable")}
 
 @pytest.fixture(params=FORMS)
 def form(request):
-    """How the hashes of a test are stored."""
+    """The storage of a test's hashes."""
     return request.param
 
 
 @pytest.fixture
 def h(server, form):
-    """A client, and a hash h of a, b and c in the form asked for."""
+    """A client, and a hash h with a, b and c in the requested form."""
     client = server.client()
     client.config_set("hash-max-listpack-entries", FORMS[form][0])
     client.hset("h", mapping={"a": "1", "b": "2", "c": "3"})
@@ -40,7 +40,7 @@ def run(client, line):
     return client.execute_command(*line.split())
 
 
-def test_each_field_has_a_code_of_its_own(h):
+def test_each_field_has_its_own_code(h):
     assert run(h, "hexpire h 100 fields 3 a none b") == [1, -2, 1]
     assert run(h, "hexpire nokey 100 fields 2 a b") == [-2, -2]
     assert run(h, "hexpire h 0 fields 1 b") == [2]
@@ -62,7 +62,7 @@ def test_conditions(h):
     assert run(h, "hpexpire h 0 gt fields 1 a") == [0]
 
 
-def test_times_are_told_in_all_four_ways(h):
+def test_the_expiry_is_reported_in_all_four_units(h):
     now = time.time()
     assert run(h, "hexpire h 100 fields 1 a") == [1]
     assert run(h, "httl h fields 3 a b none") == [100, -1, -2]
@@ -146,8 +146,8 @@ def test_the_last_possible_time_is_accepted(h):
     assert run(h, "hpexpiretime h fields 1 a") == [70368744177663]
 
 
-def test_nobody_sees_a_field_past_its_time(h):
-    """Without the background's help: it is each command that must not look."""
+def test_no_command_sees_an_expired_field(h):
+    """Active expiry is off: each command itself must hide the field."""
     run(h, "debug set-active-expire 0")
     run(h, "hpexpire h 1 fields 2 a b")
     let_pass(1)
@@ -184,7 +184,7 @@ def test_fields_are_deleted_without_being_touched_and_the_key_with_the_last(h):
     wait_until(lambda: h.dbsize() == 0)
 
 
-def test_what_keeps_and_what_clears_a_time(h):
+def test_commands_that_keep_or_clear_an_expiry(h):
     run(h, "hexpire h 100 fields 3 a b c")
     h.hset("h", "a", "new")
     h.hincrby("h", "b", 1)
@@ -236,12 +236,12 @@ def test_hgetdel(h):
     assert run(h, "hgetdel nokey fields 1 a") == [None]
 
 
-def test_the_encoding_is_named(h, form):
+def test_the_encoding_is_reported(h, form):
     run(h, "hexpire h 100 fields 1 a")
     assert h.object("encoding", "h") == FORMS[form][1]
 
 
-def test_times_go_along_with_the_value(h, server):
+def test_expiries_are_copied_with_the_value(h, server):
     run(h, "hpexpireat h 4000000000123 fields 2 a b")
     times = [4000000000123, 4000000000123, -1]
     h.copy("h", "copy")
@@ -268,7 +268,7 @@ def test_a_copy_and_a_renamed_hash_lose_their_fields_too(h, server):
     wait_until(lambda: h.hlen("copy") == 1 and other.hlen("renamed") == 1)
 
 
-def test_a_hash_that_was_replaced_is_left_alone(h):
+def test_a_replaced_hash_keeps_its_fields(h):
     run(h, "hpexpire h 30 fields 3 a b c")
     h.set("h", "text")
     assert_stays(lambda: h.get("h") == b"text", 0.15)
@@ -291,7 +291,7 @@ def test_the_key_may_expire_at_the_same_time_as_its_fields(h):
 
 
 def test_payloads_of_redis_7_4(r):
-    """Written by hand from the description of RDB: a table with times, and a listpack with times."""
+    """Payloads written by hand from the description of RDB: a table with expiries, and a listpack with expiries."""
     when = 4000000000123
     low = when.to_bytes(8, "little").hex()
     values = [
@@ -362,8 +362,8 @@ def test_events(server, form):
     r.config_set("hash-max-listpack-entries", "512")
 
 
-def test_hashes_beside_a_model(h):
-    """Random commands on one hash, compared with a dictionary; times are far away or past."""
+def test_hashes_equal_a_model(h):
+    """Random commands on one hash, compared with a dictionary; expiries are far in the future or in the past."""
     rng = random.Random(7)
     model = {b"a": [b"1", -1], b"b": [b"2", -1], b"c": [b"3", -1]}
     fields = [b"a", b"b", b"c", *(b"field%d" % i for i in range(12))]

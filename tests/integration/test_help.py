@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HELP of every command that has subcommands: a heading, then what there is, ending with HELP."""
+"""HELP of every command with subcommands: a heading, then the subcommands, ending with HELP."""
 
 import pytest
 
-# That is client help, command help, config help, debug help, function help, latency help,
-# memory help, module help, object help, script help and slowlog help.
+# The calls are client help, command help, config help, debug help, function help, latency help, memory help, module
+# help, object help, script help and slowlog help.
 CONTAINERS = ["client", "command", "config", "debug", "function", "latency", "memory", "module",
               "object", "script", "slowlog"]
 
@@ -15,7 +15,7 @@ def test_help_starts_and_ends_as_in_redis(pair, name):
         kind, lines = reply
         return kind, [line[0] for line in lines], lines[0], lines[-2:]
 
-    # Redis has more subcommands of some; the kind of each line and the frame are the same.
+    # Redis has more subcommands of some commands; the first and last lines and the kind of each line are the same.
     mine, theirs = (frame(client(name, "help")) for client in (pair.ours, pair.theirs))
     assert mine[0] == theirs[0] and set(mine[1]) == set(theirs[1])
     assert mine[2:] == theirs[2:]
@@ -27,7 +27,7 @@ def test_help_takes_no_argument(pair, name):
         pair(name, "help", "x")
 
 
-def test_help_names_the_subcommands_there_are(pair):
+def test_help_lists_exactly_the_existing_subcommands(pair):
     for name in CONTAINERS:
         reply = pair.ours("command", "info", name)[1][0][1]
         subcommands = [entry[1][0][1].decode().split("|")[1].upper() for entry in reply[9][1]]

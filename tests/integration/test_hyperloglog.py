@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HyperLogLogs beside redis-server: the same estimates and the same bytes."""
+"""HyperLogLogs compared with redis-server: the same estimates and the same bytes."""
 
 EDGES = """
 pfadd h
@@ -39,12 +39,12 @@ pfselftest
 """
 
 
-def test_edges_are_answered_as_by_redis(pair):
+def test_edge_cases_equal_redis(pair):
     pair.lines(EDGES)
 
 
 def test_bytes_agree_as_it_grows(pair):
-    """Through the sparse encoding into the dense one."""
+    """From the sparse encoding into the dense one."""
     for i in range(200):
         pair("pfadd", "h", *[f"{i}-{j}" for j in range(1 + i % 23)])
         pair("pfadd", "k", f"k{i}", f"{i}-0")
