@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""INFO: the sections, the fields that tools read, and that the numbers are true."""
+"""INFO: its sections, the fields that tools read, and correct values."""
 
 import contextlib
 import re
@@ -14,7 +14,7 @@ DEFAULT = "Server Clients Memory Persistence Stats Replication CPU Modules Error
 CAIRN_DEFAULT = ["Cairn", "Cache"]
 ONLY_ALL = ["Commandstats", "Latencystats", "RocksDB"]
 
-# Of each section of Redis: what monitoring tools and client libraries read.
+# The fields of each of Redis's sections that monitoring tools and client libraries read.
 NEEDED = {
     "server": "redis_version redis_mode os arch_bits process_id run_id tcp_port uptime_in_seconds uptime_in_days hz "
               "executable config_file cairn_version",
@@ -49,7 +49,7 @@ def info(client, *sections):
 
 @pytest.fixture(name="client")
 def fixture_client(server):
-    """A connection whose replies come as they are."""
+    """A connection that returns raw replies."""
     return RawClient(server.port)
 
 
@@ -66,7 +66,7 @@ def test_sections_are_chosen_as_in_redis(client):
     assert info(client, "nonsense") == b""
 
 
-def test_sections_are_apart_by_an_empty_line(client):
+def test_an_empty_line_separates_sections(client):
     text = info(client, "cpu", "cluster")
     assert re.fullmatch(rb"# CPU\r\n(\w+:[\d.]+\r\n)+\r\n# Cluster\r\ncluster_enabled:0\r\n", text)
 
@@ -77,7 +77,7 @@ def test_it_is_verbatim_text_in_resp3(server):
 
 
 @pytest.mark.parametrize("section", NEEDED)
-def test_fields_that_are_read_by_others_are_there(r, section):
+def test_fields_that_tools_read_are_present(r, section):
     assert set(NEEDED[section].split()) <= set(r.info(section)), section
 
 
@@ -88,7 +88,7 @@ def test_fields_of_redis_keep_their_kind(r, redis_server):
             assert type(mine[name]) in (type(theirs[name]), int, float) or isinstance(theirs[name], str), name
 
 
-def test_server_and_clients_are_true(server, r):
+def test_server_and_clients_are_correct(server, r):
     told = r.info()
     assert told["process_id"] == server.pid
     assert told["tcp_port"] == server.port
@@ -111,7 +111,7 @@ def test_listeners_are_those_of_redis_7_2(tmp_path):
 
 
 @pytest.mark.measures("memory")
-def test_memory_is_near_what_the_kernel_says(server, r):
+def test_memory_is_near_the_kernels_value(server, r):
     memory = r.info("memory")
     assert abs(memory["used_memory_rss"] - server.resident_bytes()) < 16 << 20
     assert 0 < memory["used_memory"] <= memory["used_memory_peak"]
@@ -140,7 +140,7 @@ def test_commandstats_count_each_command(r):
     assert r.info("stats")["total_error_replies"] == 4
 
 
-def test_latencystats_follow_their_directives(r):
+def test_latencystats_obey_their_directives(r):
     r.get("a")
     r.config_set("latency-tracking-info-percentiles", "10 20.5")
     assert list(r.info("latencystats")["latency_percentiles_usec_get"]) == ["p10", "p20.5"]
@@ -165,7 +165,7 @@ def test_keyspace_counts_keys_and_expiring_keys(r):
     assert r.info("keyspace") == {}
 
 
-def test_hits_and_misses_are_those_of_reading_commands(r):
+def test_only_reading_commands_count_as_hits_and_misses(r):
     r.set("there", 1)
     r.config_resetstat()
     r.get("there")
@@ -212,7 +212,7 @@ def test_connections_are_counted(server, r):
     assert r.info("stats")["rejected_connections"] == 1
 
 
-def test_collections_whose_rows_go_later_are_counted(r):
+def test_lazily_deleted_collections_are_counted(r):
     r.config_resetstat()
     r.sadd("large", *(f"member-{i}" for i in range(1000)))
     r.sadd("small", 1, 2, 3)
@@ -226,7 +226,7 @@ def test_rates_rise_under_load(r):
                pause_s=0)
 
 
-def test_a_save_is_seen(r):
+def test_a_save_is_shown(r):
     r.set("a", 1)
     assert r.info("persistence")["rdb_changes_since_last_save"] > 0
     r.save()
@@ -237,8 +237,8 @@ def test_a_save_is_seen(r):
 
 
 @pytest.mark.parametrize("start", [harness.Server, harness.start_redis])
-def test_a_wait_that_somebody_ends_is_a_call_that_failed(start):
-    """CLIENT UNBLOCK's error is counted like any other, and the command that waited."""
+def test_an_unblocked_wait_is_a_failed_call(start):
+    """CLIENT UNBLOCK's error is counted like any other, for the blocked command."""
     with start() as server:
         client = server.client()
         client.config_resetstat()

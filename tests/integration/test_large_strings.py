@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large strings that are edited in part, which lie in fragments: every command that meets one
-answers as redis-server does, they outlive restarts and kills, go wherever keys go, and leave nothing
-behind.
+"""Large strings that are edited in part are stored in fragments. Every command on one replies like redis-server; they
+survive restarts and kills, are copied and moved like other values, and leave no rows behind.
 
-A string becomes fragments with an edit that leaves it at 8 KB or more, a fragment has 1 KB
-(docs/decisions/fragments.md); what is asked here lies around such borders.
+A string is split into fragments by an edit after which it has at least 8 KB, and a fragment has 1 KB
+(docs/decisions/fragments.md). These tests use sizes around such borders.
 """
 
 import contextlib
@@ -81,7 +80,7 @@ exists missing
 """
 
 
-def test_edges_are_answered_as_by_redis(pair):
+def test_edge_cases_equal_redis(pair):
     pair.lines(EDGES)
 
 
@@ -92,20 +91,20 @@ class Edits:
         self.luck = random.Random(seed)
 
     def key(self):
-        """One of a few."""
+        """One of a few keys."""
         return self.luck.choice("abcd")
 
     def position(self):
-        """A byte, mostly near a border."""
+        """An offset in bytes, mostly near a border."""
         near = self.luck.choice([0, 1, 7, 8, 9, 15, 20]) * FRAGMENT
         return max(0, near + self.luck.randint(-4, 4))
 
     def end(self):
-        """An end of a range."""
+        """The start or end of a range."""
         return self.luck.choice([1, 1, -1]) * self.position()
 
     def text(self):
-        """Something to write; zeros now and then, and much now and then."""
+        """Bytes to write; sometimes zeros, sometimes long."""
         size = self.luck.choice([1, 2, 5, 5, FRAGMENT, 2 * FRAGMENT + 3, 9 * FRAGMENT])
         return self.luck.choice([self.luck.randbytes(size), b"\0" * size, b"7" * size])
 
@@ -115,7 +114,7 @@ class Edits:
         return width, 8 * self.position() + self.luck.randrange(8)
 
     def edit(self):
-        """A command that changes a string in part, or whole."""
+        """A command that changes a part of a string, or all of it."""
         key, luck = self.key(), self.luck
         return luck.choice([
             lambda: ("setrange", key, self.position(), self.text()),
@@ -127,7 +126,7 @@ class Edits:
         ])()
 
     def command(self):
-        """Any command that meets a string."""
+        """Any command on a string."""
         luck, key = self.luck, self.key()
         if luck.random() < 0.55:
             return self.edit()
@@ -164,10 +163,10 @@ class Edits:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_edits_agree(pair, seed):
-    """After each command both servers have said the same, and in the end both have the same."""
+    """After each command both servers have given the same reply, and at the end both have the same data."""
     edits = Edits(seed)
     pair("rpush", "names", "a", "b", "c", "d")
-    # SETBIT that changes nothing turns an embstr of Redis into raw: not a matter of fragments.
+    # A SETBIT without a change makes an embstr of Redis raw; fragments do not matter here.
     for _ in range(1200):
         words = edits.command()
         if words[0] == "object" and pair("strlen", words[2])[1] < b"45":
@@ -178,7 +177,7 @@ def test_random_edits_agree(pair, seed):
         pair("debug", "digest-value", key)
 
 
-def test_a_transaction_keeps_what_its_good_commands_did(pair):
+def test_a_transaction_keeps_the_writes_of_its_successful_commands(pair):
     pair("setrange", "s", FRAGMENTED, "x")
     pair("watch", "s")
     pair("multi")
@@ -189,8 +188,8 @@ def test_a_transaction_keeps_what_its_good_commands_did(pair):
     pair("get", "s")
 
 
-def test_a_hyperloglog_in_fragments_counts_on(pair):
-    """Bytes are bytes: one that was put together by SETRANGE is the same HyperLogLog."""
+def test_a_hyperloglog_in_fragments_can_be_used(pair):
+    """A HyperLogLog that SETRANGE wrote piece by piece is the same HyperLogLog."""
     for i in range(3000):
         pair("pfadd", "h", f"element {i}")
     dense = pair("get", "h")[1]
@@ -204,8 +203,8 @@ def test_a_hyperloglog_in_fragments_counts_on(pair):
     pair("get", "copy")
 
 
-def test_a_change_within_a_fragment_is_noticed(server, r):
-    """The key's record stays as it is when only a fragment changes: WATCH must see it all the same."""
+def test_watch_detects_a_change_within_a_fragment(server, r):
+    """The key's record does not change with a fragment; WATCH must detect the change all the same."""
     r.setrange("s", FRAGMENTED, "x")
     with r.pipeline() as pipe:
         pipe.watch("s")
@@ -218,8 +217,8 @@ def test_a_change_within_a_fragment_is_noticed(server, r):
 
 
 @pytest.mark.measures("memory")
-def test_a_far_bit_of_an_empty_bitmap_costs_little(server, r):
-    """512 MB in one bit: neither memory nor disk nor time for what is not there."""
+def test_a_distant_bit_of_an_empty_bitmap_is_cheap(server, r):
+    """512 MB of zeros and one bit use neither memory nor disk nor time for the zeros."""
     before = server.resident_bytes()
     assert r.setbit("far", 2**32 - 1, 1) == 0
     assert r.strlen("far") == 512 * MEGABYTE
@@ -234,8 +233,8 @@ def test_a_far_bit_of_an_empty_bitmap_costs_little(server, r):
 
 
 @pytest.mark.parametrize("how", ["shutdown", "kill9"])
-def test_outlives_the_server(how):
-    """What was acknowledged is there again, in fragments as before."""
+def test_survives_a_restart(how):
+    """All acknowledged writes are present, in fragments as before."""
     luck = random.Random(5)
     model = bytearray(300_000)
     with Server() as server:
@@ -252,7 +251,7 @@ def test_outlives_the_server(how):
 
 
 def disk_bytes(server):
-    """What the server's files of data hold, its log aside; those that go meanwhile do not count."""
+    """The size of the server's data files without its log; files that are deleted meanwhile do not count."""
     total = 0
     for path in server.data_dir.rglob("*"):
         if path.suffix in (".sst", ".blob"):
@@ -263,8 +262,8 @@ def disk_bytes(server):
 
 @pytest.mark.parametrize("words", [("del", "s"), ("unlink", "s"), ("set", "s", "x"), ("flushall",),
                                    ("pexpire", "s", 1)], ids=lambda words: words[0])
-def test_leaves_nothing_behind(words):
-    """However the string goes, its fragments go with it."""
+def test_fragments_are_deleted_with_the_string(words):
+    """However the string is deleted, its fragments are deleted too."""
     with Server() as server:
         r = server.client(socket_timeout=120)
         for start_at in range(0, 24 * MEGABYTE, MEGABYTE):
@@ -278,8 +277,8 @@ def test_leaves_nothing_behind(words):
         wait_until(lambda: disk_bytes(server) < 8 * MEGABYTE, "giving the space back")
 
 
-def test_goes_where_keys_go(pair):
-    """RENAME over another, MOVE and SWAPDB keep the bytes and the deadline."""
+def test_can_be_renamed_and_moved(pair):
+    """RENAME over another key, MOVE and SWAPDB keep the bytes and the expiry."""
     for key, fill in ("one", b"1"), ("two", b"2"):
         pair("setrange", key, FRAGMENTED, fill * FRAGMENT)
     pair("expire", "one", 10000)
@@ -306,7 +305,7 @@ def test_expires_like_any_key(r):
 
 
 def test_is_a_plain_string_for_other_servers(r, redis_server):
-    """DUMP there and back again, and MIGRATE."""
+    """DUMP and RESTORE in both directions, and MIGRATE."""
     theirs = redis_server.client()
     r.setrange("s", 3 * FRAGMENTED, random.Random(1).randbytes(FRAGMENT))
     assert theirs.restore("s", 0, r.dump("s"))
@@ -320,7 +319,7 @@ def test_is_a_plain_string_for_other_servers(r, redis_server):
 
 @pytest.mark.parametrize("kind", ["cairn", "redis"])
 def test_is_replicated(kind):
-    """First in the snapshot, then edit by edit."""
+    """First by the snapshot, then by each edit."""
     with start("cairn", enable_debug_command="yes") as primary, start(kind) as replica:
         r = primary.client()
         r.setrange("s", 5 * FRAGMENTED, "x" * FRAGMENT)
@@ -337,7 +336,7 @@ def test_is_replicated(kind):
 
 
 def test_is_in_an_rdb_file(tmp_path):
-    """A save on the side while the string is edited is of one moment; DEBUG RELOAD reads it back."""
+    """A background save during edits is a snapshot; DEBUG RELOAD reads it back."""
     with Server(dir=tmp_path, data_dir=tmp_path, enable_debug_command="yes") as server:
         r = server.client()
         r.setrange("s", 40 * FRAGMENTED, "x" * 3000)
@@ -347,7 +346,7 @@ def test_is_in_an_rdb_file(tmp_path):
 
 
 def test_many_clients_edit_one_bitmap(server):
-    """No bit is lost when edits of one fragment, and of several, meet."""
+    """No bit is lost when several clients edit one fragment, or several."""
     clients, bits = 4, 2000
     server.client().setrange("s", FRAGMENTED, "\0")
 
@@ -367,8 +366,8 @@ def test_many_clients_edit_one_bitmap(server):
     assert server.client().bitcount("s") == clients * bits
 
 
-def test_is_told_of_by_its_size(r):
-    """MEMORY USAGE and DEBUG OBJECT speak of the bytes, not of the record that names them."""
+def test_memory_commands_report_its_size(r):
+    """MEMORY USAGE and DEBUG OBJECT report the size of the string, not of the record that refers to it."""
     r.setrange("s", 99 * MEGABYTE, "x")
     assert r.memory_usage("s") > 99 * MEGABYTE
     assert r.object("encoding", "s") == b"raw"

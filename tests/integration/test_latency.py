@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LATENCY and its subcommands beside redis-server: events above latency-monitor-threshold, and the
-histograms of all commands.
+"""LATENCY and its subcommands compared with redis-server: events above latency-monitor-threshold, and the histograms of
+all commands.
 
-Redis's own unit/latency-monitor has the sizes of samples; here it is the shapes, the error texts,
+Redis's own unit/latency-monitor tests the sizes of samples. These tests check the form of replies, the error texts,
 RESP3, and the events that only Cairn has.
 """
 
@@ -17,12 +17,12 @@ BOUNDS_US = [1, 2, 4, 8, 16, 33, 66, 132, 264, 528, 1056, 2113, 4227, 8454, 1690
 
 @pytest.fixture(scope="module")
 def slow():
-    """A server on which DEBUG SLEEP works and what takes 10 ms is an event."""
+    """A server with DEBUG SLEEP enabled, where 10 ms is an event."""
     with Server(enable_debug_command="yes", latency_monitor_threshold=10) as running:
         yield running.client()
 
 
-def test_errors_are_redis_own(pair):
+def test_errors_equal_redis(pair):
     pair("latency", "graph", "nothing-of-that-name")
     pair("latency", "history", "nothing-of-that-name")
     pair("latency", "latest")
@@ -38,7 +38,7 @@ def test_errors_are_redis_own(pair):
                                   "latency|histogram", "latency|history", "latency|latest",
                                   "lolwut", "memory|stats", "memory|malloc-stats",
                                   "module|list", "module|load", "module|loadex", "module|unload"])
-def test_rows_are_redis_own(pair, name):
+def test_rows_equal_redis(pair, name):
     pair("command", "info", name)
 
 
@@ -57,7 +57,7 @@ def test_a_slow_command_is_an_event_until_it_is_reset(slow):
     assert slow.execute_command("LATENCY LATEST") == []
 
 
-def test_a_second_has_one_sample_and_it_is_the_worst(slow):
+def test_a_second_has_one_sample_with_its_maximum(slow):
     slow.execute_command("LATENCY RESET")
     for seconds in ("0.02", "0.06", "0.02", "0.02"):
         slow.execute_command("DEBUG SLEEP", seconds)
@@ -66,7 +66,7 @@ def test_a_second_has_one_sample_and_it_is_the_worst(slow):
     assert max(ms for _, ms in history) >= 60
 
 
-def test_below_the_threshold_nothing_is_kept(slow):
+def test_durations_below_the_threshold_are_not_recorded(slow):
     slow.config_set("latency-monitor-threshold", 100000)
     slow.execute_command("LATENCY RESET")
     slow.execute_command("DEBUG SLEEP", "0.02")
@@ -74,8 +74,8 @@ def test_below_the_threshold_nothing_is_kept(slow):
     assert slow.execute_command("LATENCY LATEST") == []
 
 
-def test_what_was_written_slowly_is_an_event_of_its_own():
-    # A sync of the log takes a millisecond on any disk sooner or later.
+def test_a_slow_sync_is_an_event():
+    # On any disk some sync of the log takes a millisecond.
     with Server(appendfsync="always", latency_monitor_threshold=1) as running:
         client = running.client()
         deadline = time.monotonic() + 60
@@ -87,7 +87,7 @@ def test_what_was_written_slowly_is_an_event_of_its_own():
         assert events & {b"aof-fsync-always", b"commit"}
 
 
-def test_a_histogram_is_cumulative_over_redis_own_bounds(server):
+def test_a_histogram_is_cumulative_with_redis_bounds(server):
     client = server.client()
     client.config_resetstat()
     for i in range(200):
@@ -110,7 +110,7 @@ def test_a_histogram_is_a_map_of_maps_in_resp3(server):
     assert b"config|resetstat" in client.execute_command("LATENCY HISTOGRAM")
 
 
-def test_a_histogram_ends_with_resetstat(server):
+def test_a_histogram_is_cleared_by_resetstat(server):
     client = server.client()
     client.get("k")
     client.config_resetstat()

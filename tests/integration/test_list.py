@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists, beside redis-server: the same commands to both, the same answers from both.
+"""Lists compared with redis-server: both get the same commands and must give the same replies.
 
-What a list is in itself is tested in tests/types/list_test.cc; here it is what clients see: replies
-and error texts, waiting, and what is left after a kill.
+tests/types/list_test.cc tests the type itself. This file tests what clients see: replies and error texts, blocking, and
+the data after a kill.
 """
 
 import random
@@ -54,14 +54,14 @@ def ask(client, *command):
 
 
 def fill(client):
-    """The keys that ERRORS speaks of."""
+    """Creates the keys that ERRORS uses."""
     client.flushall()
     client.set("string", "text")
     client.rpush("k", "a", "b", "c", "1", "2")
 
 
 @pytest.mark.parametrize("protocol", [2, 3])
-def test_refusals_and_empty_answers_are_those_of_redis(server, redis_server, protocol):
+def test_errors_and_empty_replies_equal_redis(server, redis_server, protocol):
     ours, theirs = server.client(protocol=protocol), redis_server.client(protocol=protocol)
     for line in filter(None, (part.strip() for part in ERRORS.replace("\n", "|").split("|"))):
         fill(ours)
@@ -78,14 +78,14 @@ def test_command_info_is_that_of_redis_7_2(server, valkey_server):
 
 
 def value(rng):
-    """Text, numbers, some that repeat, and sometimes one that needs a chunk of its own."""
+    """A text or a number; some repeat, and some need a separate chunk."""
     return rng.choice([str(rng.randrange(10)), str(rng.randrange(-10**12, 10**12)),
                        "text:%d" % rng.randrange(50), "x" * rng.randrange(200),
                        "y" * rng.choice([10, 100, 3000])])
 
 
 def random_command(rng):
-    """A list command with arguments that mostly make sense."""
+    """A list command with mostly valid arguments."""
     key, other = rng.choice(["a", "b", "c"]), rng.choice(["a", "b", "c"])
     index = lambda: rng.choice([0, -1, 1, rng.randrange(-400, 400)])  # noqa: E731
     side = lambda: rng.choice(["left", "right"])  # noqa: E731
@@ -109,7 +109,7 @@ def random_command(rng):
 
 
 @pytest.mark.parametrize("limit", [-2, 3])
-def test_random_commands_answer_the_same(redis_server, limit):
+def test_random_commands_give_the_same_replies(redis_server, limit):
     seed = random.randrange(2**32)
     rng = random.Random(seed)
     with Server(list_max_listpack_size=limit) as server:
@@ -117,7 +117,7 @@ def test_random_commands_answer_the_same(redis_server, limit):
         for step in range(4000):
             command = random_command(rng)
             replies = ask(ours, *command), ask(theirs, *command)
-            if command[0] == "ttl" and min(replies) > 0:  # a second may end between the two
+            if command[0] == "ttl" and min(replies) > 0:  # a second may pass between the two
                 assert max(replies) - min(replies) <= 1, f"seed {seed} step {step}"
                 continue
             assert replies[0] == replies[1], f"seed {seed} step {step} {command}"
@@ -140,8 +140,8 @@ def test_a_large_list_reads_the_same_at_any_offset(server, redis_server):
         assert ours.lindex("big", index) == theirs.lindex("big", index)
 
 
-def test_an_insertion_goes_on_elsewhere_when_the_work_becomes_too_much(r):
-    """The work that one command may do is used up at some point of it, whichever that is."""
+def test_an_insertion_moves_to_the_slow_lane_when_its_budget_is_used_up(r):
+    """The command's work budget ends at some point of it, which depends on the size."""
     r.delete("l")
     r.rpush("l", *["item%06d" % i for i in range(5000)])
     for reads in range(2000, 2060):
@@ -168,7 +168,7 @@ def test_lists_survive_a_kill(tmp_path):
 
 
 class Waiter:
-    """A blocking command sent on a connection of its own, whose reply comes some time later."""
+    """A blocking command on its own connection, whose reply comes later."""
 
     def __init__(self, server, *command):
         self.client = server.client(socket_timeout=60)
@@ -189,7 +189,7 @@ class Waiter:
         return False
 
     def result(self, timeout_s=10):
-        """The reply. Fails when there is none in time."""
+        """The reply. Fails if there is none in time."""
         self.thread.join(timeout_s)
         assert not self.thread.is_alive(), "still waiting"
         return self.reply
@@ -199,7 +199,7 @@ class Waiter:
         return self.thread.is_alive()
 
 
-def test_what_is_there_is_taken_at_once(r):
+def test_existing_elements_are_popped_at_once(r):
     r.rpush("k2", "a", "b", "c", "d", "e")
     assert ask(r, "blpop", "k1", "k2", 1) == [b"k2", b"a"]
     assert ask(r, "brpop", "k1", "k2", 0) == [b"k2", b"e"]
@@ -210,7 +210,7 @@ def test_what_is_there_is_taken_at_once(r):
     assert r.lrange("k2", 0, -1) == [b"c"] and not r.exists("k3")
 
 
-def test_a_waiter_gets_what_is_pushed(server, r):
+def test_a_blocked_client_gets_a_pushed_element(server, r):
     cases = [
         (("blpop", "k1", "k2", 0), [b"k2", b"v"]),
         (("brpop", "k1", "k2", 0), [b"k2", b"v"]),
@@ -225,14 +225,14 @@ def test_a_waiter_gets_what_is_pushed(server, r):
         assert not r.exists("k2")
 
 
-def test_waiters_are_served_in_the_order_they_came(server, r):
+def test_blocked_clients_are_served_in_order(server, r):
     waiters = [Waiter(server, "blpop", "k", 0) for _ in range(4)]
     r.rpush("k", "1", "2")
     r.rpush("k", "3", "4")
     assert [waiter.result()[1] for waiter in waiters] == [b"1", b"2", b"3", b"4"]
 
 
-def test_one_element_serves_one_waiter(server, r):
+def test_one_element_serves_one_client(server, r):
     first, second = Waiter(server, "blpop", "k", 0), Waiter(server, "brpop", "k", 0.4)
     r.rpush("k", "only")
     assert first.result() == [b"k", b"only"]
@@ -247,7 +247,7 @@ def test_a_chain_of_moves_is_followed(server, r):
     assert [first.result(), middle.result(), last.result()] == [b"v", b"v", [b"c", b"v"]]
 
 
-def test_a_key_of_another_type_does_not_wake(server, r):
+def test_a_key_of_another_type_does_not_unblock(server, r):
     waiter = Waiter(server, "blpop", "k", 0)
     r.set("k", "text")
     assert_stays(waiter.is_waiting, 0.1, "the wait")
@@ -256,7 +256,7 @@ def test_a_key_of_another_type_does_not_wake(server, r):
     assert waiter.result() == [b"k", b"v"]
 
 
-def test_every_way_a_list_can_appear_wakes(server, r):
+def test_every_way_to_create_a_list_unblocks(server, r):
     for appear in (("rename", "from", "k"), ("copy", "from", "k"), ("lmove", "from", "k", "left",
                                                                      "left")):
         r.delete("k", "from")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Items far from both ends of a large list, which are found by an index in memory, beside a model.
+"""Items far from both ends of a large list, which an index in memory finds, compared with a model.
 
-Whatever changes the list has to keep that index right or give it up; so everything that can change
-a list is done between the looks, transactions and failing commands included.
+Every change of the list must update this index or drop it. So these tests read items between all kinds of changes,
+including transactions and failing commands.
 """
 
 import random
@@ -21,7 +21,7 @@ class Model:
         self.items = []
 
     def new(self, count=1):
-        """Items that were never used before, some of them large."""
+        """New unique items, some of them large."""
         names = []
         for _ in range(count):
             self.count += 1
@@ -49,13 +49,13 @@ class Model:
             self.items = self.items[count:]
 
     def set(self):
-        """LSET somewhere."""
+        """LSET at a random index."""
         at, (name,) = self.rng.randrange(len(self.items)), self.new()
         self.client.lset("list", at, name)
         self.items[at] = name
 
     def insert(self):
-        """LINSERT somewhere; several beside each other, so that chunks are split."""
+        """LINSERT at a random place; several next to each other, so that chunks are split."""
         at = self.rng.randrange(len(self.items))
         for name in self.new(self.rng.choice((1, 40))):
             self.client.linsert("list", "BEFORE", self.items[at], name)
@@ -68,13 +68,13 @@ class Model:
         del self.items[at]
 
     def trim(self):
-        """LTRIM of some items at both ends, now and then of many."""
+        """LTRIM of some items at both ends, sometimes of many."""
         first, last = (self.rng.choice((0, 3, 500, 2500)) for _ in "12")
         self.client.ltrim("list", first, -1 - last)
         self.items = self.items[first:len(self.items) - last]
 
     def transaction(self):
-        """Changes and looks in one EXEC."""
+        """Changes and reads in one EXEC."""
         pipe = self.client.pipeline(transaction=True)
         names, middle = self.new(300), len(self.items) // 2
         pipe.rpush("list", *names)
@@ -103,7 +103,7 @@ class Model:
         assert replies[0] == self.items[len(self.items) // 2]
 
     def look(self):
-        """Single items and ranges far from the ends."""
+        """Reads single items and ranges far from the ends."""
         for _ in range(3):
             at = self.rng.randrange(len(self.items))
             assert self.client.lindex("list", at) == self.items[at], at
@@ -130,7 +130,7 @@ def test_the_index_follows_every_change(server, seed):
     assert model.client.lrange("list", 0, -1) == model.items
 
 
-def test_a_list_used_as_a_queue_and_looked_into(server):
+def test_a_list_used_as_a_queue_and_read_by_index(server):
     r = server.client()
     r.rpush("list", *range(20000))
     for i in range(0, 15000, 500):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a running server is found: CONFIG SET of bind, port, tls-port and bind-source-addr."""
+"""The addresses of a running server: CONFIG SET of bind, port, tls-port and bind-source-addr."""
 
 import contextlib
 import socket
@@ -17,14 +17,14 @@ ADDRESSES = ("127.0.0.1", "127.0.0.2")
 
 @pytest.fixture(params=["cairn", "redis"])
 def server(request):
-    """A server of each kind: what holds here holds for redis-server too."""
+    """A server of each kind: the tests hold for redis-server too."""
     start = Server if request.param == "cairn" else start_redis
     with start() as running:
         yield running
 
 
 def may_connect(host, port):
-    """Whether somebody listens there."""
+    """Whether a server listens on this address."""
     try:
         socket.create_connection((host, port), 5).close()
     except OSError:
@@ -32,8 +32,8 @@ def may_connect(host, port):
     return True
 
 
-def test_a_port_is_exchanged_and_clients_stay(server):
-    """Who is connected stays, who comes finds the new port and not the old one."""
+def test_a_port_is_changed_and_clients_stay_connected(server):
+    """Connected clients stay connected; new clients can use the new port and not the old one."""
     client = server.client(single_connection_client=True)
     new = free_port()
     assert client.config_set("port", new) is True
@@ -46,7 +46,7 @@ def test_a_port_is_exchanged_and_clients_stay(server):
 
 
 def test_a_port_in_use_changes_nothing(server):
-    """The error is Redis's, the old port goes on, and what was set beside it is taken back."""
+    """The error is Redis's, the old port stays open, and the other settings of the call are reverted."""
     client = server.client(single_connection_client=True)
     with socket.create_server((server.host, 0)) as taken:
         with pytest.raises(redis.ResponseError) as error:
@@ -59,7 +59,7 @@ def test_a_port_in_use_changes_nothing(server):
 
 
 def test_no_port_at_all(server):
-    """Port 0 closes it; the Unix socket and those who are connected go on."""
+    """Port 0 closes it; the Unix socket and connected clients keep working."""
     client = server.client(single_connection_client=True)
     client.config_set("port", 0)
     assert not may_connect(server.host, server.port)
@@ -70,8 +70,8 @@ def test_no_port_at_all(server):
 
 @pytest.mark.parametrize("bind", ["* -::*", "127.0.0.1 127.0.0.2", "0.0.0.0", "127.0.0.2 -::1 127.0.0.1",
                                   "127.0.0.1 -203.0.113.7"])
-def test_addresses_that_overlap_are_exchanged(server, bind):
-    """From one address to several or to all and back, on the same port, without a moment of nobody."""
+def test_overlapping_addresses_can_be_changed(server, bind):
+    """From one address to several or to all and back, on the same port, always with a listener."""
     client = server.client(single_connection_client=True)
     assert client.config_set("bind", bind) is True
     assert client.config_get("bind") == {"bind": bind}
@@ -86,8 +86,8 @@ def test_addresses_that_overlap_are_exchanged(server, bind):
 
 @pytest.mark.parametrize("bind", ["203.0.113.7", "127.0.0.1 203.0.113.7", "999.999.999.999", "127.0.0.1 127.0.0.1",
                                   "127.0.0.1 *", " ".join(["127.0.0.1"] * 17)])
-def test_addresses_that_cannot_be_had_change_nothing(server, bind):
-    """All of them or none, with Redis's words."""
+def test_unavailable_addresses_change_nothing(server, bind):
+    """All addresses are bound or none, with Redis's error text."""
     client = server.client(single_connection_client=True)
     with pytest.raises(redis.ResponseError) as error:
         client.config_set("bind", bind)
@@ -107,7 +107,7 @@ def test_both_at_once(server):
 
 
 def test_the_rewritten_file_has_what_was_set(tmp_path):
-    """CONFIG REWRITE leaves the default out and keeps an empty `bind`."""
+    """CONFIG REWRITE omits the default and keeps an empty `bind`."""
     path = tmp_path / "cairn.conf"
     path.write_text("timeout 0\n", "utf-8")
     with Server(command=[*default_command(), str(path)]) as server:
@@ -123,8 +123,8 @@ def test_the_rewritten_file_has_what_was_set(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_tls_port_comes_and_goes(tmp_path):
-    """With certificates that make sense; the listener of before stays otherwise."""
+def test_the_tls_port_can_be_opened_and_closed(tmp_path):
+    """Only with valid certificates; otherwise the previous listener stays."""
     certs = Certificates(tmp_path)
     with Server() as server:
         client = server.client(single_connection_client=True)
@@ -148,7 +148,7 @@ def test_the_tls_port_comes_and_goes(tmp_path):
 
 
 def test_a_link_comes_from_the_source_address():
-    """bind-source-addr is where a replica comes from; one that cannot be had is done without."""
+    """A replica connects from bind-source-addr; an unavailable address is ignored."""
     with Server(protected_mode=False) as primary, Server() as replica:
         for source, seen in (("127.0.0.3", "127.0.0.3"), ("203.0.113.7", "127.0.0.1")):
             replica.client().config_set("bind-source-addr", source)
@@ -159,8 +159,8 @@ def test_a_link_comes_from_the_source_address():
             wait_until(lambda: primary.client().info("replication")["connected_slaves"] == 0)
 
 
-def test_clients_come_and_go_while_ports_change():
-    """Nobody who is connected notices, and no connection is lost but those that knock at the moment of a change."""
+def test_clients_connect_while_ports_change():
+    """Connected clients notice nothing, and only connections made at the moment of a change may fail."""
     with Server(io_threads=3) as server:
         ports = [server.port, free_port()]
         stop = threading.Event()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands with very many keys take time in proportion to the keys.
+"""Commands with very many keys take time in proportion to the number of keys.
 
-The limit is one of processor time: these tests take about a second, and half a minute where each key is compared with
-each.
+The limit is processor time: these tests take about a second, and would take half a minute if each key were compared
+with every other one.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ pytestmark = [pytest.mark.measures("time"), pytest.mark.slow]
 
 
 def spent_ticks(server):
-    """The processor time that the server has taken."""
+    """The processor time of the server."""
     fields = pathlib.Path(f"/proc/{server.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 
 
 @contextlib.contextmanager
 def two_clients(server):
-    """Two clients; at the end the server must not have taken too much time for them."""
+    """Two clients; at the end the server must not have used too much processor time."""
     before = spent_ticks(server)
     with RawClient(server.port) as one, RawClient(server.port) as other:
         for client in (one, other):
@@ -38,12 +38,12 @@ def two_clients(server):
 
 
 def blocked_clients(other):
-    """How many clients wait for a key."""
+    """The number of clients blocked on a key."""
     return int(other("info", "clients")[1].split(b"blocked_clients:")[1].split()[0])
 
 
-def test_a_client_blocked_on_many_keys_holds_up_nobody(server):
-    """INFO counts its keys, and a key of another type wakes it in vain: both look at each key once."""
+def test_a_client_blocked_on_many_keys_delays_no_other_client(server):
+    """INFO counts its keys, and a key of another type wakes it without effect: both process each key once."""
     with two_clients(server) as (client, other):
         client.send("blpop", *KEYS, 0)
         wait_until(lambda: blocked_clients(other) == 1, "the wait")
@@ -56,8 +56,8 @@ def test_a_client_blocked_on_many_keys_holds_up_nobody(server):
 
 
 @pytest.mark.parametrize("count", [10, 20_000])
-def test_a_key_of_another_type_is_an_error_once_one_of_the_right_type_is_there(server, count):
-    """As in Redis 7.2, also with more keys than an I/O thread may look at: the client stayed blocked."""
+def test_a_key_of_another_type_is_an_error_when_the_client_is_woken(server, count):
+    """As in Redis 7.2, also with more keys than an I/O thread may read; the client stayed blocked."""
     with two_clients(server) as (client, other):
         client.send("blpop", *KEYS[:count], 0)
         wait_until(lambda: blocked_clients(other) == 1, "the wait")
@@ -67,7 +67,7 @@ def test_a_key_of_another_type_is_an_error_once_one_of_the_right_type_is_there(s
 
 
 def test_many_keys_are_watched(server):
-    """A key that is watched already is found without a look at all the others."""
+    """WATCH of a key that is already watched does not compare it with all the others."""
     with two_clients(server) as (client, other):
         for _ in range(2):
             assert client("watch", *KEYS) == (b"+", b"OK")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MEMORY STATS, MALLOC-STATS, DOCTOR and PURGE, LOLWUT and MODULE: what tools ask any server."""
+"""MEMORY STATS, MALLOC-STATS, DOCTOR and PURGE, LOLWUT and MODULE: commands that tools send to any server."""
 
 import pytest
 
@@ -51,5 +51,5 @@ def test_lolwut_ends_with_the_version(server):
     ("lolwut", "version", "x"), ("lolwut", "version", "5", "x"), ("module", "list"),
     ("module", "load", "/nowhere"), ("module", "unload", "x"), ("module", "nonsense"),
     ("module", "list", "x")])
-def test_answers_are_redis_own(pair, command):
+def test_replies_equal_redis(pair, command):
     pair(*command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""metrics-port: the page for Prometheus, idle and under load, and the dashboard made of it."""
+"""metrics-port: the page for Prometheus, idle and under load, and the dashboard that uses it."""
 
 import http.client
 import json
@@ -26,7 +26,7 @@ def get(port, path="/metrics", method="GET"):
 
 
 class Metrics:
-    """A page, parsed with no mercy: every line is a comment of a known form or a sample."""
+    """A strictly parsed page: every line is a comment of a known form or a sample."""
 
     def __init__(self, text):
         self.types = {}
@@ -130,11 +130,11 @@ def test_everything_else_is_refused(served):
 
 
 def sets_of(metrics):
-    """How many SETs a page tells of."""
+    """The number of SETs on a page."""
     return metrics.samples.get(("cairn_commands_total", (("command", "set"),)), 0)
 
 
-def test_pages_under_load_parse_and_never_go_back(served):
+def test_pages_under_load_are_valid_and_counters_never_decrease(served):
     server, port = served
     ends = threading.Event()
     failures = []
@@ -170,7 +170,7 @@ def test_pages_under_load_parse_and_never_go_back(served):
     assert sets_of(pages[-1]) > sets_of(pages[0])
 
 
-def test_every_panel_of_the_dashboard_asks_for_what_there_is(served):
+def test_every_panel_of_the_dashboard_uses_existing_metrics(served):
     server, port = served
     server.client().set("k", "v")
     names = Metrics(get(port)[2]).names()

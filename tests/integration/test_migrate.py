@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MIGRATE: keys go from one server to another, Cairn to Cairn and to and from redis-server."""
+"""MIGRATE transfers keys from one server to another, between Cairns and to and from redis-server."""
 
 import socket
 import threading
@@ -39,7 +39,7 @@ def ends(request, server, module_target, redis_server):
 
 
 def fill(client):
-    """A key of each type; returns their names."""
+    """Creates a key of each type; returns their names."""
     for line in FILL.split("\n"):
         if line:
             client.execute_command(*line.split())
@@ -47,11 +47,11 @@ def fill(client):
 
 
 def digest(client, key):
-    """What tells two values apart."""
+    """A digest that distinguishes two values."""
     return client.execute_command("debug", "digest-value", key)
 
 
-def test_every_type_goes_over_whole(ends):
+def test_every_type_is_transferred_completely(ends):
     _, ours, target, theirs = ends
     keys = fill(ours)
     before = {key: digest(ours, key) for key in keys}
@@ -61,7 +61,7 @@ def test_every_type_goes_over_whole(ends):
     assert {key: digest(theirs, key) for key in theirs.keys()} == before
 
 
-def test_many_keys_go_at_once_and_missing_ones_do_not_matter(ends):
+def test_many_keys_are_transferred_and_missing_ones_ignored(ends):
     _, ours, target, theirs = ends
     keys = fill(ours)
     assert ours.migrate("127.0.0.1", target.port, [*keys[:4], "nokey"], 0, 5000) == b"OK"
@@ -88,7 +88,7 @@ def test_copy_keeps_and_replace_overwrites(ends):
     assert ours.dbsize() == 0
 
 
-def test_the_time_to_live_and_the_database_go_along(ends):
+def test_the_expiry_and_the_database_are_transferred(ends):
     _, ours, target, theirs = ends
     ours.set("key", "value", px=50000)
     assert ours.migrate("127.0.0.1", target.port, "key", 3, 5000) == b"OK"
@@ -102,7 +102,7 @@ def test_the_time_to_live_and_the_database_go_along(ends):
     assert ours.get("key") == b"value"
 
 
-def test_keys_that_arrived_before_an_error_are_gone(ends):
+def test_keys_that_arrived_before_an_error_are_deleted_at_the_source(ends):
     _, ours, target, theirs = ends
     for key in ("a", "b", "c"):
         ours.set(key, "new")
@@ -161,7 +161,7 @@ def test_command_info_and_keys_are_those_of_redis(pair):
         pair("command", "getkeys", "migrate", "host", "1", *words)
 
 
-def test_a_target_that_says_nothing_ends_in_time_and_holds_up_nobody(server):
+def test_a_silent_target_times_out_and_delays_no_other_client(server):
     ours, other = server.client(), server.client()
     ours.set("key", "value")
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MONITOR: every request that is run, as a line, in the words of Redis."""
+"""MONITOR shows every request that is run, in Redis's format."""
 
 import re
 import socket
@@ -42,14 +42,14 @@ REQUESTS = [
 
 
 def parsed(line):
-    """(database, the request's words) of a line."""
+    """(database, the request's arguments) of a line."""
     match = LINE.match(line.decode())
     assert match, line
     return match[1], match[3]
 
 
 def shown(port, requests):
-    """What MONITOR shows of the requests, up to a last one."""
+    """The lines of MONITOR for the requests, up to a last one."""
     monitor, client = RawClient(port), RawClient(port)
     assert monitor("monitor") == (b"+", b"OK")
     for words in [*requests, ["ECHO", "the end"]]:
@@ -138,7 +138,7 @@ SECRETS = [
 
 
 def test_secrets_are_neither_shown_nor_kept():
-    """Those in requests that are arguments of others too, and in requests that are refused."""
+    """This includes requests that are arguments of other requests, and refused requests."""
     with Server(slowlog_log_slower_than=0, slowlog_max_len=1000) as server, RawClient(server.port) as client:
         lines = shown(server.port, SECRETS)
         assert not [line for line in lines if "hidden" in str(line)]

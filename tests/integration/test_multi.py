@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MULTI, EXEC, DISCARD, WATCH, UNWATCH: a queue that runs as one, or not at all."""
+"""MULTI, EXEC, DISCARD, WATCH, UNWATCH: a queue runs as one transaction, or not at all."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def connect(server):
         client.close()
 
 
-def test_a_queue_answers_as_in_redis(pair):
+def test_replies_to_a_queue_equal_redis(pair):
     pair.lines("""
         set s text
         multi
@@ -43,7 +43,7 @@ def test_a_queue_answers_as_in_redis(pair):
     """)
 
 
-def test_mistakes_are_told_as_in_redis(pair):
+def test_errors_equal_redis(pair):
     pair.lines("""
         exec
         discard
@@ -86,13 +86,13 @@ def test_a_change_of_a_watched_key_stops_the_queue(connect, before, change):
     assert other("exists", "mark") == (b":", b"0")
 
 
-# A key that is absent, or past its time, has changed when it is there after a change; that it goes is no change.
+# A missing or expired key has changed if it exists after a change; a deletion of it is no change.
 @pytest.mark.parametrize("before", [["del k"], ["debug set-active-expire 0", "psetex k 1 old", "debug sleep 0.002"]])
 @pytest.mark.parametrize("changes, counts", [
     (["flushall"], False), (["flushdb"], False), (["swapdb 0 1"], False), (["exists k"], False), (["del k"], False),
     (["flushall", "set k 1"], True), (["swapdb 0 1", "set k 1"], True), (["set k 1", "del k"], True),
     (["select 1", "set k 1", "swapdb 0 1"], True)])
-def test_a_watched_key_that_is_not_there(server, connect, before, changes, counts):
+def test_a_watched_missing_key(server, connect, before, changes, counts):
     watcher, other = connect(), connect()
     for command in ("flushall", *before):
         other(*command.split())
@@ -130,7 +130,7 @@ def test_queued_commands_are_counted_when_they_run(connect):
 
 
 @pytest.mark.parametrize("forget", [["unwatch"], ["multi", "discard"], ["multi", "exec"], ["reset"]])
-def test_a_watch_ends_with_the_queue_or_before(connect, forget):
+def test_a_watch_ends_with_the_queue_or_earlier(connect, forget):
     watcher, other = connect(), connect()
     watcher("watch", "k")
     other("incr", "k")
@@ -141,7 +141,7 @@ def test_a_watch_ends_with_the_queue_or_before(connect, forget):
     assert watcher("exec") == (b"*", [(b"+", b"OK")])
 
 
-def test_one_s_own_change_counts_too(pair):
+def test_a_clients_own_change_counts_too(pair):
     pair.lines("""
         watch k
         set k 1
@@ -152,7 +152,7 @@ def test_one_s_own_change_counts_too(pair):
     """)
 
 
-def test_nobody_sees_half_of_it(connect):
+def test_other_clients_see_all_of_it_or_nothing(connect):
     writer, reader = connect(), connect()
     writer("mset", "a", 0, "b", 0)
     for _ in range(300):
@@ -165,7 +165,7 @@ def test_nobody_sees_half_of_it(connect):
             writer.read()
 
 
-# Commands of one packet meet in one tick, before anybody has been told of what the tick has changed.
+# Commands of one packet run in one tick, before the notifications of the tick's changes.
 @pytest.mark.parametrize("change", [
     ("set", "watched", "changed"),
     ("eval", "return redis.call('set', ARGV[1], 'changed')", 0, "watched"),
@@ -181,7 +181,7 @@ def test_a_change_in_the_same_packet_counts_as_well(connect, change):
 
 
 @pytest.mark.parametrize("in_one_packet", [True, False])
-def test_what_was_written_before_watch_is_no_change(connect, in_one_packet):
+def test_a_write_before_watch_is_no_change(connect, in_one_packet):
     client = connect()
     before = [("set", "watched", "first"), ("watch", "watched")]
     queue = [("multi",), ("set", "watched", "last"), ("exec",)]

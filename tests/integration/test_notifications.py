@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What befalls keys is published, and counted, as redis-server does it.
+"""Changes of keys are published and counted as in redis-server.
 
-Both servers are told the same commands. After each, what `__key*__:*` brought is compared, message
-by message and in order, and so is by how much rdb_changes_since_last_save has grown.
+Both servers get the same commands. After each command the messages on `__key*__:*` are compared, in order, and so is
+the growth of rdb_changes_since_last_save.
 """
 
 import threading
@@ -17,7 +17,7 @@ ALL_EVENTS = "KEAmn"
 
 
 class Watched:
-    """A server, a client of it and one that hears of every event."""
+    """A server, a client of it, and a client that subscribes to every event."""
 
     def __init__(self, server, events=ALL_EVENTS):
         self.client = RawClient(server.port)
@@ -33,7 +33,7 @@ class Watched:
         self.listener.close()
 
     def count_changes(self):
-        """How many changes INFO has counted."""
+        """The number of changes in INFO."""
         lines = self.client("info", "persistence")[1].decode().splitlines()
         return next(int(ln.split(":")[1]) for ln in lines if ln.startswith("rdb_changes_since"))
 
@@ -48,7 +48,7 @@ class Watched:
             events.append(tuple(words[2:]))
 
     def tell(self, *words):
-        """Runs a command: the events it brought and the changes it counted."""
+        """Runs a command; returns its events and the number of counted changes."""
         self.client(*words)
         events = self.heard()
         before, self.changes = self.changes, self.count_changes()
@@ -57,7 +57,7 @@ class Watched:
 
 @pytest.fixture
 def both(server, redis_server):
-    """Both servers, watched."""
+    """Both servers with a subscriber."""
     watched = [Watched(server), Watched(redis_server)]
     yield watched
     for one in watched:
@@ -65,7 +65,7 @@ def both(server, redis_server):
 
 
 def compare(both, text):
-    """Tells both servers every line of `text`."""
+    """Sends every line of `text` to both servers."""
     for line in filter(None, map(str.strip, text.splitlines())):
         words = ["" if word == "''" else word for word in line.split()]
         if words[0] == "sleep":
@@ -456,7 +456,7 @@ def test_restore(both):
         assert told[0] == told[1], words
 
 
-def test_a_transaction_tells_in_its_order(both):
+def test_a_transaction_publishes_in_the_order_of_its_commands(both):
     for one in both:
         for line in ("multi", "set k v", "incr n", "del k", "get missing", "lpush k x",
                      "incr k", "expire n 10"):
@@ -469,7 +469,7 @@ def test_a_transaction_tells_in_its_order(both):
     assert both[0].tell("discard") == both[1].tell("discard") == ([], 0)
 
 
-def test_a_client_that_waits_takes_after_the_push(both):
+def test_a_blocked_clients_pop_follows_the_push(both):
     for one, server_client in ((one, RawClient(one.client.socket.getpeername()[1])) for one in both):
         taker = threading.Thread(target=server_client, args=("blpop", "l", "0"))
         taker.start()
@@ -484,7 +484,7 @@ def test_a_client_that_waits_takes_after_the_push(both):
 
 
 @pytest.mark.parametrize("events", ["K$", "Eg", "KE$", "A", "KEx", "El", "KA", ""])
-def test_only_the_classes_asked_for_are_told(both, events):
+def test_only_the_selected_classes_are_published(both, events):
     for one in both:
         one.client("config", "set", "notify-keyspace-events", events)
     compare(both, """
@@ -504,7 +504,7 @@ def test_the_letters_are_kept_as_in_redis(both):
         assert ours == theirs
 
 
-def test_the_directive_holds_from_the_start():
+def test_the_directive_applies_from_the_start():
     with Server(notify_keyspace_events="KEA") as server:
         watched = Watched(server, "KEA")
         assert watched.tell("set", "k", "v")[0] == [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""OBJECT FREQ and OBJECT IDLETIME, which maxmemory-policy decides about, beside redis-server."""
+"""OBJECT FREQ and OBJECT IDLETIME, which depend on maxmemory-policy, compared with redis-server."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from rdb_payloads import payload
 
 @pytest.fixture
 def counting(server, redis_server):
-    """Clients of both, whose uses of keys are counted during the test."""
+    """Clients of both servers, which count uses of keys during the test."""
     clients = server.client(), redis_server.client()
     for client in clients:
         client.config_set("maxmemory-policy", "allkeys-lfu")
@@ -17,10 +17,10 @@ def counting(server, redis_server):
         client.config_set("maxmemory-policy", "noeviction")
 
 
-def test_the_policy_decides_which_of_the_two_is_answered(pair):
+def test_the_policy_decides_which_of_the_two_replies(pair):
     for policy in ("noeviction", "volatile-lfu", "allkeys-lru", "allkeys-lfu"):
         pair("config", "set", "maxmemory-policy", policy)
-        pair("del", "key")  # what a key was counted for under another policy is no count
+        pair("del", "key")  # a use counted under another policy does not count
         pair("set", "key", "value")
         for name in ("freq", "idletime"):
             pair("object", name, "key")
@@ -36,13 +36,13 @@ def test_uses_are_counted_on_a_logarithmic_scale(counting):
         for _ in range(3000):
             client.get("common")
             client.hget("hash", "f")
-        # Redis goes by the clock's minutes: one may have begun since.
+        # Redis uses the minutes of the clock, and a new minute may have begun since.
         assert client.object("freq", "rare") in (4, 5, 6)
         assert 12 <= client.object("freq", "common") <= 60
         assert 12 <= client.object("freq", "hash") <= 60
         before = client.object("freq", "common")
         for _ in range(100):
-            client.object("freq", "common")  # looks, and is no use
+            client.object("freq", "common")  # reads the counter, and is not a use
         assert client.object("freq", "common") == before
         client.set("common", "another value")
         assert client.object("freq", "common") >= before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a read costs, by RocksDB's own counters: a small collection is one record."""
+"""The cost of a read, by RocksDB's own counters: a small collection is one record."""
 
 import time
 
@@ -13,10 +13,10 @@ READS = {
 
 
 def counters(client):
-    """Point reads that RocksDB answered, and its seeks.
+    """RocksDB's counters of point reads and seeks.
 
-    A look on the fast lane that RocksDB could not answer from memory is in its counter of keys read,
-    although it read nothing; `incomplete_probes` counts those.
+    A look-up on the fast lane that RocksDB could not answer from memory is in its counter of read keys, although it
+    read nothing; `incomplete_probes` counts these.
     """
     rocksdb = client.info("rocksdb")
     return rocksdb["number_keys_read"] - rocksdb["incomplete_probes"], rocksdb["number_seeks"]
@@ -24,7 +24,7 @@ def counters(client):
 
 @pytest.fixture(name="cold")
 def fixture_cold(server):
-    """Three collections of 100 elements, integers and short text, on disk and in no cache."""
+    """Three collections of 100 elements, integers and short texts, on disk and in no cache."""
     r = server.client()
     for i in range(100):
         value = i * 7919 if i % 2 else f"text {i}"
@@ -33,7 +33,7 @@ def fixture_cold(server):
         r.zadd("zset", {str(value): i * 1.5})
     r.execute_command("COMPACT")
     server.restart()
-    time.sleep(0.5)  # the expiry thread has its first look at what is due, a seek of its own
+    time.sleep(0.5)  # the expiry thread makes its first scan, which is a seek
     return server.client()
 
 

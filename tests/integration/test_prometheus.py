@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's Prometheus and its exporter for Redis, both unmodified, against a running server.
+"""Debian's Prometheus and its Redis exporter, both unmodified, against a running server.
 
-Prometheus scrapes `metrics-port` every second while there is load, and then is asked what every
-panel of the dashboard would ask: each has to have data.
+Prometheus scrapes `metrics-port` every second under load. Then the test sends it the query of every panel of the
+dashboard: each must have data.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ scrape_configs:
 
 
 def needs(program):
-    """Skips a test where a program is not installed."""
+    """Skips a test if a program is not installed."""
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
 
 
@@ -52,10 +52,10 @@ def wait_for(condition, what):
 
 
 class Program:
-    """A process of this test's own."""
+    """A process of this test."""
 
     def __init__(self, *command):
-        # Ended by __exit__, which every user of this class reaches.
+        # __exit__ ends it, and every user of this class calls that.
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
 
@@ -68,7 +68,7 @@ class Program:
 
 
 def load(server, ends):
-    """Commands of all sorts until `ends` is set: hits, misses, errors, keys that expire."""
+    """Sends commands of all kinds until `ends` is set: hits, misses, errors, keys that expire."""
     client = server.client()
     while not ends.wait(0.05):
         pipe = client.pipeline(transaction=False)
@@ -79,7 +79,7 @@ def load(server, ends):
 
 
 def panel_queries():
-    """(title, query) of every target of the dashboard, its variables filled in."""
+    """(title, query) of every target of the dashboard, with its variables replaced."""
     text = (REPOSITORY / "conf" / "grafana-dashboard.json").read_text("utf-8")
     for panel in json.loads(text)["panels"]:
         for target in panel.get("targets", []):
@@ -88,7 +88,7 @@ def panel_queries():
 
 
 def values(port, query):
-    """The values of all series that a query has now."""
+    """The current values of all series of a query."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
     reply = json.loads(fetch(url))
     assert reply["status"] == "success", reply

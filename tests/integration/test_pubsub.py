@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Publish and subscribe: who gets which messages, in which order, and what subscribers may say."""
+"""Publish and subscribe: which client gets which messages, in which order, and the commands of subscribers."""
 
 import threading
 import time
@@ -25,12 +25,12 @@ def connect(server):
 
 
 def message(channel, text, kind=b"*"):
-    """A message as it stands on the wire."""
+    """A message in RESP."""
     return kind, [(b"$", b"message"), (b"$", channel), (b"$", text)]
 
 
 def confirmation(word, channel, count, kind=b"*"):
-    """What subscribing or unsubscribing is answered with."""
+    """The reply to subscribing or unsubscribing."""
     return kind, [(b"$", word), (b"$", channel), (b":", b"%d" % count)]
 
 
@@ -43,7 +43,7 @@ def info_number(client, field):
 # ---- replies
 
 @pytest.mark.parametrize("protocol", [2, 3])
-def test_subscribing_answers_as_in_redis(pair, protocol):
+def test_replies_to_subscribing_equal_redis(pair, protocol):
     if protocol == 3:
         for client in (pair.ours, pair.theirs):
             client("hello", "3")
@@ -83,7 +83,7 @@ def test_subscribing_answers_as_in_redis(pair, protocol):
     """)
 
 
-def test_pubsub_answers_as_in_redis(pair):
+def test_pubsub_replies_equal_redis(pair):
     pair.lines("""
         publish a b
         spublish a b
@@ -111,7 +111,7 @@ def test_pubsub_answers_as_in_redis(pair):
     """)
 
 
-def test_a_queue_may_subscribe(pair):
+def test_a_transaction_can_subscribe(pair):
     pair.lines("""
         multi
         ssubscribe s
@@ -124,7 +124,7 @@ def test_a_queue_may_subscribe(pair):
     """)
 
 
-# ---- who gets what
+# ---- delivery
 
 @pytest.mark.parametrize("protocol, kind", [(2, b"*"), (3, b">")])
 def test_messages_and_patterns(connect, protocol, kind):
@@ -141,7 +141,7 @@ def test_messages_and_patterns(connect, protocol, kind):
     assert listener.read() == (kind, [(b"$", b"smessage"), (b"$", b"news"), (b"$", b"z")])
 
 
-def test_what_others_see_of_a_subscriber(connect):
+def test_a_subscriber_in_the_client_list(connect):
     listener, other = connect(), connect()
     listener("subscribe", "a")
     listener("subscribe", "b")
@@ -182,7 +182,7 @@ def test_a_blocked_client_gets_messages(connect):
     assert listener.read() == (b"*", [(b"$", b"list"), (b"$", b"1")])
 
 
-def test_publishing_to_oneself(connect):
+def test_a_client_that_publishes_to_itself(connect):
     client = connect(3)
     client("subscribe", "a")
     client.send("set", "k", "1")
@@ -194,7 +194,7 @@ def test_publishing_to_oneself(connect):
         confirmation(b"unsubscribe", b"a", 0, b">"), (b"+", b"PONG")]
 
 
-def test_what_a_failed_queue_publishes_is_not_heard(connect):
+def test_messages_of_a_failed_transaction_are_not_delivered(connect):
     listener, publisher = connect(), connect()
     listener("subscribe", "a")
     for words in (["watch", "k"], ["multi"], ["publish", "a", "no"]):
@@ -211,7 +211,7 @@ PUBLISHERS, LISTENERS, MESSAGES = 3, 4, 3000
 
 
 def publish_numbers(port, name):
-    """Pipelines writes and messages that tell of them."""
+    """Sends pipelines of writes, each followed by a message about it."""
     client = RawClient(port)
     for start in range(0, MESSAGES, 100):
         for number in range(start, start + 100):
@@ -241,7 +241,7 @@ def test_every_message_comes_once_and_in_order():
         assert all(order == orders[0] for order in orders)  # all see the publishers mixed the same way
 
 
-def test_what_a_message_tells_of_can_be_seen(server, connect):
+def test_a_write_is_visible_when_its_message_arrives(server, connect):
     listener, reader = connect(), connect()
     listener("subscribe", "all")
     publisher = RawClient(server.port)
@@ -258,7 +258,7 @@ def test_what_a_message_tells_of_can_be_seen(server, connect):
 
 
 def keep_publishing(port, stop):
-    """Publishes until told to stop, a pipeline at a time."""
+    """Publishes in pipelines until `stop` is set."""
     client = RawClient(port)
     while not stop.is_set():
         for _ in range(20):
@@ -270,7 +270,7 @@ def keep_publishing(port, stop):
 
 @pytest.fixture
 def flood(server):
-    """Somebody publishes to the channel `a` all the time."""
+    """Publishes to the channel `a` all the time."""
     stop = threading.Event()
     thread = threading.Thread(target=keep_publishing, args=(server.port, stop))
     thread.start()
@@ -280,7 +280,7 @@ def flood(server):
 
 
 @pytest.mark.usefixtures("flood")
-def test_messages_never_break_into_replies(connect):
+def test_messages_never_split_replies(connect):
     client = connect(3)
     for n in range(2000):
         client("rpush", "list", f"element {n}")
@@ -304,7 +304,7 @@ def test_messages_never_break_into_replies(connect):
 
 
 @pytest.mark.usefixtures("flood")
-def test_nothing_comes_after_unsubscribing(connect):
+def test_no_message_comes_after_unsubscribing(connect):
     client = connect()
     for _ in range(200):
         client.send("subscribe", "a")
@@ -318,7 +318,7 @@ def test_nothing_comes_after_unsubscribing(connect):
 
 
 @pytest.mark.usefixtures("flood")
-def test_the_protocol_may_change_under_fire(connect):
+def test_the_protocol_can_change_during_messages(connect):
     client = connect(3)
     client("subscribe", "a")
     for _ in range(100):
@@ -331,7 +331,7 @@ def test_the_protocol_may_change_under_fire(connect):
 
 # ---- limits
 
-def test_a_slow_subscriber_is_let_go(connect):
+def test_a_slow_subscriber_is_disconnected(connect):
     publisher, listener, normal = connect(), connect(), connect(3)
     publisher("config", "set", "client-output-buffer-limit", "pubsub 1mb 0 0")
     listener("subscribe", "a")
@@ -342,7 +342,7 @@ def test_a_slow_subscriber_is_let_go(connect):
             listener.read()
 
 
-def test_the_soft_limit_takes_its_time(connect):
+def test_the_soft_limit_applies_after_its_time(connect):
     publisher, listener = connect(), connect()
     publisher("config", "set", "client-output-buffer-limit", "pubsub 0 100kb 1")
     listener("subscribe", "a")

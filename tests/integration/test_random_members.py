@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SRANDMEMBER, HRANDFIELD, ZRANDMEMBER and SPOP choose evenly: a chi-square test of each.
+"""SRANDMEMBER, HRANDFIELD, ZRANDMEMBER and SPOP choose uniformly: a chi-square test of each.
 
-The statistic of draws that are even has about the mean k - 1 and the variance 2 (k - 1) for k
-members; six standard deviations above it happen by chance less than once in a million runs.
+The statistic of uniform draws among k members has about the mean k - 1 and the variance 2 (k - 1). A value of six
+standard deviations above the mean occurs by chance less than once in a million runs.
 """
 
 import collections
@@ -15,7 +15,7 @@ SIZES = {"packed": 60, "spread": 1000}
 FORMS = {
     "one": [],
     "distinct": ["10"],
-    "most": ["-1"],  # all but a few: replaced below by the size
+    "most": ["-1"],  # all but a few: replaced below by a number that depends on the size
     "repeated": ["-20"],
 }
 KINDS = {"set": "srandmember", "hash": "hrandfield", "zset": "zrandmember"}
@@ -34,7 +34,7 @@ def fill(client, kind, size):
 
 
 def draw(client, command, arguments, total):
-    """How often each member came in about `total` draws, and by how many calls."""
+    """How often each member was drawn in about `total` draws, and the number of calls."""
     pipe, counts, calls = client.pipeline(transaction=False), collections.Counter(), 0
     each = abs(int(arguments[0])) if arguments else 1
     while sum(counts.values()) < total:
@@ -47,8 +47,8 @@ def draw(client, command, arguments, total):
 
 
 def assert_even(counts, size, spread=1.0):
-    """Every one of `size` members came about equally often. `spread`: of the variance that draws
-    with repetition have."""
+    """Each of `size` members was drawn about equally often. `spread` is the factor of the variance of draws with
+    repetition."""
     assert len(counts) == size
     mean = sum(counts.values()) / size
     statistic = sum((n - mean) ** 2 / mean for n in counts.values()) / spread
@@ -79,7 +79,7 @@ def test_every_member_is_equally_likely_to_be_popped(r, size):
 
 
 def test_neighbours_are_not_drawn_together(r):
-    """Of pairs drawn at once, those next to each other come as seldom as any others."""
+    """Neighbours are as rare as any other pairs among pairs drawn at once."""
     names = [name.encode() for name in fill(r, "zset", 200)]
     place = {name: at for at, name in enumerate(names)}
     distances = collections.Counter()

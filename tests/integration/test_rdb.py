@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""RDB files: what redis-server writes is read, what Cairn writes redis-server reads, and equal data
-comes out; of a moment, while clients write; in bounded memory; damaged files are refused."""
+"""RDB files: Cairn reads redis-server's files and redis-server reads Cairn's, with equal data. A file is a snapshot
+while clients write, memory is bounded, and damaged files are refused."""
 
 import fcntl
 import pathlib
@@ -26,7 +26,7 @@ SPREAD = {"hash_max_listpack_entries": 0, "zset_max_listpack_entries": 0, "set_m
 
 
 def run_import(path, data_dir):
-    """Runs cairn-import; its result."""
+    """Runs cairn-import; returns its result."""
     return subprocess.run([tool_path("cairn-import"), "--dir", data_dir, path], capture_output=True,
                           text=True, errors="backslashreplace", timeout=300, check=False)
 
@@ -41,7 +41,7 @@ def save(client, background=True):
 
 
 def wait_for_save(client):
-    """Waits until a background save has ended well."""
+    """Waits until a background save has succeeded."""
     wait_until(lambda: not client.info("persistence")["rdb_bgsave_in_progress"], "the end of the save")
     assert client.info("persistence")["rdb_last_bgsave_status"] == "ok"
 
@@ -49,7 +49,7 @@ def wait_for_save(client):
 @pytest.mark.parametrize("directives", [{}, SPREAD, {"rdbcompression": "no", "rdbchecksum": "no"}],
                          ids=["packed", "spread", "plain"])
 def test_redis_to_cairn(tmp_path, directives):
-    """A file of redis-server is imported and the data is equal."""
+    """A file of redis-server is imported, and the data is equal."""
     with start_redis(**directives) as redis:
         fill(redis.client(), seed=2, large=(5000,))
         save(redis.client(), background=False)
@@ -62,12 +62,12 @@ def test_redis_to_cairn(tmp_path, directives):
 
 
 def unread_bytes(pipe):
-    """How many bytes nobody has read from a pipe."""
+    """The number of unread bytes in a pipe."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def kill_import(data, data_dir):
-    """Lets cairn-import read a part of a file and kills it when that has been taken in."""
+    """Lets cairn-import read a part of a file and kills it when that is loaded."""
     with subprocess.Popen([tool_path("cairn-import"), "--dir", data_dir, "-"], stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         process.stdin.write(data)
@@ -78,7 +78,7 @@ def kill_import(data, data_dir):
 
 
 def test_import_that_is_killed_leaves_an_empty_directory_empty(tmp_path):
-    """No key, whole or in part, is there afterwards, and the next import finds nothing of the first in its way."""
+    """Afterwards there is no key, complete or partial, and the first import does not disturb the next one."""
     data_dir = tmp_path / "data"
     with start_redis() as redis:
         fill(redis.client(), seed=11, large=(15000,))
@@ -99,7 +99,7 @@ def test_import_that_is_killed_leaves_an_empty_directory_empty(tmp_path):
 
 
 def test_import_that_is_killed_beside_other_keys_can_be_repeated(tmp_path):
-    """What the directory had stays, nothing that is there is damaged, and the same import afterwards is complete."""
+    """The directory keeps its keys, no existing key is damaged, and a second import of the file is complete."""
     with start_redis() as redis, Server(data_dir=tmp_path) as cairn:
         redis.client().set("kept", 1)
         cairn.client().set("kept", 1)
@@ -121,7 +121,7 @@ def test_import_that_is_killed_beside_other_keys_can_be_repeated(tmp_path):
 
 
 def test_key_that_is_twice_in_a_file_is_imported_once(tmp_path):
-    """The later value counts, also where the first has been written out, and DBSIZE knows of one key."""
+    """The later value counts, even if the first was flushed already, and DBSIZE counts the key once."""
     member = b"".join(text(b"member:%d" % n) for n in range(60))
     large = b"\x02" + text(b"k") + bytes([60]) + member
     keys = b"".join(b"\x00" + text(b"key:%d" % n) + text(b"v") for n in range(5000))
@@ -136,7 +136,7 @@ def test_key_that_is_twice_in_a_file_is_imported_once(tmp_path):
 
 @pytest.mark.parametrize("directives", [{}, {"rdbcompression": "no"}], ids=["default", "plain"])
 def test_cairn_to_redis(tmp_path, directives):
-    """A file of BGSAVE, and one of cairn-export, is loaded by redis-server and the data is equal."""
+    """redis-server loads files of BGSAVE and cairn-export, and the data is equal."""
     with Server(**directives) as cairn:
         fill(cairn.client(), seed=3, large=(5000,))
         save(cairn.client())
@@ -151,9 +151,9 @@ def test_cairn_to_redis(tmp_path, directives):
             assert_equal(cairn.client(), redis.client())
 
 
-def test_file_is_of_one_moment():
-    """Pairs of keys that are always changed together are equal in a file written meanwhile, and what
-    is deleted after the save began is in it."""
+def test_a_file_is_a_snapshot():
+    """Pairs of keys that always change together are equal in a file written meanwhile, and keys that are deleted after
+    the start of the save are in it."""
     with Server(databases=16) as cairn:
         client = cairn.client()
         client.sadd("doomed", *range(-20000, 20000))
@@ -186,9 +186,9 @@ def test_file_is_of_one_moment():
             assert loaded.scard("doomed") == 40000
 
 
-def test_sorted_sets_that_change_are_of_one_moment():
-    """Pairs of large sorted sets that are always changed together, at both ends, are equal in a file written meanwhile,
-    nobody waits for it, and ranks are right afterwards."""
+def test_changing_sorted_sets_are_a_snapshot():
+    """Pairs of large sorted sets that always change together, at both ends, are equal in a file written meanwhile. No
+    client waits for the save, and ranks are correct afterwards."""
     with Server() as cairn:
         client = cairn.client()
         for number in range(20):
@@ -221,7 +221,7 @@ def test_sorted_sets_that_change_are_of_one_moment():
 
 
 def test_debug_reload_keeps_everything():
-    """DEBUG RELOAD goes through a file and changes nothing."""
+    """DEBUG RELOAD writes and loads a file, and changes nothing."""
     with Server() as cairn:
         fill(cairn.client(), seed=4, large=(3000,))
         client = cairn.client()
@@ -242,7 +242,7 @@ def test_debug_reload_keeps_everything():
 
 
 def test_save_commands():
-    """SAVE, BGSAVE, LASTSAVE and the fields of INFO say what happened."""
+    """SAVE, BGSAVE, LASTSAVE and the fields of INFO report the result."""
     with Server(enable_protected_configs="yes") as cairn:
         client = cairn.client()
         assert client.execute_command("BGSAVE", "SCHEDULE")
@@ -270,7 +270,7 @@ def test_save_commands():
 
 
 def test_damaged_files_are_refused(tmp_path):
-    """A cut, a flipped bit, another version: an error that says where, and no crash."""
+    """A truncated file, a flipped bit, another version: an error with the position, and no crash."""
     with start_redis() as redis:
         fill(redis.client(), seed=6, keys=64, dbs=(0,))
         save(redis.client(), background=False)
@@ -293,7 +293,7 @@ def test_damaged_files_are_refused(tmp_path):
 
 
 def test_names_of_damaged_keys_are_shown_in_printable_bytes(tmp_path):
-    """A terminal takes some bytes for commands, and a name may be as long as a value."""
+    """A terminal interprets some bytes as commands, and a key may be as long as a value."""
     path = tmp_path / "bad.rdb"
     for name, shown in ((b"plain", "key plain: "), (b"a\x1b[2J\xff\n", r'key "a\x1b[2J\xff\n": '),
                         (b"n" * 300, "key " + 128 * "n" + "...: ")):
@@ -342,9 +342,9 @@ def test_old_versions_and_opcodes(tmp_path):
         assert client.fcall("f", 0) is None
 
 
-def test_collections_of_nothing_are_passed_over(tmp_path):
-    """Some versions of Redis wrote keys of no elements; such a file is read without them, as Redis reads it, also when
-    only the nodes of a long list turn out to be empty."""
+def test_empty_collections_are_skipped(tmp_path):
+    """Some versions of Redis wrote keys without elements. They are skipped, as Redis does, also if only the nodes of a
+    long list turn out to be empty."""
     later = b"\xfc" + (4102444800000).to_bytes(8, "little")
     listpack = text(b"\x07\x00\x00\x00\x00\x00\xff")
     bodies = [kind + text(b"empty" + kind) + b"\x00"
@@ -364,7 +364,7 @@ def test_collections_of_nothing_are_passed_over(tmp_path):
 
 
 def test_functions_that_do_not_load_are_refused(tmp_path):
-    """A library with an error in it, and two that name the same function: with them no server would start."""
+    """A library with an error, and two libraries with the same function: a server could not start with them."""
     same = [b"#!lua name=%s\nredis.register_function('f',function() end)" % name for name in (b"one", b"two")]
     for codes, complaint in (([b"#!lua name=l\nno lua"], "compiling"), (same, "already exists")):
         path = tmp_path / "bad.rdb"
@@ -377,7 +377,7 @@ def test_functions_that_do_not_load_are_refused(tmp_path):
 
 
 def contents(client, path):
-    """What a server makes of a file: the digest of its keys, their encodings, and the functions."""
+    """The result of loading a file: the digest of the keys, their encodings, and the functions."""
     shutil.copy(path, pathlib.Path(client.config_get("dir")["dir"]) / "dump.rdb")
     client.execute_command("DEBUG", "RELOAD", "NOSAVE")
     encodings = {}
@@ -389,8 +389,8 @@ def contents(client, path):
     return client.execute_command("DEBUG", "DIGEST"), encodings, codes
 
 
-def test_every_encoding_comes_through(tmp_path):
-    """Files with everything redis-server writes, through cairn-import and cairn-export and back: redis-server finds
+def test_every_encoding_survives_import_and_export(tmp_path):
+    """Files with every encoding of redis-server pass through cairn-import and cairn-export and back: redis-server finds
     the same keys in the same encodings, and so does Cairn."""
     corpus = tmp_path / "corpus"
     corpus.mkdir()
@@ -413,8 +413,8 @@ def test_every_encoding_comes_through(tmp_path):
                     b"stream"}
 
 
-def test_first_start_takes_over_the_directory_of_redis():
-    """Where Redis saved and ended, Cairn starts with its data, once: later starts know nothing of the file."""
+def test_the_first_start_takes_over_the_directory_of_redis():
+    """Where Redis saved and ended, Cairn starts with its data, once: later starts do not read the file."""
     with start_redis() as redis:
         fill(redis.client(), seed=9, keys=100)
         redis.client().zadd("two", {"a": 1, "b": 2})
@@ -436,7 +436,8 @@ def test_first_start_takes_over_the_directory_of_redis():
 
 
 def test_first_start_on_a_damaged_file_is_refused(tmp_path):
-    """Neither that start nor the next one serves without the data; a start without the file does, and for good."""
+    """Neither that start nor the next one serves without the data. A start without the file does, and so do all later
+    ones."""
     good = b"REDIS0010\xfe\x00\x00" + text(b"k") + text(b"v") + b"\xff" + bytes(8)
     path = tmp_path / "dump.rdb"
     path.write_bytes(good[:-10])
@@ -466,7 +467,7 @@ def test_first_start_on_a_damaged_file_is_refused(tmp_path):
 
 @pytest.mark.measures("memory")
 def test_large_collections_need_little_memory(tmp_path):
-    """A file of large collections is exported and imported by processes of bounded memory."""
+    """Processes with bounded memory export and import a file of large collections."""
     with Server() as cairn:
         client = cairn.client()
         pipe = client.pipeline(transaction=False)

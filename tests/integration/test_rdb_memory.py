@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""RDB files are read and written in bounded memory: what counts is neither how many elements a collection has nor how
-large they are. The collections here would take some hundred megabytes if they were held."""
+"""RDB files are read and written in bounded memory, independent of the number and size of a collection's elements. The
+collections here would use some hundred megabytes if they were held as a whole."""
 
 import random
 import struct
@@ -16,7 +16,7 @@ BUDGET = "--memory_budget=64mb"
 MOST_MIB = 110
 MIB = 1 << 20
 HASH, HASH_WITH_TIMES, LIST = 4, 24, 1
-# Runs the command line that follows and tells the most memory that it had.
+# Runs the command line that follows and prints its peak memory.
 MEASURE = """import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:], check=False, stdout=subprocess.DEVNULL).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
@@ -24,7 +24,7 @@ sys.exit(code)"""
 
 
 def peak_mib(tool, *args):
-    """Runs a tool, which must succeed; the most memory it had."""
+    """Runs a tool, which must succeed; returns its peak memory."""
     command = [sys.executable, "-c", MEASURE, tool_path(tool), BUDGET, *args]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -37,7 +37,7 @@ def text(value):
 
 
 def write_rdb(path, rdb_type, count, elements, before_count=b""):
-    """A file of one key, `k`, of so many elements."""
+    """Writes a file with one key, `k`, with this many elements."""
     with path.open("wb") as file:
         file.write(b"REDIS0012\xfe\x00" + bytes([rdb_type]) + text(b"k") + before_count)
         file.write(b"\x80" + struct.pack(">I", count))
@@ -63,7 +63,7 @@ def test_large_elements_are_imported_a_few_at_a_time(tmp_path):
 
 
 def test_hash_whose_fields_expire_is_imported_a_few_fields_at_a_time(tmp_path):
-    """One of the fields has a time."""
+    """One of the fields has an expiry."""
     count, never, when_ms = 600_000, bytes(1), 1 << 42
     fields = (never + text(b"field:%d" % n) + text(b"v") for n in range(1, count))
     write_rdb(tmp_path / "dump.rdb", HASH_WITH_TIMES, count, [b"\x01" + text(b"first") + text(b"v"), *fields],
@@ -75,7 +75,7 @@ def test_hash_whose_fields_expire_is_imported_a_few_fields_at_a_time(tmp_path):
 
 
 def test_long_stream_is_imported_node_by_node(tmp_path):
-    """Entries, groups and what is pending are those that redis-server had."""
+    """Entries, groups and pending entries are the same as in redis-server."""
     with start_redis() as redis:
         client = redis.client()
         client.eval("for i = 1, 300000 do "

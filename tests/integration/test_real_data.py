@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real input: Debian's package index reads back from Cairn exactly as from redis-server.
 
-Synthetic data is short, regular and ASCII. The index has 60,000 records with texts of all lengths,
-UTF-8, missing fields, collections of one member and of tens of thousands, integers and fractions.
-The procedure is that of bench/load_packages, which takes all records; this test does with `scripts/test --long`, and
-a part of them else.
+Synthetic data is short, regular and ASCII. The index has 60,000 records with texts of all lengths, UTF-8, missing
+fields, collections of one member and of tens of thousands, integers and fractions. The procedure is that of
+bench/load_packages, with all records in `scripts/test --long` and a part of them otherwise.
 """
 
 import pathlib

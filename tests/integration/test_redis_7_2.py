@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where Redis 7.2 answers otherwise than 7.0, Cairn answers as 7.2; Valkey shows how.
+"""Where Redis 7.2 and 7.0 differ, Cairn replies like 7.2; Valkey shows how.
 
-The other tests of this folder compare with redis-server 7.0. What is here fails there.
+The other tests of this folder compare with redis-server 7.0; these would fail with it.
 """
 
 
@@ -40,7 +40,7 @@ command getkeys
 
 
 def without_radix_nodes(reply):
-    """XINFO's reply without what is of the server's memory."""
+    """XINFO's reply without the fields about the server's memory."""
     kind, content = reply
     if kind not in (b"*", b"%") or not content or content[0] != (b"$", b"length"):
         return reply
@@ -90,19 +90,19 @@ def second(pair):
 
 
 def await_blocked(pair, count=1):
-    """Waits until `count` clients of each server wait for keys."""
+    """Waits until `count` clients of each server are blocked on keys."""
     for client in (pair.ours, pair.theirs):
         wait_until(lambda client=client: b"blocked_clients:%d\r" % count in client("info", "clients")[1], "the waits")
 
 
 def send(pair, *words):
-    """Sends a command to both servers whose replies are read later."""
+    """Sends a command to both servers; the replies are read later."""
     pair.ours.send(*words)
     pair.theirs.send(*words)
 
 
 def assert_same_reply(pair):
-    """The replies to what was sent are equal."""
+    """The replies to the sent commands are equal."""
     mine, theirs = pair.ours.read(), pair.theirs.read()
     assert mine == theirs
     return mine
@@ -113,7 +113,7 @@ def assert_same_reply(pair):
     "copy l s replace", "swapdb 0 5", "move s 7", "lpush other x", "sort l store s",
     "multi|del s|xadd s * f v|exec", "rename l s",
 ])
-def test_a_blocked_reader_of_a_group_is_told_what_became_of_the_key(newer_pair, end):
+def test_a_blocked_reader_of_a_group_gets_an_error_when_the_key_changes(newer_pair, end):
     newer_pair.lines("xgroup create s g $ mkstream\nrpush l 1")
     reader = second(newer_pair)
     send(reader, "xreadgroup", "group", "g", "c", "block", "0", "streams", "s", ">")
@@ -127,8 +127,8 @@ def test_a_blocked_reader_of_a_group_is_told_what_became_of_the_key(newer_pair, 
     reader.close()
 
 
-def test_a_blocked_reader_gets_all_there_is(newer_pair):
-    """No limit of a thousand entries, as 7.0 has for a client that has waited."""
+def test_a_blocked_reader_gets_all_entries(newer_pair):
+    """There is no limit of a thousand entries, as 7.0 has for a blocked client."""
     reader = second(newer_pair)
     send(reader, "xread", "block", "0", "streams", "s", "$")
     await_blocked(newer_pair)
@@ -152,7 +152,7 @@ def test_a_blocked_reader_of_several_streams(newer_pair):
     reader.close()
 
 
-def test_info_counts_what_is_waited_for_and_denied(newer_pair):
+def test_info_counts_blocking_keys_and_denials(newer_pair):
     def fields(client, section, names):
         lines = dict(line.split(b":", 1) for line in client("info", section)[1].split(b"\r\n") if b":" in line)
         return [lines[name] for name in names]
@@ -177,7 +177,7 @@ def test_info_counts_what_is_waited_for_and_denied(newer_pair):
         reader.close()
 
 
-def test_a_reader_that_finds_nothing_in_a_transaction_or_a_script_is_a_consumer(newer_pair):
+def test_a_reader_without_entries_in_a_transaction_or_script_becomes_a_consumer(newer_pair):
     newer_pair("xgroup", "create", "s", "g", "$", "mkstream")
     newer_pair("multi")
     newer_pair("xreadgroup", "group", "g", "one", "block", 1, "streams", "s", ">")
