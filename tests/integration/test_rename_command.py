@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`rename-command`: commands under other names, or under none, compared with redis-server."""
+"""`rename-command`: commands with other names, or disabled, compared with redis-server."""
 
 import pytest
 import redis
@@ -17,7 +17,7 @@ HIDDEN = "SECRET-config-b840fc02d524045429941cc15f59e41cb7be6c52"
 
 
 def with_file(command, path, text, **directives):
-    """A server that reads a configuration file."""
+    """A server with a configuration file."""
     path.write_text(text, encoding="ascii")
     return Server(command=command + [str(path)], **directives)
 
@@ -33,13 +33,13 @@ def renamed(tmp_path_factory):
 
 @pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
 def both(renamed, request):
-    """The two, asked the same."""
+    """Both servers, which get the same commands."""
     pair = Pair(*renamed, request.param)
     yield pair
     pair.close()
 
 
-def test_clients_call_by_the_new_name_only(both):
+def test_clients_can_use_only_the_new_name(both):
     both.lines(f"""
         config get maxmemory
         {HIDDEN} get maxmemory
@@ -67,8 +67,8 @@ def test_clients_call_by_the_new_name_only(both):
     """)
 
 
-# What describes commands keeps their own names.
-def test_commands_are_described_under_their_own_names(both):
+# Descriptions of commands keep the original names.
+def test_commands_are_described_with_their_original_names(both):
     both("command", "info", HIDDEN, "config", "incr", "decr2", "flushall", normal=lambda reply: leaves_named(reply))
     listed = [name for _, name in both.ours("command", "list")[1]]
     assert b"config" in listed and b"incr" in listed and b"flushall" not in listed
@@ -79,27 +79,27 @@ def test_commands_are_described_under_their_own_names(both):
 
 
 def leaves_named(reply):
-    """Of each command described its name and arity."""
+    """The name and arity of each described command."""
     return [entry[1][:2] if entry[1] else entry for entry in reply[1]]
 
 
-def test_rules_of_users_use_their_own_names(both):
+def test_acl_rules_use_the_original_names(both):
     for line in (
         "acl setuser u on >p ~* -@all +incr", "acl dryrun u decr2 k", f"acl dryrun u {HIDDEN} get x",
         "acl dryrun u incr k", "acl setuser u +config|get", f"acl dryrun u {HIDDEN} get x", "acl setuser u +flushall",
         "acl setuser u +decr2", "acl deluser u",
     ):
-        # Redis 7.2 names the user, 7.0 does not.
+        # The error of Redis 7.2 names the user, that of 7.0 does not.
         both(*line.split(), normal=lambda reply: (reply[0], reply[1].replace(b"User u has", b"This user has")))
 
 
-def test_scripts_call_by_the_new_name(both):
+def test_scripts_use_the_new_name(both):
     both("eval", "return redis.call('decr2', KEYS[1])", 1, "n")
     both("eval", "return redis.pcall('incr', KEYS[1])['err'] ~= nil", 1, "n")
     both("del", "n")
 
 
-def test_the_directive_is_not_one_of_config_get_and_set(renamed):
+def test_config_get_and_set_do_not_have_the_directive(renamed):
     for server in renamed:
         assert server.client().execute_command(HIDDEN, "GET", "rename-command") in ([], {})
         with pytest.raises(redis.ResponseError, match="Unknown option or number of arguments"):
@@ -117,12 +117,12 @@ def test_config_rewrite_keeps_the_lines(tmp_path):
 @pytest.mark.parametrize("line, why", [("nonsense x", "No such command in rename-command"),
                                        ("get set", "Target command name already exists"),
                                        ("get", "wrong number of arguments")])
-def test_a_line_that_cannot_be_is_refused_at_the_start(tmp_path, line, why):
+def test_an_invalid_line_ends_the_start(tmp_path, line, why):
     with pytest.raises(RuntimeError, match=why):
         with_file(default_command(), tmp_path / "own.conf", f"rename-command {line}\n")
 
 
-# A primary says what it does in the commands' own names, and by those its clients use.
+# A primary replicates commands with their original names, and sometimes verbatim with the new ones.
 @pytest.mark.parametrize("primary_lines, name", [(True, "PUT"), (False, "SET")], ids=["put", "set"])
 def test_a_replica_understands_both_names(tmp_path, primary_lines, name):
     lines = "rename-command set put\nrename-command del \"\"\nrename-command srem \"\"\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HREPLACE, SREPLACE and ZREPLACE: a whole new collection in place of whatever the key held."""
+"""HREPLACE, SREPLACE and ZREPLACE replace the value of a key, of any type, by a new collection."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pytest
 import redis
 from waiting import wait_for_blocked
 
-# Command, what it takes, and the Redis commands that make the same value.
+# Command, its arguments, and the Redis commands that create the same value.
 NEW = {
     "hash": ("hreplace", ["f", "1", "g", "x"], ["hset", "f", "1", "g", "x"], 2),
     "integers": ("sreplace", ["3", "1", "2"], ["sadd", "3", "1", "2"], 3),
@@ -27,13 +27,13 @@ OLD = {
 
 
 def digest(client, key):
-    """What tells two values apart."""
+    """A digest that distinguishes two values."""
     return client.execute_command("debug", "digest-value", key)
 
 
 @pytest.mark.parametrize("old", OLD)
 @pytest.mark.parametrize("new", NEW)
-def test_whatever_was_there_is_replaced_and_its_expiry_goes(r, new, old):
+def test_any_value_is_replaced_and_its_expiry_removed(r, new, old):
     name, words, (make, *elements), count = NEW[new]
     r.execute_command(make, "expected", *elements)
     for command, *rest in OLD[old]:
@@ -46,7 +46,7 @@ def test_whatever_was_there_is_replaced_and_its_expiry_goes(r, new, old):
     assert r.dbsize() == 2
 
 
-def test_what_is_named_twice_counts_once_and_the_last_holds(r):
+def test_a_repeated_element_counts_once_and_its_last_value_applies(r):
     assert r.execute_command("hreplace", "h", "a", 1, "b", 2, "a", 3) == 2
     assert list(r.hgetall("h").items()) == [(b"a", b"3"), (b"b", b"2")]
     assert r.execute_command("zreplace", "z", 1, "a", 2, "b", 3, "a") == 2
@@ -88,7 +88,7 @@ def test_large_collections_replace_each_other_and_survive_a_restart(server):
     assert r.object("encoding", "h") == b"listpack"
 
 
-def test_who_waits_for_a_sorted_set_is_served(server):
+def test_a_client_blocked_on_a_sorted_set_is_served(server):
     waiting, other = server.client(), server.client()
     served = []
     thread = threading.Thread(target=lambda: served.append(waiting.bzpopmin("z", 20)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What clients of a replica hear of what comes from its primary: invalidations, events, MONITOR, SLOWLOG."""
+"""Clients of a replica learn of changes from its primary: invalidations, events, MONITOR, SLOWLOG."""
 
 import time
 
@@ -11,7 +11,7 @@ from waiting import assert_stays, wait_until
 
 @pytest.fixture(scope="module")
 def couple():
-    """A primary that deletes nothing by itself, and its replica."""
+    """A primary without active expiry, and its replica."""
     with start("cairn", enable_debug_command="yes") as primary, start("cairn") as replica:
         primary.client().execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 0)
         follow(replica, primary)
@@ -19,14 +19,14 @@ def couple():
 
 
 def track(server, *options):
-    """A client that is told of what has changed."""
+    """A client with tracking enabled."""
     client = RawClient(server.port, 3)
     assert client("client", "tracking", "on", *options) == (b"+", b"OK")
     return client
 
 
 def invalidated(client):
-    """The next invalidation: the names, or none for all."""
+    """The keys of the next invalidation, or None for all keys."""
     kind, (name, keys) = client.read()
     assert (kind, name[1]) == (b">", b"invalidate")
     return [key for _, key in keys[1]] if keys[0] == b"*" else None
@@ -41,8 +41,8 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("options", [(), ("bcast",)], ids=["default", "bcast"])
-def test_a_client_that_tracks_hears_of_the_primarys(couple, change, options):
-    """Its copy is of no use any more."""
+def test_a_tracking_client_gets_invalidations_of_the_primarys_changes(couple, change, options):
+    """Its cached copy is outdated."""
     primary, replica = couple
     primary.client().set("k", 1)
     wait_for_offset(primary, replica)
@@ -53,8 +53,8 @@ def test_a_client_that_tracks_hears_of_the_primarys(couple, change, options):
 
 
 @pytest.mark.parametrize("files", ["yes", "no"])
-def test_a_client_that_tracks_hears_of_another_data_set(files):
-    """A first transfer replaces everything, whatever it comes in."""
+def test_a_tracking_client_gets_an_invalidation_of_all_after_a_transfer(files):
+    """A first transfer, by files or by an RDB file, replaces all data."""
     with start("cairn") as primary, start("cairn", repl_sync_files=files) as replica:
         replica.client().set("k", "old")
         primary.client().set("k", "new")
@@ -67,8 +67,8 @@ def test_a_client_that_tracks_hears_of_another_data_set(files):
             assert invalidated(client) == [b"k"]
 
 
-def test_a_reload_is_told(couple):
-    """DEBUG RELOAD replaces everything as well."""
+def test_a_reload_sends_an_invalidation(couple):
+    """DEBUG RELOAD also replaces all data."""
     primary, _ = couple
     primary.client().set("k", 1)
     with track(primary) as client:
@@ -77,8 +77,8 @@ def test_a_reload_is_told(couple):
         assert invalidated(client) is None
 
 
-def test_a_field_that_expires_is_told():
-    """Of its hash, on the primary and on the replica."""
+def test_an_expired_field_sends_an_invalidation():
+    """The invalidation names its hash, on the primary and on the replica."""
     with start("cairn") as primary, start("cairn") as replica:
         follow(replica, primary)
         primary.client().hset("h", mapping={"a": 1, "b": 2})
@@ -92,8 +92,8 @@ def test_a_field_that_expires_is_told():
                 assert client("hlen", "h") == (b":", b"1")
 
 
-def test_a_key_past_its_time_is_missed(couple):
-    """A read on the replica tells so, though the key stays; on the primary it goes."""
+def test_an_expired_key_is_a_keymiss(couple):
+    """A read on the replica publishes keymiss and keeps the key; on the primary the key is deleted."""
     primary, replica = couple
     primary.client().psetex("stale", 1, "v")
     wait_for_offset(primary, replica)
@@ -107,8 +107,8 @@ def test_a_key_past_its_time_is_missed(couple):
                 assert listener.read()[1][2][1] == b"__keyevent@0__:" + event
 
 
-def test_what_is_carried_out_is_shown(couple):
-    """MONITOR and SLOWLOG have what comes from the primary, in the primary's name."""
+def test_the_primarys_commands_are_shown(couple):
+    """MONITOR and SLOWLOG show commands of the stream, with the primary as the client."""
     primary, replica = couple
     replica.client().config_set("slowlog-log-slower-than", 0)
     with RawClient(replica.port) as monitor:
@@ -129,8 +129,8 @@ def test_what_is_carried_out_is_shown(couple):
 
 
 @pytest.mark.slow
-def test_a_writable_replica_ends_its_own_fields():
-    """However many are due at one moment, and however often they were prolonged."""
+def test_a_writable_replica_expires_its_own_fields():
+    """Any number of fields can expire at the same moment, and after any number of new expiries."""
     with start("cairn") as primary, start("cairn", replica_read_only=False) as replica:
         follow(replica, primary)
         client = replica.client()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A replica and what is past its time on the primary but not deleted there yet.
+"""A replica, and keys and fields that have expired on the primary but are not deleted there yet.
 
-The replica takes it for there until it is told otherwise, so the primary has to tell of its end ahead of every command
-that goes by it. Active expiry is switched off: it would hide what is missing.
+The replica considers them present until the stream deletes them. So the primary must replicate the deletion before
+every command whose result depends on it. Active expiry is off, because it would hide a missing deletion.
 """
 
 import itertools
@@ -19,7 +19,7 @@ FIELDS = ("a", "b", "c")
 
 @pytest.fixture(scope="module")
 def couple():
-    """A primary that deletes nothing by itself, and its replica."""
+    """A primary without active expiry, and its replica."""
     with start("cairn", enable_debug_command="yes") as primary, start("cairn") as replica:
         primary.client().execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 0)
         follow(replica, primary)
@@ -32,21 +32,21 @@ def run(client, line):
 
 
 def make_due_fields(client, key, fields):
-    """A hash of FIELDS, each 10, some of which are past their time."""
+    """A hash of FIELDS, each 10, some of which have expired."""
     client.hset(key, mapping=dict.fromkeys(FIELDS, 10))
     run(client, f"HPEXPIRE {key} 1 FIELDS {len(fields)} {' '.join(fields)}")
     let_pass(1)
 
 
 def hash_with_times(client, key):
-    """A hash's fields that can be seen, with their values and deadlines."""
+    """The visible fields of a hash, with their values and expiries."""
     values = client.hgetall(key)
     times = client.execute_command("HPEXPIRETIME", key, "FIELDS", len(FIELDS), *FIELDS)
     return values, {field: when for field, when in zip(FIELDS, times, strict=True) if field.encode() in values}
 
 
 def assert_same_hashes(couple, keys, stays_due=()):
-    """The replica has the same hashes; fields that nobody has touched since may still be there for it alone."""
+    """The replica has the same hashes; only the replica may still have expired fields that no command has used."""
     wait_for_offset(*couple)
     for key in keys:
         primary, replica = (hash_with_times(server.client(), key) for server in couple)
@@ -74,8 +74,8 @@ CHANGES = {
 
 @pytest.mark.parametrize("form", LIMITS)
 @pytest.mark.parametrize("due", [["a"], ["a", "c"], list(FIELDS)], ids="".join)
-def test_a_field_past_its_time_is_changed(couple, form, due):
-    """The deadline, or the value, that it had is not taken over by the replica."""
+def test_an_expired_field_is_changed(couple, form, due):
+    """The replica does not keep the old expiry or the old value."""
     client = couple[0].client()
     client.flushall()
     client.config_set("hash-max-listpack-entries", LIMITS[form])
@@ -90,8 +90,8 @@ def test_a_field_past_its_time_is_changed(couple, form, due):
 @pytest.mark.parametrize("line, due, lasts", [
     ("HSET h a 1 b 2 c 3", FIELDS, False), ("HSET h a 1 b 2", FIELDS, True), ("HSET h d 1 a 1 b 2 c 3", FIELDS, False),
     ("HSET h a 1 b 2 c 3", ("a", "b"), True), ("HSETEX h KEEPTTL FIELDS 3 a 1 b 2 c 3", FIELDS, False)])
-def test_the_last_field_past_its_time_ends_the_key(couple, form, line, due, lasts):
-    """What is set after it is a key of its own, without the time to live of the old one, as in Redis."""
+def test_the_last_expired_field_deletes_the_key(couple, form, line, due, lasts):
+    """Fields that are set afterwards are in a new key without the old key's expiry, as in Redis."""
     client, other = (server.client() for server in couple)
     client.flushall()
     client.config_set("hash-max-listpack-entries", LIMITS[form])
@@ -104,7 +104,7 @@ def test_the_last_field_past_its_time_ends_the_key(couple, form, line, due, last
 
 
 @pytest.mark.parametrize("form", LIMITS)
-def test_a_key_goes_with_its_last_field_past_its_time(couple, form):
+def test_a_key_is_deleted_with_its_last_expired_field(couple, form):
     client, other = (server.client() for server in couple)
     client.flushall()
     client.config_set("hash-max-listpack-entries", LIMITS[form])
@@ -124,8 +124,8 @@ def test_a_key_goes_with_its_last_field_past_its_time(couple, form):
 @pytest.mark.parametrize("line", ["HPERSIST h FIELDS 2 a b", "HGETEX h PERSIST FIELDS 2 a b",
                                   "HGETDEL h FIELDS 2 a b", "HPEXPIREAT h 4000000000123 FIELDS 2 a b",
                                   "HGETEX h PXAT 4000000000123 FIELDS 2 a b", "HEXPIRE h 0 FIELDS 2 a b"])
-def test_what_does_not_see_a_field_leaves_its_end_to_come(couple, line):
-    """A command that names a field past its time gives it no new time on the replica either."""
+def test_a_command_that_does_not_see_a_field_does_not_change_its_expiry(couple, line):
+    """A command on an expired field gives it no new expiry on the replica either."""
     client, other = (server.client() for server in couple)
     client.flushall()
     make_due_fields(client, "h", "a")
@@ -136,7 +136,7 @@ def test_what_does_not_see_a_field_leaves_its_end_to_come(couple, line):
     assert when == -2 or 0 < when < time.time() * 1000
 
 
-def test_fields_past_their_time_in_transactions_and_scripts(couple):
+def test_expired_fields_in_transactions_and_scripts(couple):
     client = couple[0].client()
     client.flushall()
     for key in ("exec", "script"):
@@ -151,8 +151,8 @@ def test_fields_past_their_time_in_transactions_and_scripts(couple):
 
 @pytest.mark.parametrize("line", ["HSETEX h EX 1000 FIELDS 1 b 2", "HSETEX h KEEPTTL FIELDS 1 b 2",
                                   "HSETEX h FIELDS 1 b 2", "HSETEX h PXAT 1 FIELDS 1 b 2"])
-def test_hsetex_where_a_key_is_past_its_time(couple, line):
-    """The end of the old key is told before what is set, not after it."""
+def test_hsetex_on_an_expired_key(couple, line):
+    """The deletion of the old key is replicated before the new fields, not after them."""
     client, other = (server.client() for server in couple)
     client.flushall()
     client.hset("h", "a", 1)
@@ -166,8 +166,8 @@ def test_hsetex_where_a_key_is_past_its_time(couple, line):
         assert client.hget("h", "a") is None
 
 
-def test_what_sort_stores_is_what_the_primary_saw(couple):
-    """It reads through keys and fields that only a replica still sees."""
+def test_sort_stores_the_result_of_the_primary(couple):
+    """SORT reads keys and fields that only a replica still sees."""
     client, other = (server.client() for server in couple)
     client.flushall()
     client.rpush("l", *range(3000))
@@ -203,8 +203,9 @@ SOURCES = {
 
 @pytest.mark.parametrize("around", ["alone", "exec", "script"])
 @pytest.mark.parametrize("kind", SOURCES)
-def test_a_source_past_its_time(couple, kind, around):
-    """What is stored from several keys is the same on both, though one of them is past its time only here."""
+def test_an_expired_source_key(couple, kind, around):
+    """The result of several source keys is the same on both servers, although one of them has expired only on the
+    primary."""
     client, other = (server.client() for server in couple)
     make, make_other, lines = SOURCES[kind]
     for line in lines:
@@ -240,8 +241,9 @@ WITHIN = {
 
 @pytest.mark.parametrize("around", ["exec", "script"])
 @pytest.mark.parametrize("lines", WITHIN.values(), ids=WITHIN)
-def test_a_key_is_set_and_past_its_time_within_a_transaction(couple, lines, around):
-    """Its end is told where it is met, neither before what used the old value nor after what makes a new one."""
+def test_a_key_is_set_and_expires_within_a_transaction(couple, lines, around):
+    """Its deletion is replicated where a command meets it: after the commands that used the old value, before the new
+    one."""
     client, other = (server.client() for server in couple)
     client.flushall()
     client.rpush("l", "a", "b")

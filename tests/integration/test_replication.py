@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replication between Cairn and Redis, either way: full sync, the stream, going on after a break,
-roles, and what clients are told."""
+"""Replication between Cairn and Redis in both directions: full synchronization, the stream, resuming after a break,
+roles, and replies to clients."""
 
 import signal
 import socket
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("primary_kind,replica_kind", PAIRS)
 def test_full_sync_under_load(primary_kind, replica_kind):
-    """A replica that joins while clients write ends with the same data."""
+    """A replica that connects while clients write gets the same data."""
     with start(primary_kind) as primary, start(replica_kind) as replica:
         fill(primary.client(), seed=11, keys=160)
         replica.client().set("of the replica", "gone after the sync")
@@ -35,9 +35,9 @@ def test_full_sync_under_load(primary_kind, replica_kind):
 
 
 @pytest.mark.parametrize("primary_kind,replica_kind", PAIRS)
-def test_goes_on_after_a_break(primary_kind, replica_kind):
-    """A link that is cut is taken up where it stopped, without a full sync: the backlog is large enough for a replica
-    that is slow, as one with a sanitizer is."""
+def test_resumes_after_a_break(primary_kind, replica_kind):
+    """A cut link resumes without a full synchronization: the backlog is large enough for a slow replica, such as one
+    with a sanitizer."""
     with start(primary_kind, repl_backlog_size="64mb") as primary, start(replica_kind) as replica:
         fill(primary.client(), seed=12, keys=40)
         follow(replica, primary)
@@ -51,8 +51,9 @@ def test_goes_on_after_a_break(primary_kind, replica_kind):
 
 
 @pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
-def test_replica_killed_goes_on_exactly_once(primary_kind):
-    """Cairn as a replica, killed with -9 under load, goes on without a full sync, and its counter is right."""
+def test_a_killed_replica_applies_every_command_exactly_once(primary_kind):
+    """Cairn as a replica, killed with -9 under load, resumes without a full synchronization, and its counter is
+    correct."""
     with start(primary_kind) as primary, start("cairn") as replica:
         replica.directives["replicaof"] = f"127.0.0.1 {primary.port}"
         if primary_kind == "redis":
@@ -71,8 +72,8 @@ def test_replica_killed_goes_on_exactly_once(primary_kind):
 
 
 @pytest.mark.parametrize("replica_kind", ["redis", "cairn"])
-def test_primary_killed_goes_on(replica_kind):
-    """Cairn as a primary, killed with -9 under load, has the same stream afterwards: no full sync."""
+def test_a_killed_primary_keeps_its_stream(replica_kind):
+    """Cairn as a primary, killed with -9 under load, has the same stream afterwards: no full synchronization."""
     with start("cairn") as primary, start(replica_kind) as replica:
         follow(replica, primary)
         with Load(primary) as load:
@@ -87,7 +88,7 @@ def test_primary_killed_goes_on(replica_kind):
 
 
 def test_chain_of_four():
-    """Redis -> Cairn -> Redis -> Cairn: what the first is told, the last has."""
+    """Redis -> Cairn -> Redis -> Cairn: the last server has the data of the first."""
     with start("redis") as a, start("cairn") as b, start("redis") as c, start("cairn") as d:
         fill(a.client(), seed=13, keys=80)
         follow(b, a)
@@ -105,7 +106,7 @@ def test_chain_of_four():
 
 @pytest.mark.parametrize("other_kind", ["redis", "cairn"])
 def test_failover_keeps_the_stream(other_kind):
-    """A promoted replica's siblings and its old primary go on without a full sync."""
+    """A promoted replica's siblings and its old primary resume without a full synchronization."""
     with start("cairn") as a, start("cairn") as b, start(other_kind) as c:
         fill(a.client(), seed=14, keys=40)
         follow(b, a)
@@ -128,7 +129,7 @@ def test_failover_keeps_the_stream(other_kind):
         assert (stats["sync_full"], stats["sync_partial_ok"]) == (0, 2)
 
 
-def test_what_clients_are_told():
+def test_replies_about_roles():
     """Roles, errors of a replica, INFO and ROLE, CLIENT LIST, and expired keys."""
     with start("cairn") as primary, start("cairn") as replica:
         p, r = primary.client(), replica.client()
@@ -166,7 +167,7 @@ def test_what_clients_are_told():
 
 
 def test_wait_and_min_replicas():
-    """WAIT counts, times out and is woken; too few replicas refuse writes."""
+    """WAIT counts, times out and is woken; with too few replicas writes are refused."""
     with start("cairn") as primary, start("redis") as one, start("cairn") as other:
         p = primary.client()
         assert p.execute_command("WAIT", 0, 0) == 0
@@ -241,8 +242,8 @@ def read_line(connection):
     return line
 
 
-def test_the_offset_is_that_of_now():
-    """Who waits until a replica has the primary's offset must not be told of one from before the last write."""
+def test_the_offset_includes_the_last_write():
+    """A client that waits for a replica's offset needs the primary's offset after the last write."""
     with start("cairn") as primary, start("cairn") as replica:
         follow(replica, primary)
         client = primary.client()
@@ -253,8 +254,8 @@ def test_the_offset_is_that_of_now():
         assert all(before < after for before, after in zip(offsets, offsets[1:]))
 
 
-def test_the_end_of_the_log_in_memory_is_bounded():
-    """A replica that keeps up is sent what lies in memory; that is little, shown, and gone with the log."""
+def test_the_log_tail_in_memory_is_bounded():
+    """An up-to-date replica is served from memory; INFO shows the size, which is small, and 0 without the log."""
     with start("cairn", memory_budget="64mb", repl_backlog_ttl=1) as primary, start("cairn") as replica:
         client = primary.client()
         client.set("k", "v")
@@ -269,9 +270,9 @@ def test_the_end_of_the_log_in_memory_is_bounded():
         wait_until(lambda: client.info("memory")["mem_replication_backlog"] == 0, "the log's end")
 
 
-def test_a_replica_that_stands_still_goes_on():
-    """A replica that falls behind what is in memory is read the files, from between the batches of threads
-    that wrote at the same time, comes back to memory, and misses and repeats nothing."""
+def test_a_stopped_replica_resumes():
+    """A replica that falls behind the log in memory is served from the files, starting between batches of threads that
+    wrote at the same time. Then it returns to the log in memory, and no command is lost or repeated."""
     limits = {"client_output_buffer_limit": "replica 0 0 0", "repl_backlog_size": "512mb", "maxmemory_clients": "0"}
     with start("cairn", memory_budget="64mb", io_threads=3, **limits) as primary, start("cairn") as replica:
         follow(replica, primary)
@@ -281,11 +282,11 @@ def test_a_replica_that_stands_still_goes_on():
                               stdout=subprocess.DEVNULL) as benchmark:
             while benchmark.poll() is None:
                 replica.process.send_signal(signal.SIGSTOP)
-                time.sleep(0.8)  # it falls behind
+                time.sleep(0.8)  # the replica falls behind
                 state = replication(primary)
                 behind = max(behind, state["master_repl_offset"] - state["slave0"]["offset"])
                 replica.process.send_signal(signal.SIGCONT)
-                time.sleep(0.4)  # it catches up with a part
+                time.sleep(0.4)  # the replica catches up in part
         assert behind > 12 << 20  # more than the sockets, a connection and 1 MB of memory hold
         assert_same(primary, replica)
         assert primary.client().info("stats")["sync_full"] == 1
@@ -293,7 +294,7 @@ def test_a_replica_that_stands_still_goes_on():
 
 
 def accept_replica(listener):
-    """Accepts a replica and answers it as a primary that is about to send everything; the connection."""
+    """Accepts a replica and replies like a primary that is about to send everything; returns the connection."""
     connection, _ = listener.accept()
     stream = connection.makefile("rb")
     answer = b""
@@ -307,8 +308,8 @@ def accept_replica(listener):
     return connection
 
 
-def test_info_tells_the_size_of_the_transfer_under_way():
-    """Until the head of the file has come no size is known: it is not that of the transfer before."""
+def test_info_shows_the_size_of_the_current_transfer():
+    """Until the header arrives the size is unknown; INFO must not show the size of the previous transfer."""
     with socket.create_server(("127.0.0.1", 0)) as listener, start("cairn") as replica:
         listener.settimeout(60)
         replica.client().execute_command("REPLICAOF", "127.0.0.1", listener.getsockname()[1])
@@ -320,9 +321,9 @@ def test_info_tells_the_size_of_the_transfer_under_way():
 
 @pytest.mark.parametrize("limit,backlog,full_syncs", [("8mb 0 0", "8mb", 2), ("0 2mb 1", "512mb", 1)],
                          ids=["hard", "soft"])
-def test_a_replica_that_takes_nothing_is_cut_off(limit, backlog, full_syncs):
-    """client-output-buffer-limit: long before repl-timeout the primary is rid of it, with no more memory used; when it
-    takes something again it goes on where it was, if the backlog reaches back to there."""
+def test_a_replica_that_does_not_read_is_disconnected(limit, backlog, full_syncs):
+    """client-output-buffer-limit: the primary disconnects it long before repl-timeout and uses no more memory. When the
+    replica reads again, it resumes if the backlog reaches back far enough."""
     with start("cairn", repl_backlog_size=backlog) as primary, start("cairn") as replica:
         follow(replica, primary)
         client = primary.client()
@@ -339,8 +340,8 @@ def test_a_replica_that_takes_nothing_is_cut_off(limit, backlog, full_syncs):
         assert client.info("stats")["sync_full"] == full_syncs
 
 
-def test_a_replica_counts_what_it_carries_out():
-    """INFO commandstats of a replica has the commands of the stream, in the form in which they are told."""
+def test_a_replica_counts_the_commands_of_the_stream():
+    """INFO commandstats of a replica has the commands of the stream, in their replicated form."""
     with start("cairn") as primary, start("cairn") as replica:
         follow(replica, primary)
         client = primary.client()
@@ -355,8 +356,8 @@ def test_a_replica_counts_what_it_carries_out():
         assert "cmdstat_getset" not in counted and "cmdstat_blmove" not in counted
 
 
-def test_what_a_replica_says_by_hand():
-    """REPLCONF, PSYNC and SYNC as a program would say them, and SLAVEOF, the old name."""
+def test_the_commands_of_a_replica_by_hand():
+    """REPLCONF, PSYNC and SYNC as a program would send them, and SLAVEOF, the old name."""
     with start("cairn") as primary:
         client = primary.client()
         client.set("k", "v")
@@ -385,7 +386,7 @@ def test_what_a_replica_says_by_hand():
             assert stream == (b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"
                               b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nw\r\n")
             assert replication(primary)["slave0"]["port"] == 1234
-            connection.sendall(b"GET k\r\n")  # a reply would be taken for a part of the stream
+            connection.sendall(b"GET k\r\n")  # a reply would be mistaken for a part of the stream
             assert connection.recv(4096) == b""
             assert "Replica generated a reply to command 'get', disconnecting it" in primary.log_tail()
         with socket.create_connection(("127.0.0.1", primary.port), 10) as connection:
@@ -398,7 +399,7 @@ def test_what_a_replica_says_by_hand():
 
 
 def test_failover_command():
-    """FAILOVER hands the role over without losing anything, and what it refuses."""
+    """FAILOVER transfers the role without losing writes, and its refusals."""
     with start("cairn") as a, start("cairn") as b:
         with pytest.raises(redis.ResponseError, match="FAILOVER requires connected replicas"):
             a.client().execute_command("FAILOVER")
@@ -418,8 +419,9 @@ def test_failover_command():
 
 
 @pytest.mark.parametrize("replica_kind", ["redis", "cairn"])
-def test_a_writable_replica_expires_what_its_clients_wrote(replica_kind):
-    """The primary knows nothing of these keys; its own ones stay until it says so. Promoted, all are the replica's."""
+def test_a_writable_replica_expires_keys_of_its_clients(replica_kind):
+    """The primary does not know these keys; the primary's keys stay until it deletes them. A promoted replica owns all
+    keys."""
     with start("cairn") as primary, start(replica_kind, replica_read_only="no") as replica:
         follow(replica, primary)
         there, here = primary.client(), replica.client()
@@ -444,8 +446,9 @@ def test_a_writable_replica_expires_what_its_clients_wrote(replica_kind):
 
 
 @pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
-def test_a_first_transfer_is_told_of(primary_kind):
-    """INFO of the replica has async_loading while the old data is served; the primary's is of a background save."""
+def test_info_shows_a_first_transfer(primary_kind):
+    """INFO of the replica has async_loading while the old data is served; INFO of the primary shows a background
+    save."""
     with start(primary_kind, rdb_key_save_delay=2000) as primary, start("cairn") as replica:
         with primary.client().pipeline(transaction=False) as pipe:
             for n in range(2000):
@@ -467,7 +470,7 @@ def test_a_first_transfer_is_told_of(primary_kind):
 
 
 def test_shutdown_does_not_wait_for_a_first_transfer():
-    """It has to begin again anyway. The replica keeps what it had, and the history of it."""
+    """The transfer must start again anyway. The replica keeps its old data and its history."""
     with start("cairn") as first, start("cairn", rdb_key_save_delay=1000000) as second, \
             start("cairn") as replica:
         first.client().set("a", "b")
@@ -485,8 +488,8 @@ def test_shutdown_does_not_wait_for_a_first_transfer():
         assert first.client().info("stats")["sync_full"] == 1
 
 
-def test_archive_of_a_cache():
-    """A replica that ignores the primary's deletions and expiry keeps everything."""
+def test_a_replica_that_ignores_deletions_is_an_archive():
+    """It ignores the primary's deletions and expiries, and keeps everything."""
     with start("redis") as primary, start("cairn", replica_ignore_del=True, replica_ignore_expire=True) as replica:
         follow(replica, primary)
         p = primary.client()
@@ -502,8 +505,8 @@ def test_archive_of_a_cache():
 
 
 @pytest.mark.parametrize("kind", ["redis", "cairn"])
-def test_an_archive_takes_no_times_over(kind):
-    """In whatever command they come; those of other commands stay."""
+def test_an_archive_ignores_expiries(kind):
+    """It ignores them in every command that sets one, and runs all other commands."""
     with start(kind) as primary, start("cairn", replica_ignore_expire=True) as replica:
         follow(replica, primary)
         p = primary.client()
@@ -526,7 +529,7 @@ def test_replica_of_replica_after_restart():
     with start("cairn") as primary, start("cairn") as replica:
         primary.client().set("a", 1)
         follow(replica, primary)
-        replica.restart("kill9")  # without `replicaof`: it is a primary now
+        replica.restart("kill9")  # without `replicaof` it is a primary now
         assert replication(replica)["role"] == "master"
         assert replica.client().get("a") == b"1"
         follow(primary, replica)

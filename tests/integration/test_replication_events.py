@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replication waits for events: a write reaches an idle replica at once, and a thread with nothing to do sleeps.
+"""Replication waits for events: a write reaches an idle replica at once, and an idle thread sleeps.
 
 Times depend on the machine, so the delay of a write is compared with the time of a request on the same machine.
 bench/replication checks the absolute figure, a median below a millisecond.
@@ -21,7 +21,7 @@ WRITES = 200
 IDLE_S = 5
 LOAD_S = 3
 REPLICATION_THREADS = ("stream", "primary-link", "replica-")
-# The longest wait of a thread is a second; acknowledgements and their PING wake it besides.
+# The longest wait of a thread is a second; acknowledgements and PINGs also wake it.
 MOST_WAKES_PER_S = 6
 
 
@@ -34,13 +34,13 @@ def fixture_pair():
 
 
 def median_ms(measure):
-    """The median time of a function that is called many times, with pauses so that each call finds an idle pair."""
+    """The median time of a function. It is called many times, with pauses, so each call finds an idle pair."""
     taken = []
     for number in range(WRITES):
         began = time.perf_counter()
         measure(number)
         taken.append(time.perf_counter() - began)
-        time.sleep(0.005)  # so that the next call finds an idle pair
+        time.sleep(0.005)  # so the next call finds an idle pair
     return statistics.median(taken) * 1000
 
 
@@ -66,7 +66,7 @@ def test_a_write_reaches_an_idle_replica_at_once(pair):
 
 @pytest.mark.measures("time")
 def test_wait_is_answered_at_once(pair):
-    """WAIT needs a GETACK to the replica and its acknowledgement, and no pause."""
+    """WAIT needs a GETACK to the replica and its acknowledgement, without a pause."""
     primary, _ = pair
     with RawClient(primary.port) as here:
         def write_and_wait(number):
@@ -91,7 +91,7 @@ def threads(pid):
 
 
 def difference(before, after):
-    """The context switches and ticks of each thread between two looks."""
+    """The context switches and ticks of each thread between two samples."""
     return {name: tuple(b - a for a, b in zip(before[name], figures))
             for name, figures in after.items() if name in before}
 
@@ -100,9 +100,9 @@ def difference(before, after):
 def test_an_idle_pair_sleeps(pair):
     """No thread of replication polls, and none but the timer's uses CPU time."""
     pids = [server.process.pid for server in pair]
-    time.sleep(1)  # lets the work of the other tests end
+    time.sleep(1)  # the work of the other tests ends
     before = [threads(pid) for pid in pids]
-    time.sleep(IDLE_S)  # what is measured
+    time.sleep(IDLE_S)  # the measured time
     seen = set()
     for pid, earlier in zip(pids, before):
         for name, (wakes, ticks) in difference(earlier, threads(pid)).items():

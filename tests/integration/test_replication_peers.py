@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replication with peers that are slow, odd or broken, and clocks that run on."""
+"""Replication with peers that are slow, unusual or broken, and with a clock that moves on."""
 
 import os
 import signal
@@ -28,8 +28,8 @@ def has_ipv6():
 
 
 @pytest.mark.parametrize("diskless", ["yes", "no"])
-def test_a_replica_that_loads_is_not_silent(diskless):
-    """It sends newlines for as long as that takes, and is not given up for want of an acknowledgement."""
+def test_a_replica_that_loads_sends_keepalives(diskless):
+    """It sends newlines during the load, so the primary does not time out while it waits for an acknowledgement."""
     with start("cairn", repl_timeout=2, repl_diskless_sync=diskless) as server:
         with FakeReplica(server.port) as replica:
             for _ in range(10):
@@ -40,7 +40,8 @@ def test_a_replica_that_loads_is_not_silent(diskless):
 
 
 def test_a_command_larger_than_the_output_limit():
-    """The limit is the backlog's size at least, or a replica would come back for the same bytes again and again."""
+    """The limit is at least the backlog's size; otherwise a replica would reconnect for the same bytes again and
+    again."""
     with start("cairn", repl_backlog_size="64mb") as server, FakeReplica(server.port) as replica:
         replica.acknowledge()
         server.client().config_set("client-output-buffer-limit", "replica 1mb 0 0")
@@ -51,7 +52,7 @@ def test_a_command_larger_than_the_output_limit():
 
 @pytest.mark.parametrize("kind", ["redis", "cairn"])
 def test_a_first_transfer_larger_than_the_output_limit(kind):
-    """The limit is for what a replica leaves lying, not for how much it is pushed at a time."""
+    """The limit applies to unread bytes, not to the size of a piece."""
     with start(kind, repl_backlog_size=16384) as primary, start("cairn") as replica:
         primary.client().config_set("client-output-buffer-limit", "replica 16384 0 0")
         for number in range(200):
@@ -62,7 +63,7 @@ def test_a_first_transfer_larger_than_the_output_limit(kind):
 
 
 def test_a_first_transfer_that_takes_longer_than_the_soft_limit():
-    """A replica that takes 1 MB every 80 ms is not one that leaves more than 1 MB lying for a second."""
+    """A replica that reads 1 MB every 80 ms does not leave more than 1 MB unread for a second."""
     with start("cairn", enable_debug_command="yes", rdbcompression="no") as server, RawClient(server.port) as replica:
         server.client().config_set("client-output-buffer-limit", "replica 0 1mb 1")
         server.client().execute_command("DEBUG", "POPULATE", 40, "p", 1000000)
@@ -74,17 +75,17 @@ def test_a_first_transfer_that_takes_longer_than_the_soft_limit():
             piece = replica.socket.recv(1 << 18)
             assert piece, f"cut off after {size} bytes"
             size += len(piece)
-            time.sleep(0.08 * len(piece) / (1 << 20))  # the pace of the claim
+            time.sleep(0.08 * len(piece) / (1 << 20))  # the rate of the claim
 
 
-def test_a_replica_is_not_held_back():
-    """CLIENT PAUSE is for clients: a replica goes on to acknowledge, and is not given up for being silent."""
+def test_client_pause_does_not_apply_to_a_replica():
+    """CLIENT PAUSE applies to clients: a replica still acknowledges, and does not time out."""
     with start("cairn", repl_timeout=2, repl_ping_replica_period=1) as primary, start("cairn") as replica:
         follow(replica, primary)
         wait_until(lambda: replication(primary)["slave0"]["state"] == "online")
         client = primary.client()
         client.execute_command("CLIENT", "PAUSE", 60000, "ALL")
-        time.sleep(5)  # longer than repl-timeout, in which nobody may be asked anything
+        time.sleep(5)  # longer than repl-timeout, without any other command
         client.execute_command("CLIENT", "UNPAUSE")
         assert "Disconnecting timedout replica" not in primary.log_tail()
         assert replication(primary)["connected_slaves"] == 1
@@ -94,8 +95,8 @@ def test_a_replica_is_not_held_back():
     b"*2\r\n$3\r\nSET\r\n$9223372036854775807\r\nabc",
     b"*2\r\n$3\r\nSET\r\n$1000000000000\r\nabc",
 ])
-def test_a_primary_that_announces_too_much(stream):
-    """Memory is taken for what has come, not for what is said to come."""
+def test_a_primary_that_announces_huge_sizes(stream):
+    """The replica allocates memory for received bytes, not for announced ones."""
     def serve(connection, _):
         give_everything(connection)
         connection.sendall(stream)
@@ -112,8 +113,8 @@ def test_a_primary_that_announces_too_much(stream):
     ("monitor",), ("psync", "?", "-1"), ("client", "tracking", "on"), ("subscribe", "x"), ("replicaof", "no", "one"),
     ("debug", "reload"), ("hello", "3"), ("wait", "1", "0"), ("shutdown",), ("config", "set", "port", "1"),
 ], ids=" ".join)
-def test_a_primary_that_sends_what_is_not_for_replicas(words):
-    """It is passed over, and told to the log; the stream goes on."""
+def test_a_primary_that_sends_commands_that_replicas_must_not_run(words):
+    """The command is skipped and logged; the stream continues."""
     def serve(connection, _):
         give_everything(connection)
         connection.sendall(encode(*words) + encode("set", "after", "1"))
@@ -125,8 +126,8 @@ def test_a_primary_that_sends_what_is_not_for_replicas(words):
         server.client().execute_command("REPLICAOF", "NO", "ONE")
 
 
-def test_a_replica_does_not_say_synced_of_another_stream():
-    """FACK: what was on the disk of the stream before says nothing of the one after."""
+def test_a_replica_does_not_acknowledge_a_sync_of_an_earlier_stream():
+    """FACK: a synced offset of the previous stream means nothing in the next one."""
     rounds = []
 
     def serve(connection, _):
@@ -134,7 +135,7 @@ def test_a_replica_does_not_say_synced_of_another_stream():
         if len(rounds) == 1:
             give_everything(connection)
             connection.sendall(encode("set", "large", "x" * 100000))
-            time.sleep(2.5)  # until the replica has synced it, which it tells with its next ACK
+            time.sleep(2.5)  # the replica syncs it and reports that with its next ACK
             connection.shutdown(socket.SHUT_RDWR)
             return
         primary.commands.clear()
@@ -150,8 +151,8 @@ def test_a_replica_does_not_say_synced_of_another_stream():
         assert min(int(words[4]) for words in acks) < 10
 
 
-def test_what_is_published_is_published_once():
-    """Also when the link breaks within the transaction that follows, and both come again."""
+def test_a_message_is_published_once():
+    """Also if the link breaks within the following transaction, and the stream sends both again."""
     published = encode("publish", "ch", "m") + encode("multi") + encode("set", "a", 1)
     rounds = []
 
@@ -160,7 +161,7 @@ def test_what_is_published_is_published_once():
         if len(rounds) == 1:
             give_everything(connection)
             connection.sendall(published)
-            time.sleep(0.5)  # until it has come
+            time.sleep(0.5)  # until the replica has received it
             connection.shutdown(socket.SHUT_RDWR)
         else:
             connection.sendall(b"+CONTINUE\r\n" + published + encode("exec") + encode("publish", "ch", "last"))
@@ -174,7 +175,7 @@ def test_what_is_published_is_published_once():
 
 @pytest.mark.skipif(not has_ipv6(), reason="no ::1 on this machine")
 def test_ipv6_replicas_have_plain_addresses():
-    """As Redis tells them, and as FAILOVER is to be given them."""
+    """They have the format of Redis, which FAILOVER accepts."""
     with start("cairn", bind="127.0.0.1 ::1") as server, FakeReplica(server.port, host="::1") as replica:
         replica.acknowledge()
         wait_until(lambda: replication(server)["slave0"]["state"] == "online")
@@ -184,8 +185,9 @@ def test_ipv6_replicas_have_plain_addresses():
 
 
 @pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
-def test_a_replica_leaves_it_to_its_primary_what_is_past_its_time(primary_kind):
-    """It carries commands out later than they were given: what was prolonged in time is not gone by its own clock."""
+def test_a_replica_leaves_expiry_to_its_primary(primary_kind):
+    """It runs commands later than the primary: a key whose expiry was extended in time must not expire by the replica's
+    clock."""
     with start(primary_kind) as primary, start("cairn") as replica:
         client = primary.client()
         client.set("k", "v")
@@ -199,7 +201,7 @@ def test_a_replica_leaves_it_to_its_primary_what_is_past_its_time(primary_kind):
         if primary_kind == "cairn":
             client.hset("h", mapping={"f": 1, "g": 2})
             client.execute_command("HPEXPIRE", "h", 300, "FIELDS", 1, "f")
-        time.sleep(0.1)  # a part of their time
+        time.sleep(0.1)  # a part of their time to live
         client.pexpire("k", 100000)
         client.persist("r")
         client.persist("s")
@@ -212,7 +214,7 @@ def test_a_replica_leaves_it_to_its_primary_what_is_past_its_time(primary_kind):
         assert primary_kind == "redis" or replica.client().hlen("h") == 2
 
 
-def test_reload_of_a_replica_loses_nothing_of_the_stream():
+def test_a_reload_of_a_replica_loses_no_command_of_the_stream():
     """DEBUG RELOAD while the primary's clients write."""
     with start("cairn", enable_debug_command="yes") as primary, \
             start("cairn", enable_debug_command="yes") as replica:
@@ -226,7 +228,7 @@ def test_reload_of_a_replica_loses_nothing_of_the_stream():
 
 
 def test_scripts_of_an_old_primary():
-    """Redis before 7 may send scripts in their own words; a replica that refuses writes of its clients runs them."""
+    """Redis before 7 may replicate scripts as EVAL; a replica that refuses clients' writes must run them."""
     def serve(connection, _):
         give_everything(connection)
         connection.sendall(encode("eval", "return redis.call('set', KEYS[1], ARGV[1])", 1, "k", "v") +
@@ -238,7 +240,7 @@ def test_scripts_of_an_old_primary():
 
 
 def take_file(client):
-    """The RDB file that SYNC sends, its size first."""
+    """The RDB file that SYNC sends, after its size."""
     client.send("sync")
     line = b""
     while not line.strip():
@@ -246,8 +248,9 @@ def take_file(client):
     return client.stream.read(int(line[1:]))
 
 
-def test_only_a_part_is_asked_for(tmp_path):
-    """`REPLCONF rdb-filter-only`, as redis-cli --functions-rdb asks; with rdb-only nothing follows the file."""
+def test_a_filtered_transfer(tmp_path):
+    """`REPLCONF rdb-filter-only`, which redis-cli --functions-rdb sends; with rdb-only the stream does not follow the
+    file."""
     with start("cairn") as server, start("redis") as other:
         server.client().set("key", "v")
         server.client().execute_command("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', "
@@ -268,8 +271,8 @@ def test_only_a_part_is_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"SET k v\r\n", b"*2\r\n$3\r\nDEL\r\n!\r\n"], ids=["inline", "no bulk string"])
-def test_a_damaged_stream_is_not_taken_up_again(damage):
-    """What comes after it is of no use: everything is asked for."""
+def test_a_damaged_stream_leads_to_a_full_sync(damage):
+    """The bytes after the damage are useless, so the replica requests a full synchronization."""
     asked = []
 
     def serve(connection, words):
@@ -285,8 +288,8 @@ def test_a_damaged_stream_is_not_taken_up_again(damage):
         server.client().execute_command("REPLICAOF", "NO", "ONE")
 
 
-def test_a_replica_with_fewer_databases_than_before_asks_for_everything():
-    """The database that the stream had selected may be none of this server's any more."""
+def test_a_replica_restarted_with_fewer_databases_requests_a_full_sync():
+    """The database that the stream had selected may not exist any more."""
     with start("cairn") as primary, start("cairn", replicaof=f"127.0.0.1 {primary.port}") as replica:
         wait_for_link(replica)
         primary.client(db=9).set("k", "v")

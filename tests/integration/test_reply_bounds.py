@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replies have a bound: what nobody reads is not made, and what cannot be sent whole ends the connection.
+"""Replies are limited: unread replies delay the next requests, and a reply over the limit ends the connection.
 
-Memory is measured as the kernel's peak of the process since the load began.
+Memory is measured by the kernel's peak of the process since the start of the load.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ MB = 1 << 20
 
 @pytest.fixture(name="server", scope="module")
 def fixture_server():
-    """Clients may take 24 MB together."""
+    """A server whose clients may use 24 MB together."""
     with Server(memory_budget="128mb", maxmemory_clients="24mb") as running:
         own = running.client()
         own.set("large", b"x" * MB)
@@ -28,18 +28,18 @@ def fixture_server():
         yield running
 
 def begin_peak(server):
-    """Lets the peak begin anew; returns what is resident."""
+    """Resets the peak; returns the resident memory."""
     with open(f"/proc/{server.pid}/clear_refs", "w", encoding="ascii") as file:
         file.write("5")
     return server.resident_bytes()
 
 def peak(server):
-    """The most that was resident since begin_peak."""
+    """The peak of resident memory since begin_peak."""
     with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
         return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) * 1024
 
 def connect(server, receive_bytes=None):
-    """A raw connection, perhaps with a small buffer in the kernel."""
+    """A raw connection, optionally with a small receive buffer in the kernel."""
     connection = socket.socket()
     if receive_bytes:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -48,7 +48,7 @@ def connect(server, receive_bytes=None):
     return connection
 
 def receive(connection, size):
-    """Exactly so many bytes."""
+    """Receives exactly this many bytes."""
     received = bytearray()
     while len(received) < size:
         piece = connection.recv(min(MB, size - len(received)))
@@ -57,8 +57,9 @@ def receive(connection, size):
     return bytes(received)
 
 @pytest.mark.slow
-def test_a_pipeline_that_nobody_reads_waits_for_its_reader(server):
-    """A few kilobytes of requests for large values do not make gigabytes of replies; the reader gets all of them."""
+def test_a_pipeline_waits_until_its_replies_are_read(server):
+    """A few kilobytes of requests for large values do not create gigabytes of replies; a slow reader gets all of
+    them."""
     count = 600
     one = b"$%d\r\n" % MB + b"x" * MB + b"\r\n"
     before = begin_peak(server)
@@ -72,7 +73,7 @@ def test_a_pipeline_that_nobody_reads_waits_for_its_reader(server):
     assert peak(server) - before < 64 * MB
 
 def test_requests_are_received_while_replies_wait(server):
-    """A client that writes all of a long pipeline before it reads is served: its writing never blocks for good."""
+    """A client that writes a whole long pipeline before it reads is served: its writes do not block forever."""
     with connect(server, 64 * 1024) as writer:
         get = b"GET large\r\n" * 40
         echo = b"*2\r\n$4\r\nECHO\r\n$100000\r\n" + b"e" * 100000 + b"\r\n"
@@ -82,8 +83,8 @@ def test_requests_are_received_while_replies_wait(server):
         for _ in range(50):
             assert receive(writer, 100000 + len("$100000\r\n\r\n")).startswith(b"$100000\r\ne")
 
-def test_writes_behind_a_lazy_reader_are_carried_out_once_it_reads(server):
-    """The pause is between requests: none is lost and none is run twice."""
+def test_writes_after_unread_replies_run_when_the_client_reads(server):
+    """The server pauses between two requests: none is lost and none runs twice."""
     own = server.client()
     own.delete("counter")
     with connect(server) as lazy:
@@ -96,7 +97,7 @@ def test_writes_behind_a_lazy_reader_are_carried_out_once_it_reads(server):
     assert own.get("counter") == b"100"
 
 def is_disconnected(connection):
-    """The server closes the connection without a whole reply."""
+    """Asserts that the server closes the connection without a complete reply."""
     with contextlib.suppress(ConnectionError):
         received = 0
         while piece := connection.recv(MB):
@@ -116,8 +117,8 @@ MANY = {
 }
 
 @pytest.mark.parametrize("what", MANY)
-def test_a_reply_that_clients_may_not_take_ends_the_connection(server, what):
-    """However a reply grows, it is counted while it is made."""
+def test_a_reply_over_the_limit_ends_the_connection(server, what):
+    """All kinds of replies are counted while they are written."""
     before = begin_peak(server)
     evicted = server.client().info("stats")["evicted_clients"]
     with connect(server) as greedy:
@@ -127,8 +128,8 @@ def test_a_reply_that_clients_may_not_take_ends_the_connection(server, what):
     assert peak(server) - before < 80 * MB
     assert "Evicting client" in server.log_tail()
 
-def test_what_exec_writes_is_written_although_its_reply_is_cut(server):
-    """As in Redis: the transaction is whole, its reply is lost with the connection."""
+def test_exec_writes_are_kept_although_its_reply_is_cut(server):
+    """As in Redis: the transaction is complete, and its reply is lost with the connection."""
     own = server.client()
     own.delete("before", "after")
     with connect(server) as greedy:
@@ -137,7 +138,7 @@ def test_what_exec_writes_is_written_although_its_reply_is_cut(server):
     assert own.mget("before", "after") == [b"1", b"1"]
 
 def test_the_output_limit_ends_a_reply_that_grows_beyond_it():
-    """client-output-buffer-limit bounds a reply under way also when clients together have no limit."""
+    """client-output-buffer-limit limits a reply that is being written, even if all clients together have no limit."""
     with Server(memory_budget="128mb", maxmemory_clients="0", client_output_buffer_limit="normal 4mb 0 0") as server:
         server.client().sadd("set", "member", "other")
         before = begin_peak(server)

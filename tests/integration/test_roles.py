@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changes of the role: what becomes of writes under way, of waiting clients, and of replicas that lack something."""
+"""Changes of the role: effects on running writes, on blocked clients, and on replicas that lack a part of the
+stream."""
 
 import socket
 import time
@@ -17,8 +18,8 @@ LONG_SCRIPT = "redis.call('SET', KEYS[1], 'written'); local x = 0; for i = 1, AR
 LONG = 60000000
 
 
-def test_a_stream_reads_the_same_from_before_a_fork():
-    """A replica that lacks the end of what was before goes on with the same bytes as one that begins at the fork."""
+def test_a_stream_is_the_same_when_read_from_before_a_fork():
+    """A replica that lacks the end of the old stream gets the same bytes as one that starts at the fork."""
     with start("cairn") as server, server.client() as client:
         with FakeReplica(server.port) as first:
             first.acknowledge()
@@ -41,8 +42,8 @@ def test_a_stream_reads_the_same_from_before_a_fork():
             assert client.wait(1, 1000) == 1
 
 
-def test_failover_takes_along_what_is_being_written():
-    """A script that has begun to write ends as on a primary, and its successor has what it wrote."""
+def test_a_failover_includes_running_writes():
+    """A script that has begun to write ends as on a primary, and the promoted replica has its writes."""
     with start("cairn", busy_reply_threshold=60000) as first, start("cairn") as second:
         follow(second, first)
         script = RawClient(first.port)
@@ -55,8 +56,8 @@ def test_failover_takes_along_what_is_being_written():
         assert second.client().info("stats")["sync_full"] == 0
 
 
-def test_nothing_is_written_after_a_demotion():
-    """What waited for a script's key when the role changed is refused, or is in the stream."""
+def test_no_command_writes_after_a_demotion():
+    """Commands that waited for a script's key when the role changed are refused, or are in the stream."""
     with start("cairn", busy_reply_threshold=60000) as server:
         for attempt in range(6):
             with FakeReplica(server.port) as replica:
@@ -82,7 +83,7 @@ def test_nothing_is_written_after_a_demotion():
 
 
 def test_a_transaction_with_keys_does_not_change_the_role():
-    """It would wait for itself. What Sentinel sends has no keys."""
+    """It would wait for itself. Sentinel's transactions have no keys."""
     with start("cairn") as server:
         client = RawClient(server.port)
         for words in (("multi",), ("set", "a", 1), ("replicaof", "127.0.0.1", 1), ("failover", "abort")):
@@ -99,11 +100,11 @@ def test_a_transaction_with_keys_does_not_change_the_role():
 
 
 def test_a_promoted_replica_keeps_its_backlog():
-    """repl-backlog-ttl counts from the promotion, however long it has been a replica without replicas before."""
+    """repl-backlog-ttl starts at the promotion, however long the server was a replica without replicas before."""
     def serve(connection, _):
         give_everything(connection)
         for number in range(30):
-            time.sleep(0.1)  # a stream that goes on for longer than repl-backlog-ttl
+            time.sleep(0.1)  # the stream lasts longer than repl-backlog-ttl
             connection.sendall(encode("set", "a", number))
 
     with start("cairn", repl_backlog_ttl=2) as server, FakePrimary(serve) as primary:
@@ -116,8 +117,8 @@ def test_a_promoted_replica_keeps_its_backlog():
         wait_until(lambda: replication(server)["repl_backlog_active"] == 0, "the end of the backlog")
 
 
-def test_a_failover_to_a_silent_server_can_be_ended():
-    """FAILOVER ABORT makes the server the primary it was; until then its role is not for REPLICAOF to change."""
+def test_a_failover_to_a_silent_server_can_be_aborted():
+    """FAILOVER ABORT restores the role of primary; until then REPLICAOF is refused."""
     with socket.create_server(("127.0.0.1", 0)) as silent, start("cairn") as server, server.client() as client:
         port = silent.getsockname()[1]
         with FakeReplica(server.port, listening_port=port) as replica:
@@ -135,8 +136,8 @@ def test_a_failover_to_a_silent_server_can_be_ended():
                 client.execute_command("FAILOVER", "ABORT")
 
 
-def test_pauses_of_clients_and_of_a_failover_are_two():
-    """CLIENT UNPAUSE does not let writes through a failover, and its end does not end CLIENT PAUSE."""
+def test_client_pause_and_the_pause_of_a_failover_are_independent():
+    """CLIENT UNPAUSE does not allow writes during a failover, and the end of a failover does not end CLIENT PAUSE."""
     with start("cairn") as server, FakeReplica(server.port) as replica:
         replica.acknowledge()
         client, writer = server.client(), RawClient(server.port)
@@ -156,8 +157,8 @@ def test_pauses_of_clients_and_of_a_failover_are_two():
 
 
 @pytest.mark.parametrize("kind", ["redis", "cairn"])
-def test_a_pause_of_all_ends_in_its_time_during_a_failover(kind):
-    """What does not write is let through again when CLIENT PAUSE ALL is over, and what writes when the failover is."""
+def test_client_pause_all_ends_in_time_during_a_failover(kind):
+    """Reads continue when CLIENT PAUSE ALL ends, and writes when the failover ends."""
     with start(kind) as server, FakeReplica(server.port) as replica:
         replica.acknowledge()
         wait_until(lambda: replication(server)["slave0"]["state"] == "online")
@@ -176,8 +177,8 @@ def test_a_pause_of_all_ends_in_its_time_during_a_failover(kind):
 
 
 def failover_refusals(kind):
-    """How a server refuses FAILOVER: without replicas, with one that is online, while another runs, of a replica, and
-    with a replica that is not online."""
+    """The errors of FAILOVER: without replicas, with an online one, during another failover, on a replica, and with a
+    replica that is not online."""
     forms = ["", "force", "force timeout 10", "to 127.0.0.1 1 force", "to 127.0.0.1 2", "to 127.0.0.1 x", "timeout 0",
              "timeout x", "timeout -1", "timeout", "to 127.0.0.1", "timeout 1 timeout 2", "abort", "abort force",
              "force force", "to 127.0.0.1 2 force timeout 10"]
@@ -208,13 +209,13 @@ def failover_refusals(kind):
 
 
 def test_failover_is_refused_as_in_redis():
-    """The same errors, and of two that fit the same one."""
+    """The same errors; if two apply, the same one of them."""
     assert failover_refusals("cairn") == failover_refusals("redis")
 
 
 @pytest.mark.parametrize("kind", ["redis", "cairn"])
-def test_clients_that_wait_at_a_demotion_are_closed(kind):
-    """They are told why, and have to look for the primary anew."""
+def test_blocked_clients_are_disconnected_by_a_demotion(kind):
+    """They get an error with the reason, and must find the new primary."""
     with start(kind) as server:
         waiter = RawClient(server.port)
         waiter.send("blpop", "q", 0)
@@ -225,8 +226,8 @@ def test_clients_that_wait_at_a_demotion_are_closed(kind):
             waiter("ping")
 
 
-def test_wait_is_about_what_was_written_last():
-    """A WAIT that was ended by CLIENT UNBLOCK leaves nothing for the next one to answer by."""
+def test_wait_is_about_the_last_write():
+    """A WAIT that CLIENT UNBLOCK ended does not affect the reply of the next one."""
     with start("cairn") as server, FakeReplica(server.port) as replica:
         replica.acknowledge()
         writer, other = RawClient(server.port), server.client()

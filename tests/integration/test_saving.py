@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What saves leave behind: SHUTDOWN SAVE beside other saves and where it fails, BGSAVE in a transaction, hints about
-the use of keys, and what is said of data that a file has not or that not every Redis reads."""
+"""The results of saves: SHUTDOWN SAVE together with other saves and after an error, BGSAVE in a transaction, hints
+about the use of keys, and log lines about data that a file lacks or that old versions of Redis cannot read."""
 
 import subprocess
 import threading
@@ -14,7 +14,7 @@ from raw_client import RawClient
 from waiting import wait_until
 
 IN_PROGRESS = "rdb_bgsave_in_progress"
-SLOT_INFO = b"\xf4\x5c\xc5\x01\x00"  # slot 7365 has a key, and none that expires
+SLOT_INFO = b"\xf4\x5c\xc5\x01\x00"  # slot 7365 has one key, without an expiry
 
 
 def text(value):
@@ -23,13 +23,13 @@ def text(value):
 
 
 def run_tool(name, data_dir, path):
-    """Runs cairn-import or cairn-export; its result."""
+    """Runs cairn-import or cairn-export; returns its result."""
     return subprocess.run([tool_path(f"cairn-{name}"), "--dir", data_dir, path], capture_output=True, text=True,
                           timeout=300, check=True)
 
 
 def start_long_save(cairn, keys=2000):
-    """Fills the server and begins a background save that does not end by itself."""
+    """Fills the server and starts a background save that does not end by itself."""
     cairn.client().mset({f"k{number}": number for number in range(keys)})
     cairn.client().config_set("rdb-key-save-delay", 50000)
     cairn.client().execute_command("BGSAVE")
@@ -37,7 +37,7 @@ def start_long_save(cairn, keys=2000):
 
 
 def await_file(folder, pattern):
-    """Waits until a save has made the file, or a temporary one."""
+    """Waits until a save has created the file, or a temporary one."""
     wait_until(lambda: list(folder.glob(pattern)), pattern)
 
 
@@ -49,8 +49,8 @@ def blocked_server():
         yield cairn
 
 
-def test_shutdown_save_takes_the_place_of_a_background_save():
-    """The save under way ends at once, and the file has everything, also what was written since that began."""
+def test_shutdown_save_replaces_a_background_save():
+    """The running save ends at once, and the file has all data, including writes after the start of that save."""
     with Server() as cairn:
         start_long_save(cairn)
         cairn.client().config_set("rdb-key-save-delay", 0)
@@ -64,8 +64,8 @@ def test_shutdown_save_takes_the_place_of_a_background_save():
 
 
 @pytest.mark.slow
-def test_shutdown_save_waits_for_a_save_that_a_client_waits_for():
-    """SAVE is answered, and then the server saves once more and ends."""
+def test_shutdown_save_waits_for_a_running_save_command():
+    """SAVE gets its reply, and then the server saves again and ends."""
     with Server() as cairn:
         client = cairn.client()
         client.mset({f"k{number}": number for number in range(100)})
@@ -83,16 +83,16 @@ def test_shutdown_save_waits_for_a_save_that_a_client_waits_for():
 
 
 @pytest.mark.parametrize("how", ["NOSAVE", "SIGTERM"])
-def test_other_ends_leave_the_background_save_without_a_file(how):
-    """Nobody waits for it, and no half of a file stays behind."""
+def test_other_shutdowns_abort_the_background_save(how):
+    """The shutdown does not wait for it, and no partial file remains."""
     with Server() as cairn:
         start_long_save(cairn)
         assert (cairn.terminate() if how == "SIGTERM" else cairn.shutdown(how)) == 0
         assert not [path for path in cairn.data_dir.iterdir() if "rdb" in path.name]
 
 
-def test_shutdown_save_has_everything_that_was_acknowledged():
-    """Clients that write until they are disconnected miss nothing of what they were told is done."""
+def test_shutdown_save_contains_all_acknowledged_writes():
+    """Clients write until they are disconnected, and the file has all their acknowledged writes."""
     with Server() as cairn:
         cairn.client().mset({f"k{number}": number for number in range(2000)})
         counts = [0] * 4
@@ -119,7 +119,7 @@ def test_shutdown_save_has_everything_that_was_acknowledged():
 
 
 def test_shutdown_save_that_fails_is_refused(blocked):
-    """Redis's text, the server goes on, with writes too; when the file can be written, it ends."""
+    """With Redis's error text. The server continues and accepts writes; when the file can be written, it ends."""
     client = blocked.client()
     for _ in range(2):
         with pytest.raises(redis.ResponseError, match=r"^Errors trying to SHUTDOWN\. Check logs\.$"):
@@ -134,8 +134,8 @@ def test_shutdown_save_that_fails_is_refused(blocked):
 
 
 @pytest.mark.slow
-def test_writes_held_back_by_a_shutdown_that_fails_are_carried_out(blocked):
-    """A client that wrote meanwhile has its answer when the shutdown is refused."""
+def test_writes_blocked_by_a_failed_shutdown_are_run(blocked):
+    """A client that wrote meanwhile gets its reply when the shutdown is refused."""
     blocked_path = blocked.data_dir / "dump.rdb"
     blocked_path.rename(blocked.data_dir / "later")
     client = blocked.client()
@@ -154,7 +154,7 @@ def test_writes_held_back_by_a_shutdown_that_fails_are_carried_out(blocked):
 
 
 def test_forced_shutdown_ends_although_the_save_fails(blocked):
-    """The data is in the directory all the same."""
+    """The data is in the directory anyway."""
     blocked.client().set("kept", 1)
     assert blocked.shutdown("SAVE", "FORCE") == 0
     assert "Exit anyway" in blocked.log_tail()
@@ -162,8 +162,8 @@ def test_forced_shutdown_ends_although_the_save_fails(blocked):
     assert blocked.client().get("kept") == b"1"
 
 
-def test_failed_save_is_answered_as_by_redis(blocked):
-    """The reply says nothing of the file; the log does."""
+def test_a_failed_save_replies_like_redis(blocked):
+    """The reply does not mention the file; the log does."""
     with start_redis() as other:
         (other.data_dir / "dump.rdb" / "full").mkdir(parents=True)
         assert RawClient(blocked.port)("save") == RawClient(other.port)("save") == (b"-", b"ERR")
@@ -173,8 +173,8 @@ def test_failed_save_is_answered_as_by_redis(blocked):
 
 @pytest.mark.parametrize("start", [Server, start_redis], ids=["cairn", "redis"])
 @pytest.mark.parametrize("words", [["BGSAVE"], ["BGSAVE", "SCHEDULE"]], ids=" ".join)
-def test_bgsave_in_a_transaction_has_the_transaction(start, words):
-    """It is scheduled, and what the transaction wrote, before and after it, is in the file."""
+def test_bgsave_in_a_transaction_includes_the_transaction(start, words):
+    """It is scheduled, and the file has the writes of the transaction before and after it."""
     with start() as server:
         client = RawClient(server.port)
         for argv in (["multi"], ["set", "before", "1"], words, ["set", "after", "2"]):
@@ -187,7 +187,7 @@ def test_bgsave_in_a_transaction_has_the_transaction(start, words):
 
 
 def test_bgsave_in_a_transaction_is_refused_while_a_save_runs():
-    """As anywhere else."""
+    """The same error as outside a transaction."""
     with Server() as cairn:
         start_long_save(cairn)
         for words in (["BGSAVE"], ["BGSAVE", "SCHEDULE"]):
@@ -200,9 +200,9 @@ def test_bgsave_in_a_transaction_is_refused_while_a_save_runs():
 @pytest.mark.slow
 @pytest.mark.parametrize("policy, hint, value, most", [("allkeys-lfu", "FREQ", 77, 77),
                                                        ("volatile-lru", "IDLETIME", 5000, 5060)])
-def test_use_of_keys_goes_with_the_file(tmp_path, policy, hint, value, most):
-    """From redis-server to Cairn, by a first start and by a replica's transfer, and back by SAVE."""
-    use = {"maxmemory_policy": policy, "lfu_decay_time": 0}  # no minute that passes during the test counts
+def test_the_use_of_keys_is_in_the_file(tmp_path, policy, hint, value, most):
+    """From redis-server to Cairn by a first start and by a replica's transfer, and back by SAVE."""
+    use = {"maxmemory_policy": policy, "lfu_decay_time": 0}  # a new minute during the test must not matter
     with start_redis(**use) as source:
         client = source.client()
         client.set("plain", 1)
@@ -221,7 +221,7 @@ def test_use_of_keys_goes_with_the_file(tmp_path, policy, hint, value, most):
 
 
 def test_no_hints_without_a_policy(tmp_path):
-    """A file is as it was where keys' use is nobody's concern."""
+    """A file has no hints if the policy does not need the use of keys."""
     with Server(data_dir=tmp_path) as cairn:
         cairn.client().set("k", "v")
         cairn.client().save()
@@ -229,8 +229,8 @@ def test_no_hints_without_a_policy(tmp_path):
 
 
 @pytest.mark.slow
-def test_export_takes_all_databases_and_a_save_says_which_it_has_not(tmp_path):
-    """A server with fewer databases than its directory saves those it offers, and says that there are more."""
+def test_export_writes_all_databases_and_a_save_reports_missing_ones(tmp_path):
+    """A server with fewer databases than its directory saves those it offers, and logs that there are more."""
     with Server(databases=32) as cairn:
         cairn.client().set("first", 1)
         cairn.client(db=20).mset({"a": 1, "b": 2})
@@ -254,7 +254,7 @@ def test_export_takes_all_databases_and_a_save_says_which_it_has_not(tmp_path):
 
 @pytest.mark.slow
 def test_export_warns_of_fields_that_expire(tmp_path):
-    """The file says version 10, and Redis before 7.4 refuses it at the first such hash."""
+    """The file has version 10, and Redis before 7.4 refuses it at the first such hash."""
     with Server() as cairn:
         client = cairn.client()
         client.hset("timed", mapping={"f": 1, "g": 2})
@@ -267,7 +267,7 @@ def test_export_warns_of_fields_that_expire(tmp_path):
         assert "1 hashes have fields that expire, the first of them timed: Redis before 7.4" in warning
 
 
-def test_slot_info_is_passed_over(tmp_path):
+def test_slot_info_is_skipped(tmp_path):
     """Redis 7.4 and later write it in a cluster."""
     path = tmp_path / "slots.rdb"
     path.write_bytes(b"REDIS0012\xfe\x00" + SLOT_INFO + b"\xfb\x01\x00\x00" + text(b"foo") + text(b"bar")

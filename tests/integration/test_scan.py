@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SCAN, KEYS and patterns: the same words as redis-server, and the guarantee of a scan."""
+"""SCAN, KEYS and patterns: the same replies as redis-server, and the guarantee of a scan."""
 
 import random
 
@@ -33,7 +33,7 @@ PATTERN_CHARACTERS = "ab*?[]^-\\ab"
 
 
 def scan_all(client, **options):
-    """Every key a whole scan returns, as often as it does."""
+    """The keys that a whole scan returns, with repetitions."""
     cursor, names = 0, []
     while True:
         cursor, found = client.scan(cursor, **options)
@@ -46,7 +46,7 @@ def test_arguments(pair):
     pair.lines(ARGUMENTS)
 
 
-def test_patterns_match_what_they_match_in_redis(pair):
+def test_patterns_match_as_in_redis(pair):
     rng = random.Random(5)
     texts = ["", "a", "b", "ab", "ba", "aab", "abab", "*", "?", "[", "]", "\\", "-", "^", "a-b",
              "[ab]"]
@@ -71,7 +71,7 @@ def test_a_scan_returns_every_key_once(r):
     assert set(r.keys("*")) == names
 
 
-def test_filters_leave_out_nothing_that_passes(r):
+def test_filters_return_every_matching_key(r):
     r.mset({f"s{i}": 1 for i in range(300)})
     for i in range(300):
         r.sadd(f"m{i}", 1)
@@ -125,7 +125,7 @@ def test_expired_keys_are_not_returned(r):
     assert len(r.keys("*")) == 50
 
 
-def test_cursors_from_nowhere_end_the_scan(r):
+def test_invalid_cursors_end_the_scan(r):
     r.mset({f"k{i}": 1 for i in range(20)})
     for cursor in (2**46, 2**63, 2**64 - 1):
         assert r.execute_command("scan", str(cursor)) == (0, [])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a script must not be able to do to the server, however it is written.
+"""Attacks on the server that no script may be able to make.
 
-A test for each of Redis's and Valkey's advisories about Lua from 2018 to 2025, and for what was found here: scripts
-that wrote beyond a buffer, overflowed the stack, or changed what others' scripts see.
+There is a test for each of Redis's and Valkey's advisories about Lua from 2018 to 2025, and for problems found here:
+scripts that wrote beyond a buffer, overflowed the stack, or changed the environment of other scripts.
 """
 
 import pytest
@@ -12,7 +12,7 @@ from harness import Server
 
 
 def error_of(r, script, *args):
-    """The error that the script ends with; the server has survived it."""
+    """The script's error; the server must survive it."""
     with pytest.raises(redis.exceptions.ResponseError) as error:
         r.eval(script, 0, *args)
     assert r.ping()
@@ -20,7 +20,7 @@ def error_of(r, script, *args):
 
 
 def answer_of(r, script, *args):
-    """What the script answers; the server has survived it."""
+    """The script's reply; the server must survive it."""
     answer = r.eval(script, 0, *args)
     assert r.ping()
     return answer
@@ -28,7 +28,7 @@ def answer_of(r, script, *args):
 
 # ---- the advisories
 
-# CVE-2018-11218: cmsgpack.pack of more values than the stack had room for, and values nested deeply.
+# CVE-2018-11218: cmsgpack.pack of more values than fitted on the stack, and of deeply nested values.
 def test_msgpack_makes_room_on_the_stack(r):
     assert answer_of(r, "return #cmsgpack.pack(unpack({1, 2, 3}, 1, 3))") == 3
     packed = "local t = {} for i = 1, ARGV[1] do t[i] = i end return #cmsgpack.pack(unpack(t))"
@@ -41,7 +41,7 @@ def test_msgpack_makes_room_on_the_stack(r):
     assert "stack overflow" in error_of(r, maps, 100000)
 
 
-# CVE-2018-11219, CVE-2015-8080, CVE-2020-14147: a number in a struct format that does not fit an int.
+# CVE-2018-11219, CVE-2015-8080, CVE-2020-14147: a number in a struct format that overflows an int.
 @pytest.mark.parametrize("format", ["i99999999999999999999", "!99999999999", "c2147483648", "I4294967297"])
 def test_a_number_in_a_struct_format_does_not_overflow(r, format):
     assert "integral size overflow" in error_of(r, "return struct.pack(ARGV[1], 1)", format)
@@ -57,8 +57,8 @@ def test_struct_reads_nothing_beyond_the_data(r):
     assert "limit of 32" in error_of(r, "return struct.pack('i33', 1)")
 
 
-# CVE-2021-32626: replies and values nested so deeply that the stack had no room for them.
-def test_what_is_nested_deeply_makes_room_on_the_stack(r):
+# CVE-2021-32626: replies and values nested so deeply that they overflowed the stack.
+def test_deeply_nested_values_get_room_on_the_stack(r):
     with Server() as server:
         client = redis.Connection(port=server.port)
         client.connect()
@@ -76,8 +76,8 @@ def test_what_is_nested_deeply_makes_room_on_the_stack(r):
     assert answer_of(r, "return #{unpack(redis.call('command'))}") > 200
 
 
-# CVE-2022-0543: Debian's Lua with its library of packages, which loads any shared object.
-def test_a_script_loads_nothing(r):
+# CVE-2022-0543: Debian's Lua offered its package library, which loads any shared object.
+def test_a_script_cannot_load_libraries(r):
     names = ["package", "require", "module", "os", "io", "debug", "dofile", "loadfile", "print", "newproxy", "setfenv",
              "getfenv", "loadlib"]
     for name in names:
@@ -85,7 +85,7 @@ def test_a_script_loads_nothing(r):
         assert answer_of(r, f"return tostring(rawget(_G, '{name}'))") == b"nil"
 
 
-# CVE-2022-24735: a script that changes what those of other users call.
+# CVE-2022-24735: a script that replaces functions called by scripts of other users.
 SHARED = ["string", "table", "math", "coroutine", "cjson", "cmsgpack", "bit", "struct", "redis", "_G",
           "getmetatable('')", "getmetatable('').__index", "getmetatable(_G)", "getmetatable(_G).__index"]
 WRITES = ["{0}.evil = 1", "{0}[1] = 1", "rawset({0}, 'evil', 1)", "rawset({0}, 1, 1)", "table.insert({0}, 1)",
@@ -93,7 +93,7 @@ WRITES = ["{0}.evil = 1", "{0}[1] = 1", "rawset({0}, 'evil', 1)", "rawset({0}, 1
 
 
 @pytest.mark.parametrize("table", SHARED)
-def test_a_table_that_all_scripts_see_cannot_be_written(r, table):
+def test_a_shared_table_cannot_be_written(r, table):
     for write in WRITES:
         answer_of(r, f"pcall(function() {write.format(table)} end)")
     left = f"local t = {table} return type(t) ~= 'table' and {{}} or {{rawget(t, 1), rawget(t, 'evil')}}"
@@ -106,8 +106,8 @@ def test_a_write_to_such_a_table_is_an_error(r):
         assert "readonly table" in error_of(r, write)
 
 
-def test_what_a_script_changes_of_a_library_is_over_with_it(r):
-    """Redis keeps these settings for all who come after; which Lua state those get is chance here."""
+def test_a_librarys_settings_last_until_the_script_ends(r):
+    """Redis keeps these settings for all later scripts; here it would depend on the Lua state that they get."""
     changes = "cjson.encode_max_depth(1) cjson.encode_sparse_array(true) cjson.decode_max_depth(1) "
     changes += "cjson.encode_number_precision(3) cjson.encode_invalid_numbers(true) "
     changes += "cjson.decode_invalid_numbers(false) "
@@ -119,7 +119,7 @@ def test_what_a_script_changes_of_a_library_is_over_with_it(r):
     assert answer_of(r, "return collectgarbage('setpause', 200)") == 200
 
 
-# CVE-2022-24736: a script that calls with nothing, or with what is no command.
+# CVE-2022-24736: a script that calls with no arguments, or with an unknown command.
 def test_malformed_scripts_and_calls_are_errors(r):
     for script in ["redis.call()", "redis.pcall(nil)", "redis.call({})", "redis.call('')", "return redis.call(1)",
                    "error()", "error({})", "error({err=1})", "error({err={}})", "error(setmetatable({}, {}))"]:
@@ -137,12 +137,12 @@ def test_tohex_writes_eight_digits_at_most(r, digits):
     assert len(answer_of(r, f"return bit.tohex(65535, {digits})")) <= 8
 
 
-def test_tohex_still_answers(r):
+def test_tohex_still_works(r):
     assert answer_of(r, "return {bit.tohex(255, 4), bit.tohex(-1, -8), bit.tohex(1), bit.tohex(1, 0)}") == [
         b"00ff", b"FFFFFFFF", b"00000001", b""]
 
 
-# CVE-2024-46981: what the collector of a state that is closed did to what was still in use.
+# CVE-2024-46981: the garbage collector of a closing state freed objects in use.
 def test_states_are_closed_while_garbage_is_collected(r):
     for _ in range(20):
         answer_of(r, "collectgarbage('step', 1) collectgarbage('stop') local t = {} "
@@ -159,7 +159,7 @@ def test_unpack_does_not_overflow(r, range):
     assert "too many results to unpack" in error_of(r, f"return {{unpack({{1, 2}}, {range})}}")
 
 
-# CVE-2025-46818: code that runs as another user by way of the metatables of basic types.
+# CVE-2025-46818: code that runs as another user through the metatables of basic types.
 def test_metatables_of_basic_types_cannot_be_changed(r):
     for value in ["nil", "true", "1", "type", "function() end", "cjson.null", "coroutine.create(function() end)"]:
         answer_of(r, f"pcall(function() getmetatable({value}).__index = type end)")
@@ -169,14 +169,14 @@ def test_metatables_of_basic_types_cannot_be_changed(r):
     assert answer_of(r, "return ('x'):upper()") == b"X"
 
 
-# CVE-2025-46819: the lexer's count of a long bracket's level.
+# CVE-2025-46819: the lexer's counter for the level of a long bracket.
 def test_long_brackets_are_read_whatever_their_level(r):
     for code in ["[{0}[x]{0}]", "[{0}[", "[{0}", "--[{0}[x]{0}]", "--[{0}", "[{0}[x]{0}", "[[x]{0}]"]:
         code = "return loadstring('return ' .. ARGV[1]) ~= nil"
         answer_of(r, code, code.format("=" * 300000))
 
 
-# CVE-2025-49844: the collector freed the name of a chunk that was being compiled.
+# CVE-2025-49844: the garbage collector freed the name of a chunk during its compilation.
 def test_code_is_compiled_while_garbage_is_collected(r):
     script = """
         collectgarbage('setpause', 1) collectgarbage('setstepmul', 100000)
@@ -198,9 +198,9 @@ def test_byte_code_is_refused(r):
     assert "byte code" in error_of(r, "\x1bLua")
 
 
-# ---- what was found here
+# ---- found here
 
-def test_a_pattern_recurses_only_so_deeply(r):
+def test_the_recursion_of_a_pattern_is_limited(r):
     assert "pattern too complex" in error_of(r, "return (('a'):rep(120000)):find(('a?'):rep(120000))")
     for item in ["a-", "()", "("]:
         error_of(r, "return (('a'):rep(300000)):match(ARGV[1]:rep(200000) .. 'b')", item)
@@ -233,7 +233,7 @@ def test_patterns_match_as_in_lua(r):
         error_of(r, "return " + bad)
 
 
-def test_coroutines_resume_one_another_only_so_deeply(r):
+def test_the_nesting_of_coroutines_is_limited(r):
     assert "C stack overflow" in error_of(r, "local function f() coroutine.wrap(f)() end f()")
     deep = "local function f() return coroutine.resume(coroutine.create(f)) end return tostring(select(2, f()))"
     answer_of(r, deep)
@@ -244,7 +244,7 @@ def test_coroutines_resume_one_another_only_so_deeply(r):
 
 
 def test_json_of_a_large_string_fits(r):
-    """lua-cjson counts six bytes a byte in an int, which 360 MB overflow."""
+    """lua-cjson reserves six bytes per byte and counts in an int, which 360 MB overflow."""
     assert answer_of(r, "return #cjson.encode(('\\1'):rep(1000000))") == 6000002
     with Server(memory_budget="256mb") as server:
         client = server.client()

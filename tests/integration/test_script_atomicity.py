@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts, transactions and plain reads over the same keys, from eight clients: a sum never changes.
+"""Scripts, transactions and plain reads of the same keys, from eight clients: a sum is constant.
 
-Money moves between accounts in every way there is: by a script that declares its keys, by one that
-does not, by a function, by WATCH and EXEC. Whoever looks, by one command, by EXEC or by a script,
-sees a sum that is whole; so does the server after kill -9.
+Money moves between accounts in every possible way: by a script that declares its keys, by one that does not, by a
+function, by WATCH and EXEC. Every reader, by one command, by EXEC or by a script, sees the full sum, and so does a
+client after kill -9.
 """
 
 import random
@@ -85,10 +85,10 @@ def work(server, index, stop, sums):
             if random.random() < 0.3:
                 sums.append(look(client, (index + len(sums)) % 3))
     except (redis.exceptions.ConnectionError, redis.exceptions.WatchError, AttributeError):
-        pass  # the server was killed; the last two are what redis-py makes of that while watching
+        pass  # the server was killed; redis-py raises the last two while watching
 
 
-def test_a_sum_never_changes_whoever_looks():
+def test_every_reader_sees_the_constant_sum():
     with Server(io_threads=2) as server:
         server.client().mset({account: 100 for account in ACCOUNTS})
         server.client().function_load(LIBRARY)
@@ -98,7 +98,7 @@ def test_a_sum_never_changes_whoever_looks():
             workers = [threading.Thread(target=work, args=(server, i, stop, sums)) for i in range(8)]
             for worker in workers:
                 worker.start()
-            time.sleep(ROUND_S)  # a while of load
+            time.sleep(ROUND_S)  # clients write meanwhile
             server.kill9()
             stop.set()
             for worker in workers:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The libraries that scripts use, beside Valkey's: struct, cmsgpack, cjson, bit and patterns, with arguments at random.
+"""The libraries of scripts compared with Valkey's: struct, cmsgpack, cjson, bit and patterns, with random arguments.
 
-Each call is made in a pcall, so what is compared is the values or the error of the library itself. Seeds are fixed.
+Each call is in a pcall, so the values or the library's own error are compared. Seeds are fixed.
 """
 
 import random
 
 import pytest
 
-# Runs the code of ARGV[1] with the other arguments and shows what it answers, types and all.
+# Runs the code in ARGV[1] with the other arguments and returns its results with their types.
 SHOW = """
 local function show(value, depth)
     if type(value) == 'number' then return ('n%.17g'):format(value) end
@@ -37,7 +37,7 @@ TEXTS = ["''", "'a'", "'abc'", "'a\\0b'", "('x'):rep(31)", "('x'):rep(32)", "('y
 
 
 def struct_call(chance):
-    """A call of struct with a format that is often a bad one."""
+    """A call of struct with an often invalid format."""
     letters = "<>! bBhHlLTifdsxcI=z"
     form = "".join(chance.choice(letters) + chance.choice(["", "", "", "0", "1", "2", "3", "4", "5", "8", "16"])
                    for _ in range(chance.randint(1, 6)))
@@ -68,7 +68,7 @@ def pack_call(chance):
 
 
 def unpack_call(chance):
-    """A call that reads bytes, most of which are types of MessagePack."""
+    """A call that reads bytes, most of them types of MessagePack."""
     types = [0x00, 0x7f, 0x80, 0x81, 0x82, 0x90, 0x91, 0x92, 0xa0, 0xa1, 0xa3, 0xbf, 0xe0, 0xff, *range(0xc0, 0xe0)]
     data = bytes(chance.choice(types) if chance.random() < 0.6 else chance.choice([0, 0, 1, 2, 65, 255])
                  for _ in range(chance.randint(0, 20)))
@@ -80,8 +80,8 @@ def unpack_call(chance):
 
 
 def json_call(chance):
-    """A call of cjson.decode with a text that is nearly JSON, or of cjson.encode; Valkey keeps settings, so they are of
-    a table of its own."""
+    """A call of cjson.decode with a text that is nearly JSON, or of cjson.encode. Valkey keeps settings, so each call
+    uses a new instance."""
     if chance.random() < 0.4:
         value = chance.choice(NUMBERS + TEXTS + ["nil", "true", "{}", "{1, 2, {3}}", "{a = 1}", "{[1] = 1, [3] = 3}",
                                                  "type",
@@ -114,7 +114,7 @@ def bit_call(chance):
 
 
 def pattern_call(chance):
-    """A call that matches a pattern, often a bad one, to a text of few letters."""
+    """A call that matches an often invalid pattern against a short text of few letters."""
     items = ["a", "b", ".", "%a", "%d", "%w", "%s", "%S", "%z", "[ab]", "[^a]", "[a-c]", "[%d-]", "[]]", "[]", "[",
              "(", ")", "()", "(a", "b)", "%1", "%b()", "%f[%a]", "%f", "%", "^", "$", "-", "*", "?", "+", "\0"]
     suffixes = ["", "", "", "*", "+", "-", "?"]
@@ -133,7 +133,7 @@ def pattern_call(chance):
 
 
 @pytest.mark.parametrize("make", [struct_call, pack_call, unpack_call, json_call, bit_call, pattern_call])
-def test_a_library_answers_as_that_of_valkey(newer_pair, make):
+def test_a_library_gives_the_same_results_as_valkeys(newer_pair, make):
     chance = random.Random(22)
     for _ in range(1000):
         call = [word if isinstance(word, bytes) else word.encode() for word in make(chance)]
@@ -141,7 +141,7 @@ def test_a_library_answers_as_that_of_valkey(newer_pair, make):
         assert mine == theirs, call
 
 
-def test_messages_are_nested_as_deeply_as_in_valkey(newer_pair):
+def test_messages_have_the_same_limit_of_nesting_as_in_valkey(newer_pair):
     for start in [b"\x91", b"\x81\x01"]:
         for depth in (15, 16, 33, 190):
             newer_pair("eval", SHOW, 0, "return cmsgpack.unpack(...)", start * depth + b"\x01")

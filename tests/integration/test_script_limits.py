@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a script may use: its time and its memory are bounded, and it can be stopped wherever it is."""
+"""The limits of a script: its time and its memory are bounded, and it can be stopped anywhere."""
 
 import hashlib
 import threading
@@ -10,7 +10,7 @@ import redis
 from harness import Server
 from waiting import wait_until, wait_until_refused
 
-# Each goes on for ever, or for so long that it is the same; the instruction hook alone would stop few of them.
+# Each runs forever, or nearly so; the instruction hook alone would stop few of them.
 ENDLESS = {
     "handler": "xpcall(function() while true do end end, function() while true do end end)",
     "handler_of_handler": "local function f() xpcall(f, f) while true do end end xpcall(f, f)",
@@ -37,7 +37,7 @@ ENDLESS = {
 
 
 class Runner:
-    """Runs a script on a thread of its own; `error` is what it ended with."""
+    """Runs a script on a thread; `error` is the error that it ended with."""
 
     def __init__(self, server, script, command="eval"):
         self.error = None
@@ -53,20 +53,20 @@ class Runner:
 
 
 def wait_until_busy(client):
-    """Returns when a script has been running for longer than busy-reply-threshold."""
+    """Waits until a script has run for longer than busy-reply-threshold."""
     assert "BUSY" in wait_until_refused(lambda: client.get("k"), "BUSY")
 
 
 @pytest.fixture(scope="module")
 def impatient():
-    """A server with one thread for clients, on which scripts soon are busy ones."""
+    """A server with one I/O thread, on which scripts soon count as busy."""
     with Server(busy_reply_threshold=20, io_threads=1) as server:
         server.client().set("k", "v" * 100000)
         yield server
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_a_script_holds_up_no_port_and_can_be_killed(impatient, name):
+def test_a_script_blocks_no_other_client_and_can_be_killed(impatient, name):
     client = impatient.client()
     runner = Runner(impatient, ENDLESS[name])
     wait_until_busy(client)
@@ -77,7 +77,7 @@ def test_a_script_holds_up_no_port_and_can_be_killed(impatient, name):
     assert client.get("k")
 
 
-def test_a_server_with_an_endless_script_ends_when_it_is_told_to():
+def test_a_server_with_an_endless_script_can_be_shut_down():
     for name in ["handler", "pattern", "reply"]:
         with Server() as server:
             runner = Runner(server, ENDLESS[name])
@@ -88,7 +88,7 @@ def test_a_server_with_an_endless_script_ends_when_it_is_told_to():
             runner.thread.join(60)
 
 
-def test_loading_a_library_ends_in_time_whatever_it_catches(r):
+def test_loading_a_library_ends_in_time_even_with_pcall(r):
     loop = "#!lua name=slow\nlocal function f() while true do end end "
     for code in ["xpcall(f, f)", "while true do pcall(f) end"]:
         with pytest.raises(redis.exceptions.ResponseError, match="FUNCTION LOAD timeout|nonexistent global"):
@@ -100,7 +100,7 @@ def test_loading_a_library_ends_in_time_whatever_it_catches(r):
 
 
 def lua_bytes(client):
-    """What INFO says that Lua takes."""
+    """Lua's memory in INFO."""
     return int(client.info("memory")["used_memory_lua"])
 
 
@@ -119,7 +119,7 @@ HUNGRY = [
 
 @pytest.fixture(scope="module")
 def small():
-    """A server whose scripts may have 16 MB."""
+    """A server whose scripts may use 16 MB."""
     with Server(memory_budget="128mb") as server:
         server.client().set("k", "v" * 100000)
         yield server
@@ -127,11 +127,11 @@ def small():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", HUNGRY)
-def test_the_memory_of_scripts_is_bounded_and_given_back(small, script):
+def test_the_memory_of_scripts_is_bounded_and_freed(small, script):
     client = small.client()
     with pytest.raises(redis.exceptions.ResponseError, match="not enough memory|no value"):
         client.eval(script, 1, "k")
-    # A script that catches it goes on with what it has left.
+    # A script that catches the error continues with the rest of its memory.
     caught = "local r = {pcall(loadstring(ARGV[1]))} r = tostring(r[1]) return {r, #('x'):rep(1000000)}"
     assert client.eval(caught, 1, "k", script.replace("KEYS[1]", "'k'")) == [b"false", 1000000]
     assert lua_bytes(client) < 6 << 20
@@ -154,11 +154,11 @@ def test_a_reply_is_bounded(small):
     assert client.eval("local s = ('x'):rep(100000) local t = {} for i = 1, 100 do t[i] = s end return #t", 0) == 100
 
 
-# ---- what is kept
+# ---- the script cache
 
 
-def test_scripts_that_only_eval_has_brought_are_evicted(r):
-    """As in Redis 7.4: the 500 that were used last stay, and those of SCRIPT LOAD do."""
+def test_scripts_loaded_only_by_eval_are_evicted(r):
+    """As in Redis 7.4: the 500 most recently used ones stay, and so do those of SCRIPT LOAD."""
     r.script_flush()
     loaded = r.script_load("return 'loaded'")
     often = "return 'often'"
@@ -175,12 +175,12 @@ def test_scripts_that_only_eval_has_brought_are_evicted(r):
 
 
 def sha_of(script):
-    """What the cache calls the script."""
+    """The script's SHA-1, its key in the cache."""
     return hashlib.sha1(script.encode()).hexdigest()
 
 
 @pytest.mark.slow
-def test_the_memory_of_scripts_and_libraries_that_are_kept_is_bounded(small):
+def test_the_memory_of_cached_scripts_and_libraries_is_bounded(small):
     client = small.client()
     client.script_flush()
     comment = "--" + "x" * 200000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""EVAL, EVALSHA and SCRIPT: what a script sees, answers, may do, and what others see of it."""
+"""EVAL, EVALSHA and SCRIPT: a script's environment, its replies and permissions, and its visible effects."""
 
 import shlex
 import threading
@@ -70,7 +70,7 @@ ERRORS = [
 
 
 def ask(pair, text):
-    """Asks every line of `text`, its words quoted as in a shell."""
+    """Sends every line of `text`, with words quoted as in a shell, and compares the replies."""
     for line in filter(None, map(str.strip, text.splitlines())):
         pair(*shlex.split(line))
 
@@ -86,19 +86,19 @@ def fill(pair):
 
 
 @pytest.mark.parametrize("script", REPLIES)
-def test_a_script_answers_as_in_redis(pair, script):
+def test_a_script_replies_as_in_redis(pair, script):
     fill(pair)
     pair("eval", script, "0")
 
 
 @pytest.mark.parametrize("script", ERRORS)
-def test_a_mistake_in_a_script_is_told_as_in_redis(pair, script):
+def test_a_scripts_errors_equal_redis(pair, script):
     fill(pair)
     pair("eval", script, "0")
     pair("exists", "k")
 
 
-def test_calling_scripts_is_checked_as_in_redis(pair):
+def test_the_arguments_of_eval_are_checked_as_in_redis(pair):
     ask(pair, """
         eval
         eval x
@@ -132,7 +132,7 @@ def test_calling_scripts_is_checked_as_in_redis(pair):
     """)
 
 
-def test_errors_leave_what_was_written_before(pair):
+def test_errors_keep_earlier_writes(pair):
     ask(pair, """
         eval "redis.call('set','a',1) redis.call('lpush','a','x')" 1 a
         get a
@@ -180,7 +180,7 @@ def test_info_counts_scripts_and_the_commands_they_call(r):
     assert r.info("memory")["number_of_cached_scripts"] == 0
 
 
-def test_a_user_is_limited_within_scripts_and_the_log_says_so(server, r):
+def test_acl_rules_apply_within_scripts_and_acl_log_shows_it(server, r):
     r.execute_command("acl", "setuser", "limited", "on", "nopass", "~a*", "+eval", "+get", "+acl|whoami")
     r.acl_log_reset()
     in_script = "ACL failure in script: "
@@ -196,7 +196,7 @@ def test_a_user_is_limited_within_scripts_and_the_log_says_so(server, r):
     r.acl_deluser("limited")
 
 
-def test_monitor_shows_a_script_before_what_it_calls(server, r):
+def test_monitor_shows_a_script_before_its_calls(server, r):
     with redis.Redis(port=server.port) as watcher, watcher.monitor() as monitor:
         r.eval("redis.call('set', KEYS[1], 'v')", 1, "k")
         lines = [line for line in (monitor.next_command() for _ in range(4)) if "CLIENT" not in line["command"]]
@@ -204,7 +204,7 @@ def test_monitor_shows_a_script_before_what_it_calls(server, r):
     assert lines[1]["command"] == "set k v" and lines[1]["client_type"] == "lua"
 
 
-def test_a_message_of_a_script_that_fails_was_still_sent(server, r):
+def test_messages_of_a_failed_script_are_still_delivered(server, r):
     with r.pubsub() as pubsub:
         pubsub.subscribe("c")
         assert pubsub.get_message(timeout=60)["type"] == "subscribe"
@@ -213,7 +213,7 @@ def test_a_message_of_a_script_that_fails_was_still_sent(server, r):
         assert pubsub.get_message(timeout=60)["data"] == b"m"
 
 
-def test_a_script_wakes_a_client_that_waits_for_the_key(server, r):
+def test_a_script_unblocks_a_client(server, r):
     found = []
     with redis.Redis(port=server.port) as waiter:
         thread = threading.Thread(target=lambda: found.append(waiter.blpop("list", 10)))
@@ -238,8 +238,8 @@ def test_a_script_breaks_a_watch(server, r):
     assert r.get("k") == b"2"
 
 
-def test_a_script_over_many_rows_or_steps_gives_the_same_answer(r):
-    """Both are too much for the fast lane, where the run begins: it starts over, and nothing is done twice."""
+def test_a_long_script_gives_the_same_reply(r):
+    """Many rows or many steps exceed the fast lane's budget: the script starts over, and no write happens twice."""
     r.rpush("log", "x")
     steps = "redis.call('rpush', 'log', 'y') local n = 0 for i = 1, 3000000 do n = n + 1 end return n"
     assert r.eval(steps, 1, "log") == 3000000
@@ -252,7 +252,7 @@ def test_a_script_over_many_rows_or_steps_gives_the_same_answer(r):
     assert r.get("runs") == b"1" and r.llen("log") == 2
 
 
-def test_pcall_does_not_hold_up_a_run_that_has_to_start_over(r):
+def test_pcall_does_not_catch_the_end_of_a_run_that_must_start_over(r):
     script = """
         local n = 0
         local ok = pcall(function() for i = 1, 5000 do redis.call('get', 'k' .. i) n = n + 1 end end)
@@ -272,7 +272,7 @@ def test_pcall_does_not_hold_up_a_run_that_has_to_start_over(r):
     "redis.call('bzpopmin', 'z', 0)",
     "redis.pcall('xreadgroup', 'group', 'g', 'c', 'block', 0, 'streams', 'none', '>')",
 ])
-def test_commands_that_block_run_in_a_script_and_do_not_wait(newer_pair, script):
+def test_blocking_commands_run_in_a_script_without_blocking(newer_pair, script):
     newer_pair("rpush", "l", "a", "b")
     newer_pair("zadd", "z", 1, "a")
     newer_pair("eval", f"local r = {script} return {{type(r), r}}", 0)
@@ -287,7 +287,7 @@ def test_time_stands_still_in_a_script(newer_pair):
 
 @pytest.mark.parametrize("raised", ["{}", "{err = {}}", "{ok = 'x'}", "{err = 'CODE x'}", "nil", "1", "{err = 1}"])
 def test_an_error_always_has_a_code(newer_pair, raised):
-    """Valkey leaves out the script's name; but for that both are the same."""
+    """Valkey omits the script's name; otherwise both are the same."""
     mine, theirs = (client("eval", f"error({raised})", 0) for client in (newer_pair.ours, newer_pair.theirs))
     assert mine[0] == theirs[0] == b"-"
     assert mine[1].split(b" script: ")[0] == theirs[1].split(b" script: ")[0]
@@ -295,7 +295,7 @@ def test_an_error_always_has_a_code(newer_pair, raised):
 
 
 def busy_replies(server, kill):
-    """Runs an endless script, returns what others are told meanwhile and what it is told itself."""
+    """Runs an endless script; returns the replies to other clients meanwhile, and the script's own error."""
     told = {}
     with redis.Redis(port=server.port) as runner, redis.Redis(port=server.port) as other:
         def run():

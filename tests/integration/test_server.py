@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands about the server: TIME, SAVE and its kin, SHUTDOWN, SLOWLOG, COMPACT, FUNCTION."""
+"""Commands about the server: TIME, SAVE and similar ones, SHUTDOWN, SLOWLOG, COMPACT, FUNCTION."""
 
 import socket
 import time
@@ -10,7 +10,7 @@ from harness import Server
 from raw_client import RawClient
 
 
-def test_the_same_answers(pair):
+def test_the_same_replies(pair):
     pair.lines("""
         time x
         lastsave x
@@ -51,19 +51,19 @@ def test_the_same_answers(pair):
     """)
 
 
-def test_time_is_the_time(r):
+def test_time_is_the_clocks(r):
     seconds, micros = r.time()
     assert abs(seconds + micros / 1e6 - time.time()) < 5
 
 
-def test_saving_answers_as_redis(r):
+def test_saves_reply_as_redis(r):
     assert r.save() is True
     assert r.execute_command("bgsave") in (b"Background saving started", True)
     assert r.execute_command("bgrewriteaof")
     assert abs(r.lastsave().timestamp() - time.time()) < 60
 
 
-def test_the_slow_log_keeps_what_was_slow(server):
+def test_the_slow_log_records_slow_commands(server):
     client = RawClient(server.port)
     client("client", "setname", "slowpoke")
     client("slowlog", "reset")
@@ -90,7 +90,7 @@ def test_the_slow_log_keeps_what_was_slow(server):
     client("config", "set", "slowlog-log-slower-than", "10000")
 
 
-def test_the_slow_log_cuts_and_hides(server):
+def test_the_slow_log_truncates_and_redacts(server):
     client = RawClient(server.port)
     client("slowlog", "reset")
     client("config", "set", "slowlog-log-slower-than", "0")
@@ -109,7 +109,7 @@ def test_the_slow_log_cuts_and_hides(server):
     client("slowlog", "reset")
 
 
-def test_compact_answers_when_it_is_done(r):
+def test_compact_replies_when_it_is_done(r):
     r.mset({f"k{i}": "x" * 1000 for i in range(1000)})
     assert r.execute_command("compact") == b"OK"
     assert r.mget("k0", "k999") == [b"x" * 1000] * 2
@@ -146,12 +146,12 @@ def test_a_second_process_on_the_same_data_is_refused():
         assert server.client().ping()
 
 
-def test_a_port_in_use_is_said():
+def test_a_port_in_use_is_reported():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         server = Server(port=taken.getsockname()[1], start=False)
-        server.spawn()  # start() would ask the one that listens
+        server.spawn()  # start() would connect to the server that already listens
         assert server.process.wait(60) != 0
         assert "address already in use" in server.log_tail().lower()
         server.close()

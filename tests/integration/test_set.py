@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sets, beside redis-server: the same commands to both, the same answers from both.
+"""Sets compared with redis-server: both get the same commands and must give the same replies.
 
-What a set is in itself is tested in tests/types/set_test.cc; here it is what clients see: replies,
-error texts and their order, encodings, random members, scans, and what is left after a kill.
+tests/types/set_test.cc tests the type itself. This file tests what clients see: replies, error texts and their order,
+encodings, random members, scans, and the data after a kill.
 """
 
 import collections
@@ -16,7 +16,7 @@ from harness import Server
 COMMANDS = """sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers
               smismember smove spop srandmember srem sscan sunion sunionstore""".split()
 
-# Commands whose elements come in an order of the server's own.
+# Commands whose elements have no specified order.
 UNORDERED = {"smembers", "sinter", "sunion", "sdiff"}
 
 ERRORS = """
@@ -58,7 +58,7 @@ sscan one 0 match x* | sscan i 0 count 100 | sscan i 0 match 1* | sscan s 184467
 
 
 def ask(client, *command):
-    """The reply, sorted where its order means nothing, or the error's text."""
+    """The reply, sorted if its order has no meaning, or the error's text."""
     try:
         reply = client.execute_command(*command)
     except redis.ResponseError as error:
@@ -69,14 +69,14 @@ def ask(client, *command):
 
 
 def raw_client(server, protocol=2):
-    """A client that leaves replies as they are."""
+    """A client that does not convert replies."""
     client = server.client(protocol=protocol)
     client.response_callbacks.clear()
     return client
 
 
 def fill(client):
-    """The keys that ERRORS speaks of."""
+    """Creates the keys that ERRORS uses."""
     client.flushall()
     client.set("string", "text")
     client.sadd("one", "only")
@@ -87,7 +87,7 @@ def fill(client):
 
 
 def state(client):
-    """Every key with its type, encoding, deadline and members."""
+    """Every key with its type, encoding, expiry and members."""
     found = {}
     for key in sorted(client.execute_command("keys", "*")):
         encoding = ask(client, "object", "encoding", key)
@@ -97,7 +97,7 @@ def state(client):
 
 
 @pytest.mark.parametrize("protocol", [2, 3])
-def test_refusals_and_small_answers_are_those_of_redis(server, redis_server, protocol):
+def test_errors_and_small_replies_equal_redis(server, redis_server, protocol):
     ours, theirs = raw_client(server, protocol), raw_client(redis_server, protocol)
     for line in filter(None, (part.strip() for part in ERRORS.replace("\n", "|").split("|"))):
         fill(ours)
@@ -113,8 +113,8 @@ def test_command_info_is_that_of_redis(server, redis_server):
         assert mine == reference, name
 
 
-def test_a_move_that_changes_nothing_leaves_a_watched_set_alone(server, redis_server):
-    """The destination has the member already, so the transaction that watches it goes through."""
+def test_a_move_without_effect_does_not_change_a_watched_set(server, redis_server):
+    """The destination has the member already, so a transaction that watches it succeeds."""
     for each in (server, redis_server):
         watcher, mover = (raw_client(each) for _ in range(2))
         watcher.execute_command("sadd", "source", "a", "b")
@@ -145,13 +145,13 @@ def test_integers_come_in_ascending_order(r):
 
 
 def raw_order(client, *command):
-    """The members in the order they were sent."""
+    """The members in the order of the reply."""
     client.response_callbacks.clear()
     return client.execute_command(*command)
 
 
 def random_members(rng):
-    """Mostly integers or mostly text, sometimes too long or too many to stay small."""
+    """Mostly integers or mostly texts, sometimes too long or too many for the small encodings."""
     kind = rng.random()
     if kind < 0.5:
         return [str(rng.randrange(700)) for _ in range(rng.choice([1, 3, 100]))]
@@ -161,7 +161,7 @@ def random_members(rng):
 
 
 def random_command(rng):
-    """A set command with arguments that mostly make sense."""
+    """A set command with mostly valid arguments."""
     key, other, target = (rng.choice("abcde") for _ in range(3))
     keys = [rng.choice("abcde") for _ in range(rng.randrange(1, 4))]
     members = random_members(rng)
@@ -177,8 +177,8 @@ def random_command(rng):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_random_histories_are_those_of_redis(server, redis_server, seed):
-    """Sets take every form, and replies, encodings and deadlines agree all the way."""
+def test_random_commands_equal_redis(server, redis_server, seed):
+    """Sets take every encoding, and replies, encodings and expiries are always equal."""
     ours, theirs = raw_client(server), raw_client(redis_server)
     rng = random.Random(seed)
     for step in range(3000):
@@ -192,7 +192,7 @@ def test_random_histories_are_those_of_redis(server, redis_server, seed):
     [b"%d" % i for i in range(100)], [b"m%d" % i for i in range(100)],
     [b"m%d" % i for i in range(3000)]], ids=["integers", "packed", "spread"])
 def test_random_members(r, members):
-    """Distinct ones are distinct, draws may repeat, popped ones are gone and nothing else is."""
+    """Distinct draws are distinct, other draws may repeat, and exactly the popped members are removed."""
     size = len(members)
     r.sadd("s", *members)
     assert r.srandmember("s") in members
@@ -213,8 +213,8 @@ def test_random_members(r, members):
     assert not r.exists("s")
 
 
-def test_a_rest_of_integers_is_small_again(r, redis_server):
-    """SPOP writes a new set when little remains, as Redis does, and keeps the deadline."""
+def test_a_remainder_of_integers_is_small_again(r, redis_server):
+    """If few members remain, SPOP writes a new set, as Redis does, and keeps the expiry."""
     for client in (r, redis_server.client()):
         client.sadd("s", *range(600))
         assert client.object("encoding", "s") == b"hashtable"
@@ -225,7 +225,7 @@ def test_a_rest_of_integers_is_small_again(r, redis_server):
 
 
 def test_a_difference_may_keep_the_large_encoding(server, redis_server):
-    """Redis subtracts small sets from a large one in a copy of it, which stays what it was."""
+    """Redis subtracts small sets from a large one in a copy of it, which keeps its encoding."""
     for client in (raw_client(server), raw_client(redis_server)):
         client.execute_command("sadd", "mixed", *"abcd123456")
         client.execute_command("sadd", "abcd", *"abcd")
@@ -238,7 +238,7 @@ def test_a_difference_may_keep_the_large_encoding(server, redis_server):
 
 
 def test_pops_are_uniform(r):
-    """Each of 1000 members is as likely as any other to be the one popped."""
+    """Each of 1000 members is equally likely to be popped."""
     popped = collections.Counter()
     r.sadd("s", *("m%d" % i for i in range(1000)))
     for _ in range(100):
@@ -248,14 +248,14 @@ def test_pops_are_uniform(r):
         got = pipe.execute()
         popped.update(got)
         r.sadd("s", *got)
-    # Within a round of 100 pops nothing repeats, so counts vary less than if drawn independently:
-    # 999 degrees of freedom with a standard deviation below 45.
+    # Within a round of 100 pops no member repeats, so counts vary less than with independent draws: 999 degrees of
+    # freedom with a standard deviation below 45.
     expected = 10000 / 1000
     chi_square = sum((popped[b"m%d" % i] - expected) ** 2 / expected for i in range(1000))
     assert 600 < chi_square < 1200
 
 
-def test_scan_returns_what_stays_across_changes_and_a_restart():
+def test_scan_returns_all_lasting_members_across_changes_and_a_restart():
     with Server(appendfsync="always") as server:
         client = server.client()
         stays = {b"stay%d" % i for i in range(3000)}

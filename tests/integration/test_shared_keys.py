@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many clients with deep pipelines on few keys: large ticks are committed aside while the next one
-runs on what they hold, some requests go to the slow lane, and nothing may be lost, seen twice or
-seen too early.
+"""Many clients with deep pipelines on few keys. Large ticks are committed while the next tick runs on the same keys,
+some requests go to the slow lane, and no write may be lost, seen twice or seen too early.
 """
 
 import random
@@ -17,7 +16,7 @@ DEPTH = 150
 
 
 def in_threads(work):
-    """Runs work(number) in CLIENTS threads and returns what they returned; raises what they raised."""
+    """Runs work(number) in CLIENTS threads and returns their results; raises their errors."""
     results, errors = [None] * CLIENTS, []
 
     def run(number):
@@ -99,7 +98,7 @@ def test_each_element_is_taken_once(server, r, policy):
     assert r.scard("set") == len(left["set"]) and r.zcard("zset") == len(left["zset"])
 
 
-def test_a_transaction_is_seen_whole(server, r, policy):
+def test_a_transaction_is_visible_as_a_whole(server, r, policy):
     keys = [f"account:{i}" for i in range(4)]
     r.mset({key: 1000 for key in keys})
 
@@ -125,7 +124,7 @@ def test_a_transaction_is_seen_whole(server, r, policy):
 
 
 def test_a_watch_sees_each_change(server, r):
-    """A compare-and-set loop by WATCH loses no increment although others fill large ticks."""
+    """A compare-and-set loop with WATCH loses no increment while other clients fill large ticks."""
     r.set("guarded", 0)
 
     def work(number):

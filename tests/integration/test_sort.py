@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SORT and SORT_RO, beside redis-server."""
+"""SORT and SORT_RO compared with redis-server."""
 
 import random
 import threading
@@ -140,7 +140,7 @@ command getkeysandflags sort_ro a by *
 """
 
 
-def test_answers_are_those_of_redis(pair):
+def test_replies_equal_redis(pair):
     for line in filter(None, LINES.splitlines()):
         for server in (pair.ours, pair.theirs):
             server("flushall")
@@ -152,8 +152,8 @@ def test_answers_are_those_of_redis(pair):
         pair("type", "string")
 
 
-def test_random_sorts_are_those_of_redis(pair):
-    """Thousands of elements, so that the values are spread and the slow lane sorts them."""
+def test_random_sorts_equal_redis(pair):
+    """Thousands of elements, so the values are spread and the slow lane sorts them."""
     rng = random.Random(8)
     numbers = rng.sample(range(10**6), 3000)
     for command, key in (("rpush", "list"), ("sadd", "set")):
@@ -175,8 +175,8 @@ def test_random_sorts_are_those_of_redis(pair):
         pair("sort", "list", "by", "nosort", order, "limit", 1000, 7)
 
 
-def test_of_equal_weights_the_same_come_first(pair):
-    """LIMIT takes a part of a sort that is not stable: which elements is decided by its steps."""
+def test_the_order_of_equal_weights_equals_redis(pair):
+    """LIMIT takes a part of an unstable sort, so the sort must make the same steps as Redis's."""
     luck = random.Random(5)
     for weight in range(8):
         pair("set", f"v_{weight}", luck.choice("abc"))
@@ -189,7 +189,7 @@ def test_of_equal_weights_the_same_come_first(pair):
             pair("sort", "list", "by", "v_*", "alpha", order, "limit", first, many)
 
 
-def test_what_is_stored_forgets_the_old_expiry(pair):
+def test_a_stored_result_has_no_expiry(pair):
     pair("set", "to", "x", "ex", 1000)
     pair("rpush", "list", 2, 1)
     pair("sort", "list", "store", "to")
@@ -199,7 +199,7 @@ def test_what_is_stored_forgets_the_old_expiry(pair):
     pair("ttl", "list")
 
 
-def test_sort_in_a_transaction_sees_what_it_has_written(pair):
+def test_sort_in_a_transaction_sees_its_writes(pair):
     pair.lines("""
 rpush list 1 2 3
 mset w_1 1 w_2 2 w_3 3
@@ -214,7 +214,7 @@ exec
 """)
 
 
-def test_store_wakes_who_waits_for_the_list(server):
+def test_store_unblocks_a_client(server):
     client, waiting = server.client(), server.client()
     client.flushall()
     got = []
@@ -228,8 +228,8 @@ def test_store_wakes_who_waits_for_the_list(server):
     assert client.lrange("to", 0, -1) == [b"2", b"3"]
 
 
-def test_weights_are_read_at_one_moment(server):
-    """A writer keeps exchanging two weights at once: no sort may see one of them twice."""
+def test_weights_are_of_one_state(server):
+    """A writer keeps exchanging two weights atomically: no sort may see one of them twice."""
     client, writer = server.client(), server.client()
     client.flushall()
     client.rpush("list", *range(64))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams, beside redis-server: the same commands to both, the same answers from both.
+"""Streams compared with redis-server: both get the same commands and must give the same replies.
 
-What a stream is in itself is tested in tests/types/stream_test.cc; here it is what clients see, in
-both protocols, and what lasts. Times and Redis 7.2's additions to XINFO are taken out of replies.
+tests/types/stream_test.cc tests the type itself. This file tests what clients see, in both protocols, and durability.
+Times and Redis 7.2's additions to XINFO are removed from replies.
 """
 
 import threading
@@ -205,7 +205,7 @@ xpending t g
 
 
 def plain(reply):
-    """A reply without what differs: the depth of Redis's radix tree, times, 7.2's additions."""
+    """A reply without the parts that differ: the depth of Redis's radix tree, times, 7.2's additions."""
     kind, content = reply
     if not isinstance(content, list):
         return reply
@@ -228,13 +228,13 @@ def run(pair, text):
 
 
 @pytest.mark.parametrize("text", [REFUSED, LOG, GROUPS], ids=["refused", "log", "groups"])
-def test_answers_are_those_of_redis(pair, text):
+def test_replies_equal_redis(pair, text):
     pair("set", "string", "text")
     run(pair, text)
 
 
 def without_times(reply):
-    """XPENDING's entries and XINFO's: numbers that are times become 0."""
+    """XPENDING's and XINFO's entries, with times replaced by 0."""
     kind, content = plain(reply)
     if isinstance(content, list):
         return kind, [without_times(item) for item in content]
@@ -243,7 +243,7 @@ def without_times(reply):
     return kind, content
 
 
-def test_what_is_pending_in_full(pair):
+def test_pending_entries_in_full(pair):
     run(pair, "\n".join(f"xadd s {n}-1 f {n}" for n in range(1, 31)) + "\nxgroup create s g 0")
     for consumer, count in (("a", 12), ("b", 3), ("a", 5)):
         run(pair, f"xreadgroup group g {consumer} count {count} streams s >")
@@ -252,7 +252,7 @@ def test_what_is_pending_in_full(pair):
     for form in ("- + 100", "3 (7-1 100", "- + 2 a", "- + 100 b", "- + 0", "- + 10 nobody"):
         ours = pair.ours("xpending", "s", "g", *form.split())
         theirs = pair.theirs("xpending", "s", "g", *form.split())
-        # The third of an entry's four is its idle time.
+        # The third of an entry's four fields is its idle time.
         assert [e[1][:2] + e[1][3:] for e in ours[1]] == [e[1][:2] + e[1][3:] for e in theirs[1]]
     assert pair.ours("xpending", "s", "g", "idle", "60000", "-", "+", "9") == (b"*", [])
     pair("debug", "digest-value", "s")
@@ -275,7 +275,7 @@ def test_long_streams(pair):
 
 
 def blocked(server, *command, others=0):
-    """Runs a command that waits, in a thread, as `others` do already; returns (thread, answers)."""
+    """Runs a blocking command in a thread, while `others` are blocked already; returns (thread, replies)."""
     answers = []
     client = server.client()
     client.response_callbacks.clear()
@@ -286,7 +286,7 @@ def blocked(server, *command, others=0):
 
 
 @pytest.mark.parametrize("created", [False, True])
-def test_xread_waits_for_what_comes_behind_the_end(server, r, created):
+def test_xread_blocks_until_a_new_entry(server, r, created):
     if created:
         r.xadd("s", {"old": 1}, id="1-1")
     thread, answers = blocked(server, "xread", "block", "20000", "streams", "s", "$")
@@ -298,7 +298,7 @@ def test_xread_waits_for_what_comes_behind_the_end(server, r, created):
     assert answers[0][0][1][0] == [b"2-1", [b"new", b"2"]]
 
 
-def test_every_reader_that_waits_is_served(server, r):
+def test_every_blocked_reader_is_served(server, r):
     waiting = [blocked(server, "xread", "block", "20000", "streams", "s", "$", others=others)
                for others in range(5)]
     r.xadd("s", {"f": 1}, id="1-1")
@@ -307,7 +307,7 @@ def test_every_reader_that_waits_is_served(server, r):
         assert answers == [[[b"s", [[b"1-1", [b"f", b"1"]]]]]]
 
 
-def test_a_group_that_waits_shares_what_comes(server, r):
+def test_blocked_consumers_of_a_group_share_new_entries(server, r):
     r.xgroup_create("s", "g", "$", mkstream=True)
     command = "xreadgroup group g {} count 1 block 20000 streams s >"
     waiting = [blocked(server, *command.format(name).split(), others=others) for others, name in enumerate("ab")]
@@ -319,13 +319,13 @@ def test_a_group_that_waits_shares_what_comes(server, r):
     assert r.xpending("s", "g")["pending"] == 2
 
 
-def test_waiting_in_vain(r):
+def test_blocking_until_the_timeout(r):
     started = time.monotonic()
     assert r.xread({"s": "$"}, block=50) in (None, [], {})
     assert time.monotonic() - started > 0.04
 
 
-def test_what_a_stream_has_lasts(server, r):
+def test_a_stream_survives_a_restart(server, r):
     for n in range(1, 301):
         r.xadd("s", {"n": n}, id=f"{n}-0")
     r.xgroup_create("s", "g", "0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a replica is sent is sent on a thread of its own, so that it takes no turns with clients of the same port."""
+"""Separate threads send data to replicas, so they do not compete with clients of the same port."""
 
 import contextlib
 import pathlib
@@ -14,10 +14,10 @@ KEYS, VALUE_BYTES = 400, 100_000
 
 
 def seconds_by_thread(pid):
-    """Name -> how long a processor has been with the threads of that name (/proc/PID/task/TID/schedstat)."""
+    """Name -> the processor time of the threads with that name (/proc/PID/task/TID/schedstat)."""
     seconds = {}
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that ends meanwhile
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
             name = (task / "comm").read_text("ascii").strip()
             ran_ns = int((task / "schedstat").read_text("ascii").split()[0])
             seconds[name] = seconds.get(name, 0) + ran_ns / 1e9
@@ -26,8 +26,8 @@ def seconds_by_thread(pid):
 
 @pytest.mark.parametrize("sync_files", ["yes", "no"])
 @pytest.mark.parametrize("replica_kind", ["cairn", "redis"])
-def test_a_first_transfer_and_the_stream_leave_the_port_alone(replica_kind, sync_files):
-    """The port's I/O thread sends none of it; what was pushed while the connection moved has arrived as well."""
+def test_a_first_transfer_and_the_stream_do_not_use_the_ports_thread(replica_kind, sync_files):
+    """The port's I/O thread sends none of it; bytes pushed while the connection moved arrive too."""
     noise = random.Random(3)
     with start("cairn", repl_sync_files=sync_files) as primary, start(replica_kind) as replica:
         client = primary.client()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Strings, beside redis-server: the same commands to both, the same bytes back from both."""
+"""Strings compared with redis-server: both get the same commands and must return the same bytes."""
 
 import random
 
@@ -184,7 +184,7 @@ lcs long other idx minmatchlen 2
 """
 
 
-def test_wrong_types_and_their_order_of_complaint(pair):
+def test_wrong_types_and_the_order_of_errors(pair):
     pair.lines(WRONG)
 
 
@@ -200,7 +200,7 @@ def test_lcs(pair):
     pair.lines(LCS)
 
 
-def test_every_value_comes_back_by_every_way(pair):
+def test_every_command_returns_every_value(pair):
     for value in VALUES:
         pair("set", "k", value)
         for question in (["get", "k"], ["strlen", "k"], ["mget", "k"], ["object", "encoding", "k"],
@@ -219,7 +219,7 @@ def test_ranges_of_all_kinds(pair):
                 pair("substr", "nokey", first, last)
 
 
-def test_overwriting_a_part(pair):
+def test_overwriting_a_range(pair):
     for start in (None, "", "12345", "text"):
         for offset in (0, 1, 4, 5, 9):
             for value in ("", "x", "12"):
@@ -234,7 +234,7 @@ def test_overwriting_a_part(pair):
     pair("setrange", "k", 9223372036854775808, "x")
 
 
-def test_edited_strings_keep_their_deadline(pair):
+def test_edited_strings_keep_their_expiry(pair):
     for edit in (["append", "k", "1"], ["incr", "k"], ["incrbyfloat", "k", "0.5"],
                  ["setrange", "k", 0, "7"]):
         pair("set", "k", "5", "pxat", 9999999999999)
@@ -242,7 +242,7 @@ def test_edited_strings_keep_their_deadline(pair):
         pair("pexpiretime", "k")
 
 
-def test_random_edits_end_the_same(pair):
+def test_random_edits_give_the_same_value(pair):
     rng = random.Random(11)
     for _ in range(1500):
         key = f"k{rng.randrange(4)}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TLS: who is let in, what is said when a setting is bad, and that nothing is lost on the way.
+"""TLS: which clients are accepted, the errors of bad settings, and complete transfers.
 
-Whoever is let in or refused is compared with redis-server's `tls-port`. The certificates are made by
-the openssl command, for 127.0.0.1 and for as long as the tests run.
+Acceptance is compared with redis-server's `tls-port`. The openssl command creates the certificates, for 127.0.0.1 and
+for the duration of the tests.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def openssl(*arguments):
 
 
 class Certificates:
-    """An authority and what it has signed, and another one that nobody trusts."""
+    """A CA and certificates it has signed, and another CA that no server trusts."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
@@ -58,12 +58,12 @@ class Certificates:
         return str(self.directory / f"{name}.key")
 
     def directives(self, **others):
-        """What a server needs for a TLS port."""
+        """The directives of a TLS port."""
         return {"tls_port": free_port(), "tls_cert_file": self.cert("server"), "tls_key_file": self.key("server"),
                 "tls_ca_cert_file": self.cert("ca"), **others}
 
     def context(self, name="client"):
-        """What a client needs; without a name it has no certificate to show."""
+        """A client's TLS context; without a name it has no certificate."""
         context = ssl.create_default_context(cafile=self.cert("ca"))
         if name:
             context.load_cert_chain(self.cert(name), self.key(name))
@@ -117,8 +117,8 @@ def says_pong(certs, port, name, change=lambda context: None):
 # ---- bytes
 
 
-# A record holds 16 KB at the most: values and replies of many sizes cross all bounds of records and buffers.
-def test_values_of_every_size_come_back_whole(certs, port):
+# A record holds at most 16 KB: values and replies of many sizes cross all limits of records and buffers.
+def test_values_of_every_size_are_returned_completely(certs, port):
     client = certs.client(port)
     for size in (0, 1, 100, 16300, 16383, 16384, 16385, 40000, 1 << 20, 30 << 20):
         value = hashlib.shake_128(str(size).encode()).digest(size)
@@ -127,8 +127,8 @@ def test_values_of_every_size_come_back_whole(certs, port):
     assert client.client_list()[0]["addr"].startswith("127.0.0.1:")
 
 
-# What is left in the buffers of TLS does not make the socket readable again.
-def test_a_pipeline_is_answered_to_its_end(certs, port):
+# Bytes in TLS's own buffers do not make the socket readable.
+def test_a_whole_pipeline_gets_its_replies(certs, port):
     client = certs.client(port)
     for count, size in ((20000, 3), (300, 20000), (1000, 100)):
         pipe = client.pipeline(transaction=False)
@@ -154,9 +154,9 @@ def test_replies_wait_for_a_slow_reader(certs, port):
         assert got == whole
 
 
-# Records arrive in pieces of any size, the handshake's too.
+# Records arrive in pieces of any size, also those of the handshake.
 @pytest.mark.parametrize("piece", [1, 7, 1000])
-def test_bytes_that_trickle_in(certs, port, piece):
+def test_bytes_that_arrive_slowly(certs, port, piece):
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     machine = certs.context().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
     with socket.create_connection(("127.0.0.1", port), 30) as plain:
@@ -186,15 +186,15 @@ def test_bytes_that_trickle_in(certs, port, piece):
         assert got == b"+OK\r\n:3000\r\n"
 
 
-# A parked client's bytes are read but not looked at; afterwards all of them count.
-def test_blocked_and_subscribed_clients_are_woken(certs, port):
+# A parked client's bytes are received but not parsed; afterwards all of them are.
+def test_blocked_and_subscribed_clients_get_their_replies(certs, port):
     client = certs.client(port)
     with connect(certs, port) as parked:
         stream = parked.makefile("rb")
         parked.sendall(b"BLPOP l 0\r\n")
         wait_until(lambda: client.info("clients")["blocked_clients"] == 1)
         parked.sendall(b"".join(b"APPEND s %s\r\n" % (b"y" * 9000) for _ in range(20)) + b"STRLEN s\r\n")
-        time.sleep(0.2)  # until the server has received what it does not look at yet
+        time.sleep(0.2)  # the server receives bytes that it does not parse yet
         client.rpush("l", "v")
         assert [stream.readline() for _ in range(5)] == [b"*2\r\n", b"$1\r\n", b"l\r\n", b"$1\r\n", b"v\r\n"]
         assert [stream.readline() for _ in range(21)][-1] == b":180000\r\n"
@@ -204,7 +204,7 @@ def test_blocked_and_subscribed_clients_are_woken(certs, port):
         assert b"z" * 50000 in stream.read(50000 + 37)
 
 
-# What has to be read from the disk goes over the slow lane and comes back to the connection.
+# A command that must read the disk moves to the slow lane, and its connection comes back.
 def test_commands_of_the_slow_lane(certs, port):
     with connect(certs, port) as connection:
         connection.sendall(b"DEBUG SLEEP 0.05\r\n" + b"KEYS *\r\n" * 3 + b"SET a b\r\nKEYS *\r\nPING\r\n")
@@ -225,14 +225,14 @@ def test_quit_and_client_kill_close_the_connection(certs, port):
         assert connection.recv(100) == b""
 
 
-# ---- who is let in
+# ---- accepted clients
 
 
 CLIENTS = [None, "client", "foreign"]
 
 
 @pytest.mark.parametrize("wanted", ["yes", "no", "optional"])
-def test_who_is_let_in_is_as_in_redis(certs, wanted):
+def test_the_same_clients_are_accepted_as_in_redis(certs, wanted):
     with Server(**certs.directives(tls_auth_clients=wanted)) as ours, \
             start_redis(**certs.directives(tls_auth_clients=wanted)) as theirs:
         for name in CLIENTS:
@@ -240,7 +240,7 @@ def test_who_is_let_in_is_as_in_redis(certs, wanted):
                 says_pong(certs, theirs.directives["tls_port"], name), name
 
 
-def test_a_change_of_who_is_let_in_holds_for_those_who_come_later(certs):
+def test_a_change_of_tls_auth_clients_applies_to_new_connections(certs):
     with Server(**certs.directives()) as server:
         port = server.directives["tls_port"]
         with connect(certs, port) as old:
@@ -253,7 +253,7 @@ def test_a_change_of_who_is_let_in_holds_for_those_who_come_later(certs):
 
 
 def agreed(certs, server):
-    """For TLS 1.2 and 1.3: cipher and whether the session was reused, of two connections one after the other."""
+    """For TLS 1.2 and 1.3: the cipher and whether the session was reused, for two connections one after the other."""
     seen = []
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
         context = certs.context()
@@ -283,14 +283,14 @@ def test_versions_and_ciphers_are_as_in_redis(certs, settings):
         assert agreed(certs, ours) == agreed(certs, theirs)
 
 
-# In Redis a client that nevertheless shows a session is cut off.
-def test_without_caching_no_session_is_taken_up_again(certs):
+# Redis disconnects a client that presents a session all the same.
+def test_without_caching_no_session_is_resumed(certs):
     with Server(**certs.directives(tls_session_caching="no")) as server:
         assert [[reused for _, reused in version] for version in agreed(certs, server)] == [[False, False]] * 2
 
 
-# An attacker may send anything before it has shown a certificate; nobody else notices.
-def test_garbage_on_the_port_harms_nobody(certs, tls_server, port):
+# An attacker may send any bytes before the handshake; other clients must not notice.
+def test_garbage_on_the_port_does_no_harm(certs, tls_server, port):
     client = certs.client(port)
     before = client.info("clients")["connected_clients"]
     hello = bytes.fromhex("1603010200010001fc0303")
@@ -305,18 +305,18 @@ def test_garbage_on_the_port_harms_nobody(certs, tls_server, port):
     assert "Error accepting a client connection: error:" in tls_server.log_tail()
 
 
-def test_a_connection_cut_off_in_the_middle_harms_nobody(certs, port):
+def test_a_connection_cut_during_a_record_does_no_harm(certs, port):
     client = certs.client(port)
     for _ in range(5):
         connection = connect(certs, port)
         connection.sendall(b"SET k " + b"x" * 20000)
         plain = socket.socket(fileno=connection.detach())
-        plain.sendall(b"\x17\x03\x03\x40")  # the head of a record that never comes
+        plain.sendall(b"\x17\x03\x03\x40")  # the header of a record that never comes
         plain.close()
     assert client.get("k") is None
 
 
-# TLS 1.2 lets a client ask for new keys on a running connection; here it is refused.
+# TLS 1.2 allows a client to request new keys on a connection; this server refuses.
 def test_renegotiation_is_refused(certs, port, tmp_path):
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_2", "-cert", certs.cert("client"),
                "-key", certs.key("client"), "-CAfile", certs.cert("ca")]
@@ -324,7 +324,7 @@ def test_renegotiation_is_refused(certs, port, tmp_path):
     with open(transcript, "wb") as output, subprocess.Popen(
             command, bufsize=0, stdin=subprocess.PIPE, stdout=output, stderr=output) as process:
         for line in (b"PING\n", b"R\n"):
-            time.sleep(0.5)  # a command of s_client is what one read of it begins with
+            time.sleep(0.5)  # s_client recognizes a command only at the start of a read
             process.stdin.write(line)
         wait_until(lambda: b"no renegotiation" in transcript.read_bytes(), "the refusal")
         process.kill()
@@ -335,7 +335,7 @@ def test_renegotiation_is_refused(certs, port, tmp_path):
 # ---- settings
 
 
-def test_config_get_and_set_answer_as_redis(pair):
+def test_config_get_and_set_reply_as_redis(pair):
     for name in ("tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir", "tls-protocols",
                  "tls-ciphers", "tls-ciphersuites", "tls-auth-clients", "tls-session-caching", "tls-replication",
                  "tls-session-cache-size", "tls-session-cache-timeout", "tls-prefer-server-ciphers", "tls-port",
@@ -365,7 +365,7 @@ def test_a_bad_setting_is_refused_and_changes_nothing(certs):
         assert "TLS: cannot load the certificate /missing: error:" in ours.log_tail(100)
 
 
-def test_a_renewed_certificate_is_for_those_who_come_later(certs):
+def test_a_renewed_certificate_applies_to_new_connections(certs):
     def common_name(connection):
         return dict(part[0] for part in connection.getpeercert()["subject"])["commonName"]
 
@@ -389,7 +389,7 @@ def test_a_key_may_have_a_password(certs):
         Server(**locked, tls_key_file_pass="wrong")
 
 
-def test_authorities_may_stand_in_a_directory(certs, tmp_path):
+def test_cas_can_be_in_a_directory(certs, tmp_path):
     shutil.copy(certs.cert("ca"), tmp_path / "ca.pem")
     openssl("rehash", tmp_path)
     with Server(**certs.directives(tls_ca_cert_file="", tls_ca_cert_dir=tmp_path)) as server:
@@ -399,12 +399,12 @@ def test_authorities_may_stand_in_a_directory(certs, tmp_path):
 
 @pytest.mark.parametrize("lacking", [{"tls_cert_file": ""}, {"tls_key_file": ""}, {"tls_ca_cert_file": ""},
                                      {"tls_cert_file": "/missing"}], ids=str)
-def test_a_server_that_cannot_speak_tls_does_not_start(certs, lacking):
+def test_a_server_without_valid_tls_settings_does_not_start(certs, lacking):
     with pytest.raises(RuntimeError, match="TLS: "):
         Server(**certs.directives(**lacking))
 
 
-def test_every_listener_may_speak_tls(certs, tmp_path):
+def test_every_listener_can_use_tls(certs, tmp_path):
     path = tmp_path / "tls.sock"
     plain, read_only = free_port(), free_port()
     directives = certs.directives()
@@ -424,11 +424,11 @@ def test_every_listener_may_speak_tls(certs, tmp_path):
                 assert connection.recv(100) == b"$1\r\nv\r\n"
 
 
-# ---- others' programs
+# ---- third-party programs
 
 
 def tool(certs, *command):
-    """Runs redis-cli or redis-benchmark with a certificate; its output."""
+    """Runs redis-cli or redis-benchmark with a certificate; returns its output."""
     files = ["--tls", "--cert", certs.cert("client"), "--key", certs.key("client"), "--cacert", certs.cert("ca")]
     done = subprocess.run([command[0], *map(str, files), *map(str, command[1:])], capture_output=True, timeout=120,
                           check=True, text=True)
@@ -468,7 +468,7 @@ def test_replication_over_tls(certs, kinds):
         assert source.info("replication")["slave0"]["port"] == replica.directives["tls_port"]
 
 
-def test_a_link_is_not_made_with_a_stranger(certs):
+def test_a_link_needs_a_trusted_certificate(certs):
     stranger = certs.directives(tls_cert_file=certs.cert("foreign"), tls_key_file=certs.key("foreign"),
                                 tls_auth_clients="no")
     with Server(**stranger) as primary, Server(**certs.directives(tls_replication="yes")) as replica:

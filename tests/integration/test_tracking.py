@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Client-side caching: a client that may have a copy of a key is told when the key changes."""
+"""Client-side caching: a client that may have a copy of a key gets an invalidation when the key changes."""
 
 import contextlib
 import threading
@@ -28,7 +28,7 @@ def connect(server):
 
 
 def invalidation(*keys):
-    """What a RESP3 client is told, as it stands on the wire."""
+    """An invalidation in RESP3."""
     return b">", [(b"$", b"invalidate"), (b"*", [(b"$", key) for key in keys])]
 
 
@@ -45,7 +45,7 @@ def info_number(client, field):
 
 # ---- the commands
 
-def test_the_commands_answer_as_in_redis(pair):
+def test_the_commands_reply_as_in_redis(pair):
     pair.lines("""
         client getredir
         client trackinginfo
@@ -103,7 +103,7 @@ def test_trackinginfo_is_a_map_with_a_set_in_resp3(server, redis_server, words):
         assert ours == theirs
 
 
-def test_client_list_shows_who_tracks(connect):
+def test_client_list_shows_tracking_clients(connect):
     client, other = connect(), connect()
     target = other("client", "id")[1].decode()
 
@@ -121,16 +121,16 @@ def test_client_list_shows_who_tracks(connect):
     assert shown() == ("tB", "0")
 
 
-# ---- by default
+# ---- the default mode
 
-def test_a_key_that_was_read_is_told_of_once(connect):
+def test_a_read_key_is_invalidated_once(connect):
     reader, writer = connect(), connect()
     reader("client", "tracking", "on")
     writer("set", "k", "1")
     reader("get", "k")
     writer("set", "k", "2")
     assert reader.read() == invalidation(b"k")
-    writer("set", "k", "3")  # it has not been read since
+    writer("set", "k", "3")  # the key was not read again
     writer("set", "other", "1")
     assert reader("ping") == PONG
 
@@ -175,7 +175,7 @@ def test_every_change_counts(connect, prepare, read, change):
         assert told[0] == b">", told
 
 
-def test_ones_own_change_is_told_after_its_reply(connect):
+def test_a_clients_own_change_is_invalidated_after_its_reply(connect):
     client = connect()
     client("client", "tracking", "on")
     client("get", "k")
@@ -183,7 +183,7 @@ def test_ones_own_change_is_told_after_its_reply(connect):
     assert client.read() == invalidation(b"k")
 
 
-def test_what_was_changed_before_the_read_is_not_told(connect):
+def test_a_change_before_the_read_is_not_invalidated(connect):
     client = connect()
     client("client", "tracking", "on")
     for line in ("multi", "set k 1", "get k", "exec"):
@@ -192,11 +192,11 @@ def test_what_was_changed_before_the_read_is_not_told(connect):
     client.send("set", "j", "1")
     client.send("get", "j")
     assert [client.read(), client.read(), client("ping")] == [OK, (b"$", b"1"), PONG]
-    client("set", "j", "2")  # it is remembered all the same
+    client("set", "j", "2")  # the read is remembered anyway
     assert client.read() == invalidation(b"j")
 
 
-def test_noloop_spares_ones_own_changes(connect):
+def test_noloop_excludes_the_clients_own_changes(connect):
     client, other = connect(), connect()
     client("client", "tracking", "on", "noloop")
     client("mget", "mine", "theirs")
@@ -206,7 +206,7 @@ def test_noloop_spares_ones_own_changes(connect):
     assert client("ping") == PONG
 
 
-def test_optin_remembers_what_caching_yes_precedes(connect):
+def test_optin_remembers_reads_after_caching_yes(connect):
     reader, writer = connect(), connect()
     reader("client", "tracking", "on", "optin")
     reader("get", "a")
@@ -223,7 +223,7 @@ def test_optin_remembers_what_caching_yes_precedes(connect):
     assert reader("ping") == PONG
 
 
-def test_optout_forgets_what_caching_no_precedes(connect):
+def test_optout_forgets_reads_after_caching_no(connect):
     reader, writer = connect(), connect()
     reader("client", "tracking", "on", "optout")
     reader("get", "a")
@@ -247,7 +247,7 @@ def test_a_flush_invalidates_everything(connect):
 
 
 @pytest.mark.parametrize("how", ["actively", "when met"])
-def test_a_key_that_expires_is_told_of(how, connect):
+def test_an_expired_key_is_invalidated(how, connect):
     reader, writer = connect(), connect()
     if how == "when met":
         writer("debug", "set-active-expire", "0")
@@ -263,7 +263,7 @@ def test_a_key_that_expires_is_told_of(how, connect):
         writer("debug", "set-active-expire", "1")
 
 
-def test_after_off_and_reset_nothing_is_told(connect):
+def test_off_and_reset_end_invalidations(connect):
     writer = connect()
     for end in (("client", "tracking", "off"), ("reset",)):
         reader = connect()
@@ -277,7 +277,7 @@ def test_after_off_and_reset_nothing_is_told(connect):
 
 # ---- broadcasting
 
-def test_broadcasting_tells_of_every_change_below_the_prefixes(connect):
+def test_broadcasting_invalidates_every_change_with_the_prefixes(connect):
     reader, writer = connect(), connect()
     reader("client", "tracking", "on", "bcast", "prefix", "a:", "prefix", "b:")
     writer("set", "c:1", "1")
@@ -303,7 +303,7 @@ def test_broadcasting_without_a_prefix_is_about_all_keys(connect):
 
 # ---- redirection
 
-def test_resp2_is_told_through_a_subscriber(connect):
+def test_a_resp2_client_gets_invalidations_through_a_subscriber(connect):
     reader, writer, listener = connect(2), connect(), connect(2)
     target = listener("client", "id")[1].decode()
     listener("subscribe", "__redis__:invalidate")
@@ -324,7 +324,7 @@ def test_a_resp3_target_needs_no_subscription(connect):
     assert listener.read() == invalidation(b"k")
 
 
-def test_a_target_that_is_gone_is_told_to_the_client(connect):
+def test_the_end_of_a_redirection_target_is_reported(connect):
     reader, writer, listener = connect(), connect(), connect()
     target = listener("client", "id")[1].decode()
     reader("client", "tracking", "on", "redirect", target)
@@ -359,11 +359,11 @@ def test_the_table_has_a_limit(connect):
 
 # ---- across threads
 
-def test_no_copy_stays_stale():
-    """What a client keeps is what the server has, whoever wrote it on whichever thread.
+def test_no_cached_copy_stays_stale():
+    """A client's copy equals the server's value, for writers on any thread.
 
-    Readers keep a copy of each key until they are told; writers count the keys up meanwhile. When
-    all is quiet every copy that is left must be the last value.
+    Readers keep a copy of each key until its invalidation; meanwhile writers increment the keys. When all writes are
+    done, every remaining copy must have the last value.
     """
     keys = [f"k{i}" for i in range(20)]
     with Server(io_threads=3) as server:
@@ -383,7 +383,7 @@ def test_no_copy_stays_stale():
             copies = {}
 
             def take(reply):
-                """Handles what is told until the answer comes."""
+                """Handles invalidations until the reply comes."""
                 while reply[0] == b">":
                     copies.pop(leaves(reply)[1].decode(), None)
                     reply = client.read()
@@ -396,7 +396,7 @@ def test_no_copy_stays_stale():
                 client.send("ping")
                 take(client.read())
             writers_done.wait()
-            for _ in range(2):  # what was pushed comes before the second answer
+            for _ in range(2):  # an invalidation may come before the second reply
                 client.send("ping")
                 take(client.read())
             stays = RawClient(server.port)
@@ -411,7 +411,7 @@ def test_no_copy_stays_stale():
         readers = [threading.Thread(target=read) for _ in range(4)]
         for thread in writers + readers:
             thread.start()
-        time.sleep(3)  # a while of load
+        time.sleep(3)  # clients write meanwhile
         stop.set()
         for thread in writers:
             thread.join()

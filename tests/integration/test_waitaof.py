@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""WAITAOF's first number: it says 1 of what is on the disk, and only of that."""
+"""WAITAOF's first number is 1 for writes that are on the disk, and only for those."""
 
 import contextlib
 import time
@@ -15,22 +15,22 @@ pytestmark = pytest.mark.slow
 
 
 def is_synced(client):
-    """What WAITAOF says of this server when it is not asked to wait."""
+    """WAITAOF's reply about this server without waiting."""
     kind, (local, _) = client("waitaof", 0, 0, 0)
     assert kind == b"*"
     return local == (b":", b"1")
 
 
-def follower(server, wanted):
-    """One that follows the server until the block ends, or nobody."""
+def replica_of(server, wanted):
+    """A replica of the server until the block ends, if `wanted`."""
     return FakeReplica(server.port) if wanted else contextlib.nullcontext()
 
 
 @pytest.mark.parametrize("with_log", [False, True], ids=["alone", "with a replica"])
-def test_what_nobody_has_synced_is_not_synced(with_log):
-    """Under `appendfsync no` nothing is on the disk before somebody wants it there."""
+def test_writes_are_not_synced_before_a_sync(with_log):
+    """Under `appendfsync no` no write is on the disk before a client waits for that."""
     directives = {"appendfsync": "no", "repl_ping_replica_period": 3600}
-    with start("cairn", **directives) as server, RawClient(server.port) as client, follower(server, with_log):
+    with start("cairn", **directives) as server, RawClient(server.port) as client, replica_of(server, with_log):
         for number in range(3):
             client("set", "a", number)
             assert not is_synced(client)
@@ -40,7 +40,7 @@ def test_what_nobody_has_synced_is_not_synced(with_log):
 
 
 def test_under_always_everything_is_synced():
-    """Also what was written before it was `always`."""
+    """Also the writes before it became `always`."""
     with start("cairn", appendfsync="no") as server, RawClient(server.port) as client:
         client("set", "a", 1)
         assert not is_synced(client)
@@ -55,12 +55,12 @@ def test_under_always_everything_is_synced():
 
 @pytest.mark.parametrize("with_log", [False, True], ids=["alone", "with a replica"])
 def test_every_second_is_enough(with_log):
-    """What is written shortly before a sync is synced by it or by the next one, though nobody writes any more."""
+    """A write shortly before a sync is synced by it or by the next one, even if no client writes any more."""
     with (start("cairn", repl_ping_replica_period=3600) as server, RawClient(server.port) as client,
-          follower(server, with_log)):
+          replica_of(server, with_log)):
         for number in range(by_size(1, 3, 7)):
             client("set", "phase", number)
             wait_until(lambda: is_synced(client), "the sync")
-            time.sleep(0.98)  # the next sync comes a second from the last
+            time.sleep(0.98)  # the next sync comes a second after the last one
             client("set", "a", number)
             wait_until(lambda: is_synced(client), "the sync after it")

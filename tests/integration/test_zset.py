@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sorted sets, beside redis-server: the same commands to both, the same answers from both.
+"""Sorted sets compared with redis-server: both get the same commands and must give the same replies.
 
-What a sorted set is in itself is tested in tests/types/zset_test.cc; here it is what clients see:
-replies and error texts in both protocols, waiting, and what is left after a kill. Scores are such
-that a double holds them exactly: Redis 7.0 and 7.2 write all others differently.
+tests/types/zset_test.cc tests the type itself. This file tests what clients see: replies and error texts in both
+protocols, blocking, and the data after a kill. A double holds all scores exactly, because Redis 7.0 and 7.2 format
+other scores differently.
 """
 
 import random
@@ -21,7 +21,7 @@ COMMANDS = """bzmpop bzpopmax bzpopmin zadd zcard zcount zdiff zdiffstore zincrb
               zrangebyscore zrangestore zrem zremrangebylex zremrangebyrank zremrangebyscore
               zrevrange zrevrangebylex zrevrangebyscore zscan zscore zunion zunionstore""".split()
 
-# Refusals and answers without elements; $ stands for an argument of no bytes.
+# Errors and replies without elements; $ stands for an empty argument.
 LINES = """
 zadd | zadd k 1 | zadd k nx 1 | zadd k 1 a 2 | zadd k x a | zadd k nan a | zadd k (1 a | zadd k $ a
 zadd k nx xx 1 a | zadd k nx gt 1 a | zadd k gt lt 1 a | zadd k nx lt 1 a | zadd k incr 1 a 2 b
@@ -94,7 +94,7 @@ zunionstore to 2 inf minusinf | zunionstore to 2 inf minusinf weights 0 1
 
 
 def ask(client, *command):
-    """The reply as it came, or the error's text."""
+    """The unconverted reply, or the error's text."""
     try:
         return client.execute_command(*command)
     except redis.ResponseError as error:
@@ -102,14 +102,14 @@ def ask(client, *command):
 
 
 def raw_client(server, protocol):
-    """A client that leaves replies as they are."""
+    """A client that does not convert replies."""
     client = server.client(protocol=protocol)
     client.response_callbacks.clear()
     return client
 
 
 def fill(client):
-    """The keys that LINES speaks of."""
+    """Creates the keys that LINES uses."""
     client.flushall()
     client.set("string", "text")
     client.sadd("set", "a", "c", "x", "1")
@@ -127,7 +127,7 @@ def lines():
 
 @pytest.fixture(params=[128, 0], ids=["packed", "spread"])
 def pair(server, redis_server, request):
-    """Both servers, with sorted sets that stay small or never are; the limit is put back."""
+    """Both servers, with sorted sets that stay small or are never small; the limit is restored at the end."""
     servers = server, redis_server
     for one in servers:
         one.client().config_set("zset-max-listpack-entries", request.param)
@@ -138,13 +138,13 @@ def pair(server, redis_server, request):
 
 
 @pytest.mark.parametrize("protocol", [2, 3])
-def test_answers_are_those_of_redis(pair, protocol):
+def test_replies_equal_redis(pair, protocol):
     ours, theirs = (raw_client(server, protocol) for server in pair)
     for line in lines():
         fill(ours)
         fill(theirs)
         mine, reference = ask(ours, *line), ask(theirs, *line)
-        if line[0] == "zscan" and isinstance(mine, list):  # the order of a walk is the server's own
+        if line[0] == "zscan" and isinstance(mine, list):  # the order of a scan is not specified
             mine, reference = (sorted(map(str, reply[1])) for reply in (mine, reference))
         assert mine == reference, line
         for key in ("k", "lex", "to", "string"):
@@ -161,7 +161,7 @@ def test_command_info_is_that_of_redis_7_2(server, valkey_server):
         assert mine == reference, name
 
 
-def test_a_rank_comes_with_its_score(server):
+def test_a_rank_can_be_returned_with_its_score(server):
     two, three = raw_client(server, 2), raw_client(server, 3)
     two.zadd("k", {"a": 1, "b": 2.5, "c": 3})
     assert ask(two, "zrank", "k", "b", "withscore") == [1, b"2.5"]
@@ -180,7 +180,7 @@ def random_bound(rng):
 
 
 def random_command(rng):
-    """A sorted set command with arguments that mostly make sense."""
+    """A sorted set command with mostly valid arguments."""
     key, other = rng.choice("abc"), rng.choice("abc")
     member = lambda: rng.choice(["m%d", "%d", "\xff%d"]) % rng.randrange(150)  # noqa: E731
     score = lambda: rng.choice([rng.randrange(-8, 40) / 4, 10**9, "inf", "-inf"])  # noqa: E731
@@ -216,7 +216,7 @@ def random_command(rng):
 
 
 @pytest.mark.parametrize("protocol", [2, 3])
-def test_random_commands_answer_the_same(pair, protocol):
+def test_random_commands_give_the_same_replies(pair, protocol):
     seed = random.randrange(2**32)
     rng = random.Random(seed)
     ours, theirs = (raw_client(server, protocol) for server in pair)
@@ -226,7 +226,7 @@ def test_random_commands_answer_the_same(pair, protocol):
 
 
 def test_a_stored_range_treats_negative_zeros_as_redis_does(server, redis_server):
-    """Redis puts the range into a listpack, which holds 0 for -0, for as long as it fits one."""
+    """Redis stores the range in a listpack while it fits, and a listpack holds 0 for -0."""
     ranges = [("0", "-1"), ("-4", "-1"), ("0", "4"), ("0", "4", "rev"), ("-2", "-1", "rev"),
               ("-inf", "+inf", "byscore"), ("+inf", "-inf", "byscore", "rev"),
               ("0", "0", "byscore"), ("0", "0", "byscore", "limit", "1", "4"),
@@ -290,7 +290,7 @@ def test_random_members_are_members_and_many_different_ones(server):
         assert all(name == b"m" + score for name, score in zip(repeated[::2], repeated[1::2]))
 
 
-def test_a_scan_sees_all_that_stays(server):
+def test_a_scan_returns_all_lasting_members(server):
     client = raw_client(server, 2)
     client.execute_command("zadd", "k", *sum(((i, f"m{i}") for i in range(5000)), ()))
     seen, cursor = set(), b"0"
@@ -321,7 +321,7 @@ def test_sorted_sets_survive_a_kill():
 
 
 class Waiter:
-    """A blocking command on a connection of its own, begun when this is made."""
+    """A blocking command on its own connection; it starts when this object is created."""
 
     def __init__(self, server, *command):
         self.client = raw_client(server, 2)
@@ -337,13 +337,13 @@ class Waiter:
         self.reply = ask(self.client, *command)
 
     def result(self):
-        """The reply; fails when there is none in time."""
+        """The reply. Fails if there is none in time."""
         self.thread.join(60)
         assert not self.thread.is_alive(), "still waiting"
         return self.reply
 
 
-def test_a_waiter_gets_what_is_added(server, r):
+def test_a_blocked_client_gets_an_added_member(server, r):
     for command, expected in (
             (("bzpopmin", "k1", "k2", 0), [b"k2", b"a", b"1"]),
             (("bzpopmax", "k1", "k2", 0), [b"k2", b"b", b"2.5"]),
@@ -355,7 +355,7 @@ def test_a_waiter_gets_what_is_added(server, r):
         r.delete("k2")
 
 
-def test_a_waiter_gives_up_in_time(server, r):
+def test_a_blocked_client_times_out(server, r):
     start = time.monotonic()
     assert ask(r, "bzpopmin", "nokey", 0.2) is None
     assert time.monotonic() - start >= 0.2
@@ -366,7 +366,7 @@ def test_a_waiter_gives_up_in_time(server, r):
 
 @pytest.mark.slow
 def test_pops_do_not_slow_down():
-    """Pops leave deleted rows behind at both ends; none of them may be stepped over later."""
+    """Pops leave deleted rows behind at both ends; later pops must not scan them."""
     with Server() as server:
         client = server.client()
         for start in range(0, 120_000, 10_000):
