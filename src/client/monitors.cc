@@ -54,7 +54,7 @@ constexpr CommandRow kRows[] = {
      .run = With<Monitor>,
      .group = Group::kServer,
      .since = "1.0.0",
-     .summary = "Shows every request as it is run.",
+     .summary = "Shows every request that the server runs.",
      .complexity = "O(1)"},
 };
 

@@ -12,7 +12,7 @@ namespace {
 class Message {
  public:
   Message(std::string_view type, std::string_view pattern, const Notification& notification)
-      : type_(type), pattern_(pattern), announcement_(notification) {}
+      : type_(type), pattern_(pattern), notification_(notification) {}
 
   const std::string& In(int protocol) {
     std::string& text = texts_[protocol == 3];
@@ -26,13 +26,13 @@ class Message {
     reply.Push(has_pattern ? 4 : 3);
     reply.Bulk(type_);
     if (has_pattern) reply.Bulk(pattern_);
-    reply.Bulk(announcement_.channel);
-    reply.Bulk(announcement_.message);
+    reply.Bulk(notification_.channel);
+    reply.Bulk(notification_.message);
   }
 
   const std::string_view type_;
   const std::string_view pattern_;
-  const Notification& announcement_;
+  const Notification& notification_;
   std::string texts_[2];
 };
 

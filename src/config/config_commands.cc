@@ -55,13 +55,13 @@ Status ConfigResetStat(const ConfigParts& parts, CommandContext&, Args&, Reply& 
 
 constexpr std::string_view kHelp[] = {
     "GET <pattern> [<pattern> ...]",
-    "    The directives of these names, or that match, and their values.",
+    "    Show the directives that match a pattern, with their values.",
     "RESETSTAT",
-    "    Let the statistics of INFO start at zero again.",
+    "    Reset the statistics of INFO.",
     "REWRITE",
-    "    Write what is set now to the configuration file.",
+    "    Write the current values to the configuration file.",
     "SET <directive> <value> [<directive> <value> ...]",
-    "    Set directives: all of them or, on an error, none.",
+    "    Set directives; on an error, none is set.",
 };
 
 // CONFIG HELP
@@ -86,10 +86,10 @@ constexpr CommandRow kSubcommandRows[] = {
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = With<ConfigRewrite>,
      .group = kGroup, .since = "2.8.0",
-     .summary = "Writes what is set now to the configuration file.", .complexity = "O(1)",
+     .summary = "Writes the current values to the configuration file.", .complexity = "O(1)",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "resetstat", .arity = 2, .flags = kFlags, .run = With<ConfigResetStat>, .group = kGroup,
-     .since = "2.0.0", .summary = "Lets the statistics of INFO start at zero again.",
+     .since = "2.0.0", .summary = "Resets the statistics of INFO.",
      .complexity = "O(1)", .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},

@@ -15,7 +15,7 @@ Status RefuseCluster(CommandContext&, Args&, Reply&) {
 
 constexpr auto kGroup = Group::kCluster;
 constexpr uint32_t kRules = kAdmin | kStale | kNoAsyncLoading;
-constexpr std::string_view kSummary = "Is refused: there are no clusters.";
+constexpr std::string_view kSummary = "Refused: Cairn has no cluster mode.";
 
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {

@@ -65,7 +65,7 @@ constexpr CommandRow kRows[] = {
      .run = Lolwut,
      .group = Group::kServer,
      .since = "5.0.0",
-     .summary = "Draws a cairn and says the version.",
+     .summary = "Draws a cairn and shows the version.",
      .complexity = "O(1)",
      .syntax = "[VERSION version:integer]"},
 };

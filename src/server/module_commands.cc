@@ -24,13 +24,13 @@ Status RefuseModule(CommandContext&, Args&, Reply&) { return Status::Reply(kNotA
 
 constexpr std::string_view kHelp[] = {
     "LIST",
-    "    The modules that are loaded: none, Cairn loads none.",
+    "    List the loaded modules; Cairn has none.",
     "LOAD <path> [<arg> ...]",
-    "    Is refused.",
+    "    Refused: Cairn loads no modules.",
     "LOADEX <path> [CONFIG <name> <value> ...] [ARGS <arg> ...]",
-    "    Is refused.",
+    "    Refused: Cairn loads no modules.",
     "UNLOAD <name>",
-    "    Is refused.",
+    "    Refused: Cairn loads no modules.",
 };
 
 // MODULE HELP
@@ -45,15 +45,15 @@ constexpr uint32_t kGuarded = kAdmin | kNoScript | kNoAsyncLoading;
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "list", .arity = 2, .flags = kAdmin | kNoScript, .run = ModuleList, .group = kGroup, .since = "4.0.0",
-     .summary = "Returns the modules that are loaded: none.", .complexity = "O(1)",
+     .summary = "Returns the loaded modules: none.", .complexity = "O(1)",
      .tips = "nondeterministic_output_order"},
     {.name = "load", .arity = -3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "4.0.0",
-     .summary = "Is refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "path [arg [arg ...]]"},
+     .summary = "Refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "path [arg [arg ...]]"},
     {.name = "loadex", .arity = -3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "7.0.0",
-     .summary = "Is refused: Cairn loads no modules.", .complexity = "O(1)",
+     .summary = "Refused: Cairn loads no modules.", .complexity = "O(1)",
      .syntax = "path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]"},
     {.name = "unload", .arity = 3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "4.0.0",
-     .summary = "Is refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "name"},
+     .summary = "Refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "name"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ModuleHelp, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };

@@ -152,17 +152,17 @@ Status LatencyHistogramOf(const LatencyParts& parts, CommandContext& ctx, Args& 
 
 constexpr std::string_view kHelp[] = {
     "DOCTOR",
-    "    What the events come to, in sentences, and what can be done.",
+    "    Describe the events in sentences, and give advice.",
     "GRAPH <event>",
-    "    The samples of an event as a graph of characters.",
+    "    Draw the samples of an event as a graph.",
     "HISTORY <event>",
-    "    The samples of an event: time and milliseconds.",
+    "    Show the samples of an event: time and milliseconds.",
     "LATEST",
-    "    Of each event the last sample and the worst ever.",
+    "    Show the last sample and the maximum of each event.",
     "RESET [<event> ...]",
-    "    Forget these events, or all.",
+    "    Delete these events, or all.",
     "HISTOGRAM [<command> ...]",
-    "    How many calls of each command took at most how many microseconds.",
+    "    Show cumulative counts of each command's calls by microseconds.",
 };
 
 // LATENCY HELP
@@ -178,7 +178,7 @@ constexpr std::string_view kPerNode = "nondeterministic_output request_policy:al
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "doctor", .arity = 2, .flags = kFlags, .run = With<LatencyDoctor>, .group = kGroup, .since = "2.8.13",
-     .summary = "Says what latency events there were and what can be done.", .complexity = "O(1)", .tips = kPerNode},
+     .summary = "Describes the latency events, and gives advice.", .complexity = "O(1)", .tips = kPerNode},
     {.name = "graph", .arity = 3, .flags = kFlags, .run = With<LatencyGraph>, .group = kGroup, .since = "2.8.13",
      .summary = "Draws the samples of a latency event.", .complexity = "O(1)", .syntax = "event", .tips = kPerNode},
     {.name = "history", .arity = 3, .flags = kFlags, .run = With<LatencyHistory>, .group = kGroup, .since = "2.8.13",
@@ -186,12 +186,12 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "latest", .arity = 2, .flags = kFlags, .run = With<LatencyLatest>, .group = kGroup, .since = "2.8.13",
      .summary = "Returns the last sample of every latency event.", .complexity = "O(1)", .tips = kPerNode},
     {.name = "reset", .arity = -2, .flags = kFlags, .run = With<LatencyReset>, .group = kGroup, .since = "2.8.13",
-     .summary = "Forgets latency events.", .complexity = "O(1)", .syntax = "[event [event ...]]",
+     .summary = "Deletes latency events.", .complexity = "O(1)", .syntax = "[event [event ...]]",
      .tips = "request_policy:all_nodes response_policy:agg_sum"},
     {.name = "histogram", .arity = -2, .flags = kFlags, .run = With<LatencyHistogramOf>, .group = kGroup,
         .since = "7.0.0",
-     .summary = "Returns how long commands took, as cumulative counts.",
-     .complexity = "O(N) with N the number of commands that are shown", .syntax = "[command [command ...]]",
+     .summary = "Returns the run times of commands as cumulative counts.",
+     .complexity = "O(N) with N the number of commands shown", .syntax = "[command [command ...]]",
      .tips = kPerNode},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = LatencyHelp, .group = kGroup, .since = "2.8.13",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},

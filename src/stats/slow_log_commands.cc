@@ -50,12 +50,12 @@ Status SlowLogReset(SlowLog& log, CommandContext&, Args&, Reply& reply) {
 
 constexpr std::string_view kHelp[] = {
     "GET [<count>]",
-    "    The newest entries, 10 unless told otherwise, -1 for all. Each has its id, the time,",
+    "    Show the newest entries (default: 10; -1: all). Each has its id, the time,",
     "    the microseconds taken, the arguments, the client's address and its name.",
     "LEN",
-    "    How many entries there are.",
+    "    Count the entries.",
     "RESET",
-    "    Forget them.",
+    "    Delete all entries.",
 };
 
 // SLOWLOG HELP

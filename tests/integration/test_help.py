@@ -3,8 +3,8 @@
 
 import pytest
 
-# The calls are client help, command help, config help, debug help, function help, latency help, memory help, module
-# help, object help, script help and slowlog help.
+# The calls are client help, command help, config help, debug help, function help, latency help, memory help,
+# module help, object help, script help and slowlog help.
 CONTAINERS = ["client", "command", "config", "debug", "function", "latency", "memory", "module",
               "object", "script", "slowlog"]
 

@@ -442,7 +442,7 @@ def test_first_start_on_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "dump.rdb"
     path.write_bytes(good[:-10])
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="move the file away"):
+        with pytest.raises(RuntimeError, match="move it away"):
             Server(data_dir=tmp_path)
     path.write_bytes(good)
     with Server(data_dir=tmp_path) as cairn:
