@@ -24,7 +24,7 @@ class Store;
 
 class LazyFree {
  public:
-  // A spread collection has lost its key.
+  // Called when a spread collection has lost its key.
   void AddCollection(CollectionId id);
   // Keyspaces were dropped. `empty_below` is not 0 if no database had a key left: every collection below it is dead.
   void AddFlush(CollectionId empty_below);

@@ -145,7 +145,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   if (space == Space::kKeys) {
     family.memtable_factory = NewHashMemtableFactory(memtable / kTypicalKeyRowBytes);
   } else {
-    // Rows of a tick arrive roughly in order (Transaction::SortEntries).
+    // Rows of a tick arrive roughly in order (CommitBatch::SortEntries).
     family.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(sizeof(CollectionId)));
   }
   family.level_compaction_dynamic_level_bytes = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The rules of ACL SETUSER: what they allow, and that a description makes the same again.
+// The rules of ACL SETUSER: the permissions that they give, and descriptions that make the same user again.
 #include <gtest/gtest.h>
 
 #include "acl/access_log.h"
@@ -14,7 +14,7 @@ constexpr uint32_t kGet = 0, kSet = 1, kConfig = 2, kConfigGet = 3, kConfigSet =
 constexpr std::string_view kHashOfPw = "30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4";
 
 Catalogue SomeCommands() {
-  const uint32_t read = 1, write = 2, admin = 4;  // and "scripting", which has no command
+  const uint32_t read = 1, write = 2, admin = 4;  // and "scripting", a category without commands
   return Catalogue({{"get", false, {}, read},
                     {"set", false, {}, write},
                     {"config", false, {kConfigGet, kConfigSet}, 0},
@@ -45,7 +45,7 @@ class Rules : public testing::Test {
   Users users_{SomeCommands(), pubsub_default_};
 };
 
-TEST_F(Rules, CommandsAreDescribedByTheRulesThatWereGiven) {
+TEST_F(Rules, DescriptionsKeepTheGivenRules) {
   EXPECT_EQ(Commands({}), "-@all");
   EXPECT_EQ(Commands({"+GET", "+get"}), "-@all +get");
   EXPECT_EQ(Commands({"+get", "-get"}), "-@all -get");
@@ -58,7 +58,7 @@ TEST_F(Rules, CommandsAreDescribedByTheRulesThatWereGiven) {
   EXPECT_EQ(Commands({"+@scripting"}), "-@all +@scripting");
 }
 
-TEST_F(Rules, CommandsAreAllowedByTheLastRuleAboutThem) {
+TEST_F(Rules, TheLastRuleAboutACommandDecides) {
   Commands({"+@read", "+config", "-config|set", "+select|0"});
   EXPECT_TRUE(commands_.Allows(kGet, ""));
   EXPECT_FALSE(commands_.Allows(kSet, ""));
@@ -85,7 +85,7 @@ TEST_F(Rules, CommandRulesAreChecked) {
   EXPECT_EQ(commands_.Describe(), "-@all");
 }
 
-TEST_F(Rules, AUserIsMadeOfAllRulesOrNone) {
+TEST_F(Rules, ASetOfRulesIsAppliedCompletelyOrNotAtAll) {
   ASSERT_TRUE(Set("a", {"on", ">pw", "%R~in*", "~both", "%W~in*", "&c", "(+get", "~x)"}).ok());
   EXPECT_EQ(Described("a"),
             "on #" + std::string(kHashOfPw) + " ~in* ~both resetchannels &c -@all (~x resetchannels -@all +get)");
@@ -95,9 +95,9 @@ TEST_F(Rules, AUserIsMadeOfAllRulesOrNone) {
   EXPECT_EQ(Described("a"), before);
 }
 
-TEST_F(Rules, ADescriptionMakesTheSameUserAgain) {
+TEST_F(Rules, ADescriptionMakesTheSameUser) {
   ASSERT_TRUE(Set("a", {"on", ">pw", "%R~r", "&c", "+@read", "+select|0", "(~x -@all +config|get)"}).ok());
-  ASSERT_TRUE(Set("default", {"sanitize-payload"}).ok());  // which "reset" before a line's rules says too
+  ASSERT_TRUE(Set("default", {"sanitize-payload"}).ok());  // as "reset", which LoadLines puts before a line's rules
   Users again(SomeCommands(), pubsub_default_);
   ASSERT_TRUE(again.LoadLines(users_.Lines()).ok());
   EXPECT_EQ(again.Lines(), users_.Lines());
@@ -121,7 +121,7 @@ TEST_F(Rules, Passwords) {
   EXPECT_FALSE(user->rules()->Accepts("anything"));
 }
 
-TEST_F(Rules, ChannelsMatchByPatternAndPatternsAsTheyAre) {
+TEST_F(Rules, ChannelsMatchByPatternAndPatternsLiterally) {
   ASSERT_TRUE(Set("a", {"&news.*"}).ok());
   const auto rules = users_.Find("a")->rules();
   const Selector& root = rules->selectors().front();
@@ -132,7 +132,7 @@ TEST_F(Rules, ChannelsMatchByPatternAndPatternsAsTheyAre) {
   EXPECT_TRUE(users_.default_user()->rules()->selectors().front().AllowsChannel("any", true));
 }
 
-TEST_F(Rules, WhoIsRemovedOrReplacedLosesEverything) {
+TEST_F(Rules, ADeletedOrReplacedUserLosesAllPermissions) {
   ASSERT_TRUE(Set("a", {"on", "nopass", "allkeys", "allchannels", "+@all"}).ok());
   ASSERT_TRUE(Set("b", {"on", "nopass", "allkeys", "allchannels", "+@all"}).ok());
   const auto a = users_.Remove("a");
@@ -155,7 +155,7 @@ TEST_F(Rules, AFileWithAnErrorChangesNothing) {
   EXPECT_EQ(users_.All().size(), 1u);
 }
 
-TEST(AccessLog, CountsTheSameRefusalAndKeepsTheNewest) {
+TEST(AccessLog, CountsRepeatedRefusalsAndKeepsTheNewest) {
   std::atomic<int64_t> most{2};
   AccessLog log(most);
   const auto refusal = [](std::string object) {

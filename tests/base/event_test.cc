@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A thread that waits for an event is woken by every change, however the two fall together.
+// Every change wakes a thread that waits for an event, whatever the timing.
 #include "base/event.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ namespace {
 
 constexpr int64_t kLongUs = 60'000'000;
 
-TEST(EventTest, AStateThatHoldsNeedsNoWait) {
+TEST(EventTest, AConditionThatHoldsNeedsNoWait) {
   Event event;
   const int64_t began_us = MonotonicUs();
   EXPECT_TRUE(event.Await(kLongUs, [] { return true; }));
   EXPECT_LT(MonotonicUs() - began_us, kLongUs / 2);
 }
 
-TEST(EventTest, AWaitEndsWithItsTime) {
+TEST(EventTest, AWaitEndsAtItsTimeout) {
   Event event;
   EXPECT_FALSE(event.Await(1000, [] { return false; }));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Globs match what Redis matches, its oddities included, in time that no pattern can make explode.
+// Globs match as in Redis, with its oddities, and no pattern makes the time explode.
 #include "base/glob.h"
 
 #include <gtest/gtest.h>
@@ -52,9 +52,8 @@ TEST(Glob, ReadsClasses) {
   Expect({"x[]y", "xy", false});
 }
 
-// Redis takes an unfinished class to end with the pattern and an unfinished escape to be a
-// backslash.
-TEST(Glob, ForgivesWhatIsUnfinished) {
+// As in Redis, an unfinished class ends with the pattern, and an unfinished escape is a backslash.
+TEST(Glob, AcceptsUnfinishedClassesAndEscapes) {
   Expect({"[ab", "b", true});
   Expect({"[ab", "c", false});
   Expect({"[", "[", false});
@@ -64,7 +63,7 @@ TEST(Glob, ForgivesWhatIsUnfinished) {
   Expect({"a\\", "a", false});
 }
 
-TEST(Glob, TakesEscapedBytesAsTheyAre) {
+TEST(Glob, TakesEscapedBytesLiterally) {
   Expect({"a\\*c", "a*c", true});
   Expect({"a\\*c", "abc", false});
   Expect({"\\[a]", "[a]", true});
@@ -72,7 +71,7 @@ TEST(Glob, TakesEscapedBytesAsTheyAre) {
   Expect({"\\?", "x", false});
 }
 
-// Redis's matcher never looks at the pattern when there is no text left to begin with.
+// Redis's matcher ignores the pattern if the text is empty.
 TEST(Glob, MatchesEmptyTextByTheEmptyPatternOnly) {
   Expect({"", "", true});
   Expect({"*", "", false});
@@ -94,7 +93,7 @@ TEST(Glob, HoldsBytesOfAllValues) {
   Expect({"[\xf0-\xff]", "\xf8", true});
 }
 
-// The plain recursive definition, exponential but obvious.
+// The plain recursive definition: exponential, but obviously right.
 bool Obvious(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {
@@ -114,7 +113,7 @@ TEST(Glob, AgreesWithTheObviousDefinition) {
   }
 }
 
-// A matcher that goes back to every star would need longer than the universe is old.
+// A matcher that backtracks to every star would need longer than the age of the universe.
 TEST(Glob, IsQuickWithHostilePatterns) {
   std::string pattern;
   for (int i = 0; i < 200; ++i) pattern += "a*";

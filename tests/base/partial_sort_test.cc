@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PartialSort puts the wanted elements in order, whatever the input, in time that none can make
-// explode. That equal elements come as Redis shows them is tested beside redis-server
-// (tests/integration/test_sort.py, test_geo.py).
+// PartialSort puts the wanted elements in order for any input, and no input makes the time explode.
+// tests/integration/test_sort.py and test_geo.py compare the order of equal elements with redis-server.
 #include "base/partial_sort.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +28,7 @@ void ExpectSorted(const Numbers& input, size_t first, size_t last) {
                                        << input.size();
   }
   std::sort(numbers.begin(), numbers.end());
-  ASSERT_EQ(numbers, expected);  // none lost
+  ASSERT_EQ(numbers, expected);  // no element is lost
 }
 
 TEST(PartialSort, OrdersTheWantedPositions) {
@@ -43,7 +42,7 @@ TEST(PartialSort, OrdersTheWantedPositions) {
   }
 }
 
-TEST(PartialSort, OrdersWhatIsOrderedAlreadyOrEqual) {
+TEST(PartialSort, OrdersSortedAndEqualElements) {
   Numbers rising(1000);
   for (size_t i = 0; i < rising.size(); ++i) rising[i] = i;
   ExpectSorted(rising, 0, 9);
@@ -52,9 +51,9 @@ TEST(PartialSort, OrdersWhatIsOrderedAlreadyOrEqual) {
   ExpectSorted(Numbers(1000, 7), 0, 999);
 }
 
-// McIlroy's "A Killer Adversary for Quicksort" (1999): values are made up while they are compared,
-// always so that the pivot is as bad as can be.
-TEST(PartialSort, AnInputMadeAgainstItTakesNoLonger) {
+// McIlroy's "A Killer Adversary for Quicksort" (1999): values are chosen during the comparisons so that the pivot is
+// always as bad as possible.
+TEST(PartialSort, AnAdversarialInputTakesNoLonger) {
   constexpr uint64_t kNumbers = 20'000;
   constexpr uint64_t kGas = kNumbers;
   Numbers values(kNumbers, kGas);
@@ -70,7 +69,7 @@ TEST(PartialSort, AnInputMadeAgainstItTakesNoLonger) {
   };
   Numbers order(kNumbers);
   for (uint64_t i = 0; i < kNumbers; ++i) order[i] = i;
-  PartialSort(std::span(order), 0, kNumbers - 1, compare);  // all but one: not the sort of the whole
+  PartialSort(std::span(order), 0, kNumbers - 1, compare);  // all but one position: a full sort uses another algorithm
   EXPECT_LT(compared, kNumbers * 200);
 }
 

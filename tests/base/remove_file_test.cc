@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Large files are cut down before they are removed, except where the bytes are somebody else's too.
+// Large files are truncated before they are removed, unless others share their bytes.
 #include "base/remove_file.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class RemoveFileTest : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(RemoveFileTest, WhatIsLeftIsOnePieceAtMost) {
+TEST_F(RemoveFileTest, AtMostOnePieceIsLeft) {
   for (const size_t bytes : {size_t{0}, size_t{1}, kMegabyte, kMegabyte + 1, 5 * kMegabyte + 3}) {
     const std::string path = MakeFile("file", bytes);
     CutDownToRemove(path);
@@ -43,7 +43,7 @@ TEST_F(RemoveFileTest, WhatIsLeftIsOnePieceAtMost) {
   }
 }
 
-TEST_F(RemoveFileTest, WhatHasAnotherNameIsLeftWhole) {
+TEST_F(RemoveFileTest, AFileWithAnotherHardLinkIsNotTruncated) {
   const std::string path = MakeFile("file", 3 * kMegabyte);
   std::filesystem::create_hard_link(path, Path("other"));
   std::filesystem::create_symlink(path, Path("points"));
@@ -54,13 +54,13 @@ TEST_F(RemoveFileTest, WhatHasAnotherNameIsLeftWhole) {
   EXPECT_EQ(std::filesystem::file_size(path), 3 * kMegabyte);
 }
 
-TEST_F(RemoveFileTest, WhatIsNoPlainFileIsPassedOver) {
+TEST_F(RemoveFileTest, OtherThanRegularFilesAreSkipped) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
   for (const std::string& path : {Path("pipe"), Path("none"), folder_}) CutDownToRemove(path);
   EXPECT_TRUE(std::filesystem::is_fifo(Path("pipe")));
 }
 
-TEST_F(RemoveFileTest, AFolderGoesWithAllThatIsInIt) {
+TEST_F(RemoveFileTest, AFolderIsRemovedWithItsContent) {
   const std::string top = Path("top");
   std::filesystem::create_directories(top + "/below/empty");
   MakeFile("top/large", 3 * kMegabyte);
@@ -70,7 +70,7 @@ TEST_F(RemoveFileTest, AFolderGoesWithAllThatIsInIt) {
   RemoveFolder(top);
   EXPECT_FALSE(std::filesystem::exists(top));
   EXPECT_EQ(std::filesystem::file_size(outside), 3 * kMegabyte);
-  RemoveFolder(top);  // there is none any more
+  RemoveFolder(top);  // it does not exist any more
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A file that is written beside its place: under a name that nobody can have taken before.
+// Temporary files: their names cannot be guessed.
 #include "base/temporary_file.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace cairn {
 namespace {
 
-TEST(TemporaryFileTest, EachHasANameOfItsOwnAndThePermissionsAskedFor) {
+TEST(TemporaryFileTest, EachFileHasAUniqueNameAndTheGivenPermissions) {
   const std::string path = std::filesystem::temp_directory_path() / "cairn-test-temporary";
   std::string first;
   std::string second;
@@ -30,7 +30,7 @@ TEST(TemporaryFileTest, EachHasANameOfItsOwnAndThePermissionsAskedFor) {
   for (const std::string& name : {first, second}) unlink(name.c_str());
 }
 
-TEST(TemporaryFileTest, AFolderThatIsMissingIsAnError) {
+TEST(TemporaryFileTest, AMissingFolderIsAnError) {
   std::string name;
   EXPECT_EQ(CreateBeside("/nonexistent/folder/file", 0600, name), -1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lines are cut into words as Redis cuts them, and a quoted word reads back as it was.
+// Lines are split into words as in Redis, and a quoted word is restored exactly.
 #include "base/words.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(WordsTest, BlanksAndQuotesCutAsRedisDoes) {
+TEST(WordsTest, BlanksAndQuotesSplitAsInRedis) {
   EXPECT_EQ(SplitWords(""), Words());
   EXPECT_EQ(SplitWords(" \t\r\n"), Words());
   EXPECT_EQ(SplitWords(" a  bc\td "), (Words{"a", "bc", "d"}));
@@ -27,7 +27,7 @@ TEST(WordsTest, UnbalancedQuotesAreRefused) {
   }
 }
 
-TEST(WordsTest, AnyBytesReadBackFromTheirQuotes) {
+TEST(WordsTest, AnyBytesAreRestoredFromQuotes) {
   std::string all;
   for (int byte = 1; byte < 256; ++byte) all.push_back(static_cast<char>(byte));
   for (const std::string& word : {all, std::string(), std::string("plain"), std::string("a\0b", 3)}) {
@@ -37,7 +37,7 @@ TEST(WordsTest, AnyBytesReadBackFromTheirQuotes) {
   EXPECT_EQ(QuoteWordIfNeeded("plain-word:1"), "plain-word:1");
 }
 
-TEST(WordsTest, AnyBytesCanBeShownAndOfManyTheFirst) {
+TEST(WordsTest, AnyBytesAreShownAndLongWordsCut) {
   EXPECT_EQ(ShowWord("plain-word:1"), "plain-word:1");
   EXPECT_EQ(ShowWord("a\x1b[2J"), "\"a\\x1b[2J\"");
   EXPECT_EQ(ShowWord(std::string(300, 'n')), std::string(128, 'n') + "...");

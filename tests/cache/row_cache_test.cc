@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the key cache keeps and what it lets go; when it may be believed that a row does not exist, and when it may not
-// any more.
+// Which rows the key cache keeps and evicts, and when a missing row means that the row does not exist.
 #include "cache/row_cache.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ void Put(RowCache& cache, const std::string& tagged, const std::string& value) {
   cache.Insert(tagged, Overlay::HashOf(tagged), value, kNow);
 }
 
-// Whether it is complete for rows of all hashes. The upper half of one says the shard.
+// Whether the cache is complete for all hashes. The upper half of a hash determines the shard.
 bool IsComplete(const RowCache& cache) {
   for (uint64_t upper = 0; upper < 256; ++upper) {
     if (!cache.IsComplete(upper << 32)) return false;
@@ -33,7 +32,7 @@ bool IsComplete(const RowCache& cache) {
   return true;
 }
 
-TEST(RowCache, IsCompleteUntilSomethingHasToLeave) {
+TEST(RowCache, IsCompleteUntilTheFirstEviction) {
   RowCache cache(kCapacity);
   EXPECT_FALSE(IsComplete(cache));
   cache.NoteEmptyStore();
@@ -59,7 +58,7 @@ TEST(RowCache, OverwritingAndErasingKeepItComplete) {
   EXPECT_TRUE(IsComplete(cache));
 }
 
-TEST(RowCache, AShardThatHasLostARowSaysSoOfItsOwnAlone) {
+TEST(RowCache, AnEvictionAffectsOnlyItsShard) {
   RowCache cache(kCapacity);
   cache.NoteEmptyStore();
   cache.Insert("large", 7ull << 32, std::string(4096, 'v'), kNow);
@@ -67,7 +66,7 @@ TEST(RowCache, AShardThatHasLostARowSaysSoOfItsOwnAlone) {
   EXPECT_TRUE(cache.IsComplete(8ull << 32));
 }
 
-TEST(RowCache, IsCompleteWithAllRowsUnlessSomethingLeftSinceTheMark) {
+TEST(RowCache, IsCompleteWithAllRowsUnlessOneWasEvictedSinceTheMark) {
   RowCache cache(kCapacity);
   const RowCache::Departures mark = cache.Mark();
   EXPECT_TRUE(cache.InsertIfRoom("k", Overlay::HashOf("k"), "v", kNow));
@@ -83,7 +82,7 @@ TEST(RowCache, IsCompleteWithAllRowsUnlessSomethingLeftSinceTheMark) {
   EXPECT_TRUE(Has(cache, "k"));
 }
 
-TEST(RowCache, NothingLeavesForARowThatIsInsertedIfThereIsRoom) {
+TEST(RowCache, InsertIfRoomEvictsNothing) {
   RowCache cache(kCapacity);
   cache.NoteEmptyStore();
   int rows = 0;
@@ -98,7 +97,7 @@ TEST(RowCache, NothingLeavesForARowThatIsInsertedIfThereIsRoom) {
   for (int row = 0; row < rows; ++row) EXPECT_TRUE(Has(cache, "row" + std::to_string(row)));
 }
 
-TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
+TEST(RowCache, ALargeRowOrAnEvictionMakesItIncomplete) {
   RowCache cache(kCapacity);
   cache.NoteEmptyStore();
   Put(cache, "large", std::string(4096, 'v'));
@@ -107,7 +106,7 @@ TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
   cache.NoteEmptyStore();
   Put(cache, "k", "v");
   cache.SetCapacity(kCapacity / 2);
-  EXPECT_TRUE(IsComplete(cache));  // nothing had to go
+  EXPECT_TRUE(IsComplete(cache));  // nothing was evicted
   EXPECT_TRUE(Has(cache, "k"));
   cache.SetCapacity(1);
   EXPECT_FALSE(IsComplete(cache));
@@ -121,13 +120,13 @@ TEST(RowCache, WhatIsTooLargeOrThrownOutMakesItIncomplete) {
 
 std::string RowName(int row) { return "row" + std::to_string(row); }
 
-// As a reader would that fetches a row it does not find.
+// Acts like a reader that fetches a row if the cache does not have it.
 void Use(RowCache& cache, int row) {
   const std::string tagged = RowName(row);
   if (!cache.Lookup(tagged, Overlay::HashOf(tagged), true, kNow)) Put(cache, tagged, std::string(100, 'v'));
 }
 
-TEST(RowCache, RowsThatWereUsedAgainOutlastAPassOverColdOnes) {
+TEST(RowCache, RowsUsedAgainSurviveAPassOverColdOnes) {
   RowCache cache(kCapacity);
   constexpr int kUsed = 300;
   for (int round = 0; round < 2; ++round) {
@@ -140,7 +139,7 @@ TEST(RowCache, RowsThatWereUsedAgainOutlastAPassOverColdOnes) {
   EXPECT_LE(cache.usage(), kCapacity);
 }
 
-TEST(RowCache, ALookIsNoUse) {
+TEST(RowCache, APeekIsNoUse) {
   RowCache cache(kCapacity);
   Use(cache, 0);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(Has(cache, RowName(0)));
@@ -148,7 +147,7 @@ TEST(RowCache, ALookIsNoUse) {
   EXPECT_FALSE(Has(cache, RowName(0)));
 }
 
-TEST(RowCache, RowsInUseLeaveForOthersThatAreUsedMore) {
+TEST(RowCache, RowsInUseAreEvictedForRowsUsedMore) {
   RowCache cache(kCapacity);
   for (int first : {0, 1000000}) {
     for (int round = 0; round < 20; ++round) {
@@ -161,7 +160,7 @@ TEST(RowCache, RowsInUseLeaveForOthersThatAreUsedMore) {
 }
 
 TEST(RowCache, AnOverwriteIsNoUse) {
-  for (const size_t other_size : {100, 300}) {  // in its memory, and elsewhere
+  for (const size_t other_size : {100, 300}) {  // the value fits in the old memory, or does not
     RowCache cache(kCapacity);
     Put(cache, RowName(0), std::string(100, 'v'));
     for (int row = 1; row < 20000; ++row) {
@@ -172,7 +171,7 @@ TEST(RowCache, AnOverwriteIsNoUse) {
   }
 }
 
-// Of the first shard, whatever the row.
+// A hash in the first shard for any row.
 uint64_t HashInShard(const std::string& tagged) { return Overlay::HashOf(tagged) & ~(0xffull << 32); }
 
 void PutInShard(RowCache& cache, const std::string& tagged, size_t size) {
@@ -182,8 +181,8 @@ void PutInShard(RowCache& cache, const std::string& tagged, size_t size) {
 constexpr size_t kLarge = 64 * (1 << 20);
 constexpr size_t kLargeShard = kLarge / 64;
 
-TEST(RowCache, AnOverwriteLeavesARowItsPlace) {
-  for (const size_t other_size : {100, 1}) {  // in its memory, and elsewhere
+TEST(RowCache, AnOverwrittenRowKeepsItsPosition) {
+  for (const size_t other_size : {100, 1}) {  // the value fits in the old memory, or does not
     RowCache cache(kLarge);
     const auto has = [&cache](int row) {
       return static_cast<bool>(cache.Lookup(RowName(row), HashInShard(RowName(row)), false, kNow));
@@ -192,11 +191,11 @@ TEST(RowCache, AnOverwriteLeavesARowItsPlace) {
     while (cache.usage() < kLargeShard - 1000) PutInShard(cache, RowName(next++), 100);
     PutInShard(cache, RowName(0), other_size);
     while (has(0)) PutInShard(cache, RowName(next++), 100);
-    EXPECT_TRUE(has(2));  // and not all that came before the overwrite have left
+    EXPECT_TRUE(has(2));  // rows older than the overwrite are still cached
   }
 }
 
-TEST(RowCache, ARowForWhichTooManyWouldHaveToLeaveAtOnceStaysOut) {
+TEST(RowCache, ARowThatWouldEvictTooManyIsNotInserted) {
   RowCache cache(kLarge);
   cache.NoteEmptyStore();
   for (int row = 0; cache.usage() < kLargeShard - 1000; ++row) PutInShard(cache, RowName(row), 1);
@@ -211,11 +210,11 @@ TEST(RowCache, ARowForWhichTooManyWouldHaveToLeaveAtOnceStaysOut) {
   EXPECT_GT(tries, 1);
 }
 
-TEST(RowCache, HoldsItsCapacityWhenRowsGrow) {
+TEST(RowCache, KeepsItsCapacityWhenRowsGrow) {
   RowCache cache(kLarge);
   int rows = 0;
   while (cache.usage() < kLargeShard - 1000) PutInShard(cache, RowName(rows++), 1);
-  // The newest first, which are still there: for each more has to leave than leaves at once.
+  // The newest rows are still cached. Each of these overwrites needs more evictions than one call makes.
   for (int row = rows - 1; row > rows - 100; --row) {
     PutInShard(cache, RowName(row), 100000);
     ASSERT_LE(cache.usage(), kLargeShard);
@@ -223,12 +222,12 @@ TEST(RowCache, HoldsItsCapacityWhenRowsGrow) {
   EXPECT_GT(cache.usage(), kLargeShard / 2);
 }
 
-TEST(RowCache, WhoHoldsARowKeepsWhatItRead) {
+TEST(RowCache, AReferenceKeepsTheValueThatItRead) {
   RowCache cache(kCapacity);
   Put(cache, "k", "before");
   const auto look = [&cache] { return cache.Lookup("k", Overlay::HashOf("k"), true, kNow); };
   RowRef before = look();
-  Put(cache, "k", "behind");  // as long, and so in the same memory if nobody held it
+  Put(cache, "k", "behind");  // the same length, so it would use the same memory if there were no reference
   RowRef behind = look();
   EXPECT_EQ(before.bytes(), "before");
   EXPECT_EQ(behind.bytes(), "behind");
@@ -241,7 +240,7 @@ TEST(RowCache, WhoHoldsARowKeepsWhatItRead) {
   EXPECT_EQ(cache.usage(), 0u);
 }
 
-TEST(RowCache, ARowThatIsHeldIsNotEvicted) {
+TEST(RowCache, APinnedRowIsNotEvicted) {
   RowCache cache(kCapacity);
   Put(cache, RowName(0), "held");
   const RowRef held = cache.Lookup(RowName(0), Overlay::HashOf(RowName(0)), false, kNow);
@@ -264,7 +263,7 @@ TEST(RowCache, AnOverwrittenRowKeepsItsMemoryUseAndFrequency) {
   EXPECT_EQ(cache.usage(), usage);
 }
 
-TEST(RowCache, TakesOutWhatIsDeadWhileItGrows) {
+TEST(RowCache, ErasesDeadRowsWhileItGrows) {
   RowCache cache(64 << 20);
   int next = 0;
   for (; next < 50000; ++next) Put(cache, RowName(next), "v");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The key cache under threads: whoever holds a row reads what was put in for its key, whatever others do meanwhile.
+// The key cache under threads: a thread with a reference reads the value inserted for its key, whatever other threads
+// do.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +22,7 @@ constexpr int kSteps = 60000;
 
 std::string RowName(uint64_t row) { return "row" + std::to_string(row); }
 
-// The row's name, as often as it is long: any mixture with another one's bytes shows.
+// The row's name `times` times, so that a mix with another row's bytes is noticed.
 std::string ValueOf(const std::string& tagged, uint64_t times) {
   std::string value;
   for (uint64_t i = 0; i < times; ++i) value += tagged;
@@ -32,7 +33,7 @@ bool IsWhole(std::string_view value, const std::string& tagged) {
   return value == ValueOf(tagged, value.size() / tagged.size());
 }
 
-// Rows are written by one thread each, as whoever inserts holds the row's stripe.
+// Each row has one writing thread, because an inserting thread holds the row's stripe.
 void Work(RowCache& cache, uint64_t number, uint64_t threads, std::atomic<int>& broken) {
   Random random(number);
   std::vector<std::pair<std::string, RowRef>> held(8);
@@ -55,7 +56,7 @@ void Work(RowCache& cache, uint64_t number, uint64_t threads, std::atomic<int>& 
   }
 }
 
-TEST(RowCacheThreads, WhatIsHeldIsWholeWhateverOthersDo) {
+TEST(RowCacheThreads, APinnedValueNeverChanges) {
   RowCache cache(kCapacity);
   cache.CountUses(true);
   std::atomic<int> broken{0};

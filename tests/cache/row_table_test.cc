@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The key cache's table beside a map, with hashes that crowd.
+// The key cache's table compared with a std::map, for hashes with many collisions.
 #include "cache/row_table.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(RowTableTest, HoldsWhatAMapHolds) {
   }
 }
 
-TEST_F(RowTableTest, RefusesRowsOfOneHomeWithoutGrowingForThemBeyondMeasure) {
+TEST_F(RowTableTest, RefusesTooManyRowsOfOneHomeWithoutGrowing) {
   constexpr uint64_t kLast = ~0ull;
   int added = 0;
   while (Add("row" + std::to_string(added), kLast)) ASSERT_LT(++added, 1000);

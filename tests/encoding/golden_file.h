@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Golden files: bytes of the on-disk format with what they mean, in tests/golden/*.hex.
+// Golden files: bytes of the on-disk format with their meaning, in tests/golden/*.hex.
 //
-//   # text up to the line's end is for readers
-//   02 02 61 05         # hex digits, grouped as it reads best
-//   02 62 02 78         # the next line goes on
+//   # a comment up to the end of the line
+//   02 02 61 05         # hex digits, grouped for readability
+//   02 62 02 78         # continues the bytes
 //   => packed_hash "a"=1 "b"="x"
 //
-// A file's name says which decoder its bytes are for; a case ends with its "=>" line. What follows
-// the arrow is the decoder's name and the values, or "corruption:" and the error's text.
+// A file's name is the name of its decoder; a case ends with its "=>" line. The text after the arrow is the decoder's
+// name and the values, or "corruption:" and the error's text.
 #pragma once
 
 #include <algorithm>
@@ -23,21 +23,21 @@
 namespace cairn {
 
 struct GoldenCase {
-  std::string format;  // the file's name without its ending
+  std::string format;  // the file's name without its extension
   int line = 0;        // of the arrow
   std::string bytes;
   std::string meaning;
-  std::string error;  // the file is malformed here
+  std::string error;  // not empty if the file is malformed here
 };
 
-// How a failing test names its case.
+// The name of a case in test failures.
 inline void PrintTo(const GoldenCase& golden, std::ostream* out) {
   *out << "tests/golden/" << golden.format << ".hex:" << golden.line;
 }
 
 inline const std::filesystem::path kGoldenDirectory = CAIRN_SOURCE_DIR "/tests/golden";
 
-// Appends the bytes of a line of hex digits; false when it is none.
+// Appends the bytes of a line of hex digits; false for any other line.
 inline bool AppendHex(std::string_view line, std::string& bytes) {
   int high = -1;
   for (const char c : line) {

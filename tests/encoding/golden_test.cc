@@ -20,7 +20,7 @@
 namespace cairn {
 namespace {
 
-// What bytes mean, and the bytes that encoding it again gives.
+// The meaning of some bytes, and the bytes that encoding it gives.
 struct Meaning {
   std::string text;
   std::string encoded;
@@ -76,7 +76,7 @@ Result<Meaning> DecodeOrderedInteger(std::string_view bytes) {
   return meaning;
 }
 
-// Lists, sets and, with `pairs`, hashes.
+// Decodes lists, sets and, with `pairs`, hashes.
 Result<Meaning> DecodeItems(std::string_view bytes, bool pairs) {
   PackedReader reader(bytes);
   Meaning meaning;
@@ -213,7 +213,7 @@ Result<Meaning> DecodeExpiryRow(std::string_view bytes) {
   return meaning;
 }
 
-// Takes a RESP array of bulk strings apart. REQUIRES: it is one.
+// Splits a RESP array of bulk strings. REQUIRES: `resp` is one.
 std::vector<std::string> ReadCommand(std::string_view resp) {
   std::vector<std::string> words;
   const auto number = [&resp] {
@@ -249,7 +249,7 @@ Result<Meaning> DecodeLogEntries(std::string_view bytes) {
   return meaning;
 }
 
-// By the name of the golden file.
+// Decoders by the name of the golden file.
 const std::map<std::string, std::function<Result<Meaning>(std::string_view)>> kDecoders = {
     {"varint", DecodeVarint},
     {"zigzag", DecodeZigZag},
@@ -271,7 +271,7 @@ const std::map<std::string, std::function<Result<Meaning>(std::string_view)>> kD
 
 class Golden : public testing::TestWithParam<GoldenCase> {};
 
-TEST_P(Golden, BytesMeanWhatIsWrittenBesideThem) {
+TEST_P(Golden, BytesDecodeToTheirMeaningAndBack) {
   const GoldenCase& golden = GetParam();
   ASSERT_EQ(golden.error, "");
   const auto decoder = kDecoders.find(golden.format);
@@ -291,8 +291,8 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(ReadGoldenFiles()),
                            return info.param.format + "_line_" + std::to_string(info.param.line);
                          });
 
-// A format without golden bytes could change unseen.
-TEST(GoldenFiles, EveryFormatHasSome) {
+// A format without golden bytes could change unnoticed.
+TEST(GoldenFiles, EveryFormatHasGoldenBytes) {
   const std::vector<GoldenCase> cases = ReadGoldenFiles();
   for (const auto& [format, decoder] : kDecoders) {
     const auto is_of_format = [&](const GoldenCase& golden) { return golden.format == format; };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Packed collections: what is appended is read back, and no bytes, however cut or changed, make a
-// reader do anything but end or tell of corruption. The bytes themselves are pinned by
-// golden_test.cc.
+// Packed collections: appended values are read back, and a reader of damaged bytes only ends or reports corruption.
+// golden_test.cc checks the bytes themselves.
 #include "encoding/packed.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ std::vector<std::string> ReadTexts(std::string_view payload) {
   return texts;
 }
 
-// An item may be stored as an integer only if its digits are what the client wrote.
+// An item may be stored as an integer only if its digits are exactly the client's text.
 TEST(Item, IsAnIntegerOnlyInCanonicalForm) {
   for (const char* text : {"0", "-1", "10", "4611686018427387903", "-4611686018427387903"}) {
     EXPECT_TRUE(Item::FromText(text).is_integer()) << text;
@@ -47,7 +46,7 @@ TEST(Item, IntegersAndTextsAreNeverEqual) {
   EXPECT_FALSE(Item(std::string_view("7")) == Item(int64_t{7}));
 }
 
-TEST(PackedReader, ReadsWhatWasAppended) {
+TEST(PackedReader, ReadsAppendedItems) {
   const std::vector<std::string> texts = {
       "", "a", "0", "-5", "007", std::string(300, 'x'), std::string("\0\xff", 2), "4611686018427387904"};
   std::string payload(1, static_cast<char>(texts.size()));
@@ -56,7 +55,7 @@ TEST(PackedReader, ReadsWhatWasAppended) {
   EXPECT_EQ(ReadTexts(payload), texts);
 }
 
-TEST(PackedReader, ScoresComeBackBitByBit) {
+TEST(PackedReader, ScoresAreRestoredBitByBit) {
   const std::vector<double> scores = {0.0,   -0.0,   1,        -1,       1.5, 9007199254740992.0, 9007199254740994.0,
                                       1e308, 5e-324, HUGE_VAL, -HUGE_VAL};
   std::string payload(1, '\0');
@@ -70,7 +69,7 @@ TEST(PackedReader, ScoresComeBackBitByBit) {
   }
 }
 
-// offset() is what an editor cuts at, so it must stand exactly between two items.
+// Editors cut at offset(), so it must be exactly between two items.
 TEST(PackedReader, OffsetBracketsEachItem) {
   std::string payload(1, 3);
   std::vector<size_t> ends;
@@ -88,7 +87,7 @@ TEST(PackedReader, OffsetBracketsEachItem) {
   EXPECT_FALSE(reader.Next(item));
 }
 
-TEST(PackedIntegers, ReadBackOverTheWholeRange) {
+TEST(PackedIntegers, AreReadBackOverTheWholeRange) {
   const std::vector<int64_t> values = {kMinInt64, kMinInt64 + 1, -300, -1, 0, 1, 1000000, kMaxInt64};
   PackedIntegersWriter writer(values.size());
   for (const int64_t value : values) writer.Add(value);
@@ -104,7 +103,7 @@ TEST(PackedIntegers, ReadBackOverTheWholeRange) {
   EXPECT_TRUE(reader.status().ok());
 }
 
-// A run of neighbours costs a byte each.
+// Neighbouring integers cost one byte each.
 TEST(PackedIntegers, NeighboursAreSmall) {
   PackedIntegersWriter writer(100);
   for (int64_t value = 1000000; value < 1000100; ++value) writer.Add(value);
@@ -116,7 +115,7 @@ TEST(PackedIntegers, ADistanceBeyond64BitsIsCorrupt) {
   writer.Add(kMinInt64);
   writer.Add(kMaxInt64);
   std::string payload = writer.Take();
-  payload[1] = 1;  // the first is -1 now, and the nine bytes after it a distance
+  payload[1] = 1;  // now the first is -1, and the next nine bytes are a distance
   payload.erase(2, 9);
   PackedIntegersReader reader(payload);
   int64_t value;
@@ -125,7 +124,7 @@ TEST(PackedIntegers, ADistanceBeyond64BitsIsCorrupt) {
   EXPECT_TRUE(reader.status().Is(Code::kCorruption));
 }
 
-// Walks a payload in every way there is; the sanitizers watch.
+// Reads a payload with every reader; the sanitizers check the accesses.
 void ReadAll(std::string_view payload) {
   Item item;
   double score;
@@ -140,7 +139,7 @@ void ReadAll(std::string_view payload) {
   EXPECT_LE(steps, 3 * payload.size() + 3) << "a reader went on without bytes";
 }
 
-TEST(Packed, DamagedBytesNeverLeadBeyondThem) {
+TEST(Packed, DamagedBytesNeverCauseReadsBehindThem) {
   Random random(1);
   for (int round = 0; round < 20000; ++round) {
     std::string payload(1, 20);
@@ -152,7 +151,7 @@ TEST(Packed, DamagedBytesNeverLeadBeyondThem) {
     for (uint64_t flips = random.Below(4); flips > 0 && !payload.empty(); --flips) {
       payload[random.Below(payload.size())] = static_cast<char>(random.Next());
     }
-    // Its own allocation, so that a byte too far is seen.
+    // An allocation of the exact size, so that sanitizers see an access behind it.
     const std::vector<char> exact(payload.begin(), payload.end());
     ReadAll({exact.data(), exact.size()});
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The page over HTTP: who may read it, and that addresses of this machine are known as such.
+// The page over HTTP: access to it, and recognition of this machine's addresses.
 #include "net/http_endpoint.h"
 
 #include <arpa/inet.h>
@@ -47,7 +47,7 @@ std::string Fetch(int port, const std::string& request = "GET /page HTTP/1.0\r\n
   return answer;
 }
 
-TEST(HttpEndpointTest, AsksForEachRequestWhetherItMayBeAnswered) {
+TEST(HttpEndpointTest, ChecksThePermissionForEachRequest) {
   bool allowed = true;
   const HttpPage page{.path = "/page",
                       .content_type = "text/plain",
@@ -70,8 +70,8 @@ HttpPage OpenPage(std::string text) {
           .may_read = [](bool) { return true; }};
 }
 
-// Connections that ask for nothing must keep nobody from the page, nor use up descriptors.
-TEST(HttpEndpointTest, AConnectionBeyondTheMostTakesThePlaceOfTheOneIdleLongest) {
+// Idle connections must neither keep others from the page nor use up descriptors.
+TEST(HttpEndpointTest, AtTheLimitANewConnectionReplacesTheOneIdleLongest) {
   const int port = FreePort();
   const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, OpenPage("the page"));
   ASSERT_TRUE(endpoint.ok());
@@ -87,7 +87,7 @@ TEST(HttpEndpointTest, AConnectionBeyondTheMostTakesThePlaceOfTheOneIdleLongest)
   EXPECT_EQ(open, kMostHttpConnections - 1);
 }
 
-TEST(HttpEndpointTest, AnswersRequestsThatComeTogetherAndPagesThatTakeManySends) {
+TEST(HttpEndpointTest, AnswersPipelinedRequestsAndSendsLargePagesInParts) {
   const int port = FreePort();
   const std::string page(8 << 20, 'x');
   const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, OpenPage(page));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a connection sends is in order, and a reply whose commit failed is replaced wherever it stands.
+// A connection's output stays in order, and a reply whose commit failed is replaced at its place.
 #include "net/output_buffer.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(OutputBufferTest, SentBytesAreDroppedOnceTheyAreMoreThanHalf) {
   EXPECT_EQ(out.unsent(), "6789");
 }
 
-TEST(OutputBufferTest, ItsMemoryIsGivenBackWhenEverythingIsSent) {
+TEST(OutputBufferTest, ItsMemoryIsReturnedWhenEverythingIsSent) {
   OutputBuffer out;
   out.bytes() = std::string(1000, 'x');
   out.NoteSent(1000);
@@ -30,7 +30,7 @@ TEST(OutputBufferTest, ItsMemoryIsGivenBackWhenEverythingIsSent) {
   EXPECT_LT(out.capacity(), 1000u);
 }
 
-TEST(OutputBufferTest, RepliesThatWaitAreReplacedAndOthersStay) {
+TEST(OutputBufferTest, WaitingRepliesAreReplacedAndOthersStay) {
   OutputBuffer out;
   out.bytes() = "+READ\r\n";
   for (const std::string_view reply : {"+OK\r\n", ":1\r\n"}) {
@@ -45,7 +45,7 @@ TEST(OutputBufferTest, RepliesThatWaitAreReplacedAndOthersStay) {
   EXPECT_FALSE(out.has_uncommitted());
 }
 
-TEST(OutputBufferTest, RepliesThatAreCommittedStay) {
+TEST(OutputBufferTest, CommittedRepliesStay) {
   OutputBuffer out;
   out.bytes() = "+OK\r\n";
   out.AwaitCommit(0);

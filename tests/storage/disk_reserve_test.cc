@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The room that data may not grow into: how much it is, and that a fast writer does not pass through it between two
-// looks at the disk. tests/crash/test_disk_reserve.py fills a file system.
+// The disk reserve: its size, and that a fast writer cannot use it up between two checks of the disk.
+// tests/crash/test_disk_reserve.py fills a file system.
 #include "storage/disk_reserve.h"
 
 #include <gtest/gtest.h>
@@ -26,13 +26,13 @@ class DiskReserveTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(dir_); }
 
-  // Of what is free: a reserve for which it is not plenty.
+  // A reserve so large that the free space is not plenty for it.
   uint64_t HalfOfDisk() const { return DiskSpaceOf(dir_).free / 2; }
 
   std::string dir_;
 };
 
-TEST_F(DiskReserveTest, TheDefaultIsWhatReopeningAndACompactionNeed) {
+TEST_F(DiskReserveTest, TheDefaultCoversReopeningAndACompaction) {
   const ReserveSize size = SizeOfReserve(0, 256 * kMegabyte, 32 * kMegabyte, 100'000 * kMegabyte);
   EXPECT_EQ(size.kept, 264 * kMegabyte);
   EXPECT_EQ(size.all, (264 + 12 * 32) * kMegabyte);
@@ -42,12 +42,12 @@ TEST_F(DiskReserveTest, TheDefaultIsAFifthOfASmallDisk) {
   EXPECT_EQ(SizeOfReserve(0, 256 * kMegabyte, 32 * kMegabyte, 300 * kMegabyte).all, 60 * kMegabyte);
 }
 
-// All other commands need some of it too.
-TEST_F(DiskReserveTest, TheFileHoldsHalfAtMost) {
+// The rest of the reserve is for other commands.
+TEST_F(DiskReserveTest, TheFileHoldsAtMostHalf) {
   EXPECT_EQ(SizeOfReserve(10 * kMegabyte, 256 * kMegabyte, 32 * kMegabyte, 100'000 * kMegabyte).kept, 5 * kMegabyte);
 }
 
-TEST_F(DiskReserveTest, WhatIsWrittenCountsBeforeTheDiskIsAskedAgain) {
+TEST_F(DiskReserveTest, WrittenBytesCountBeforeTheNextCheckOfTheDisk) {
   DiskReserve reserve(dir_);
   std::vector<Level> heard;
   reserve.set_listener([&heard](Level level) { heard.push_back(level); });
@@ -73,7 +73,7 @@ TEST_F(DiskReserveTest, CompactionsLeaveRoomForFlushesAndDeletes) {
   EXPECT_FALSE(reserve.HasRoomForCompaction(2 * kMegabyte));
 }
 
-TEST_F(DiskReserveTest, TheFileIsOfTheSizeThatIsWanted) {
+TEST_F(DiskReserveTest, TheFileHasTheGivenSize) {
   DiskReserve reserve(dir_);
   for (const uint64_t kept : {2 * kMegabyte, 3 * kMegabyte, kMegabyte, uint64_t{0}}) {
     reserve.SetSize({.all = kept == 0 ? 0 : HalfOfDisk(), .kept = kept});
@@ -82,7 +82,7 @@ TEST_F(DiskReserveTest, TheFileIsOfTheSizeThatIsWanted) {
   }
 }
 
-TEST_F(DiskReserveTest, WhereThereIsPlentyThereIsNoFile) {
+TEST_F(DiskReserveTest, WithPlentyOfSpaceThereIsNoFile) {
   DiskReserve reserve(dir_);
   reserve.SetSize({.all = HalfOfDisk(), .kept = kMegabyte});
   reserve.SetSize({.all = 2 * kMegabyte, .kept = kMegabyte});

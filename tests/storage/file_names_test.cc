@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which names in the data directory are RocksDB's.
+// Which names in the data directory belong to RocksDB.
 #include "storage/file_names.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace cairn {
 namespace {
 
-TEST(FileNamesTest, NamesOfRocksDbAreKnown) {
+TEST(FileNamesTest, NamesOfRocksDbAreRecognized) {
   for (const char* name : {"CURRENT", "LOCK", "IDENTITY", "LOG", "LOG.old.1700000000", "MANIFEST-000004",
                            "OPTIONS-000007", "000012.sst", "1.log", "000003.blob", "000009.dbtmp", "archive"}) {
     EXPECT_TRUE(IsStoreFileName(name)) << name;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Data of an older format is read and becomes of the newest when it is opened; of a newer one nothing
-// is touched.
+// Data of an older format is read and converted when it is opened; data of a newer format is not touched.
 #include "storage/format.h"
 
 #include <rocksdb/db.h>
@@ -21,7 +20,7 @@ class FormatTest : public StoreFixture {
   }
 };
 
-TEST_F(FormatTest, OfTheFirstDataIsReadAndRenumbered) {
+TEST_F(FormatTest, TheFirstFormatIsReadAndUpgraded) {
   Begin();
   const Limits limits;
   Keyspace keys(txn(), 0, limits);
@@ -48,7 +47,7 @@ TEST_F(FormatTest, OfTheFirstDataIsReadAndRenumbered) {
   Finish();
 }
 
-TEST_F(FormatTest, OfAnotherProgramIsRefused) {
+TEST_F(FormatTest, AnotherProgramsDataIsRefused) {
   EXPECT_TRUE(CheckFormat("\x01"
                           "cairn")
                   .ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The hash memtable must answer as RocksDB's own skip list does: two databases get the same writes, one with each.
+// The hash memtable must answer like RocksDB's skip list: two databases get the same writes, one with each.
 #include "storage/hash_memtable.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kFewBuckets = 64;  // so that keys share them
+constexpr size_t kFewBuckets = 64;  // so that several keys share a bucket
 
 class HashMemtable : public testing::Test {
  protected:
@@ -58,7 +58,7 @@ class HashMemtable : public testing::Test {
     ASSERT_TRUE(listed_->Write({}, &batch).ok());
   }
 
-  // Short and long ones, with common beginnings, zeros in them, and the empty one.
+  // Short and long keys, with common prefixes and zero bytes, and the empty key.
   static std::string RandomKey(std::mt19937& random) {
     std::string key(random() % 3 * 4, 'p');
     key += std::to_string(random() % 500);
@@ -87,7 +87,7 @@ class HashMemtable : public testing::Test {
     for (int i = 0; i < 50; ++i) Wander(random, *hashed, *listed);
   }
 
-  // From a random place some steps in both directions.
+  // Walks some steps in both directions from a random place.
   static void Wander(std::mt19937& random, rocksdb::Iterator& hashed, rocksdb::Iterator& listed) {
     const std::string key = RandomKey(random);
     const bool before = random() % 2 == 0;
@@ -111,7 +111,7 @@ class HashMemtable : public testing::Test {
   std::unique_ptr<rocksdb::DB> listed_;
 };
 
-TEST_F(HashMemtable, AnswersAsTheSkipListDoes) {
+TEST_F(HashMemtable, AnswersLikeTheSkipList) {
   std::mt19937 random(1);
   for (int round = 0; round < 30; ++round) {
     Apply(random, static_cast<int>(random() % 400));
@@ -125,7 +125,7 @@ TEST_F(HashMemtable, AnswersAsTheSkipListDoes) {
   }
 }
 
-TEST_F(HashMemtable, IsWrittenOutWhole) {
+TEST_F(HashMemtable, AFlushWritesAllRows) {
   std::mt19937 random(2);
   for (int round = 0; round < 5; ++round) {
     Apply(random, 1000);
@@ -135,7 +135,7 @@ TEST_F(HashMemtable, IsWrittenOutWhole) {
   }
 }
 
-TEST_F(HashMemtable, ComesBackFromTheLog) {
+TEST_F(HashMemtable, IsRestoredFromTheLog) {
   std::mt19937 random(3);
   Apply(random, 2000);
   hashed_.reset();
@@ -143,7 +143,7 @@ TEST_F(HashMemtable, ComesBackFromTheLog) {
   ExpectSame(random, nullptr, nullptr);
 }
 
-TEST_F(HashMemtable, ReadersSeeWholeStatesBesideAWriter) {
+TEST_F(HashMemtable, ReadersSeeConsistentStatesDuringWrites) {
   constexpr int kKeys = 100;
   constexpr int kRounds = 2000;
   const auto write = [this](int value) {
@@ -173,7 +173,7 @@ TEST_F(HashMemtable, ReadersSeeWholeStatesBesideAWriter) {
   for (std::thread& reader : readers) reader.join();
 }
 
-TEST_F(HashMemtable, TakesSeveralWriters) {
+TEST_F(HashMemtable, AcceptsSeveralWriters) {
   constexpr int kThreads = 4;
   constexpr int kWrites = 3000;
   std::vector<std::thread> writers;

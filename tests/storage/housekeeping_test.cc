@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What O(1) deletes leave behind does not grow without end, nor hold anybody up; and a data set that is being loaded is
-// nobody's but its loader's.
+// The rows that O(1) deletes leave behind do not accumulate and delay no other work; and only the loader sees a data
+// set that is being loaded.
 #include <rocksdb/db.h>
 
 #include <string>
@@ -40,8 +40,8 @@ class HousekeepingTest : public StoreFixture {
   }
 };
 
-// Each commit that adds keys looks through the sums, and each snapshot reads their rows.
-TEST_F(HousekeepingTest, CountsOfFlushedDatabasesGo) {
+// Each commit that adds keys scans the sums, and each snapshot reads their rows.
+TEST_F(HousekeepingTest, CountsOfFlushedDatabasesAreDeleted) {
   for (int i = 0; i < 100; ++i) {
     AddKey("k");
     Flush();
@@ -68,8 +68,8 @@ TEST_F(HousekeepingTest, TwoStagingsAtATimeAreRefused) {
   EXPECT_TRUE(store().staging().Begin(other).ok());
 }
 
-// The tick thread has other duties between the runs.
-TEST_F(HousekeepingTest, ALargeCollectionIsFreedPieceByPiece) {
+// The cron thread has other work between the runs.
+TEST_F(HousekeepingTest, ALargeCollectionIsFreedInSteps) {
   constexpr int kRows = 40000;
   const CollectionId id = txn().NewCollectionId();
   Begin();

@@ -15,7 +15,7 @@
 namespace cairn {
 namespace {
 
-// Files that can be created, and that can neither be appended to nor synced.
+// Files that can be created, but neither appended to nor synced.
 class FullFile : public CheckedFile {
  public:
   using CheckedFile::CheckedFile;
@@ -62,19 +62,19 @@ TEST_F(LogFilesTest, TheNewestLogCounts) {
   EXPECT_FALSE(files_.has_failed_log());
 }
 
-// RocksDB's SyncWAL ends the process when an append fails between the look at the log and the sync.
-TEST_F(LogFilesTest, AnAppendFailsOnlyWhenNoSyncIsUnderWay) {
+// RocksDB's SyncWAL aborts the process if an append fails between its check of the log and the sync.
+TEST_F(LogFilesTest, AnAppendFailsOnlyWhileNoSyncIsRunning) {
   const auto log = Create("1.log");
-  std::atomic<bool> is_told = false;
+  std::atomic<bool> has_failed = false;
   std::thread appender;
   {
     const std::lock_guard syncing(files_.sync_mutex());
     appender = std::thread([&] {
       EXPECT_FALSE(Appends(*log));
-      is_told = true;
+      has_failed = true;
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_FALSE(is_told);
+    EXPECT_FALSE(has_failed);
     EXPECT_FALSE(files_.has_failed_log());
   }
   appender.join();
@@ -82,7 +82,7 @@ TEST_F(LogFilesTest, AnAppendFailsOnlyWhenNoSyncIsUnderWay) {
 }
 
 // The thread that holds the lock may wait in RocksDB for a sync of another thread.
-TEST_F(LogFilesTest, ASyncThatFailsWaitsForNobody) {
+TEST_F(LogFilesTest, AFailingSyncDoesNotWaitForTheLock) {
   const auto log = Create("1.log");
   const std::lock_guard syncing(files_.sync_mutex());
   std::thread([&] { EXPECT_FALSE(log->Sync({}, nullptr).ok()); }).join();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The write-ahead log is the replication log: what commands say they have done is read from it in the order of the
-// commits, with a place to go on from, also after a restart.
+// The write-ahead log is the replication log: replicated commands are read from it in commit order, and a reader can
+// continue at any batch, also after a restart.
 #include "storage/log_reader.h"
 
 #include "encoding/log_entry.h"
@@ -17,21 +17,21 @@ class LogReaderTest : public StoreFixture {
     store().interests().Set(kInterestInReplication, kInterestInReplication);
   }
 
-  // One command that writes a key and says so `effects` times.
-  void Write(const std::string& name, int effects = 1) {
+  // Runs one command that writes a key and replicates itself `times` times.
+  void Write(const std::string& name, int times = 1) {
     Begin();
     const Key key(txn().databases().keyspace(0), name);
     Lock(key);
     txn().Put(key.row(), "value");
-    for (int i = 0; i < effects; ++i) Tell(name);
+    for (int i = 0; i < times; ++i) Replicate(name);
     Finish();
   }
-  void Tell(std::string_view name) {
+  void Replicate(std::string_view name) {
     const std::string_view argv[] = {"DEL", name};
     txn().replicated_commands().Add(0, argv);
   }
 
-  // The keys that the entries name, marks as "(" and ")".
+  // The keys in the entries, with begin and end marks as "(" and ")".
   static std::string KeysOf(std::string_view entries) {
     LogEntryReader reader(entries);
     LogEntry entry;
@@ -46,7 +46,7 @@ class LogReaderTest : public StoreFixture {
     }
   }
 
-  // All that is left to read, batches in brackets.
+  // All unread batches, each in brackets.
   static std::string ReadAll(LogReader& reader) {
     std::string all;
     LogReader::Batch batch;
@@ -60,7 +60,7 @@ class LogReaderTest : public StoreFixture {
   }
 };
 
-TEST_F(LogReaderTest, BatchesComeInTheOrderOfTheirCommits) {
+TEST_F(LogReaderTest, BatchesComeInCommitOrder) {
   LogReader reader(store(), store().log().LatestSequence() + 1);
   EXPECT_EQ(ReadAll(reader), "");
   Write("a");
@@ -74,8 +74,8 @@ TEST_F(LogReaderTest, BatchesComeInTheOrderOfTheirCommits) {
   EXPECT_EQ(ReadAll(reader), "[d]");
 }
 
-// Between the two a commit waits for its fsync.
-TEST_F(LogReaderTest, WhatIsAppendedIsReadAndSeenOnceItIsDurableAndPublished) {
+// Between append and publish, a commit waits for its fsync.
+TEST_F(LogReaderTest, ACommitIsReadOnceDurableAndVisibleOncePublished) {
   ASSERT_TRUE(store().log().SetSyncsCommits(true).ok());
   LogReader reader(store(), store().log().LatestSequence() + 1);
   Write("a");
@@ -102,8 +102,8 @@ TEST_F(LogReaderTest, WhatIsAppendedIsReadAndSeenOnceItIsDurableAndPublished) {
   EXPECT_TRUE(*row);
 }
 
-// They happen as one for whoever reads them, unless the command says otherwise.
-TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
+// Readers run them as one unit, unless the command says otherwise.
+TEST_F(LogReaderTest, SeveralReplicatedCommandsOfOneCommandAreAGroup) {
   LogReader reader(store(), store().log().LatestSequence() + 1);
   Write("a", 2);
   Write("b");
@@ -111,35 +111,35 @@ TEST_F(LogReaderTest, SeveralEffectsOfACommandAreAGroup) {
   EXPECT_EQ(ReadAll(reader), "[(aa)b]");
   Begin();
   txn().replicated_commands().SetApart();
-  Tell("x");
-  Tell("y");
+  Replicate("x");
+  Replicate("y");
   Finish();
   Commit();
   EXPECT_EQ(ReadAll(reader), "[xy]");
 }
 
-TEST_F(LogReaderTest, WhatIsTakenBackIsNotTold) {
+TEST_F(LogReaderTest, RolledBackCommandsAreNotReplicated) {
   LogReader reader(store(), store().log().LatestSequence() + 1);
   Write("a");
   Begin();
-  Tell("b");
+  Replicate("b");
   txn().AbandonCommand();
   Begin();
-  Tell("c");
+  Replicate("c");
   const Transaction::Savepoint savepoint = txn().MakeSavepoint();
-  Tell("d");
+  Replicate("d");
   txn().RollbackTo(savepoint);
   Finish();
   Commit();
   EXPECT_EQ(ReadAll(reader), "[ac]");
 }
 
-// A message that is published changes no row, and yet it has its place in the log.
-TEST_F(LogReaderTest, AnEffectWithoutRowsHasAPlaceOfItsOwn) {
+// A published message changes no row, but needs a position in the log.
+TEST_F(LogReaderTest, AReplicatedCommandWithoutRowsHasItsOwnPosition) {
   LogReader reader(store(), store().log().LatestSequence() + 1);
   for (const char* name : {"a", "b"}) {
     Begin();
-    Tell(name);
+    Replicate(name);
     Finish();
     Commit();
   }
@@ -155,8 +155,8 @@ TEST_F(LogReaderTest, TheLogOutlivesARestart) {
   EXPECT_EQ(ReadAll(reader), "[a]");
 }
 
-// Then it must be learnt in another way; nothing is passed over in silence.
-TEST_F(LogReaderTest, ALogThatIsNotKeptIsGone) {
+// The reader must learn of the gap; no batch is skipped silently.
+TEST_F(LogReaderTest, ADeletedLogIsReportedAsGone) {
   KeepLogs(false);
   Reopen();
   const uint64_t start = store().log().LatestSequence() + 1;
@@ -167,7 +167,7 @@ TEST_F(LogReaderTest, ALogThatIsNotKeptIsGone) {
   EXPECT_EQ(ReadAll(reader), "gone");
 }
 
-TEST_F(LogReaderTest, AReaderGoesOnWhereAnotherStopped) {
+TEST_F(LogReaderTest, AReaderContinuesWhereAnotherStopped) {
   LogReader first(store(), store().log().LatestSequence() + 1);
   Write("a");
   Commit();
@@ -178,20 +178,21 @@ TEST_F(LogReaderTest, AReaderGoesOnWhereAnotherStopped) {
   EXPECT_EQ(ReadAll(second), "[b]");
 }
 
-// Without the switch nothing is told, and the log has batches without log data.
-TEST_F(LogReaderTest, NobodyIsToldWhereNobodyAsks) {
+// Without interest nothing is replicated, and batches have no log data.
+TEST_F(LogReaderTest, NothingIsReplicatedWithoutInterest) {
   store().interests().Set(kInterestInReplication, 0);
   Begin();
   EXPECT_EQ(txn().replicated_commands().interest(), 0u);
   Finish();
 }
 
-// PUBLISH holds no stripe: who locks all of them to end the log is not kept from it, and finds nothing there later.
-TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
+// PUBLISH holds no stripe, so a thread that locks all stripes to end the log does not wait for it. The log must not
+// get its message later.
+TEST_F(LogReaderTest, CommandsWithoutKeysEndWithTheLog) {
   LogReader reader(store(), store().log().LatestSequence() + 1);
   for (const bool ends : {false, true}) {
     Begin();
-    Tell("m");
+    Replicate("m");
     Finish();
     if (ends) store().interests().EndReplication();
     Commit();
@@ -199,8 +200,8 @@ TEST_F(LogReaderTest, EffectsWithoutKeysEndWithTheLog) {
   }
 }
 
-// Who waits for a lock hears of what others want to be told, and of the rest nothing.
-TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
+// A command that waits for a lock gets the interest as it is when it has the lock.
+TEST_F(LogReaderTest, TheInterestIsReadWithTheLock) {
   store().interests().Set(kInterestInReplication, 0);
   for (const bool muted : {false, true}) {
     txn().replicated_commands().Mute(muted);
@@ -217,35 +218,35 @@ TEST_F(LogReaderTest, WhatIsToldIsKnownWithTheLock) {
   }
 }
 
-// Of the end of a key that a command does not hold somebody else tells: it may have a new value by then.
-TEST_F(LogReaderTest, OfKeysPastTheirTimeThoseThatAreHeldAreTold) {
+// The deletion of an expired key without its lock is left to others: the key may have a new value by then.
+TEST_F(LogReaderTest, OnlyLockedExpiredKeysAreReplicatedAsDeleted) {
   LogReader reader(store(), store().log().LatestSequence() + 1);
   Begin();
   const KeyspaceId keyspace = txn().databases().keyspace(0);
   Lock(Key(keyspace, "h"));
   for (const char* name : {"f", "h", "h"})
     txn().replicated_commands().NoteStaleKey(Key(keyspace, name).row().row(), 0, false);
-  Tell("a");
+  Replicate("a");
   Finish();
   Commit();
   EXPECT_EQ(ReadAll(reader), "[(ha)]");
 }
 
-// What a command did before it met such a key may have been of that key, with a value that is past its time since.
-TEST_F(LogReaderTest, OfKeysPastTheirTimeIsToldWhereTheyWereMet) {
+// Earlier commands of the same transaction may have set the key, with a deadline that is in the past by now.
+TEST_F(LogReaderTest, ExpiredKeysAreDeletedWhereTheCommandMetThem) {
   LogReader reader(store(), store().log().LatestSequence() + 1);
   Begin();
   const KeyspaceId keyspace = txn().databases().keyspace(0);
   Lock(Key(keyspace, "k"));
   const auto meet = [&] { txn().replicated_commands().NoteStaleKey(Key(keyspace, "k").row().row(), 0, false); };
-  Tell("a");
+  Replicate("a");
   meet();
-  Tell("b");
+  Replicate("b");
   const Transaction::Savepoint savepoint = txn().MakeSavepoint();
-  Tell("longer than what comes after");
+  Replicate("longer than what comes after");
   meet();
   txn().RollbackTo(savepoint);
-  Tell("c");
+  Replicate("c");
   meet();
   Finish();
   Commit();

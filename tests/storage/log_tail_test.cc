@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The log's end in memory: in the order of the commits whoever leaves his batch first, without gaps, and bounded.
+// The log's tail in memory: in commit order, whichever thread notes its batch first; without gaps; and with a size
+// limit.
 #include "storage/log_tail.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr uint64_t kBytes = 1 << 20;
 
-// The log data from `sequence` on, as far as it is here.
+// The log data from `sequence` on, as far as the tail has it.
 std::string ReadFrom(const LogTail& tail, uint64_t sequence) {
   std::string all;
   LogTail::Batch batch;
@@ -30,7 +31,7 @@ std::string ReadFrom(const LogTail& tail, uint64_t sequence) {
   return all;
 }
 
-TEST(LogTailTest, ABatchIsShownWhenAllBeforeItAreThere) {
+TEST(LogTailTest, ABatchIsShownWhenAllEarlierOnesHaveArrived) {
   LogTail tail(kBytes);
   tail.Turn(true);
   tail.Note(10, 2, "a");
@@ -41,8 +42,8 @@ TEST(LogTailTest, ABatchIsShownWhenAllBeforeItAreThere) {
   EXPECT_EQ(ReadFrom(tail, 12), "bc");
 }
 
-// Rows that nobody is told of take numbers too.
-TEST(LogTailTest, BatchesWithoutLogDataArePassedOver) {
+// Rows that are not replicated take sequence numbers too.
+TEST(LogTailTest, BatchesWithoutLogDataAreSkipped) {
   LogTail tail(kBytes);
   tail.Turn(true);
   tail.Note(1, 1, "a");
@@ -55,8 +56,8 @@ TEST(LogTailTest, BatchesWithoutLogDataArePassedOver) {
   EXPECT_EQ(batch.sequence, 7u);
 }
 
-// Also while a batch before it is missing: the reader handles that.
-TEST(LogTailTest, ABatchWakesAReaderThatWaits) {
+// Also while an earlier batch is missing; the reader handles that.
+TEST(LogTailTest, ABatchWakesAWaitingReader) {
   constexpr int64_t kLongUs = 60'000'000;
   LogTail tail(kBytes);
   tail.Turn(true);
@@ -71,7 +72,7 @@ TEST(LogTailTest, ABatchWakesAReaderThatWaits) {
   EXPECT_EQ(tail.newest(), 21u);
 }
 
-TEST(LogTailTest, TheOldestGoWhenThereAreTooManyBytes) {
+TEST(LogTailTest, TheOldestBatchesAreDroppedAboveTheLimit) {
   LogTail tail(1000);
   tail.Turn(true);
   for (uint64_t i = 1; i <= 100; ++i) tail.Note(i, 1, std::string(50, 'x'));
@@ -82,7 +83,7 @@ TEST(LogTailTest, TheOldestGoWhenThereAreTooManyBytes) {
   EXPECT_EQ(tail.Find(101, false, batch), LogTail::Place::kAhead);
 }
 
-// It would have to read the files again at once.
+// It would fall behind and read the files again at once.
 TEST(LogTailTest, AReaderOfTheFilesDoesNotEnterAtTheOldestBatch) {
   LogTail tail(kBytes);
   tail.Turn(true);
@@ -92,8 +93,8 @@ TEST(LogTailTest, AReaderOfTheFilesDoesNotEnterAtTheOldestBatch) {
   EXPECT_EQ(tail.Find(9, true, batch), LogTail::Place::kHere);
 }
 
-// A write that left the log out, or failed half-way, has a number and never comes.
-TEST(LogTailTest, WhatNeverComesIsNotWaitedForForEver) {
+// A write without log, or one that failed half-way, has a number but never arrives.
+TEST(LogTailTest, AMissingBatchIsNotAwaitedForEver) {
   LogTail tail(1000);
   tail.Turn(true);
   tail.Note(1, 1, "a");
@@ -105,7 +106,7 @@ TEST(LogTailTest, WhatNeverComesIsNotWaitedForForEver) {
   EXPECT_EQ(tail.Find(2, false, batch), LogTail::Place::kGone);
 }
 
-TEST(LogTailTest, OffItHoldsNothing) {
+TEST(LogTailTest, WhileOffItHoldsNothing) {
   LogTail tail(kBytes);
   tail.Note(1, 1, "a");
   EXPECT_EQ(tail.bytes(), 0u);
@@ -120,7 +121,7 @@ TEST(LogTailTest, OffItHoldsNothing) {
 
 class LogTailReaderTest : public StoreFixture {
  protected:
-  // Commits `count` ticks of one key and its effect each, on a transaction of its own.
+  // Commits `count` ticks with one key and one replicated command each, on its own transaction.
   void Commit(uint32_t committer, int count) {
     Transaction txn(store(), committer);
     for (int i = 0; i < count; ++i) {
@@ -149,8 +150,8 @@ class LogTailReaderTest : public StoreFixture {
   }
 };
 
-// Whoever reads from memory and whoever reads the files read the same. A place in memory is one in
-// the files too, also where RocksDB has written the batches of several threads as one record.
+// Reading from memory and reading the files give the same data. A position in memory is valid in the files too, even
+// where RocksDB has written batches of several threads as one record.
 TEST_F(LogTailReaderTest, MemoryHasWhatTheFilesHave) {
   store().interests().Set(kInterestInReplication, kInterestInReplication);
   store().log().tail().Turn(true);
@@ -159,7 +160,7 @@ TEST_F(LogTailReaderTest, MemoryHasWhatTheFilesHave) {
   constexpr int kTicks = 250;
   std::atomic<bool> ended{false};
   std::string live;
-  std::vector<std::pair<uint64_t, size_t>> places;  // sequence numbers, and how much had been read there
+  std::vector<std::pair<uint64_t, size_t>> places;  // sequence numbers, and the bytes read up to each
   std::thread reading([&] {
     LogReader reader(store(), start);
     LogReader::Batch batch;

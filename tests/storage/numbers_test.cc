@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The numbers of keyspaces and collections are given out once: what is in a commit is noted on the disk, and where
-// they end the store refuses.
+// Numbers of keyspaces and collections are used once: the disk notes each number before its commit, and when they run
+// out the store refuses.
 #include <rocksdb/db.h>
 
 #include "encoding/varint.h"
@@ -17,7 +17,7 @@ class NumbersTest : public StoreFixture {
   void PutMeta(std::string_view name, const std::string& value) {
     ASSERT_TRUE(store().engine().db().Put({}, store().engine().family(Space::kMeta), ToSlice(name), value).ok());
   }
-  // As if so many keyspaces had been used.
+  // Sets the state after so many keyspaces were used.
   void SetNextKeyspace(KeyspaceId next) {
     std::vector<KeyspaceId> keyspaces;
     for (int db = 0; db < store().databases().size(); ++db) keyspaces.push_back(store().databases()[db].keyspace);
@@ -55,7 +55,7 @@ class NumbersTest : public StoreFixture {
   }
 };
 
-TEST_F(NumbersTest, ACollectionInACommitIsNotedOnTheDisk) {
+TEST_F(NumbersTest, ACommittedCollectionIdIsReservedOnDisk) {
   const CollectionId first = MakeCollection();
   EXPECT_GT(Reserved(), first);
   Reopen();
@@ -64,8 +64,8 @@ TEST_F(NumbersTest, ACollectionInACommitIsNotedOnTheDisk) {
   EXPECT_GT(Reserved(), second);
 }
 
-// So a disk that refuses one write at that moment refuses nothing else.
-TEST_F(NumbersTest, NumbersAreNotedAheadOfNeed) {
+// So a disk that refuses this write at that moment causes no other error.
+TEST_F(NumbersTest, NumbersAreReservedInAdvance) {
   MakeCollection();
   const CollectionId reserved = Reserved();
   Begin();
@@ -78,7 +78,7 @@ TEST_F(NumbersTest, NumbersAreNotedAheadOfNeed) {
   EXPECT_GT(Reserved(), reserved);
 }
 
-TEST_F(NumbersTest, WhereKeyspacesEndAFlushIsRefused) {
+TEST_F(NumbersTest, WithoutKeyspacesLeftAFlushIsRefused) {
   SetNextKeyspace(kKeyspacesEnd - 1);
   Reopen();
   EXPECT_TRUE(Flush().ok());
@@ -94,7 +94,7 @@ TEST_F(NumbersTest, WhereKeyspacesEndAFlushIsRefused) {
   }
 }
 
-TEST_F(NumbersTest, ANumberThatIsTooLargeOnTheDiskIsNotCutOff) {
+TEST_F(NumbersTest, ATooLargeNumberOnDiskIsNotTruncated) {
   std::string next;
   AppendVarint(next, uint64_t{1} << 32);
   AppendVarint(next, 1);
@@ -109,7 +109,7 @@ TEST_F(NumbersTest, ANumberThatIsTooLargeOnTheDiskIsNotCutOff) {
   EXPECT_TRUE(DecodeDatabases(keyspace, keyspaces, read).Is(Code::kCorruption));
 }
 
-TEST_F(NumbersTest, CollectionsOfAnotherServerThatAreTooLargeAreRefused) {
+TEST_F(NumbersTest, TooLargeCollectionIdsOfAnotherServerAreRefused) {
   std::vector<KeyspaceId> keyspaces;
   for (int db = 0; db < store().databases().size(); ++db) keyspaces.push_back(1000 + static_cast<KeyspaceId>(db));
   const RowNumbers first{1000, 1000};

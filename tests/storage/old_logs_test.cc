@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Old write-ahead logs stay as long as somebody may read them, and no longer.
+// Old write-ahead logs are kept as long as a reader may need them, and no longer.
 #include "storage/old_logs.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ class OldLogsTest : public StoreFixture {
     store().interests().Set(kInterestInReplication, kInterestInReplication);
   }
 
-  // Writes a key, after which its log is an old one. Returns the sequence number before it.
+  // Writes a key and makes its log an old one. Returns the key's sequence number.
   uint64_t WriteLog(const std::string& name) {
     const uint64_t before = store().log().LatestSequence() + 1;
     Begin();
@@ -52,17 +52,17 @@ class OldLogsTest : public StoreFixture {
   }
 };
 
-TEST_F(OldLogsTest, GoWhenNobodyReads) {
+TEST_F(OldLogsTest, AreDeletedWithoutReaders) {
   WriteLog("a");
   WriteLog("b");
   ASSERT_GT(CountOld(), 0u);
   ASSERT_TRUE(DropOldLogs(store(), [] { return kNothingNeeded; }).ok());
   EXPECT_EQ(CountOld(), 0u);
-  // There is nothing left, and that is no error.
+  // Without old logs it succeeds too.
   EXPECT_TRUE(DropOldLogs(store(), [] { return kNothingNeeded; }).ok());
 }
 
-TEST_F(OldLogsTest, StayFromTheFirstThatIsNeeded) {
+TEST_F(OldLogsTest, AreKeptFromTheFirstNeededOne) {
   const uint64_t first = WriteLog("a");
   const uint64_t second = WriteLog("b");
   const uint64_t third = WriteLog("c");
@@ -74,8 +74,8 @@ TEST_F(OldLogsTest, StayFromTheFirstThatIsNeeded) {
   EXPECT_TRUE(CanRead(third));
 }
 
-// Who begins to read at the end while the folder is being looked at finds everything from there on.
-TEST_F(OldLogsTest, AreListedBeforeItIsAskedWhoReads) {
+// A reader that starts at the log's end while the folder is being listed finds everything from there on.
+TEST_F(OldLogsTest, AreListedBeforeReadersAreAsked) {
   WriteLog("a");
   uint64_t begin = 0;
   ASSERT_TRUE(DropOldLogs(store(), [&] {
@@ -85,8 +85,8 @@ TEST_F(OldLogsTest, AreListedBeforeItIsAskedWhoReads) {
   EXPECT_TRUE(CanRead(begin));
 }
 
-// RocksDB looks at all the logs there are when it is asked for one of them: those that go meanwhile are no error.
-TEST_F(OldLogsTest, GoBesideAReader) {
+// RocksDB looks at all logs when it is asked for one of them; logs deleted meanwhile must not cause an error.
+TEST_F(OldLogsTest, AreDeletedDuringReads) {
   std::atomic<bool> over{false};
   std::string error;
   WriteLog("first");
@@ -108,8 +108,8 @@ TEST_F(OldLogsTest, GoBesideAReader) {
   EXPECT_EQ(error, "");
 }
 
-// A process that was killed has left some that were to go.
-TEST_F(OldLogsTest, ThoseThatWereAboutToGoDo) {
+// A killed process has left logs that were already renamed for deletion.
+TEST_F(OldLogsTest, RenamedLogsOfAKilledProcessAreDeleted) {
   WriteLog("a");
   const std::filesystem::path left = std::filesystem::path(dir()) / "archive" / "000001.log.dropped";
   std::ofstream(left) << "log";

@@ -24,7 +24,7 @@ void ExpectSame(const PackedRows& rows, const std::vector<std::string>& model) {
   ASSERT_EQ(have, model);
 }
 
-// Rows of one to three hundred bytes: lengths of one and of two bytes.
+// Rows of one to three hundred bytes, so lengths take one or two bytes.
 TEST(PackedRows, FollowTheModel) {
   Random random(11);
   PackedRows rows;
@@ -47,7 +47,7 @@ TEST(PackedRows, FollowTheModel) {
   }
 }
 
-TEST(PackedRows, AreCutInTwo) {
+TEST(PackedRows, AreSplitInTwo) {
   const std::vector<std::string> model = {"", "a", "b", "ccc", std::string(200, 'd')};
   for (size_t at = 0; at <= model.size(); ++at) {
     PackedRows lower;
@@ -58,7 +58,7 @@ TEST(PackedRows, AreCutInTwo) {
   }
 }
 
-TEST(PackedRows, AreVisitedFromAPlaceToWhereItIsEnough) {
+TEST(PackedRows, AreVisitedFromAPlaceUntilVisitReturnsFalse) {
   PackedRows rows;
   for (const char* row : {"a", "b", "c", "d"}) rows.Append(row);
   std::string seen;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The counted index against a sorted set of rows, and what it promises to those who empty an end.
+// The counted index compared with a sorted set of rows, and its promise about emptied ends.
 #include "storage/rank_index.h"
 
 #include <gtest/gtest.h>
@@ -51,9 +51,9 @@ TEST(RankIndex, FollowsTheModel) {
   }
 }
 
-// A queue is emptied at one end while it grows at the other. The leaf of its first row must not
-// reach back to the rows that are gone: reading it would step over every one of them.
-TEST(RankIndex, LeavesEmptiedGroundBehind) {
+// A queue is emptied at one end while it grows at the other. The leaf of its first row must not reach back over
+// deleted rows: reading it would step over every one of them.
+TEST(RankIndex, DoesNotReachBackOverAnEmptiedFront) {
   constexpr uint64_t kRows = 5000;
   RankIndex index(0);
   for (uint64_t i = 0; i < kRows; ++i) index.Add(RowOf(i));
@@ -67,8 +67,8 @@ TEST(RankIndex, LeavesEmptiedGroundBehind) {
   EXPECT_LT(CountLeaves(index), 3 * kRows / RankIndex::kLeafRows);
 }
 
-// A queue: the front is looked into a little at a time, and popped.
-TEST(RankIndex, CountsItsBytesAsLeavesComeAndGo) {
+// A queue: small parts of the front are read and popped.
+TEST(RankIndex, CountsItsBytesAsLeavesAreAddedAndRemoved) {
   constexpr uint64_t kRows = 20000;
   constexpr uint64_t kFront = 2 * RankIndex::kLeafRows;
   RankIndex index(kRows);
@@ -92,7 +92,7 @@ TEST(RankIndex, CountsItsBytesAsLeavesComeAndGo) {
   EXPECT_EQ(index.bytes(), at_first);
 }
 
-TEST(RankIndex, LeavesEmptiedGroundAtTheOtherEnd) {
+TEST(RankIndex, DoesNotReachOverAnEmptiedBack) {
   constexpr uint64_t kRows = 5000;
   RankIndex index(0);
   for (uint64_t i = 0; i < kRows; ++i) index.Add(RowOf(i));
@@ -108,12 +108,12 @@ TEST(RankIndex, LeavesEmptiedGroundAtTheOtherEnd) {
   EXPECT_LE(CountLeaves(index), 2u);
 }
 
-// An index that was made from rows that did not last is no reason to end the server.
-TEST(RankIndex, IsNoLongerUsedWhenARowGoesThatItDoesNotKnow) {
+// An index made from rows that were rolled back must not end the server.
+TEST(RankIndex, IsBrokenByTheRemovalOfAnUnknownRow) {
   RankIndex index(0);
   for (uint64_t i = 0; i < 100; ++i) index.Add(RowOf(2 * i));
   index.Remove(RowOf(1));
-  EXPECT_GT(index.count(), 100u);  // than any collection has
+  EXPECT_GT(index.count(), 100u);  // more than any collection has
   index.Remove(RowOf(2));
   index.Add(RowOf(2));
   EXPECT_GT(index.count(), 100u);
@@ -122,7 +122,7 @@ TEST(RankIndex, IsNoLongerUsedWhenARowGoesThatItDoesNotKnow) {
   EXPECT_GT(emptied.count(), 100u);
 }
 
-TEST(RankIndex, CountsARowAsOftenAsItHasItems) {
+TEST(RankIndex, CountsARowOncePerItem) {
   RankIndex index(1000, RankIndex::Weights::kMany);
   index.Add(RowOf(7), 120);
   index.Remove(RowOf(8), 1000);
@@ -131,9 +131,9 @@ TEST(RankIndex, CountsARowAsOftenAsItHasItems) {
   EXPECT_GT(index.count(), 1000u);
 }
 
-// An index of so many rows in the stripe, which somebody holds meanwhile.
+// Makes an index of so many rows in the stripe, which is locked meanwhile.
 RankIndex& Fill(Stripes& stripes, RankIndexes& indexes, uint32_t stripe, uint64_t rows) {
-  const auto* owner = reinterpret_cast<const Transaction*>(&stripes);  // never looked into
+  const auto* owner = reinterpret_cast<const Transaction*>(&stripes);  // never dereferenced
   EXPECT_TRUE(stripes.TryLock(stripe, owner));
   RankIndex& index = indexes.Create(stripe, Space::kElements, stripe, 0);
   const size_t before = index.bytes();
@@ -143,8 +143,8 @@ RankIndex& Fill(Stripes& stripes, RankIndexes& indexes, uint32_t stripe, uint64_
   return index;
 }
 
-// A pass over ten million rows is dearer than a leaf read again.
-TEST(RankIndexes, ForgetTheRowsOfOthersBeforeTheirCounts) {
+// A pass over ten million rows costs more than reading a leaf again.
+TEST(RankIndexes, DropTheRowsOfOthersBeforeTheirCounts) {
   constexpr uint64_t kRows = 5000;
   Stripes stripes;
   RankIndexes indexes(stripes, 1 << 30);
@@ -158,7 +158,7 @@ TEST(RankIndexes, ForgetTheRowsOfOthersBeforeTheirCounts) {
   EXPECT_EQ(first.count(), kRows);
   EXPECT_FALSE(first.At(first.FindRank(kRows / 2)).resident);
   EXPECT_TRUE(second.At(second.FindRank(kRows / 2)).resident);
-  // Where even the counts are too much, they go.
+  // If even the counts need too much memory, the index is dropped.
   Fill(stripes, indexes, 3, 8 * kRows);
   EXPECT_EQ(indexes.Find(1, Space::kElements, 1), nullptr);
 }

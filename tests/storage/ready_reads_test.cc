@@ -41,7 +41,7 @@ class ReadyReads : public testing::Test {
   }
   std::string Want(size_t offset, size_t n) const { return bytes_.substr(offset, n); }
 
-  // False where the kernel keeps the file all the same, as in a file system that lives in memory.
+  // False if the kernel keeps the file in memory, as a file system in memory does.
   bool Forget() {
     if (!file_->InvalidateCache(0, 0).ok()) return false;
     const int fd = open(path_.c_str(), O_RDONLY);
@@ -67,7 +67,7 @@ class ReadyReads : public testing::Test {
   rocksdb::Slice result_;
 };
 
-// RocksDB may have closed a table for want of descriptors; to open it again waits.
+// RocksDB may have closed a table because of the limit on open files; opening it again waits.
 TEST_F(ReadyReads, RefuseToOpenAFile) {
   std::unique_ptr<rocksdb::FSRandomAccessFile> another;
   {
@@ -82,7 +82,7 @@ TEST_F(ReadyReads, RefuseToOpenAFile) {
   EXPECT_EQ(open_tables_->count(), 1u);
 }
 
-TEST_F(ReadyReads, ServeWhatIsInThePageCache) {
+TEST_F(ReadyReads, ServeDataInThePageCache) {
   ASSERT_TRUE(Read(0, kFileBytes).ok());
   const ReadyOnly ready(true);
   if (!Read(kBlock, kBlock).ok()) GTEST_SKIP() << "this file system does not read without waiting";
@@ -91,7 +91,7 @@ TEST_F(ReadyReads, ServeWhatIsInThePageCache) {
   EXPECT_FALSE(ready.refused());
 }
 
-TEST_F(ReadyReads, RefuseWhatIsOnlyOnTheDisk) {
+TEST_F(ReadyReads, RefuseDataOnlyOnDisk) {
   if (!Forget()) GTEST_SKIP() << "the kernel does not forget this file";
   {
     const ReadyOnly ready(true);
@@ -103,7 +103,7 @@ TEST_F(ReadyReads, RefuseWhatIsOnlyOnTheDisk) {
   EXPECT_EQ(result_.ToString(), Want(kBlock, kBlock));
 }
 
-TEST_F(ReadyReads, WaitWhereTheyMay) {
+TEST_F(ReadyReads, WaitIfTurnedOff) {
   Forget();
   const ReadyOnly outer(true);
   const ReadyOnly inner(false);
@@ -113,7 +113,7 @@ TEST_F(ReadyReads, WaitWhereTheyMay) {
   EXPECT_FALSE(outer.refused());
 }
 
-TEST_F(ReadyReads, RefuseWhatTakesLongToCopy) {
+TEST_F(ReadyReads, RefuseLargeReads) {
   ASSERT_TRUE(Read(0, kFileBytes).ok());
   const ReadyOnly ready(true);
   EXPECT_FALSE(Read(0, kFileBytes).ok());
@@ -127,15 +127,15 @@ TEST_F(ReadyReads, EndWithTheFile) {
   EXPECT_EQ(result_.size(), 0u);
 }
 
-TEST_F(ReadyReads, TellWhichFileIsMissing) {
+TEST_F(ReadyReads, NameTheMissingFile) {
   std::unique_ptr<rocksdb::FSRandomAccessFile> none;
   const rocksdb::IOStatus opened = files_->NewRandomAccessFile(path_ + ".none", {}, &none, nullptr);
   EXPECT_TRUE(opened.IsPathNotFound());
   EXPECT_NE(opened.ToString().find(".none"), std::string::npos);
 }
 
-// Whoever holds a log open reads it to its end, also when RocksDB has removed it.
-TEST_F(ReadyReads, ATableIsCutDownBeforeItIsRemovedAndALogIsNot) {
+// A reader with an open log reads it to its end, even after RocksDB has deleted it.
+TEST_F(ReadyReads, TruncateATableBeforeItsRemovalButNotALog) {
   const std::string log = path_ + ".log";
   const std::string blob = path_ + ".blob";
   for (const std::string& copy : {log, blob}) std::filesystem::copy_file(path_, copy);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What stands in for RocksDB's checksum (third_party/rocksdb_crc32c.cc) says what RocksDB's own says.
+// The replacement of RocksDB's checksum (third_party/rocksdb_crc32c.cc) gives the same results as RocksDB's own.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-// RocksDB's own (util/crc32c.h is not among the headers it installs), by the name the linker gives it.
+// RocksDB's own function (util/crc32c.h is not an installed header), under the name that the linker gives it.
 extern "C" uint32_t __real__ZN7rocksdb6crc32c6ExtendEjPKcm(uint32_t crc, const char* bytes, size_t size);
 
 namespace rocksdb::crc32c {
@@ -28,13 +28,13 @@ uint32_t Fast(const std::string& bytes, size_t from, uint32_t crc) {
 }
 
 // RFC 3720, B.4.
-TEST(RocksDbCrc32c, IsTheOneOfTheStandard) {
+TEST(RocksDbCrc32c, MatchesTheStandard) {
   EXPECT_EQ(Fast(std::string(32, '\0'), 0, 0), 0x8a9136aau);
   EXPECT_EQ(Fast(std::string(32, '\xff'), 0, 0), 0x62a8ab43u);
   EXPECT_EQ(Fast("", 0, 0), 0u);
 }
 
-TEST(RocksDbCrc32c, SaysTheSameAsRocksDbsOwn) {
+TEST(RocksDbCrc32c, EqualsRocksDbsOwn) {
   Random random(1);
   std::string bytes;
   for (int size = 0; size < 1500; ++size) {

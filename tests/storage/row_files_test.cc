@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Row files: what one store writes of a snapshot another has afterwards, under other numbers, and nothing else.
+// Row files: another store gets the rows of a snapshot, under other numbers, and nothing else.
 #include "storage/row_files.h"
 
 #include <filesystem>
@@ -47,7 +47,7 @@ class RowFilesTest : public StoreFixture {
     Commit();
   }
 
-  // A set with one member; its number.
+  // Makes a set with one member and returns its collection id.
   CollectionId PutSet(int db, const std::string& name, const std::string& member, bool is_owned = true) {
     Begin();
     const Key key(txn().databases().keyspace(db), name);
@@ -146,8 +146,8 @@ TEST_F(RowFilesTest, RowsArriveUnderOtherNumbers) {
   EXPECT_GE(other_->staging().FreeNumbers().keyspace, kFirst.keyspace + 16);
 }
 
-// The key cache has the rows that came, as far as there is room, and knows whether it has them all.
-TEST_F(RowFilesTest, RowsThatCameAreAtHand) {
+// The key cache holds the received rows while they fit, and knows whether it holds all.
+TEST_F(RowFilesTest, ReceivedRowsAreCached) {
   const auto looks_for = [this](std::string_view name) {
     const RowKey row = Key(other_->databases()[0].keyspace, name).row();
     const uint64_t misses = other_->cache().misses();
@@ -169,7 +169,7 @@ TEST_F(RowFilesTest, RowsThatCameAreAtHand) {
   EXPECT_EQ(other_->cache().misses(), misses);
 }
 
-TEST_F(RowFilesTest, MoreRowsThanThereIsRoomForAreFoundAllTheSame) {
+TEST_F(RowFilesTest, RowsThatDoNotFitInTheCacheAreStillFound) {
   other_->cache().SetCapacity(256 << 10);
   const auto record = [](int i) { return std::string("\x01\x00", 2) + std::to_string(i); };
   for (int i = 0; i < 4000; ++i) PutString(0, "key:" + std::to_string(i), record(i));
@@ -183,7 +183,7 @@ TEST_F(RowFilesTest, MoreRowsThanThereIsRoomForAreFoundAllTheSame) {
   }
 }
 
-TEST_F(RowFilesTest, WhoeverPacesTheWritingHearsOfItsBytes) {
+TEST_F(RowFilesTest, WrittenBytesAreReportedWhileWriting) {
   Random noise(1);
   for (int i = 0; i < 40; ++i) {
     std::string record("\x01\x00", 2);
@@ -216,7 +216,7 @@ TEST_F(RowFilesTest, WhoeverPacesTheWritingHearsOfItsBytes) {
   EXPECT_TRUE(files_.empty());
 }
 
-TEST_F(RowFilesTest, NumbersThatAreUsedByNowAreRefused) {
+TEST_F(RowFilesTest, NumbersInUseAreRefused) {
   PutString(0, "one", std::string("\x01\x00x", 3));
   const auto content = WriteFiles();
   ASSERT_TRUE(content.ok());
@@ -229,7 +229,7 @@ TEST_F(RowFilesTest, NumbersThatAreUsedByNowAreRefused) {
   EXPECT_FALSE(other_->databases().is_staging());
 }
 
-TEST_F(RowFilesTest, ANewSnapshotOfWhatWasTakenInHasTheSameRows) {
+TEST_F(RowFilesTest, ANewSnapshotOfReceivedRowsHasTheSameRows) {
   for (int i = 0; i < 1000; ++i) PutSet(i % 4, "set:" + std::to_string(i), "member:" + std::to_string(i));
   const auto content = WriteFiles();
   ASSERT_TRUE(content.ok());

@@ -6,9 +6,9 @@
 namespace cairn {
 namespace {
 
-TEST(RowNamesTest, RulesOutWhatWasNotWrittenToAnEmptyStore) {
+TEST(RowHashesTest, RulesOutRowsNotWrittenToAnEmptyStore) {
   RowHashes names(1 << 20);
-  EXPECT_FALSE(names.RulesOut(1));  // nobody has said that the store is empty
+  EXPECT_FALSE(names.RulesOut(1));  // the store is not known to be empty
   names.NoteEmptyStore();
   EXPECT_TRUE(names.RulesOut(1));
   names.Add(1);
@@ -16,8 +16,8 @@ TEST(RowNamesTest, RulesOutWhatWasNotWrittenToAnEmptyStore) {
   EXPECT_TRUE(names.RulesOut(2));
 }
 
-// A name that was forgotten for want of room must not be ruled out.
-TEST(RowNamesTest, RulesOutNothingOnceItsMemoryIsUsedUp) {
+// A hash that was dropped for lack of memory must not be ruled out.
+TEST(RowHashesTest, RulesOutNothingOnceItsMemoryIsUsedUp) {
   RowHashes names(32 * 100);
   names.NoteEmptyStore();
   for (uint64_t hash = 1; hash < 100; ++hash) names.Add(hash);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RocksDB's lengths have 32 bits: what does not fit is refused before anything is written, and hurts nobody else.
+// RocksDB's lengths have 32 bits: larger data is refused before anything is written, and others are not affected.
 #include <rocksdb/write_batch.h>
 #include <sys/mman.h>
 
@@ -27,7 +27,7 @@ class SizeLimitsTest : public StoreFixture {
     StoreFixture::TearDown();
   }
 
-  // Bytes that take no memory as long as nobody copies them.
+  // Zero bytes that take no memory unless they are copied.
   std::string_view Zeros(uint64_t bytes) const { return {zeros_, bytes}; }
 
   void Put(std::string_view name, std::string_view value) {
@@ -48,7 +48,7 @@ class SizeLimitsTest : public StoreFixture {
   const char* zeros_ = nullptr;
 };
 
-TEST_F(SizeLimitsTest, ARowThatIsTooLargeRefusesItsCommandAndNoOther) {
+TEST_F(SizeLimitsTest, ATooLargeRowRefusesOnlyItsCommand) {
   Put("before", "x");
   Finish();
   Put("large", Zeros(kFourGigabytes));
@@ -62,7 +62,7 @@ TEST_F(SizeLimitsTest, ARowThatIsTooLargeRefusesItsCommandAndNoOther) {
   EXPECT_EQ(Stored("after"), "y");
 }
 
-// The memtable adds them up in 32 bits.
+// The memtable adds their sizes in 32 bits.
 TEST_F(SizeLimitsTest, AKeyAndItsValueCountTogether) {
   Put(std::string(2 << 20, 'k'), Zeros(kMostRowBytes - (1 << 20)));
   EXPECT_EQ(txn().command().TakeRefusal().text(), kRowTooLarge);
@@ -70,8 +70,8 @@ TEST_F(SizeLimitsTest, AKeyAndItsValueCountTogether) {
   txn().AbandonCommand();
 }
 
-// A part of a transaction or a script is refused by itself.
-TEST_F(SizeLimitsTest, WhatIsTakenBackIsForgiven) {
+// A part of a transaction or a script is refused without refusing the rest.
+TEST_F(SizeLimitsTest, ARolledBackPartIsNotRefused) {
   Begin();
   const Key key(txn().databases().keyspace(0), "k");
   Lock(key);
@@ -84,7 +84,7 @@ TEST_F(SizeLimitsTest, WhatIsTakenBackIsForgiven) {
   EXPECT_EQ(Stored("k"), "small");
 }
 
-TEST_F(SizeLimitsTest, EffectsThatAreTooLargeRefuseTheirCommandAndNoOther) {
+TEST_F(SizeLimitsTest, TooLargeReplicatedCommandsRefuseOnlyTheirCommand) {
   store().interests().Set(kInterestInReplication, kInterestInReplication);
   Put("large", "x");
   const std::string_view words[] = {"SET", "large", Zeros(kFourGigabytes - 100)};
@@ -101,7 +101,7 @@ TEST_F(SizeLimitsTest, EffectsThatAreTooLargeRefuseTheirCommandAndNoOther) {
 }
 
 // Log data of 2^32 + 3 bytes would be written with a length of 3.
-TEST_F(SizeLimitsTest, ABatchRefusesWhatItCannotSayTheLengthOf) {
+TEST_F(SizeLimitsTest, ABatchRefusesLengthsAbove32Bits) {
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const family = store().engine().family(Space::kKeys);
   EXPECT_TRUE(PutLogData(batch, Zeros(kFourGigabytes + 3)).Is(Code::kIo));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StoreFixture: a store in a directory of its own, gone after the test, and one transaction on it.
+// StoreFixture: a store in a temporary directory, and one transaction on it.
 //
-//   Begin();                      // a command starts; on the slow lane, so that nothing answers kWouldWait
+//   Begin();                      // starts a command; on the slow lane, so that nothing returns kWouldWait
 //   Lock(key);                    // before anything is written
 //   ... txn() ...
-//   Finish();                     // the command's writes are kept for the tick
-//   Commit();                     // the tick ends
+//   Finish();                     // keeps the command's writes for the tick
+//   Commit();                     // ends the tick
 //
 // Reopen() closes the store and opens it again on the same directory.
 #pragma once
@@ -44,7 +44,7 @@ class StoreFixture : public testing::Test {
     Open();
   }
 
-  // Both from the next Reopen on.
+  // Both take effect at the next Reopen.
   void KeepLogs(bool keeps) { keeps_logs_ = keeps; }
   void ReadPastThePageCache(bool past) { direct_io_ = past; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads of a store of many tables after a restart: who may not wait is told what is there, or that it is not known
-// yet, and never that there is an empty row.
+// Reads of a store with many tables after a restart: a read that may not wait returns the row or kWouldWait, and never
+// an empty row.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ class TablesTest : public StoreFixture {
  protected:
   static std::string NameOf(int i) { return "key:" + std::to_string(i); }
 
-  // A row of 16 KB that does not compress: RocksDB opens some sixteen tables by itself, so there must be more.
+  // Rows of 16 KB that do not compress: RocksDB opens about sixteen tables by itself, so there must be more.
   void WriteRows() {
     Random random(3);
     std::string value(16 * 1024, '\0');
@@ -50,7 +50,7 @@ class TablesTest : public StoreFixture {
     return tables;
   }
 
-  // 1: there, 0: not there, -1: not known without waiting.
+  // 1: found, 0: absent, -1: unknown without waiting.
   int Look(const std::string& name) {
     Begin(Lane::kFast);
     const Key key(txn().databases().keyspace(0), name);
@@ -66,10 +66,10 @@ class TablesTest : public StoreFixture {
   }
 };
 
-TEST_F(TablesTest, AreAllKnownAfterARestart) {
+TEST_F(TablesTest, AreAllReadableAfterARestart) {
   WriteRows();
   ASSERT_TRUE(store().disk_room().Compact().ok());
-  ASSERT_GT(CountTables(), 18);  // how many is for the compactions to say, which depend on time
+  ASSERT_GT(CountTables(), 18);  // the number depends on the timing of compactions
   Reopen();
   for (int i = 0; i < kRows; i += 7) {
     ASSERT_NE(Look(NameOf(i)), 0) << i;
@@ -77,7 +77,7 @@ TEST_F(TablesTest, AreAllKnownAfterARestart) {
   }
 }
 
-TEST_F(TablesTest, WhatWouldHaveToBeFetchedIsNotTakenForAbsent) {
+TEST_F(TablesTest, ARowThatIsNotInMemoryIsNotReportedAbsent) {
   const std::string probe = dir() + "/probe";
   const int fd = open(probe.c_str(), O_CREAT | O_RDWR | O_DIRECT, 0600);
   if (fd < 0) GTEST_SKIP() << "this file system has no direct I/O";
@@ -93,7 +93,7 @@ TEST_F(TablesTest, WhatWouldHaveToBeFetchedIsNotTakenForAbsent) {
     ASSERT_NE(seen, 0) << i;
     refused += seen < 0;
   }
-  EXPECT_GT(refused, kRows / 7 / 2);  // nothing was read before
+  EXPECT_GT(refused, kRows / 7 / 2);  // no block was read before
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A command that holds all stripes sees the databases as they are once it does; what one that was overtaken has read
-// does not enter the cache.
+// A command that holds all stripes sees the databases as they are then; and rows read by an overtaken command do not
+// enter the cache.
 #include "storage/transaction.h"
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace {
 
 class TransactionTest : public StoreFixture {
  protected:
-  // Another transaction waits until this one has swapped two databases; how its command then ends.
+  // Another transaction waits until this one has swapped two databases. Returns how its command ends.
   template <typename Begin>
   Status EndOfOneThatWaited(Begin begin) {
     EXPECT_TRUE(BeginAlone(txn(), now_ms()).ok());
@@ -38,7 +38,7 @@ class TransactionTest : public StoreFixture {
   KeyspaceId seen_ = 0;
 };
 
-TEST_F(TransactionTest, WhoIsAloneHasSeenWhatItWaitedFor) {
+TEST_F(TransactionTest, ACommandWithAllStripesSeesTheChangesItWaitedFor) {
   const KeyspaceId second = txn().databases().keyspace(1);
   const Status end = EndOfOneThatWaited([](Transaction& other, std::atomic<bool>& begun) {
     begun = true;
@@ -48,7 +48,7 @@ TEST_F(TransactionTest, WhoIsAloneHasSeenWhatItWaitedFor) {
   EXPECT_EQ(seen_, second);
 }
 
-TEST_F(TransactionTest, WhoLookedAtADatabaseBeforeItChangedIsRefused) {
+TEST_F(TransactionTest, ACommandThatReadAChangedMappingIsRefused) {
   for (const bool looks : {true, false}) {
     const Status end = EndOfOneThatWaited([looks](Transaction& other, std::atomic<bool>& begun) {
       other.BeginCommand(Lane::kSlow, now_ms(), false);
@@ -60,9 +60,9 @@ TEST_F(TransactionTest, WhoLookedAtADatabaseBeforeItChangedIsRefused) {
   }
 }
 
-// Between its first look at the key's stripe and the read the collection was given to a key of another stripe, whose
-// writers do not meet the reader.
-TEST_F(TransactionTest, WhatAnOvertakenReaderReadsDoesNotEnterTheCache) {
+// Between the reader's first look at the stripe and its read, the collection was given to a key of another stripe,
+// whose writers do not meet the reader.
+TEST_F(TransactionTest, RowsReadByAnOvertakenReaderAreNotCached) {
   constexpr CollectionId kCollection = 7;
   constexpr uint32_t kStripe = 1;
   const RowKey element = MakeElementRow(kCollection, "m", kStripe);
@@ -70,7 +70,7 @@ TEST_F(TransactionTest, WhatAnOvertakenReaderReadsDoesNotEnterTheCache) {
     Begin();
     ASSERT_TRUE(txn().Lock({&kStripe, 1}).ok());
     txn().Put(MakeElementRow(kCollection, member, kStripe), "old");
-    txn().databases().AddKeys(txn().databases().keyspace(0), 1);  // a store without keys knows that it has no rows
+    txn().databases().AddKeys(txn().databases().keyspace(0), 1);  // a store without keys would know that it has no rows
     Finish();
     Commit();
   };
