@@ -22,8 +22,7 @@ constexpr size_t kHandshakeBytes = 64 * 1024;   // what OpenSSL allocates for a 
 constexpr size_t kTlsBytes = 16 * 1024;
 constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies; not counted by output limits
 constexpr int kMostFetches = 2;  // in succession; a client that keeps asking for cold rows is moved to the slow lane
-// How often a request tries to lock a key that is held: by a slow request of this thread, which will end, or by
-// another thread.
+// How often a request tries to lock a key that is held: by a slow request of this thread, or by another thread.
 constexpr int kMostTriesAfterSlow = 64;
 constexpr int kMostTries = 2;
 constexpr size_t kMostTurnReplies = 512 * 1024;  // of the fast lane; then other connections are served
@@ -273,8 +272,7 @@ Connection::Next Connection::WayToWait(Worker& worker) {
 
 // ---- the end of the tick
 
-// The second case is a connection that ran nothing because the tick should end; without the commit it would return at
-// once.
+// The second case is a connection that ran nothing because the tick should end; it would return at once.
 bool Connection::NeedsCommit() const {
   if (has_uncommitted()) return true;
   const bool comes_back = next_ == Next::kRunMore || next_ == Next::kRetry;

@@ -226,8 +226,7 @@ void IoThread::RunWaiting() {
   }
 }
 
-// The limit on clients is checked here and not on the thread, so that the service never has more open sockets than
-// clients.
+// The limit on clients is checked here and not on the thread, so there are never more open sockets than clients.
 void IoThread::Adopt(int fd, const ConnectionOrigin& origin) {
   const auto waker = std::make_shared<Waker>(*this);
   std::string refusal;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// IoThread: one event loop and its connections. They stay on it for life, except replicas' and similar push
-// connections.
+// IoThread: one event loop and its connections. They stay for life, except push connections (PushThreads).
 //
 // A turn of the loop is a tick: every connection with input is read once and its requests run on the thread's worker;
 // then the worker commits all of them together; then the replies are sent, one write per connection. Nothing here
@@ -51,8 +50,7 @@ class Waker : public ConnectionWaker {
 
 class IoThread {
  public:
-  // Threads for connections with a certain kind of pushed output. They outlive this one. Null: such connections stay
-  // here.
+  // Threads for connections with a certain kind of pushed output. They outlive this one. Null: they stay here.
   struct PushThreads {
     IoThread* datasets = nullptr;
     IoThread* streams = nullptr;

@@ -118,8 +118,7 @@ Result<int> ListenTcp(const std::string& address, int port, int backlog, bool sh
   return failure;
 }
 
-// A listening socket. Its last owner frees its events and closes it, on the accepting thread or after that thread's
-// end.
+// A listening socket. Its last owner frees its events and closes it, on the accepting thread or after its end.
 class Listener::Door {
  public:
   Door(int fd, std::string address, int port) : fd_(fd), address_(std::move(address)), port_(port) {}

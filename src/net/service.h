@@ -88,15 +88,13 @@ class Worker {
   virtual bool met_lock() const = 0;
   // Whether the last request may change data.
   virtual bool is_write() const = 0;
-  // Whether the last Run or Resume changed data or saw an uncommitted change; then its reply must not be sent before
-  // the commit.
+  // Whether the last Run or Resume changed data or saw an uncommitted change; its reply must then follow the commit.
   virtual bool wrote() const = 0;
   // Whether the last request touched a key that a client waits for: the tick should end now.
   virtual bool wakes_others() const = 0;
   // Whether the tick holds changes or keys that a Commit would release.
   virtual bool has_tick() const = 0;
-  // Whether the tick is worth its own commit: it may end between two connections and be written while the next one
-  // runs.
+  // Whether the tick is worth its own commit: it may end between two connections, written while the next runs.
   virtual bool is_worth_commit() const = 0;
   // Whether the tick is so large that it should end now.
   virtual bool is_full() const = 0;

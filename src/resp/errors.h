@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The client's error texts: Redis's exact words. A text used by one command only is in that command's file; texts used
-// by several are here.
+// The client's error texts: Redis's exact words. Texts used by one command only are in its file.
 #pragma once
 
 #include <string>

@@ -23,8 +23,7 @@ struct Budget {
   static Budget Of(uint64_t total);
 };
 
-// The default of memory-budget: 40 percent of the machine's memory or of the cgroup's limit, the lower of the two. At
-// least 64 MB.
+// The default of memory-budget: 40 percent of the machine's memory or the cgroup's limit, the lower; at least 64 MB.
 uint64_t DefaultMemoryBudget();
 
 }  // namespace cairn

@@ -25,8 +25,7 @@ class CommandState {
   int64_t now_ms() const { return now_ms_; }  // fixed for the command
   int64_t now_s() const { return now_ms_ / 1000; }
 
-  // Whether expired keys count as existing, as on a replica, where the primary deletes them. Holds for all later
-  // commands too.
+  // Whether expired keys count as existing, as on a replica, where the primary deletes them. Stays set.
   void KeepExpired(bool keeps) { keeps_expired_ = keeps; }
   bool keeps_expired() const { return keeps_expired_; }
   // Whether a key or field with this deadline has expired. Never true where expired keys are kept: the primary ran the

@@ -54,8 +54,7 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
   Settle();
 }
 
-// A walk over keys checks no stripe, so it could see rows that are appended to the log but not synced yet. Waits for
-// the sync.
+// A walk over keys checks no stripe, so it could see rows appended to the log but not synced. Waits for the sync.
 void Cursor::AwaitDurable() {
   Store& store = txn_->store();
   if (txn_->snapshot_ != nullptr || !store.log().syncs_commits()) return;

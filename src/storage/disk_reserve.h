@@ -62,8 +62,7 @@ class DiskReserve {
   // Removes the file if opening the database may need its space.
   explicit DiskReserve(std::string dir);
 
-  // Called once, before other threads start. The listener gets every change of level, from any thread; it must be
-  // short.
+  // Called once, before other threads start. The listener gets each change of level, on any thread; must be short.
   void set_listener(std::function<void(Level)> listener) { listener_ = std::move(listener); }
   void SetSize(const ReserveSize& size);
 

@@ -34,8 +34,7 @@ class DiskRoom {
   void SetReserve(uint64_t wanted);
   // Updates the free space; when little is left, flushes so that deleted data is removed soon. Thread: "cron".
   void Watch();
-  // Rewrites all tables to the bottom level, which removes dead collections, dropped keyspaces and tombstones. May
-  // take long.
+  // Compacts all to the bottom level: removes dead collections, dropped keyspaces and tombstones. May take long.
   Status Compact();
 
  private:

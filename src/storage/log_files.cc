@@ -29,8 +29,7 @@ class LogFile : public CheckedFile {
     if (!status.ok()) has_failed_ = true;
     return status;
   }
-  // Only an append waits for the lock: a failing sync may be the one, inside RocksDB, that the lock's holder waits
-  // for.
+  // Only an append waits for the lock: the lock's holder may be waiting, in RocksDB, for the failing sync.
   IOStatus CheckAppended(IOStatus status) override {
     if (status.ok()) return status;
     const std::lock_guard lock(files_.sync_mutex_);

@@ -29,8 +29,7 @@ class RankChanges {
   RankChanges(RankIndexes& indexes, const Overlay& rows, const Transaction* owner)
       : indexes_(indexes), rows_(rows), owner_(owner) {}
 
-  // A row of a collection was added or removed. No effect if the collection has no index. REQUIRES: the row's stripe
-  // is held.
+  // A row of a collection was added or removed. No effect without an index. REQUIRES: the row's stripe is held.
   void RowAdded(const RowKey& row) { Note(row, 1); }
   void RowRemoved(const RowKey& row) { Note(row, -1); }
   // The same for a row that counts once per item: its count grows by `change`, which may be negative.

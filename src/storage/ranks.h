@@ -3,10 +3,9 @@
 // Ranks: finds rows of one spread collection by their position in row order, for ZRANK, ZRANGE by index, SPOP,
 // SRANDMEMBER and other commands that would have to count from an end.
 //
-// It uses a counted index in memory (storage/rank_index.h): leaves of some hundred rows with their counts, found by
-// row or by rank in O(log n). The index is not part of the data: it starts as one leaf with a count, is refined where
-// it is used, may be dropped at any time, and is rebuilt from the rows when needed. Its memory is charged to the
-// budget.
+// It uses a counted index in memory (storage/rank_index.h): leaves of some hundred rows with their counts, found by row
+// or by rank in O(log n). The index is not part of the data: it starts as one leaf with a count, is refined where it is
+// used, may be dropped at any time, and is rebuilt from the rows when needed. The budget covers its memory.
 //
 // The index includes the holder's own uncommitted rows, so every use needs the stripe's lock: the functions take it
 // themselves (kWouldWait on the fast lane if another transaction has it). A caller that puts a new row or deletes an

@@ -49,8 +49,7 @@ class ReadyOnly {
 
 // RocksDB's file system (rocksdb/file_system.h), with random-access files that obey ReadyOnly. Files with direct I/O
 // have no data in the page cache: while a ReadyOnly lives, reading them is refused. Opening any file is refused too.
-// The file system counts open files. It truncates tables and blob files step by step before it deletes them
-// (base/remove_file.h).
+// The file system counts open files. It deletes tables and blob files in steps (base/remove_file.h).
 std::shared_ptr<rocksdb::FileSystem> MakeTableFiles(std::shared_ptr<OpenTables> open_tables);
 
 }  // namespace cairn

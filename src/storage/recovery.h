@@ -32,8 +32,7 @@ class Recovery {
   // ---- storage/ calls these
   // A listener that reports RocksDB's errors and recoveries to this object. It must not outlive this object.
   std::shared_ptr<rocksdb::EventListener> MakeListener();
-  // Ends the process if RocksDB is recovering from an I/O error, now or later during the close: it could not be
-  // closed.
+  // Ends the process if RocksDB recovers from an I/O error now or during the close: it cannot be closed then.
   void PrepareClose();
 
  private:

@@ -68,8 +68,7 @@ class RowFilesWriter {
                  OnBytes on_bytes = nullptr, BeforeKey before_key = nullptr);
   ~RowFilesWriter();
 
-  // Writes all rows. kIo: the disk failed; kCorruption: a record does not decode. On an error the caller deletes the
-  // files.
+  // Writes all rows. kIo: the disk failed; kCorruption: a record does not decode. The caller then deletes the files.
   Result<RowFilesContent> Write();
 
  private:

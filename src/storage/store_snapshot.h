@@ -27,8 +27,7 @@ namespace cairn {
 class Store;
 
 // kOffered: only the databases that this run offers, for a receiver with the same number, such as a replica, which
-// would refuse keys of others. A warning in the log tells if databases are left out. kAll: all databases in the
-// directory.
+// would refuse keys of others. A warning in the log tells if databases are left out. kAll: all databases.
 enum class SnapshotDatabases : unsigned char { kOffered, kAll };
 
 class StoreSnapshot {

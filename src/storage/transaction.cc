@@ -97,8 +97,8 @@ Status Transaction::AwaitListener(std::span<const uint32_t> stripes) {
 }
 
 Status Transaction::Observe(uint32_t stripe) {
-  // The predecessor still holds the stripe, and a waiting thread prevents taking it over. Its committed rows are older
-  // than the predecessor's other rows, which this command sees; reading both would mix two states.
+  // The predecessor still holds the stripe, and a waiting thread prevents taking it over. The stripe's committed rows
+  // are older than the predecessor's other rows, which this command sees; reading both would mix two states.
   if (predecessor_ != nullptr && store_.stripes().IsHeldBy(stripe, predecessor_)) return command_.MeetLock();
   uint64_t version = store_.stripes().Version(stripe);
   while (Stripes::IsCommitting(version)) {
@@ -155,8 +155,7 @@ void Transaction::RollbackTo(const Savepoint& savepoint) {
 // Whether uncommitted rows of the stripe must be looked up in the predecessor.
 bool Transaction::SharesWithPredecessor(uint32_t stripe) {
   if (predecessor_ == nullptr) return false;
-  // If this transaction locked the stripe as a free one, others may have changed rows since the predecessor released
-  // it.
+  // If this transaction locked the stripe as a free one, others may have changed rows since its release.
   if (!(stripes_.Has(stripe) ? store_.stripes().TakenFrom(stripe) == predecessor_
                              : stripes_.TryTakeOver(stripe, predecessor_))) {
     return false;

@@ -3,8 +3,7 @@
 // Transaction: all reads and writes of one tick of a worker (an I/O thread, a slow lane thread).
 //
 // A worker runs many commands on its transaction and commits them together, in one batch (docs/architecture.md, "A
-// tick"). Each command is a unit: FinishCommand keeps its writes, AbandonCommand drops them as if the command had not
-// run.
+// tick"). Each command is a unit: FinishCommand keeps its writes, AbandonCommand drops them.
 //
 // Isolation. A writer holds the lock stripes of the keys it writes from its first look at them until the commit. A
 // reader takes no lock: it notes each stripe's version, and FinishCommand returns kWouldWait if a version has changed
@@ -78,8 +77,8 @@ class Transaction {
   // its reply is invalid, even an error. True if the command has read nothing.
   bool ReadsHold() const;
   void AbandonCommand();
-  // For a part of a command that may fail by itself, such as one command of an EXEC: RollbackTo drops the writes made
-  // since MakeSavepoint.
+  // For a part of a command that may fail by itself, such as one command of an EXEC: RollbackTo drops writes since
+  // MakeSavepoint.
   struct Savepoint {
     size_t overlay;
     size_t rank_changes;
