@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// beyond_memory: the load of bench/beyond_memory. One thread, many connections, one request at a time on each.
+//
+//   beyond_memory SECONDS KEYS SEED GROUP...      GROUP: PORT,KIND,CONNECTIONS,RATE
+//
+// RATE is requests a second of the whole group; 0: each connection sends its next request when it has its reply. With a
+// rate, latency counts from the moment at which the request was due, so a stall counts for every request it held up.
+// The kinds:
+//
+//   load     object 0 to KEYS - 1, once each; the run ends when all are written
+//   write    HMSET, SADD, ZADD, GEOADD, ZREM and DEL of random objects
+//   read     HGETALL, SMEMBERS, ZRANGE and GEOSEARCH of random objects
+//   loadstr  SET of string 0 to KEYS - 1, 1 KB of noise each     get, absent   GET of random ones, of missing ones
+//   loadhash HSET of hash 0 to KEYS - 1, 25 fields of 16 bytes   hgetall       HGETALL of random ones
+//   set      SET of random strings
+//
+// An object is a hash of 5 fields, a set of 8 numbers, a sorted set of 8 or a geo set of 4 places, by its number.
+// Prints a line of JSON for each group: requests, errors, seconds, p50_ms to max_ms, and the least requests that were
+// answered in any whole second.
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  kMostGroups = 8,
+  kMostConnections = 512,
+  kBufferBytes = 1 << 16,
+  kBuckets = 64 * 16,
+  kMostSeconds = 1 << 16,
+  kValueBytes = 1024,
+  kNoiseBytes = 1 << 20
+};
+
+enum Kind { kLoad, kWrite, kRead, kLoadStr, kGet, kAbsent, kLoadHash, kHGetAll, kSet, kKinds };
+static const char* const kNames[kKinds] = {"load",   "write",    "read",    "loadstr", "get",
+                                           "absent", "loadhash", "hgetall", "set"};
+
+struct Group {
+  enum Kind kind;
+  int port;
+  int connections;
+  double rate;
+  uint64_t started;  // requests
+  uint64_t answered;
+  uint64_t errors;
+  uint64_t buckets[kBuckets];
+  uint64_t most_ns;
+  uint32_t by_second[kMostSeconds];
+};
+
+struct Connection {
+  struct Group* group;
+  int fd;
+  bool busy;
+  uint64_t due_ns;
+  size_t in_size;
+  char in[kBufferBytes];
+};
+
+static struct Group groups[kMostGroups];
+static struct Connection connections[kMostConnections];
+static int group_count, connection_count;
+static uint64_t keys, random_state, begin_ns;
+static char noise[kNoiseBytes];
+static char out[kBufferBytes];
+static size_t out_size;
+
+static void Fail(const char* what) {
+  fprintf(stderr, "beyond_memory: %s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+static uint64_t Now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// xorshift64*
+static uint64_t Random(void) {
+  random_state ^= random_state >> 12;
+  random_state ^= random_state << 25;
+  random_state ^= random_state >> 27;
+  return random_state * 2685821657736338717u;
+}
+
+// The same number for the same object: what it is made of.
+static uint64_t Mix(uint64_t number) {
+  number = (number ^ (number >> 31)) * 0x9e3779b97f4a7c15u;
+  return number ^ (number >> 29);
+}
+
+// ---- requests
+
+static void Begin(int words) { out_size = (size_t)sprintf(out, "*%d\r\n", words); }
+
+static void Bytes(const char* bytes, size_t size) {
+  out_size += (size_t)sprintf(out + out_size, "$%zu\r\n", size);
+  memcpy(out + out_size, bytes, size);
+  memcpy(out + out_size + size, "\r\n", 2);
+  out_size += size + 2;
+}
+
+__attribute__((format(printf, 1, 2))) static void Word(const char* format, ...) {
+  char word[128];
+  va_list arguments;
+  va_start(arguments, format);
+  const int size = vsnprintf(word, sizeof word, format, arguments);
+  va_end(arguments);
+  Bytes(word, (size_t)size);
+}
+
+static void Noise(size_t size) { Bytes(noise + Random() % (kNoiseBytes - size), size); }
+
+// All of the object, or one new part of it.
+static void Write(uint64_t n, bool whole) {
+  const uint64_t mix = Mix(n);
+  const int parts = whole ? (n % 4 == 0 ? 5 : n % 4 == 3 ? 4 : 8) : 1;
+  const uint64_t first = whole ? 0 : Random() % 8;
+  switch (n % 4) {
+    case 0:
+      Begin(2 + 2 * parts);
+      Word("HMSET");
+      Word("object:%llu", (unsigned long long)n);
+      for (int i = 0; i < parts; ++i) {
+        Word("field%d", (int)((first + (uint64_t)i) % 5));
+        Word("%llu:%llx", (unsigned long long)(mix >> i), (unsigned long long)Random());
+      }
+      return;
+    case 1:
+      Begin(2 + parts);
+      Word("SADD");
+      Word("object:%llu", (unsigned long long)n);
+      for (int i = 0; i < parts; ++i) Word("%llu", (unsigned long long)((mix >> (first + (uint64_t)i)) % 10000000));
+      return;
+    case 2:
+      Begin(2 + 2 * parts);
+      Word("ZADD");
+      Word("object:%llu", (unsigned long long)n);
+      for (int i = 0; i < parts; ++i) {
+        Word("%llu", (unsigned long long)(Random() % 1000000));
+        Word("%llu", (unsigned long long)((mix >> (first + (uint64_t)i)) % 10000000));
+      }
+      return;
+    default:
+      Begin(2 + 3 * parts);
+      Word("GEOADD");
+      Word("object:%llu", (unsigned long long)n);
+      for (int i = 0; i < parts; ++i) {
+        Word("%.6f", (double)(Random() % 360000000) / 1e6 - 180);
+        Word("%.6f", (double)(Random() % 160000000) / 1e6 - 80);
+        Word("place:%llu", (unsigned long long)((mix >> (first + (uint64_t)i)) % 100000));
+      }
+  }
+}
+
+static void WriteRandom(void) {
+  const uint64_t n = Random() % keys;
+  const uint64_t choice = Random() % 20;
+  if (choice == 0) {
+    Begin(2);
+    Word("DEL");
+    Word("object:%llu", (unsigned long long)n);
+  } else if (choice < 3 && n % 4 == 2) {
+    Begin(3);
+    Word("ZREM");
+    Word("object:%llu", (unsigned long long)n);
+    Word("%llu", (unsigned long long)((Mix(n) >> (Random() % 8)) % 10000000));
+  } else {
+    Write(n, choice < 6);
+  }
+}
+
+static void ReadRandom(void) {
+  const uint64_t n = Random() % keys;
+  static const char* const kCommands[] = {"HGETALL", "SMEMBERS", "ZRANGE", "GEOSEARCH"};
+  static const int kWords[] = {2, 2, 4, 8};
+  Begin(kWords[n % 4]);
+  Word("%s", kCommands[n % 4]);
+  Word("object:%llu", (unsigned long long)n);
+  if (n % 4 == 2) {
+    Word("0");
+    Word("-1");
+  } else if (n % 4 == 3) {
+    Word("FROMLONLAT");
+    Word("%.6f", (double)(Random() % 360000000) / 1e6 - 180);
+    Word("%.6f", (double)(Random() % 160000000) / 1e6 - 80);
+    Word("BYRADIUS");
+    Word("2000");
+    Word("km");
+  }
+}
+
+// False: there is nothing more to send.
+static bool Make(struct Group* group) {
+  const bool loads = group->kind == kLoad || group->kind == kLoadStr || group->kind == kLoadHash;
+  if (loads && group->started >= keys) return false;
+  const uint64_t n = loads ? group->started : Random() % keys;
+  switch (group->kind) {
+    case kLoad: Write(n, true); break;
+    case kWrite: WriteRandom(); break;
+    case kRead: ReadRandom(); break;
+    case kLoadStr:
+    case kSet:
+      Begin(3);
+      Word("SET");
+      Word("string:%llu", (unsigned long long)n);
+      Noise(kValueBytes);
+      break;
+    case kGet:
+    case kAbsent:
+      Begin(2);
+      Word("GET");
+      Word(group->kind == kGet ? "string:%llu" : "string:%llux", (unsigned long long)n);
+      break;
+    case kLoadHash:
+      Begin(2 + 2 * 25);
+      Word("HSET");
+      Word("hash:%llu", (unsigned long long)n);
+      for (int i = 0; i < 25; ++i) {
+        Word("field%d", i);
+        Noise(16);
+      }
+      break;
+    default:
+      Begin(2);
+      Word("HGETALL");
+      Word("hash:%llu", (unsigned long long)n);
+  }
+  ++group->started;
+  return true;
+}
+
+// ---- replies
+
+// The end of the reply that begins at `at`; 0: it is not complete.
+static size_t EndOf(const char* in, size_t size, size_t at) {
+  const char* const line_end = memchr(in + at, '\n', size - at);
+  if (line_end == NULL) return 0;
+  const size_t end = (size_t)(line_end - in) + 1;
+  const long count = strtol(in + at + 1, NULL, 10);
+  if (in[at] == '$') {
+    if (count < 0) return end;
+    return end + (size_t)count + 2 <= size ? end + (size_t)count + 2 : 0;
+  }
+  if (in[at] != '*') return end;
+  size_t next = end;
+  for (long i = 0; i < count; ++i) {
+    if (next >= size || (next = EndOf(in, size, next)) == 0) return 0;
+  }
+  return next;
+}
+
+static int BucketOf(uint64_t ns) {
+  if (ns < 16) return (int)ns;
+  const int log = 63 - __builtin_clzll(ns);
+  return log * 16 + (int)((ns >> (log - 4)) & 15);
+}
+
+static double MsOf(int bucket) {
+  const int log = bucket / 16;
+  return log < 4 ? bucket / 1e6 : (double)((16ull + (uint64_t)(bucket % 16) + 1) << (log - 4)) / 1e6;
+}
+
+static void Note(struct Group* group, uint64_t due_ns, bool is_error) {
+  const uint64_t now = Now();
+  const uint64_t ns = now - due_ns;
+  ++group->answered;
+  group->errors += is_error;
+  ++group->buckets[BucketOf(ns)];
+  if (ns > group->most_ns) group->most_ns = ns;
+  const uint64_t second = (now - begin_ns) / 1000000000u;
+  if (second < kMostSeconds) ++group->by_second[second];
+}
+
+// ---- the loop
+
+static void Send(struct Connection* connection, uint64_t due_ns) {
+  if (!Make(connection->group)) return;
+  connection->busy = true;
+  connection->due_ns = due_ns;
+  for (size_t sent = 0; sent < out_size;) {
+    const ssize_t size = send(connection->fd, out + sent, out_size - sent, MSG_NOSIGNAL);
+    if (size <= 0) Fail("send");
+    sent += (size_t)size;
+  }
+}
+
+static void Receive(struct Connection* connection) {
+  const ssize_t size =
+      recv(connection->fd, connection->in + connection->in_size, kBufferBytes - connection->in_size, MSG_DONTWAIT);
+  if (size < 0 && errno == EAGAIN) return;
+  if (size <= 0) Fail("the server closed a connection");
+  connection->in_size += (size_t)size;
+  if (EndOf(connection->in, connection->in_size, 0) == 0) return;
+  const bool is_error = connection->in[0] == '-';
+  if (is_error && connection->group->errors == 0) fprintf(stderr, "%.*s", (int)connection->in_size, connection->in);
+  connection->in_size = 0;
+  connection->busy = false;
+  Note(connection->group, connection->due_ns, is_error);
+  if (connection->group->rate == 0) Send(connection, Now());
+}
+
+static struct Connection* IdleOf(const struct Group* group) {
+  for (int i = 0; i < connection_count; ++i) {
+    if (connections[i].group == group && !connections[i].busy) return &connections[i];
+  }
+  return NULL;
+}
+
+// Sends what is due; returns when the next request is.
+static uint64_t SendDue(uint64_t now) {
+  uint64_t next = now + 100000000u;
+  for (int i = 0; i < group_count; ++i) {
+    struct Group* const group = &groups[i];
+    if (group->rate == 0) continue;
+    for (;;) {
+      const uint64_t due = begin_ns + (uint64_t)((double)group->started / group->rate * 1e9);
+      if (due > now) {
+        if (due < next) next = due;
+        break;
+      }
+      struct Connection* const idle = IdleOf(group);
+      if (idle == NULL) break;
+      Send(idle, due);
+    }
+  }
+  return next;
+}
+
+static bool HasLoadToDo(void) {
+  for (int i = 0; i < group_count; ++i) {
+    const enum Kind kind = groups[i].kind;
+    if ((kind == kLoad || kind == kLoadStr || kind == kLoadHash) && groups[i].answered < keys) return true;
+  }
+  return false;
+}
+
+static double Percentile(const struct Group* group, double share) {
+  uint64_t left = (uint64_t)((double)group->answered * share);
+  for (int i = 0; i < kBuckets; ++i) {
+    if (group->buckets[i] > left) return MsOf(i);
+    left -= group->buckets[i];
+  }
+  return (double)group->most_ns / 1e6;
+}
+
+static void Print(const struct Group* group, double seconds) {
+  uint32_t least = UINT32_MAX;
+  for (int i = 0; i + 1 < (int)seconds && i < kMostSeconds; ++i) {
+    if (group->by_second[i] < least) least = group->by_second[i];
+  }
+  printf(
+      "{\"kind\": \"%s\", \"requests\": %llu, \"errors\": %llu, \"seconds\": %.2f, \"per_second\": %.0f, "
+      "\"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"max_ms\": %.3f, \"least_in_a_second\": %u}\n",
+      kNames[group->kind], (unsigned long long)group->answered, (unsigned long long)group->errors, seconds,
+      (double)group->answered / seconds, Percentile(group, 0.5), Percentile(group, 0.99), Percentile(group, 0.999),
+      (double)group->most_ns / 1e6, least == UINT32_MAX ? 0 : least);
+}
+
+static void Open(struct Group* group, int poll) {
+  for (int i = 0; i < group->connections; ++i) {
+    struct Connection* const connection = &connections[connection_count++];
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)group->port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    const int one = 1;
+    connection->group = group;
+    connection->fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(connection->fd, (const struct sockaddr*)&address, sizeof address) != 0) Fail("connect");
+    setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = connection}};
+    if (epoll_ctl(poll, EPOLL_CTL_ADD, connection->fd, &event) != 0) Fail("epoll_ctl");
+  }
+}
+
+static void ParseGroup(char* text) {
+  struct Group* const group = &groups[group_count++];
+  char name[32];
+  if (sscanf(text, "%d,%31[^,],%d,%lf", &group->port, name, &group->connections, &group->rate) != 4) Fail(text);
+  group->kind = kKinds;
+  for (int i = 0; i < kKinds; ++i) {
+    if (strcmp(name, kNames[i]) == 0) group->kind = (enum Kind)i;
+  }
+  if (group->kind == kKinds || connection_count + group->connections > kMostConnections) Fail(text);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 5 || argc - 4 > kMostGroups) {
+    fprintf(stderr, "usage: beyond_memory SECONDS KEYS SEED PORT,KIND,CONNECTIONS,RATE...\n");
+    return 2;
+  }
+  const double seconds = atof(argv[1]);
+  keys = strtoull(argv[2], NULL, 10);
+  random_state = strtoull(argv[3], NULL, 10) * 0x9e3779b97f4a7c15u + 1;
+  for (size_t i = 0; i < sizeof noise; i += sizeof(uint64_t)) *(uint64_t*)(void*)(noise + i) = Random();
+  const int poll = epoll_create1(0);
+  for (int i = 4; i < argc; ++i) {
+    ParseGroup(argv[i]);
+    Open(&groups[group_count - 1], poll);
+  }
+  begin_ns = Now();
+  const uint64_t end_ns = begin_ns + (uint64_t)(seconds * 1e9);
+  for (int i = 0; i < connection_count; ++i) {
+    if (connections[i].group->rate == 0) Send(&connections[i], Now());
+  }
+  const bool loads = HasLoadToDo();
+  for (uint64_t now = begin_ns; loads ? HasLoadToDo() : now < end_ns; now = Now()) {
+    const uint64_t next = SendDue(now);
+    struct epoll_event events[64];
+    const struct timespec wait = {0, next > now ? (long)(next - now) : 0};
+    const int ready = epoll_pwait2(poll, events, 64, &wait, NULL);
+    for (int i = 0; i < ready; ++i) Receive(events[i].data.ptr);
+  }
+  const double took = (double)(Now() - begin_ns) / 1e9;
+  for (int i = 0; i < group_count; ++i) Print(&groups[i], took);
+  return 0;
+}
