@@ -90,8 +90,8 @@ def measure(options, program, case, build, folder):
     subprocess.run(["sync"], check=True)
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("1")
     with memory_cgroup(options.limit * MB) as group, \
-            start(build, data_dir=folder, start=False, memory_budget=f"{options.budget}mb", listen=f"127.0.0.1:{second}",
-                  io_threads=options.io_threads) as server:
+            start(build, data_dir=folder, start=False, memory_budget=f"{options.budget}mb",
+                  listen=f"127.0.0.1:{second}", io_threads=options.io_threads) as server:
         server.command = ["sh", "-c", f'echo $$ > {group}; exec "$@"', "sh", *server.command]
         server.start()
         groups = [(server.port, CASES[case][1], options.clients, 0)] if CASES[case][1] else [
