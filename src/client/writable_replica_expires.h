@@ -43,7 +43,7 @@ class WritableReplicaExpires {
 
   std::atomic<bool> any_{false};
   std::mutex mutex_;
-  std::map<Owner, int64_t> times_;  // guarded by mutex_, like the next, which has the same
+  std::map<Owner, int64_t> times_;  // guarded by mutex_, as is by_time_, the same entries by time
   std::set<std::pair<int64_t, Owner>> by_time_;
 };
 

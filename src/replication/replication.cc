@@ -25,13 +25,13 @@ constexpr int64_t kFailoverPauseMs = 24 * 3600 * 1000;  // at most; the pause en
 }  // namespace
 
 Replication::Replication(const Parts& parts)
-    : store_(parts.follower.store), config_(parts.follower.config), conditions_(parts.conditions),
+    : store_(parts.primary_link.store), config_(parts.primary_link.config), conditions_(parts.conditions),
       clients_(parts.clients), pause_(parts.pause), writable_replica_expires_(parts.writable_replica_expires),
       log_(store_, config_.settings(),
            {.has_replicas = [this] { return replicas_.count() > 0; },
             .on_stream_changed = [this] { OnStreamChanged(); }}),
       primary_link_(
-          parts.follower, log_,
+          parts.primary_link, log_,
           {.on_link = [this](bool up) { OnPrimaryLink(up); }, .on_stream_changed = [this] { OnStreamChanged(); }}),
       replicas_(store_, config_, clients_, log_) {}
 

@@ -35,7 +35,7 @@ class Replication {
     ClientRegistry& clients;
     ClientPause& pause;
     WritableReplicaExpires& writable_replica_expires;
-    PrimaryLink::Parts follower;
+    PrimaryLink::Parts primary_link;
   };
 
   explicit Replication(const Parts& parts);

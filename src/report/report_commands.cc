@@ -19,7 +19,7 @@ constexpr int kLastBoundBits = 23;
 // A duration is recorded in whole microseconds, rounded down; one below 2^k us is in a bucket that ends before 2^k.
 void WriteHistogram(const CommandTotals& totals, const std::string& label, MetricsText& page) {
   constexpr MetricsText::Family kFamily{"command_duration_seconds", "histogram",
-                                        "How long commands took, those of scripts excepted."};
+                                        "Run times of commands, without the calls by scripts."};
   const auto write = [&](const std::string& bound, uint64_t sum) {
     page.Add(kFamily, sum, fmt::format("{},{}", label, MetricsText::Label("le", bound)), "_bucket");
   };
@@ -46,8 +46,8 @@ void WriteCommandStats(const ReportParts& parts, SectionWriter& text) {
     text.Field("cmdstat_" + name, fmt::format("calls={},usec={},usec_per_call={:.2f},rejected_calls={},failed_calls={}",
                                               one.calls, one.usec, per_call, one.rejected, one.failed));
     const std::string label = MetricsText::Label("command", name);
-    text.Counter("", "commands_total", "Calls, those by scripts included.", one.calls, label);
-    text.Counter("", "commands_failed_total", "Calls that ran and answered an error.", one.failed, label);
+    text.Counter("", "commands_total", "Calls, including the calls by scripts.", one.calls, label);
+    text.Counter("", "commands_failed_total", "Calls that ran and replied an error.", one.failed, label);
     text.Counter("", "commands_rejected_total", "Calls refused before they ran.", one.rejected, label);
     if (text.page() != nullptr && !one.latency.empty()) WriteHistogram(one, label, *text.page());
   }

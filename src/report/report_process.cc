@@ -101,7 +101,7 @@ void WriteClients(const ReportParts& parts, SectionWriter& text) {
   text.Field("client_recent_max_output_buffer", largest_output);
   text.Gauge("blocked_clients", "blocked_clients", "Clients that wait in a blocking command or for the end of a pause.",
              blocked);
-  text.Gauge("tracking_clients", "tracking_clients", "Clients that are told of changes (CLIENT TRACKING).",
+  text.Gauge("tracking_clients", "tracking_clients", "Clients that use CLIENT TRACKING.",
              parts.tracking.totals().clients);
   const Waiters::Totals waits = parts.waiters.totals();
   text.Field("watching_clients", waits.watching_clients);

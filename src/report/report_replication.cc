@@ -15,8 +15,8 @@ namespace {
 
 void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, SectionWriter& text) {
   Replication& replication = parts.replication;
-  const PrimaryLink& follower = replication.primary_link();
-  const PrimaryLink::State state = follower.state();
+  const PrimaryLink& link = replication.primary_link();
+  const PrimaryLink::State state = link.state();
   const bool up = state == PrimaryLink::State::kConnected;
   const int64_t now_ms = WallMs();
   const auto offset = static_cast<int64_t>(replication.log().offset());
@@ -25,24 +25,24 @@ void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, SectionW
   text.Field("master_link_status", up ? "up" : "down");
   text.Gauge("", "primary_link_up", "1 while the link to the primary is up.", up);
   text.Gauge("master_last_io_seconds_ago", "primary_last_io_seconds",
-             "Time since the primary sent something; -1: no link.", up ? (now_ms - follower.last_io_ms()) / 1000 : -1);
+             "Time since the primary sent something; -1: no link.", up ? (now_ms - link.last_io_ms()) / 1000 : -1);
   text.Gauge("master_sync_in_progress", "primary_sync_in_progress", "1 during a first transfer from the primary.",
              state == PrimaryLink::State::kSync);
   text.Gauge("slave_read_repl_offset", "primary_received_offset", "Offset up to which the stream was received.",
-             up ? static_cast<int64_t>(follower.received_offset()) : offset);
+             up ? static_cast<int64_t>(link.received_offset()) : offset);
   text.Field("slave_repl_offset", offset);
   if (state == PrimaryLink::State::kSync) {
-    const uint64_t size = follower.transfer().size;
-    const uint64_t received = follower.transfer().received;
+    const uint64_t size = link.transfer().size;
+    const uint64_t received = link.transfer().received;
     text.Field("master_sync_total_bytes", size);
     text.Field("master_sync_read_bytes", received);
     text.Field("master_sync_left_bytes", size > received ? size - received : 0);
     text.Field("master_sync_perc", size > 0 ? 100.0 * static_cast<double>(received) / static_cast<double>(size) : 0, 2);
-    text.Field("master_sync_last_io_seconds_ago", (now_ms - follower.last_io_ms()) / 1000);
+    text.Field("master_sync_last_io_seconds_ago", (now_ms - link.last_io_ms()) / 1000);
   }
   if (!up) {
-    text.Gauge("master_link_down_since_seconds", "primary_link_down_seconds", "How long the link has been down.",
-               (now_ms - follower.down_since_ms()) / 1000);
+    text.Gauge("master_link_down_since_seconds", "primary_link_down_seconds", "Time since the link went down.",
+               (now_ms - link.down_since_ms()) / 1000);
   }
   text.Field("slave_priority", parts.settings.replica_priority.load());
   text.Field("slave_read_only", parts.settings.replica_read_only.load());
@@ -82,9 +82,9 @@ void WriteReplication(const ReportParts& parts, SectionWriter& text) {
     const std::string label = MetricsText::Label("replica", fmt::format("{}:{}", replica.ip, port));
     text.Gauge("", "replica_online", "1 while the replica gets the stream, 0 before.", online, label);
     text.Gauge("", "replica_offset", "Offset that the replica has acknowledged.", acked, label);
-    text.Gauge("", "replica_lag_bytes", "Bytes that it has not acknowledged.",
+    text.Gauge("", "replica_lag_bytes", "Bytes that the replica has not acknowledged.",
                std::max(acked, replication.log().OffsetNow()) - acked, label);
-    text.Gauge("", "replica_lag_seconds", "Time since its last acknowledgement.", lag_s, label);
+    text.Gauge("", "replica_lag_seconds", "Time since the replica's last acknowledgement.", lag_s, label);
   }
   const History history = replication.log().history();
   const uint64_t offset = replication.log().OffsetNow();

@@ -85,7 +85,7 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
                bytes, MetricsText::Label("component", component));
   };
   const auto used = [&text](std::string_view field, std::string_view component, uint64_t bytes) {
-    text.Gauge(field, "memory_used_bytes", "What is used of each share; the total is the process's resident memory.",
+    text.Gauge(field, "memory_used_bytes", "Used bytes of each share; the total is the process's resident memory.",
                bytes, MetricsText::Label("component", component));
   };
   text.Bytes("memory_budget", budget.total);
@@ -105,7 +105,7 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
              store.recovery().writable());
   const DiskReserve& reserve = store.engine().disk_reserve();
   text.Field("disk_level", reserve.level_name());
-  text.Gauge("disk_free_bytes", "disk_free_bytes", "Free on the file system of the data.", reserve.free_bytes());
+  text.Gauge("disk_free_bytes", "disk_free_bytes", "Free bytes of the data's file system.", reserve.free_bytes());
   text.Gauge("min_free_disk_bytes", "min_free_disk_bytes", "min-free-disk.", reserve.size());
   text.Gauge("min_free_disk_held_bytes", "min_free_disk_held_bytes", "Bytes of min-free-disk that a file holds.",
              reserve.held_bytes());
@@ -117,7 +117,7 @@ void WriteCache(const ReportParts& parts, SectionWriter& text) {
   RowCache& cache = parts.store.cache();
   const uint64_t hits = cache.hits();
   const uint64_t looks = hits + cache.misses();
-  text.Gauge("key_cache_capacity_bytes", "key_cache_capacity_bytes", "Bytes the key cache may hold.",
+  text.Gauge("key_cache_capacity_bytes", "key_cache_capacity_bytes", "Capacity of the key cache in bytes.",
              static_cast<uint64_t>(cache.capacity()));
   text.Gauge("key_cache_used_bytes", "key_cache_bytes", "Bytes in the key cache.",
              static_cast<uint64_t>(cache.usage()));
@@ -140,7 +140,7 @@ void WriteRocksDb(const ReportParts& parts, SectionWriter& text) {
     text.Counter(counter.name, fmt::format("rocksdb_{}_total", counter.name), "RocksDB's counter of that name.",
                  counter.value);
   }
-  text.Counter("", "rocksdb_stall_seconds_total", "How long writers were held up, all of them together.",
+  text.Counter("", "rocksdb_stall_seconds_total", "Time that writers were stalled, summed over all of them.",
                static_cast<double>(WriteStallMicros(store)) / 1e6);
   // Lookups that asked only memory and did not find the answer there; number_keys_read includes them, although no disk
   // read follows.

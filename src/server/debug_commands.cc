@@ -47,7 +47,7 @@ Status Sleep(CommandContext&, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Stores one string if the key does not exist. It commits once in a while, so that it locks keys only for moments.
+// Stores one string if the key does not exist. Commits after some rows, so that no key stays locked for long.
 Status PutNewText(Transaction& txn, Keyspace& keys, const Key& key, std::string_view text) {
   constexpr size_t kCommitRows = 1024;
   constexpr size_t kCommitBytes = 1 << 20;

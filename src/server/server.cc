@@ -126,12 +126,9 @@ struct Server::CommandParts {
 Server::CommandParts::CommandParts(Server& s)
     : acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
       connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
-      client{s.clients_.registry,
-             s.clients_.memory,
-             s.pause_,
-             s.clients_.users,
-             s.clients_.tracking,
-             [&follower = s.replication_->primary_link()] { return follower.Break(); }},
+      client{
+          s.clients_.registry, s.clients_.memory,   s.pause_,
+          s.clients_.users,    s.clients_.tracking, [&link = s.replication_->primary_link()] { return link.Break(); }},
       server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
       config{*s.config_, s.clients_.users, s.identity_.config_file,
              [&s] {
