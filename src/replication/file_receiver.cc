@@ -191,8 +191,7 @@ Status FileReceiver::ReceiveBytes(BlockingSocket& socket, const FileLine& line, 
       done += static_cast<size_t>(written);
       part_bytes_ += static_cast<uint64_t>(written);
     }
-    // Writes to the disk in small steps. Otherwise gigabytes of dirty pages would be flushed at once and delay all
-    // reads.
+    // Writes back in small steps, so that gigabytes of dirty pages do not delay reads later.
     (void)sync_file_range(fd, static_cast<off64_t>(begin), static_cast<off64_t>(got), SYNC_FILE_RANGE_WRITE);
     received_ += got;
     (*on_progress_)(received_, line.total);

@@ -106,8 +106,7 @@ class PrimaryLink {
   void NoteProgress(uint64_t received, uint64_t total);
   Status LoadFile(const PrimaryHandshake::Answer& answer);
   Status LoadFiles(const PrimaryHandshake::Answer& answer, const FilesHead& head);
-  // Adds to `txn` that the loaded data is the stream's at the answer's offset. Call Done of `adoption` after the
-  // commit.
+  // Records in `txn` that the loaded data is at the answer's offset. Call Done of `adoption` after the commit.
   Status BeforeAdopting(const PrimaryHandshake::Answer& answer, int64_t selected_db, Transaction& txn,
                         std::unique_ptr<StreamLog::Adoption>& adoption);
   Status CarryOut(const PrimaryAddress& primary);

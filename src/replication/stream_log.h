@@ -65,8 +65,7 @@ class StreamLog {
   // The first byte that a replica can still ask for, counted from 1.
   uint64_t FirstByte() const;
 
-  // The first sequence of the log from which a returning replica can be sent the stream; kNothingNeeded while logging
-  // is off.
+  // The first sequence of the log that a returning replica may need; kNothingNeeded while logging is off.
   uint64_t FirstNeeded() const;
   // Gives up log that only disconnected replicas could ask for: `first` is the first sequence still being sent.
   void ShortenTo(uint64_t first);
