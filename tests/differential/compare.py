@@ -20,12 +20,12 @@ def flatten(reply):
 
 
 def sort_key(reply):
-    """Orders replies of any type."""
+    """A sort key for replies of any type."""
     return repr(reply)
 
 
 def unordered(reply):
-    """The reply with its elements in a fixed order."""
+    """The reply with its elements sorted."""
     kind, content = reply
     if not isinstance(content, list):
         return reply
@@ -33,7 +33,7 @@ def unordered(reply):
 
 
 def unordered_pairs(reply):
-    """The reply with its pairs in a fixed order."""
+    """The reply with its pairs sorted."""
     kind, content = reply
     if not isinstance(content, list):
         return reply
@@ -48,7 +48,7 @@ def shape(reply):
     return kind, content is None
 
 
-# What XINFO tells that is a time, differs between versions of Redis, or is about its memory.
+# Facts of XINFO that are times, differ between versions of Redis, or describe its memory.
 UNCOMPARED_FACTS = (
     b"idle",
     b"inactive",
@@ -69,7 +69,7 @@ def stream_facts(reply):
     for position, item in enumerate(content):
         if skips or (item[0] == b"$" and item[1] in UNCOMPARED_FACTS):
             skips = not skips
-        elif (kinds, position) in ((b"$$::", 2), (b"$::", 1)):  # when an entry was delivered
+        elif (kinds, position) in ((b"$$::", 2), (b"$::", 1)):  # the delivery time of an entry
             kept.append((b"$", b"a time"))
         else:
             kept.append(stream_facts(item))
@@ -77,7 +77,7 @@ def stream_facts(reply):
 
 
 def same_sample(step, ours, theirs, ours_whole, theirs_whole):
-    """Both are equally many members of the collection; see rules.SAMPLE."""
+    """Both replies are members of the collection, equally many; see rules.SAMPLE."""
     if shape(ours) != shape(theirs):
         return False
     for sample, whole in ((ours, ours_whole), (theirs, theirs_whole)):
@@ -85,7 +85,7 @@ def same_sample(step, ours, theirs, ours_whole, theirs_whole):
             return whole[1] in ([], None)
         leaves, population = flatten(sample), flatten(whole)
         members = [tuple(leaves[i : i + step.stride]) for i in range(0, len(leaves), step.stride)]
-        # HRANDFIELD is held against HGETALL, whose every second leaf is a field.
+        # HRANDFIELD is compared with HGETALL, whose every second leaf is a field.
         width = 2 if step.words[0] == b"HRANDFIELD" else step.stride
         known = {tuple(population[i : i + step.stride]) for i in range(0, len(population), width)}
         if not known.issuperset(members) or (step.distinct and len(set(members)) != len(members)):
@@ -94,7 +94,7 @@ def same_sample(step, ours, theirs, ours_whole, theirs_whole):
 
 
 def same(step, ours, theirs, ours_before=None, theirs_before=None):
-    """Whether the replies agree. `*_before` are the replies of the step before."""
+    """Whether the replies agree. `*_before` are the replies of the previous step."""
     if ours == theirs:
         return (
             step.rule != rules.SAMPLE

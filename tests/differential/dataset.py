@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparing everything two servers hold: every key, its type, encoding, value, order and deadline.
+"""Compares all data of two servers: every key, its type, encoding, value, order and expiry.
 
-Order counts where Redis promises one: lists, sorted sets, packed hashes, integer sets. Elements of
-hashes and sets that became hash tables are compared as sets.
+The order is compared if Redis specifies it: lists, sorted sets, packed hashes, integer sets. Elements of hashes and
+sets that became hash tables are compared as sets.
 """
 
 from compare import stream_facts
@@ -56,7 +56,7 @@ def describe(connection, keys, ordered=True):
 
 
 def comparable(kind, encoding, reply):
-    """The value with elements in a fixed order where none is promised."""
+    """The value, with its elements sorted if their order is not specified."""
     if kind == b"stream":
         return stream_facts(reply)
     if kind not in (b"hash", b"set") or encoding != b"hashtable" or not isinstance(reply[1], list):
@@ -75,7 +75,7 @@ def same_deadline(ours, theirs):
 
 
 def compare_database(first, second, database, encodings=True, agree=None):
-    """Differences of one database as sentences; see compare()."""
+    """The differences of one database, a sentence each; see compare()."""
     for connection in (first, second):
         connection.call(b"SELECT", b"%d" % database)
     ours, theirs = scan_keys(first), scan_keys(second)
@@ -109,9 +109,9 @@ def compare_database(first, second, database, encodings=True, agree=None):
 
 
 def compare(first, second, databases=16, encodings=True, agree=None):
-    """All differences of two servers, given a connection to each (resp.Connection). `encodings`:
-    whether these, and the order they give to the elements of small collections, are compared.
-    `agree(type, value, value)` may explain values that differ."""
+    """All differences of two servers, given a connection to each (resp.Connection). `encodings`: whether to compare the
+    encodings, and the order of elements of small collections that follows from them. `agree(type, value, value)` may
+    explain values that differ."""
     return [
         sentence
         for database in range(databases)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sends the same commands to two servers and compares what comes back.
+"""Sends the same commands to two servers and compares the replies.
 
-Batches go to both servers before either is read, so that both work at once. If the bytes of a batch
-agree, it is not even parsed, unless a rule wants more than equality. On a difference the history of
-the round is cut down to what still shows it (minimise.py).
+Each batch goes to both servers before either is read, so both work at once. If the bytes of a batch agree, it is not
+parsed, unless a rule needs more than equality. After a difference the history of the round is reduced to the commands
+that still show it (minimise.py).
 
 The first server is the reference, the second the candidate.
 """
@@ -17,7 +17,7 @@ import step as rules
 from families.scans import MOST_CALLS, Iteration
 from resp import Connection, encode, parse_all, show
 
-# What rounds of the long families leave behind beside data.
+# State that rounds of the long families change in addition to data.
 CLEAN = [
     [b"FLUSHALL"],
     [b"ACL", b"DELUSER", b"alice", b"bob", b"carol"],
@@ -29,8 +29,8 @@ LOOKS_CLOSER = (rules.SAMPLE, rules.POP, rules.EXISTING_KEY)
 
 
 def unsigned_zeros(described):
-    """The value of a described key; a sorted set's without negative zeros: a listpack keeps 0 for
-    -0, also redis-server's, and what was dumped as a skiplist may come back as one."""
+    """The value of a described key, with zeros instead of negative zeros in a sorted set: a listpack, also
+    redis-server's, holds 0 for -0, and a dumped skiplist may come back as one."""
     kind, _, _, value = described
     if kind != b"zset":
         return value
@@ -39,7 +39,7 @@ def unsigned_zeros(described):
 
 
 class Difference(Exception):
-    """The servers disagree. `step` is None where no single command is to blame."""
+    """The servers disagree. `step` is None if no single command is the cause."""
 
     def __init__(self, text, step=None, protocol=2):
         super().__init__(text)
@@ -47,7 +47,7 @@ class Difference(Exception):
 
 
 class Pair:
-    """A connection per protocol version to each of two servers. `oracle` knows the first."""
+    """A connection per protocol version to each of two servers. `oracle` describes the first."""
 
     def __init__(self, reference, candidate, oracle):
         self.addresses = (reference, candidate)
@@ -56,7 +56,7 @@ class Pair:
         self.connect()
 
     def connect(self):
-        """Opens the connections, anew if a server was restarted."""
+        """Opens the connections, again after a restart of a server."""
         self.close()
         self.by_protocol = {
             p: [Connection(host, port, p) for host, port in self.addresses] for p in (2, 3)
@@ -76,7 +76,7 @@ class Pair:
         return [c.read_batch(mark) for c, mark in zip(connections, marks)]
 
     def reset(self, limits):
-        """Empties both servers, sets the limits and brings every connection to database 0."""
+        """Empties both servers, sets the limits and selects database 0 on every connection."""
         settings = [[b"CONFIG", b"SET", name.encode(), b"%d" % v] for name, v in limits.items()]
         for protocol in (2, 3):
             commands = [[b"RESET"], [b"HELLO", b"%d" % protocol], *CLEAN, *settings]
@@ -88,20 +88,20 @@ class Pair:
 
 
 class Engine:
-    """Runs rounds on a pair of servers and tells `on_difference(difference, round, engine)`."""
+    """Runs rounds on a pair of servers and calls `on_difference(difference, round, engine)`."""
 
     def __init__(self, pair, on_difference):
         self.pair = pair
         self.on_difference = on_difference
         self.history = []  # of (protocol, Step) since both servers were last emptied
-        self.in_flight = []  # sent, and not answered in full
+        self.in_flight = []  # sent, without all replies
         self.sent = 0
 
     def run_round(self, round_, commands):
         """Runs one round and compares the data in its middle and at its end.
 
-        After a difference both servers are emptied and the round goes on, so that a frequent
-        difference does not hide the others.
+        After a difference both servers are emptied and the round continues, so a frequent difference does not hide
+        others.
         """
         self._start_afresh(round_)
         for part in (commands // 2, commands - commands // 2):
@@ -163,7 +163,7 @@ class Engine:
             self._check_exists(protocol, steps[-1], ours[-1], theirs[-1])
 
     def _make_equal_again(self, protocol, step, *replies):
-        """After SPOP: each server loses what the other popped."""
+        """After SPOP: removes from each server the members that the other one popped."""
         popped = [
             [content for _, content in compare.flatten(reply) if content is not None]
             if not compare.is_error(reply)
@@ -186,7 +186,7 @@ class Engine:
                 connection.call(b"SREM", step.words[1], *others)
 
     def _check_exists(self, protocol, step, *replies):
-        """After RANDOMKEY: the key is one of the server's."""
+        """After RANDOMKEY: the key must exist on its server."""
         for who, connection, (_, key) in zip(
             ("reference", "candidate"), self.pair.by_protocol[protocol], replies
         ):
@@ -196,7 +196,7 @@ class Engine:
                 )
 
     def run_iteration(self, protocol, iteration):
-        """A whole SCAN on each server: the same elements, none missing. Raises Difference."""
+        """A whole SCAN on each server: the same elements, and all of them. Raises Difference."""
         found = [
             self._iterate(connection, iteration) for connection in self.pair.by_protocol[protocol]
         ]
@@ -216,7 +216,7 @@ class Engine:
 
     @staticmethod
     def _as_reply(found):
-        """What an iteration has found, ordered, as one reply; an error as it is."""
+        """The elements that an iteration has found, sorted, as one reply; an error unchanged."""
         if not isinstance(found, set):
             return found
         return b"*", [item for items in sorted(found) for item in items]
@@ -224,7 +224,7 @@ class Engine:
     @staticmethod
     def _iterate(connection, iteration):
         cursor, found = b"0", set()
-        # ZSCAN and HSCAN answer pairs.
+        # ZSCAN and HSCAN return pairs.
         width = 2 if iteration.head[0] in (b"HSCAN", b"ZSCAN") else 1
         for _ in range(MOST_CALLS):
             reply = connection.call(*iteration.head, cursor, *iteration.options)
@@ -237,12 +237,12 @@ class Engine:
         raise Difference(f"{iteration.head} still runs after {MOST_CALLS} calls")
 
     def expire_some(self, space):
-        """Lets keys expire on both servers and looks at what is left of them. Raises Difference."""
+        """Lets keys expire on both servers and compares the remaining data. Raises Difference."""
         rng = random.Random(space.rng.random())
         keys = rng.sample(space.all_keys, min(len(space.all_keys), rng.randint(2, 12)))
         protocol = rng.choice((2, 3))
         self.run_batch(protocol, [self._short_life(rng, space, key) for key in keys])
-        time.sleep(0.1)  # until the deadlines have passed
+        time.sleep(0.1)  # the keys expire
         del self.history[-len(keys) :]
         self.history += [
             (protocol, rules.command("DEL", key, database=space.databases[protocol - 2]))
@@ -298,12 +298,12 @@ class Engine:
             "list": [["RPUSH", key, "a"], ["LPUSHX", key, "a"], ["LRANGE", key, "0", "-1"]],
         }.get(family, [])
         name, *words = rng.choice(uses)
-        # The key may have got another value after its end, hence the rules.
+        # The key may have got another value after it expired; the rules allow for that.
         rule = {"SMEMBERS": rules.UNORDERED, "HGETALL": rules.PAIRS}.get(name, rules.EXACT)
         return rules.command(name, *words, rule=rule, mutable=rules.NOTHING)
 
     def cross_dumps(self, space):
-        """Each server restores what the other dumped, and must then hold what it held. Raises
+        """Each server restores the dumps of the other and must then hold the same values as before. Raises
         Difference."""
         rng = random.Random(space.rng.random())
         keys = [key for family in space.keys.values() for key in family]
@@ -342,17 +342,17 @@ class Engine:
                 connection.close()
 
     def _holds_the_same(self, kind, reference, candidate):
-        """Whether two values of keys of this type (dataset.comparable) are the same, or explained."""
+        """Whether two values of keys of this type (dataset.comparable) are equal, or their difference is explained."""
         return self.pair.oracle.agrees(rules.Step([dataset.READERS[kind][0]]), reference, candidate)
 
     def compare_after_restart(self, round_, restart):
-        """Ends and starts the candidate; what the round left must be there as before."""
+        """Restarts the candidate; the data of the round must be the same as before."""
         restart()
         self.pair.connect()
         self._guard(round_, self.compare_data)
 
     def compare_data(self):
-        """Compares everything both servers hold. Raises Difference."""
+        """Compares all data of both servers. Raises Difference."""
         connections = [Connection(host, port) for host, port in self.pair.addresses]
         try:
             found = dataset.compare(

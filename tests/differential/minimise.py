@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cutting a history down to the commands that are needed to show a difference.
+"""Reduces a history to the commands that are needed to show a difference.
 
-Every trial empties both servers and sends the candidates again: first those that share a key with
-the failing command, all if these do not suffice; then pieces of halving size are left out while the
-difference stays (Zeller's ddmin, without its complements, which cost more than they gain here).
+Every trial empties both servers and sends the candidate commands again: first those that share a key with the failing
+command, or all if these do not suffice. Then pieces of halving size are left out while the difference remains (Zeller's
+ddmin, without its complements, which cost more than they gain here).
 """
 
 from resp import encode, parse_all
@@ -11,12 +11,12 @@ from resp import encode, parse_all
 MOST_TRIALS = 400
 
 
-# What makes a connection answer nothing, or QUEUED, until the second of these.
+# Commands after which a connection replies nothing, or QUEUED, until the second word's command.
 OPENS = {b"MULTI": (b"EXEC", b"DISCARD"), b"CLIENT REPLY OFF": (b"CLIENT REPLY ON",)}
 
 
 def is_open(steps):
-    """Whether a transaction or a silence is left open: then the end of a batch is not answered."""
+    """Whether a transaction or CLIENT REPLY OFF is still open: then the end of a batch gets no reply."""
     open_until = {}
     for s in steps:
         text = b" ".join(s.words).upper()
@@ -61,7 +61,7 @@ class Trials:
 
 
 def related(steps, last):
-    """The steps that mention a key of `last`, or a key that met one of these."""
+    """The steps with a key of `last`, or with a key that occurs together with one of these."""
     names, chosen = {w for w in last.words[1:] if b":" in w}, []
     for s in reversed(steps):
         words = {w for w in s.words[1:] if b":" in w}
@@ -72,7 +72,7 @@ def related(steps, last):
 
 
 def minimise(trials, history, failing):
-    """A short list of steps, the failing one last, that shows the difference; None if none does."""
+    """A short list of steps, the failing one last, that shows the difference, or None."""
     earlier = [s for _, s in history if s is not failing]
     for steps in ([], related(earlier, failing), earlier):
         if trials.shows([*steps, failing]):
@@ -95,7 +95,7 @@ def minimise(trials, history, failing):
 
 
 def describe(steps):
-    """The steps as one would type them."""
+    """The steps as typed commands."""
     lines, database = [], 0
     for s in steps:
         if s.database != database:

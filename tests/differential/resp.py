@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A RESP2 and RESP3 client that hides nothing.
+"""A RESP2 and RESP3 client that returns replies as they are on the wire.
 
-Client libraries turn replies into convenient values and lose what we compare: a status and a bulk
-string look the same, a nil array like a nil bulk, a set like an array. Here a reply is a pair of
-its type byte and its content:
+Client libraries convert replies and lose differences: a status and a bulk string look the same, a nil array like a nil
+bulk, a set like an array. Here a reply is a pair of its type byte and its content:
 
     (b'+', b'OK')  (b'-', b'ERR ...')  (b':', 5)  (b'$', b'x' or None)  (b'*', [..] or None)
     (b'%', [k, v, ...])  (b'~', [..])  (b',', b'1.5')  (b'#', b't')  (b'_', None)  (b'(', b'..')
     (b'=', b'txt:..')  (b'>', [..])
 
-A batch is sent whole and read whole, up to the reply of a last ECHO that nothing else can produce.
-So two servers' batches can be compared as bytes first; parsing is for those that differ.
+A batch is sent as a whole and read as a whole, up to the reply of a last ECHO with unique text. So two servers' batches
+can be compared as bytes first; only those that differ are parsed.
 """
 
 import itertools
@@ -32,7 +31,7 @@ def encode(words):
 
 
 def parse(buffer, at=0):
-    """The reply that begins at `at`, and where the next one begins."""
+    """The reply that begins at `at`, and the position after it."""
     end = buffer.find(b"\r\n", at)
     if end < 0:
         raise ParseError(f"no line end after {buffer[at : at + 60]!r}")
@@ -60,7 +59,7 @@ def _parse_aggregate(buffer, at, kind, size):
     for _ in range(size * 2 if kind in b"%|" else size):
         item, at = parse(buffer, at)
         items.append(item)
-    if kind == b"|":  # attributes go with the reply that follows
+    if kind == b"|":  # attributes belong to the reply after them
         item, at = parse(buffer, at)
         return (kind, [items, item]), at
     return (kind, items), at
@@ -76,7 +75,7 @@ def parse_all(buffer):
 
 
 def show(reply, limit=400):
-    """A reply as redis-cli would roughly print it, types included."""
+    """A reply roughly as redis-cli prints it, with types."""
     kind, content = reply
     name = kind.decode()
     if isinstance(content, list):
@@ -104,7 +103,7 @@ class Connection:
         return mark
 
     def read_batch(self, mark):
-        """The raw replies before the mark's."""
+        """The raw replies before the reply with the mark."""
         end = b"$%d\r\n%s\r\n" % (len(mark), mark)
         chunks, tail = [], b""
         while not tail.endswith(end):

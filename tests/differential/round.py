@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The commands of one round.
 
-A run is made of rounds. Each begins on empty servers with its own sub-seed, its own sizes and its
-own encoding limits, so that a difference can be reproduced by running that round alone, and a
-history that leads to it is never longer than a round.
+A run consists of rounds. Each begins on empty servers with its own sub-seed, sizes and encoding limits. So a difference
+can be reproduced by running that round alone, and its history is never longer than a round.
 """
 
 import random
@@ -46,7 +45,7 @@ FAMILIES = {
     "scan": (0.4, scans),
     "server": (2.5, server),
 }
-# Families of the long form: they wrap commands of the others, and Redis 7.0 answers otherwise in most of them.
+# Families of the long form: they wrap commands of the others, and most of their replies differ in Redis 7.0.
 LONG_FAMILIES = {
     "blocking": (4, blocking),
     "introspection": (12, introspection),
@@ -55,7 +54,7 @@ LONG_FAMILIES = {
     "user": (12, users),
 }
 MUTATED_SHARE = 0.06
-# Every limit has two names; each is set now by one, now by the other.
+# Every limit has two names; rounds set it by either of them.
 LIMITS = {
     "hash-max-listpack-entries": (4, 32, 128),
     "hash-max-listpack-value": (16, 64),
@@ -91,7 +90,7 @@ class Round:
         for name, (share, module) in {**FAMILIES, **LONG_FAMILIES}.items():
             if name not in (only or FAMILIES):
                 continue
-            share *= self.rng.choice((0.3, 1, 1, 3))  # rounds differ in what they stress
+            share *= self.rng.choice((0.3, 1, 1, 3))  # rounds stress different families
             total = sum(weight for weight, _ in module.COMMANDS)
             for weight, generator in module.COMMANDS:
                 self.generators.append(generator)
@@ -106,7 +105,7 @@ class Round:
         return chosen
 
     def batches(self, commands):
-        """Yields (protocol, [Step]) or (protocol, Iteration) until `commands` steps were given."""
+        """Yields (protocol, [Step]) or (protocol, Iteration) until `commands` steps were yielded."""
         given = 0
         while given < commands:
             protocol = self.space.protocol = self.rng.choice((2, 3))
@@ -149,7 +148,7 @@ class Round:
         return command("SELECT", database, mutable=NOTHING, database=database)
 
     def _perhaps_mutate(self, step):
-        """Makes some steps wrong: an argument missing, too many, or of the wrong kind."""
+        """Makes some steps invalid: an argument missing, an additional one, or one of the wrong kind."""
         if step.mutable is NOTHING or self.rng.random() > MUTATED_SHARE:
             return
         words, rng = step.words, self.rng
@@ -161,7 +160,7 @@ class Round:
         elif draw == 2 and step.mutable is ANY and len(words) > 1:
             words[1] = self.space.any_key()
         elif draw == 3 and len(words) > 2:
-            # Not the key: a sorted set reached by another name may have any scores.
+            # The key is not changed: a sorted set with another name may have any scores.
             words[rng.randrange(2, len(words))] = rng.choice(ODD_TEXTS)
         else:
             words[0] = words[0].swapcase()

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where random commands get their words: keys, members, numbers and deadlines of one round.
+"""The source of the words of random commands: keys, members, numbers and deadlines of one round.
 
-The space is small on purpose. Two commands must often meet on a key, a member must often exist
-already, and a key must now and then be of the wrong type. A round draws its own sizes, so that some
-rounds stay within Redis's limits for compact encodings and others cross them.
+The space is small on purpose. Two commands must often use the same key, a member must often exist already, and a key
+must sometimes have the wrong type. A round draws its own sizes, so some rounds stay within Redis's limits for compact
+encodings and others exceed them.
 
-Deadlines are chosen so that the two servers' clocks cannot matter: a relative one is at least 1000
-seconds away, an absolute one is a fixed number or far in the past.
+Deadlines do not depend on the two servers' clocks: a relative one is at least 1000 seconds away, an absolute one is a
+fixed number or far in the past.
 """
 
-# Keys of the last two meet only commands of their own family and of keys: what Redis makes of a
-# HyperLogLog that was appended to, or of a place whose score is negative, is nothing to be held to.
+# Keys of the last two families are used only by commands of that family and of keys. Redis's result for a HyperLogLog
+# after APPEND, or for a place with a negative score, is not worth copying.
 FAMILIES = ("string", "hash", "set", "zset", "list", "stream", "bits", "hll", "geo")
 
-# Texts on the border of what Redis takes for an integer.
+# Texts at the limits of Redis's integers.
 ODD_INTEGERS = [
     b"9223372036854775807",
     b"-9223372036854775808",
@@ -39,7 +39,7 @@ ODD_INTEGERS = [
     b"\x00",
     b"99999999999999999999999",
 ]
-# Texts on the border of what Redis takes for a double.
+# Texts at the limits of Redis's doubles.
 ODD_FLOATS = [
     b"inf",
     b"-inf",
@@ -76,8 +76,8 @@ ODD_FLOATS = [
 
 
 class Space:
-    """The words of one round. `rng` is the only source of chance, `avoided` matches commands that are
-    not to be wrapped in others."""
+    """The words of one round. `rng` is the only source of random numbers. `avoided` matches commands that must not be
+    wrapped in others."""
 
     def __init__(self, rng, avoided=None):
         self.rng, self.avoided = rng, avoided
@@ -149,7 +149,7 @@ class Space:
         return [self.key(family) for _ in range(self.rng.randint(1, most))]
 
     def key_pair(self):
-        """Two keys, mostly of one family: whole rounds of wrong types would show little."""
+        """Two keys, mostly of one family: rounds with many wrong types would test little."""
         if self.chance(0.15):
             return [self.any_key(), self.any_key()]
         return self.rng.choices(self.rng.choice(list(self.keys.values())), k=2)
@@ -159,7 +159,7 @@ class Space:
         return self.rng.choice(self.members)
 
     def member_list(self, most=5):
-        """Members, with repetitions; now and then many."""
+        """Members, with repetitions; sometimes many."""
         if self.chance(0.03):
             most = 40
         return [self.member() for _ in range(self.rng.randint(1, most))]
@@ -202,15 +202,15 @@ class Space:
         return b"%g" % (self.rng.randint(-400, 400) / 16)
 
     def seconds(self):
-        """A time to live in seconds that cannot end, or be rounded apart, during a run."""
+        """A time to live in seconds that neither ends nor is rounded differently during a run."""
         return b"%d" % self.rng.randrange(1000, 10**8)
 
     def milliseconds(self):
-        """A time to live in milliseconds, as `seconds`."""
+        """A time to live in milliseconds, like `seconds`."""
         return b"%d" % self.rng.randrange(10**6, 10**11)
 
     def bad_time(self):
-        """What no option accepts as a time to live."""
+        """A time to live that no option accepts."""
         return self.pick(
             b"0",
             b"-1",
@@ -223,7 +223,7 @@ class Space:
         )
 
     def timestamp(self):
-        """An absolute time in seconds, far in the future; sometimes the same one again."""
+        """An absolute time in seconds, far in the future; sometimes a repeated one."""
         return b"%d" % self.pick(
             4000000000, 4000000001, 5000000000, self.rng.randrange(4 * 10**9, 9 * 10**9)
         )
@@ -260,7 +260,7 @@ class Space:
         return text.encode().split()
 
     def some_options(self, *options, most=2):
-        """Up to `most` of the option texts, in any order and perhaps in conflict."""
+        """Up to `most` of the option texts, in any order, possibly conflicting."""
         chosen = self.rng.sample(options, min(len(options), self.rng.randint(0, most)))
         words = []
         for option in chosen:

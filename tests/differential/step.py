@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One command of a run and the rule by which its two replies are compared.
+"""One command of a run, and the rule that compares its two replies.
 
 Rules (compare.py applies them; errors are compared exactly under every rule):
   EXACT        byte for byte
-  UNORDERED    an array or set whose order is nobody's promise
+  UNORDERED    an array or set without a specified order
   PAIRS        the same for field and value pairs
-  AS_ENCODED   EXACT, but UNORDERED if the step before, an OBJECT ENCODING, said hashtable
+  AS_ENCODED   EXACT, but UNORDERED if the previous step, an OBJECT ENCODING, returned hashtable
   PAIRS_AS_ENCODED  likewise with PAIRS
-  SECONDS      integers that may differ by one or two: the servers' clocks are read one after the
-               other
-  MILLISECONDS the same with a slack of a few seconds, for a busy machine
-  SHAPE        the same types and lengths, whatever the content (a TIME, an id)
-  SAMPLE       a random choice from the reply of the step before: the same number, all of them
-               members
-  POP          a random removal; the engine then removes from each server what the other removed
+  SECONDS      integers that may differ by one or two, because the servers read their clocks one after the other
+  MILLISECONDS the same with a tolerance of a few seconds, for a busy machine
+  SHAPE        the same types and lengths, with any content (a TIME, an id)
+  SAMPLE       a random choice from the reply of the previous step: the same number, all of them members
+  POP          a random removal; the engine then removes from each server the members that the other removed
   EXISTING_KEY a random key of that server
-  STREAM_FACTS EXACT, but for times, and for what only one version of Redis tells of streams
+  STREAM_FACTS EXACT, except for times and for facts that only one version of Redis reports
 """
 
 import dataclasses
@@ -33,7 +31,7 @@ POP = "pop"
 EXISTING_KEY = "existing key"
 STREAM_FACTS = "stream facts"
 
-# What mutation may do to a step: anything, only what cannot turn into another number, or nothing.
+# Allowed mutations of a step: any; only those that cannot result in another valid number; or none.
 ANY, TEXT_ONLY, NOTHING = "any", "text only", "nothing"
 
 
@@ -44,14 +42,14 @@ class Step:
     words: list
     rule: str = EXACT
     mutable: str = ANY
-    stride: int = 1  # SAMPLE: a member takes so many elements of the reply
+    stride: int = 1  # SAMPLE: the number of reply elements per member
     distinct: bool = False  # SAMPLE: no member twice
     replies: int = 1
     database: int = 0  # the selected database, set by the round
 
     @property
     def ends_batch(self):
-        """Whether the replies must be looked at before anything else is sent."""
+        """Whether the replies are needed before the next command is sent."""
         return self.rule in (POP, EXISTING_KEY)
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bitmaps and bit fields, on strings that other string commands touch as well."""
+"""Bitmaps and bit fields, on strings that other string commands use too."""
 
 from step import NOTHING, TEXT_ONLY, command
 
 
 def edited(s, name, *words):
-    """A command that edits a bitmap, on a string that was edited before or on none: where nothing
-    changes, Redis turns a string that was only ever set into the encoding of an edited one."""
+    """A command that edits a bitmap, on a string that was edited before or does not exist: an edit without a change
+    makes Redis convert a string that was only SET to the encoding of an edited one."""
     key = s.key("bits")
     append = [command("APPEND", key, s.pick(b"", s.value()), mutable=NOTHING) for _ in "12"]
     before = s.pick(append, [command("DEL", key, mutable=NOTHING)])
@@ -14,8 +14,8 @@ def edited(s, name, *words):
 
 
 def offset(s):
-    """A bit's position: never so far that a server would allocate much, and at times so far that Cairn
-    cuts the string into fragments, around the border of two of them."""
+    """A bit's offset: never so high that a server would allocate much memory, and sometimes so high that Cairn splits
+    the string into fragments, around the border of two of them."""
     if s.chance(0.06):
         return s.pick(b"-1", b"4294967296", b"abc", b"", b"1.0", b"9223372036854775808", b"01")
     if s.chance(0.05):
@@ -24,13 +24,13 @@ def offset(s):
 
 
 def place(s):
-    """An end of a range."""
+    """The start or end of a range."""
     reach = s.pick(3, 20, 200, 9000)
     return b"%d" % s.pick(s.rng.randint(-reach, reach), 2**63 - 1, -(2**63), s.rng.randint(0, reach))
 
 
 def span(s):
-    """Start, end and unit of a range, as much as there is of it."""
+    """Start, end and unit of a range, or only the first ones."""
     words = s.pick([], [place(s), place(s)], [place(s), place(s)])
     if words and s.chance(0.6):
         words.append(s.pick(b"BYTE", b"BIT", b"bit"))
@@ -38,7 +38,7 @@ def span(s):
 
 
 def bad_span(s):
-    """A wrong range, on a key that exists: on others Redis 7.0 does not look at the range."""
+    """An invalid range, on an existing key: on missing keys Redis 7.0 does not check the range."""
     key = b"bits:there"
     wrong = s.pick(
         [b"1"], [b"x", b"2"], [b"1", b""], [b"1", b"2", b"NOPE"], [b"1", b"2", b"BIT", b"x"]

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocking commands with timeouts of milliseconds: whoever finds nothing waits in vain."""
+"""Blocking commands with timeouts of milliseconds; those without data time out."""
 
 from step import NOTHING, command
 
 
 def timeout(s):
-    """A timeout in seconds; a wrong one now and then."""
+    """A timeout in seconds, sometimes invalid."""
     if s.chance(0.1):
         return s.pick(b"-1", b"abc", b"", b"1e400", b"99999999999999999", b"-0.1")
     return b"0.001"
 
 
 def block(s):
-    """A BLOCK option of a stream's command, in milliseconds."""
+    """The BLOCK option of a stream command, in milliseconds."""
     return [b"BLOCK", s.pick(b"1", b"1", b"1", b"-1", b"x")]
 
 

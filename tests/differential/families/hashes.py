@@ -25,7 +25,7 @@ def read_whole(s):
 
 
 def random_fields(s):
-    """HRANDFIELD against the whole hash read just before."""
+    """HRANDFIELD, compared with the whole hash read just before."""
     key = s.key("hash")
     whole = command("HGETALL", key, rule=PAIRS, mutable=NOTHING)
     if s.chance(0.3):
@@ -48,7 +48,7 @@ def random_fields(s):
 
 
 def random_fields_refused(s):
-    """HRANDFIELD with arguments no server takes."""
+    """HRANDFIELD with invalid arguments."""
     return command(
         "HRANDFIELD",
         s.key("hash"),

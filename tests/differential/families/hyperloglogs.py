@@ -5,7 +5,7 @@ from step import NOTHING, TEXT_ONLY, command
 
 
 def elements(s):
-    """Elements, sometimes so many that the sparse form grows dense."""
+    """Elements, sometimes so many that the sparse form becomes dense."""
     if s.chance(0.1):
         first = s.rng.randrange(10**6)
         return [b"e%d" % (first + i) for i in range(s.pick(50, 300, 2000))]
@@ -19,7 +19,7 @@ def pfmerge(s):
 
 
 def damaged(s):
-    """A value that is no HyperLogLog, then a use of it."""
+    """A value that is not a HyperLogLog, then a use of it."""
     key = b"hll:damaged"
     text = s.pick(b"HYLL", b"HYLL" + b"\x07" * 40, b"nothing", b"", b"12", b"HYLM" + b"\0" * 20)
     use = s.pick(["PFCOUNT", key], ["PFADD", key, "a"], ["PFMERGE", key, key])

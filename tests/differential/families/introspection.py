@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The keys of random commands, directives, fields that expire, and what else is asked of a server."""
+"""The keys of random commands, directives, fields that expire, and other queries."""
 
 from families import wrapped
 from step import NOTHING, SHAPE, UNORDERED, command
@@ -22,12 +22,12 @@ DIRECTIVES = {
 }  # fmt: skip
 
 
-# What a restart of one of the servers sets again.
+# Settings that a restart of one of the servers restores.
 DEFAULTS = {b"hz": b"10", b"timeout": b"0", b"slowlog-max-len": b"128", b"notify-keyspace-events": b""}
 
 
 def directive(s):
-    """CONFIG SET of a directive, CONFIG GET, and its default again."""
+    """CONFIG SET of a directive, CONFIG GET, and a CONFIG SET to its default."""
     name = s.rng.choice(list(DIRECTIVES))
     steps = [
         command("CONFIG", "SET", name, s.rng.choice(DIRECTIVES[name]), mutable=NOTHING),
@@ -47,7 +47,7 @@ def keys(s):
 
 
 def field_deadline(s):
-    """Fields that expire, far from now, on keys of their own."""
+    """Fields that expire in the far future, on separate keys."""
     key, at = b"expiring:%d" % s.rng.randrange(3), s.timestamp()
     names = [b"f%d" % i for i in s.rng.sample(range(5), s.rng.randint(1, 3))]
     fields = [b"FIELDS", b"%d" % len(names), *names]
@@ -72,7 +72,7 @@ def field_deadline(s):
 
 
 def question(s):
-    """Questions about a key, the server or channels."""
+    """Queries about a key, the server or channels."""
     key = s.any_key()
     words, rule = s.pick(
         ([b"OBJECT", b"FREQ", key], None),

@@ -3,7 +3,7 @@
 
 from step import EXISTING_KEY, MILLISECONDS, NOTHING, SECONDS, TEXT_ONLY, UNORDERED, command
 
-MOST_DATABASES = 3  # few, so that commands that cross databases often meet something
+MOST_DATABASES = 3  # few, so commands that cross databases often find keys
 
 
 def database(s):
@@ -16,7 +16,7 @@ def database(s):
 
 
 def expire(s):
-    """The EXPIRE family: deadlines far ahead, or gone by, which delete the key."""
+    """The EXPIRE family: deadlines in the far future, or in the past, which delete the key."""
     flags = s.some_options("NX", "XX", "GT", "LT", "NOPE" if s.chance(0.05) else "XX", most=2)
     name, when = s.pick(
         ("EXPIRE", s.seconds()),
@@ -30,7 +30,7 @@ def expire(s):
 
 
 def deadline(s):
-    """What is known of a deadline."""
+    """Queries of a key's expiry."""
     name, rule = s.pick(
         ("TTL", SECONDS),
         ("PTTL", MILLISECONDS),
@@ -50,12 +50,12 @@ def copy(s):
 
 
 def swapdb(s):
-    """SWAPDB; also of a database with itself."""
+    """SWAPDB, also of a database with itself."""
     return command("SWAPDB", database(s), database(s))
 
 
 def encoding(s):
-    """OBJECT ENCODING and its wrong forms."""
+    """OBJECT ENCODING and invalid forms of it."""
     if s.chance(0.1):
         return command(
             "OBJECT",

@@ -31,7 +31,7 @@ def lpos(s):
 
 
 def side(s):
-    """LEFT or RIGHT, rarely neither."""
+    """LEFT or RIGHT, rarely another word."""
     return (
         s.pick(b"LEFT", b"RIGHT", b"left", b"right", b"UP")
         if s.chance(0.2)
@@ -40,7 +40,7 @@ def side(s):
 
 
 def lmpop(s):
-    """LMPOP with a right or wrong number of keys."""
+    """LMPOP with a valid or invalid number of keys."""
     keys = s.key_list("list", 3)
     number = len(keys) if s.chance(0.85) else s.pick(0, -1, 1, 9, "abc")
     options = s.some_options("COUNT 1", "COUNT 3", "COUNT 0", "COUNT x", "COUNT -1", most=1)

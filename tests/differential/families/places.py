@@ -7,7 +7,7 @@ UNITS = (b"m", b"km", b"ft", b"mi", b"KM")
 
 
 def place(s):
-    """A longitude and a latitude: mostly of a small region, so that searches find something."""
+    """A longitude and a latitude, mostly in a small region, so searches find places."""
     draw = s.rng.random()
     if draw < 0.04:
         return [s.pick(b"181", b"abc", b"nan", b"-181", b"0"), s.pick(b"86", b"-86", b"x", b"inf")]
@@ -41,7 +41,7 @@ def unit(s):
 
 
 def area(s):
-    """FROM... and BY... clauses of GEOSEARCH in any order."""
+    """FROM... and BY... clauses of GEOSEARCH, in any order."""
     middle = [b"FROMMEMBER", s.member()] if s.chance(0.4) else [b"FROMLONLAT", *place(s)]
     around = (
         [b"BYRADIUS", distance(s), unit(s)]
@@ -53,7 +53,7 @@ def area(s):
 
 
 def options(s):
-    """ASC, COUNT and WITH... clauses. Without an order COUNT takes what it meets first, as Redis."""
+    """ASC, COUNT and WITH... clauses. COUNT without an order returns the first places found, as in Redis."""
     words = s.pick([], [b"ASC"], [b"DESC"], [b"asc"])
     if s.chance(0.3):
         words += [b"COUNT", s.pick(b"1", b"3", b"100", b"0", b"-1", b"x")]
@@ -63,7 +63,7 @@ def options(s):
 
 
 def with_options(s):
-    """What is told of each place."""
+    """The WITH... options."""
     return s.some_options("WITHCOORD", "WITHDIST", "WITHHASH", most=3)
 
 
@@ -73,7 +73,7 @@ def geosearch(s):
 
 
 def geosearchstore(s):
-    """GEOSEARCHSTORE, then what it stored."""
+    """GEOSEARCHSTORE, then a read of the result."""
     target = s.key("geo")
     words = options(s) + s.some_options("STOREDIST", "WITHDIST" if s.chance(0.1) else "STOREDIST")
     return [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts and functions: random bodies of a small grammar, and commands of other families that they
-call. No body depends on time, chance or the order of a table's keys."""
+"""Scripts and functions: random bodies of a small grammar, which call commands of other families. No body depends on
+time, random numbers or the order of a table's keys."""
 
 from families import wrapped
 from step import NOTHING, UNORDERED, command
@@ -70,7 +70,7 @@ def quoted(word):
 
 
 def call(s):
-    """A call of a random command, or a wrong one."""
+    """A call of a random command, sometimes invalid."""
     how = s.pick("redis.call", "redis.pcall", "redis.pcall")
     if s.chance(0.15):
         return how + s.pick("()", "('nosuch')", "('get')", "('get', {})", "('eval', 'x', 0)", "('ping', 'x')", "(1)")
@@ -139,7 +139,7 @@ def function(s):
 
 
 def management(s):
-    """What else FUNCTION and SCRIPT answer."""
+    """Other subcommands of FUNCTION and SCRIPT."""
     words = s.pick(
         [b"FUNCTION", b"LIST", b"WITHCODE"],
         [b"FUNCTION", b"LIST", b"LIBRARYNAME", b"o*"],

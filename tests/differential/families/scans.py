@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The SCAN family: whole iterations, whose elements are compared, and calls that are refused."""
+"""The SCAN family: whole iterations, whose elements are compared, and invalid calls."""
 
 import dataclasses
 
 from step import NOTHING, command
 
-MOST_CALLS = 100000  # more for one iteration is an endless one
+MOST_CALLS = 100000  # an iteration with more calls does not end
 
 
 @dataclasses.dataclass
 class Iteration:
-    """A whole iteration: `head` is the command before the cursor, `options` what follows it."""
+    """A whole iteration: `head` is the command before the cursor, `options` the words after it."""
 
     head: list
     options: list
@@ -33,7 +33,7 @@ def iteration(s):
 
 
 def refused(s):
-    """What no server takes as a cursor or an option."""
+    """Invalid cursors and options."""
     cursor = s.pick(b"abc", b"1x", b"18446744073709551616", b"1.0", b" 0", b"0 ")
     options = s.pick(
         [b"COUNT", b"0"],

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Connection and server commands, the command table's answers, and what is refused before any
-family."""
+"""Connection and server commands, replies about the command table, and errors that do not depend on a family."""
 
 from step import NOTHING, SHAPE, UNORDERED, command
 
@@ -29,7 +28,7 @@ SETTABLE_LIMITS = (
 
 
 def greet(s):
-    """PING and ECHO, rightly and wrongly."""
+    """PING and ECHO, valid and invalid."""
     return command(s.pick("PING", "ECHO", "ping"), s.pick([], [s.value()], [b"a", b"b"]))
 
 
@@ -58,7 +57,7 @@ def unknown(s):
 
 
 def config(s):
-    """CONFIG GET of limits, and CONFIG SET where it is refused."""
+    """CONFIG GET of limits, and refused calls of CONFIG SET."""
     if s.chance(0.6):
         return command(
             "CONFIG",
@@ -88,7 +87,7 @@ def config(s):
 
 
 def client(s):
-    """CLIENT: what can be compared of it."""
+    """The subcommands of CLIENT that can be compared."""
     words, rule = s.pick(
         ([b"GETNAME"], None),
         ([b"SETNAME", s.pick(b"worker", b"", b"a b", b"a\nb", b"x-1")], None),
@@ -114,7 +113,7 @@ def client(s):
 
 
 def silence(s):
-    """CLIENT REPLY: commands that run without an answer."""
+    """CLIENT REPLY: commands that run without a reply."""
     key = s.key("string")
     if s.chance(0.5):
         return [
@@ -132,7 +131,7 @@ def silence(s):
 
 
 def hello(s):
-    """HELLO where it is refused, and where it changes nothing."""
+    """HELLO calls that are refused or change nothing."""
     if s.chance(0.4):
         return command(
             "HELLO", str(s.protocol), s.pick([], [b"SETNAME", b"me"]), rule=SHAPE, mutable=NOTHING
@@ -155,7 +154,7 @@ def hello(s):
 
 
 def authenticate(s):
-    """AUTH without a password to ask for."""
+    """AUTH on a server without a password."""
     return command(
         "AUTH",
         s.pick([b"x"], [b"default", b"x"], [b"nobody", b"x"], [b"a", b"b", b"c"], []),
@@ -164,7 +163,7 @@ def authenticate(s):
 
 
 def reset(s):
-    """RESET: the connection is as new."""
+    """RESET: the connection is in its initial state again."""
     s.databases[s.protocol - 2] = 0
     again = command("HELLO", s.protocol, rule=SHAPE, mutable=NOTHING)
     return [
@@ -176,7 +175,7 @@ def reset(s):
 
 
 def command_keys(s):
-    """COMMAND GETKEYS of commands whose keys are found in different ways."""
+    """COMMAND GETKEYS of commands with different kinds of key specifications."""
     words = s.pick(
         [b"SET", b"a", b"b"],
         [b"MSET", b"a", b"1", b"b", b"2"],
@@ -201,7 +200,7 @@ def command_keys(s):
 
 
 def shapes(s):
-    """Replies of which only the form can be compared."""
+    """Replies that can be compared only by their form."""
     words = s.pick(
         [b"TIME"],
         [b"LASTSAVE"],
@@ -216,7 +215,7 @@ def shapes(s):
 
 
 def slowlog(s):
-    """SLOWLOG where it is refused or resets."""
+    """SLOWLOG calls that are refused or reset the log."""
     return command(
         "SLOWLOG",
         s.pick([b"RESET"], [b"GET", b"abc"], [b"GET", b"-2"], [b"GET", b"1", b"2"]),
@@ -225,7 +224,7 @@ def slowlog(s):
 
 
 def select(s):
-    """SELECT of what is not a database."""
+    """SELECT of invalid databases."""
     return command(
         "SELECT", s.pick("-1", "16", "abc", "", "1.0", "9223372036854775808"), mutable=NOTHING
     )

@@ -5,7 +5,7 @@ from step import AS_ENCODED, NOTHING, POP, SAMPLE, UNORDERED, command
 
 
 def sadd(s):
-    """SADD, half of the time of integers only, so that integer sets exist."""
+    """SADD, half of the time with integers only, so integer sets exist."""
     key = s.key("set")
     if s.chance(0.5):
         return command(
@@ -27,7 +27,7 @@ def sadd(s):
 
 
 def members(s):
-    """SMEMBERS: ascending while the set holds integers only."""
+    """SMEMBERS: ascending while the set has only integers."""
     key = s.key("set")
     return [
         command("OBJECT", "ENCODING", key, mutable=NOTHING),
@@ -36,7 +36,7 @@ def members(s):
 
 
 def random_members(s):
-    """SRANDMEMBER against the whole set read just before."""
+    """SRANDMEMBER, compared with the whole set read just before."""
     key = s.key("set")
     whole = command("SMEMBERS", key, rule=UNORDERED, mutable=NOTHING)
     if s.chance(0.3):
@@ -55,7 +55,7 @@ def pop(s):
 
 
 def pop_refused(s):
-    """SPOP and SRANDMEMBER with arguments no server takes."""
+    """SPOP and SRANDMEMBER with invalid arguments."""
     return command(
         s.pick("SPOP", "SRANDMEMBER"),
         s.key("set"),
@@ -70,7 +70,7 @@ def combine(s):
 
 
 def combine_and_store(s):
-    """The storing forms, whose destination is often a source as well."""
+    """The storing forms, whose destination is often also a source."""
     destination = s.key("set")
     return [
         command(s.pick("SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE"), destination, s.key_list("set")),
@@ -79,7 +79,7 @@ def combine_and_store(s):
 
 
 def intercard(s):
-    """SINTERCARD with a right or wrong number of keys, and a limit."""
+    """SINTERCARD with a valid or invalid number of keys, and a limit."""
     keys = s.key_list("set", 3)
     number = len(keys) if s.chance(0.85) else s.pick(0, -1, 1, 9, "abc")
     options = s.some_options("LIMIT 0", "LIMIT 2", "LIMIT -1", "LIMIT abc", "LIMIT", "NOPE", most=1)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SORT and SORT_RO.
 
-They run on keys of their own, of numbers and of words without zero bytes: Redis compares texts as C
-does, and leaves the order of elements whose weights are the same text to its sorting algorithm and
-to the order they are met in, which for sets and sorted sets is that of a hash table.
+They use separate keys, with numbers and with words without zero bytes: Redis compares texts like strcmp, and the order
+of elements with the same weight depends on its sorting algorithm and on the input order, which is that of a hash table
+for sets and sorted sets.
 """
 
 from step import NOTHING, UNORDERED, command
@@ -15,18 +15,18 @@ def numbers_key(s):
 
 
 def fill(s):
-    """Adds numbers, and weights and hashes to be looked up by them."""
+    """Adds numbers, and weights and hashes that they are looked up in."""
     key = numbers_key(s)
     numbers = [s.pick(b"%d" % s.rng.randint(-20, 40), b"%g" % s.rng.uniform(-9, 9)) for _ in "123"]
     if key.startswith(b"sort:zset"):
-        numbers.append(b"1" + b"0" * 70)  # SORT makes it a skip list in Redis; this makes it one before
+        numbers.append(b"1" + b"0" * 70)  # SORT makes it a skip list in Redis; this does so before
         words = [w for n in numbers for w in (b"%d" % s.rng.randint(0, 9), n)]
         return command("ZADD", key, words, mutable=NOTHING)
     return command("SADD" if b"set" in key else "RPUSH", key, numbers, mutable=NOTHING)
 
 
 def weights(s):
-    """Weights outside of the collections."""
+    """Weights in separate keys."""
     number = b"%d" % s.rng.randint(-20, 40)
     weight = s.pick(b"%d" % s.rng.randint(-99, 99), b"%g" % s.rng.uniform(-9, 9), b"w" + number)
     if s.chance(0.5):
@@ -54,14 +54,14 @@ def sort_numbers(s):
     name = s.pick("SORT", "SORT_RO")
     store = [b"STORE", b"sort:result"] if s.chance(0.25) else []
     return [
-        # Redis takes a number for one out of range when the last one it read anywhere was.
+        # Redis reports a number as out of range if the previous number that it parsed anywhere was.
         command("ZADD", "sort:number", "1", "1", mutable=NOTHING),
         command(name, numbers_key(s), words, store, mutable=NOTHING),
     ]
 
 
 def sort_words(s):
-    """SORT ALPHA; only of a list are elements of equal weight met in a known order."""
+    """SORT ALPHA; elements of equal weight have a known input order only in a list."""
     key, by = numbers_key(s), s.pick([], [b"BY", b"weight:*"], [b"BY", b"object:*->weight"])
     if not by:
         return command("SORT", key, "ALPHA", limit(s), s.pick([], [b"DESC"]), mutable=NOTHING)
@@ -71,7 +71,7 @@ def sort_words(s):
 
 
 def unsorted(s):
-    """SORT BY a constant: the order of a list or a sorted set as it is."""
+    """SORT BY a constant: a list or a sorted set in its own order."""
     key = s.pick(b"sort:list:1", b"sort:list:2", b"sort:zset:1")
     store = [b"STORE", b"sort:result"] if s.chance(0.25) else []
     return command(
@@ -80,7 +80,7 @@ def unsorted(s):
 
 
 def refused(s):
-    """SORT of what cannot be sorted."""
+    """SORT of a value that cannot be sorted."""
     make, words = s.pick(
         (["SET", "sort:other", "x"], []),
         (["HSET", "sort:other", "f", "v"], ["ALPHA"]),

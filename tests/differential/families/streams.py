@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stream commands, consumer groups included.
+"""Stream commands, with consumer groups.
 
-Ids are given, never `*`, so that both servers hold the same entries. Claims ask for an idle time of
-0 or of hours, which a preceding XCLAIM with IDLE may have set, so the servers' clocks do not matter.
+Ids are explicit, never `*`, so both servers have the same entries. Claims ask for an idle time of 0 or of hours, which
+a preceding XCLAIM with IDLE may have set, so the servers' clocks do not matter.
 """
 
 from step import NOTHING, STREAM_FACTS, TEXT_ONLY, command
@@ -33,7 +33,7 @@ def id_list(s, most=6):
 
 
 def new_id(s):
-    """An id for XADD, as a rule above all before it on some stream."""
+    """An id for XADD, usually above all previous ones of the stream."""
     draw = s.rng.random()
     if draw < 0.06:
         return s.pick(b"0-0", b"0", b"abc", b"1-*-", b"18446744073709551615-18446744073709551615")
@@ -45,7 +45,7 @@ def new_id(s):
 
 
 def trimming(s):
-    """A MAXLEN or MINID clause, exact; a wrong one now and then."""
+    """An exact MAXLEN or MINID clause, sometimes invalid."""
     if s.chance(0.1):
         return s.pick(
             [b"MAXLEN", b"-1"],
@@ -62,7 +62,7 @@ def trimming(s):
 
 
 def fields(s):
-    """Field and value pairs, the same fields again most of the time."""
+    """Field and value pairs, mostly with the same fields."""
     names = [b"f", b"g"] if s.chance(0.6) else [s.member() for _ in range(s.rng.randint(1, 3))]
     words = []
     for name in names:
@@ -81,7 +81,7 @@ def xadd(s):
 
 
 def xadd_many(s):
-    """A run of rising ids, so that streams get long."""
+    """A series of rising ids, which makes streams long."""
     key, first = s.key("stream"), s.rng.randint(1, 60)
     return [
         command("XADD", key, b"%d-%d" % (first + i // 4, i % 4), "f", s.value(), mutable=NOTHING)
@@ -110,7 +110,7 @@ def xrange(s):
 
 
 def read_options(s):
-    """COUNT and, rarely, a BLOCK that is over at once."""
+    """COUNT and, rarely, a BLOCK that times out at once."""
     options = [b"COUNT", b"%d" % s.rng.randint(0, 5)] if s.chance(0.5) else []
     if s.chance(0.02):
         options += [b"BLOCK", s.pick(b"1", b"-1", b"abc")]
@@ -127,7 +127,7 @@ def xread(s):
 
 
 def xreadgroup(s):
-    """XREADGROUP: new entries mostly, or a consumer's own again."""
+    """XREADGROUP: mostly new entries, or a consumer's own again."""
     keys = s.key_list("stream", 2)
     ids = [s.pick(b">", b">", b">", b"0", entry_id(s)) for _ in keys]
     options = read_options(s) + s.some_options("NOACK", most=1 if s.chance(0.2) else 0)
@@ -188,8 +188,8 @@ def claim_options(s):
 
 
 def claimant(s):
-    """A stream, a group and a consumer, and the command that makes the consumer: Redis 7.0 makes it
-    only when there is something to claim or to read."""
+    """A stream, a group and a consumer, and the command that creates the consumer: Redis 7.0 creates it only if there
+    is an entry to claim or to read."""
     whose = [s.key("stream"), group(s), consumer(s)]
     return whose, command("XGROUP", "CREATECONSUMER", whose, mutable=NOTHING)
 
@@ -212,7 +212,7 @@ def xautoclaim(s):
 
 
 def xinfo(s):
-    """XINFO: what does not depend on the clock."""
+    """The parts of XINFO that do not depend on the clock."""
     key = s.key("stream")
     words = s.pick(
         ["STREAM", key],

@@ -17,7 +17,7 @@ def expiry_option(s):
 
 
 def set_value(s):
-    """SET with any mix of its options, conflicts included."""
+    """SET with any mix of its options, also conflicting ones."""
     options = []
     if s.chance(0.5):
         for _ in range(s.rng.randint(1, 3)):
@@ -28,7 +28,7 @@ def set_value(s):
 
 
 def set_in_the_past(s):
-    """SET with a deadline gone by: the key must not be seen."""
+    """SET with a deadline in the past: the key must not be visible."""
     key = s.key("string")
     return [
         command(
@@ -67,12 +67,12 @@ def setex(s):
 
 
 def part(s):
-    """An end of a range: mostly near one of the string's."""
+    """The start or end of a range, mostly near an end of the string."""
     return b"%d" % (1024 * s.rng.randint(1, 10) + s.rng.randint(-9, 9)) if s.chance(0.1) else s.integer()
 
 
 def setrange(s):
-    """SETRANGE within 10,000 bytes, or so far out that it is refused."""
+    """SETRANGE within 10,000 bytes, or at an offset that is refused."""
     offset = s.pick(
         b"0",
         b"1",

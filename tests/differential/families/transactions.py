@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MULTI and EXEC around commands of other families, blocking ones included, and WATCH."""
+"""MULTI and EXEC around commands of other families, also blocking ones, and WATCH."""
 
 from families import blocking, wrapped
 from step import NOTHING, command

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ACL: users made of random rules, what they are shown as, and what they may do."""
+"""ACL: users with random rules, how their rules are shown, and their permissions."""
 
 from families import wrapped
 from step import NOTHING, SHAPE, UNORDERED, command

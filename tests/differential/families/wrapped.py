@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands of other families for those that wrap a command: in a script, in a transaction, on the
-connection of another user, in COMMAND GETKEYS.
+"""Commands of other families, wrapped in a script, in a transaction, on the connection of another user, or in COMMAND
+GETKEYS.
 
-Only commands whose replies are compared byte for byte are wrapped: inside another reply no rule holds.
+Only commands whose replies are compared byte for byte are wrapped: no rule applies inside another reply.
 """
 
 from families import bitmaps, hashes, hyperloglogs, keyspace, lists, sets, streams, strings, zsets
 from step import EXACT
 
 MODULES = (bitmaps, hashes, hyperloglogs, keyspace, lists, sets, streams, strings, zsets)
-# Encodings are explained only in a reply of their own; what these say is of the clock or of chance.
+# Differences of encodings are explained only in separate replies; the other commands depend on the clock or on chance.
 NEVER = (b"OBJECT", b"RANDOMKEY", b"FLUSHALL", b"SWAPDB", b"XINFO", b"KEYS", b"TTL", b"PTTL")
 MOST_DRAWN = 40
 

@@ -5,7 +5,7 @@ from step import ANY, NOTHING, SAMPLE, TEXT_ONLY, command
 
 
 def zadd(s):
-    """ZADD with any mix of its flags, conflicts included."""
+    """ZADD with any mix of its flags, also conflicting ones."""
     flags = s.some_options("NX", "XX", "GT", "LT", "CH", "INCR", most=3) if s.chance(0.5) else []
     words = []
     for member in s.member_list(1 if b"INCR" in flags and s.chance(0.8) else 5):
@@ -41,7 +41,7 @@ def key_for(s, kind):
 
 
 def mutable_for(kind):
-    """A mutation must not ask for a range by member of a set with different scores."""
+    """A mutation must not use a range by member on a set with different scores."""
     return TEXT_ONLY if kind == "lex" else ANY
 
 
@@ -57,7 +57,7 @@ def limit(s):
 
 
 def kind_options(s, kind):
-    """The option of ZRANGE that says which range it is."""
+    """The option of ZRANGE that selects this kind of range."""
     return {"rank": [], "score": [b"BYSCORE"], "lex": [b"BYLEX"]}[kind]
 
 
@@ -73,7 +73,7 @@ def zrange(s):
 
 
 def zrangestore(s):
-    """ZRANGESTORE, then what it stored."""
+    """ZRANGESTORE, then a read of the result."""
     kind = s.pick("rank", "score", "lex")
     target = s.lex_key() if kind == "lex" else s.key("zset")
     return [
@@ -92,7 +92,7 @@ def zrangestore(s):
 
 
 def older_range(s):
-    """The range commands that ZRANGE replaced."""
+    """The range commands that ZRANGE replaces."""
     name, kind = s.pick(
         ("ZREVRANGE", "rank"),
         ("ZRANGEBYSCORE", "score"),
@@ -129,7 +129,7 @@ def lex_add(s):
 
 
 def combine_keys(s):
-    """Number and names of source keys; plain sets are sources too. The number may be wrong."""
+    """Number and names of source keys, also of plain sets. The number may be wrong."""
     keys = [s.key("set" if s.chance(0.15) else "zset") for _ in range(s.rng.randint(1, 3))]
     number = len(keys) if s.chance(0.9) else s.pick(0, -1, 1, 9, "abc", "")
     return number, keys
@@ -154,7 +154,7 @@ def combine(s):
 
 
 def combine_and_store(s):
-    """The storing forms, whose destination is often a source as well."""
+    """The storing forms, whose destination is often also a source."""
     number, keys = combine_keys(s)
     target = s.key("zset")
     name = s.pick("ZUNIONSTORE", "ZINTERSTORE", "ZDIFFSTORE")
@@ -189,7 +189,7 @@ def zmpop(s):
 
 
 def random_members(s):
-    """ZRANDMEMBER against the whole set read just before."""
+    """ZRANDMEMBER, compared with the whole set read just before."""
     key = s.key("zset")
     count = s.rng.randint(-12, 20)
     if s.chance(0.3):
@@ -218,7 +218,7 @@ def random_members(s):
 
 
 def random_members_refused(s):
-    """ZRANDMEMBER with arguments no server takes."""
+    """ZRANDMEMBER with invalid arguments."""
     return command(
         "ZRANDMEMBER",
         s.key("zset"),
