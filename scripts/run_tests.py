@@ -81,6 +81,7 @@ def list_parts(size: str) -> list[Part]:
     return [
         Part("unit", ctest, "--output-junit"),
         Part("tidy", pytest + ["tests/tidy"], "--junitxml"),
+        Part("locks", ["tests/locks/run"] + (flags if quick else [])),
         Part("integration", pytest + slow + ["tests/integration"], "--junitxml"),
         # The same commands each time, so that a failure is of what changed; by hand each run draws anew.
         Part("differential", ["tests/differential/run", "--seed", "7", "--commands", commands[0]]),

@@ -23,7 +23,7 @@ void AccessLog::Add(AccessLogEntry entry, int64_t now_ms) {
     if (text->size() > kMostTextBytes) text->replace(kMostTextBytes, std::string::npos, "...");
     text->shrink_to_fit();
   }
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++counts_[static_cast<size_t>(entry.reason)];
   const auto end = entries_.begin() + static_cast<ptrdiff_t>(std::min(entries_.size(), kEntriesCompared));
   const auto same = std::find_if(entries_.begin(), end, [&](const AccessLogEntry& known) {
@@ -48,18 +48,18 @@ void AccessLog::Add(AccessLogEntry entry, int64_t now_ms) {
 }
 
 std::vector<AccessLogEntry> AccessLog::Newest(size_t count) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const size_t shown = std::min(count, entries_.size());
   return {entries_.begin(), entries_.begin() + static_cast<ptrdiff_t>(shown)};
 }
 
 void AccessLog::Reset() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   entries_.clear();
 }
 
 uint64_t AccessLog::count(DenialReason reason) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return counts_[static_cast<size_t>(reason)];
 }
 

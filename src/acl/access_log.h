@@ -10,11 +10,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "acl/denial.h"
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -46,10 +46,10 @@ class AccessLog {
 
  private:
   const std::atomic<int64_t>& most_entries_;
-  mutable std::mutex mutex_;
-  std::deque<AccessLogEntry> entries_;  // newest first
-  uint64_t next_id_ = 0;
-  std::array<uint64_t, 5> counts_{};  // by DenialReason
+  mutable Mutex mutex_;
+  std::deque<AccessLogEntry> entries_ ABSL_GUARDED_BY(mutex_);  // newest first
+  uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::array<uint64_t, 5> counts_ ABSL_GUARDED_BY(mutex_){};  // by DenialReason
 };
 
 }  // namespace cairn

@@ -37,14 +37,14 @@ UserRules WithPassword(const RuleContext& context, UserRules rules, std::string_
 AclUser::AclUser(std::string name, UserRules rules) : name_(std::move(name)) { Replace(std::move(rules)); }
 
 std::shared_ptr<const UserRules> AclUser::rules() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return rules_;
 }
 
 void AclUser::Replace(UserRules rules) {
   static std::atomic<uint64_t> last_version{0};
   auto replaced = std::make_shared<const UserRules>(std::move(rules));
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   is_unrestricted_ = replaced->is_unrestricted();
   is_open_ = replaced->is_open();
   version_.store(last_version.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -53,7 +53,7 @@ void AclUser::Replace(UserRules rules) {
 
 const UserRules& HeldRules::Of(const AclUser& user) {
   if (user.version_.load(std::memory_order_acquire) != version_) {
-    std::lock_guard lock(user.mutex_);
+    const MutexLock lock(user.mutex_);
     version_ = user.version_.load(std::memory_order_relaxed);
     rules_ = user.rules_;
   }
@@ -69,13 +69,13 @@ Users::Users(Catalogue catalogue, const std::atomic<int64_t>& pubsub_default)
 }
 
 std::shared_ptr<AclUser> Users::Find(std::string_view name) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = users_.find(name);
   return found == users_.end() ? nullptr : found->second;
 }
 
 UserList Users::All() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   UserList all;
   for (const auto& [name, user] : users_) all.push_back(user);
   return all;
@@ -84,7 +84,7 @@ UserList Users::All() const {
 Status Users::Set(std::string_view name, std::span<const std::string_view> words) {
   const std::vector<std::string> rules = TRY(MergeSelectors(words));
   const RuleContext now = context();
-  std::lock_guard one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   const std::shared_ptr<AclUser> user = Find(name);
   UserRules changed = user == nullptr ? UserRules(now) : *user->rules();
   for (const std::string& rule : rules) {
@@ -97,17 +97,17 @@ Status Users::Set(std::string_view name, std::span<const std::string_view> words
     return Ok();
   }
   auto added = std::make_shared<AclUser>(std::string(name), std::move(changed));
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   users_.emplace(name, std::move(added));
   return Ok();
 }
 
 std::shared_ptr<AclUser> Users::Remove(std::string_view name) {
   ASSERT(name != kDefaultUser, "the default user stays");
-  std::lock_guard one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   std::shared_ptr<AclUser> removed;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = users_.find(name);
     if (found == users_.end()) return nullptr;
     removed = std::move(found->second);
@@ -118,7 +118,7 @@ std::shared_ptr<AclUser> Users::Remove(std::string_view name) {
 }
 
 void Users::SetDefaultPassword(std::string_view password) {
-  std::lock_guard one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   default_user_->Replace(WithPassword(context(), *default_user_->rules(), password));
 }
 
@@ -176,7 +176,7 @@ void Users::LoadLine(std::string_view line, const std::string& origin, Map& load
 }
 
 Result<UserList> Users::LoadText(std::string_view text, std::string_view name) {
-  std::lock_guard one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   Map loaded;
   std::string errors;
   int number = 0;
@@ -196,7 +196,7 @@ Result<UserList> Users::LoadText(std::string_view text, std::string_view name) {
   loaded.insert_or_assign(std::string(kDefaultUser), default_user_);
   UserList gone;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     users_.swap(loaded);
   }
   for (const auto& [_, user] : loaded) {

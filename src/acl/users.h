@@ -14,12 +14,12 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "acl/user_rules.h"
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -44,8 +44,8 @@ class AclUser {
   std::atomic<bool> is_unrestricted_{false};
   std::atomic<bool> is_open_{false};
   std::atomic<uint64_t> version_{0};  // of rules_: unique over all rules of all users
-  mutable std::mutex mutex_;
-  std::shared_ptr<const UserRules> rules_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const UserRules> rules_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Caches the rules of the last call, so that asking for the same rules again costs one read.
@@ -100,9 +100,9 @@ class Users {
   const Catalogue catalogue_;
   const std::atomic<int64_t>& pubsub_default_;
   const std::shared_ptr<AclUser> default_user_;
-  std::mutex change_mutex_;  // one change at a time; before mutex_
-  mutable std::mutex mutex_;
-  Map users_;
+  Mutex change_mutex_;  // one change at a time
+  mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(change_mutex_);
+  Map users_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

@@ -11,9 +11,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -22,8 +22,8 @@ class Event {
   // REQUIRES: the state has been changed.
   void Notify() {
     if (waiting_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
-    { const std::lock_guard lock(mutex_); }
-    changed_.notify_all();
+    { const MutexLock lock(mutex_); }
+    changed_.NotifyAll();
   }
 
   // Waits until `ready()` holds, at most `most_us`; returns whether it holds. `ready` runs with mutex_ held, so it must
@@ -31,16 +31,16 @@ class Event {
   template <typename Ready>
   bool Await(int64_t most_us, const Ready& ready) {
     waiting_.fetch_add(1, std::memory_order_acq_rel);
-    std::unique_lock lock(mutex_);
-    const bool is_ready = changed_.wait_for(lock, std::chrono::microseconds(most_us), ready);
-    lock.unlock();
+    mutex_.Lock();
+    const bool is_ready = changed_.WaitFor(mutex_, std::chrono::microseconds(most_us), ready);
+    mutex_.Unlock();
     waiting_.fetch_sub(1, std::memory_order_acq_rel);
     return is_ready;
   }
 
  private:
-  std::mutex mutex_;  // a leaf, except for locks that `ready` takes
-  std::condition_variable changed_;
+  Mutex mutex_;  // a leaf, except for locks that `ready` takes
+  CondVar changed_;
   std::atomic<int> waiting_{0};
 };
 

@@ -78,37 +78,37 @@ ThreadPool::~ThreadPool() { Stop(); }
 
 void ThreadPool::Post(std::function<void(int)> job) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     jobs_.push_back(std::move(job));
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void ThreadPool::Run(int thread) {
   for (;;) {
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    ReleasableMutexLock lock(mutex_);
+    while (!stopping_ && jobs_.empty()) wake_.Wait(mutex_);
     if (jobs_.empty()) return;
     std::function<void(int)> job = std::move(jobs_.front());
     jobs_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     job(thread);
   }
 }
 
 void ThreadPool::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
 }
 
 size_t ThreadPool::queued() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return jobs_.size();
 }
 

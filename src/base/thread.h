@@ -3,13 +3,13 @@
 // Named threads, and a thread pool with a queue. The names are listed in docs/threading.md and shown by `top -H`.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -52,10 +52,10 @@ class ThreadPool {
  private:
   void Run(int thread);
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<void(int)>> jobs_;  // guarded by mutex_
-  bool stopping_ = false;                      // guarded by mutex_
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<std::function<void(int)>> jobs_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -171,7 +171,7 @@ Status Tls::Configure(const TlsOptions& options) {
   TRY(LoadDhParams(server.get(), options.dh_params_file));
   const bool has_own = !options.client.cert_file.empty() && !options.client.key_file.empty();
   Context client = TRY(MakeContext(TLS_client_method(), options, has_own ? options.client : options.server));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   server_ = std::move(server);
   client_ = std::move(client);
   return Ok();
@@ -184,12 +184,12 @@ std::unique_ptr<TlsStream> Tls::Accept(int fd, std::string peer) const {
     case TlsClientCertificates::kYes: verify = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT; break;
     case TlsClientCertificates::kOptional: verify = SSL_VERIFY_PEER; break;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return MakeStream(server_, fd, TlsStream::Side::kServer, verify, std::move(peer));
 }
 
 std::unique_ptr<TlsStream> Tls::Connect(int fd, std::string peer) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return MakeStream(client_, fd, TlsStream::Side::kClient, SSL_VERIFY_PEER, std::move(peer));
 }
 

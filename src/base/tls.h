@@ -11,9 +11,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/tls_stream.h"
 
@@ -65,9 +65,9 @@ class Tls {
  private:
   using Context = std::shared_ptr<ssl_ctx_st>;
 
-  mutable std::mutex mutex_;
-  Context server_;
-  Context client_;
+  mutable Mutex mutex_;
+  Context server_ ABSL_GUARDED_BY(mutex_);
+  Context client_ ABSL_GUARDED_BY(mutex_);
   std::atomic<TlsClientCertificates> client_certificates_{TlsClientCertificates::kYes};
 };
 

@@ -105,7 +105,7 @@ void RowCache::Shard::Evict(size_t charge, size_t most_rows) {
 }
 
 bool RowCache::Shard::Shrink(size_t bytes) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   capacity = bytes;
   const size_t before = table.size();
   Evict(0, kRowsPerLock);
@@ -176,7 +176,7 @@ RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_
   Shard& shard = ShardOf(hash);
   CachedRow* row = nullptr;
   {
-    const std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     row = shard.table.Find(hash, tagged);
     if (row != nullptr) row->references.fetch_add(1, std::memory_order_relaxed);
   }
@@ -196,7 +196,7 @@ RowRef RowCache::Lookup(std::string_view tagged, uint64_t hash, bool use, int64_
 
 void RowCache::PrefetchRow(uint64_t hash) {
   Shard& shard = ShardOf(hash);
-  const std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   shard.table.PrefetchRow(hash);
 }
 
@@ -204,7 +204,7 @@ template <typename Look>
 void RowCache::WithRow(std::string_view tagged, const Look& look) {
   const uint64_t hash = Hash64(tagged);
   Shard& shard = ShardOf(hash);
-  const std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   look(shard.table.Find(hash, tagged));
 }
 
@@ -250,7 +250,7 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
     row.reset(CachedRow::New(tagged, hash, value, used_s, kNewFrequency));
   }
   Shard& shard = ShardOf(hash);
-  const std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   CachedRow* const old = shard.table.Find(hash, tagged);
   if (shard.IsTooLarge(charge) || !shard.table.Reserve(hash)) {
     shard.NoteDeparture();
@@ -280,7 +280,7 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
 bool RowCache::InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
   const size_t charge = ChargeOf(tagged.size(), value.size());
   Shard& shard = ShardOf(hash);
-  const std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   if (shard.IsTooLarge(charge) || !shard.HasRoomFor(charge) || !shard.table.Reserve(hash)) return false;
   ASSERT(shard.table.Find(hash, tagged) == nullptr, "a row is put in once");
   shard.Add(CachedRow::New(tagged, hash, value, used_s, kNewFrequency));
@@ -289,7 +289,7 @@ bool RowCache::InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_
 
 void RowCache::Erase(std::string_view tagged, uint64_t hash) {
   Shard& shard = ShardOf(hash);
-  const std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   if (CachedRow* const row = shard.table.Find(hash, tagged)) shard.Remove(row);
 }
 
@@ -298,7 +298,7 @@ void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {
   for (Shard& shard : shards_) {
     uint64_t cursor = 0;
     for (bool more = true; more; std::this_thread::sleep_for(kGap)) {
-      const std::lock_guard lock(shard.mutex);
+      const MutexLock lock(shard.mutex);
       rows.clear();
       more = shard.table.Next(cursor, kRowsPerLock, rows);
       for (CachedRow* const row : rows) {
@@ -310,7 +310,7 @@ void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {
 
 void RowCache::EraseAll() {
   for (Shard& shard : shards_) {
-    const std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     shard.NoteDeparture();
     shard.table.Clear();
     for (RowQueue* const queue : {&shard.young, &shard.kept}) {

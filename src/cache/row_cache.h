@@ -21,10 +21,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/sharded_counter.h"
 #include "cache/row_queue.h"
 #include "cache/row_ref.h"
@@ -47,7 +47,7 @@ class RowCache {
   RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s);
   // Prefetches the slot for a row of this hash into the processor's cache, so that a Lookup a little later need not
   // wait for memory; PrefetchRow, called in between, prefetches the row itself.
-  void Prefetch(uint64_t hash) const { ShardOf(hash).table.Prefetch(hash); }
+  void Prefetch(uint64_t hash) const { ShardOf(hash).Prefetch(hash); }
   void PrefetchRow(uint64_t hash);
   // An existing row keeps its position, unless others must be evicted because it has grown. A row that would evict too
   // many others is not inserted.
@@ -101,11 +101,11 @@ class RowCache {
 
  private:
   struct alignas(64) Shard {
-    std::mutex mutex;  // guards everything below except the atomics
-    RowTable table;
-    RowQueue young;
-    RowQueue kept;
-    size_t capacity = 0;
+    Mutex mutex;
+    RowTable table ABSL_GUARDED_BY(mutex);
+    RowQueue young ABSL_GUARDED_BY(mutex);
+    RowQueue kept ABSL_GUARDED_BY(mutex);
+    size_t capacity ABSL_GUARDED_BY(mutex) = 0;
     std::atomic<size_t> charged{0};           // bytes of its rows, with evicted rows that are still pinned
     std::atomic<uint64_t> departures{1};      // grows before each eviction that may remove a row
     std::atomic<uint64_t> complete_since{0};  // `departures` when it had all rows; 0: it never had
@@ -113,16 +113,20 @@ class RowCache {
     bool IsComplete() const {
       return departures.load(std::memory_order_acquire) == complete_since.load(std::memory_order_acquire);
     }
+    // The one call of the table that needs no lock.
+    void Prefetch(uint64_t hash) const ABSL_NO_THREAD_SAFETY_ANALYSIS { table.Prefetch(hash); }
     void NoteDeparture() { departures.fetch_add(1, std::memory_order_release); }
-    RowQueue& QueueOf(const CachedRow* row) { return row->is_kept ? kept : young; }
-    bool IsTooLarge(size_t charge) const;
-    bool HasRoomFor(size_t charge) const { return charged.load(std::memory_order_relaxed) + charge <= capacity; }
-    // REQUIRES: the lock. Evict frees `charge` bytes, unless all other rows are pinned, and stops after `most_rows`.
-    void Add(CachedRow* row);
-    void Replace(CachedRow* old, CachedRow* row);
-    void Remove(CachedRow* row);
-    void Evict(size_t charge, size_t most_rows);
-    bool EvictOne();
+    RowQueue& QueueOf(const CachedRow* row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return row->is_kept ? kept : young; }
+    bool IsTooLarge(size_t charge) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+    bool HasRoomFor(size_t charge) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+      return charged.load(std::memory_order_relaxed) + charge <= capacity;
+    }
+    // Evict frees `charge` bytes, unless all other rows are pinned, and stops after `most_rows`.
+    void Add(CachedRow* row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+    void Replace(CachedRow* old, CachedRow* row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+    void Remove(CachedRow* row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+    void Evict(size_t charge, size_t most_rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+    bool EvictOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
     // Takes the lock. Evicts some of the rows above this size; returns whether more must be evicted.
     bool Shrink(size_t bytes);
   };

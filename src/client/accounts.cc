@@ -83,7 +83,7 @@ void CloseClientsOf(const ClientRegistry& clients, const UserList& users, const 
   if (users.empty()) return;
   for (const auto& session : clients.All()) {
     {
-      std::lock_guard lock(session->mutex());
+      const MutexLock lock(session->mutex());
       if (std::find(users.begin(), users.end(), session->login.account) == users.end()) continue;
     }
     Close(*session, caller);
@@ -94,7 +94,7 @@ void CloseSubscribersBeyondRules(PubSub& pubsub, const UserList& users, const Se
   pubsub.Visit([&](ClientSession& session, ChannelKind kind, std::string_view name) {
     std::shared_ptr<AclUser> user;
     {
-      std::lock_guard lock(session.mutex());
+      const MutexLock lock(session.mutex());
       user = session.login.account;
     }
     if (std::find(users.begin(), users.end(), user) == users.end()) return;

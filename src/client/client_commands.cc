@@ -30,7 +30,7 @@ Status ClientId(CommandContext& ctx, Args&, Reply& reply) {
 // CLIENT GETNAME
 Status ClientGetName(CommandContext& ctx, Args&, Reply& reply) {
   Session& session = ctx.session();
-  std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   if (session.names.name.empty()) {
     reply.Null();
   } else {
@@ -60,7 +60,7 @@ Status ClientSetInfo(CommandContext& ctx, Args& args, Reply& reply) {
   if (!IsCleanName(value)) {
     return Status::Error(Code::kReply, "ERR " + attribute + " cannot contain spaces, newlines or special characters.");
   }
-  std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   std::string& text = is_name ? session.names.lib_name : session.names.lib_version;
   session.memory.listed_bytes += value.size() - text.size();
   text = value;

@@ -52,7 +52,7 @@ bool ClientFilter::Matches(Session& session, uint64_t my_id) const {
   const Type own = session.is_replica ? Type::kReplica : session.is_subscriber() ? Type::kSubscriber : Type::kNormal;
   if (type && *type != own) return false;
   if (skip_me && session.id() == my_id) return false;
-  std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   return (!peer || *peer == session.socket.peer) && (!local || *local == session.socket.local) &&
          (!user || *user == session.login.user_name());
 }

@@ -64,7 +64,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
   const auto subscriptions = [&session](ChannelKind kind) {
     return static_cast<int64_t>(session.shown.subscriptions[static_cast<size_t>(kind)]);
   };
-  std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   FieldWriter line;
   line.Add("id", static_cast<int64_t>(session.id()))
       .Add("addr", session.socket.peer)

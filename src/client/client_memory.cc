@@ -72,7 +72,7 @@ bool ClientMemory::is_too_much() const {
 }
 
 void ClientMemory::Evict() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!is_too_much() || MonotonicUs() < idle_until_us_) return;
   std::vector<std::shared_ptr<Session>> sessions = clients_.All();
   std::erase_if(sessions, IsSpared);
@@ -98,7 +98,7 @@ void ClientMemory::Disconnect(Session& session) {
 
 // Writes one log line for all evicted clients, so that an attacker cannot flood the log by connecting.
 void ClientMemory::EvictStrangers() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (strangers_.load(std::memory_order_relaxed) <= most_of_strangers_) return;
   struct Stranger {
     uint64_t bytes;

@@ -9,8 +9,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "client/client_registry.h"
 #include "command/session.h"
 #include "config/settings.h"
@@ -59,7 +59,7 @@ class ClientMemory {
   std::atomic<uint64_t> strangers_{0};  // the sum of all stranger_bytes
   std::atomic<uint64_t> evicted_{0};
   std::atomic<int64_t> idle_until_us_{0};  // monotonic; until then no client can be evicted
-  std::mutex mutex_;
+  Mutex mutex_;
 };
 
 }  // namespace cairn

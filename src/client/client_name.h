@@ -4,9 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <mutex>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "command/session.h"
 
@@ -21,7 +21,7 @@ inline Status SetClientName(Session& session, std::string_view name) {
   if (!IsCleanName(name)) {
     return Status::Reply("ERR Client names cannot contain spaces, newlines or special characters.");
   }
-  std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   session.memory.listed_bytes += name.size() - session.names.name.size();
   session.names.name = name;
   return Ok();

@@ -8,7 +8,7 @@
 namespace cairn {
 
 void ClientPause::Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t until_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Pause& pause = pauses_[static_cast<size_t>(purpose)];
   if (now_ms >= pause.until_ms) pause = {};
   pause = {std::max(pause.mode, mode), std::max(pause.until_ms, until_ms)};
@@ -17,7 +17,7 @@ void ClientPause::Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t unti
 
 void ClientPause::End(Purpose purpose) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     pauses_[static_cast<size_t>(purpose)] = {};
     Publish();
   }
@@ -28,7 +28,7 @@ void ClientPause::EndIfOver(int64_t now_ms) {
   if (!is_set()) return;
   bool any_over = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (Pause& pause : pauses_) {
       if (pause.mode == Mode::kNone || now_ms < pause.until_ms) continue;
       pause = {};

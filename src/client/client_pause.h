@@ -10,8 +10,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "command/conditions.h"
 
 namespace cairn {
@@ -45,13 +45,13 @@ class ClientPause {
   };
 
   // Publishes the union of all pauses.
-  void Publish();
+  void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeClients();
 
   Conditions& conditions_;
   ClientRegistry& clients_;
-  std::mutex mutex_;  // taken by writers only
-  Pause pauses_[3];   // by purpose; guarded by mutex_
+  Mutex mutex_;                              // taken by writers only
+  Pause pauses_[3] ABSL_GUARDED_BY(mutex_);  // by purpose
   std::atomic<int64_t> writes_until_ms_{0};
   std::atomic<int64_t> others_until_ms_{0};
 };

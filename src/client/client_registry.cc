@@ -4,7 +4,7 @@
 namespace cairn {
 
 bool ClientRegistry::Add(std::shared_ptr<Session> session, size_t max_clients) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (sessions_.size() >= max_clients) return false;
   const uint64_t id = session->id();
   return sessions_.emplace(id, std::move(session)).second;
@@ -12,7 +12,7 @@ bool ClientRegistry::Add(std::shared_ptr<Session> session, size_t max_clients) {
 
 void ClientRegistry::Remove(uint64_t id) {
   std::shared_ptr<Session> removed;  // destroyed after the lock is released
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   removed = std::move(found->second);
@@ -20,13 +20,13 @@ void ClientRegistry::Remove(uint64_t id) {
 }
 
 std::shared_ptr<Session> ClientRegistry::Find(uint64_t id) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? nullptr : found->second;
 }
 
 std::vector<std::shared_ptr<Session>> ClientRegistry::All() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::shared_ptr<Session>> all;
   all.reserve(sessions_.size());
   for (const auto& [id, session] : sessions_) all.push_back(session);
@@ -34,7 +34,7 @@ std::vector<std::shared_ptr<Session>> ClientRegistry::All() const {
 }
 
 size_t ClientRegistry::size() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return sessions_.size();
 }
 

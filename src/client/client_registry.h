@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "command/session.h"
 
 namespace cairn {
@@ -35,8 +35,8 @@ class ClientRegistry {
 
  private:
   std::atomic<uint64_t> next_id_{1};
-  mutable std::mutex mutex_;
-  std::map<uint64_t, std::shared_ptr<Session>> sessions_;
+  mutable Mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

@@ -68,7 +68,7 @@ ClientClass ClientSession::output_class() const {
 
 void ClientSession::Push(std::string_view messages) {
   {
-    const std::lock_guard lock(pushed_mutex_);
+    const MutexLock lock(pushed_mutex_);
     if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
     const bool was_empty = pushed_.empty();
     pushed_.append(messages);
@@ -86,13 +86,13 @@ void ClientSession::Push(std::string_view messages) {
 }
 
 uint64_t ClientSession::unsent_bytes() {
-  const std::lock_guard lock(pushed_mutex_);
+  const MutexLock lock(pushed_mutex_);
   return pushed_.size() + memory.output_bytes.load(std::memory_order_relaxed);
 }
 
 void ClientSession::TakePushed(std::string& out) {
   if (!has_pushed_.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(pushed_mutex_);
+  const MutexLock lock(pushed_mutex_);
   out.append(pushed_);
   // Counted before the bytes move, so that unsent_bytes() never misses them.
   memory.output_bytes.fetch_add(pushed_.size(), std::memory_order_relaxed);

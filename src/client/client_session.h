@@ -8,11 +8,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/event.h"
+#include "base/mutex.h"
 #include "command/session.h"
 #include "config/settings.h"
 #include "net/service.h"
@@ -81,7 +81,8 @@ class ClientSession : public Session, public Client {
 
   // Whether a replica has received its first transfer, or needed none. Written by its thread "replica-<id>".
   std::atomic<bool> takes_stream{false};
-  // The client's Replica (replication/replicas.h); null: it has sent no command of a replica. Guarded by mutex().
+  // The client's Replica (replication/replicas.h); null: it has sent no command of a replica. Other threads than
+  // the connection's read it under mutex().
   std::shared_ptr<ReplicaClient> replica;
 
  private:
@@ -92,8 +93,8 @@ class ClientSession : public Session, public Client {
   const std::shared_ptr<ConnectionWaker> waker_;
   std::atomic<bool> woken_{false};
   int64_t soft_limit_since_us_ = 0;  // when the output exceeded the soft limit; 0: it does not
-  std::mutex pushed_mutex_;          // a leaf, but for what Wake takes
-  std::string pushed_;               // guarded by pushed_mutex_
+  Mutex pushed_mutex_;               // a leaf, but for what Wake takes
+  std::string pushed_ ABSL_GUARDED_BY(pushed_mutex_);
   std::atomic<bool> has_pushed_{false};
 };
 

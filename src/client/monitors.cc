@@ -61,7 +61,7 @@ constexpr CommandRow kRows[] = {
 }  // namespace
 
 void Monitors::Add(Session& session) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (session.is_monitor.exchange(true)) return;
   watching_.push_back(&session);
   ++count_;
@@ -69,7 +69,7 @@ void Monitors::Add(Session& session) {
 
 void Monitors::Remove(Session& session) {
   if (!session.is_monitor) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   session.is_monitor = false;
   std::erase(watching_, &session);
   --count_;
@@ -87,7 +87,7 @@ void Monitors::FeedCall(int db, const Command& command, std::span<const std::str
 
 void Monitors::Show(int db, std::string_view who, const Command& command, std::span<const std::string_view> argv) {
   const std::vector<std::string_view> shown = RedactSecrets(command, argv);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::string line = "+" + MonitorLine(WallUs(), db, who, shown) + "\r\n";
   for (Session* watching : watching_) static_cast<ClientSession*>(watching)->Push(line);
 }

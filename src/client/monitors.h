@@ -9,12 +9,12 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "command/session.h"
 #include "command/table.h"
 
@@ -37,8 +37,8 @@ class Monitors {
   void Show(int db, std::string_view who, const Command& command, std::span<const std::string_view> argv);
 
   std::atomic<int> count_{0};
-  std::mutex mutex_;
-  std::vector<Session*> watching_;
+  Mutex mutex_;
+  std::vector<Session*> watching_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Returns "1339518083.107412 [0 127.0.0.1:60866] "GET" "k""; the time is in microseconds.

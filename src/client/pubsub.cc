@@ -55,7 +55,7 @@ void PubSub::Remove(ChannelKind kind, const std::string& name, ClientSession& se
 }
 
 void PubSub::Settle(ClientSession& session, std::string& pushed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Subscriptions& subscriptions = session.subscriptions;
   for (const Subscriptions::Change& change : subscriptions.changes()) {
     if (change.added) {
@@ -85,7 +85,7 @@ void PubSub::Forget(ClientSession& session) {
 // ---- messages
 
 int64_t PubSub::CountReceivers(ChannelKind kind, std::string_view channel) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = Of(kind).find(channel);
   size_t count = found == Of(kind).end() ? 0 : found->second.size();
   if (kind == ChannelKind::kShard) return static_cast<int64_t>(count);
@@ -109,7 +109,7 @@ void PubSub::DeliverOne(const Notification& notification) {
 }
 
 void PubSub::Deliver(std::span<const Notification> notifications) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Notification& notification : notifications) {
     const bool is_message =
         notification.kind == NotificationKind::kMessage || notification.kind == NotificationKind::kShardMessage;
@@ -120,12 +120,12 @@ void PubSub::Deliver(std::span<const Notification> notifications) {
 // ---- for PUBSUB and INFO
 
 int64_t PubSub::Count(ChannelKind kind) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return static_cast<int64_t>(Of(kind).size());
 }
 
 std::vector<std::string> PubSub::Channels(ChannelKind kind, std::optional<std::string_view> pattern) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::string> channels;
   for (const auto& [channel, sessions] : Of(kind)) {
     if (!pattern || GlobMatches(*pattern, channel)) channels.push_back(channel);
@@ -134,7 +134,7 @@ std::vector<std::string> PubSub::Channels(ChannelKind kind, std::optional<std::s
 }
 
 void PubSub::Visit(const Visitor& visit) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const ChannelKind kind : {ChannelKind::kChannel, ChannelKind::kPattern, ChannelKind::kShard}) {
     for (const auto& [name, sessions] : Of(kind)) {
       for (ClientSession* session : sessions) visit(*session, kind, name);
@@ -143,7 +143,7 @@ void PubSub::Visit(const Visitor& visit) const {
 }
 
 int64_t PubSub::CountSubscribers(ChannelKind kind, std::string_view channel) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = Of(kind).find(channel);
   return found == Of(kind).end() ? 0 : static_cast<int64_t>(found->second.size());
 }

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "command/subscriptions.h"
 #include "storage/transaction.h"
 
@@ -59,12 +59,14 @@ class PubSub {
   using Sessions = std::unordered_set<ClientSession*>;
   using Index = std::map<std::string, Sessions, std::less<>>;
 
-  const Index& Of(ChannelKind kind) const { return indexes_[static_cast<size_t>(kind)]; }
-  void Remove(ChannelKind kind, const std::string& name, ClientSession& session);
-  void DeliverOne(const Notification& notification);
+  const Index& Of(ChannelKind kind) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return indexes_[static_cast<size_t>(kind)];
+  }
+  void Remove(ChannelKind kind, const std::string& name, ClientSession& session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DeliverOne(const Notification& notification) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  mutable std::mutex mutex_;
-  Index indexes_[kChannelKinds];
+  mutable Mutex mutex_;
+  Index indexes_[kChannelKinds] ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

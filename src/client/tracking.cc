@@ -31,7 +31,7 @@ std::string KeyArray(std::span<const std::string_view> keys) {
 // Registers the client first, so that the last other tracker cannot end the notifications meanwhile.
 Status Tracking::Prepare(const ClientSession& session, Transaction& txn) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     trackers_.try_emplace(session.id());
   }
   if (store_->interests().wanted() & kInterestInKeys) return Ok();
@@ -41,7 +41,7 @@ Status Tracking::Prepare(const ClientSession& session, Transaction& txn) {
 }
 
 void Tracking::TurnOn(ClientSession& session, const Options& options) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Tracker& tracker = trackers_[session.id()];
   tracker.session = &session;
   tracker.redirect = options.redirect;
@@ -55,7 +55,7 @@ void Tracking::TurnOn(ClientSession& session, const Options& options) {
 }
 
 void Tracking::TurnOff(ClientSession& session) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = trackers_.find(session.id());
   if (found == trackers_.end()) return;
   for (const std::string& prefix : found->second.prefixes) {
@@ -72,7 +72,7 @@ void Tracking::TurnOff(ClientSession& session) {
 }
 
 std::set<std::string> Tracking::PrefixesOf(const ClientSession& session) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = trackers_.find(session.id());
   return found == trackers_.end() ? std::set<std::string>() : found->second.prefixes;
 }
@@ -80,7 +80,7 @@ std::set<std::string> Tracking::PrefixesOf(const ClientSession& session) const {
 // ---- reads
 
 void Tracking::Remember(const ClientSession& session, std::span<const std::string_view> keys) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const std::string_view key : keys) {
     std::string name(key);
     auto found = readers_.find(name);
@@ -99,13 +99,13 @@ void Tracking::Remember(const ClientSession& session, std::span<const std::strin
 }
 
 void Tracking::SetMostKeys(uint64_t most_keys) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   most_keys_ = most_keys;
   if (most_keys_ != 0) MakeRoom(most_keys_);
 }
 
 void Tracking::SetMostBytes(uint64_t most_bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   most_bytes_ = most_bytes;
   MakeRoom(UINT64_MAX);
 }
@@ -118,7 +118,7 @@ void Tracking::MakeRoom(uint64_t keys) {
 // ---- changes
 
 void Tracking::Deliver(std::span<const Notification> notifications) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (trackers_.empty()) return;
   std::map<std::string_view, Changes> by_prefix;
   for (size_t i = 0; i < notifications.size(); ++i) {
@@ -231,7 +231,7 @@ void Tracking::Send(const Tracker& tracker, std::string_view what) {
 }
 
 Tracking::Totals Tracking::totals() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {trackers_.size(), readers_.size(), items_, prefixes_.size()};
 }
 

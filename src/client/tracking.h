@@ -19,7 +19,6 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -28,6 +27,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
 #include "client/client_registry.h"
 #include "storage/transaction.h"
 
@@ -87,22 +87,23 @@ class Tracking {
   // The keys that changed below a prefix, each with the client that changed it last.
   using Changes = std::map<std::string_view, uint64_t>;
 
-  void TellReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later);
-  void TellAll();
-  void Broadcast(const std::map<std::string_view, Changes>& by_prefix);
-  void Send(const Tracker& tracker, std::string_view what);
-  void MakeRoom(uint64_t keys);
+  void TellReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TellAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Broadcast(const std::map<std::string_view, Changes>& by_prefix) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Send(const Tracker& tracker, std::string_view what) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeRoom(uint64_t keys) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ClientRegistry& clients_;
   Store* store_ = nullptr;
-  mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, Tracker> trackers_;  // by client id
-  Readers readers_;                                 // the clients that read a key, by the key
-  std::map<std::string, std::unordered_set<uint64_t>, std::less<>> prefixes_;
-  uint64_t items_ = 0;
-  uint64_t bytes_ = 0;  // memory of readers_
-  uint64_t most_keys_ = 0;
-  uint64_t most_bytes_ = UINT64_MAX;
+  mutable Mutex mutex_;
+  std::unordered_map<uint64_t, Tracker> trackers_ ABSL_GUARDED_BY(mutex_);  // by client id
+  Readers readers_ ABSL_GUARDED_BY(mutex_);                                 // the clients that read a key, by the key
+  std::map<std::string, std::unordered_set<uint64_t>, std::less<>> prefixes_ ABSL_GUARDED_BY(mutex_);
+  uint64_t items_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // memory of readers_
+  uint64_t most_keys_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t most_bytes_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
 };
 
 }  // namespace cairn

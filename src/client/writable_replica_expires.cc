@@ -14,7 +14,7 @@ void WritableReplicaExpires::Remember(Owner owner, int64_t when_ms) {
 }
 
 void WritableReplicaExpires::Note(std::span<const Notification> notifications) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Notification& one : notifications) {
     const auto when_ms = static_cast<int64_t>(one.source);
     if (one.kind == NotificationKind::kKeyExpires) Remember({one.channel, Of::kKey}, when_ms);
@@ -23,14 +23,14 @@ void WritableReplicaExpires::Note(std::span<const Notification> notifications) {
 }
 
 void WritableReplicaExpires::Note(std::span<const DueRow> rows) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const DueRow& row : rows) Remember({row.key_row, Of::kPutBack}, row.when_ms);
 }
 
 std::vector<DueRow> WritableReplicaExpires::TakeDue(int64_t now_ms, size_t most) {
   std::vector<DueRow> due;
   if (!any_) return due;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!by_time_.empty() && due.size() < most && by_time_.begin()->first <= now_ms) {
     const auto first = by_time_.extract(by_time_.begin());
     times_.erase(first.value().second);
@@ -41,7 +41,7 @@ std::vector<DueRow> WritableReplicaExpires::TakeDue(int64_t now_ms, size_t most)
 }
 
 void WritableReplicaExpires::Clear() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   times_.clear();
   by_time_.clear();
   any_ = false;

@@ -12,13 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "storage/transaction.h"
 #include "types/expiry.h"
 
@@ -39,12 +39,12 @@ class WritableReplicaExpires {
   enum class Of : unsigned char { kKey, kFields, kPutBack };
   using Owner = std::pair<std::string, Of>;  // a key row
 
-  void Remember(Owner owner, int64_t when_ms);
+  void Remember(Owner owner, int64_t when_ms) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::atomic<bool> any_{false};
-  std::mutex mutex_;
-  std::map<Owner, int64_t> times_;  // guarded by mutex_, as is by_time_, the same entries by time
-  std::set<std::pair<int64_t, Owner>> by_time_;
+  Mutex mutex_;
+  std::map<Owner, int64_t> times_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<int64_t, Owner>> by_time_ ABSL_GUARDED_BY(mutex_);  // the same entries by time
 };
 
 }  // namespace cairn

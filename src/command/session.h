@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -21,6 +20,7 @@
 
 #include "acl/denial.h"
 #include "acl/users.h"
+#include "base/mutex.h"
 #include "command/subscriptions.h"
 #include "resp/reply.h"
 
@@ -115,7 +115,7 @@ struct ClientSocket {
   bool read_only = false;  // the port allows no writes
 };
 
-// The names that a client set by CLIENT SETNAME and CLIENT SETINFO. Guarded by Session::mutex().
+// The names that a client set by CLIENT SETNAME and CLIENT SETINFO.
 struct ClientNames {
   std::string name;
   std::string lib_name;
@@ -227,13 +227,13 @@ class Session : public ReplyRoom {
   std::atomic<int64_t> paused_until_us{0};  // CLIENT PAUSE delays its request, monotonic; 0: no
 
   // Guards the strings.
-  std::mutex& mutex() { return mutex_; }
-  ClientNames names;
+  Mutex& mutex() ABSL_LOCK_RETURNED(mutex_) { return mutex_; }
+  ClientNames names ABSL_GUARDED_BY(mutex_);
   Login login;
   ClientSocket socket;
 
   void set_account(std::shared_ptr<AclUser> user) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     login.account.swap(user);
   }
 
@@ -250,7 +250,7 @@ class Session : public ReplyRoom {
 
  private:
   const uint64_t id_;
-  std::mutex mutex_;
+  Mutex mutex_;
 };
 
 inline uint64_t BlockedCommand::bytes() const {

@@ -29,7 +29,7 @@ void Waiters::PassOn(Parked& parked, const std::vector<AwaitedKey>& keys) {
 }
 
 void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys, bool unblock_on_nokey) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   uint64_t arrival = 0;
   const auto known = parked_.find(&session);
   if (known != parked_.end()) {
@@ -65,7 +65,7 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys, bool u
 }
 
 void Waiters::Leave(Session& session) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = parked_.find(&session);
   if (known == parked_.end()) return;
   Parked* const parked = known->second.get();
@@ -88,7 +88,7 @@ void Waiters::RemoveParked(Parked& parked) {
 }
 
 bool Waiters::TakeTurn(const Session& session) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = parked_.find(&session);
   if (known == parked_.end()) return true;
   Parked& own = *known->second;
@@ -114,12 +114,12 @@ void Waiters::WakeThoseInTurn(const Parked& done) {
 }
 
 size_t Waiters::parked() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return parked_.size();
 }
 
 Waiters::Totals Waiters::totals() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Totals totals{.watching_clients = watched_.size()};
   for (const auto& [row, queue] : queues_) {
     totals.blocking_keys += !queue.parked.empty();
@@ -136,7 +136,7 @@ void Waiters::EraseIfEmpty(const std::string& row) {
 }
 
 void Waiters::Watch(Session& session, int db, const RowKey& row, bool existed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto watched = std::make_unique<Watched>(Watched{&session, db, std::string(row.row()), row.stripe(), existed});
   queues_[watched->row].watching.push_back(watched.get());
   interest_[watched->stripe].fetch_add(1);
@@ -145,7 +145,7 @@ void Waiters::Watch(Session& session, int db, const RowKey& row, bool existed) {
 }
 
 void Waiters::Unwatch(Session& session) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto known = watched_.find(&session); known != watched_.end()) {
     for (const auto& watched : known->second) {
       std::erase(queues_[watched->row].watching, watched.get());
@@ -160,7 +160,7 @@ void Waiters::Unwatch(Session& session) {
 }
 
 void Waiters::OnKeyChanged(uint32_t, std::string_view key_row, bool exists) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto queue = queues_.find(key_row);
   if (queue == queues_.end()) return;
   for (const Watched* watched : queue->second.watching) {
@@ -178,7 +178,7 @@ void Waiters::MoveWatched(Watched& watched, std::string row) {
 
 void Waiters::OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
                                  const std::function<bool(std::string_view)>& is_live) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [session, keys] : watched_) {
     for (const auto& watched : keys) {
       KeyRowParts parts;

@@ -23,13 +23,13 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "command/session.h"
 #include "encoding/row_key.h"
 #include "storage/store.h"
@@ -100,19 +100,19 @@ class Waiters : public CommitListener {
   static void WakeFirst(const std::list<Parked*>& queue, const Parked* after);
   // The client was woken without being served. Wakes the next client of each key that exists, or that was deleted since
   // the client parked, because that client may be able to use it. Stores which keys exist.
-  void PassOn(Parked& parked, const std::vector<AwaitedKey>& keys);
-  void RemoveParked(Parked& parked);
+  void PassOn(Parked& parked, const std::vector<AwaitedKey>& keys) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveParked(Parked& parked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Wakes the clients that waited for the turn of `done`, which has run.
-  void WakeThoseInTurn(const Parked& done);
-  void EraseIfEmpty(const std::string& row);
+  void WakeThoseInTurn(const Parked& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EraseIfEmpty(const std::string& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The key's database has got another keyspace.
-  void MoveWatched(Watched& watched, std::string row);
+  void MoveWatched(Watched& watched, std::string row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  mutable std::mutex mutex_;
-  uint64_t arrivals_ = 0;
-  std::map<std::string, Queue, std::less<>> queues_;  // by key row
-  std::unordered_map<const Session*, std::unique_ptr<Parked>> parked_;
-  std::unordered_map<const Session*, std::vector<std::unique_ptr<Watched>>> watched_;
+  mutable Mutex mutex_;
+  uint64_t arrivals_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, Queue, std::less<>> queues_ ABSL_GUARDED_BY(mutex_);  // by key row
+  std::unordered_map<const Session*, std::unique_ptr<Parked>> parked_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<const Session*, std::vector<std::unique_ptr<Watched>>> watched_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<std::atomic<uint32_t>[]> interest_ = std::make_unique<std::atomic<uint32_t>[]>(kStripeCount);
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/allowed.h"
 
-#include <mutex>
-
+#include "base/mutex.h"
 #include "config/settings.h"
 
 namespace cairn {
@@ -19,7 +18,7 @@ bool IsAllowed(const std::atomic<int64_t>& setting, Session& session) {
     case Allowed::kNo: return false;
     case Allowed::kLocal: break;
   }
-  std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   return IsLocalPeer(session.socket.peer);
 }
 

@@ -54,22 +54,22 @@ Config::Config() {
 size_t Config::IndexOf(const Directive& directive) { return &directive - AllDirectives().data(); }
 
 std::string Config::Text(std::string_view name) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::get<std::string>(values_[IndexOf(Named(name))]);
 }
 
 std::vector<std::string> Config::Words(std::string_view name) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::get<std::vector<std::string>>(values_[IndexOf(Named(name))]);
 }
 
 int64_t Config::Number(std::string_view name) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::get<int64_t>(values_[IndexOf(Named(name))]);
 }
 
 bool Config::Flag(std::string_view name) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::get<bool>(values_[IndexOf(Named(name))]);
 }
 
@@ -90,7 +90,7 @@ Status Config::Apply(const Directive& directive, std::span<const std::string> wo
   const bool adds = !seen_.insert(std::string(directive.name)).second;
   // Classes of client-output-buffer-limit that a line does not name keep their limits.
   if (directive.Has(kRepeatable) && (adds || directive.name == "client-output-buffer-limit")) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     current = values_[IndexOf(directive)];
   }
   Store(directive, TRY(ParseValue(directive, words, current)));
@@ -98,7 +98,7 @@ Status Config::Apply(const Directive& directive, std::span<const std::string> wo
 }
 
 void Config::Store(const Directive& directive, Value value) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Publish(directive, value);
   values_[IndexOf(directive)] = std::move(value);
 }
@@ -145,10 +145,10 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
 }
 
 Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_view>> pairs, bool sets_guarded) {
-  std::lock_guard one_at_a_time(set_mutex_);
+  const MutexLock one_at_a_time(set_mutex_);
   std::vector<Change> changes = TRY(ParseChanges(pairs, sets_guarded));
   for (Change& change : changes) {  // swaps the values, so each change then holds the old one
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Publish(*change.directive, change.value);
     std::swap(change.value, values_[IndexOf(*change.directive)]);
   }
@@ -173,7 +173,7 @@ Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_vi
 
 std::vector<std::pair<std::string, std::string>> Config::Get(std::span<const std::string_view> patterns) const {
   std::map<std::string, std::string> found;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Directive& directive : AllDirectives()) {
     if (directive.Has(kFileOnly)) continue;
     for (const std::string_view name : {directive.name, directive.alias}) {
@@ -196,12 +196,12 @@ void Config::Keep(std::string_view name, std::vector<std::string> words) { Store
 void Config::KeepNumber(std::string_view name, int64_t number) { Store(Named(name), number); }
 
 std::vector<std::string> Config::Lines(const Directive& directive) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return FormatLines(directive, values_[IndexOf(directive)]);
 }
 
 bool Config::IsDefault(const Directive& directive) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return values_[IndexOf(directive)] == ParseFallback(directive);
 }
 

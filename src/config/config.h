@@ -12,7 +12,6 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "config/directive.h"
 #include "config/listen_spec.h"
@@ -90,9 +90,9 @@ class Config {
 
   Settings settings_{};
   Limits limits_;
-  std::mutex set_mutex_;       // serializes CONFIG SET; before mutex_
-  mutable std::mutex mutex_;   // values_
-  std::vector<Value> values_;  // in the order of AllDirectives()
+  Mutex set_mutex_;  // serializes CONFIG SET
+  mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(set_mutex_);
+  std::vector<Value> values_ ABSL_GUARDED_BY(mutex_);  // in the order of AllDirectives()
   std::map<std::string, Watcher, std::less<>> watchers_;
   std::set<std::string, std::less<>> seen_;  // repeatable directives that the current source has set
 };

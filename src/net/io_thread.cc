@@ -42,12 +42,12 @@ std::atomic<uint64_t> last_connection{0};
 Waker::Waker(IoThread& thread) : connection_(++last_connection), thread_(&thread) {}
 
 void Waker::Wake() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   thread_->Post([thread = thread_, id = connection_] { thread->OnWake(id); });
 }
 
 void Waker::MoveTo(IoThread& thread) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   thread_ = &thread;
 }
 
@@ -89,7 +89,7 @@ void IoThread::Stop() {
 void IoThread::Post(std::function<void()> job) {
   bool was_empty;
   {
-    const std::lock_guard lock(posted_mutex_);
+    const MutexLock lock(posted_mutex_);
     was_empty = posted_.empty();
     posted_.push_back(std::move(job));
   }
@@ -136,14 +136,14 @@ void IoThread::DrainWakes() const {
 }
 
 bool IoThread::HasPosted() {
-  const std::lock_guard lock(posted_mutex_);
+  const MutexLock lock(posted_mutex_);
   return !posted_.empty();
 }
 
 void IoThread::RunPosted() {
   std::vector<std::function<void()>> jobs;
   {
-    const std::lock_guard lock(posted_mutex_);
+    const MutexLock lock(posted_mutex_);
     jobs.swap(posted_);
   }
   for (const std::function<void()>& job : jobs) job();

@@ -15,12 +15,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "net/rate_limit.h"
 #include "net/service.h"
 
@@ -44,8 +44,8 @@ class Waker : public ConnectionWaker {
 
  private:
   const uint64_t connection_;
-  std::mutex mutex_;  // held while posting to the thread
-  IoThread* thread_;  // guarded by mutex_
+  Mutex mutex_;  // held while posting to the thread
+  IoThread* thread_ ABSL_GUARDED_BY(mutex_);
 };
 
 class IoThread {
@@ -129,8 +129,8 @@ class IoThread {
   bool ending_tick_ = false;
   bool is_committing_ = false;  // a commit was handed over and is not done yet
 
-  std::mutex posted_mutex_;
-  std::vector<std::function<void()>> posted_;  // guarded by posted_mutex_
+  Mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(posted_mutex_);
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

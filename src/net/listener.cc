@@ -229,7 +229,7 @@ void Listener::Start() {
 
 void Listener::Stop() {
   for (const auto& thread : threads_) thread->Stop();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stopped_ = true;
   for (const auto& door : doors_) door->Shut();
   doors_.clear();
@@ -237,17 +237,17 @@ void Listener::Stop() {
 }
 
 ListenPlace Listener::place() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return place_;
 }
 
 bool Listener::listens() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !doors_.empty() || unix_ != nullptr;
 }
 
 Status Listener::Move(const ListenPlace& place) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stopped_) return Status::Io("the server is stopping");
   if (place == place_) return Ok();
   Doors doors = TRY(OpenDoors(place, options_.backlog, doors_));

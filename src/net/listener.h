@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "net/io_thread.h"
 #include "net/rate_limit.h"
@@ -90,11 +90,11 @@ class Listener {
   size_t next_thread_ = 0;  // for the accepting thread, as the next two
   SpareDescriptor spare_;
   int64_t next_complaint_us_ = 0;
-  mutable std::mutex mutex_;    // a leaf, except for jobs posted to its threads
-  ListenPlace place_;           // guarded by mutex_
-  Doors doors_;                 // guarded by mutex_
-  std::shared_ptr<Door> unix_;  // guarded by mutex_; null: none
-  bool stopped_ = false;        // guarded by mutex_
+  mutable Mutex mutex_;  // a leaf, except for jobs posted to its threads
+  ListenPlace place_ ABSL_GUARDED_BY(mutex_);
+  Doors doors_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Door> unix_ ABSL_GUARDED_BY(mutex_);  // null: none
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace cairn

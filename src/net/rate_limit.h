@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -24,7 +24,7 @@ class RateLimit {
   // Takes a token and returns 0, or returns the microseconds until one is available.
   int64_t Take() {
     if (unlimited()) return 0;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const int64_t now_us = MonotonicUs();
     const auto rate = static_cast<double>(per_second_);
     tokens_ = std::min(rate, tokens_ + rate * static_cast<double>(now_us - filled_us_) / 1e6);
@@ -39,15 +39,15 @@ class RateLimit {
   // Returns an unused token.
   void Return() {
     if (unlimited()) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     tokens_ += 1;
   }
 
  private:
   const int64_t per_second_;
-  std::mutex mutex_;
-  double tokens_;
-  int64_t filled_us_ = MonotonicUs();
+  Mutex mutex_;
+  double tokens_ ABSL_GUARDED_BY(mutex_);
+  int64_t filled_us_ ABSL_GUARDED_BY(mutex_) = MonotonicUs();
 };
 
 }  // namespace cairn

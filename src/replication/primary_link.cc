@@ -45,10 +45,10 @@ class LifeSigns {
   explicit LifeSigns(BlockingSocket& socket) : socket_(socket), thread_(StartThread("life-signs", [this] { Run(); })) {}
   ~LifeSigns() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       over_ = true;
     }
-    wake_.notify_all();
+    wake_.NotifyAll();
     thread_.join();
   }
   LifeSigns(const LifeSigns&) = delete;
@@ -56,16 +56,17 @@ class LifeSigns {
 
  private:
   void Run() {
-    std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, std::chrono::milliseconds(kAckMs), [this] { return over_; })) {
+    ReleasableMutexLock lock(mutex_);
+    while (!wake_.WaitFor(mutex_, std::chrono::milliseconds(kAckMs),
+                          [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return over_; })) {
       static_cast<void>(socket_.Send("\n", kAckMs).ok());  // the next read reports a broken link
     }
   }
 
   BlockingSocket& socket_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool over_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
@@ -84,12 +85,12 @@ void PrimaryLink::Start() {
 
 void PrimaryLink::Stop() {
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
     ++epoch_;
     wanted_ = false;
-    if (thread_.joinable()) AwaitRest(lock);
+    if (thread_.joinable()) AwaitRest();
   }
   if (thread_.joinable()) thread_.join();
   applier_.Stop();
@@ -97,7 +98,7 @@ void PrimaryLink::Stop() {
 
 void PrimaryLink::Connect(const PrimaryAddress& primary, bool failover) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     asks_failover_ = failover;
     transfer_.again_ms = 0;
     failover_refused_ = false;
@@ -107,23 +108,23 @@ void PrimaryLink::Connect(const PrimaryAddress& primary, bool failover) {
   }
   ShowState(State::kConnect);
   down_since_ms_ = WallMs();
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void PrimaryLink::Disconnect() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   primary_ = {};
   ++epoch_;
   wanted_ = false;
-  if (!stopping_) AwaitRest(lock);
+  if (!stopping_) AwaitRest();
 }
 
 // Interrupts repeatedly: an interruption at the moment when the link starts to connect is lost.
-void PrimaryLink::AwaitRest(std::unique_lock<std::mutex>& lock) {
+void PrimaryLink::AwaitRest() {
   while (resting_epoch_ != epoch_) {
     link_.socket().Interrupt();
-    wake_.notify_all();
-    rest_.wait_for(lock, std::chrono::milliseconds(10));
+    wake_.NotifyAll();
+    rest_.WaitFor(mutex_, std::chrono::milliseconds(10));
   }
 }
 
@@ -137,35 +138,36 @@ void PrimaryLink::ShowState(State state) { state_ = state; }
 
 void PrimaryLink::Run() {
   int64_t pause_ms = kFirstPauseMs;
-  std::unique_lock lock(mutex_);
+  ReleasableMutexLock lock(mutex_);
   while (!stopping_) {
     if (primary_.host.empty()) {
       resting_epoch_ = epoch_;
-      rest_.notify_all();
+      rest_.NotifyAll();
       ShowState(State::kNone);
-      wake_.wait(lock, [this] { return stopping_ || !primary_.host.empty() || resting_epoch_ != epoch_; });
+      while (!stopping_ && primary_.host.empty() && resting_epoch_ == epoch_) wake_.Wait(mutex_);
       pause_ms = kFirstPauseMs;
       continue;
     }
     const PrimaryAddress primary = primary_;
     const uint64_t epoch = epoch_;
-    lock.unlock();
+    lock.Unlock();
     const Status status = ConnectOnce(primary);
     const bool was_up = state_ == State::kConnected;
     link_.Close();
     applier_.Abandon();
     events_.on_link(false);
-    lock.lock();
+    lock.Lock();
     if (epoch != epoch_ || stopping_) continue;
     ShowState(State::kConnect);
     if (was_up) down_since_ms_ = WallMs();
     Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to " + primary.host + ":" + std::to_string(primary.port) + ": " +
                                   std::string(status.text()));
     pause_ms = was_up ? kFirstPauseMs : std::min(2 * pause_ms, kLongestPauseMs);
-    wake_.wait_for(lock, std::chrono::milliseconds(pause_ms), [&] { return stopping_ || epoch != epoch_; });
+    wake_.WaitFor(mutex_, std::chrono::milliseconds(pause_ms),
+                  [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || epoch != epoch_; });
   }
   resting_epoch_ = epoch_;
-  rest_.notify_all();
+  rest_.NotifyAll();
 }
 
 Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {

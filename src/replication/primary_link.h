@@ -10,14 +10,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "replication/file_receiver.h"
 #include "replication/primary_handshake.h"
@@ -96,8 +95,8 @@ class PrimaryLink {
 
  private:
   void Run();
-  // Waits until the thread has noticed the present epoch_. REQUIRES: `lock` holds mutex_, and the thread runs.
-  void AwaitRest(std::unique_lock<std::mutex>& lock);
+  // Waits until the thread has noticed the present epoch_. REQUIRES: the thread runs.
+  void AwaitRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status ConnectOnce(const PrimaryAddress& primary);
   // Returns an error if the disk is too full for the data that the link would bring.
   Status CheckRoom() const;
@@ -126,13 +125,13 @@ class PrimaryLink {
   int64_t acked_ms_ = 0;
   FirstTransfer transfer_;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;  // wakes the thread
-  std::condition_variable rest_;  // wakes callers of AwaitRest
-  PrimaryAddress primary_;        // guarded by mutex_; no host: none
-  uint64_t epoch_ = 0;            // counts changes of primary_
-  uint64_t resting_epoch_ = 0;    // the last epoch for which the thread has stopped all work
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar wake_;                                        // wakes the thread
+  CondVar rest_;                                        // wakes callers of AwaitRest
+  PrimaryAddress primary_ ABSL_GUARDED_BY(mutex_);      // no host: none
+  uint64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;          // counts changes of primary_
+  uint64_t resting_epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // the last epoch for which the thread has stopped all work
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> wanted_{false};
   std::atomic<bool> asks_failover_{false};
   std::atomic<bool> failover_refused_{false};

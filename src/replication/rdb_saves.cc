@@ -23,16 +23,16 @@ constexpr std::string_view kFailed = "ERR";  // Redis gives no details either
 std::string RdbSaves::Path() const { return config_.Text("dir") + "/" + config_.Text("dbfilename"); }
 
 bool RdbSaves::Claim() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (running_ || stopping_) return false;
   running_ = true;
   return true;
 }
 
 void RdbSaves::Release() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_ = false;
-  released_.notify_all();
+  released_.NotifyAll();
 }
 
 Result<RdbSaves::Moment> RdbSaves::TakeMoment() {
@@ -104,8 +104,8 @@ Status RdbSaves::Save() {
 Status RdbSaves::SaveAtEnd() {
   gives_background_up_ = true;
   {
-    std::unique_lock lock(mutex_);
-    released_.wait(lock, [this] { return !running_; });
+    const MutexLock lock(mutex_);
+    while (running_) released_.Wait(mutex_);
     running_ = true;
   }
   gives_background_up_ = false;
@@ -141,7 +141,7 @@ Status RdbSaves::StartInBackground() {
 }
 
 Status RdbSaves::Schedule() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (running_) return Status::Reply(kInProgress);
   scheduled_ = true;
   return Ok();
@@ -156,9 +156,9 @@ void RdbSaves::StartScheduled() {
 void RdbSaves::Stop() {
   gives_background_up_ = true;
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
-    released_.wait(lock, [this] { return !running_; });  // also for a save whose thread has not started yet
+    while (running_) released_.Wait(mutex_);  // also for a save whose thread has not started yet
   }
   if (thread_.joinable()) thread_.join();
 }

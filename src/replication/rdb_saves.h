@@ -10,14 +10,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "replication/rdb_file_writer.h"
 #include "stats/server_state.h"
@@ -78,10 +77,10 @@ class RdbSaves {
   Store& store_;
   Config& config_;
   SaveState state_;
-  std::mutex mutex_;  // running_, stopping_
-  std::condition_variable released_;
-  bool running_ = false;
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar released_;
+  bool running_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // owned by the caller that claimed the save; at the end by Stop
   std::atomic<bool> in_background_{false};
   std::atomic<bool> scheduled_{false};

@@ -50,7 +50,7 @@ Status Gone() { return Status::Io("the connection was closed"); }
 }  // namespace
 
 std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
-  const std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   if (session.replica == nullptr) {
     auto replica = std::make_shared<Replica>();
     replica->session = std::static_pointer_cast<ClientSession>(clients_.Find(session.id()));
@@ -64,7 +64,7 @@ std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
 
 void Replicas::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   DisconnectAll();
@@ -77,7 +77,7 @@ void Replicas::Stop() {
 void Replicas::Attach(ClientSession& session, std::string id, uint64_t next, bool is_old) {
   std::shared_ptr<Replica> replica = Of(session);
   Reap();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stopping_ || replica->thread.joinable()) return;
   session.is_replica = true;
   replica->acked_ms = WallMs();
@@ -102,7 +102,7 @@ void Replicas::End(Replica& replica) {
 void Replicas::Reap() {
   std::vector<std::shared_ptr<Replica>> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(leaving_, [&ended](std::shared_ptr<Replica>& replica) {
       if (!replica->done) return false;
       ended.push_back(std::move(replica));
@@ -118,7 +118,7 @@ void Replicas::DisconnectAll() {
 }
 
 std::vector<std::shared_ptr<Replica>> Replicas::All() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return attached_;
 }
 
@@ -157,14 +157,14 @@ int Replicas::CountAcked(uint64_t offset, bool synced) const {
 }
 
 bool Replicas::IsWriting() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::any_of(attached_.begin(), attached_.end(),
                      [](const auto& replica) { return replica->is_written.load(); });
 }
 
 uint64_t Replicas::FirstNeeded() const {
   uint64_t first = sst_snapshots_.FirstNeeded();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& replica : attached_) first = std::min(first, replica->log_from.load());
   return first;
 }
@@ -204,7 +204,7 @@ void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool 
     session->Wake();
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto own =
         std::find_if(attached_.begin(), attached_.end(), [&](const auto& each) { return each.get() == &replica; });
     leaving_.push_back(*own);
@@ -319,7 +319,7 @@ bool Replicas::TakesMarkedFile(const Replica& replica, bool is_old) const {
 void Replicas::ReleaseTogether() {
   const int64_t most_us = config_.settings().repl_diskless_sync_delay_s * 1000000;
   const int64_t enough = config_.settings().repl_diskless_sync_max_replicas;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   int64_t waiting = 0;
   int64_t longest_us = 0;
   for (const std::shared_ptr<Replica>& replica : attached_) {

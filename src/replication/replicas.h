@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "base/event.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "client/client_session.h"
 #include "replication/file_transfer.h"
@@ -148,10 +148,10 @@ class Replicas {
   const ClientRegistry& clients_;
   StreamLog& log_;
   SstSnapshots sst_snapshots_;
-  mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<Replica>> attached_;  // guarded by mutex_
-  std::vector<std::shared_ptr<Replica>> leaving_;   // whose threads are to be joined; guarded by mutex_
-  bool stopping_ = false;
+  mutable Mutex mutex_;
+  std::vector<std::shared_ptr<Replica>> attached_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Replica>> leaving_ ABSL_GUARDED_BY(mutex_);  // whose threads are to be joined
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Event changed_;  // a replica has acknowledged bytes, or its thread has ended
   std::atomic<size_t> count_{0};
   std::atomic<uint64_t> full_syncs_{0};

@@ -63,7 +63,7 @@ void Replication::Stop() { log_.Stop(); }
 // ---- the role
 
 std::optional<PrimaryAddress> Replication::primary() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return primary_;
 }
 
@@ -73,9 +73,9 @@ Status Replication::CheckMayChange(Transaction& txn) {
 }
 
 Status Replication::SetPrimary(const PrimaryAddress& primary) {
-  const std::lock_guard failing_over(failover_mutex_);
+  const MutexLock failing_over(failover_mutex_);
   if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
-  const std::lock_guard role(role_mutex_);
+  const MutexLock role(role_mutex_);
   TRY(StepDown(primary, false));
   BeginFollowing(primary, false);
   return Ok();
@@ -84,7 +84,7 @@ Status Replication::SetPrimary(const PrimaryAddress& primary) {
 Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
   const bool was_primary = !this->primary();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     primary_ = primary;
   }
   config_.Keep("replicaof", {primary.host, std::to_string(primary.port)});
@@ -105,7 +105,7 @@ Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
 
 void Replication::ForgetPrimary() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     primary_.reset();
   }
   config_.Keep("replicaof", {});
@@ -119,13 +119,13 @@ void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
 }
 
 Status Replication::Promote() {
-  const std::lock_guard failing_over(failover_mutex_);
+  const MutexLock failing_over(failover_mutex_);
   if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
   return BecomePrimary();
 }
 
 Status Replication::BecomePrimary() {
-  const std::lock_guard role(role_mutex_);
+  const MutexLock role(role_mutex_);
   const auto primary = this->primary();
   if (!primary) return Ok();
   primary_link_.Disconnect();
@@ -156,7 +156,7 @@ std::string_view Replication::failover_state() const {
 }
 
 Status Replication::BeginFailover(const FailoverWish& wish) {
-  const std::lock_guard failing_over(failover_mutex_);
+  const MutexLock failing_over(failover_mutex_);
   if (failover_state_ != Failover::kNone) return Status::Reply("ERR FAILOVER already in progress.");
   if (primary()) return Status::Reply("ERR FAILOVER is not valid when server is a replica.");
   if (replicas_.count() == 0) return Status::Reply("ERR FAILOVER requires connected replicas.");
@@ -184,7 +184,7 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
 }
 
 Status Replication::AbortFailover() {
-  const std::lock_guard failing_over(failover_mutex_);
+  const MutexLock failing_over(failover_mutex_);
   if (failover_state_ == Failover::kNone) return Status::Reply("ERR No failover in progress.");
   return GiveFailoverUp("Failover manually aborted");
 }
@@ -213,7 +213,7 @@ std::shared_ptr<Replica> Replication::FindSuccessor(bool must_have_all) {
 }
 
 void Replication::TickFailover(int64_t now_ms) {
-  const std::lock_guard failing_over(failover_mutex_);
+  const MutexLock failing_over(failover_mutex_);
   const bool is_late = failover_deadline_ms_ > 0 && now_ms > failover_deadline_ms_;
   Status status;
   switch (failover_state_) {
@@ -234,7 +234,7 @@ Status Replication::TickAwaitsSync(bool is_late) {
     return Ok();
   }
   {
-    const std::lock_guard role(role_mutex_);
+    const MutexLock role(role_mutex_);
     TRY(StepDown({successor_->ip, successor_->port}, true));
   }
   failover_state_ = Failover::kAwaitsLast;
@@ -246,7 +246,7 @@ Status Replication::TickAwaitsLast(bool is_late) {
   if (!has_all && !(is_late && failover_.force)) {
     return is_late || successor_->ended ? GiveFailoverUp("Replica never caught up before timeout") : Ok();
   }
-  const std::lock_guard role(role_mutex_);
+  const MutexLock role(role_mutex_);
   failover_state_ = Failover::kHandsOver;
   BeginFollowing({successor_->ip, successor_->port}, true);
   successor_.reset();
@@ -260,7 +260,7 @@ Status Replication::TickHandsOver() {
 }
 
 Status Replication::Fork() {
-  const std::lock_guard role(role_mutex_);
+  const MutexLock role(role_mutex_);
   TRY(log_.Fork());
   replicas_.DisconnectAll();
   return Ok();
@@ -277,7 +277,7 @@ void Replication::OnPrimaryLink(bool up) {
 }
 
 void Replication::UpdateConditions() {
-  const std::lock_guard updating(conditions_mutex_);
+  const MutexLock updating(conditions_mutex_);
   const Settings& settings = config_.settings();
   const bool is_replica = primary().has_value();
   conditions_.Set(kKeepsExpired, is_replica);
@@ -326,7 +326,7 @@ void Replication::DropLogs(int64_t now_ms) {
 void Replication::Forget(ClientSession& session) {
   replicas_.Forget(session);
   if (!any_waiting_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   waiting_.erase(session.id());
   any_waiting_ = !waiting_.empty();
 }
@@ -336,7 +336,7 @@ void Replication::Forget(ClientSession& session) {
 void Replication::WakeWaiting() {
   std::vector<uint64_t> ids;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [id, offset] : waiting_) ids.push_back(id);
   }
   for (const uint64_t id : ids) {
@@ -346,25 +346,25 @@ void Replication::WakeWaiting() {
 
 // The client is registered before the replicas are counted, so an acknowledgement after the count wakes it.
 Result<std::optional<int>> Replication::CountWaited(Session& session, const Wanted& wanted, bool gives_up) {
-  std::unique_lock lock(mutex_);
+  ReleasableMutexLock lock(mutex_);
   auto found = waiting_.find(session.id());
   // After the client has ended its wait, the next one is new.
   const bool is_new = found == waiting_.end() || session.blocking.command == nullptr;
   if (is_new) {
-    lock.unlock();
+    lock.Unlock();
     const uint64_t end = TRY(log_.ReadOffset());
-    lock.lock();
+    lock.Lock();
     found = waiting_.insert_or_assign(session.id(), end).first;
     any_waiting_ = true;
   }
   const uint64_t offset = found->second;
-  lock.unlock();
+  lock.Unlock();
   const int count = replicas_.CountAcked(offset, wanted.synced);
   if (!gives_up && count < wanted.replicas) {
     if (is_new) log_.WantAcks();
     return std::optional<int>();
   }
-  lock.lock();
+  lock.Lock();
   waiting_.erase(session.id());
   any_waiting_ = !waiting_.empty();
   return std::optional<int>(count);

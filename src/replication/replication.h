@@ -9,10 +9,10 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "command/session.h"
 #include "replication/primary_link.h"
@@ -92,9 +92,8 @@ class Replication {
   Result<std::optional<int>> CountWaited(Session& session, const Wanted& wanted, bool gives_up);
 
  private:
-  // Makes this server a replica and stops writes; replicas are still sent the rest of the stream. REQUIRES:
-  // role_mutex_.
-  Status StepDown(const PrimaryAddress& primary, bool wants_acks);
+  // Makes this server a replica and stops writes; replicas are still sent the rest of the stream.
+  Status StepDown(const PrimaryAddress& primary, bool wants_acks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_mutex_);
   void ForgetPrimary();
   // After StepDown: starts the link, and makes replicas resynchronize.
   void BeginFollowing(const PrimaryAddress& primary, bool failover);
@@ -104,14 +103,13 @@ class Replication {
   void DropLogs(int64_t now_ms);
   enum class Failover : unsigned char { kNone, kAwaitsSync, kAwaitsLast, kHandsOver };
   void TickFailover(int64_t now_ms);
-  // REQUIRES: failover_mutex_.
-  Status TickAwaitsSync(bool is_late);
-  Status TickAwaitsLast(bool is_late);
-  Status TickHandsOver();
-  void EndFailover(std::string_view why);
+  Status TickAwaitsSync(bool is_late) ABSL_EXCLUSIVE_LOCKS_REQUIRED(failover_mutex_);
+  Status TickAwaitsLast(bool is_late) ABSL_EXCLUSIVE_LOCKS_REQUIRED(failover_mutex_);
+  Status TickHandsOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(failover_mutex_);
+  void EndFailover(std::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(failover_mutex_);
   // Ends the failover, and this server stays the primary.
-  Status GiveFailoverUp(std::string_view why);
-  std::shared_ptr<Replica> FindSuccessor(bool must_have_all);
+  Status GiveFailoverUp(std::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(failover_mutex_);
+  std::shared_ptr<Replica> FindSuccessor(bool must_have_all) ABSL_EXCLUSIVE_LOCKS_REQUIRED(failover_mutex_);
 
   Store& store_;
   Config& config_;
@@ -122,15 +120,16 @@ class Replication {
   StreamLog log_;
   PrimaryLink primary_link_;
   Replicas replicas_;
-  std::mutex failover_mutex_;    // one step of a failover at a time; before role_mutex_
-  std::mutex role_mutex_;        // one change of the role at a time
-  std::mutex conditions_mutex_;  // one look at what they depend on at a time; before mutex_
-  mutable std::mutex mutex_;     // primary_, waiting_
-  std::optional<PrimaryAddress> primary_;
-  std::map<uint64_t, uint64_t> waiting_;  // session id -> offset it waits for
-  FailoverWish failover_;                 // guarded by failover_mutex_, like the next two
-  int64_t failover_deadline_ms_ = 0;
-  std::shared_ptr<Replica> successor_;  // the replica that must receive the rest of the stream
+  Mutex failover_mutex_;                                   // one step of a failover at a time
+  Mutex role_mutex_ ABSL_ACQUIRED_AFTER(failover_mutex_);  // one change of the role at a time
+  Mutex conditions_mutex_;                                 // one look at what they depend on at a time
+  mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(role_mutex_, conditions_mutex_);
+  std::optional<PrimaryAddress> primary_ ABSL_GUARDED_BY(mutex_);
+  std::map<uint64_t, uint64_t> waiting_ ABSL_GUARDED_BY(mutex_);  // session id -> offset it waits for
+  FailoverWish failover_ ABSL_GUARDED_BY(failover_mutex_);
+  int64_t failover_deadline_ms_ ABSL_GUARDED_BY(failover_mutex_) = 0;
+  std::shared_ptr<Replica> successor_
+      ABSL_GUARDED_BY(failover_mutex_);  // the replica that must receive the rest of the stream
   std::atomic<Failover> failover_state_{Failover::kNone};
   std::atomic<bool> any_waiting_{false};
   std::atomic<bool> link_is_up_{false};

@@ -64,7 +64,7 @@ void SstSnapshots::Start() { RemoveFolder(folder()); }
 void SstSnapshots::Stop() {
   std::vector<std::shared_ptr<SstSnapshot>> sets;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     sets.swap(sets_);
   }
   for (const std::shared_ptr<SstSnapshot>& set : sets) set->ending = true;
@@ -75,7 +75,7 @@ void SstSnapshots::Stop() {
 }
 
 void SstSnapshots::RetireAll() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++retirements_;
   for (const std::shared_ptr<SstSnapshot>& set : sets_) {
     set->is_retired = true;
@@ -84,7 +84,7 @@ void SstSnapshots::RetireAll() {
 }
 
 uint64_t SstSnapshots::FirstNeeded() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   uint64_t first = kNothingNeeded;
   for (const std::shared_ptr<SstSnapshot>& set : sets_) first = std::min(first, set->start.sequence);
   return first;
@@ -93,7 +93,7 @@ uint64_t SstSnapshots::FirstNeeded() const {
 void SstSnapshots::CheckTimes() {
   const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const std::shared_ptr<SstSnapshot>& set : sets_) {
       const bool is_over = set->is_retired || WallMs() - set->left_ms > most_ms;
       if (set->users == 0 && is_over) set->is_retired = set->ending = true;
@@ -106,7 +106,7 @@ void SstSnapshots::CheckTimes() {
 void SstSnapshots::Reap() {
   std::vector<std::shared_ptr<SstSnapshot>> ended;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(sets_, [&ended](std::shared_ptr<SstSnapshot>& set) {
       if (!set->ending || !set->written || set->users > 0) return false;
       ended.push_back(std::move(set));
@@ -132,7 +132,7 @@ bool SstSnapshots::Suits(const FilesOffer& offer) const {
 
 std::shared_ptr<SstSnapshot> SstSnapshots::FindUsable(const FilesOffer& offer, const std::string& stream) {
   const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const std::shared_ptr<SstSnapshot>& set : sets_) {
     const bool has_free_numbers =
         offer.free.keyspace <= set->first.keyspace && offer.free.collection <= set->first.collection;
@@ -152,7 +152,7 @@ std::shared_ptr<SstSnapshot> SstSnapshots::FindUsable(const FilesOffer& offer, c
 }
 
 Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Take(const FilesOffer& offer) {
-  const std::lock_guard lock(begin_mutex_);
+  const MutexLock lock(begin_mutex_);
   if (std::shared_ptr<SstSnapshot> set = FindUsable(offer, log_.history().id)) return set;
   Result<std::shared_ptr<SstSnapshot>> set = Begin(offer);
   if (!set.ok()) NoteFailure(set.status().text());
@@ -165,7 +165,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Take(const FilesOffer& offer)
 Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer) {
   uint64_t retirements;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     retirements = retirements_;
   }
   auto set = std::make_shared<SstSnapshot>();
@@ -194,7 +194,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer
     raw->written_ms = WallMs();
     raw->written = true;
   };
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (retirements_ != retirements) return std::shared_ptr<SstSnapshot>();
   std::error_code error;
   std::filesystem::create_directories(set->folder, error);
@@ -206,7 +206,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer
 
 void SstSnapshots::Release(SstSnapshot& set, bool got_all) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --set.users;
     if (!got_all) ++set.awaited;
     set.left_ms = WallMs();
@@ -224,7 +224,7 @@ Status SstSnapshots::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
   if (rate == 0) return Ok();
   int64_t until_us;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(clock.mutex);
     until_us = std::max(clock.next_free_us, MonotonicUs() - kMostCaughtUpUs);
     clock.next_free_us = until_us + static_cast<int64_t>(bytes) * 1000000 / rate;
   }
@@ -232,7 +232,7 @@ Status SstSnapshots::Pace(Clock& clock, size_t bytes, const Check& is_wanted) {
   const auto is_same = [&] { return config_.settings().repl_sync_rate == rate; };
   SleepUntil(until_us, [&] { return is_same() ? is_wanted() : Status::Io("the rate has changed"); });
   if (!is_same()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(clock.mutex);
     clock.next_free_us = 0;
   }
   return is_wanted();
@@ -256,11 +256,11 @@ Result<RowFilesContent> SstSnapshots::WriteFiles(SstSnapshot& set, const StoreSn
   const auto on_file = [&](RowFile file) {
     TRY(check());
     {
-      const std::lock_guard lock(set.mutex);
+      const MutexLock lock(set.mutex);
       set.total += file.size;
       set.files.push_back(std::move(file));
     }
-    set.grown.notify_all();
+    set.grown.NotifyAll();
     return Ok();
   };
   const auto on_bytes = [&](size_t bytes) { return Pace(writing_, bytes, check); };
@@ -273,11 +273,15 @@ void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::v
   Result<RowFilesContent> rows = WriteFiles(set, snapshot);
   if (!rows.ok() && !set.ending) {  // before replicas get the error and ask again
     NoteFailure(rows.status().text());
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     set.is_retired = true;
   }
+  size_t files = 0;
+  uint64_t bytes = 0;
   {
-    const std::lock_guard lock(set.mutex);
+    const MutexLock lock(set.mutex);
+    files = set.files.size();
+    bytes = set.total;
     if (rows.ok()) {
       set.content = EncodeFilesContent({std::move(*rows), std::max(set.start.db, 0), std::move(functions)});
       set.is_whole = true;
@@ -285,11 +289,10 @@ void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::v
       set.failure = rows.status().text();
     }
   }
-  set.grown.notify_all();
+  set.grown.NotifyAll();
   if (rows.ok()) {
-    Log(LogSeverity::kNotice, "Snapshot for replicas: " + std::to_string(set.files.size()) + " files of " +
-                                  std::to_string(set.total) + " bytes written in " +
-                                  std::to_string((MonotonicUs() - begin_us) / 1000) + " ms");
+    Log(LogSeverity::kNotice, "Snapshot for replicas: " + std::to_string(files) + " files of " + std::to_string(bytes) +
+                                  " bytes written in " + std::to_string((MonotonicUs() - begin_us) / 1000) + " ms");
   }
 }
 
@@ -303,7 +306,7 @@ void SstSnapshots::NoteFailure(std::string_view reason) {
 
 Result<bool> SstSnapshots::AwaitFile(SstSnapshot& set, uint64_t number, RowFile& file, const Push& push) {
   int64_t told_ms = WallMs();
-  std::unique_lock lock(set.mutex);
+  ReleasableMutexLock lock(set.mutex);
   for (;;) {
     if (number < set.files.size()) {
       file = set.files[number];
@@ -311,19 +314,19 @@ Result<bool> SstSnapshots::AwaitFile(SstSnapshot& set, uint64_t number, RowFile&
     }
     if (set.is_whole) return false;
     if (!set.failure.empty()) return Status::Io("the files cannot be written: " + set.failure);
-    set.grown.wait_for(lock, kNewsPause);
+    set.grown.WaitFor(set.mutex, kNewsPause);
     if (WallMs() - told_ms < kNewlineMs) continue;
     told_ms = WallMs();
-    lock.unlock();
+    lock.Unlock();
     TRY(push("\n"));  // so that the replica does not time out
-    lock.lock();
+    lock.Lock();
   }
 }
 
 Status SstSnapshots::SendFile(SstSnapshot& set, const RowFile& file, uint64_t from, const Push& push) {
   FileLine line{.space = file.space, .size = file.size, .checksum = file.checksum};
   {
-    const std::lock_guard lock(set.mutex);
+    const MutexLock lock(set.mutex);
     if (set.is_whole) line.total = set.total;
   }
   TRY(push(EncodeFileLine(line) + "\r\n"));
@@ -350,7 +353,7 @@ Status SstSnapshots::SendFile(SstSnapshot& set, const RowFile& file, uint64_t fr
 Status SstSnapshots::Send(SstSnapshot& set, const FilesOffer& offer, const Push& push) {
   FilesHead head{.first = set.first, .from = {.transfer = set.id}};
   if (offer.has.transfer == set.id) {
-    const std::lock_guard lock(set.mutex);
+    const MutexLock lock(set.mutex);
     const bool is_known = offer.has.files < set.files.size()
                               ? offer.has.bytes <= set.files[offer.has.files].size
                               : offer.has.files == set.files.size() && offer.has.bytes == 0;
@@ -358,7 +361,7 @@ Status SstSnapshots::Send(SstSnapshot& set, const FilesOffer& offer, const Push&
   }
   uint64_t spared = head.from.bytes;
   {
-    const std::lock_guard lock(set.mutex);
+    const MutexLock lock(set.mutex);
     for (uint64_t number = 0; number < head.from.files; ++number) spared += set.files[number].size;
   }
   ++transfers_;
@@ -373,9 +376,17 @@ Status SstSnapshots::Send(SstSnapshot& set, const FilesOffer& offer, const Push&
   for (uint64_t number = head.from.files; TRY(AwaitFile(set, number, file, push)); ++number) {
     TRY(SendFile(set, file, std::exchange(from, 0), push));
   }
-  const FileLine end{.is_end = true, .size = set.content.size(), .checksum = Hash64(set.content), .total = set.total};
+  FileLine end{.is_end = true};
+  std::string content;
+  {
+    const MutexLock lock(set.mutex);
+    content = set.content;
+    end.total = set.total;
+  }
+  end.size = content.size();
+  end.checksum = Hash64(content);
   TRY(push(EncodeFileLine(end) + "\r\n"));
-  return push(set.content);
+  return push(content);
 }
 
 }  // namespace cairn

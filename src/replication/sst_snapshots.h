@@ -14,16 +14,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "replication/file_transfer.h"
 #include "replication/history.h"
@@ -45,13 +44,13 @@ struct SstSnapshot {
   std::atomic<bool> written{false};    // the thread has ended, or is about to
   std::atomic<int64_t> written_ms{0};  // 0: not written yet
 
-  std::mutex mutex;
-  std::condition_variable grown;
-  std::vector<RowFile> files;  // guarded by mutex, like what follows
-  bool is_whole = false;
-  std::string content;  // of a complete snapshot
-  uint64_t total = 0;   // bytes
-  std::string failure;  // why it can never be completed
+  Mutex mutex;
+  CondVar grown;
+  std::vector<RowFile> files ABSL_GUARDED_BY(mutex);
+  bool is_whole ABSL_GUARDED_BY(mutex) = false;
+  std::string content ABSL_GUARDED_BY(mutex);  // of a complete snapshot
+  uint64_t total ABSL_GUARDED_BY(mutex) = 0;   // bytes
+  std::string failure ABSL_GUARDED_BY(mutex);  // why it can never be completed
 
   // Guarded by SstSnapshots::mutex_:
   int users = 0;
@@ -99,7 +98,7 @@ class SstSnapshots {
  private:
   std::shared_ptr<SstSnapshot> FindUsable(const FilesOffer& offer, const std::string& stream);
   // Begins a new snapshot; null if RetireAll was called meanwhile.
-  Result<std::shared_ptr<SstSnapshot>> Begin(const FilesOffer& offer);
+  Result<std::shared_ptr<SstSnapshot>> Begin(const FilesOffer& offer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(begin_mutex_);
   void Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::vector<std::string> functions);
   Result<RowFilesContent> WriteFiles(SstSnapshot& set, const StoreSnapshot& snapshot);
   // Uses RDB files for a while: a disk without room for snapshots may have room for data.
@@ -109,7 +108,8 @@ class SstSnapshots {
   Status SendFile(SstSnapshot& set, const RowFile& file, uint64_t from, const Push& push);
   // The time when the next bytes may be processed, for one kind of work.
   struct Clock {
-    int64_t next_free_us = 0;
+    Mutex mutex;
+    int64_t next_free_us ABSL_GUARDED_BY(mutex) = 0;
   };
   // Waits until `bytes` may be processed at repl-sync-rate; a slightly late caller catches up. An error of `is_wanted`
   // ends the wait early.
@@ -120,13 +120,13 @@ class SstSnapshots {
   Store& store_;
   const Config& config_;
   StreamLog& log_;
-  std::mutex begin_mutex_;  // one set is begun at a time; before mutex_
-  mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<SstSnapshot>> sets_;  // guarded by mutex_
-  uint64_t retirements_ = 0;                        // guarded by mutex_: RetireAll's
-  Clock writing_;                                   // guarded by mutex_, like the next
+  Mutex begin_mutex_;  // one set is begun at a time
+  mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(begin_mutex_);
+  std::vector<std::shared_ptr<SstSnapshot>> sets_ ABSL_GUARDED_BY(mutex_);
+  uint64_t retirements_ ABSL_GUARDED_BY(mutex_) = 0;  // RetireAll's
+  Clock writing_;
   Clock sending_;
-  uint64_t begun_ = 0;                 // guarded by begin_mutex_
+  uint64_t begun_ ABSL_GUARDED_BY(begin_mutex_) = 0;
   std::atomic<int64_t> failed_ms_{0};  // when a set last could not be written; 0: never
   std::atomic<uint64_t> transfers_{0};
   std::atomic<uint64_t> resumed_{0};

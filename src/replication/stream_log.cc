@@ -34,10 +34,10 @@ StreamLog::~StreamLog() { Stop(); }
 // ---- start and stop
 
 Status StreamLog::Start() {
-  txn_ = std::make_unique<Transaction>(store_);
-  txn_->replicated_commands().Mute(true);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
+    txn_ = std::make_unique<Transaction>(store_);
+    txn_->replicated_commands().Mute(true);
     TRY(TakeUp());
   }
   thread_ = StartThread("stream", [this] { Run(); });
@@ -98,14 +98,14 @@ Status StreamLog::ForkHere(uint64_t offset) {
 
 void StreamLog::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
   }
   Kick();
   const bool has_run = thread_.joinable();
   if (has_run) thread_.join();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Status saved = has_run ? Save() : Ok();
   if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
   stream_.reset();
@@ -120,7 +120,7 @@ Status StreamLog::Save() {
 // ---- queries
 
 History StreamLog::history() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return history_;
 }
 
@@ -132,7 +132,7 @@ void StreamLog::SetApplied(const Applied& applied) {
 }
 
 Result<uint64_t> StreamLog::ReadOffset() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (history_.logs && !history_.is_replica) TRY(ReadToEnd());
   return offset();
 }
@@ -143,7 +143,7 @@ uint64_t StreamLog::OffsetNow() {
 }
 
 Anchor StreamLog::position() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stream_ == nullptr ? Anchor{applied_offset_, 1, kNoDb} : stream_->position();
 }
 
@@ -152,18 +152,18 @@ Applied StreamLog::applied() const { return {applied_offset_, applied_db_}; }
 uint64_t StreamLog::FirstByte() const {
   const uint64_t end = offset();
   const auto kept = static_cast<uint64_t>(settings_.repl_backlog_size.load());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (history_.anchors.empty()) return end + 1;
   return std::max(history_.anchors.front().offset, end > kept ? end - kept : 0) + 1;
 }
 
 uint64_t StreamLog::FirstNeeded() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return history_.logs ? history_.anchors.front().sequence : kNothingNeeded;
 }
 
 void StreamLog::ShortenTo(uint64_t first) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stream_ == nullptr) return;
   std::vector<Anchor>& anchors = history_.anchors;
   if (stream_->offset() - anchors.back().offset >= kBytesPerAnchor) anchors.push_back(stream_->position());
@@ -182,14 +182,14 @@ void StreamLog::ShortenTo(uint64_t first) {
 
 // Reads the offset first: the stream up to there is in the log already, so the sync after it covers it.
 Status StreamLog::Sync() {
-  std::unique_lock lock(mutex_);
+  ReleasableMutexLock lock(mutex_);
   const std::string id = history_.id;
   const bool is_read = !history_.logs || history_.is_replica || (stream_ != nullptr && ReadToEnd().ok());
   const uint64_t reached = offset();
-  lock.unlock();
+  lock.Unlock();
   const uint64_t latest = store_.log().LatestSequence();
   if (latest > synced_sequence_) TRY(store_.log().Sync());
-  lock.lock();
+  lock.Lock();
   synced_sequence_ = std::max(synced_sequence_.load(), latest);
   // The offset of a former stream does not apply to the present one.
   if (is_read && history_.id == id) synced_offset_ = std::max(synced_offset_.load(), reached);
@@ -216,11 +216,11 @@ Result<std::unique_ptr<Transaction>> StreamLog::LockOutWriters() {
 // that waits for a lock meanwhile learns, when it gets the lock, that it must replicate.
 Status StreamLog::BeginLogging() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (history_.logs) return Ok();
   }
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (history_.logs) return Ok();
   if (history_.is_replica) return Status::Io("the server has become a replica");
   store_.interests().Set(kInterestInReplication, kInterestInReplication);
@@ -235,7 +235,7 @@ Status StreamLog::BeginLogging() {
 }
 
 void StreamLog::EndLogging() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!history_.logs || history_.is_replica || events_.has_replicas()) return;
   store_.interests().Set(kInterestInReplication, 0);
   SetApplied({stream_->offset(), 0});
@@ -262,13 +262,13 @@ Status StreamLog::LogLocked(std::span<const std::string_view> argv) {
 }
 
 Status StreamLog::LogCommand(std::span<const std::string_view> argv) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return LogLocked(argv);
 }
 
 void StreamLog::WantAcks() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     wants_acks_ = true;
   }
   Kick();
@@ -332,7 +332,7 @@ void StreamLog::LeaveGap() {
 }
 
 void StreamLog::PassHole(const Anchor& unread) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stream_ == nullptr) return;
   if (unread.sequence >= stream_->position().sequence) return LeaveGap();
   const size_t had = history_.anchors.size();
@@ -372,7 +372,7 @@ void StreamLog::AwaitAckRequest(uint64_t asked, int64_t most_us) {
 
 void StreamLog::Run() {
   int failed_rounds = 0;
-  std::unique_lock lock(mutex_);
+  ReleasableMutexLock lock(mutex_);
   while (!stopping_) {
     kicked_ = false;
     if (std::exchange(wants_acks_, false)) AskForAcks();
@@ -387,13 +387,13 @@ void StreamLog::Run() {
       failed_rounds = 0;
     }
     const uint64_t next = stream_ == nullptr ? kNothingNeeded : stream_->position().sequence;
-    lock.unlock();
+    lock.Unlock();
     if (failed_rounds > 0) {
       called_.Await(kRetryUs, [this] { return kicked_.load(); });
     } else if (!has_more) {
       AwaitCommits(next);
     }
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -407,7 +407,7 @@ void StreamLog::AwaitCommits(uint64_t next) {
 
 Status StreamLog::TurnReplica(bool wants_acks) {
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (history_.is_replica) return Ok();
   if (wants_acks) TRY(LogLocked(kGetAck));
   store_.interests().EndReplication();
@@ -437,7 +437,7 @@ Status StreamLog::ReadUp() {
 
 Status StreamLog::TurnPrimary() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!history_.is_replica) return Ok();
     if (!history_.logs) {
       history_.is_replica = is_replica_ = false;
@@ -445,7 +445,7 @@ Status StreamLog::TurnPrimary() {
     }
   }
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   TRY(ForkHere(applied_offset_));
   history_.is_replica = is_replica_ = false;
   store_.interests().Set(kInterestInReplication, kInterestInReplication);
@@ -460,13 +460,13 @@ void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string
 void StreamLog::NoteApplied(const Applied& applied) { SetApplied(applied); }
 
 Status StreamLog::Fork() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   history_.StartAnew();
   return Save();
 }
 
 Status StreamLog::Rename(const std::string& id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (id.empty() || id == history_.id) return Ok();
   history_.Fork(applied_offset_, id);
   return Save();
@@ -496,7 +496,7 @@ Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& 
   const uint64_t next = snapshot.sequence() + 1;
   bool is_replica;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_replica = history_.is_replica;
   }
   if (is_replica) {

@@ -2,8 +2,8 @@
 #include "script/script_cache.h"
 
 #include <algorithm>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/sha.h"
 
 namespace cairn {
@@ -20,7 +20,7 @@ std::string Sha1Hex(std::string_view bytes) {
 
 std::shared_ptr<const Script> ScriptCache::Find(std::string_view sha) const {
   const std::string key(sha);
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   for (const Scripts* scripts : {&loaded_, &evaluated_}) {
     const auto found = scripts->find(key);
     if (found != scripts->end()) return found->second;
@@ -43,7 +43,7 @@ bool ScriptCache::MakeRoom(size_t bytes) {
 }
 
 void ScriptCache::AddEvaluated(std::shared_ptr<const Script> script) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   if (loaded_.contains(script->sha) || evaluated_.contains(script->sha)) return;
   if (!MakeRoom(script->bytes())) {
     script->is_evicted.store(true, std::memory_order_relaxed);
@@ -56,7 +56,7 @@ void ScriptCache::AddEvaluated(std::shared_ptr<const Script> script) {
 }
 
 bool ScriptCache::AddLoaded(std::shared_ptr<const Script> script) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   if (loaded_.contains(script->sha)) return true;
   if (auto known = evaluated_.extract(script->sha)) {
     loaded_.insert(std::move(known));
@@ -70,7 +70,7 @@ bool ScriptCache::AddLoaded(std::shared_ptr<const Script> script) {
 }
 
 void ScriptCache::Flush() {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   loaded_.clear();
   evaluated_.clear();
   bytes_ = 0;
@@ -78,12 +78,12 @@ void ScriptCache::Flush() {
 }
 
 size_t ScriptCache::count() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return loaded_.size() + evaluated_.size();
 }
 
 size_t ScriptCache::bytes() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return bytes_;
 }
 

@@ -13,11 +13,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -59,14 +60,14 @@ class ScriptCache {
   static constexpr size_t kMostEvaluated = 500;
   using Scripts = std::unordered_map<std::string, std::shared_ptr<const Script>>;
 
-  void EvictOne();
-  bool MakeRoom(size_t bytes);
+  void EvictOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool MakeRoom(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t most_bytes_;
-  mutable std::shared_mutex mutex_;
-  Scripts loaded_;     // guarded by mutex_
-  Scripts evaluated_;  // guarded by mutex_; without those in loaded_
-  size_t bytes_ = 0;   // guarded by mutex_; of both
+  mutable SharedMutex mutex_;
+  Scripts loaded_ ABSL_GUARDED_BY(mutex_);
+  Scripts evaluated_ ABSL_GUARDED_BY(mutex_);  // without those in loaded_
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;   // of both
   std::atomic<uint64_t> generation_{1};
 };
 

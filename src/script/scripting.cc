@@ -41,7 +41,7 @@ Status Scripting::Load(std::vector<std::string> codes) {
 }
 
 std::shared_ptr<const Libraries> Scripting::libraries() const {
-  const std::lock_guard lock(libraries_mutex_);
+  const MutexLock lock(libraries_mutex_);
   return libraries_;
 }
 
@@ -51,7 +51,7 @@ Status Scripting::CheckRoom(const Libraries& libraries) const {
 }
 
 void Scripting::Adopt(std::shared_ptr<const Libraries> libraries) {
-  const std::lock_guard lock(libraries_mutex_);
+  const MutexLock lock(libraries_mutex_);
   libraries_ = std::move(libraries);
 }
 
@@ -62,7 +62,7 @@ Scripting::Lease Scripting::Borrow() {
   std::vector<std::unique_ptr<LuaVm>> outdated;
   std::unique_ptr<LuaVm> vm;
   {
-    const std::lock_guard lock(vms_mutex_);
+    const MutexLock lock(vms_mutex_);
     while (!idle_.empty() && vm == nullptr) {
       std::unique_ptr<LuaVm> last = std::move(idle_.back());
       idle_.pop_back();
@@ -76,14 +76,14 @@ Scripting::Lease Scripting::Borrow() {
   }
   if (vm == nullptr) {
     vm = std::make_unique<LuaVm>(generation, static_cast<uint64_t>(MonotonicUs()), memory_);
-    const std::lock_guard lock(vms_mutex_);
+    const MutexLock lock(vms_mutex_);
     all_.push_back(vm.get());
   }
   return Lease(*this, std::move(vm));
 }
 
 void Scripting::GiveBack(std::unique_ptr<LuaVm> vm) {
-  const std::lock_guard lock(vms_mutex_);
+  const MutexLock lock(vms_mutex_);
   if (vm->is_worn_out()) {
     std::erase(all_, vm.get());
   } else {
@@ -92,7 +92,7 @@ void Scripting::GiveBack(std::unique_ptr<LuaVm> vm) {
 }
 
 size_t Scripting::vm_bytes() const {
-  const std::lock_guard lock(vms_mutex_);
+  const MutexLock lock(vms_mutex_);
   size_t bytes = 0;
   for (const LuaVm* vm : all_) bytes += vm->bytes();
   return bytes;
@@ -111,7 +111,7 @@ void Scripting::LookAfter(ScriptRun& run) {
     if (is_long) BeginBusy(run);
     return;
   }
-  const std::lock_guard lock(runs_mutex_);
+  const MutexLock lock(runs_mutex_);
   for (BusyRun& busy : runs_) {
     if (busy.run != &run) continue;
     busy.has_written = run.has_written;
@@ -131,7 +131,7 @@ void Scripting::BeginBusy(ScriptRun& run) {
                run.started_us,
                run.has_written};
   {
-    const std::lock_guard lock(runs_mutex_);
+    const MutexLock lock(runs_mutex_);
     runs_.push_back(std::move(busy));
   }
   busy_.Begin(run.is_function);
@@ -141,14 +141,14 @@ void Scripting::EndBusy(ScriptRun& run) {
   if (!run.is_busy) return;
   run.is_busy = false;
   {
-    const std::lock_guard lock(runs_mutex_);
+    const MutexLock lock(runs_mutex_);
     std::erase_if(runs_, [&run](const BusyRun& busy) { return busy.run == &run; });
   }
   busy_.End(run.is_function);
 }
 
 Status Scripting::Kill(bool is_function) {
-  const std::lock_guard lock(runs_mutex_);
+  const MutexLock lock(runs_mutex_);
   if (runs_.empty()) return Status::Reply("NOTBUSY No scripts in execution right now.");
   const auto of_kind = std::find_if(runs_.begin(), runs_.end(),
                                     [=](const BusyRun& busy) { return busy.shown.is_function == is_function; });
@@ -163,7 +163,7 @@ Status Scripting::Kill(bool is_function) {
 }
 
 bool Scripting::FindBusy(Busy& found) const {
-  const std::lock_guard lock(runs_mutex_);
+  const MutexLock lock(runs_mutex_);
   if (runs_.empty()) return false;
   found = runs_.front().shown;
   found.running_ms = (MonotonicUs() - runs_.front().started_us) / 1000;

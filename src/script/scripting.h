@@ -17,11 +17,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
 #include "script/libraries.h"
@@ -120,15 +120,15 @@ class Scripting {
   ScriptCache cache_;
   ScriptMemory memory_;
 
-  mutable std::mutex libraries_mutex_;
-  std::shared_ptr<const Libraries> libraries_;  // guarded by libraries_mutex_, never null
+  mutable Mutex libraries_mutex_;
+  std::shared_ptr<const Libraries> libraries_ ABSL_GUARDED_BY(libraries_mutex_);  // never null
 
-  mutable std::mutex vms_mutex_;
-  std::vector<std::unique_ptr<LuaVm>> idle_;  // guarded by vms_mutex_; the most recently used is last
-  std::vector<const LuaVm*> all_;             // guarded by vms_mutex_
+  mutable Mutex vms_mutex_;
+  std::vector<std::unique_ptr<LuaVm>> idle_ ABSL_GUARDED_BY(vms_mutex_);  // the most recently used is last
+  std::vector<const LuaVm*> all_ ABSL_GUARDED_BY(vms_mutex_);
 
-  mutable std::mutex runs_mutex_;
-  std::vector<BusyRun> runs_;  // guarded by runs_mutex_; busy runs, oldest first
+  mutable Mutex runs_mutex_;
+  std::vector<BusyRun> runs_ ABSL_GUARDED_BY(runs_mutex_);  // busy runs, oldest first
 };
 
 }  // namespace cairn

@@ -260,7 +260,7 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome, std::span
 void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv,
                           int64_t usec) {
   if (command.Has(kSkipSlowlog)) return;
-  const std::lock_guard lock(session.mutex());
+  const MutexLock lock(session.mutex());
   parts_.slow_log.Add(RedactSecrets(command, argv), usec, session.socket.peer, session.names.name);
 }
 

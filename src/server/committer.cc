@@ -17,18 +17,18 @@ Committer::~Committer() { Stop(); }
 
 void Committer::HandOver(Transaction& txn, Done done) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     jobs_.push_back({&txn, std::move(done), {}});
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void Committer::Run() {
   for (;;) {
     std::vector<Job> jobs;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+      const MutexLock lock(mutex_);
+      while (!stopping_ && jobs_.empty()) wake_.Wait(mutex_);
       if (jobs_.empty()) return;
       jobs.swap(jobs_);
     }
@@ -54,10 +54,10 @@ void Committer::WriteAll(std::vector<Job>& jobs) {
 
 void Committer::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   if (thread_.joinable()) thread_.join();
 }
 

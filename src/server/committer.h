@@ -6,13 +6,12 @@
 // Thread: any thread may hand a tick over; the work is done on the thread "commit".
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "storage/transaction.h"
 
@@ -45,10 +44,10 @@ class Committer {
 
   Store& store_;
   LatencyMonitor& latency_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<Job> jobs_;  // guarded by mutex_
-  bool stopping_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  std::vector<Job> jobs_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -42,8 +42,9 @@ Cron::Cron(const Parts& parts) : parts_(parts) {
 Cron::~Cron() { Stop(); }
 
 bool Cron::Sleep(int64_t ms) {
-  std::unique_lock lock(mutex_);
-  return !wake_.wait_for(lock, std::chrono::milliseconds(ms), [this] { return stopping_; });
+  const MutexLock lock(mutex_);
+  return !wake_.WaitFor(mutex_, std::chrono::milliseconds(ms),
+                        [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_; });
 }
 
 void Cron::RunCron() {
@@ -127,10 +128,10 @@ Status Cron::SyncLog() {
 
 void Cron::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (cron_thread_.joinable()) cron_thread_.join();
   if (sync_thread_.joinable()) sync_thread_.join();
 }

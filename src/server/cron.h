@@ -6,11 +6,10 @@
 // Thread: the owner's; the work is done on "cron" and "sync".
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace cairn {
@@ -62,9 +61,9 @@ class Cron {
 
   const Parts parts_;
   uint64_t stalled_us_ = 0;  // RocksDB's counter at the last look; used by "cron"
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread cron_thread_;
   std::thread sync_thread_;
 };

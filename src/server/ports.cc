@@ -46,7 +46,7 @@ ListenerOptions Ports::TlsOptions() const {
 
 Status Ports::Open() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     streams_ = std::make_unique<IoThread>("io-streams", service_, no_limit_, IoThread::PushThreads{});
     transfers_ = std::make_unique<IoThread>("io-transfers", service_, no_limit_,
                                             IoThread::PushThreads{.streams = streams_.get()});
@@ -76,7 +76,7 @@ Status Ports::Open() {
 }
 
 void Ports::Start() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   started_ = true;
   streams_->Start();
   transfers_->Start();
@@ -87,7 +87,7 @@ void Ports::Start() {
 // Waits for the I/O threads, which may call All().
 void Ports::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
   }
   for (Listener* listener : All()) listener->Stop();
@@ -96,7 +96,7 @@ void Ports::Stop() {
 }
 
 void Ports::Clear() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   main_.reset();
   tls_.reset();
   lines_.clear();
@@ -105,7 +105,7 @@ void Ports::Clear() {
 }
 
 std::vector<Listener*> Ports::All() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return Listed();
 }
 
@@ -128,7 +128,7 @@ Status Ports::Apply(std::unique_ptr<Listener>& listener, const ListenerOptions& 
 }
 
 Status Ports::FollowPort() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Status moved = Apply(main_, Options());
   return moved.ok() ? Ok() : Refuse(moved, kCannotListen);
 }
@@ -139,13 +139,13 @@ Status Ports::FollowTlsPort() {
     const Status built = ConfigureTls(config_, tls_settings_);
     if (!built.ok()) return Refuse(built, kCannotUpdateTls);
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Status moved = Apply(tls_, options);
   return moved.ok() ? Ok() : Refuse(moved, kCannotListen);
 }
 
 Status Ports::FollowBind() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const ListenPlace before = main_ == nullptr ? ListenPlace() : main_->place();
   Status moved = Apply(main_, Options());
   if (!moved.ok()) return Refuse(moved, kCannotBind);

@@ -9,9 +9,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "net/io_thread.h"
 #include "net/listener.h"
@@ -40,8 +40,9 @@ class Ports {
  private:
   ListenerOptions Options() const;
   ListenerOptions TlsOptions() const;
-  std::vector<Listener*> Listed() const;
-  Status Apply(std::unique_ptr<Listener>& listener, const ListenerOptions& options);
+  std::vector<Listener*> Listed() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Status Apply(std::unique_ptr<Listener>& listener, const ListenerOptions& options)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status FollowPort();
   Status FollowTlsPort();
   Status FollowBind();
@@ -53,12 +54,12 @@ class Ports {
   // Shared by all listeners, so they end after them; main creates them in Open and destroys them in Clear.
   std::unique_ptr<IoThread> streams_;    // sends the stream to replicas
   std::unique_ptr<IoThread> transfers_;  // sends first transfers, at a low priority
-  mutable std::mutex mutex_;
-  std::unique_ptr<Listener> main_;  // guarded by mutex_, as the others are; null: never needed
-  std::unique_ptr<Listener> tls_;
-  std::vector<std::unique_ptr<Listener>> lines_;
-  bool started_ = false;
-  bool stopped_ = false;
+  mutable Mutex mutex_;
+  std::unique_ptr<Listener> main_ ABSL_GUARDED_BY(mutex_);  // null: never needed
+  std::unique_ptr<Listener> tls_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Listener>> lines_ ABSL_GUARDED_BY(mutex_);
+  bool started_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace cairn

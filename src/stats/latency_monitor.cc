@@ -17,7 +17,7 @@ bool EqualsInAnyCase(std::string_view a, std::string_view b) {
 }  // namespace
 
 void LatencyMonitor::Add(std::string_view event, int64_t ms, int64_t unix_s) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   LatencySeries& series = series_.try_emplace(std::string(event)).first->second;
   series.worst_ms = std::max(series.worst_ms, ms);
   if (!series.samples.empty() && series.samples.back().unix_s == unix_s) {
@@ -29,18 +29,18 @@ void LatencyMonitor::Add(std::string_view event, int64_t ms, int64_t unix_s) {
 }
 
 std::map<std::string, LatencySeries, std::less<>> LatencyMonitor::All() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return series_;
 }
 
 LatencySeries LatencyMonitor::Of(std::string_view event) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = series_.find(event);
   return found == series_.end() ? LatencySeries{} : found->second;
 }
 
 int64_t LatencyMonitor::Reset(const std::vector<std::string_view>& events) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto is_named = [&events](const auto& entry) {
     return events.empty() || std::any_of(events.begin(), events.end(), [&entry](std::string_view event) {
              return EqualsInAnyCase(event, entry.first);

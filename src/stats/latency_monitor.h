@@ -20,12 +20,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -66,8 +66,8 @@ class LatencyMonitor {
 
  private:
   const std::atomic<int64_t>& threshold_ms_;
-  mutable std::mutex mutex_;
-  std::map<std::string, LatencySeries, std::less<>> series_;
+  mutable Mutex mutex_;
+  std::map<std::string, LatencySeries, std::less<>> series_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Records its own lifetime as an event.

@@ -31,7 +31,7 @@ Identity Identity::Make(std::string executable, std::string config_file) {
 
 void ShutdownRequest::Ask(const ShutdownOptions& options) {
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (asked()) return;
     options_ = options;
     asked_.store(true, std::memory_order_release);
@@ -41,7 +41,7 @@ void ShutdownRequest::Ask(const ShutdownOptions& options) {
 
 ShutdownOptions ShutdownRequest::options() const {
   ASSERT(asked(), "there are no options before there is a request");
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return options_;
 }
 

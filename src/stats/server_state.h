@@ -8,8 +8,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -80,9 +81,9 @@ class ShutdownRequest {
 
  private:
   std::function<void()> wake_;  // set before any thread starts
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::atomic<bool> asked_{false};
-  ShutdownOptions options_;
+  ShutdownOptions options_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

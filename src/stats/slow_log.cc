@@ -37,25 +37,25 @@ void SlowLog::Add(std::span<const std::string_view> argv, int64_t duration_us, s
                      .peer = std::move(peer),
                      .client_name = Shorten(client_name)};
   const auto bound = static_cast<size_t>(max_entries_.load(std::memory_order_relaxed));
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   entry.id = next_id_++;
   entries_.push_front(std::move(entry));
   while (entries_.size() > bound) entries_.pop_back();
 }
 
 std::vector<SlowLogEntry> SlowLog::Newest(int64_t count) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const size_t n = count < 0 ? entries_.size() : std::min(entries_.size(), static_cast<size_t>(count));
   return {entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(n)};
 }
 
 size_t SlowLog::size() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return entries_.size();
 }
 
 void SlowLog::Reset() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   entries_.clear();
 }
 

@@ -11,11 +11,12 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -51,9 +52,9 @@ class SlowLog {
  private:
   const std::atomic<int64_t>& slower_than_us_;
   const std::atomic<int64_t>& max_entries_;
-  mutable std::mutex mutex_;
-  std::deque<SlowLogEntry> entries_;  // newest first
-  int64_t next_id_ = 0;
+  mutable Mutex mutex_;
+  std::deque<SlowLogEntry> entries_ ABSL_GUARDED_BY(mutex_);  // newest first
+  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace cairn

@@ -91,7 +91,7 @@ void WorkerStats::OnSlowLane() { Add(slow_lane_); }
 void WorkerStats::CountError(std::string_view error) {
   Add(errors_);
   const std::string_view prefix = PrefixOf(error);
-  std::lock_guard lock(error_mutex_);
+  const MutexLock lock(error_mutex_);
   const auto found = errors_by_prefix_.find(prefix);
   if (found != errors_by_prefix_.end()) {
     ++found->second;
@@ -114,14 +114,14 @@ Stats::Stats(uint32_t command_count) : command_count_(command_count) {}
 Stats::~Stats() = default;
 
 WorkerStats& Stats::AddWorker() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   workers_.push_back(std::make_unique<WorkerStats>(command_count_));
   workers_.back()->set_tracks_latency(tracks_latency_);
   return *workers_.back();
 }
 
 void Stats::set_tracks_latency(bool on) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   tracks_latency_ = on;
   for (const auto& worker : workers_) worker->set_tracks_latency(on);
 }
@@ -173,14 +173,14 @@ std::vector<CommandTotals> Stats::SumCommands() const {
 std::map<std::string, uint64_t> Stats::SumErrors() const {
   std::map<std::string, uint64_t> sums;
   for (const auto& worker : workers_) {
-    std::lock_guard lock(worker->error_mutex_);
+    const MutexLock lock(worker->error_mutex_);
     for (const auto& [prefix, count] : worker->errors_by_prefix_) sums[prefix] += count;
   }
   return sums;
 }
 
 StatsTotals Stats::Totals() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   StatsTotals totals = Sum();
   if (baseline_ == nullptr) return totals;
   const StatsTotals& base = baseline_->totals;
@@ -189,7 +189,7 @@ StatsTotals Stats::Totals() const {
 }
 
 std::vector<CommandTotals> Stats::Commands() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<CommandTotals> totals = SumCommands();
   if (baseline_ != nullptr) {
     for (uint32_t i = 0; i < command_count_; ++i) Subtract(totals[i], baseline_->commands[i]);
@@ -198,7 +198,7 @@ std::vector<CommandTotals> Stats::Commands() const {
 }
 
 std::map<std::string, uint64_t> Stats::Errors() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::map<std::string, uint64_t> totals = SumErrors();
   if (baseline_ != nullptr) {
     for (const auto& [prefix, count] : baseline_->errors) totals[prefix] -= count;
@@ -208,20 +208,20 @@ std::map<std::string, uint64_t> Stats::Errors() const {
 }
 
 void Stats::Reset() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   baseline_ = std::make_unique<Snapshot>(Snapshot{Sum(), SumCommands(), SumErrors()});
   samples_ = {};
   next_sample_ = 0;
 }
 
 void Stats::Sample(int64_t now_us) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const StatsTotals sum = Sum();
   samples_[next_sample_++ % kSamples] = {now_us, sum.commands, sum.net_input_bytes, sum.net_output_bytes};
 }
 
 Stats::Rates Stats::rates() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (next_sample_ < 2) return {};
   const RatePoint& newest = samples_[(next_sample_ - 1) % kSamples];
   const RatePoint& oldest = samples_[next_sample_ <= kSamples ? 0 : next_sample_ % kSamples];

@@ -15,11 +15,11 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "command/script_calls.h"
 #include "command/table.h"
 #include "stats/latency_histogram.h"
@@ -114,8 +114,8 @@ class WorkerStats {
   Counter writes_{0};
   Counter errors_{0};
   Counter slow_lane_{0};
-  std::mutex error_mutex_;  // errors_by_prefix_; taken by the worker per error and by INFO
-  std::map<std::string, uint64_t, std::less<>> errors_by_prefix_;
+  Mutex error_mutex_;  // taken by the worker per error and by INFO
+  std::map<std::string, uint64_t, std::less<>> errors_by_prefix_ ABSL_GUARDED_BY(error_mutex_);
 };
 
 class Stats {
@@ -153,9 +153,9 @@ class Stats {
 
  private:
   struct Snapshot;
-  StatsTotals Sum() const;
-  std::vector<CommandTotals> SumCommands() const;
-  std::map<std::string, uint64_t> SumErrors() const;
+  StatsTotals Sum() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<CommandTotals> SumCommands() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::map<std::string, uint64_t> SumErrors() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   static constexpr int kSamples = 16;
   struct RatePoint {
@@ -169,12 +169,12 @@ class Stats {
   const KeyspaceCounters* keyspace_ = nullptr;
   ShardedCounter accepted_;
   ShardedCounter refused_;
-  mutable std::mutex mutex_;  // the fields below
-  std::vector<std::unique_ptr<WorkerStats>> workers_;
-  std::unique_ptr<Snapshot> baseline_;
-  std::array<RatePoint, kSamples> samples_{};
-  int next_sample_ = 0;
-  bool tracks_latency_ = true;
+  mutable Mutex mutex_;
+  std::vector<std::unique_ptr<WorkerStats>> workers_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Snapshot> baseline_ ABSL_GUARDED_BY(mutex_);
+  std::array<RatePoint, kSamples> samples_ ABSL_GUARDED_BY(mutex_){};
+  int next_sample_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool tracks_latency_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
 }  // namespace cairn

@@ -39,14 +39,14 @@ Status CollectionIds::Reserve(CollectionId end, bool may_wait) {
   const CollectionId reserved = reserved_.load(std::memory_order_acquire);
   const bool is_reserved = end <= reserved;
   if (is_reserved && (reserved - end >= kReservation / 2 || !recovery_.writable())) return Ok();
-  std::unique_lock lock(mutex_, std::defer_lock);
   if (is_reserved || !may_wait) {
-    if (!lock.try_lock()) return is_reserved ? Ok() : Status::WouldWait();
+    if (!mutex_.TryLock()) return is_reserved ? Ok() : Status::WouldWait();
   } else {
-    lock.lock();
+    mutex_.Lock();
   }
-  if (reserved_ >= end && reserved_ > reserved) return Ok();  // another thread has extended it
-  Status status = WriteReservation(end + kReservation, may_wait && !is_reserved);
+  const bool is_done = reserved_ >= end && reserved_ > reserved;  // by another thread
+  Status status = is_done ? Ok() : WriteReservation(end + kReservation, may_wait && !is_reserved);
+  mutex_.Unlock();
   return is_reserved ? Ok() : std::move(status);
 }
 

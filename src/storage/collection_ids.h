@@ -7,8 +7,8 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "encoding/row_key.h"
 #include "storage/write_ahead_log.h"
@@ -32,12 +32,12 @@ class CollectionIds {
   Status Reserve(CollectionId end, bool may_wait);
 
  private:
-  Status WriteReservation(CollectionId end, bool may_wait);
+  Status WriteReservation(CollectionId end, bool may_wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Engine& engine_;
   const Recovery& recovery_;
   WriteAheadLog& log_;
-  std::mutex mutex_;  // held to write a reservation
+  Mutex mutex_;  // held to write a reservation
   std::atomic<CollectionId> next_{1};
   std::atomic<CollectionId> reserved_{0};  // the reservation on disk: lower ids may be in use
 };

@@ -5,7 +5,6 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
-#include <shared_mutex>
 #include <utility>
 
 #include "encoding/log_entry.h"

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "base/mutex.h"
 #include "storage/format.h"
 
 namespace cairn {
@@ -22,6 +22,7 @@ Result<bool> DatabaseTable::Load(std::vector<KeyspaceId> keyspaces, KeyspaceId n
   const bool grew = keyspaces.size() < databases_.size();
   next_keyspace_ = next;
   while (keyspaces.size() < databases_.size()) keyspaces.push_back(TRY(NewKeyspace()));
+  const WriterLock lock(live_mutex_);
   live_ = keyspaces;  // including databases that this run does not offer
   std::sort(live_.begin(), live_.end());
   hidden_.assign(keyspaces.begin() + size(), keyspaces.end());
@@ -64,22 +65,22 @@ Result<KeyspaceId> DatabaseTable::NewKeyspace() {
 }
 
 void DatabaseTable::AddLive(KeyspaceId keyspace) {
-  const std::unique_lock lock(live_mutex_);
+  const WriterLock lock(live_mutex_);
   live_.insert(std::upper_bound(live_.begin(), live_.end(), keyspace), keyspace);
 }
 
 bool DatabaseTable::IsLive(KeyspaceId keyspace) const {
-  const std::shared_lock lock(live_mutex_);
+  const ReaderLock lock(live_mutex_);
   return std::binary_search(live_.begin(), live_.end(), keyspace);
 }
 
 size_t DatabaseTable::live_count() const {
-  const std::shared_lock lock(live_mutex_);
+  const ReaderLock lock(live_mutex_);
   return live_.size();
 }
 
 KeyspaceId DatabaseTable::Oldest() const {
-  const std::shared_lock lock(live_mutex_);
+  const ReaderLock lock(live_mutex_);
   return live_.front();
 }
 
@@ -94,7 +95,7 @@ void DatabaseTable::Adopt(const std::vector<KeyspaceId>& keyspaces) {
     databases_[db].keyspace = keyspaces[db];
     databases_[db].keys = counts.contains(keyspaces[db]) ? counts[keyspaces[db]] : 0;
   }
-  const std::unique_lock lock(live_mutex_);
+  const WriterLock lock(live_mutex_);
   live_ = keyspaces;
   live_.insert(live_.end(), hidden_.begin(), hidden_.end());
   if (adopts) {
@@ -116,7 +117,7 @@ void DatabaseTable::Stage(const std::vector<KeyspaceId>& keyspaces) {
 }
 
 void DatabaseTable::EndStaging() {
-  const std::unique_lock lock(live_mutex_);
+  const WriterLock lock(live_mutex_);
   std::erase_if(live_, [this](KeyspaceId keyspace) {
     return std::any_of(staged_.begin(), staged_.end(),
                        [keyspace](const Database& database) { return database.keyspace == keyspace; });

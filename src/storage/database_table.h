@@ -11,10 +11,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "encoding/row_key.h"
 
@@ -73,9 +73,9 @@ class DatabaseTable {
   std::vector<Database> databases_;
   std::vector<Database> staged_;  // by database; keyspace 0: none
   std::atomic<bool> staging_{false};
-  mutable std::shared_mutex live_mutex_;
-  std::vector<KeyspaceId> live_;    // guarded by live_mutex_, ascending
-  std::vector<KeyspaceId> hidden_;  // of databases beyond size(); fixed after Load
+  mutable SharedMutex live_mutex_;
+  std::vector<KeyspaceId> live_ ABSL_GUARDED_BY(live_mutex_);  // ascending
+  std::vector<KeyspaceId> hidden_;                             // of databases beyond size(); fixed after Load
   std::atomic<KeyspaceId> next_keyspace_{1};
   std::atomic<uint64_t> epoch_{0};
 };

@@ -59,7 +59,7 @@ DiskReserve::DiskReserve(std::string dir) : dir_(std::move(dir)), held_(Allocate
 
 void DiskReserve::SetSize(const ReserveSize& size) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     all_ = size.all;
     kept_ = size.kept;
     if (held_ > size.kept) RemoveFile();
@@ -74,7 +74,7 @@ uint64_t DiskReserve::free_bytes() const {
 void DiskReserve::Look() {
   const DiskSpace disk = DiskSpaceOf(dir_);
   if (disk.total == 0) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   free_ = static_cast<int64_t>(disk.free);
   const uint64_t left = left_bytes();
   if (held_ != 0 && left >= kPlentyForRemoval * all_) {
@@ -116,7 +116,7 @@ void DiskReserve::RemoveFile() {
 }
 
 void DiskReserve::LetGo() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (held_ == 0 || free_bytes() >= slack()) return;
   Log(LogSeverity::kWarning, "storage: removed the file that reserved " + std::to_string(held_ / kMegabyte) +
                                  " MB against other programs, because RocksDB needs the space");
@@ -126,7 +126,7 @@ void DiskReserve::LetGo() {
 void DiskReserve::NoteWritten(uint64_t bytes) {
   free_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   if (left_bytes() >= LevelEnd(level())) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   UpdateLevel();
 }
 

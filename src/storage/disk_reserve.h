@@ -29,10 +29,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace cairn {
@@ -104,15 +104,14 @@ class DiskReserve {
   uint64_t slack() const { return (all_ - kept_) / 8; }
   // The level ends when less than this is left.
   uint64_t LevelEnd(Level level) const;
-  // REQUIRES mutex_, as the next two:
-  void MakeFile();
-  void RemoveFile();
-  void UpdateLevel();
+  void MakeFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void UpdateLevel() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string dir_;
   std::function<void(Level)> listener_;
-  std::mutex mutex_;
-  bool can_allocate_ = true;  // guarded by mutex_
+  Mutex mutex_;
+  bool can_allocate_ ABSL_GUARDED_BY(mutex_) = true;
   std::atomic<uint64_t> all_{0};
   std::atomic<uint64_t> kept_{0};
   std::atomic<uint64_t> held_{0};

@@ -108,7 +108,7 @@ Status DiskRoom::CompactAll() {
 Status DiskRoom::Compact() {
   const uint64_t data = engine_.Property(rocksdb::DB::Properties::kTotalSstFilesSize);
   if (DiskSpaceOf(engine_.options().dir).free > data + engine_.disk_reserve().size()) return CompactAll();
-  const std::lock_guard lock(small_steps_mutex_);
+  const MutexLock lock(small_steps_mutex_);
   const SmallSteps steps(engine_.db(), engine_.families(), kTablesPerStep * TableBytes(engine_.options().budget));
   return CompactAll();
 }

@@ -9,9 +9,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "storage/engine.h"
 #include "storage/recovery.h"
@@ -43,8 +43,8 @@ class DiskRoom {
   Engine& engine_;
   const Recovery& recovery_;
   const WriteAheadLog& log_;
-  std::mutex small_steps_mutex_;  // held by a COMPACT in small steps
-  int64_t flushed_us_ = 0;        // this and the next belong to Watch
+  Mutex small_steps_mutex_;  // held by a COMPACT in small steps
+  int64_t flushed_us_ = 0;   // this and the next belong to Watch
   uint64_t flushed_sequence_ = 0;
 };
 

@@ -10,7 +10,7 @@ void ExpiryStart::Note(int64_t when_ms) {
 }
 
 RowKey ExpiryStart::Take() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const int64_t noted_ms = noted_ms_.exchange(INT64_MAX); noted_ms <= left_ms_) {
     left_ms_ = noted_ms;
     left_key_row_.clear();
@@ -19,13 +19,13 @@ RowKey ExpiryStart::Take() {
 }
 
 void ExpiryStart::Leave(int64_t when_ms, std::string_view key_row) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   left_ms_ = when_ms;
   left_key_row_ = key_row;
 }
 
 RowKey ExpiryStart::First() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const int64_t noted_ms = noted_ms_;
   return noted_ms <= left_ms_ ? MakeExpiryRow(noted_ms, {}, 0) : MakeExpiryRow(left_ms_, left_key_row_, 0);
 }

@@ -16,10 +16,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "encoding/row_key.h"
 
 namespace cairn {
@@ -49,8 +49,8 @@ class ExpiryStart {
  private:
   std::atomic<int64_t> noted_ms_{0};  // 0: the rows present at the start are unknown
   std::atomic<int64_t> left_ms_{INT64_MAX};
-  mutable std::mutex mutex_;
-  std::string left_key_row_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::string left_key_row_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, FieldPlace, std::less<>> fields_left_;
 };
 

@@ -24,16 +24,17 @@ FlushNudge::FlushNudge(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyH
 
 FlushNudge::~FlushNudge() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ending_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   thread_.join();
 }
 
 void FlushNudge::Run() {
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kPause, [this] { return ending_; })) NudgeStuck();
+  const MutexLock lock(mutex_);
+  while (!wake_.WaitFor(mutex_, kPause, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ending_; }))
+    NudgeStuck();
 }
 
 void FlushNudge::NudgeStuck() {

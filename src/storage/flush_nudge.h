@@ -10,10 +10,10 @@
 // Thread: the owner's; the work runs on "flush-nudge".
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace rocksdb {
 class ColumnFamilyHandle;
@@ -35,9 +35,9 @@ class FlushNudge {
 
   rocksdb::DB& db_;
   const std::vector<rocksdb::ColumnFamilyHandle*>& families_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool ending_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <mutex>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -16,6 +15,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 
 namespace cairn {
 namespace {
@@ -109,14 +109,14 @@ class IteratorPool {
   static constexpr size_t kSlotBytes = 320;
 
   void* Take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (free_.empty()) return slots_.emplace_back().bytes;
     void* slot = free_.back();
     free_.pop_back();
     return slot;
   }
   void TakeBack(void* slot) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     free_.push_back(slot);
   }
 
@@ -124,9 +124,9 @@ class IteratorPool {
   struct Slot {
     alignas(std::max_align_t) char bytes[kSlotBytes];
   };
-  std::mutex mutex_;
-  std::deque<Slot> slots_;
-  std::vector<void*> free_;
+  Mutex mutex_;
+  std::deque<Slot> slots_ ABSL_GUARDED_BY(mutex_);
+  std::vector<void*> free_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Frees an iterator's slot after the rest of it is destroyed: the first base is destroyed last.
@@ -285,7 +285,7 @@ class HashMemtable final : public MemTableRep {
   }
 
   void InsertConcurrently(KeyHandle handle) override {
-    const std::lock_guard lock(writers_);
+    const MutexLock lock(writers_);
     Insert(handle);
   }
 
@@ -340,7 +340,7 @@ class HashMemtable final : public MemTableRep {
 
   // All rows inserted so far, in order. Only rows newer than the last walk must be sorted.
   Runs View() {
-    const std::lock_guard lock(view_mutex_);
+    const MutexLock lock(view_mutex_);
     const Node* const newest = newest_.load(std::memory_order_acquire);
     if (newest == viewed_) return view_;
     Run fresh;
@@ -368,12 +368,12 @@ class HashMemtable final : public MemTableRep {
   std::atomic<Node*>* buckets_;
   std::atomic<Node*> newest_{nullptr};
   std::atomic<size_t> rows_{0};
-  std::mutex writers_;  // held by an insert when there are several writers
+  Mutex writers_;  // held by an insert when there are several writers
   IteratorPool iterators_;
-  std::mutex view_mutex_;  // guards view_, viewed_
-  Runs view_;
-  const Node* viewed_ = nullptr;  // the newest node in view_
-  size_t viewed_rows_ = 0;        // number of rows in view_
+  Mutex view_mutex_;
+  Runs view_ ABSL_GUARDED_BY(view_mutex_);
+  const Node* viewed_ ABSL_GUARDED_BY(view_mutex_) = nullptr;  // the newest node in view_
+  size_t viewed_rows_ ABSL_GUARDED_BY(view_mutex_) = 0;        // number of rows in view_
 };
 
 void VersionIterator::Seek(const Slice& internal, const char*) {

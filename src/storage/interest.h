@@ -9,8 +9,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
-#include <shared_mutex>
+
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -40,16 +40,18 @@ class Interests {
   }
 
   // Held while replicated commands are written.
-  std::shared_lock<std::shared_mutex> AllowReplication() { return std::shared_lock(effects_mutex_); }
+  ReaderLock AllowReplication() ABSL_SHARED_LOCK_FUNCTION(effects_mutex_) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return ReaderLock(effects_mutex_);
+  }
   // After it returns, no replicated commands are logged until they are wanted again. The ones logged before may not be
   // synced yet. REQUIRES: all stripes are locked.
   void EndReplication() {
     Set(kInterestInReplication, 0);
-    const std::lock_guard wait(effects_mutex_);
+    const WriterLock wait(effects_mutex_);
   }
 
  private:
-  std::shared_mutex effects_mutex_;
+  SharedMutex effects_mutex_;
   std::atomic<InterestMask> wanted_{0};
 };
 

@@ -55,24 +55,24 @@ Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
 }  // namespace
 
 void LazyFree::AddCollection(CollectionId id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   collections_.push_back(id);
   pending_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void LazyFree::AddFlush(CollectionId empty_below) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   flushed_ = true;
   empty_below_ = std::max(empty_below_, empty_below);
 }
 
 Status LazyFree::Run(Store& store) {
-  const std::lock_guard work(work_mutex_);
+  const MutexLock work(work_mutex_);
   if (is_held()) return Ok();  // deleting files ignores snapshots
   bool flushed;
   CollectionId empty_below;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     flushed = std::exchange(flushed_, false);
     empty_below = std::exchange(empty_below_, 0);
   }
@@ -91,7 +91,7 @@ Status LazyFree::Run(Store& store) {
 // Makes a collection the current one; false if there is none.
 bool LazyFree::BeginNext() {
   if (walk_) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (collections_.empty()) return false;
   const CollectionId id = collections_.front();
   collections_.pop_front();

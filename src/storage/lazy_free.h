@@ -11,10 +11,10 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "encoding/row_key.h"
 
@@ -36,7 +36,7 @@ class LazyFree {
   // for files that are being dropped.
   void Hold() {
     holds_.fetch_add(1);
-    const std::lock_guard wait(work_mutex_);
+    const MutexLock wait(work_mutex_);
   }
   void Release() { holds_.fetch_sub(1); }
   bool is_held() const { return holds_.load() > 0; }
@@ -51,18 +51,18 @@ class LazyFree {
     uint64_t rows = 0;  // visited so far
   };
 
-  bool BeginNext();
+  bool BeginNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   // Subtracts the visited rows from `rows_left`; sets `is_done` if the collection has no more.
-  Status FreeRows(Store& store, uint64_t& rows_left, bool& is_done);
+  Status FreeRows(Store& store, uint64_t& rows_left, bool& is_done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   Status SuggestCompaction(Store& store, CollectionId id);
   Status FreeKeyspaces(Store& store, CollectionId empty_below);
 
-  std::mutex work_mutex_;  // held while Run works; before mutex_
-  std::mutex mutex_;
-  std::optional<Walk> walk_;              // guarded by work_mutex_
-  std::deque<CollectionId> collections_;  // guarded by mutex_
-  CollectionId empty_below_ = 0;          // guarded by mutex_
-  bool flushed_ = false;                  // guarded by mutex_
+  Mutex work_mutex_;  // held while Run works
+  Mutex mutex_ ABSL_ACQUIRED_AFTER(work_mutex_);
+  std::optional<Walk> walk_ ABSL_GUARDED_BY(work_mutex_);
+  std::deque<CollectionId> collections_ ABSL_GUARDED_BY(mutex_);
+  CollectionId empty_below_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool flushed_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> pending_{0};
   std::atomic<int> holds_{0};
 };

@@ -15,11 +15,11 @@ class LogFile : public CheckedFile {
  public:
   LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogFiles& files)
       : CheckedFile(std::move(file)), files_(files) {
-    const std::lock_guard lock(files_.mutex_);
+    const MutexLock lock(files_.mutex_);
     files_.open_.push_back(this);
   }
   ~LogFile() override {
-    const std::lock_guard lock(files_.mutex_);
+    const MutexLock lock(files_.mutex_);
     std::erase(files_.open_, this);
   }
   bool has_failed() const { return has_failed_; }
@@ -32,7 +32,7 @@ class LogFile : public CheckedFile {
   // Only an append waits for the lock: the lock's holder may be waiting, in RocksDB, for the failing sync.
   IOStatus CheckAppended(IOStatus status) override {
     if (status.ok()) return status;
-    const std::lock_guard lock(files_.sync_mutex_);
+    const MutexLock lock(files_.sync_mutex_);
     return Check(std::move(status));
   }
 
@@ -41,7 +41,7 @@ class LogFile : public CheckedFile {
 };
 
 bool LogFiles::has_failed_log() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !open_.empty() && open_.back()->has_failed();
 }
 

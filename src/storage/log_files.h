@@ -13,9 +13,10 @@
 #include <rocksdb/file_system.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -34,14 +35,14 @@ class LogFiles : public rocksdb::FileSystemWrapper {
   // Whether a call on the newest open log has failed.
   bool has_failed_log() const;
   // While it is held, no append to a log returns an error.
-  std::mutex& sync_mutex() { return sync_mutex_; }
+  Mutex& sync_mutex() ABSL_LOCK_RETURNED(sync_mutex_) { return sync_mutex_; }
 
  private:
   friend class LogFile;
 
-  std::mutex sync_mutex_;  // before mutex_
-  mutable std::mutex mutex_;
-  std::vector<const LogFile*> open_;  // the newest last; guarded by mutex_
+  Mutex sync_mutex_;
+  mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(sync_mutex_);
+  std::vector<const LogFile*> open_ ABSL_GUARDED_BY(mutex_);  // the newest last
 };
 
 }  // namespace cairn

@@ -6,11 +6,11 @@
 #include <rocksdb/write_batch.h>
 
 #include <chrono>
-#include <shared_mutex>
 #include <thread>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -56,7 +56,7 @@ LogReader::~LogReader() = default;
 Result<LogReader::Outcome> LogReader::Open() {
   log_.reset();
   advance_ = false;
-  const std::shared_lock lock(store_.log().old_logs_mutex());
+  const ReaderLock lock(store_.log().old_logs_mutex());
   const rocksdb::Status opened = store_.engine().db().GetUpdatesSince(sequence_, &log_);
   if (opened.IsNotFound()) return Outcome::kGone;
   TRY(FromRocksDb(opened));

@@ -19,7 +19,7 @@ uint64_t LogTail::SizeOf(const Batch& batch) {
 }
 
 void LogTail::Turn(bool on) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (on_ == on) return;
   Clear();
   on_ = on;
@@ -38,13 +38,13 @@ void LogTail::Note(uint64_t sequence, uint64_t count, std::string_view entries) 
   if (!entries.empty()) batch.entries = std::make_shared<const std::string>(entries);
   bool tells;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!is_on()) return;
     if (batch.next > newest_) newest_.store(batch.next, std::memory_order_release);
     Take(std::move(batch));
     tells = awaiting_ > 0;
   }
-  if (tells) arrived_.notify_all();
+  if (tells) arrived_.NotifyAll();
   news_.Notify();
 }
 
@@ -89,7 +89,7 @@ void LogTail::SkipGap() {
 }
 
 LogTail::Place LogTail::Find(uint64_t sequence, bool enters, Batch& batch) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!is_on() || batches_.empty() || sequence < batches_.front().sequence) return Place::kGone;
   if (sequence >= next_) return Place::kAhead;
   auto found = std::lower_bound(batches_.begin(), batches_.end(), sequence,
@@ -104,10 +104,11 @@ LogTail::Place LogTail::Find(uint64_t sequence, bool enters, Batch& batch) const
 }
 
 bool LogTail::Await(uint64_t sequence, int64_t most_us) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++awaiting_;
   const bool came =
-      arrived_.wait_for(lock, std::chrono::microseconds(most_us), [&] { return !is_on() || next_ > sequence; });
+      arrived_.WaitFor(mutex_, std::chrono::microseconds(most_us),
+                       [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !is_on() || next_ > sequence; });
   --awaiting_;
   return came;
 }

@@ -17,16 +17,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/event.h"
+#include "base/mutex.h"
 
 namespace cairn {
 
@@ -67,25 +66,24 @@ class LogTail {
 
  private:
   static uint64_t SizeOf(const Batch& batch);
-  // REQUIRES for all: mutex_ is held.
-  void Take(Batch batch);
-  void Append(Batch batch);
-  void TakeWaiting();
-  void SkipGap();
-  void Clear();
+  void Take(Batch batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Append(Batch batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SkipGap() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Clear() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t most_bytes_;
   std::atomic<bool> on_{false};
   std::atomic<uint64_t> newest_{0};  // written with mutex_ held
   Event news_;
-  mutable std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<Batch> batches_;          // without gaps; guarded by mutex_, as all below
-  uint64_t next_ = 0;                  // the number after the last of batches_; 0: none yet
-  std::map<uint64_t, Batch> waiting_;  // for an earlier batch
-  uint64_t waiting_bytes_ = 0;
-  int64_t gap_since_us_ = 0;
-  int awaiting_ = 0;
+  mutable Mutex mutex_;
+  CondVar arrived_;
+  std::deque<Batch> batches_ ABSL_GUARDED_BY(mutex_);          // without gaps
+  uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;                  // the number after the last of batches_; 0: none yet
+  std::map<uint64_t, Batch> waiting_ ABSL_GUARDED_BY(mutex_);  // for an earlier batch
+  uint64_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t gap_since_us_ ABSL_GUARDED_BY(mutex_) = 0;
+  int awaiting_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> bytes_{0};  // of batches_
 };
 

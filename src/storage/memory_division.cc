@@ -7,7 +7,7 @@ namespace cairn {
 
 void MemoryDivision::Set(const Budget& budget) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     budget_ = budget;
     cache_.SetCapacity(budget.key_cache);
   }
@@ -17,7 +17,7 @@ void MemoryDivision::Set(const Budget& budget) {
 
 void MemoryDivision::AdjustTo(uint64_t client_bytes) {
   constexpr size_t kSteps = 64;  // smaller changes are postponed
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const size_t used = rank_indexes_.bytes();
   const size_t lent =
       used > budget_.rank_indexes ? std::min<size_t>(used - budget_.rank_indexes, budget_.rank_index_extra) : 0;

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "cache/row_cache.h"
 #include "storage/budget.h"
 #include "storage/engine.h"
@@ -30,8 +30,8 @@ class MemoryDivision {
   Engine& engine_;
   RowCache& cache_;
   RankIndexes& rank_indexes_;
-  std::mutex mutex_;
-  Budget budget_;  // guarded by mutex_
+  Mutex mutex_;
+  Budget budget_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

@@ -5,12 +5,12 @@
 #include <rocksdb/env.h>
 #include <rocksdb/transaction_log.h>
 
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -23,7 +23,7 @@ constexpr std::string_view kDroppedSuffix = ".dropped";  // RocksDB does not tak
 // logs are first renamed in one step, which is fast.
 Status SetAside(Store& store, std::span<const std::string> paths) {
   rocksdb::Env& env = *store.engine().db().GetEnv();
-  const std::lock_guard lock(store.log().old_logs_mutex());
+  const WriterLock lock(store.log().old_logs_mutex());
   for (const std::string& path : paths) {
     const rocksdb::Status renamed = env.RenameFile(path, path + std::string(kDroppedSuffix));
     if (!renamed.IsNotFound()) TRY(FromRocksDb(renamed));

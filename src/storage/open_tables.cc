@@ -53,7 +53,7 @@ Status OpenTables::Bind(rocksdb::DB& db) {
 
 void OpenTables::BindIfNear(rocksdb::DB& db, uint64_t coming) {
   if (is_bound() || !IsNear(count() + coming)) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_bound()) return;
   const Status bound = Bind(db);
   is_bound_ = bound.ok();
@@ -65,7 +65,7 @@ void OpenTables::BindIfNear(rocksdb::DB& db, uint64_t coming) {
 }
 
 Status OpenTables::SetMost(rocksdb::DB& db, uint64_t most) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const uint64_t old = most_.exchange(most);
   if (!is_bound()) return Ok();
   Status status = Bind(db);

@@ -12,9 +12,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace rocksdb {
@@ -44,12 +44,12 @@ class OpenTables {
 
  private:
   bool IsNear(uint64_t count) const;
-  Status Bind(rocksdb::DB& db);
+  Status Bind(rocksdb::DB& db) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::atomic<uint64_t> count_{0};
   std::atomic<uint64_t> most_;
   std::atomic<bool> is_bound_{false};
-  std::mutex mutex_;  // held to set RocksDB's limit
+  Mutex mutex_;  // held to set RocksDB's limit
 };
 
 }  // namespace cairn

@@ -64,13 +64,13 @@ class Recovery::Listener : public rocksdb::EventListener {
 std::shared_ptr<rocksdb::EventListener> Recovery::MakeListener() { return std::make_shared<Listener>(*this); }
 
 std::string Recovery::write_error() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return write_error_;
 }
 
 void Recovery::NoteError(const rocksdb::Status& error) {
   EndIfLogIsLost(error.ToString(), false);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   write_error_ = error.ToString();
   seen_us_ = error.IsIOError() ? MonotonicUs() : INT64_MAX;
   writable_ = false;
@@ -85,7 +85,7 @@ void Recovery::PrepareClose() {
 void Recovery::NoteRecovered() {
   EndIfLogIsLost(write_error(), true);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     write_error_.clear();
     if (writable_.exchange(true)) return;
   }

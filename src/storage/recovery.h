@@ -10,9 +10,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "storage/engine.h"
 
 namespace cairn {
@@ -45,8 +45,8 @@ class Recovery {
   std::atomic<bool> writable_{true};
   std::atomic<bool> is_closing_{false};
   std::atomic<int64_t> seen_us_{0};  // when RocksDB last worked on an error
-  mutable std::mutex mutex_;
-  std::string write_error_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::string write_error_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn

@@ -95,7 +95,7 @@ void WriteAheadLog::MakeDurable(uint64_t sequence) {
 
 // RocksDB must not be asked to sync between a failed append and its own handling of the error either.
 Status WriteAheadLog::SyncNow() {
-  const std::lock_guard lock(engine_.log_files().sync_mutex());
+  const MutexLock lock(engine_.log_files().sync_mutex());
   const bool has_failed = engine_.log_files().has_failed_log();
   if (recovery_.writable() && !has_failed) return FromRocksDb(engine_.db().FlushWAL(true));
   if (syncs_commits()) return SyncLogFiles(engine_.options().dir);
@@ -104,19 +104,19 @@ Status WriteAheadLog::SyncNow() {
 
 Status WriteAheadLog::SyncUpTo(uint64_t sequence) {
   if (durable_sequence_ >= sequence) return Ok();
-  std::unique_lock lock(mutex_);
-  sync_done_.wait(lock, [&] { return !is_syncing_ || durable_sequence_ >= sequence; });
+  ReleasableMutexLock lock(mutex_);
+  while (is_syncing_ && durable_sequence_ < sequence) sync_done_.Wait(mutex_);
   if (durable_sequence_ >= sequence) return Ok();
   is_syncing_ = true;
-  lock.unlock();
+  lock.Unlock();
   const uint64_t latest = LatestSequence();
   Status synced = SyncNow();
   // Must come before waiting threads try again.
   if (!synced.ok() && syncs_commits()) EndUnsynced(synced);
-  lock.lock();
+  lock.Lock();
   is_syncing_ = false;
   if (synced.ok()) durable_sequence_ = std::max(durable_sequence_.load(), latest);
-  sync_done_.notify_all();
+  sync_done_.NotifyAll();
   return synced;
 }
 

@@ -16,12 +16,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <shared_mutex>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "storage/engine.h"
 #include "storage/log_tail.h"
@@ -57,7 +55,7 @@ class WriteAheadLog {
 
   LogTail& tail() { return tail_; }
   // Held exclusively to remove old logs; shared by calls that make RocksDB list all logs.
-  std::shared_mutex& old_logs_mutex() { return old_logs_mutex_; }
+  SharedMutex& old_logs_mutex() ABSL_LOCK_RETURNED(old_logs_mutex_) { return old_logs_mutex_; }
 
   // ---- storage/ calls these
   rocksdb::Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch);
@@ -71,12 +69,12 @@ class WriteAheadLog {
   Engine& engine_;
   const Recovery& recovery_;
   LogTail tail_;
-  std::mutex mutex_;
-  std::condition_variable sync_done_;
-  bool is_syncing_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar sync_done_;
+  bool is_syncing_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> syncs_commits_{false};
   std::atomic<uint64_t> durable_sequence_{0};  // the log is on disk up to here
-  std::shared_mutex old_logs_mutex_;           // a leaf
+  SharedMutex old_logs_mutex_;                 // a leaf
 };
 
 }  // namespace cairn

@@ -68,7 +68,7 @@ TEST_F(LogFilesTest, AnAppendFailsOnlyWhileNoSyncIsRunning) {
   std::atomic<bool> has_failed = false;
   std::thread appender;
   {
-    const std::lock_guard syncing(files_.sync_mutex());
+    const MutexLock syncing(files_.sync_mutex());
     appender = std::thread([&] {
       EXPECT_FALSE(Appends(*log));
       has_failed = true;
@@ -84,7 +84,7 @@ TEST_F(LogFilesTest, AnAppendFailsOnlyWhileNoSyncIsRunning) {
 // The thread that holds the lock may wait in RocksDB for a sync of another thread.
 TEST_F(LogFilesTest, AFailingSyncDoesNotWaitForTheLock) {
   const auto log = Create("1.log");
-  const std::lock_guard syncing(files_.sync_mutex());
+  const MutexLock syncing(files_.sync_mutex());
   std::thread([&] { EXPECT_FALSE(log->Sync({}, nullptr).ok()); }).join();
   EXPECT_TRUE(files_.has_failed_log());
 }
