@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What the scripts share: install what is missing, build, make the Python environment.
+# Shared by the scripts: installs missing packages, builds, creates the Python environment.
 #
-# Sourced, never run. Everything it does is printed first, everything it makes lives under build/,
-# and a second call finds the work done and does nothing. sudo is used for apt-get and a
-# missing /etc/hosts alone, and only by a user who is not root.
+# It is sourced, never run. It prints every action first, and everything it creates is under build/. A second call finds
+# the work done and does nothing. It uses sudo only for apt-get and a missing /etc/hosts, and only for a user who is not
+# root.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
@@ -27,7 +27,7 @@ as_root() {
   fi
 }
 
-# Packages of the named groups of packages.txt that dpkg does not know as installed.
+# The packages of the named groups of packages.txt that are not installed.
 missing_packages() {
   local group package state
   for group in "$@"; do
@@ -38,8 +38,8 @@ missing_packages() {
   done
 }
 
-# RUNLEVEL=1 keeps Debian's maintainer scripts from starting services where no systemd runs (a
-# chroot, a container): the tests start the redis-server they need themselves, on free ports.
+# RUNLEVEL=1 keeps Debian's maintainer scripts from starting services where no systemd runs (a chroot, a container): the
+# tests start their own redis-server, on free ports.
 install_packages() {
   command -v dpkg-query >/dev/null ||
     die "these scripts install Debian packages; elsewhere install those of packages.txt by hand"
@@ -62,7 +62,7 @@ name_localhost() {
   echo '127.0.0.1 localhost' | as_root tee -a /etc/hosts >/dev/null
 }
 
-# build_release [target]: configures once and compiles what changed, all targets if none is named.
+# build_release [target]: configures once and compiles the changes, all targets if none is named.
 build_release() {
   say "building ${1:-everything} into build/release"
   cd "$ROOT"
@@ -72,7 +72,7 @@ build_release() {
   cmake --build build/release -j "$(nproc)" ${1:+--target "$1"}
 }
 
-# build/venv holds redis-py and pytest; a changed requirements.txt installs again.
+# build/venv has redis-py and pytest; a changed requirements.txt installs again.
 make_venv() {
   local stamp="$ROOT/build/venv/requirements.txt"
   if cmp -s "$ROOT/scripts/requirements.txt" "$stamp"; then

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares docs/compatibility.md with the commands a running server has.
+"""Compares docs/compatibility.md with the commands of a running server.
 
-    scripts/compatibility.py             says what differs; exit status 1 if anything does
-    scripts/compatibility.py --write     sets the page's states to what the server has
-    scripts/compatibility.py --port N    asks a server that is running already
+    scripts/compatibility.py             prints the differences; exit status 1 if there are any
+    scripts/compatibility.py --write     sets the page's states to those of the server
+    scripts/compatibility.py --port N    uses a running server
 
-The page lists every command and subcommand of Redis up to 7.2, a table per group: name, the version
-that introduced it, state, remark. `full` and `partial` mean that the server has it (what a partial
-one lacks is the remark), `absent` that it does not (the remark says why). Commands that only Cairn
-has stand in a table of their own with the state `own`.
+The page lists every command and subcommand of Redis up to 7.2, in a table per group: name, first version, state,
+remark. `full` and `partial` mean that the server has it (the remark says what is missing of a partial one), `absent`
+that it does not (the remark says why). Cairn's own commands are in a separate table with the state `own`.
 """
 
 import argparse
@@ -37,8 +36,8 @@ def page_rows(text):
 
 
 def server_commands(port):
-    """All names a server has, subcommands as 'CONFIG GET'."""
-    import redis  # in build/venv, which only this function needs
+    """The names of all commands of a server, subcommands as 'CONFIG GET'."""
+    import redis  # in build/venv; only this function needs it
     client = redis.Redis("127.0.0.1", port, protocol=2)
     client.response_callbacks.clear()
     names = client.execute_command("COMMAND", "LIST")
@@ -47,7 +46,7 @@ def server_commands(port):
 
 
 def differences(rows, names):
-    """What the page says that is not so, a sentence each."""
+    """The errors of the page, a sentence each."""
     found = []
     for name, (_, state, remark) in rows.items():
         if state in PRESENT and name not in names:
@@ -62,7 +61,7 @@ def differences(rows, names):
 
 
 def corrected(text, names):
-    """The page with the states the server's commands give it; remarks of those that changed go."""
+    """The page with the states of the server's commands; a changed state removes the remark."""
     lines = []
     for line in text.splitlines():
         match = ROW.match(line)

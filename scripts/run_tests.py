@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every part of the test suite, one after the other, and adds their counts up.
+"""Runs every part of the test suite, one after the other, and adds up their counts.
 
-A part is a program of its own that can be run by hand. ctest and pytest are asked for a JUnit file;
-every other program ends with a line "N passed, N failed" (", N skipped" may follow); Redis's own
-suite says how many of the tests that redis-server passes pass here. A part that is missing, dies,
-hangs or fails without naming a test counts as one failure: silence is never success. A part hangs
-when it has printed nothing for HANG_S; a slow machine alone fails no part.
+A part is a separate program that can be run by hand. ctest and pytest write a JUnit file. Every other program prints "N
+passed, N failed" as its last line (", N skipped" may follow); Redis's own suite counts the tests that pass on
+redis-server. A part that is missing, dies, hangs or fails without naming a test counts as one failure: silence is never
+success. A part hangs if it prints nothing for HANG_S; no part fails only because the machine is slow.
 
-There are three sizes: the parts with less of each (--quick), the parts, and their long forms
-(--long). CAIRN_TEST_SIZE names the size to the parts that read it.
+There are three sizes: a part of each (--quick), the default, and the long forms (--long). CAIRN_TEST_SIZE passes the
+size to the parts that use it.
 """
 
 import argparse
@@ -30,12 +29,12 @@ COUNTS_LINE = re.compile(
     r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?"
     r"|^of \d+ tests that pass on redis-server: "
     r"(?P<same>\d+) pass, (?P<denied>\d+) denied, (?P<regressions>\d+) regressions", re.MULTILINE)
-HANG_S = 1800  # of silence: no part is silent for more than a few minutes, on a slow machine either
+HANG_S = 1800  # of silence: no part is silent for more than a few minutes, even on a slow machine
 # The files of Redis's suite for --quick: those that take less than 10 seconds each.
 QUICK_UNITS = ("protocol", "keyspace", "scan", "info-command", "type/string", "type/incr",
                "type/hash", "other", "quit", "lazyfree")
 QUICK_FRAMEWORKS = ["--only", "connect-redis,rq"]
-MOST_REPEATED = 6000  # characters of a failed part's output that are shown again at the end
+MOST_REPEATED = 6000  # the characters of a failed part's output that are repeated at the end
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Part:
     name: str
     command: list[str]
     junit: str | None = None
-    by_name: bool = False  # runs only when --only names it: it takes long
+    by_name: bool = False  # long: it runs only if --only names it
 
 
 @dataclasses.dataclass
@@ -83,7 +82,7 @@ def list_parts(size: str) -> list[Part]:
         Part("tidy", pytest + ["tests/tidy"], "--junitxml"),
         Part("locks", ["tests/locks/run"] + (flags if quick else [])),
         Part("integration", pytest + slow + ["tests/integration"], "--junitxml"),
-        # The same commands each time, so that a failure is of what changed; by hand each run draws anew.
+        # A fixed seed, so that a failure is caused by the change; by hand each run draws a new one.
         Part("differential", ["tests/differential/run", "--seed", "7", "--commands", commands[0]]),
         Part("differential_valkey", ["tests/differential/run", "--oracle", "valkey", "--seed", "7",
                                      "--commands", commands[1]]),
@@ -128,8 +127,8 @@ def count_output(output: str) -> Counts:
 
 
 def run_program(command: list[str]) -> tuple[int | None, str]:
-    """Runs the command and shows its output; the exit status is None when it was silent for HANG_S and stopped."""
-    own_python = os.path.dirname(sys.executable)  # parts that are Python programs use it too
+    """Runs the command and shows its output; the exit status is None if it was stopped after HANG_S of silence."""
+    own_python = os.path.dirname(sys.executable)  # Python programs among the parts use it too
     environment = dict(os.environ, PYTHONUNBUFFERED="1", PATH=f"{own_python}:{os.environ['PATH']}")
     child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              start_new_session=True)
@@ -139,7 +138,7 @@ def run_program(command: list[str]) -> tuple[int | None, str]:
         if hangs:
             os.killpg(child.pid, signal.SIGKILL)
             break
-        piece = os.read(child.stdout.fileno(), 1 << 16)  # dots of pytest too, which end no line
+        piece = os.read(child.stdout.fileno(), 1 << 16)  # not a line, because pytest's dots have no line end
         if not piece:
             break
         pieces.append(piece)
@@ -150,8 +149,8 @@ def run_program(command: list[str]) -> tuple[int | None, str]:
 
 
 def run_part(part: Part) -> tuple[Counts, str]:
-    """Runs one part and returns its counts and its output; one that fails without saying where
-    counts as one failure."""
+    """Runs one part and returns its counts and its output; a part that fails without naming a test counts as one
+    failure."""
     program = ROOT / part.command[0]
     if "/" in part.command[0] and not program.exists():
         print(f"{part.name}: {part.command[0]} does not exist")
@@ -176,15 +175,14 @@ def run_part(part: Part) -> tuple[Counts, str]:
 
 
 def show_failures(outputs: dict[str, str]):
-    """Prints the ends of the outputs of parts that failed once more: what failed stands beside the
-    sums, where whoever sees only the end of a long run looks."""
+    """Repeats the ends of the outputs of failed parts below the sums, because readers of a long run look at its end."""
     for name, output in outputs.items():
         print(f"\n==> {name} failed; the end of its output again:")
         print(output[-MOST_REPEATED:].rstrip())
 
 
 def main() -> int:
-    """Runs the chosen parts and prints the sums; 1 when a test failed."""
+    """Runs the chosen parts and prints the sums; returns 1 if a test failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", dest="size", action="store_const", const="quick",

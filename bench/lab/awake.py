@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the processors from going to sleep while latencies are measured.
+"""Keeps the processors awake while latencies are measured.
 
-A client and a server that take turns leave their processors idle half of the time; waking one up
-costs some 100 microseconds on a virtual machine, which is several times what the query costs, and
-whether it is paid depends on where the scheduler has put the two. A loop that runs only when
-nothing else wants to (SCHED_IDLE, sched(7)) takes it out of the figures of both servers.
+A client and a server that take turns leave their processors idle half of the time. Waking one up costs some 100
+microseconds on a virtual machine, several times the cost of a query, and depends on where the scheduler has placed the
+two. A loop that runs only when no other thread wants to (SCHED_IDLE, sched(7)) removes this cost from the figures of
+both servers.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ def _spin(processor: int, parent: int):
 
 @contextlib.contextmanager
 def awake():
-    """While it lasts every processor this process may use has something to do."""
+    """Keeps every processor that this process may use busy during the block."""
     parent = os.getpid()
     spinners = []
     try:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What it costs to ask for a rank, an offset or a random member, by the size of the collection.
+"""Measures the cost of a rank, an offset or a random member, by the size of the collection.
 
-A list, a set, a sorted set and a hash of each size are loaded; each operation is then sent many
-times, one request after the other, at places chosen at random. The sizes take turns. The table has
-the median of what a client waits, in microseconds, for Cairn and for redis-server. Cairn is then shut
-down and started again: the first query of each kind is listed apart, the medians after it beside
-those before.
+A list, a set, a sorted set and a hash of each size are loaded. Then each operation is sent many times, one request
+after the other, at random places. The sizes take turns. The table has the median latency of a client, in microseconds,
+for Cairn and for redis-server. Cairn is then restarted: the first query of each kind is listed separately, the medians
+after it beside those before.
 
-An operation fails when its median on the largest collection is more than three times that on the
-smallest. LINSERT is not judged, and few are sent: both servers read the list up to its pivot.
+An operation fails if its median on the largest collection is more than three times that on the smallest. LINSERT is not
+judged and sent only a few times: both servers read the list up to its pivot.
 """
 
 import argparse
@@ -26,7 +25,7 @@ from wire import Chunk, Connection, encode_command
 BATCH = 1000
 MOST_GROWTH = 3.0
 LINEAR = "LINSERT"  # reads the list up to its pivot
-NEAR = 100  # LINSERT's pivots are within so many elements of the middle
+NEAR = 100  # LINSERT's pivots are within this many elements of the middle
 
 
 def name(number: int) -> bytes:
@@ -35,7 +34,7 @@ def name(number: int) -> bytes:
 
 
 def load(connection: Connection, size: int):
-    """The four collections of one size."""
+    """Loads the four collections of one size."""
     for start in range(0, size, BATCH):
         numbers = range(start, min(start + BATCH, size))
         names = [name(i) for i in numbers]
@@ -87,7 +86,7 @@ def queries(size: int, rng: random.Random) -> dict:
 
 
 def timed(connection: Connection, query: tuple) -> float:
-    """Microseconds until the reply."""
+    """The microseconds until the reply."""
     started = time.perf_counter()
     connection.pipeline([query])
     return (time.perf_counter() - started) * 1e6
@@ -96,7 +95,7 @@ def timed(connection: Connection, query: tuple) -> float:
 def measure(connection: Connection, sizes: list, rounds: int) -> dict:
     """Operation -> size -> the first query's time and the median of the others.
 
-    The sizes take turns, query by query, so that a machine that gets slower meanwhile does so for all of them.
+    The sizes take turns, query by query, so a machine that becomes slower affects all of them.
     """
     rng = random.Random(5)
     by_size = {size: queries(size, rng) for size in sizes}
@@ -128,7 +127,7 @@ def measure_server(start, options, is_redis: bool) -> dict:
 
 
 def growth(by_size: dict) -> float:
-    """How many times the smallest collection's median the largest one's is."""
+    """The ratio of the largest collection's median to the smallest one's."""
     medians = [figures["median"] for _, figures in sorted(by_size.items())]
     return medians[-1] / medians[0]
 
@@ -143,7 +142,7 @@ def print_table(title: str, figures: dict, sizes: list, what: str, judged: bool)
 
 
 def main() -> int:
-    """The command line, the tables, the verdict."""
+    """Parses the command line, measures, prints the tables; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=lambda text: [int(word) for word in text.split(",")],
                         default=[1000, 10_000, 100_000, 1_000_000, 10_000_000])

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SETBIT at random offsets of large bitmaps beside small ones, and the bytes it writes to disk.
+"""Measures SETBIT at random offsets of large and small bitmaps, and the bytes it writes to disk.
 
-Each bitmap is filled with noise, half of its bits set. Then, in turns, one client turns over bits
-one after the other: microseconds until the reply, CPU of the server per SETBIT, and the bytes that
-the kernel counts as written by the server until it rests again: its log, and what it then had to
-write out. Pipelines are measured as well and not judged: sixteen changes of one small bitmap are one
-row in the log. In the end the largest alone is changed for long, so that the bytes of the files,
-written out and compacted, are in the sum. Exit status 1 if SETBIT on the largest takes more than
-three times its time, or its CPU, on the smallest.
+Each bitmap is filled with random bytes. Then, in turns, one client flips bits one after the other: microseconds until
+the reply, CPU of the server per SETBIT, and the bytes that the kernel counts as written by the server until it is idle
+again: its log, and later flushes. Pipelines are measured as well and not judged: sixteen changes of one small bitmap
+are one row in the log. At the end the largest bitmap alone is changed for long, so the sum includes flushes and
+compactions. Exit status 1 if SETBIT on the largest takes more than three times its time, or its CPU, on the smallest.
 """
 
 import argparse
@@ -35,7 +33,7 @@ def parse_size(text: str) -> int:
 
 
 def written_bytes(pid: int) -> int:
-    """What the process has caused to be written to the disk."""
+    """The bytes that the process has written to the disk."""
     for line in pathlib.Path(f"/proc/{pid}/io").read_text().splitlines():
         if line.startswith("write_bytes:"):
             return int(line.split()[1])
@@ -43,7 +41,7 @@ def written_bytes(pid: int) -> int:
 
 
 class Bitmap:
-    """A bitmap on the server, and what was measured of it."""
+    """A bitmap on the server, and its measurements."""
 
     def __init__(self, server, size: int, luck: random.Random):
         self.server, self.size, self.luck = server, size, luck
@@ -59,21 +57,21 @@ class Bitmap:
         self.bytes: list[float] = []
 
     def fill(self):
-        """Noise, a megabyte at a time."""
+        """Fills the bitmap with random bytes, a megabyte at a time."""
         for start in range(0, self.size, FILL_BYTES):
             noise = bytes(self.noise[start:start + FILL_BYTES])
             self.connection.send_chunk(
                 Chunk(encode_command(b"SETRANGE", self.key, b"%d" % start, noise), 1))
 
     def setbit(self) -> bytes:
-        """SETBIT that turns over a random bit."""
+        """A SETBIT that flips a random bit."""
         byte, bit = self.luck.randrange(self.size), self.luck.randrange(8)
         self.noise[byte] ^= 0x80 >> bit
         value = b"%d" % (self.noise[byte] >> (7 - bit) & 1)
         return encode_command(b"SETBIT", self.key, b"%d" % (8 * byte + bit), value)
 
     def pipelines(self, commands: int) -> list[Chunk]:
-        """So many SETBITs, encoded."""
+        """This many SETBITs, encoded."""
         return [Chunk(b"".join(self.setbit() for _ in range(PIPELINE)), PIPELINE)
                 for _ in range(commands // PIPELINE)]
 
@@ -95,7 +93,7 @@ class Bitmap:
         self.pipelined_cpu.append((cpu_seconds(self.pid) - used) * 1e6 / (len(batches) * PIPELINE))
 
     def long_run(self, commands: int) -> float:
-        """Bytes written per SETBIT when there are many."""
+        """Bytes written per SETBIT over a long run."""
         batches = self.pipelines(commands)
         written = written_bytes(self.pid)
         self.connection.load(batches)
@@ -111,7 +109,7 @@ class Bitmap:
 
 
 def measure(options: argparse.Namespace) -> dict:
-    """All bitmaps are filled first, then measured in turns, the largest then alone."""
+    """Fills all bitmaps first, then measures them in turns, then the largest alone."""
     luck = random.Random(options.seed)
     with start_cairn(options.cairn_args) as server:
         bitmaps = [Bitmap(server, parse_size(size), luck) for size in options.sizes.split(",")]
@@ -126,7 +124,7 @@ def measure(options: argparse.Namespace) -> dict:
 
 
 def main() -> int:
-    """The command line, the table, the verdict."""
+    """Parses the command line, measures, prints the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", default="1kb,8000b,64kb,1mb,64mb",
                         help="the first and the last are compared")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What it costs that SET looks whether its key is there, for docs/decisions/key-cache.md.
+"""Measures the cost of SET's check whether its key exists, for docs/decisions/key-cache.md.
 
     build/venv/bin/python bench/lab/blind_set.py [--case NAME=COMMAND ...]
 
-redis-benchmark's SET, -c 50 -P 16 -d 100: into an empty server, whose key cache knows all there is; of new keys, and of
-keys that are there, into the data set of run_again.py, some ten times the caches. One line a load and case, medians of
-the rounds, the cases in turns; what DBSIZE says is compared with what was written. A case is a command line for a
-server, such as a build whose SET does not look.
+redis-benchmark's SET, -c 50 -P 16 -d 100: into an empty server, whose key cache is complete; of new keys, and of
+existing keys, into the data set of run_again.py, some ten times the caches. One line per load and case, medians of the
+rounds, with the cases in turns; DBSIZE is compared with the number of written keys. A case is a command line for a
+server, such as a build whose SET does not check.
 """
 
 import argparse
@@ -27,7 +27,7 @@ LOADS = {"fits": ("-r", "1000000", "SET", "key:__rand_int__"), "new": ("-r", "10
 
 
 def measure(server: Server, load: str, requests: int) -> tuple[float, float, float]:
-    """SETs a second, CPU microseconds per SET, percent of them on the slow lane or fetched first."""
+    """SETs a second, CPU microseconds per SET, percentage of them on the slow lane or with a fetched row."""
     process.wait_until_quiet([server.pid], 5)
     client = server.client()
     slow, cpu = client.info("stats")["slow_lane_commands"], process.cpu_seconds(server.pid)
@@ -37,13 +37,13 @@ def measure(server: Server, load: str, requests: int) -> tuple[float, float, flo
 
 
 def count_keys(server: Server) -> tuple[int, int]:
-    """What DBSIZE says, and how many keys a walk finds."""
+    """The number of keys by DBSIZE, and by a scan."""
     client = server.client()
     return int(client.dbsize()), sum(1 for _ in client.scan_iter(count=10000))
 
 
 def main():
-    """One line a load and case."""
+    """Prints one line per load and case."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--case", action="append", metavar="NAME=COMMAND")
     parser.add_argument("--requests", type=int, default=100_000)

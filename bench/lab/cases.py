@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the experiments behind docs/decisions/ share: the servers that are compared, and the load
-generators in C."""
+"""Shared by the experiments of docs/decisions/: the compared servers, and the load generators in C."""
 
 import shlex
 import subprocess
@@ -9,7 +8,7 @@ from servers import ROOT, default_command
 
 
 def read_cases(options: list[str] | None) -> dict[str, list[str]]:
-    """The values of --case, "NAME=COMMAND", as command lines by name; the server as it is if there are none."""
+    """The values of --case, "NAME=COMMAND", as command lines by name; by default the current build."""
     cases = (option.partition("=") for option in options or [])
     return {name: shlex.split(command) for name, _, command in cases} or {"today": default_command()}
 

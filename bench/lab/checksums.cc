@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a CRC32C of so many bytes costs, for docs/decisions/checksums.md: RocksDB's own as Debian builds it, and what
-// stands in for it (third_party/rocksdb_crc32c.cc). After scripts/run or scripts/test has built the tree:
+// The cost of a CRC32C by its number of bytes, for docs/decisions/checksums.md: RocksDB's own as Debian builds it, and
+// its replacement (third_party/rocksdb_crc32c.cc). After scripts/run or scripts/test has built the tree:
 //
 //   g++ -O2 -std=c++20 bench/lab/checksums.cc -o build/bench/checksums -Wl,--wrap=_ZN7rocksdb6crc32c6ExtendEjPKcm \
 //     -Wl,--start-group build/release/libcairn_*.a -l:librocksdb.a -Wl,--end-group -lisal -lsnappy -lz -lbz2 -llz4 \

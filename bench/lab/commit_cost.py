@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a tick's commit costs by the number of rows it writes.
+"""Measures the cost of a tick's commit by the number of rows it writes.
 
-One client sends SETs of 100 bytes in pipelines of 1 to 512, so that a tick has as many rows; the
-server's CPU time and the log's bytes are divided by the commands.
+One client sends SETs of 100 bytes in pipelines of 1 to 512, so a tick has as many rows; the server's CPU time and the
+log's bytes are divided by the number of commands.
 
     build/venv/bin/python bench/lab/commit_cost.py [--policy no|everysec|always]
 """
@@ -38,7 +38,7 @@ def measure(server, connection, depth, count):
 
 
 def main():
-    """One line a depth."""
+    """Prints one line per depth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--policy", default="everysec", choices=("no", "everysec", "always"))
     policy = parser.parse_args().policy

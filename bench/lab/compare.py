@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures Cairn beside redis-server, row by row of redis-benchmark, taking turns.
+"""Compares Cairn with redis-server, row by row of redis-benchmark, in turns.
 
-Both servers run all the time, one measured while the other rests. A row is measured several rounds,
-the order of the servers swapped each time; before each measurement the server is emptied, loaded
-(lab/rows.py) and left alone until it uses no CPU. What is printed is the median of the rounds.
+Both servers run all the time, one idle while the other is measured. A row is measured in several rounds, with the order
+of the servers swapped each time. Before each measurement the server is emptied, loaded (lab/rows.py) and left alone
+until it uses no CPU. The medians of the rounds are printed.
 """
 
 import argparse
@@ -27,15 +27,15 @@ COLUMNS = ("{row:12} {pipeline:>3} {redis_rps:>10} {cairn_rps:>10} {share:>6} {f
            "{redis_cpu:>9} {cairn_cpu:>9} {redis_p50:>9} {cairn_p50:>9} "
            "{redis_p99:>9} {cairn_p99:>9}")
 
-# Of another build's CPU per operation (--build).
+# Limits for the ratio to another build's CPU per operation (--build).
 MOST_MEDIAN_CPU = 1.03
 MOST_CPU = 1.08
 
 
 class Side:
-    """One of the two servers, and what has been measured on it for the current row.
+    """One of the two servers, and its measurements for the current row.
 
-    `login` are redis-benchmark's arguments for the user to be.
+    `login` are redis-benchmark's arguments for the user.
     """
 
     def __init__(self, server: Server, login: list[str] | None = None):
@@ -50,7 +50,7 @@ class Side:
         self.figures, self.cpu_us, self.checks = [], [], []
 
     def prepare(self, chunks: list[Chunk]):
-        """Empties the server, loads it and waits until it rests."""
+        """Empties the server, loads it and waits until it is idle."""
         with Connection(self.server.port, timeout_s=600) as connection:
             connection.ask("FLUSHALL")
             connection.load(chunks)
@@ -77,7 +77,7 @@ class Side:
 
 
 def check_equal_work(row: Row, redis: Side, cairn: Side):
-    """Fails if the two servers do not end in the same state, up to chance."""
+    """Fails if the two servers do not end in the same state, except for random effects."""
     for theirs, ours in zip(redis.checks, cairn.checks):
         if abs(theirs - ours) > 100 + 0.01 * max(theirs, ours):
             raise RuntimeError(f"{row.name}: after the same load {' '.join(row.check)} is {theirs} "
@@ -120,7 +120,7 @@ def print_header():
 
 
 def print_result(result: dict):
-    """One line of the table; a share below its floor is marked."""
+    """Prints one line of the table; a share below its floor is marked."""
     theirs, ours = result["redis"], result["cairn"]
     below = result["floor"] is not None and result["share"] < result["floor"]
     print(COLUMNS.format(
@@ -134,7 +134,7 @@ def print_result(result: dict):
 
 
 def check_cpu(results: list) -> int:
-    """Prints what an operation costs beside the other build; 1 when that is too much more."""
+    """Prints the CPU per operation compared with the other build; returns 1 if it is too much higher."""
     ratios = sorted((r["cairn"]["cpu_us_per_op"] / r["redis"]["cpu_us_per_op"], f"{r['row']} -P {r['pipeline']}")
                     for r in results)
     median = statistics.median(ratio for ratio, _ in ratios)
@@ -144,7 +144,7 @@ def check_cpu(results: list) -> int:
 
 
 def processor_name() -> str:
-    """The processor's model, where the kernel tells it."""
+    """The processor's model, if the kernel reports it."""
     with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
         for line in cpuinfo:
             if line.startswith("model name"):
@@ -185,7 +185,7 @@ def parse_options():
 
 
 def main() -> int:
-    """Measures, prints, writes; 1 when a row is below its floor."""
+    """Measures, prints, writes the files; returns 1 if a row is below its floor."""
     options = parse_options()
     if options.overhead:
         return measure_overhead(Side, options)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads everything a server holds, and says where two servers differ.
+"""Reads all data of a server, and reports the differences of two servers.
 
-A snapshot has for each key its type, encoding, absolute deadline and a digest of its value. Lists
-and sorted sets are taken in their order; hashes and sets too where Redis keeps an order (listpack,
-intset), else sorted. Scores are compared as the doubles they are: Redis 7.0 writes 17 digits, 7.2
-the shortest text that reads back. PTTL must agree with the deadline within a second. Keys come from
-SCAN, and DBSIZE must be their number, so a key that SCAN does not show is a difference.
+A snapshot has for each key its type, encoding, absolute deadline and a digest of its value. Lists and sorted sets are
+read in their order; so are hashes and sets if Redis keeps an order (listpack, intset), else they are sorted. Scores are
+compared as doubles: Redis 7.0 writes 17 digits, 7.2 the shortest text that reads back. PTTL must agree with the
+deadline within a second. Keys come from SCAN, and DBSIZE must be their number, so a key that SCAN does not return is a
+difference.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ BATCH = 1000
 TTL_TOLERANCE_MS = 1000
 NO_DEADLINE = -1
 ORDERED_ENCODINGS = {b"listpack", b"ziplist", b"intset"}
-READ_VALUE = {  # what comes before and after the key
+READ_VALUE = {  # the words before and after the key
     b"string": ((b"GET",), ()),
     b"list": ((b"LRANGE",), (b"0", b"-1")),
     b"set": ((b"SMEMBERS",), ()),
@@ -28,7 +28,7 @@ READ_VALUE = {  # what comes before and after the key
 
 
 class KeyState(NamedTuple):
-    """What a server says about one key."""
+    """A server's data about one key."""
 
     type: bytes
     encoding: bytes
@@ -55,7 +55,7 @@ def scan_keys(connection: Connection) -> list[bytes]:
 
 
 def _canonical(kind: bytes, encoding: bytes, value) -> bytes:
-    """The value as bytes that are equal exactly when the values are."""
+    """The value as bytes that are equal exactly if the values are."""
     if kind == b"string":
         return value
     items = value
@@ -108,7 +108,7 @@ def take_snapshot(port: int, db: int) -> Snapshot:
 
 
 def find_differences(expected: Snapshot, found: Snapshot) -> list[str]:
-    """One line for each key that differs; empty when the snapshots are equal."""
+    """One line for each key that differs; empty if the snapshots are equal."""
     differences = [f"{key!r} is missing" for key in expected.keys() - found.keys()]
     differences += [f"{key!r} should not be there" for key in found.keys() - expected.keys()]
     for key, theirs in expected.items():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DEL and RENAME of a large set beside a set of ten, and whether the space comes back.
+"""Measures DEL and RENAME of a large set and a set of ten, and checks that the disk space is freed.
 
-Both sets are renamed back and forth, and sets of both sizes are deleted, when the server has
-nothing left to do for the load; the times are medians of what a client waits for the reply. Then
-COMPACT, and the directory is measured: what the large sets took must be gone. Exit status 1 if a
-command takes more than twice its time on the small set, or more than a tenth of the space is left.
+Both sets are renamed back and forth, and sets of both sizes are deleted, when the server has finished its work for the
+load. The times are median latencies of a client. Then COMPACT, and the directory is measured: the space of the large
+sets must be freed. Exit status 1 if a command takes more than twice its time on the small set, or more than a tenth of
+the space remains.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def fill(connection: Connection, key: bytes, members: int):
 
 
 def timed(connection: Connection, *words: bytes, reply: bytes) -> float:
-    """Microseconds until the reply."""
+    """The microseconds until the reply."""
     started = time.perf_counter()
     got = connection.exchange(encode_command(*words), len(reply))
     elapsed = time.perf_counter() - started
@@ -42,7 +42,7 @@ def timed(connection: Connection, *words: bytes, reply: bytes) -> float:
 
 
 def rename_times(connection: Connection, key: bytes, rounds: int) -> list[float]:
-    """The key is renamed and renamed back."""
+    """Renames the key and renames it back."""
     times = []
     for _ in range(rounds):
         times.append(timed(connection, b"RENAME", key, b"other", reply=b"+OK\r\n"))
@@ -77,7 +77,7 @@ def measure(options: argparse.Namespace) -> dict:
 
 
 def main() -> int:
-    """The command line, the table, the verdict."""
+    """Parses the command line, measures, prints the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--members", type=int, default=5_000_000)
     parser.add_argument("--sets", type=int, default=3, help="of each size")

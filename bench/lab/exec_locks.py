@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What EXEC costs that locks many keys while others do the same, for docs/decisions/locks.md.
+"""Measures an EXEC that locks many keys while other clients do the same, for docs/decisions/locks.md.
 
     build/venv/bin/python bench/lab/exec_locks.py [--case NAME=COMMAND ...]
 
-Two clients, each on an I/O thread of its own, send transactions of 1, 10 or 100 INCRs of random keys, of 100 keys
-or of a million, eight transactions in a pipeline. Printed is the server's CPU time per INCR and the share of the
-transactions that went to the slow lane, medians of the rounds, the cases in turns; at the end the sum of all keys must
-be the number of INCRs. A case is a command line for a server.
+Two clients, each on its own I/O thread, send transactions of 1, 10 or 100 INCRs of random keys, of 100 keys or of a
+million, eight transactions in a pipeline. The output is the server's CPU time per INCR and the share of the
+transactions that went to the slow lane, medians of the rounds, with the cases in turns. At the end the sum of all keys
+must be the number of INCRs. A case is a command line for a server.
 """
 
 import argparse
@@ -26,7 +26,7 @@ LOADS = [(keys, size) for keys in (1_000_000, 100) for size in (1, 10, 100)]
 
 
 def increment(port: int, keys: int, size: int, seconds: float, seed: int, counted):
-    """The body of a client; adds the transactions it did."""
+    """The body of a client; adds its number of transactions to `counted`."""
     rng = random.Random(seed)
     pipelines = [[command for _ in range(PIPELINE) for command in
                   ((b"MULTI",), *((b"INCR", b"n:%d" % rng.randrange(keys)) for _ in range(size)), (b"EXEC",))]
@@ -41,7 +41,7 @@ def increment(port: int, keys: int, size: int, seconds: float, seed: int, counte
 
 
 def measure(server: Server, keys: int, size: int, seconds: float, seed: int) -> tuple[float, float, int]:
-    """CPU microseconds per INCR, percent of the transactions on the slow lane, and how many there were."""
+    """CPU microseconds per INCR, percentage of the transactions on the slow lane, and their number."""
     counted = multiprocessing.Value("q", 0)
     client = server.client()
     slow, cpu = client.info("stats")["slow_lane_commands"], process.cpu_seconds(server.pid)
@@ -57,7 +57,7 @@ def measure(server: Server, keys: int, size: int, seconds: float, seed: int) -> 
 
 
 def check(server: Server, increments: int):
-    """Compares the sum of all keys with what was added."""
+    """Compares the sum of all keys with the number of INCRs."""
     client, total, cursor = server.client(), 0, None
     while cursor != 0:
         cursor, names = client.scan(cursor or 0, count=10000)
@@ -67,7 +67,7 @@ def check(server: Server, increments: int):
 
 
 def main():
-    """One line a load and case."""
+    """Prints one line per load and case."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--case", action="append", metavar="NAME=COMMAND")
     parser.add_argument("--seconds", type=float, default=0.7)

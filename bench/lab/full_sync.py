@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a new replica takes to have everything: by files, by an RDB file, and redis-server.
+"""Measures a first transfer to a new replica: by files, by an RDB file, and of redis-server.
 
 A primary is filled with bench/rdb's data, all types, many small keys and some large collections, or (`--plain`) with
-strings of 100 bytes. A new replica follows it until its link is up, by each way in turns: seconds, CPU of both sides,
-what went over the connection, memory of the replica at its end. The replica's number of keys must be the primary's, and
-once its DEBUG DIGEST.
+strings of 100 bytes. A new replica connects and loads until its link is up, by each way in turns: seconds, CPU of both
+sides, bytes over the connection, memory of the replica at its end. The replica's number of keys must equal the
+primary's, and in one round its DEBUG DIGEST too.
 
-Exit status 1 if the data differ or a transfer of files takes both sides together more than half the CPU of an RDB file.
+Exit status 1 if the data differ, or if a transfer by files takes more than half the CPU of an RDB file, both sides
+together.
 """
 
 import argparse
@@ -22,12 +23,12 @@ from rdb import FILL, NOISE_BYTES, digest
 from servers import Server, start_cairn, start_redis
 
 MOST_OF_RDB = 0.5
-BYTES_PER_CALL = 2_500_000  # that FILL adds to an RDB file
+BYTES_PER_CALL = 2_500_000  # the bytes that FILL adds to an RDB file
 WAYS = ("cairn, files", "cairn, RDB", "redis")
 
 
 def fill_plain(server: Server, keys: int):
-    """Strings of 100 bytes that hardly compress."""
+    """Writes strings of 100 bytes that hardly compress."""
     run = server.client(socket_timeout=600).register_script(
         "local noise = ARGV[1] for i = tonumber(ARGV[2]), tonumber(ARGV[3]) do "
         "local at = i * 7919 % (#noise - 100) redis.call('SET', 'key:' .. i, noise:sub(at + 1, at + 100)) end")
@@ -37,7 +38,7 @@ def fill_plain(server: Server, keys: int):
 
 
 def fill_all(server: Server, size_bytes: int):
-    """Keys of all types."""
+    """Writes keys of all types."""
     run = server.client(socket_timeout=600).register_script(FILL)
     noise = random.Random(1).randbytes(NOISE_BYTES)
     for number in range(size_bytes // BYTES_PER_CALL):
@@ -88,7 +89,7 @@ def parse_options():
 
 
 def main() -> int:
-    """Fills a primary of each kind, measures in turns, and says whether the claims hold."""
+    """Fills a primary of each kind, measures in turns, and checks the claims."""
     options = parse_options()
     primaries, rounds = {}, {way: [] for way in options.ways}
     try:

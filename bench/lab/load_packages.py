@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Debian's package index in Cairn and in redis-server, compared key by key.
 
-The data set (lab/packages.py) is loaded twice into both servers: into database 0 by redis-py
-pipelines, into database 1 by `redis-cli --pipe`. Everything is compared (lab/comparison.py), again
-after SHUTDOWN and a restart of Cairn, and again after a second wave of changes that ends in kill -9
-and a restart. Beside it: Cairn's disk use after COMPACT, and both processes' memory.
+The data set (lab/packages.py) is loaded twice into both servers: into database 0 by redis-py pipelines, into database 1
+by `redis-cli --pipe`. Everything is compared (lab/comparison.py), again after SHUTDOWN and a restart of Cairn, and
+again after a series of changes that ends in kill -9 and a restart. Also reported: Cairn's disk use after COMPACT, and
+both processes' memory.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def load_by_cli(server: Server, chunks: Iterable[Chunk]):
 
 
 class Trial:
-    """Both servers, the records, and what has been expected and reported so far."""
+    """Both servers, the records, the expected data and the results so far."""
 
     def __init__(self, cairn: Server, redis: Server, records: list[Record], report: Report):
         self.cairn = cairn
@@ -79,7 +79,7 @@ class Trial:
         self._remember_expected()
 
     def change(self):
-        """Applies the second wave to both servers' pipelined database."""
+        """Applies the changes to both servers' pipelined database."""
         for server in (self.cairn, self.redis):
             load_by_pipelines(server, change_commands(self.records, self.now_ms))
 
@@ -89,7 +89,7 @@ class Trial:
         self._remember_expected()
 
     def compare(self, when: str):
-        """Compares both databases with what redis-server holds and reports the outcome."""
+        """Compares both databases with those of redis-server and reports the result."""
         keys = 0
         found = 0
         for db, expected in zip((PIPELINED_DB, PIPED_DB), self.expected):
@@ -134,7 +134,7 @@ def run_trial(cairn: Server, redis: Server, records: list[Record], report: Repor
 
 
 def main() -> int:
-    """Runs the trial on the whole index; 1 when anything differs."""
+    """Runs the trial on the whole index; returns 1 if any key differs."""
     parser = argparse.ArgumentParser(
         prog="bench/load_packages", description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, help="only so many")

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What it costs to lock keys, for docs/decisions/locks.md: the server's stripes (storage/stripes.h), and beside them
-// a queue per key, as a database has that knows no stripes.
+// The cost of locking keys, for docs/decisions/locks.md: the server's stripes (storage/stripes.h), compared with a
+// queue per key, as in a database without stripes.
 //
 //   g++ -O2 -std=c++20 -Isrc bench/lab/locks.cc -o build/bench/locks && build/bench/locks [SECONDS [ROUNDS]]
 //
-// First the CPU time to lock and unlock 1, 10 and 100 random keys of a million by one thread and by two, whom a key
-// that is taken makes give up all it has and count a refusal. Then how often a stranger's tick is in the way: a thread
-// holds the locks of so many random keys, another tries for one, for numbers of stripes from 1,024 to 262,144.
+// First the CPU time to lock and unlock 1, 10 and 100 random keys of a million by one thread and by two; a thread that
+// meets a locked key releases its whole group and counts a refusal. Then how often another thread's tick is in the way:
+// one thread holds the locks of a number of random keys, another tries one, for 1,024 to 262,144 stripes.
 #include <time.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ struct NamedKey {
   uint64_t hash;
 };
 
-// Who locks is known by an address, as a transaction is; nobody looks behind it.
+// An address identifies the owner of a lock, like a transaction; it is never dereferenced.
 class StripedLocks {
  public:
   bool TryLock(const NamedKey& key, const void* owner) {
@@ -73,8 +73,8 @@ class StripedLocks {
   Stripes stripes_;
 };
 
-// A table of the keys that are locked, cut into parts with a mutex each. A key's entry has its owner and those who
-// wait for it; nobody waits here, which is the table's best case.
+// A table of the locked keys, in parts with a mutex each. A key's entry has its owner and its waiters; there are no
+// waiters here, which is the table's best case.
 class KeyQueues {
  public:
   bool TryLock(const NamedKey& key, const void* owner) {
@@ -116,7 +116,7 @@ class KeyQueues {
   std::unique_ptr<Part[]> parts_ = std::make_unique<Part[]>(kParts);
 };
 
-// What the rest of the loop costs.
+// The cost of the rest of the loop.
 class NoLocks {
  public:
   bool TryLock(const NamedKey&, const void*) { return true; }
@@ -151,7 +151,7 @@ void Take(Locks& locks, const std::vector<NamedKey>& names, size_t group, const 
   tally.cpu_ns = CpuNs() - start;
 }
 
-// Nanoseconds of CPU time for a key locked and unlocked, and the share of groups that met a key that was taken.
+// Nanoseconds of CPU time to lock and unlock a key, and the share of groups that met a locked key.
 template <typename Locks>
 std::pair<double, double> Measure(const std::vector<NamedKey>& names, size_t threads, size_t group, double seconds) {
   Locks locks;
@@ -199,7 +199,7 @@ void CompareCosts(const std::vector<NamedKey>& names, double seconds, int rounds
   }
 }
 
-// The share of single keys whose stripe belongs to a stranger who holds `held` others.
+// The share of single keys whose stripe is held by a thread that holds `held` other keys.
 double Collisions(const std::vector<NamedKey>& names, size_t stripes, size_t held) {
   constexpr int kTicks = 200;
   constexpr int kTries = 500;

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Resident memory under a memory budget, with far more data than fits.
+"""Measures resident memory under a memory budget, with far more data than fits.
 
-Writes 4 GB of records in a scattered order, then reads and overwrites records at random, while the
-server's resident memory is sampled each second. Seven records of eight are strings, the eighth a
-hash of eight fields; each is 1 KB of noise, so that compression cannot make it small. What is read
-must be the record that was asked for. The highest sample is printed, and the kernel's own
-high-water mark beside it; the exit status is 1 when the highest is above the limit.
+Writes 4 GB of records in a scattered order, then reads and overwrites records at random, while the server's resident
+memory is sampled each second. Seven of eight records are strings, the eighth is a hash of eight fields; each is 1 KB of
+random bytes, which do not compress. A read must return the requested record. Prints the highest sample and the kernel's
+high-water mark; the exit status is 1 if the highest sample is above the limit.
 """
 
 import argparse
@@ -30,7 +29,7 @@ MB = 1 << 20
 
 
 class Worker:
-    """One client: its connection, its random numbers, and noise to cut values from."""
+    """One client: its connection, its random numbers, and random bytes to cut values from."""
 
     def __init__(self, port: int, records: int, seed: int):
         self.connection = Connection(port)
@@ -40,7 +39,7 @@ class Worker:
         self.operations = 0
 
     def value(self, number: int, size: int) -> bytes:
-        """A value that begins with its record's number; the rest is noise."""
+        """A value that begins with its record's number; the rest is random."""
         start = self.random.randrange(NOISE_BYTES - size)
         return b"%016d" % number + self.noise[start:start + size - 16]
 
@@ -54,7 +53,7 @@ class Worker:
         return encode_command(b"HSET", key, *fields), len(":8\r\n")
 
     def read(self, number: int) -> tuple[bytes, int, int]:
-        """The command that reads a record, the size of its reply, and where the value begins."""
+        """The command that reads a record, the size of its reply, and the offset of the value."""
         key = b"record:%010d" % number
         if number % 8:
             command, size = encode_command(b"GET", key), RECORD_BYTES
@@ -73,7 +72,7 @@ class Worker:
         self.operations += len(numbers)
 
     def read_batch(self, numbers: list[int]):
-        """Reads records in one pipeline and checks that each is the one asked for."""
+        """Reads records in one pipeline and checks that each is the requested one."""
         commands, sizes, heads = zip(*(self.read(number) for number in numbers))
         replies = self.connection.exchange(b"".join(commands), sum(sizes))
         start = 0
@@ -98,7 +97,7 @@ class Worker:
             self.write_batch(batch)
 
     def mix(self, seconds: float):
-        """Reads and overwrites random records until the time is over."""
+        """Reads and overwrites random records for this time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             numbers = [self.random.randrange(self.records) for _ in range(BATCH)]
@@ -115,7 +114,7 @@ def _coprime(a: int, b: int) -> bool:
 
 
 def work(port: int, records: int, part: int, parts: int, phase: str, seconds: float, counted):
-    """The body of one worker process; adds the operations it did to `counted`."""
+    """The body of one worker process; adds its number of operations to `counted`."""
     worker = Worker(port, records, seed=part + 1000 * len(phase))
     if phase == "write":
         worker.fill(part, parts)
@@ -126,7 +125,7 @@ def work(port: int, records: int, part: int, parts: int, phase: str, seconds: fl
 
 
 def run_phase(server, records: int, phase: str, options) -> float:
-    """Runs the workers of a phase; returns operations a second."""
+    """Runs the workers of a phase; returns operations per second."""
     counted = multiprocessing.Value("q", 0)
     arguments = (options.workers, phase, options.seconds, counted)
     workers = [multiprocessing.Process(target=work, args=(server.port, records, part, *arguments))
@@ -150,7 +149,7 @@ def folder_bytes(folder) -> int:
             try:
                 blocks += os.lstat(os.path.join(place, name)).st_blocks
             except FileNotFoundError:
-                continue  # compaction deletes files while we look
+                continue  # compaction deletes files meanwhile
     return blocks * 512
 
 
@@ -170,7 +169,7 @@ def parse_options():
 
 
 def main() -> int:
-    """Runs both phases and judges the highest sample."""
+    """Runs both phases and checks the highest sample."""
     options = parse_options()
     records = int(options.data_gb * (1 << 30) / RECORD_BYTES)
     with start_cairn(options.cairn_args, data_dir=options.dir,

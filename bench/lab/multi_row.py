@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What it costs to read several rows as one state, for docs/decisions/multi-row-reads.md.
+"""Measures reads of several rows as one state, for docs/decisions/multi-row-reads.md.
 
     build/venv/bin/python bench/lab/multi_row.py [--case NAME=COMMAND ...]
 
-GET, MGET of 20 keys of 1,000 and HGETALL of a spread hash of 300 fields, in pipelines of 16. First alone: the
-server's CPU time per command. Then while redis-benchmark writes to the same keys, or the same hash, on the other of
-two I/O threads as fast as it can: commands a second, writes a second, and the share of the commands that went to the
-slow lane. The cases take turns, medians of the rounds. A case is a command line for a server.
+GET, MGET of 20 keys of 1,000 and HGETALL of a spread hash of 300 fields, in pipelines of 16. First alone: the server's
+CPU time per command. Then while redis-benchmark writes to the same keys, or the same hash, on the other of two I/O
+threads as fast as it can: commands a second, writes a second, and the share of the commands that went to the slow lane.
+The cases take turns, medians of the rounds. A case is a command line for a server.
 """
 
 import argparse
@@ -30,12 +30,12 @@ WRITES = {"GET": ("SET", "key:__rand_int__", VALUE.decode()), "MGET": ("SET", "k
 
 
 def key(number: int) -> bytes:
-    """As redis-benchmark names it."""
+    """A key's name, as in redis-benchmark."""
     return b"key:%012d" % number
 
 
 def fill(server: Server):
-    """The keys and the hash."""
+    """Writes the keys and the hash."""
     with Connection(server.port) as connection:
         connection.load(pack_chunks((b"SET", key(n), VALUE) for n in range(KEYS)))
         connection.load(pack_chunks((b"HSET", b"hash", b"f:%012d" % n, VALUE) for n in range(FIELDS)))
@@ -53,7 +53,7 @@ def pipeline_of(load: str, rng: random.Random) -> tuple[bytes, int]:
 
 
 def read_for(server: Server, load: str, seconds: float, seed: int) -> dict:
-    """Reads for so long."""
+    """Reads for this time."""
     rng = random.Random(seed)
     pipelines = [pipeline_of(load, rng) for _ in range(100)]
     client = server.client()
@@ -70,7 +70,7 @@ def read_for(server: Server, load: str, seconds: float, seed: int) -> dict:
 
 
 def read_beside_writes(server: Server, load: str, seconds: float, seed: int) -> dict:
-    """The same while somebody writes; with the writes a second."""
+    """The same during writes; also returns the writes a second."""
     numbers = FIELDS if load == "HGETALL" else KEYS
     command = ["redis-benchmark", "-p", str(server.port), "-c", "1", "-P", "8", "-q", "-n", "1000000000",
                "-r", str(numbers), *WRITES[load]]
@@ -95,7 +95,7 @@ def parse_options():
 
 
 def main():
-    """One line a load and case."""
+    """Prints one line per load and case."""
     options = parse_options()
     cases = {name: shlex.split(command) for name, _, command in
              (case.partition("=") for case in options.case or [])} or {"today": default_command()}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What guarding and watching a server costs each GET: bench/compare --overhead.
+"""Measures the cost of access rules and metrics for each GET: bench/compare --overhead.
 
-Two Cairns take turns. On one the clients are the default user, who may do anything; on the other
-they log in as a user restricted to GET on one key pattern, and its metrics are fetched over HTTP
-every second. MONITOR is off on both. What counts is the server process's CPU time per GET.
+Two Cairns take turns. On one the clients are the default user without restrictions; on the other they log in as a user
+restricted to GET on one key pattern, and its metrics are fetched over HTTP every second. MONITOR is off on both. The
+result is the server process's CPU time per GET.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ COLUMNS = "{row:6} {pipeline:>3} {plain:>9} {watched:>11} {cost:>6} {most:>6}"
 
 @contextlib.contextmanager
 def fetched_metrics(port: int):
-    """While it lasts the metrics of the port are fetched again and again; they must have figures."""
+    """Fetches the metrics of the port repeatedly during the block; they must have figures."""
     ended = threading.Event()
     fetched = []
 
@@ -60,7 +60,7 @@ def _cost(plain, watched, chunks: list, requests: int, pipeline: int, options) -
 
 
 def measure_overhead(make_side, options) -> int:
-    """Measures and prints; 1 when a GET costs more than a twentieth more. `make_side`: compare.Side."""
+    """Measures and prints; returns 1 if a GET costs more than a twentieth more. `make_side`: compare.Side."""
     metrics_port = free_port()
     row = choose_rows("GET")[0]
     with (start_cairn(options.cairn_args) as plain,

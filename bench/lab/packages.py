@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Debian's package index as a data set: records become hashes, sets, sorted sets, lists, strings.
 
-`apt-cache dumpavail` prints some 63,000 records on a Debian 12 with the main archive. One record,
-such as package 0ad, version 0.0.26-3, becomes
+`apt-cache dumpavail` prints some 63,000 records on a Debian 12 with the main archive. One record, such as package 0ad,
+version 0.0.26-3, becomes
 
   package:0ad        hash    the fields, texts and integers; every third with a deadline (PEXPIREAT)
   depends:0ad        list    the dependencies in their order; every fifth with a deadline (EXPIREAT)
@@ -13,11 +13,10 @@ such as package 0ad, version 0.0.26-3, becomes
   source:S           zset    the binaries of source package S by their compression ratio, a fraction
   maintainer:M       list    the packages of a maintainer, last first
 
-and adds to collections that grow large: `names` (list), `all` and `section:S` (sorted sets by
-size), `sizes:S` (integers), `known` (set), `homepages` and `count:sections` (hashes), `total`
-(counter).
+and adds to large collections: `names` (list), `all` and `section:S` (sorted sets by size), `sizes:S` (integers),
+`known` (set), `homepages` and `count:sections` (hashes), `total` (counter).
 
-Deadlines are absolute and a week away or more, so two servers loaded one after the other agree.
+Deadlines are absolute and at least a week away, so two servers that are loaded one after the other agree.
 """
 
 import re
@@ -59,12 +58,12 @@ def _encode(*arguments) -> Command:
 
 
 def _deadline_ms(name: str, now_ms: int) -> int:
-    """A deadline of its own for each package: one to three weeks away."""
+    """A different deadline for each package, one to three weeks away."""
     return now_ms + WEEK_MS + zlib.crc32(name.encode()) % (2 * WEEK_MS)
 
 
 def _own_commands(number: int, record: Record, now_ms: int) -> Iterator[Command]:
-    """The keys that belong to this package alone."""
+    """The keys of this package alone."""
     name = record["Package"]
     deadline_ms = _deadline_ms(name, now_ms)
     fields = [part for field in HASH_FIELDS if field in record for part in (field, record[field])]
@@ -86,7 +85,7 @@ def _own_commands(number: int, record: Record, now_ms: int) -> Iterator[Command]
 
 
 def _shared_commands(record: Record) -> Iterator[Command]:
-    """This package's part in the collections of many packages."""
+    """This package's part of the collections of many packages."""
     name, section = record["Package"], record["Section"]
     size, installed = int(record.get("Size", 0)), int(record.get("Installed-Size", 0))
     source = record.get("Source", name).split(" ")[0]
@@ -111,7 +110,7 @@ def load_commands(records: Iterable[Record], now_ms: int) -> Iterator[Command]:
 
 
 def change_commands(records: Iterable[Record], now_ms: int) -> Iterator[Command]:
-    """A second wave over every fourth package: updates, removals, renames, new deadlines."""
+    """Changes to every fourth package: updates, removals, renames, new deadlines."""
     for number, record in enumerate(records):
         name = record["Package"]
         match number % 32:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a packed hash costs against a spread one, by its number of fields.
+"""Compares the cost of packed and spread hashes, by the number of fields.
 
-For each size the same hashes are written twice, once with limits that keep them packed and once
-with limits that spread them. Then HSET of a field that is there, HGET and HGETALL are measured: the
-server's CPU time per command, and the bytes that reach the log per HSET. There are 200 hashes of
-each size, and commands go to them in turn, so that fifty commands of a tick meet different rows.
+For each size the same hashes are written twice, once with limits that keep them packed and once with limits that spread
+them. Then HSET of an existing field, HGET and HGETALL are measured: the server's CPU time per command, and the bytes of
+log per HSET. There are 200 hashes of each size, and commands go to them in turn, so fifty commands of a tick use
+different rows.
 
     build/venv/bin/python bench/lab/packed_limits.py [--sizes 16,64,128,256,512,1024]
 """
@@ -28,7 +28,7 @@ def fields(size):
 
 
 def fill(connection, size):
-    """HASHES hashes of `size` fields."""
+    """Writes HASHES hashes of `size` fields."""
     pairs = [word for field in fields(size) for word in (field, VALUE)]
     for number in range(HASHES):
         command = encode_command(b"HSET", b"h:%d" % number, *pairs)
@@ -69,7 +69,7 @@ def measure(size, entries_limit):
 
 
 def main():
-    """One line a size and form."""
+    """Prints one line per size and form."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", default="16,64,128,256,512,1024")
     sizes = [int(size) for size in parser.parse_args().sizes.split(",")]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a reader on one port feels of a flood of writes on another.
+"""Measures the latency of a reader on one port during a flood of writes on another.
 
-The flood is redis-benchmark: 20 connections, 16-deep pipelines, SET of 1 KB values, for as long as
-a case lasts. The reader (lab/reader.c) is one connection that reads a random key of the same key
-space each millisecond. Three cases, several rounds of each in turn:
+The flood is redis-benchmark: 20 connections, 16-deep pipelines, SET of 1 KB values, for the whole case. The reader
+(lab/reader.c) is one connection that reads a random key of the same key space each millisecond. Three cases, several
+rounds of each in turn:
 
   apart   Cairn, the flood on one port, the reader on another
   shared  Cairn, both on one port
@@ -49,7 +49,7 @@ def fill(server: Server, keys: int, value_bytes: int):
 
 
 def commands_processed(server: Server) -> int:
-    """How many commands the server has run since it started."""
+    """The number of commands that the server has run since it started."""
     return int(server.client().info("stats")["total_commands_processed"])
 
 
@@ -87,7 +87,7 @@ def median_figures(rounds: list[dict]) -> dict:
 
 
 def check_claims(figures: dict[str, dict]) -> bool:
-    """Prints whether each claim holds, with its numbers; True if all do."""
+    """Prints whether each claim holds, with its figures; returns True if all do."""
     apart, shared, redis = (figures[name]["p99_ms"] for name in ("apart", "shared", "redis"))
     claims = [
         (f"p99 apart is below {LIMIT_MS:g} ms", apart < LIMIT_MS, f"{apart:.2f} ms"),
@@ -118,7 +118,7 @@ def parse_options():
 
 
 def main() -> int:
-    """Measures the three cases in turn and checks the claims; 1 if one does not hold."""
+    """Measures the three cases in turn and checks the claims; returns 1 if one does not hold."""
     options = parse_options()
     reader = compile_program("reader")
     port_a, port_b = free_port(), free_port()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the kernel says about a server process: CPU time, memory, threads; waiting for it to rest.
+"""The kernel's figures about a server process: CPU time, memory, threads; and waiting until it is idle.
 
-CPU time comes from the process's own CPU clock, which counts user and system time of all its
-threads, those that have ended included, in nanoseconds; /proc/PID/stat has the same sum in
-hundredths of a second.
+CPU time comes from the process's own CPU clock, which counts user and system time of all its threads, also of ended
+ones, in nanoseconds; /proc/PID/stat has the same sum in hundredths of a second.
 """
 
 import contextlib
@@ -35,7 +34,7 @@ def thread_cpu_seconds(pid: int) -> dict[str, float]:
 
 
 def status_bytes(pid: int, field: str) -> int:
-    """A size from /proc/PID/status: VmRSS is memory resident now, VmHWM the most there ever was."""
+    """A size from /proc/PID/status: VmRSS is the resident memory, VmHWM its maximum."""
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
@@ -43,7 +42,7 @@ def status_bytes(pid: int, field: str) -> int:
 
 
 def disk_bytes(folder: pathlib.Path) -> int:
-    """What the files of the folder and below it hold; those that go meanwhile do not count."""
+    """The size of the files in the folder and below it; files that are deleted meanwhile do not count."""
     total = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(FileNotFoundError):
@@ -54,8 +53,7 @@ def disk_bytes(folder: pathlib.Path) -> int:
 def wait_until_quiet(pids: list[int], limit_s: float = 60.0) -> bool:
     """Waits until the processes use less than 3 percent of a core; False if they never do.
 
-    What a server still does in the background for the load before (freeing, compacting) would
-    otherwise be charged to the next measurement.
+    Otherwise background work for the previous load (freeing, compacting) would be charged to the next measurement.
     """
     window_s = 0.2
     deadline = time.monotonic() + limit_s
@@ -68,7 +66,7 @@ def wait_until_quiet(pids: list[int], limit_s: float = 60.0) -> bool:
 
 
 class ResidentSampler:
-    """Notes a process's resident memory each second, for as long as the `with` block runs."""
+    """Samples a process's resident memory each second during the `with` block."""
 
     def __init__(self, pid: int, interval_s: float = 1.0):
         self.pid = pid
@@ -90,7 +88,7 @@ class ResidentSampler:
             try:
                 self.samples.append(status_bytes(self.pid, "VmRSS"))
             except OSError:
-                return  # the process has ended; the caller will notice
+                return  # the process has ended, which the caller detects
             self._done.wait(self.interval_s)
 
     def highest(self) -> int:

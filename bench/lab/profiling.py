@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a server's CPU time goes: perf's samples by function, and the kernel's count by thread.
+"""Profiles a server's CPU time: perf's samples by function, and the kernel's count by thread.
 
-perf is used where it is installed and allowed, with the CPU-clock event, which works in virtual
-machines that hide the hardware's counters. The split by thread always works.
+perf is used if it is installed and allowed, with the CPU-clock event, which works in virtual machines that hide the
+hardware's counters. The split by thread always works.
 """
 
 import pathlib
@@ -17,7 +17,7 @@ SHOWN_FUNCTIONS = 12
 
 
 class Profiler:
-    """Profiles a process for as long as the `with` block runs; `report` tells the result."""
+    """Profiles a process during the `with` block; `report` returns the result."""
 
     def __init__(self, pid: int, folder: str, name: str):
         self.pid = pid

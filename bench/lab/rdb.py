@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A large RDB file of redis-server through cairn-import and cairn-export, back into redis-server.
+"""Sends a large RDB file of redis-server through cairn-import and cairn-export, back into redis-server.
 
-redis-server is filled with all types, many small keys and some collections of a hundred thousand
-elements, and saves. The file is imported, exported again, and loaded by redis-server. The digest of
-all keys (DEBUG DIGEST: names, types, values, order, deadlines) must be the same in the redis-server
-that was filled, in Cairn and in the redis-server that loaded the export. Then the speeds: both tools
-until their work is on the disk, redis-server's own start on each file beside them.
+redis-server is filled with all types, many small keys and some collections of a hundred thousand elements, and saves.
+The file is imported, exported again, and loaded by redis-server. The digest of all keys (DEBUG DIGEST: names, types,
+values, order, deadlines) must be the same in the first redis-server, in Cairn and in the redis-server that loaded the
+export. Then the speeds: both tools until their data is on the disk, and redis-server's own start on each file for
+comparison.
 
-Exit status 1 if a digest differs or the import is slower than 50 MB of the file a second.
+Exit status 1 if a digest differs or the import reads less than 50 MB of the file a second.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from servers import ROOT, Server, default_command, start_redis
 
 LEAST_MB_S = 50.0
 NOISE_BYTES = 1 << 20
-# One call adds about 4 MB of everything; texts are slices of noise, so that little can be compressed.
+# One call adds about 4 MB of all types; texts are slices of random bytes, which hardly compress.
 FILL = """
 local noise, number, state = ARGV[1], ARGV[2], tonumber(ARGV[2])
 local function draw(below)
@@ -64,7 +64,7 @@ many('RPUSH', 'large:list:' .. large, 5000, function(w) put(w, text(20)) end)
 
 
 def fill(server: Server, size_bytes: int):
-    """Adds keys until the server has about so much in memory, which is a little more than its file."""
+    """Adds keys until the server uses about this much memory, a little more than the size of its file."""
     client = server.client(socket_timeout=600)
     run = client.register_script(FILL)
     noise = random.Random(1).randbytes(NOISE_BYTES)
@@ -82,7 +82,8 @@ def digest(server: Server) -> tuple[str, int]:
 
 
 def run_tool(name: str, data: pathlib.Path, path: pathlib.Path) -> dict:
-    """One of the tools: seconds, of all its threads too, megabytes of the file a second, megabytes of memory."""
+    """Runs one of the tools: seconds, CPU seconds of all threads, megabytes of the file a second, megabytes of
+    memory."""
     command = [ROOT / "build" / "release" / f"cairn-{name}", "--dir", data, path]
     started = time.monotonic()
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL) as process:
@@ -97,7 +98,7 @@ def run_tool(name: str, data: pathlib.Path, path: pathlib.Path) -> dict:
 
 
 def load_by_redis(path: pathlib.Path) -> tuple[dict, tuple[str, int]]:
-    """redis-server starts on the file: how long that takes, and the digest."""
+    """Starts redis-server on the file: the duration, and the digest."""
     started = time.monotonic()
     with start_redis(dir=path.parent, dbfilename=path.name, enable_debug_command="yes") as server:
         seconds = time.monotonic() - started
@@ -109,7 +110,7 @@ def load_by_redis(path: pathlib.Path) -> tuple[dict, tuple[str, int]]:
 
 
 def measure(options: argparse.Namespace, folder: pathlib.Path) -> dict:
-    """Fills, saves, imports, exports and loads; what was measured and the digests on the way."""
+    """Fills, saves, imports, exports and loads; returns the figures and the digests."""
     original, exported, data = folder / "original.rdb", folder / "exported.rdb", folder / "data"
     digests, speeds = {}, {}
     with start_redis(dir=folder, dbfilename=original.name, enable_debug_command="yes") as redis:
@@ -127,7 +128,7 @@ def measure(options: argparse.Namespace, folder: pathlib.Path) -> dict:
 
 
 def main() -> int:
-    """The command line, the table, the verdict."""
+    """Parses the command line, measures, prints the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--size-mb", type=int, default=2000, help="of the file, more or less")
     parser.add_argument("--json", metavar="FILE")

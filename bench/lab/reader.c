@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// reader: one connection that reads random keys and notes how long each read takes.
+// reader: one connection that reads random keys and records the duration of each read.
 //
 //   reader PORT KEYS SECONDS INTERVAL_US SEED
 //
-// Sends GET key:%012d for a random number below KEYS at each tick of INTERVAL_US (0: at once after
-// the last reply), waits for the whole reply, and goes on until SECONDS have passed. Ticks that
-// pass during a read are left out. Prints one line of JSON: the number of reads, how many found
-// nothing, and p50, p90, p99, p999 and the highest latency in milliseconds.
+// Sends GET key:%012d for a random number below KEYS at each tick of INTERVAL_US (0: at once after the last reply),
+// waits for the whole reply, and repeats until SECONDS have passed. Ticks that pass during a read are skipped. Prints
+// one line of JSON: the number of reads, the number of misses, and p50, p90, p99, p999 and the highest latency in
+// milliseconds.
 //
-// Ticks make every moment count alike: a reader that asks again at once asks a hundred times in a
-// good millisecond and once in a bad one, and its p99 tells of the good ones only.
+// With ticks every moment has the same weight: a reader without them sends a hundred requests in a good millisecond and
+// one in a bad one, so its p99 describes only the good ones.
 //
-// In C because it shares two cores with the servers it measures: an interpreter's own time per read
-// would be a good part of what it reports. It blocks in recv and uses no CPU while it waits.
+// It is in C because it shares two cores with the measured servers: an interpreter's own time per read would be a large
+// part of the result. It blocks in recv and uses no CPU while it waits.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -63,7 +63,7 @@ static int Connect(int port) {
   return fd;
 }
 
-// Reads one bulk reply to its end. Returns 1 if there was a value, 0 for a null.
+// Reads one whole bulk reply. Returns 1 if there was a value, 0 for a null.
 static int ReadBulk(int fd) {
   static char buffer[kBufferBytes];
   size_t have = 0;

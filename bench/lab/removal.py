@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What somebody who reads the disk feels of large files being removed.
+"""Measures the latency of disk reads while large files are removed.
 
-4 KB past the page cache, once a millisecond, from a file of its own; first alone, then while files of 64 MB are
-removed whole, one after the other, and while each is cut down from its end a piece at a time before it is removed,
-as the server does it (src/base/remove_file.h). In turns; the medians are printed.
+It reads 4 KB past the page cache, once a millisecond, from a separate file: first alone, then while files of 64 MB are
+removed whole, one after the other, and while each is truncated piece by piece before it is removed, like in the server
+(src/base/remove_file.h). The cases take turns; the medians are printed.
 
-How much there is to see depends on the file system and on the disk: on one that is not mounted with `discard`
-there should be little.
+The effect depends on the file system and on the disk: without the mount option `discard` there should be little.
 """
 
 import argparse
@@ -25,11 +24,11 @@ FILE_MB = 64
 TARGET_MB = 512
 BLOCK = 4096
 PIECES_MB = {"alone": None, "whole": FILE_MB, "16 MB": 16, "4 MB": 4, "1 MB": 1}
-SETTLE_S = 6.0  # longer than a file system puts off what it has to write
+SETTLE_S = 6.0  # longer than a file system delays its writes
 
 
 def write_file(path: pathlib.Path, size_mb: int):
-    """A file of noise, on the disk."""
+    """Writes a file of random bytes and syncs it."""
     noise = random.randbytes(MB)
     with path.open("wb") as file:
         for _ in range(size_mb):
@@ -38,7 +37,7 @@ def write_file(path: pathlib.Path, size_mb: int):
 
 
 def remove_files(paths, piece_mb: int):
-    """Cuts each down by so much at a time, and removes it."""
+    """Truncates each file by this much at a time, and removes it."""
     for path in paths:
         for size in range(FILE_MB - piece_mb, 0, -piece_mb):
             os.truncate(path, size * MB)
@@ -46,7 +45,7 @@ def remove_files(paths, piece_mb: int):
 
 
 def read_blocks(path: pathlib.Path, seconds: float) -> list[float]:
-    """Latencies in ms, sorted; ticks that pass during a read are left out."""
+    """Latencies in ms, sorted; ticks that pass during a read are skipped."""
     file = os.open(path, os.O_RDONLY | os.O_DIRECT)
     block = mmap.mmap(-1, BLOCK)
     latencies = []
@@ -64,7 +63,7 @@ def read_blocks(path: pathlib.Path, seconds: float) -> list[float]:
 
 
 def measure(folder: pathlib.Path, piece_mb, options) -> dict:
-    """One run: files are made, then read beside their end."""
+    """One run: creates the files, then reads while they are removed."""
     paths = [folder / f"{number}.sst" for number in range(options.size_mb // FILE_MB)] if piece_mb else []
     for path in paths:
         write_file(path, FILE_MB)
@@ -89,7 +88,7 @@ def parse_options():
 
 
 def main():
-    """Runs all cases in turns and prints a line for each."""
+    """Runs all cases in turns and prints one line for each."""
     options = parse_options()
     figures = {case: [] for case in PIECES_MB}
     with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=options.dir) as name:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an attached replica costs its primary, and how far it is behind.
+"""Measures the cost of a replica for its primary, and the replica's lag.
 
-redis-benchmark's SET is run against a server alone, against one whose stream a mere reader takes
-(which costs next to nothing, so what is missing is the primary's own work), and against one with a
-replica of its kind, in turns. CPU per operation is counted until the replica has everything.
+redis-benchmark's SET runs against a server alone, against one whose stream a client only reads (which is nearly free,
+so the difference is the primary's own work), and against one with a replica of its kind, in turns. CPU per operation is
+counted until the replica has everything.
 
-Then clients write small values at a fixed rate, and a probe beside them writes the time into a key
-and looks for it in the replica: the lag is how old the newest time found there is. Last, single writes are sent
-to an idle pair, and the time until the replica shows each of them is taken.
+Then clients write small values at a fixed rate, and a probe writes the time into a key and reads it from the replica:
+the lag is the age of the newest time found there. Last, single writes go to an idle pair, and the time is measured
+until the replica has each of them.
 
-Checked are the throughput with a replica, at least half of that without, for each depth of pipelines by
-itself; the lag, below a second; and the median delay of a single write, below a millisecond. Where the load
-and both servers share two processors the part with a replica is 0.55 to 0.85 of that without
-(docs/decisions/replica-cost.md); on machines of their own it is more.
+Three claims are checked: for each pipeline depth, the throughput with a replica is at least half of that without; the
+lag is below a second; the median delay of a single write is below a millisecond. If the load and both servers share two
+processors, the throughput with a replica is 0.55 to 0.85 of that without (docs/decisions/replica-cost.md); on separate
+machines it is more.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def replication(server: Server) -> dict:
 
 
 class Reader:
-    """A replica that throws away what it is sent, until the `with` block ends."""
+    """A client that requests the stream and discards it, until the `with` block ends."""
 
     pid = None
 
@@ -94,8 +94,8 @@ class Reader:
             return
 
 
-class PrimaryLink:
-    """A server that follows another, for as long as the `with` block runs."""
+class Replica:
+    """A server that is a replica of another, during the `with` block."""
 
     def __init__(self, kind: Kind, primary: Server):
         self.server = kind.start()
@@ -111,7 +111,7 @@ class PrimaryLink:
         self.server.close()
 
     def wait(self):
-        """Waits until it has everything."""
+        """Waits until it has received everything."""
         def has_all():
             return (replication(self.server)["slave_repl_offset"]
                     >= replication(self._primary)["master_repl_offset"])
@@ -119,25 +119,25 @@ class PrimaryLink:
 
 
 def measure_throughput(kind: Kind, case: str, depth: int, options) -> dict:
-    """One run of redis-benchmark against a fresh server."""
+    """Runs redis-benchmark once against a new server."""
     requests = options.requests * (1 if depth == 1 else options.pipelined_scale)
     load = ["-t", "set", "-r", "1000000", "-d", "100", "-c", "50", "-P", str(depth),
             "-n", str(requests)]
     with kind.start() as primary:
-        follower = {"alone": lambda: None, "reader": lambda: Reader(primary),
-                    "replica": lambda: PrimaryLink(kind, primary)}[case]()
+        replica = {"alone": lambda: None, "reader": lambda: Reader(primary),
+                   "replica": lambda: Replica(kind, primary)}[case]()
         try:
-            pids = [primary.process.pid] + ([follower.pid] if follower and follower.pid else [])
+            pids = [primary.process.pid] + ([replica.pid] if replica and replica.pid else [])
             wait_until_quiet(pids)
             before = [cpu_seconds(pid) for pid in pids]
             figures = run_redis_benchmark(primary.port, *load)
             if case == "replica":
-                follower.wait()
+                replica.wait()
             used = [(cpu_seconds(pid) - start) / requests * 1e6
                     for pid, start in zip(pids, before)]
         finally:
-            if follower:
-                follower.__exit__()
+            if replica:
+                replica.__exit__()
     return {"throughput": figures.throughput, "p99_ms": figures.p99_ms, "primary_us": used[0],
             "replica_us": used[1] if len(used) > 1 else 0.0}
 
@@ -189,11 +189,11 @@ class Writers:
 
 
 def measure_lag(kind: Kind, options) -> dict:
-    """Writes at a fixed rate and looks how old the replica's newest is."""
+    """Writes at a fixed rate and measures the age of the replica's newest value."""
     lags = []
-    with kind.start() as primary, PrimaryLink(kind, primary) as follower:
-        pids = [primary.process.pid, follower.pid]
-        with Connection(primary.port) as here, Connection(follower.server.port) as there, \
+    with kind.start() as primary, Replica(kind, primary) as replica:
+        pids = [primary.process.pid, replica.pid]
+        with Connection(primary.port) as here, Connection(replica.server.port) as there, \
                 Writers(primary.port, options.rate) as writers:
             time.sleep(1)
             before, started = [cpu_seconds(pid) for pid in pids], time.monotonic()
@@ -212,11 +212,11 @@ def measure_lag(kind: Kind, options) -> dict:
 
 
 def measure_single_writes(kind: Kind) -> dict:
-    """The time until an idle replica, which is asked for it again and again, shows a single write."""
+    """The time until an idle replica, which is polled, has a single write."""
     taken = []
-    with kind.start() as primary, PrimaryLink(kind, primary) as follower:
-        wait_until_quiet([primary.process.pid, follower.pid])
-        with Connection(primary.port) as here, Connection(follower.server.port) as there:
+    with kind.start() as primary, Replica(kind, primary) as replica:
+        wait_until_quiet([primary.process.pid, replica.pid])
+        with Connection(primary.port) as here, Connection(replica.server.port) as there:
             for number in range(SINGLE_WRITES):
                 value = b"%d" % number
                 started = time.perf_counter()
@@ -261,7 +261,7 @@ def parse_options():
 
 
 def main() -> int:
-    """Measures, and checks Cairn's claims; 1 if one does not hold."""
+    """Measures, and checks Cairn's claims; returns 1 if one does not hold."""
     options = parse_options()
     kinds = [Kind(name, options.cairn_args if name == "cairn" else "") for name in options.kinds]
     claims, result = [], {}

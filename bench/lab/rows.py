@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows of redis-benchmark's default run, and what must be in a server before each.
+"""The rows of redis-benchmark's default run, and the data that a server needs before each.
 
-A row is only a fair comparison if both servers do the same work, so each round of each row starts
-from an emptied server that got the same bytes:
+A row is a fair comparison only if both servers do the same work, so each round of each row starts with an emptied
+server that gets the same bytes:
 
-- GET finds its keys: the whole key space is there (or the share given by --fill).
-- LPOP, RPOP, SPOP and ZPOPMIN find as many elements as there are requests and some more, so none
-  runs dry and answers nil. redis-benchmark alone would pop what the rows before it left.
-- LRANGE reads from a list of 100,000 elements. redis-benchmark would first push its own list,
-  within the same run; here the command is given by itself, so that the CPU time is LRANGE's alone.
+- GET finds its keys: the whole key space exists (or the share given by --fill).
+- LPOP, RPOP, SPOP and ZPOPMIN find more elements than there are requests, so none replies nil. redis-benchmark alone
+would pop the elements of the previous rows.
+- LRANGE reads from a list of 100,000 elements. redis-benchmark would first push its own list, within the same run; here
+it runs only the LRANGE command, so the CPU time is LRANGE's alone.
 - The rows that write start empty.
 
-`check` is asked of both servers afterwards: they must agree, up to chance in the random rows.
+Afterwards `check` is sent to both servers: the replies must agree, except for random effects in the random rows.
 """
 
 import dataclasses
@@ -25,11 +25,10 @@ POP_MARGIN = 1.05
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One row: redis-benchmark's name for it or a command, its load, and how many requests it gets.
+    """One row: redis-benchmark's name for it or a command, its load, and its number of requests.
 
-    `floor_1` and `floor_16` are the shares of redis-server's throughput Cairn must reach at -P 1
-    and -P 16. Slow rows get fewer requests (`scale`), pipelined ones more (`pipelined_scale`), so
-    that every measurement lasts for seconds.
+    `floor_1` and `floor_16` are the shares of redis-server's throughput that Cairn must reach at -P 1 and -P 16. Slow
+    rows get fewer requests (`scale`), pipelined ones more (`pipelined_scale`), so every measurement takes seconds.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Row:
     pipelined_scale: float = 4.0
 
     def arguments(self) -> list[str]:
-        """What redis-benchmark is told to run."""
+        """redis-benchmark's arguments for the row."""
         return list(self.command) or ["-t", self.name.lower()]
 
     def requests(self, base: int, pipeline: int) -> int:
@@ -52,7 +51,7 @@ class Row:
         return max(step, round(wanted / step) * step)
 
     def floor(self, pipeline: int) -> float | None:
-        """The share of redis-server's throughput to reach, where one is set."""
+        """The required share of the throughput, if one is set."""
         return {1: self.floor_1, 16: self.floor_16}.get(pipeline)
 
 
@@ -94,7 +93,7 @@ ROWS = [
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """Sizes of what is loaded before a row."""
+    """Sizes of the loaded data."""
 
     requests: int
     value_bytes: int

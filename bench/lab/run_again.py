@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What reads that miss cost those that hit, for docs/decisions/run-again.md.
+"""Measures the effect of reads that miss on reads that hit, for docs/decisions/run-again.md.
 
     build/venv/bin/python bench/lab/run_again.py [--case NAME=COMMAND ...] [--depth 16] [--budget] [--page-cache]
 
-A data set some ten times the caches, table files read past the kernel's page cache (or not), and 50 connections of
-which each asks for hot keys and, with 0, 10, 50, 90 percent, for a random one of all the others. One line a
-case and percentage, medians of the rounds, the cases in turns. With --budget it is long reads that hold up the
-hot ones: a client asks every few milliseconds for HGETALL of 2,000 or 20,000 spread fields, or LRANGE of 100,000
-elements, all in memory.
+The data set is some ten times the caches, and table files are read past the kernel's page cache (or not). Each of 50
+connections requests hot keys and, with 0, 10, 50, 90 percent, a random one of all the others. One line per case and
+percentage, medians of the rounds, with the cases in turns. With --budget, long reads delay the hot ones: a client
+requests every few milliseconds HGETALL of 2,000 or 20,000 spread fields, or LRANGE of 100,000 elements, all in memory.
 
-A case is a command line for a server, such as a build in which a constant of src/ has been changed.
+A case is a command line for a server, such as a build with a changed constant of src/.
 """
 
 import argparse
@@ -39,7 +38,7 @@ COLUMNS = ("per_second", "cpu_us", "hot_p50_ms", "hot_p99_ms", "hot_p999_ms", "c
 
 
 def fill(server: Server):
-    """The keys, values that do not compress, in an order that is not that of the disk."""
+    """Writes the keys, with values that do not compress, in an order other than that of the disk."""
     noise = pathlib.Path("/dev/urandom").open("rb").read(VALUE_BYTES + 4096)
     values = (noise[n % 4096:n % 4096 + VALUE_BYTES] for n in range(KEYS))
     with Connection(server.port) as connection:
@@ -52,7 +51,7 @@ def fill(server: Server):
 
 
 def warm(server: Server):
-    """Each hot key is read twice, so that none is evicted by what is read once."""
+    """Reads each hot key twice, so that reads of other keys do not evict it."""
     with Connection(server.port) as connection:
         for _ in range(3):
             for start in range(0, HOT, 100):
@@ -60,7 +59,7 @@ def warm(server: Server):
 
 
 class LongReads:
-    """A client that asks for a whole collection again and again while the `with` block runs."""
+    """A client that requests a whole collection repeatedly during the `with` block."""
 
     def __init__(self, server: Server, command: tuple[bytes, ...]):
         self.times: list[float] = []
@@ -86,7 +85,7 @@ class LongReads:
 
 
 def measure(server: Server, program: str, cold: int, options, seed: int) -> dict:
-    """One run of the load; with the server's CPU and the share of reads that went to the slow lane."""
+    """One run of the load; also returns the server's CPU and the share of reads that went to the slow lane."""
     client = server.client()
     slow = client.info("stats")["slow_lane_commands"]
     cpu = process.cpu_seconds(server.pid)
@@ -124,7 +123,7 @@ def parse_options():
 
 
 def main():
-    """One line a load and case."""
+    """Prints one line per load and case."""
     options = parse_options()
     cases = read_cases(options.case)
     program = compile_program("hot_cold")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The servers a bench starts: Cairn as it is configured by default, and redis-server beside it.
+"""Starts the servers of a benchmark: Cairn with its default configuration, and redis-server.
 
-Both get a free port of 127.0.0.1 and a temporary directory, and end with the program. The work is
-done by the tests' harness; this file only says which directives a measurement uses.
+Both get a free port of 127.0.0.1 and a temporary directory, and end with the program. The tests' harness does the work;
+this file only sets the directives of a measurement.
 """
 
 import pathlib
@@ -28,13 +28,13 @@ def start_build(server: str, arguments: str = "", **directives) -> Server:
 
 
 def start_redis(arguments: str = "", **directives) -> Server:
-    """Starts redis-server, without persistence unless the directives say otherwise."""
+    """Starts redis-server, without persistence unless the directives enable it."""
     directives = {"save": "", "appendonly": "no", **directives}
     return Server(command=["redis-server"] + shlex.split(arguments), **directives)
 
 
 def version_of(server: Server) -> str:
-    """What the server calls itself: its program and version."""
+    """The server's program name and version."""
     fields = server.client().info("server")
     name = pathlib.Path(server.command[0]).name
     own = fields.get("cairn_version")

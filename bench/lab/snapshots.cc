@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What it costs to read several rows as one state, for docs/decisions/multi-row-reads.md.
+// The cost of reading several rows as one state, for docs/decisions/multi-row-reads.md.
 //
 //   g++ -O2 -std=c++20 -Isrc bench/lab/snapshots.cc -o build/bench/snapshots -lrocksdb -lpthread
 //   build/bench/snapshots [SECONDS [ROUNDS]]
 //
-// Nanoseconds of CPU time, by 1, 2 and 4 threads, for what a reading command has to do besides its reads: take and
-// release a snapshot of RocksDB; note the version of a stripe and look at it again (storage/stripes.h); lock a stripe
-// and unlock it, its own or one that all share, as readers of one key do; count oneself in and out of a stripe that
-// readers share.
+// Nanoseconds of CPU time, by 1, 2 and 4 threads, for the work of a reading command other than its reads: take and
+// release a snapshot of RocksDB; note the version of a stripe and compare it (storage/stripes.h); lock and unlock a
+// stripe, its own or one that all threads share, like readers of one key; register as a reader of a shared stripe and
+// unregister.
 #include <rocksdb/db.h>
 #include <time.h>
 
@@ -96,7 +96,7 @@ void Compare(const std::vector<Way>& ways, double seconds, int rounds) {
 }
 
 struct alignas(64) SharedStripe {
-  std::atomic<int32_t> readers{0};  // below 0: a writer has it
+  std::atomic<int32_t> readers{0};  // below 0: locked by a writer
 };
 
 }  // namespace

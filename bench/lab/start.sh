@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# How every program in bench/ starts: build what is to be measured, then run it under build/venv.
+# The start of every program in bench/: builds the server, then runs the program under build/venv.
 #
-# Sourced; start_program takes the program's name and its arguments. CAIRN_SERVER names another
-# server to measure instead (a command line, such as "redis-server --appendonly yes"); nothing is
-# built then.
+# It is sourced; start_program takes the program's name and its arguments. CAIRN_SERVER names another server to measure
+# (a command line, such as "redis-server --appendonly yes"); then nothing is built.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
-TARGETS=(cairn-server)  # to be built; a program that needs more names them
+TARGETS=(cairn-server)  # the targets to build; a program that needs more sets them
 
 start_program() {
   local program="$1" target

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A stream that is trimmed as it grows, read and acknowledged by a consumer group.
+"""A stream is trimmed as it grows, while a consumer group reads and acknowledges it.
 
-One process adds entries by XADD with MAXLEN ~, another reads them by XREADGROUP and acknowledges
-them, each a connection with pipelines. The one that adds waits when the group is half a stream
-behind, so nothing is trimmed before it was read. Every second the throughput, the server's memory
-and its directory's size are noted.
+One process adds entries by XADD with MAXLEN ~, another reads them by XREADGROUP and acknowledges them, both with
+pipelines on one connection. The producer waits when the group is half a stream behind, so no entry is trimmed unread.
+Every second the throughput, the server's memory and its directory's size are recorded.
 
-Two claims are checked: the last minute's throughput is within a fifth of the first one's (of a
-short run its first and last third), and the disk use of the second half is not above that of the
-first by more than a half.
+Two claims are checked: the last minute's throughput is within a fifth of the first one's (in a short run, of the last
+and first third), and the disk use of the second half is at most one and a half times that of the first.
 """
 
 import argparse
@@ -31,7 +29,7 @@ MINUTE_S = 60
 
 
 def add_entries(port: int, options: argparse.Namespace, added, acknowledged):
-    """XADDs all entries; a process of its own."""
+    """Adds all entries with XADD; runs in a separate process."""
     command = encode_command(b"XADD", STREAM, b"MAXLEN", b"~", b"%d" % options.keep, b"*",
                              b"sensor", b"17", b"celsius", b"20.5", b"note", b"x" * options.text)
     lines = 2 * options.batch  # a reply is "$15" and an id
@@ -47,7 +45,7 @@ def add_entries(port: int, options: argparse.Namespace, added, acknowledged):
 
 
 def read_entries(port: int, options: argparse.Namespace, acknowledged):
-    """XREADGROUPs and XACKs until all entries were acknowledged; a process of its own."""
+    """Reads and acknowledges until all entries were acknowledged; runs in a separate process."""
     reader = hiredis.Reader()
     read = encode_command(b"XREADGROUP", b"GROUP", GROUP, b"one", b"COUNT", b"%d" % options.count,
                           b"BLOCK", b"1000", b"STREAMS", STREAM, b">")
@@ -71,7 +69,7 @@ def read_entries(port: int, options: argparse.Namespace, acknowledged):
 
 
 def sample(server, workers, added, options) -> list[dict]:
-    """A line a second until all entries were added and read."""
+    """A sample each second until all entries were added and read."""
     folder, pid = pathlib.Path(server.data_dir), server.process.pid
     samples = []
     last_s, last_added = time.monotonic(), 0
@@ -86,7 +84,7 @@ def sample(server, workers, added, options) -> list[dict]:
         if len(samples) % 30 == 0 and not options.json:
             print(f"{len(samples):5} s {now_added:10} entries {samples[-1]['per_second']:9.0f}/s "
                   f"{samples[-1]['disk'] / 1e6:7.1f} MB on disk", flush=True)
-    return samples[:-1]  # the last second is not a whole one
+    return samples[:-1]  # the last second is not complete
 
 
 def measure(options: argparse.Namespace) -> dict:
@@ -119,7 +117,7 @@ def measure(options: argparse.Namespace) -> dict:
 
 
 def main() -> int:
-    """The command line, the figures, the verdict."""
+    """Parses the command line, measures, prints the figures; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--entries", type=int, default=20_000_000)
     parser.add_argument("--keep", type=int, default=100_000, help="MAXLEN ~")

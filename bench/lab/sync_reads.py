@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a reader of the primary feels of a new replica's first transfer.
+"""Measures the latency of a reader of the primary during a first transfer.
 
-A primary under a memory budget is filled with values of 1 KB that do not compress. One connection
-(lab/reader.c) reads a random key each millisecond, first with nothing else going on, then while a new
-replica is sent everything; by files and by an RDB file, in turns. Meanwhile the resident memory of both
-servers is looked at.
+A primary under a memory budget is filled with values of 1 KB that do not compress. One connection (lab/reader.c) reads
+a random key each millisecond, first without other load, then while a new replica gets its first transfer; by files and
+by an RDB file, in turns. Meanwhile the resident memory of both servers is sampled.
 
-Three claims are checked: the p99 during a transfer is at most twice that without, no process was ever
-larger than its budget and a tenth (with 64 MB for what is not charged), and the replica has all keys.
+Three claims are checked: the p99 during a transfer is at most twice that alone, no process exceeded its budget by more
+than a tenth (and 64 MB for memory that is not charged), and the replica has all keys.
 """
 
 import argparse
@@ -31,7 +30,7 @@ KEYS_PER_MB = 1000
 MOST_RATIO = 2.0
 MB = 1_000_000
 SPARE_MB = 64
-SETTLE_S = 20  # the disk is busy for a while with what the last replica had, which is gone
+SETTLE_S = 20  # the disk is busy for a while with the removal of the last replica's data
 WAYS = {"files": "yes", "RDB": "no"}
 
 
@@ -46,7 +45,7 @@ def fill(server: Server, keys: int):
 
 
 class Reader:
-    """Reads of the primary's keys, one a millisecond, in a process of its own; figures of runs of `seconds`."""
+    """Reads the primary's keys, one a millisecond, in a separate process; figures of runs of `seconds`."""
 
     def __init__(self, port: int, keys: int):
         self.program = compile_program("reader")
@@ -63,7 +62,7 @@ class Reader:
 
 
 class MemoryWatch:
-    """The most resident bytes that each server had while this was open, looked at ten times a second."""
+    """The peak of resident memory of each server, sampled ten times a second."""
 
     def __init__(self, *servers: Server):
         self.servers = servers
@@ -91,7 +90,7 @@ def is_synced(replica: Server) -> bool:
 
 
 def measure(primary: Server, reader: Reader, way: str, options, seed: int) -> dict:
-    """A round: reads alone, then reads while a new replica is sent everything."""
+    """One round: reads alone, then reads during a first transfer."""
     wait_until_quiet([primary.pid])
     time.sleep(SETTLE_S)
     alone = reader.run(options.seconds, seed)
@@ -128,7 +127,7 @@ def parse_options():
 
 
 def main() -> int:
-    """Fills, measures in turns, and says whether the claims hold."""
+    """Fills, measures in turns, and checks the claims."""
     options = parse_options()
     keys = options.size_mb * KEYS_PER_MB
     rounds = {way: [] for way in options.ways.split(",")}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands as bytes, and a way to send many of them quickly.
+"""Encodes commands, and sends many of them quickly.
 
-Preloading must cost little and do the same to every server, so a load is made once, as chunks of
-encoded commands, and sent as it is. Only the number of replies is looked at, and that none is an
-error: a load uses commands whose reply is one line.
+A load must be cheap and the same for every server, so it is encoded once, as chunks of commands, and sent unchanged.
+Only the number of replies is checked, and that none is an error: a load uses commands with one-line replies.
 """
 
 import socket
@@ -16,7 +15,7 @@ CHUNK_BYTES = 256 * 1024
 
 
 class Chunk(NamedTuple):
-    """Encoded commands, and how many they are."""
+    """Encoded commands, and their number."""
 
     payload: bytes
     commands: int
@@ -105,7 +104,7 @@ class Connection:
         return replies
 
     def ask(self, *arguments: str) -> bytes:
-        """Sends one command whose reply is one line, and returns the line without its line end."""
+        """Sends one command with a one-line reply, and returns the line without its line end."""
         self.socket.sendall(encode_command(*(argument.encode() for argument in arguments)))
         reply = b""
         while not reply.endswith(b"\r\n"):
