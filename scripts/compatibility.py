@@ -54,7 +54,7 @@ def differences(rows, names):
         if state == "absent" and name in names:
             found.append(f"{name} is absent on the page, and the server has it")
         if state in ("partial", "absent") and not remark:
-            found.append(f"{name} is {state} without a remark that says what is missing or why")
+            found.append(f"{name} is {state} without a remark that explains it")
     for name in sorted(names - set(rows)):
         found.append(f"{name} is a command of the server and not on the page")
     return found
@@ -90,7 +90,7 @@ def main():
     """Checks or writes the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="correct the page")
-    parser.add_argument("--port", type=int, help="ask this server instead of starting one")
+    parser.add_argument("--port", type=int, help="use this running server")
     options = parser.parse_args()
     port, server = asked_port(options)
     names = server_commands(port)

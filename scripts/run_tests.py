@@ -186,10 +186,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", dest="size", action="store_const", const="quick",
-                      help="less of each part, under 5 minutes")
+                      help="a part of each part, in under 5 minutes")
     size.add_argument("--long", dest="size", action="store_const", const="long",
-                      help="more of those parts that have a long form, half an hour")
-    parser.add_argument("--only", metavar="PART,...", help="run these parts alone")
+                      help="the long form of the parts that have one, in half an hour")
+    parser.add_argument("--only", metavar="PART,...", help="run only these parts")
     options = parser.parse_args()
     size = options.size or "normal"
     os.environ["CAIRN_TEST_SIZE"] = size

@@ -5,8 +5,8 @@
 //   beyond_memory SECONDS KEYS SEED GROUP...      GROUP: PORT,KIND,CONNECTIONS,RATE
 //
 // RATE is requests a second of the whole group; 0: each connection sends its next request when it has its reply. With a
-// rate, latency counts from the moment at which the request was due, so a stall counts for every request it held up.
-// The kinds:
+// rate, latency counts from the moment at which the request was due, so a stall counts for every request that it
+// delayed. The kinds:
 //
 //   load     object 0 to KEYS - 1, once each; the run ends when all are written
 //   write    HMSET, SADD, ZADD, GEOADD, ZREM and DEL of random objects
@@ -95,7 +95,7 @@ static uint64_t Random(void) {
   return random_state * 2685821657736338717u;
 }
 
-// The same number for the same object: what it is made of.
+// A hash of the object's number, which determines its contents.
 static uint64_t Mix(uint64_t number) {
   number = (number ^ (number >> 31)) * 0x9e3779b97f4a7c15u;
   return number ^ (number >> 29);
@@ -123,7 +123,7 @@ __attribute__((format(printf, 1, 2))) static void Word(const char* format, ...) 
 
 static void Noise(size_t size) { Bytes(noise + Random() % (kNoiseBytes - size), size); }
 
-// All of the object, or one new part of it.
+// Writes the whole object, or one new part of it.
 static void Write(uint64_t n, bool whole) {
   const uint64_t mix = Mix(n);
   const int parts = whole ? (n % 4 == 0 ? 5 : n % 4 == 3 ? 4 : 8) : 1;
@@ -202,7 +202,7 @@ static void ReadRandom(void) {
   }
 }
 
-// False: there is nothing more to send.
+// Returns false if there is no more request to send.
 static bool Make(struct Group* group) {
   const bool loads = group->kind == kLoad || group->kind == kLoadStr || group->kind == kLoadHash;
   if (loads && group->started >= keys) return false;
@@ -244,7 +244,7 @@ static bool Make(struct Group* group) {
 
 // ---- replies
 
-// The end of the reply that begins at `at`; 0: it is not complete.
+// The end of the reply that begins at `at`, or 0 if it is not complete.
 static size_t EndOf(const char* in, size_t size, size_t at) {
   const char* const line_end = memchr(in + at, '\n', size - at);
   if (line_end == NULL) return 0;
@@ -319,7 +319,7 @@ static struct Connection* IdleOf(const struct Group* group) {
   return NULL;
 }
 
-// Sends what is due; returns when the next request is.
+// Sends the requests that are due; returns the time of the next one.
 static uint64_t SendDue(uint64_t now) {
   uint64_t next = now + 100000000u;
   for (int i = 0; i < group_count; ++i) {

@@ -146,8 +146,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=lambda text: [int(word) for word in text.split(",")],
                         default=[1000, 10_000, 100_000, 1_000_000, 10_000_000])
-    parser.add_argument("--rounds", type=int, default=200, help="queries of a kind")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--rounds", type=int, default=200, help="queries of each kind")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     with awake():

@@ -159,19 +159,19 @@ def parse_options():
     parser.add_argument("--rows", metavar="A,B", help="only these; LRANGE means all four")
     parser.add_argument("--pipelines", default="1,16", metavar="N,N", help="values of -P")
     parser.add_argument("--requests", type=int, default=200_000,
-                        help="requests of a plain row at -P 1; other rows in proportion")
+                        help="requests of a plain row at -P 1; others in proportion")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--data-bytes", type=int, default=100)
     parser.add_argument("--key-space", type=int, default=1_000_000)
     parser.add_argument("--fill", type=float, default=1.0, metavar="SHARE",
                         help="share of the key space that GET finds; 0 measures misses alone")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--redis-args", default="", metavar="TEXT")
     parser.add_argument("--build", metavar="CAIRN-SERVER",
-                        help="instead of redis-server another build of Cairn; what counts is CPU per operation")
+                        help="another build of Cairn instead of redis-server; compares the CPU per operation")
     parser.add_argument("--overhead", action="store_true",
-                        help="instead: what a restricted user and metrics cost each GET")
+                        help="measure the cost of a restricted user and metrics for each GET instead")
     parser.add_argument("--profile", metavar="DIR",
                         help="after each row profile Cairn for one more round, into this folder")
     parser.add_argument("--json", metavar="FILE")

@@ -80,8 +80,8 @@ def main() -> int:
     """Parses the command line, measures, prints the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--members", type=int, default=5_000_000)
-    parser.add_argument("--sets", type=int, default=3, help="of each size")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--sets", type=int, default=3, help="number of sets of each size")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     result = measure(options)

@@ -78,12 +78,12 @@ def measure(primary: Server, way: str, options, checks: bool) -> dict:
 def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(prog="bench/full_sync", description=__doc__.partition("\n")[0])
-    parser.add_argument("--size-mb", type=int, default=400, help="of an RDB file of the data, more or less")
-    parser.add_argument("--plain", type=int, default=0, metavar="KEYS", help="so many strings instead")
+    parser.add_argument("--size-mb", type=int, default=400, help="approximate size of an RDB file of the data")
+    parser.add_argument("--plain", type=int, default=0, metavar="KEYS", help="write this many strings instead")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ways", type=lambda text: [WAYS[int(word)] for word in text.split(",")], default=WAYS,
                         help="0: Cairn by files, 1: Cairn by RDB, 2: redis-server")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args()
 

@@ -118,7 +118,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     places = read_places()

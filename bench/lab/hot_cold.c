@@ -31,10 +31,10 @@ struct Times {
 
 struct Connection {
   int fd;
-  char* buffer;  // replies that have come; kBufferBytes
+  char* buffer;  // received replies; kBufferBytes
   size_t have;
-  int waiting;  // for so many replies
-  int next;     // of the requests sent, the one whose reply comes next
+  int waiting;  // the number of missing replies
+  int next;     // the sent request whose reply comes next
   uint64_t sent_ns;
   unsigned char is_cold[kMostDepth];
 };

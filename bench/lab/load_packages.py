@@ -137,8 +137,8 @@ def main() -> int:
     """Runs the trial on the whole index; returns 1 if any key differs."""
     parser = argparse.ArgumentParser(
         prog="bench/load_packages", description=__doc__.splitlines()[0])
-    parser.add_argument("--records", type=int, help="only so many")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--records", type=int, help="load only this many")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     options = parser.parse_args()
     records = read_records()[:options.records]
     print(f"{len(records)} records of Debian's package index")

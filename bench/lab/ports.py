@@ -104,15 +104,15 @@ def check_claims(figures: dict[str, dict]) -> bool:
 def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(
-        prog="bench/ports", description="A reader on one port beside a flood on another.")
-    parser.add_argument("--seconds", type=float, default=15, help="of reading, in each round")
+        prog="bench/ports", description="A reader on one port during a flood on another.")
+    parser.add_argument("--seconds", type=float, default=15, help="duration of the reads in each round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keys", type=int, default=200_000)
     parser.add_argument("--value-bytes", type=int, default=1024)
     parser.add_argument("--interval-us", type=int, default=1000,
-                        help="between two reads; 0 reads again at once")
-    parser.add_argument("--io-threads", type=int, default=1, help="of each of Cairn's two ports")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+                        help="time between two reads; 0: no pause")
+    parser.add_argument("--io-threads", type=int, default=1, help="I/O threads of each of Cairn's two ports")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args()
 

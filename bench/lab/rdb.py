@@ -130,7 +130,7 @@ def measure(options: argparse.Namespace, folder: pathlib.Path) -> dict:
 def main() -> int:
     """Parses the command line, measures, prints the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--size-mb", type=int, default=2000, help="of the file, more or less")
+    parser.add_argument("--size-mb", type=int, default=2000, help="approximate size of the file")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cairn-rdb-") as folder:

@@ -79,9 +79,9 @@ def measure(folder: pathlib.Path, piece_mb, options) -> dict:
 def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(prog="bench/removal", description=__doc__.splitlines()[0])
-    parser.add_argument("--dir", help="where; the place of temporary files unless told")
-    parser.add_argument("--size-mb", type=int, default=2560, help="of the files to remove")
-    parser.add_argument("--seconds", type=float, default=5, help="of reads")
+    parser.add_argument("--dir", help="folder for the files; default: the one of temporary files")
+    parser.add_argument("--size-mb", type=int, default=2560, help="size of the files to remove")
+    parser.add_argument("--seconds", type=float, default=5, help="duration of the reads")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args()

@@ -244,18 +244,18 @@ def show_throughput(name: str, depth: int, rounds: dict) -> float:
 def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(
-        prog="bench/replication", description="What a replica costs its primary, and its lag.")
+        prog="bench/replication", description="The cost of a replica for its primary, and its lag.")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--requests", type=int, default=300_000, help="of a run with -P 1")
+    parser.add_argument("--requests", type=int, default=300_000, help="requests of a run with -P 1")
     parser.add_argument("--pipelined-scale", type=int, default=5,
-                        help="times as many with pipelines")
+                        help="factor of the requests with pipelines")
     parser.add_argument("--depths", type=lambda text: [int(word) for word in text.split(",")],
                         default=[1, 16])
     parser.add_argument("--rate", type=int, default=50_000, help="writes a second for the lag")
-    parser.add_argument("--seconds", type=float, default=10, help="of measuring the lag")
+    parser.add_argument("--seconds", type=float, default=10, help="duration of the lag measurement")
     parser.add_argument("--kinds", type=lambda text: text.split(","),
                         default=["cairn", "redis"])
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args()
 

@@ -112,13 +112,13 @@ def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--case", action="append", metavar="NAME=COMMAND")
-    parser.add_argument("--depth", type=int, default=1, help="of the pipelines")
+    parser.add_argument("--depth", type=int, default=1, help="depth of the pipelines")
     parser.add_argument("--connections", type=int, default=CONNECTIONS)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--budget", action="store_true", help="long reads in memory instead of cold ones")
     parser.add_argument("--page-cache", action="store_true",
-                        help="the kernel may keep the tables: what misses Cairn's caches is there")
+                        help="let the kernel cache the tables")
     return parser.parse_args()
 
 

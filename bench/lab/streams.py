@@ -121,10 +121,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--entries", type=int, default=20_000_000)
     parser.add_argument("--keep", type=int, default=100_000, help="MAXLEN ~")
-    parser.add_argument("--batch", type=int, default=100, help="XADDs of a pipeline")
+    parser.add_argument("--batch", type=int, default=100, help="XADDs per pipeline")
     parser.add_argument("--count", type=int, default=1000, help="COUNT of XREADGROUP")
     parser.add_argument("--text", type=int, default=20, help="bytes of an entry's third field")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     options.entries -= options.entries % options.batch

@@ -117,11 +117,11 @@ def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(prog="bench/sync_reads", description=__doc__.partition("\n")[0])
     parser.add_argument("--size-mb", type=int, default=5000)
-    parser.add_argument("--budget-mb", type=int, default=512, help="of each server")
-    parser.add_argument("--seconds", type=float, default=15, help="of reads; the transfer has to take longer")
+    parser.add_argument("--budget-mb", type=int, default=512, help="memory budget of each server")
+    parser.add_argument("--seconds", type=float, default=15, help="duration of the reads, less than the transfer")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--ways", default=",".join(WAYS))
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="as on its command line")
+    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args()
 

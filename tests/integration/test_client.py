@@ -171,7 +171,7 @@ def test_kill_by_every_filter(server):
             value = {"id": victim_id, "addr": address, "user": "default", "type": "normal"}[option]
             assert int(killer("client", "kill", option, value)[1]) >= 1
         wait_until(lambda: is_closed(victim))  # noqa: B023
-    assert killer("ping") == (b"+", b"PONG")  # it spares itself
+    assert killer("ping") == (b"+", b"PONG")  # the killer is not killed
     assert killer("client", "kill", "addr", my_address) == (b":", b"0")
     assert killer("client", "kill", "addr", my_address, "skipme", "no") == (b":", b"1")
     wait_until(lambda: is_closed(killer))

@@ -175,7 +175,7 @@ def test_a_replica_is_not_evicted():
 
 
 def test_a_subscriber_that_does_not_read_is_evicted():
-    """Pushed messages count for the subscriber, whoever publishes; it is evicted once, even with many publishers."""
+    """Pushed messages count for the subscriber. It is evicted once, even with many publishers."""
     with Server(io_threads=3, client_output_buffer_limit="pubsub 0 0 0") as server:
         own = control(server)
         own.config_set("maxmemory-clients", 8 * MB)

@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_loaded_is_an_error_and_changes_nothing(option):
         with pytest.raises(redis.ResponseError, match="Error trying to load the RDB dump, check server logs"):
             client.execute_command("debug", "reload", "nosave", *option)
         assert client.keys() == [b"kept"]
-        assert server.log_path.read_text().count("DEBUG RELOAD: ") == 1  # it was not tried again
+        assert server.log_path.read_text().count("DEBUG RELOAD: ") == 1  # it was not retried
 
 
 def test_active_expiry_can_be_turned_off(r):

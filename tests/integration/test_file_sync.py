@@ -256,7 +256,7 @@ def test_a_transfer_resumes_after_a_cut_link():
         assert 90 << 20 < spared < size
         figures = stats(primary)
         assert figures["sync_files_spared_bytes"] == spared
-        assert size <= figures["sync_files_sent_bytes"] < size + (16 << 20)  # what was on its way when it was cut
+        assert size <= figures["sync_files_sent_bytes"] < size + (16 << 20)  # bytes in flight when the link was cut
         wait_until(lambda: not list(primary.data_dir.glob("sync-sent/*")), "the end of the files")
         assert not replica.data_dir.joinpath("sync-received").exists()
 
@@ -411,7 +411,7 @@ def test_a_change_of_the_rate_applies_to_a_running_transfer():
         wait_until(lambda: stats(primary)["sync_files"] == 2, "the transfer")
         began = time.monotonic()
         primary.shutdown()
-        assert time.monotonic() - began < 9.5  # one that waits for replicas takes 10
+        assert time.monotonic() - began < 9.5  # a shutdown that waits for replicas takes 10 s
 
 
 def test_a_replica_killed_at_any_moment_has_the_old_or_the_new_data():

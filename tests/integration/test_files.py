@@ -90,8 +90,8 @@ def test_others_cannot_read_what_the_server_writes(tmp_path):
         assert len(modes(data)) > 8
         found = {path.name: mode for path, mode in modes(tmp_path).items()}
         assert (found["log"], found["pid"]) == (0o640, 0o640)
-        assert found["socket"] == 0o777  # as was asked for
-        assert found["users.acl"] == 0o604  # its owner's choice
+        assert found["socket"] == 0o777  # as configured
+        assert found["users.acl"] == 0o604  # existing permissions are kept
 
 
 def test_symbolic_links_are_not_followed(tmp_path):

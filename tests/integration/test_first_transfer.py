@@ -70,4 +70,4 @@ def test_a_replica_that_disconnects_while_it_waits():
         wait_until(lambda: states(primary) == ["wait_bgsave"])
         began = time.monotonic()
         primary.shutdown("NOSAVE")
-        assert time.monotonic() - began < 9.5  # one that waits for replicas takes 10
+        assert time.monotonic() - began < 9.5  # a shutdown that waits for replicas takes 10 s

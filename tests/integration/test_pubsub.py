@@ -238,7 +238,7 @@ def test_every_message_comes_once_and_in_order():
         for name in range(PUBLISHERS):
             own = [text for text in orders[0] if text.startswith(b"%d:" % name)]
             assert own == [b"%d:%d" % (name, number) for number in range(MESSAGES)]
-        assert all(order == orders[0] for order in orders)  # all see the publishers mixed the same way
+        assert all(order == orders[0] for order in orders)  # all subscribers see the same order
 
 
 def test_a_write_is_visible_when_its_message_arrives(server, connect):

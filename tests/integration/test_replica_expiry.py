@@ -229,7 +229,7 @@ def test_an_expired_source_key(couple, kind, around):
 
 
 WITHIN = {
-    "written anew": ["SET k v PXAT 1", "LPUSH k a"],
+    "overwritten": ["SET k v PXAT 1", "LPUSH k a"],
     "set where it is not": ["SET k v PXAT 1", "SETNX k w"],
     "counted": ["SET k 5 EXAT 1", "INCR k"],
     "set with its time": ["SET k v PXAT 1", "SET k w KEEPTTL"],

@@ -100,7 +100,7 @@ def test_chain_of_four():
         assert_same(b, c)
         assert_same(c, d)
         offsets = {replication(server)["master_repl_offset"] for server in (a, b, c, d)}
-        assert len(offsets) <= 2, offsets  # a PING may be under way
+        assert len(offsets) <= 2, offsets  # a PING may be in flight
         assert len({replication(server)["master_replid"] for server in (a, b, c, d)}) == 1
 
 
@@ -182,7 +182,7 @@ def test_wait_and_min_replicas():
         for number in range(20):
             p.set("a", number)
             assert p.execute_command("WAIT", 2, 5000) == 2
-        assert time.monotonic() - begin < 60  # one that is not woken takes 5 s
+        assert time.monotonic() - begin < 60  # without the wake-up it takes 5 s
         assert one.client().get("a") == other.client().get("a") == b"19"
         assert p.execute_command("WAITAOF", 1, 0, 1000) == [1, 2] or True
         p.config_set("min-replicas-to-write", 3)
@@ -287,7 +287,7 @@ def test_a_stopped_replica_resumes():
                 behind = max(behind, state["master_repl_offset"] - state["slave0"]["offset"])
                 replica.process.send_signal(signal.SIGCONT)
                 time.sleep(0.4)  # the replica catches up in part
-        assert behind > 12 << 20  # more than the sockets, a connection and 1 MB of memory hold
+        assert behind > 12 << 20  # more than the sockets, a connection and 1 MB of memory can hold
         assert_same(primary, replica)
         assert primary.client().info("stats")["sync_full"] == 1
         assert primary.client().info("stats")["sync_partial_ok"] == 0
@@ -333,7 +333,7 @@ def test_a_replica_that_does_not_read_is_disconnected(limit, backlog, full_syncs
         for number in range(400):
             client.set(f"k:{number % 20}", "x" * 100000)
         wait_until(lambda: replication(primary)["connected_slaves"] == 0, "the end of the link")
-        assert SANITIZER or primary.resident_bytes() - before < 100 << 20  # sanitizers keep what is freed
+        assert SANITIZER or primary.resident_bytes() - before < 100 << 20  # sanitizers keep freed memory
         client.config_set("client-output-buffer-limit", "replica 0 0 0")
         replica.process.send_signal(signal.SIGCONT)
         assert_same(primary, replica)
@@ -481,7 +481,7 @@ def test_shutdown_does_not_wait_for_a_first_transfer():
         wait_until(lambda: replica.client().info("persistence")["async_loading"] == 1)
         began = time.monotonic()
         second.shutdown("NOSAVE")
-        assert time.monotonic() - began < 9.5  # one that waits for replicas takes 10
+        assert time.monotonic() - began < 9.5  # a shutdown that waits for replicas takes 10 s
         assert replica.client().get("a") == b"b"
         assert replication(replica)["master_replid"] == replication(first)["master_replid"]
         follow(replica, first)

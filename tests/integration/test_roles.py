@@ -146,7 +146,7 @@ def test_client_pause_and_the_pause_of_a_failover_are_independent():
         writer.send("set", "b", 1)
         client.execute_command("CLIENT", "UNPAUSE")
         assert_stays(lambda: client.get("b") is None, 0.3, "the pause")
-        assert writer.read() == (b"+", b"OK")  # after the time is over
+        assert writer.read() == (b"+", b"OK")  # after the pause has ended
         client.execute_command("CLIENT", "PAUSE", 60000, "WRITE")
         client.execute_command("FAILOVER", "TIMEOUT", 200)
         wait_until(lambda: replication(server)["master_failover_state"] == "no-failover")

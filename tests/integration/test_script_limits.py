@@ -150,7 +150,7 @@ def test_a_reply_is_bounded(small):
         client.eval("return #redis.call('lrange', KEYS[1], 0, -1)", 1, "list")
     with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command takes more memory"):
         client.eval("return #redis.call('lpop', KEYS[1], 20000)", 1, "list")
-    assert client.llen("list") == 20000  # what was not answered did not happen
+    assert client.llen("list") == 20000  # a command without a reply has not run
     assert client.eval("local s = ('x'):rep(100000) local t = {} for i = 1, 100 do t[i] = s end return #t", 0) == 100
 
 

@@ -217,7 +217,7 @@ def test_quit_and_client_kill_close_the_connection(certs, port):
     with connect(certs, port) as connection:
         connection.sendall(b"QUIT\r\n")
         assert connection.recv(100) == b"+OK\r\n"
-        assert connection.recv(100) == b""  # with TLS's own goodbye, or Python would raise
+        assert connection.recv(100) == b""  # with TLS's close notify, otherwise Python raises
     with connect(certs, port) as connection:
         connection.sendall(b"CLIENT ID\r\n")
         number = int(connection.recv(100)[1:])
@@ -486,4 +486,4 @@ def test_turning_tls_replication_on_needs_certificates(certs):
         replica.client().execute_command(
             "CONFIG", "SET", "tls-cert-file", certs.cert("server"), "tls-key-file", certs.key("server"),
             "tls-ca-cert-file", certs.cert("ca"), "tls-replication", "yes")
-        assert replica.client().info("replication")["master_link_status"] == "up"  # as it was made
+        assert replica.client().info("replication")["master_link_status"] == "up"  # the existing link stays
