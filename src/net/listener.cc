@@ -199,8 +199,11 @@ Result<std::unique_ptr<Listener>> Listener::Open(const ListenerOptions& options,
   auto listener = std::unique_ptr<Listener>(new Listener(options, service));
   for (const auto& door : doors) listener->Watch(*door);
   if (unix_door != nullptr) listener->Watch(*unix_door);
-  listener->doors_ = std::move(doors);
-  listener->unix_ = std::move(unix_door);
+  {
+    const MutexLock lock(listener->mutex_);
+    listener->doors_ = std::move(doors);
+    listener->unix_ = std::move(unix_door);
+  }
   return listener;
 }
 
