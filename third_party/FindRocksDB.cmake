@@ -1,6 +1,6 @@
-# Finds RocksDB 7.8 or newer and defines RocksDB::rocksdb. Debian's package has no CMake config that can be
-# relied on, so the header and the library are looked up directly. The archive is preferred to the shared library:
-# linked into the program its thread-local counters and its calls of itself are direct (docs/decisions/write-path.md).
+# Finds RocksDB 7.8 or newer and defines RocksDB::rocksdb. Debian's package has no reliable CMake config, so this looks
+# up the header and the library directly. It prefers the static library, because accesses to thread-local counters and
+# calls within RocksDB are direct then (docs/decisions/write-path.md).
 find_path(RocksDB_INCLUDE_DIR rocksdb/db.h)
 find_library(RocksDB_LIBRARY NAMES librocksdb.a rocksdb)
 set(RocksDB_NEEDS)
@@ -34,7 +34,7 @@ if(RocksDB_FOUND AND NOT TARGET RocksDB::rocksdb)
     list(PREPEND RocksDB_NEEDS cairn_plain_memory)
   endif()
   if(RocksDB_LIBRARY MATCHES "\\.a$")
-    # What calls a function inside a shared library is not the linker's to say.
+    # The linker cannot redirect calls within a shared library.
     add_library(cairn_rocksdb_crc32c STATIC ${CMAKE_CURRENT_LIST_DIR}/rocksdb_crc32c.cc)
     target_link_libraries(cairn_rocksdb_crc32c PUBLIC cairn_isal)
     target_link_options(cairn_rocksdb_crc32c INTERFACE -Wl,--wrap=_ZN7rocksdb6crc32c6ExtendEjPKcm)

@@ -1,4 +1,4 @@
-# Resolves what Cairn is built on. Everything comes from the system's packages; nothing is vendored.
+# Finds Cairn's dependencies. All come from the system's packages; none is vendored.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal>=2.30)

@@ -11,8 +11,8 @@
 namespace isal {
 namespace {
 
-// ISA-L 2.30's code for AVX-512 leaves the upper halves of the vector registers in use, and then every SSE instruction
-// after that, of whatever code, waits for them: a SET of 100 bytes cost 1.4 us more (docs/decisions/checksums.md).
+// ISA-L 2.30's code for AVX-512 does not clear the upper halves of the vector registers, and every later SSE
+// instruction, also of other code, waits for them: a SET of 100 bytes cost 1.4 us more (docs/decisions/checksums.md).
 void ReleaseUpperHalves() {
 #if defined(__x86_64__)
   static const bool has_them = __builtin_cpu_supports("avx");
@@ -24,7 +24,7 @@ void ReleaseUpperHalves() {
 
 uint32_t Crc32c(std::string_view bytes, uint32_t crc) {
   constexpr size_t kMost = std::numeric_limits<int>::max();
-  uint32_t inverted = ~crc;  // it inverts neither before nor after
+  uint32_t inverted = ~crc;  // ISA-L does not invert before and after
   while (!bytes.empty()) {
     const size_t size = std::min(bytes.size(), kMost);
     auto* start = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));
@@ -37,7 +37,7 @@ uint32_t Crc32c(std::string_view bytes, uint32_t crc) {
 
 uint64_t Crc64Jones(std::string_view bytes, uint64_t crc) {
   const auto* start = reinterpret_cast<const unsigned char*>(bytes.data());
-  const uint64_t inverted = crc64_jones_refl(~crc, start, bytes.size());  // it inverts before and after
+  const uint64_t inverted = crc64_jones_refl(~crc, start, bytes.size());  // ISA-L inverts before and after
   ReleaseUpperHalves();
   return ~inverted;
 }

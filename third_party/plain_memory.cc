@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What RocksDB calls instead of the C library's functions in a build with ThreadSanitizer (plain_rocksdb.cmake). The
-// sanitizer sees memory through the functions it intercepts, and would see RocksDB's memory but not the atomics that
-// order it. So here bytes are touched by code that is not instrumented, and memory is taken and given back with writes
-// ignored, which is what the sanitizer takes that for.
+// Replaces functions of the C library that RocksDB calls, in a build with ThreadSanitizer (plain_rocksdb.cmake). The
+// sanitizer sees memory accesses in the functions it intercepts, so it would see RocksDB's accesses but not the atomics
+// that order them. The code here is not instrumented. It allocates and frees memory while writes are ignored, because
+// the sanitizer treats both as writes.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -111,7 +111,7 @@ void plain_free(void* memory) {
   std::free(memory);
 }
 
-// The forms of operator new and delete.
+// All forms of operator new and delete.
 void* plain__Znwm(size_t size) {
   const IgnoredWrites ignored;
   return ::operator new(size);

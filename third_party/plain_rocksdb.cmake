@@ -1,11 +1,11 @@
-# Makes a copy of RocksDB's archive whose accesses to memory ThreadSanitizer does not see.
+# Makes a copy of RocksDB's static library whose memory accesses ThreadSanitizer does not see.
 #
-# The archive is not instrumented, so the sanitizer sees its locks, which are functions, but not its atomics. It must
-# not see its memory then, or all that RocksDB hands from thread to thread by an atomic is a race. Memory is seen
-# where RocksDB calls a function that the sanitizer intercepts (plain_memory.cc stands in for these), and where it
-# calls an inline function, of which the linker keeps the instrumented copy of ours: so its own copies get names of
-# their own. It has none of std::string's functions, so plain_strings.cc adds them. What our code does with RocksDB's
-# memory is seen as before.
+# The library is not instrumented, so the sanitizer sees its locks, which are functions, but not its atomics. So it must
+# not see RocksDB's memory accesses either: every object that RocksDB passes between threads by an atomic would be
+# reported as a race. It sees accesses in two places. RocksDB calls functions that the sanitizer intercepts;
+# plain_memory.cc replaces these. And RocksDB calls inline functions of which the linker keeps our instrumented copy; so
+# RocksDB's copies get different names. The library has no copies of std::string's functions; plain_strings.cc adds
+# them. Accesses of our code to RocksDB's memory are seen as before.
 function(write_plain_archive archive copy)
   set(strings ${CMAKE_BINARY_DIR}/plain_strings.o)
   set(names ${CMAKE_BINARY_DIR}/plain_names.txt)
@@ -17,7 +17,7 @@ function(write_plain_archive archive copy)
                   COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL " W [^\n]+" renamed "${symbols}")
   list(TRANSFORM renamed REPLACE "^ W " "")
-  # Both forms of a constructor or destructor can be in one group of the linker's, which has a name of its own.
+  # Both forms of a constructor or destructor can be in one section group, which has a separate name.
   set(groups ${renamed})
   list(FILTER groups INCLUDE REGEX "[CD]2[EI]")
   list(TRANSFORM groups REPLACE "([CD])2([EI])" "\\15\\2")
@@ -32,14 +32,14 @@ function(write_plain_archive archive copy)
   execute_process(COMMAND ${CMAKE_OBJCOPY} --redefine-syms=${names} ${copy} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# Sets `result` to the copy's path; target cairn_plain_memory goes with it.
+# Sets `result` to the copy's path; link the target cairn_plain_memory with it.
 function(add_plain_rocksdb archive result)
   set(copy ${CMAKE_BINARY_DIR}/librocksdb_plain.a)
   if(${archive} IS_NEWER_THAN ${copy} OR ${CMAKE_CURRENT_FUNCTION_LIST_FILE} IS_NEWER_THAN ${copy})
     write_plain_archive(${archive} ${copy})
   endif()
   add_library(cairn_plain_memory STATIC ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plain_memory.cc)
-  # A loop that copies must not become a call of memcpy.
+  # The compiler must not turn a copy loop into a call of memcpy.
   target_compile_options(cairn_plain_memory PRIVATE -fno-sanitize=all -fno-tree-loop-distribute-patterns -fno-builtin)
   set(${result} ${copy} PARENT_SCOPE)
 endfunction()
