@@ -101,7 +101,7 @@ constexpr CommandRow kRows[] = {
      .acl = "keyspace dangerous",
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
     {.name = "swapdb", .arity = 3, .flags = kWrite | kFast | kLockAll, .run = SwapDb,
-     .group = Group::kServer, .since = "4.0.0", .summary = "Exchanges the keys of two databases.",
+     .group = Group::kServer, .since = "4.0.0", .summary = "Swaps two databases.",
      .complexity = "O(1)", .syntax = "index1 index2", .acl = "keyspace dangerous"},
 };
 // clang-format on

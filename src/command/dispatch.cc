@@ -290,7 +290,7 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       }
       worker.txn.Discard();
       if (tries < kMostTries) continue;
-      status = Status::Reply("ERR the command could not be run, its keys keep changing; try again");
+      status = Status::Reply("ERR the command was given up because its keys kept changing; try again");
     }
     // If deleting the keys would have to wait, a read runs again on the slow lane, so that a later DBSIZE does not
     // count them.

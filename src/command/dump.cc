@@ -97,13 +97,13 @@ Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
   RdbReader reader(*bytes, static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed)));
   Result<RdbValue> value = ReadRdbValue(reader);
   if (value.ok() && reader.left() == 0) return value;
-  const std::string reason = value.ok() ? "something follows the value" : std::string(value.status().text());
-  Log(LogSeverity::kWarning, "RESTORE of a payload that is not well-formed: " + reason);
+  const std::string reason = value.ok() ? "there are bytes behind the value" : std::string(value.status().text());
+  Log(LogSeverity::kWarning, "RESTORE of a malformed payload: " + reason);
   return Status::Reply(kBadPayload);
 }
 
 // Replicates the command with the absolute expiry time.
-void TellMoment(CommandContext& ctx, const Args& args, int64_t expire_ms) {
+void ReplicateWithTime(CommandContext& ctx, const Args& args, int64_t expire_ms) {
   if (!ctx.is_replicated()) return;
   const std::string moment = std::to_string(expire_ms);
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
@@ -145,7 +145,7 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
       ctx.txn().uses().SetFrequency(key.row(), static_cast<uint8_t>(*options.frequency), ctx.txn().command().now_s());
     }
     ctx.Changed(kGenericEvent, "restore", key.bytes());
-    if (expire_ms != kNoExpiry && !options.absolute) TellMoment(ctx, args, expire_ms);
+    if (expire_ms != kNoExpiry && !options.absolute) ReplicateWithTime(ctx, args, expire_ms);
   }
   reply.Ok();
   return Ok();
@@ -158,15 +158,15 @@ constexpr std::string_view kRestoreComplexity = "O(N) with N the size of the pay
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "dump", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = Dump,
-     .since = "2.6.0", .summary = "Returns the value under a key as bytes that RESTORE takes.",
+     .since = "2.6.0", .summary = "Returns a key's value in serialized form, for RESTORE.",
      .complexity = "O(N) with N the size of the value", .syntax = "key",
      .tips = "nondeterministic_output"},
     {.name = "restore", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
-     .run = Restore, .since = "2.6.0", .summary = "Makes a key of bytes that DUMP returned.",
+     .run = Restore, .since = "2.6.0", .summary = "Creates a key from a value that DUMP serialized.",
      .complexity = kRestoreComplexity, .syntax = kRestoreSyntax, .acl = "dangerous"},
     {.name = "restore-asking", .arity = -4, .flags = kWrite | kDenyOom | kAsking,
      .keys = {OneKey(kOW | kUpdate)}, .run = Restore, .group = Group::kServer, .since = "3.0.0",
-     .summary = "RESTORE for keys on their way between the nodes of a cluster.",
+     .summary = "RESTORE for keys that are migrated between cluster nodes.",
      .complexity = kRestoreComplexity, .syntax = kRestoreSyntax, .acl = "keyspace dangerous"},
 };
 // clang-format on

@@ -71,7 +71,7 @@ Result<int64_t> ParseDeadline(CommandContext& ctx, std::string_view text, Unit u
 }
 
 // Replicates the command with the absolute time and the same conditions.
-void TellMoment(CommandContext& ctx, const Args& args, int64_t when) {
+void ReplicateExpireAt(CommandContext& ctx, const Args& args, int64_t when) {
   if (!ctx.is_replicated()) return;
   const std::string moment = std::to_string(when);
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
@@ -98,7 +98,7 @@ Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Ori
   } else {
     TRY(keys.SetExpiry(key, entry, when));
     ctx.Changed(kGenericEvent, "expire", key.bytes());
-    TellMoment(ctx, args, when);
+    ReplicateExpireAt(ctx, args, when);
   }
   reply.Integer(1);
   return Ok();
@@ -139,7 +139,7 @@ Status Persist(CommandContext& ctx, Args& args, Reply& reply) {
 }
 
 // Replies with -2 for a missing key, -1 for no expiry, else the expiry time rounded to the unit.
-Status TellDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
+Status ReplyDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
@@ -155,55 +155,55 @@ Status TellDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Or
 
 // TTL key
 Status Ttl(CommandContext& ctx, Args& args, Reply& reply) {
-  return TellDeadline(ctx, args, reply, Unit::kSeconds, Origin::kNow);
+  return ReplyDeadline(ctx, args, reply, Unit::kSeconds, Origin::kNow);
 }
 
 // PTTL key
 Status PTtl(CommandContext& ctx, Args& args, Reply& reply) {
-  return TellDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kNow);
+  return ReplyDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kNow);
 }
 
 // EXPIRETIME key
 Status ExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
-  return TellDeadline(ctx, args, reply, Unit::kSeconds, Origin::kEpoch);
+  return ReplyDeadline(ctx, args, reply, Unit::kSeconds, Origin::kEpoch);
 }
 
 // PEXPIRETIME key
 Status PExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
-  return TellDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kEpoch);
+  return ReplyDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kEpoch);
 }
 
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "expire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = Expire, .since = "1.0.0", .summary = "Lets a key expire after some seconds.",
+     .run = Expire, .since = "1.0.0", .summary = "Sets a key's time to live in seconds.",
      .complexity = "O(1)", .syntax = "key seconds [NX | XX | GT | LT]"},
     {.name = "pexpire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = PExpire, .since = "2.6.0", .summary = "Lets a key expire after some milliseconds.",
+     .run = PExpire, .since = "2.6.0", .summary = "Sets a key's time to live in milliseconds.",
      .complexity = "O(1)", .syntax = "key milliseconds [NX | XX | GT | LT]"},
     {.name = "expireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = ExpireAt, .since = "1.2.0", .summary = "Lets a key expire at a Unix time in seconds.",
+     .run = ExpireAt, .since = "1.2.0", .summary = "Sets a key's expiry to a Unix time in seconds.",
      .complexity = "O(1)", .syntax = "key unix-time-seconds [NX | XX | GT | LT]"},
     {.name = "pexpireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
      .run = PExpireAt, .since = "2.6.0",
-     .summary = "Lets a key expire at a Unix time in milliseconds.", .complexity = "O(1)",
+     .summary = "Sets a key's expiry to a Unix time in milliseconds.", .complexity = "O(1)",
      .syntax = "key unix-time-milliseconds [NX | XX | GT | LT]"},
     {.name = "persist", .arity = 2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = Persist, .since = "2.2.0", .summary = "Lets a key that would have expired stay.",
+     .run = Persist, .since = "2.2.0", .summary = "Removes a key's expiry.",
      .complexity = "O(1)", .syntax = "key"},
     {.name = "ttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
-     .run = Ttl, .since = "1.0.0", .summary = "Returns in how many seconds a key expires.",
+     .run = Ttl, .since = "1.0.0", .summary = "Returns a key's time to live in seconds.",
      .complexity = "O(1)", .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "pttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
-     .run = PTtl, .since = "2.6.0", .summary = "Returns in how many milliseconds a key expires.",
+     .run = PTtl, .since = "2.6.0", .summary = "Returns a key's time to live in milliseconds.",
      .complexity = "O(1)", .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "expiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
      .run = ExpireTime, .since = "7.0.0",
-     .summary = "Returns the Unix time in seconds at which a key expires.", .complexity = "O(1)",
+     .summary = "Returns a key's expiry as a Unix time in seconds.", .complexity = "O(1)",
      .syntax = "key"},
     {.name = "pexpiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
      .run = PExpireTime, .since = "7.0.0",
-     .summary = "Returns the Unix time in milliseconds at which a key expires.",
+     .summary = "Returns a key's expiry as a Unix time in milliseconds.",
      .complexity = "O(1)", .syntax = "key"},
 };
 // clang-format on

@@ -44,7 +44,7 @@ struct NamedScore {
 };
 
 // Replicates a ZADD with the same options, so that a replica need not compute the scores.
-void TellScores(CommandContext& ctx, const Args& args, const std::vector<NamedScore>& places) {
+void ReplicateScores(CommandContext& ctx, const Args& args, const std::vector<NamedScore>& places) {
   if (!ctx.is_replicated()) return;
   std::vector<std::string> scores;
   for (const NamedScore& place : places) scores.push_back(std::to_string(static_cast<int64_t>(place.score)));
@@ -79,7 +79,7 @@ Status GeoAdd(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(zset.Save());
   if (added_count + updated_count > 0) {
     ctx.Changed(kZsetEvent, "zadd", key.bytes(), added_count + updated_count);
-    TellScores(ctx, args, places);
+    ReplicateScores(ctx, args, places);
   }
   reply.Integer(static_cast<int64_t>(added_count + (options.count_updates ? updated_count : 0)));
   return Ok();
@@ -152,21 +152,21 @@ void ReplyCoordinate(Reply& reply, double coordinate) {
 constexpr CommandRow kRows[] = {
     {.name = "geoadd", .arity = -5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kUpdate)},
      .run = GeoAdd, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "Adds places to a sorted set, or moves them",
+     .summary = "Adds places to a sorted set, or moves them.",
      .complexity = "O(log(N)) per place, N being the size of the sorted set",
      .syntax = "key [NX | XX] [CH] longitude:double latitude:double member "
                "[longitude:double latitude:double member ...]"},
     {.name = "geodist", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = GeoDist, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "How far two places are from each other", .complexity = "O(1)",
+     .summary = "Returns the distance between two places.", .complexity = "O(1)",
      .syntax = "key member1 member2 [M | KM | FT | MI]"},
     {.name = "geohash", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = GeoHash, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "The geohashes of places, as text", .complexity = "O(1) per member",
+     .summary = "Returns the geohashes of places as text.", .complexity = "O(1) per member",
      .syntax = "key [member [member ...]]"},
     {.name = "geopos", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = GeoPos, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "The longitudes and latitudes of places", .complexity = "O(1) per member",
+     .summary = "Returns the longitudes and latitudes of places.", .complexity = "O(1) per member",
      .syntax = "key [member [member ...]]"},
 };
 // clang-format on

@@ -319,7 +319,7 @@ constexpr std::string_view kSearchCost = "O(N+M*log(M)) with N the places in the
 constexpr CommandRow kRows[] = {
     {.name = "geosearch", .arity = -7, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = GeoSearch, .group = Group::kGeo, .since = "6.2.0",
-     .summary = "Finds the places within a circle or a box", .complexity = kSearchCost,
+     .summary = "Returns the places within a circle or a box.", .complexity = kSearchCost,
      .syntax = "key <FROMMEMBER member | FROMLONLAT longitude:double latitude:double> "
                "<BYRADIUS radius:double <M | KM | FT | MI> | "
                "BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] "
@@ -327,7 +327,7 @@ constexpr CommandRow kRows[] = {
     {.name = "geosearchstore", .arity = -8, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kOW | kUpdate), OneKey(kRO | kAccess, 2)}, .run = GeoSearchStore,
      .group = Group::kGeo, .since = "6.2.0",
-     .summary = "Stores the places within a circle or a box", .complexity = kSearchCost,
+     .summary = "Stores the places within a circle or a box.", .complexity = kSearchCost,
      .syntax = "destination source "
                "<FROMMEMBER member | FROMLONLAT longitude:double latitude:double> "
                "<BYRADIUS radius:double <M | KM | FT | MI> | "
@@ -337,7 +337,7 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 6, .keyword = "STORE"},
               {.flags = kOW | kUpdate, .begin = 6, .keyword = "STOREDIST"}},
      .run = GeoRadius, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "Finds or stores the places within a distance of a point",
+     .summary = "Returns or stores the places within a distance of a point.",
      .complexity = kSearchCost,
      .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> "
                "[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key] "
@@ -346,7 +346,7 @@ constexpr CommandRow kRows[] = {
      .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"},
     {.name = "georadius_ro", .arity = -6, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = GeoRadiusRo, .group = Group::kGeo, .since = "3.2.10",
-     .summary = "Finds the places within a distance of a point", .complexity = kSearchCost,
+     .summary = "Returns the places within a distance of a point.", .complexity = kSearchCost,
      .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> "
                "[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
      .deprecated_since = "6.2.0",
@@ -355,7 +355,7 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 5, .keyword = "STORE"},
               {.flags = kOW | kUpdate, .begin = 5, .keyword = "STOREDIST"}},
      .run = GeoRadiusByMember, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "Finds or stores the places within a distance of a member",
+     .summary = "Returns or stores the places within a distance of a member.",
      .complexity = kSearchCost,
      .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] "
                "[COUNT count [ANY]] [ASC | DESC] [STORE key] [STOREDIST key]",
@@ -364,7 +364,7 @@ constexpr CommandRow kRows[] = {
          "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"},
     {.name = "georadiusbymember_ro", .arity = -5, .flags = kReadonly,
      .keys = {OneKey(kRO | kAccess)}, .run = GeoRadiusByMemberRo, .group = Group::kGeo,
-     .since = "3.2.10", .summary = "Finds the places within a distance of a member",
+     .since = "3.2.10", .summary = "Returns the places within a distance of a member.",
      .complexity = kSearchCost,
      .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] "
                "[COUNT count [ANY]] [ASC | DESC]",

@@ -91,17 +91,17 @@ struct Expired {
   FieldList set;
   FieldList deleted;  // the time was in the past
 
-  void Tell(CommandContext& ctx, std::string_view key, int64_t when_ms, bool is_empty) const {
+  void Emit(CommandContext& ctx, std::string_view key, int64_t when_ms, bool is_empty) const {
     if (set.empty() && deleted.empty()) return;
     ctx.Tell(kHashEvent, deleted.empty() ? "hexpire" : "hdel", key);
     if (is_empty) ctx.Tell(kGenericEvent, "del", key);
     if (!ctx.is_replicated()) return;
-    TellDeletion(ctx, key);
+    ReplicateDeletion(ctx, key);
     std::string when;
     AppendInt64(when, when_ms);
     if (!set.empty()) Replicate(ctx, {"HPEXPIREAT", key, when}, set);
   }
-  void TellDeletion(CommandContext& ctx, std::string_view key) const {
+  void ReplicateDeletion(CommandContext& ctx, std::string_view key) const {
     if (deleted.empty()) return;
     FieldList words = {"HDEL", key};
     words.insert(words.end(), deleted.begin(), deleted.end());
@@ -161,7 +161,7 @@ Status HExpire(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Integer(TRY(ExpireField(ctx, hash, field, when_ms, condition, expired)));
   }
   ctx.CountChanges(expired.set.size() + expired.deleted.size());
-  expired.Tell(ctx, key.bytes(), when_ms, hash.size() == 0);
+  expired.Emit(ctx, key.bytes(), when_ms, hash.size() == 0);
   return hash.Save();
 }
 
@@ -193,7 +193,7 @@ Status HTtl(CommandContext& ctx, Args& args, Reply& reply) {
 
 // Emits and replicates HPERSIST for the fields that lost their expiry time, and for no others: a replica may still have
 // a field that is expired here, and must not keep it.
-void TellPersisted(CommandContext& ctx, std::string_view key, const FieldList& fields, uint64_t changes) {
+void EmitPersisted(CommandContext& ctx, std::string_view key, const FieldList& fields, uint64_t changes) {
   if (fields.empty()) return;
   ctx.Changed(kHashEvent, "hpersist", key, changes);
   Replicate(ctx, {"HPERSIST", key}, fields);
@@ -219,7 +219,7 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
       persisted.push_back(field);
     }
   }
-  TellPersisted(ctx, key.bytes(), persisted, 1);
+  EmitPersisted(ctx, key.bytes(), persisted, 1);
   return hash.Save();
 }
 
@@ -252,7 +252,7 @@ Status HGetDel(CommandContext& ctx, Args& args, Reply& reply) {
   }
   if (!taken.deleted.empty()) {
     ctx.Shrunk(kHashEvent, "hdel", key.bytes(), taken.deleted.size(), hash.size() == 0);
-    taken.TellDeletion(ctx, key.bytes());
+    taken.ReplicateDeletion(ctx, key.bytes());
   }
   return hash.Save();
 }
@@ -297,8 +297,8 @@ Status HGetEx(CommandContext& ctx, Args& args, Reply& reply) {
     persisted.push_back(field);
   }
   ctx.CountChanges(expired.set.size() + expired.deleted.size());
-  if (when_ms) expired.Tell(ctx, key.bytes(), *when_ms, hash.size() == 0);
-  TellPersisted(ctx, key.bytes(), persisted, persisted.size());
+  if (when_ms) expired.Emit(ctx, key.bytes(), *when_ms, hash.size() == 0);
+  EmitPersisted(ctx, key.bytes(), persisted, persisted.size());
   return hash.Save();
 }
 
@@ -358,7 +358,7 @@ Result<bool> MeetsCondition(const Hash& hash, const SetOptions& options) {
 }
 
 // Emits and replicates the fields that HSETEX set. Changes of their expiry times are reported separately.
-void TellSet(CommandContext& ctx, std::string_view key, const SetOptions& options) {
+void EmitSet(CommandContext& ctx, std::string_view key, const SetOptions& options) {
   ctx.Changed(kHashEvent, "hset", key, options.pairs.size() / 2);
   if (options.keeps) {
     Replicate(ctx, {"HSETEX", key, "KEEPTTL"}, options.pairs, 2);
@@ -390,8 +390,8 @@ Status HSetEx(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const bool is_empty = hash.size() == 0;
   TRY(hash.Save());  // first: it emits the expiry of an expired key
-  TellSet(ctx, key.bytes(), options);
-  if (options.when_ms) expired.Tell(ctx, key.bytes(), *options.when_ms, is_empty);
+  EmitSet(ctx, key.bytes(), options);
+  if (options.when_ms) expired.Emit(ctx, key.bytes(), *options.when_ms, is_empty);
   reply.Integer(1);
   return Ok();
 }
@@ -427,26 +427,26 @@ constexpr CommandRow TtlRow(std::string_view name, CommandFunction run, std::str
 }
 
 constexpr CommandRow kRows[] = {
-    ExpireRow("hexpire", HExpire<Unit::kSeconds, Since::kNow>, "Lets fields of a hash be gone after some seconds.",
+    ExpireRow("hexpire", HExpire<Unit::kSeconds, Since::kNow>, "Sets the time to live of fields of a hash in seconds.",
               "key seconds:integer [NX | XX | GT | LT] FIELDS numfields:integer field [field ...]"),
     ExpireRow("hpexpire", HExpire<Unit::kMilliseconds, Since::kNow>,
-              "Lets fields of a hash be gone after some milliseconds.",
+              "Sets the time to live of fields of a hash in milliseconds.",
               "key milliseconds:integer [NX | XX | GT | LT] FIELDS numfields:integer field [field ...]"),
     ExpireRow("hexpireat", HExpire<Unit::kSeconds, Since::kEpoch>,
-              "Lets fields of a hash be gone at a Unix time in seconds.",
+              "Sets the expiry of fields of a hash to a Unix time in seconds.",
               "key unix-time-seconds:unix-time [NX | XX | GT | LT] FIELDS numfields:integer "
               "field [field ...]"),
     ExpireRow("hpexpireat", HExpire<Unit::kMilliseconds, Since::kEpoch>,
-              "Lets fields of a hash be gone at a Unix time in milliseconds.",
+              "Sets the expiry of fields of a hash to a Unix time in milliseconds.",
               "key unix-time-milliseconds:unix-time [NX | XX | GT | LT] FIELDS numfields:integer "
               "field [field ...]"),
-    TtlRow("httl", HTtl<Unit::kSeconds, Since::kNow>, "Returns after how many seconds fields of a hash are gone."),
+    TtlRow("httl", HTtl<Unit::kSeconds, Since::kNow>, "Returns the time to live of fields of a hash in seconds."),
     TtlRow("hpttl", HTtl<Unit::kMilliseconds, Since::kNow>,
-           "Returns after how many milliseconds fields of a hash are gone."),
+           "Returns the time to live of fields of a hash in milliseconds."),
     TtlRow("hexpiretime", HTtl<Unit::kSeconds, Since::kEpoch>,
-           "Returns the Unix times in seconds at which fields of a hash are gone."),
+           "Returns the expiry of fields of a hash as Unix times in seconds."),
     TtlRow("hpexpiretime", HTtl<Unit::kMilliseconds, Since::kEpoch>,
-           "Returns the Unix times in milliseconds at which fields of a hash are gone."),
+           "Returns the expiry of fields of a hash as Unix times in milliseconds."),
     {.name = "hpersist",
      .arity = -5,
      .flags = kWrite | kFast,
@@ -454,7 +454,7 @@ constexpr CommandRow kRows[] = {
      .run = HPersist,
      .group = Group::kHash,
      .since = "7.4.0",
-     .summary = "Lets fields of a hash stay.",
+     .summary = "Removes the expiry of fields of a hash.",
      .complexity = kPerField,
      .syntax = "key FIELDS numfields:integer field [field ...]"},
     {.name = "hgetdel",
@@ -474,7 +474,7 @@ constexpr CommandRow kRows[] = {
      .run = HGetEx,
      .group = Group::kHash,
      .since = "8.0.0",
-     .summary = "Returns the values of fields of a hash and says when they are gone.",
+     .summary = "Returns the values of fields of a hash and sets their expiry.",
      .complexity = kPerField,
      .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | PERSIST] FIELDS numfields:integer field [field ...]"},
@@ -485,7 +485,7 @@ constexpr CommandRow kRows[] = {
      .run = HSetEx,
      .group = Group::kHash,
      .since = "8.0.0",
-     .summary = "Sets fields of a hash and says when they are gone.",
+     .summary = "Sets fields of a hash and their expiry.",
      .complexity = kPerField,
      .syntax = "key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | KEEPTTL] FIELDS numfields:integer field value "

@@ -77,10 +77,10 @@ Status ObjectIdleTime(CommandContext& ctx, Args& args, Reply& reply) {
 // OBJECT HELP
 Status ObjectHelp(CommandContext&, Args&, Reply& reply) {
   static constexpr std::string_view kLines[] = {
-      "ENCODING <key>", "    Return the name of the representation of the value under <key>.",
-      "FREQ <key>",     "    Return how often <key> was used lately, on a logarithmic scale.",
-      "IDLETIME <key>", "    Return about how many seconds ago <key> was last used.",
-      "REFCOUNT <key>", "    Return how many references there are to the value under <key>.",
+      "ENCODING <key>", "    Return the name of the encoding of the value under <key>.",
+      "FREQ <key>",     "    Return how frequently <key> is used, on a logarithmic scale.",
+      "IDLETIME <key>", "    Return approximately the seconds since <key> was last used.",
+      "REFCOUNT <key>", "    Return the number of references to the value under <key>.",
   };
   ReplyHelp(reply, "OBJECT", kLines);
   return Ok();
@@ -89,15 +89,15 @@ Status ObjectHelp(CommandContext&, Args&, Reply& reply) {
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "encoding", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectEncoding,
-     .since = "2.2.3", .summary = "Returns the name of a value's representation.", .complexity = "O(1)",
+     .since = "2.2.3", .summary = "Returns the name of a value's encoding.", .complexity = "O(1)",
      .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "freq", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectFreq,
-     .since = "4.0.0", .summary = "Returns how often a key was used lately.", .complexity = "O(1)",
+     .since = "4.0.0", .summary = "Returns how frequently a key is used.", .complexity = "O(1)",
      .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ObjectHelp, .since = "6.2.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
     {.name = "idletime", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectIdleTime,
-     .since = "2.2.3", .summary = "Returns for how many seconds a key was not used.", .complexity = "O(1)",
+     .since = "2.2.3", .summary = "Returns the seconds since a key was last used.", .complexity = "O(1)",
      .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "refcount", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectRefCount,
      .since = "2.2.3", .summary = "Returns the number of references to a value.", .complexity = "O(1)",
@@ -110,7 +110,7 @@ constexpr CommandRow kRows[] = {
      .arity = -2,
      .flags = kSubcommands,
      .since = "2.2.3",
-     .summary = "Tells how a value is kept.",
+     .summary = "Returns details of the representation of a value.",
      .complexity = "That of the subcommand",
      .subcommands = kSubcommandRows},
 };

@@ -22,7 +22,7 @@ namespace cairn {
 namespace {
 
 // Emits and replicates the replacement, as commands that any server understands.
-void TellReplaced(CommandContext& ctx, Args& args, const KeyEntry& old, EventClass of, std::string_view event,
+void EmitReplaced(CommandContext& ctx, Args& args, const KeyEntry& old, EventClass of, std::string_view event,
                   std::string_view adding) {
   ctx.Changed(of, event, args[1]);
   if (!ctx.is_replicated()) return;
@@ -54,7 +54,7 @@ Status HReplace(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ctx.txn().command().Spend(pairs.size() / 2));
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   TRY(Hash::Replace(keys, key, entry, pairs));
-  TellReplaced(ctx, args, entry, kHashEvent, "hreplace", "HSET");
+  EmitReplaced(ctx, args, entry, kHashEvent, "hreplace", "HSET");
   reply.Integer(static_cast<int64_t>(pairs.size() / 2));
   return Ok();
 }
@@ -67,7 +67,7 @@ Status SReplace(CommandContext& ctx, Args& args, Reply& reply) {
   while (args.More()) members.Add(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   TRY(members.StoreTo(keys, key, entry, kNoExpiry));
-  TellReplaced(ctx, args, entry, kSetEvent, "sreplace", "SADD");
+  EmitReplaced(ctx, args, entry, kSetEvent, "sreplace", "SADD");
   reply.Integer(static_cast<int64_t>(members.size()));
   return Ok();
 }
@@ -90,7 +90,7 @@ Status ZReplace(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
   const auto count = static_cast<int64_t>(elements.size());
   TRY(Zset::Replace(keys, key, entry, std::move(elements)));
-  TellReplaced(ctx, args, entry, kZsetEvent, "zreplace", "ZADD");
+  EmitReplaced(ctx, args, entry, kZsetEvent, "zreplace", "ZADD");
   reply.Integer(count);
   return Ok();
 }
@@ -99,16 +99,16 @@ Status ZReplace(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kRows[] = {
     {.name = "hreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
      .run = HReplace, .group = Group::kHash, .since = "7.2.0",
-     .summary = "Gives a key a whole new hash in place of whatever it held.",
+     .summary = "Replaces a key's value of any type by a new hash.",
      .complexity = "O(N) with N the number of fields given",
      .syntax = "key field value [field value ...]"},
     {.name = "sreplace", .arity = -3, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
      .run = SReplace, .group = Group::kSet, .since = "7.2.0",
-     .summary = "Gives a key a whole new set in place of whatever it held.",
+     .summary = "Replaces a key's value of any type by a new set.",
      .complexity = "O(N) with N the number of members given", .syntax = "key member [member ...]"},
     {.name = "zreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
      .run = ZReplace, .group = Group::kSortedSet, .since = "7.2.0",
-     .summary = "Gives a key a whole new sorted set in place of whatever it held.",
+     .summary = "Replaces a key's value of any type by a new sorted set.",
      .complexity = "O(N*log(N)) with N the number of members given",
      .syntax = "key score:double member [score:double member ...]"},
 };

@@ -196,7 +196,7 @@ class Session : public ReplyRoom {
   TrackingMode tracking;
   RunningScript script;
   bool is_primary = false;  // a primary's stream: its commands run in any state of the server
-  // In RESP2 a subscriber may send only a few commands, because a reply could not be told from a message.
+  // In RESP2 a subscriber may send only a few commands, because a reply could not be distinguished from a message.
   bool only_listens() const { return protocol == 2 && !subscriptions.empty(); }
 
   // ---- readable by any thread

@@ -19,8 +19,8 @@ namespace {
 // Redis's: clients can see it, since a new value may have a smaller encoding.
 constexpr uint64_t kRestFraction = 5;
 
-// Emits and replicates the removal of a drawn member.
-void TellTaken(CommandContext& ctx, const Key& key, std::string_view member) {
+// Replicates the removal of a drawn member.
+void ReplicateRemoval(CommandContext& ctx, const Key& key, std::string_view member) {
   ctx.Replicate({"SREM", key.bytes(), member});
 }
 
@@ -37,7 +37,7 @@ Status PopOne(CommandContext& ctx, Keyspace& keys, const Key& key, Reply& reply)
   const bool is_empty = set.size() == 0;
   TRY(set.Save());
   ctx.Shrunk(kSetEvent, "spop", key.bytes(), 1, is_empty);
-  TellTaken(ctx, key, member);
+  ReplicateRemoval(ctx, key, member);
   return Ok();
 }
 
@@ -64,7 +64,7 @@ Status PopMost(CommandContext& ctx, Keyspace& keys, const Set& set, const std::v
     if (next < ranks.size() && ranks[next] == here) {
       ++next;
       reply.Bulk(member);
-      TellTaken(ctx, set.key(), member);
+      ReplicateRemoval(ctx, set.key(), member);
     } else {
       rest.Add(member);
     }
@@ -96,7 +96,7 @@ Status SPop(CommandContext& ctx, Args& args, Reply& reply) {
   if ((set.size() - count) * kRestFraction <= count) return PopMost(ctx, keys, set, ranks, reply);
   for (const std::string& member : TRY(set.PopRanks(ranks))) {
     reply.Bulk(member);
-    TellTaken(ctx, key, member);
+    ReplicateRemoval(ctx, key, member);
   }
   return set.Save();
 }
@@ -163,7 +163,7 @@ Status SRandMember(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kRows[] = {
     {.name = "spop", .arity = -2, .flags = kWrite | kFast,
      .keys = {OneKey(kRW | kAccess | kDelete)}, .run = SPop, .group = Group::kSet, .since = "1.0.0",
-     .summary = "Returns random members of a set and removes them.",
+     .summary = "Removes random members of a set and returns them.",
      .complexity = "O(N log M) with N the number of members returned, M that of the set",
      .syntax = "key [count]", .tips = "nondeterministic_output"},
     {.name = "srandmember", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},

@@ -177,7 +177,8 @@ void ReplyFound(const Found& found, Reply& reply) {
 
 // Replicates the stored result itself: a replica could compute another, because expired keys and fields exist there
 // until the primary deletes them.
-void TellStored(CommandContext& ctx, std::string_view name, std::span<const std::string_view> texts, bool replaced) {
+void ReplicateStored(CommandContext& ctx, std::string_view name, std::span<const std::string_view> texts,
+                     bool replaced) {
   constexpr size_t kTextsPerCommand = 1024;
   if (!ctx.is_replicated()) return;
   if (replaced) ctx.Replicate({"DEL", name});
@@ -201,7 +202,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
   reply.Integer(static_cast<int64_t>(found.size()));
   if (found.empty()) {
     if (replaced.exists()) ctx.Changed(kGenericEvent, "del", name);
-    TellStored(ctx, name, {}, replaced.exists());
+    ReplicateStored(ctx, name, {}, replaced.exists());
     return Ok();
   }
   std::vector<std::string_view> texts;
@@ -212,7 +213,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
   TRY(list.Push(ListEnd::kTail, texts));
   TRY(list.Save());
   ctx.Changed(kListEvent, "sortstore", name, found.size());
-  TellStored(ctx, name, texts, replaced.exists());
+  ReplicateStored(ctx, name, texts, replaced.exists());
   return Ok();
 }
 
@@ -276,7 +277,7 @@ constexpr CommandRow kRows[] = {
     {.name = "sort", .arity = -2, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRO | kAccess), kPatternKeys, kStoreKey}, .run = SortAny,
      .group = Group::kGeneric, .since = "1.0.0",
-     .summary = "Sorts the elements of a list, a set or a sorted set, and may store the result.",
+     .summary = "Sorts the elements of a list, a set or a sorted set, and optionally stores the result.",
      .complexity = kComplexity,
      .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | "
                "DESC] [ALPHA] [STORE destination]",

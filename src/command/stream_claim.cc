@@ -55,7 +55,7 @@ struct Claim {
   const ClaimRules& rules;
   int64_t now_ms;
 
-  void Tell(std::string_view owner, const PendingEntry& entry) {
+  void Replicate(std::string_view owner, const PendingEntry& entry) {
     ctx.CountChanges(1);
     TellPending(ctx, key, group, owner, entry);
   }
@@ -63,8 +63,8 @@ struct Claim {
 
 // Drops a pending entry that was deleted from the stream. It is replicated as a claim, which drops it on a replica too.
 Status Drop(Claim& claim, const PendingEntry& entry) {
-  claim.Tell(entry.consumer, entry);
-  return TRY(claim.group.Release(entry.id)) ? Ok() : Status::Corruption("stream: a pending entry went away");
+  claim.Replicate(entry.consumer, entry);
+  return TRY(claim.group.Release(entry.id)) ? Ok() : Status::Corruption("stream: a pending entry disappeared");
 }
 
 bool IsIdle(const Claim& claim, const PendingEntry& entry) {
@@ -81,7 +81,7 @@ Status Take(Claim& claim, PendingEntry entry, Reply& reply) {
   }
   TRY(claim.group.Assign(claim.consumer, entry));
   claim.consumer.active_ms = claim.now_ms;
-  claim.Tell(claim.consumer.name, entry);
+  claim.Replicate(claim.consumer.name, entry);
   if (claim.rules.only_ids) {
     ReplyStreamId(reply, entry.id);
     return Ok();
@@ -121,7 +121,7 @@ Result<ClaimRules> ReadClaimOptions(const Args& args, size_t at, int64_t now_ms)
   return rules;
 }
 
-// Claims one entry by its id. Returns whether an entry was replied.
+// Claims one entry by its id. Returns whether it added an entry to the reply.
 Result<bool> ClaimOne(Claim& claim, StreamId id, Reply& reply) {
   std::optional<PendingEntry> entry = TRY(claim.group.Pending(id));
   if (!TRY(claim.stream.Has(id))) {
@@ -256,7 +256,7 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kRows[] = {
     {.name = "xclaim", .arity = -6, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
      .run = XClaim, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Makes pending entries those of another consumer.",
+     .summary = "Assigns pending entries to another consumer.",
      .complexity = "O(log(N)) for each entry with N the number of pending ones",
      .syntax = "key group consumer min-idle-time id [id ...] [IDLE ms] "
                "[TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id]",
@@ -264,7 +264,7 @@ constexpr CommandRow kRows[] = {
     {.name = "xautoclaim", .arity = -6, .flags = kWrite | kFast,
      .keys = {OneKey(kRW | kDelete)}, .run = XAutoClaim, .group = Group::kStream,
      .since = "6.2.0",
-     .summary = "Makes the next pending entries that were idle for long those of a consumer.",
+     .summary = "Assigns the next pending entries that have been idle to a consumer.",
      .complexity = "O(N) with N the number of entries looked at",
      .syntax = "key group consumer min-idle-time start [COUNT count] [JUSTID]",
      .tips = "nondeterministic_output"},

@@ -154,19 +154,19 @@ Status XGroupDelConsumer(CommandContext& ctx, Args& args, Reply& reply) {
 Status XGroupHelp(CommandContext&, Args&, Reply& reply) {
   static constexpr std::string_view kLines[] = {
       "CREATE <key> <groupname> <id|$> [option]",
-      "    Make a consumer group that starts behind an id. Options are:",
+      "    Create a consumer group that starts after an id. Options are:",
       "    * MKSTREAM",
-      "      Make the stream, empty, when there is none.",
+      "      Create an empty stream if the key does not exist.",
       "    * ENTRIESREAD entries_read",
-      "      Set how many entries the group has read (internal use).",
+      "      Set the number of entries that the group has read (internal use).",
       "CREATECONSUMER <key> <groupname> <consumer>",
-      "    Make a consumer of the group.",
+      "    Create a consumer of the group.",
       "DELCONSUMER <key> <groupname> <consumer>",
-      "    Delete a consumer and what is pending for it.",
+      "    Delete a consumer and its pending entries.",
       "DESTROY <key> <groupname>",
       "    Delete the group.",
       "SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]",
-      "    Set what the group has read up to.",
+      "    Set the read position of the group.",
   };
   ReplyHelp(reply, "XGROUP", kLines);
   return Ok();
@@ -291,15 +291,15 @@ Status XPending(CommandContext& ctx, Args& args, Reply& reply) {
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "create", .arity = -5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kInsert, 2)},
      .run = XGroupCreate, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Makes a consumer group.", .complexity = "O(1)",
+     .summary = "Creates a consumer group.", .complexity = "O(1)",
      .syntax = "key groupname <id | $> [MKSTREAM] [ENTRIESREAD entries_read:integer]"},
     {.name = "createconsumer", .arity = 5, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRW | kInsert, 2)}, .run = XGroupCreateConsumer, .group = Group::kStream,
-     .since = "6.2.0", .summary = "Makes a consumer of a group.", .complexity = "O(1)",
+     .since = "6.2.0", .summary = "Creates a consumer of a group.", .complexity = "O(1)",
      .syntax = "key groupname consumername"},
     {.name = "delconsumer", .arity = 5, .flags = kWrite, .keys = {OneKey(kRW | kDelete, 2)},
      .run = XGroupDelConsumer, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Deletes a consumer and what is pending for it.",
+     .summary = "Deletes a consumer and its pending entries.",
      .complexity = "O(N) with N the number of entries pending for it",
      .syntax = "key groupname consumername"},
     {.name = "destroy", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete, 2)},
@@ -311,7 +311,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .complexity = "O(1)"},
     {.name = "setid", .arity = -5, .flags = kWrite, .keys = {OneKey(kRW | kUpdate, 2)},
      .run = XGroupSetId, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Sets up to where a consumer group has read.", .complexity = "O(1)",
+     .summary = "Sets the read position of a consumer group.", .complexity = "O(1)",
      .syntax = "key groupname <id | $> [ENTRIESREAD entries_read:integer]"},
 };
 // clang-format on
@@ -319,15 +319,15 @@ constexpr CommandRow kSubcommandRows[] = {
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "xgroup", .arity = -2, .flags = kSubcommands, .group = Group::kStream,
-     .since = "5.0.0", .summary = "Makes and ends consumer groups.",
+     .since = "5.0.0", .summary = "Creates and deletes consumer groups.",
      .complexity = "That of the subcommand", .subcommands = kSubcommandRows},
     {.name = "xack", .arity = -4, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
      .run = XAck, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Acknowledges entries, which are not pending any more then.",
+     .summary = "Acknowledges entries, which are then no longer pending.",
      .complexity = "O(1) for each entry", .syntax = "key group id [id ...]"},
     {.name = "xpending", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = XPending, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Returns what was delivered and is not acknowledged.",
+     .summary = "Returns the entries that were delivered but not acknowledged.",
      .complexity = "O(N) with N the number of entries looked at, or of consumers",
      .syntax = "key group [[IDLE min-idle-time:integer] start end count [consumer]]",
      .tips = "nondeterministic_output"},

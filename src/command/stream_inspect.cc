@@ -215,11 +215,11 @@ Status XInfoConsumers(CommandContext& ctx, Args& args, Reply& reply) {
 Status XInfoHelp(CommandContext&, Args&, Reply& reply) {
   static constexpr std::string_view kLines[] = {
       "CONSUMERS <key> <groupname>",
-      "    Tell of the consumers of <groupname>.",
+      "    Return details of the consumers of <groupname>.",
       "GROUPS <key>",
-      "    Tell of the consumer groups of the stream.",
+      "    Return details of the consumer groups of the stream.",
       "STREAM <key> [FULL [COUNT <count>]",
-      "    Tell of the stream.",
+      "    Return details of the stream.",
   };
   ReplyHelp(reply, "XINFO", kLines);
   return Ok();
@@ -241,7 +241,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .complexity = "O(1)"},
     {.name = "stream", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)},
      .run = XInfoStream, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Returns what is known of a stream.", .complexity = "O(1)",
+     .summary = "Returns the state of a stream.", .complexity = "O(1)",
      .syntax = "key [FULL [COUNT count]]"},
 };
 // clang-format on
@@ -252,7 +252,7 @@ constexpr CommandRow kRows[] = {
      .flags = kSubcommands,
      .group = Group::kStream,
      .since = "5.0.0",
-     .summary = "Tells of streams and their consumer groups.",
+     .summary = "Returns details of streams and their consumer groups.",
      .complexity = "That of the subcommand",
      .subcommands = kSubcommandRows},
 };

@@ -40,14 +40,14 @@ Status Overwrite(CommandContext& ctx, Keyspace& keys, std::string_view name, std
   return Ok();
 }
 
-// Replicates a value with its absolute expiry time.
-void TellDeadline(CommandContext& ctx, std::string_view name, std::string_view value, int64_t expire_ms) {
+// Emits the event of an expiry and replicates the value with the absolute time.
+void EmitDeadline(CommandContext& ctx, std::string_view name, std::string_view value, int64_t expire_ms) {
   ctx.Tell(kGenericEvent, "expire", name);
   if (ctx.is_replicated()) ctx.Replicate({"SET", name, value, "PXAT", std::to_string(expire_ms)});
 }
 
 // Replicates SET with GET as SET without it.
-void TellWithoutGet(CommandContext& ctx, const Args& args) {
+void ReplicateWithoutGet(CommandContext& ctx, const Args& args) {
   if (!ctx.is_replicated()) return;
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   words.erase(std::remove_if(words.begin() + 3, words.end(),
@@ -88,9 +88,9 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(WriteText(keys, key, entry, value, expire_ms));
   ctx.Changed(kStringEvent, "set", name);
   if (options.has_expiry) {
-    TellDeadline(ctx, name, value, expire_ms);
+    EmitDeadline(ctx, name, value, expire_ms);
   } else if (options.get) {
-    TellWithoutGet(ctx, args);
+    ReplicateWithoutGet(ctx, args);
   }
   return Ok();
 }
@@ -130,7 +130,7 @@ Status SetWithExpiry(CommandContext& ctx, Args& args, Reply& reply, TimeUnit uni
   Keyspace keys = ctx.keys();
   const std::string_view value = args.Bytes();
   TRY(Overwrite(ctx, keys, name, value, expire_ms));
-  TellDeadline(ctx, name, value, expire_ms);
+  EmitDeadline(ctx, name, value, expire_ms);
   reply.Ok();
   return Ok();
 }
@@ -273,13 +273,13 @@ constexpr CommandRow kRows[] = {
      .keys = {{.flags = kRW | kAccess | kUpdate | kVariableFlags, .begin = 1,
                .notes = "RW and ACCESS due to the optional `GET` argument"}},
      .run = Set, .group = Group::kString, .since = "1.0.0",
-     .summary = "Stores a string under a key, whatever the key held before.", .complexity = "O(1)",
+     .summary = "Stores a string under a key and replaces any old value.", .complexity = "O(1)",
      .syntax = "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds "
                "| PXAT unix-time-milliseconds | KEEPTTL]",
      .key_flags = KeyFlagsOfSet},
     {.name = "setnx", .arity = 3, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kOW | kInsert)}, .run = SetNx, .group = Group::kString, .since = "1.0.0",
-     .summary = "Stores a string under a key that does not exist yet.", .complexity = "O(1)",
+     .summary = "Stores a string under a key if the key does not exist.", .complexity = "O(1)",
      .syntax = "key value", .deprecated_since = "2.6.12",
      .replaced_by = "`SET` with the `NX` argument"},
     {.name = "setex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
@@ -294,7 +294,7 @@ constexpr CommandRow kRows[] = {
      .replaced_by = "`SET` with the `PX` argument"},
     {.name = "getset", .arity = 3, .flags = kWrite | kDenyOom | kFast,
      .keys = {OneKey(kRW | kAccess | kUpdate)}, .run = GetSet, .group = Group::kString,
-     .since = "1.0.0", .summary = "Stores a string and returns the one it replaces.",
+     .since = "1.0.0", .summary = "Stores a string and returns the old one.",
      .complexity = "O(1)", .syntax = "key value", .deprecated_since = "6.2.0",
      .replaced_by = "`SET` with the `GET` argument"},
     {.name = "getdel", .arity = 2, .flags = kWrite | kFast,
@@ -304,7 +304,7 @@ constexpr CommandRow kRows[] = {
     {.name = "getex", .arity = -2, .flags = kWrite | kFast,
      .keys = {{.flags = kRW | kAccess | kUpdate, .begin = 1, .notes = "RW and UPDATE because it changes the TTL"}},
      .run = GetEx, .group = Group::kString, .since = "6.2.0",
-     .summary = "Returns the string stored under a key and changes when it expires.",
+     .summary = "Returns the string stored under a key and changes its expiry.",
      .complexity = "O(1)",
      .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT "
                "unix-time-milliseconds | PERSIST]"},
@@ -320,7 +320,7 @@ constexpr CommandRow kRows[] = {
      .tips = "request_policy:multi_shard response_policy:all_succeeded"},
     {.name = "msetnx", .arity = -3, .flags = kWrite | kDenyOom,
      .keys = {KeysToEnd(kOW | kInsert, 1, 2)}, .run = MSetNx, .group = Group::kString,
-     .since = "1.0.1", .summary = "Stores several strings at once, if none of the keys exists yet.",
+     .since = "1.0.1", .summary = "Stores several strings at once, if none of the keys exists.",
      .complexity = "O(N) with N the number of keys", .syntax = "key value [key value ...]"},
 };
 // clang-format on

@@ -66,7 +66,7 @@ class UsageReader {
     for (SkipSpaces(); !rest_.empty(); SkipSpaces()) {
       const char c = rest_[0];
       if (c == '|' || c == ']' || c == '>') break;
-      if (read.repeated) return Status::Corruption("usage line: something behind ...");
+      if (read.repeated) return Status::Corruption("usage line: a term behind ...");
       if (c == '[' || c == '<') {
         read.terms.push_back(TRY(ReadGroup()));
       } else if (const std::string_view word = ReadWord(); word == "...") {

@@ -25,7 +25,7 @@ constexpr std::string_view kCount = "ERR count should be greater than 0";
 
 enum class End : bool { kLowest, kHighest };
 
-void TellTaken(CommandContext& ctx, std::string_view name, End end, uint64_t taken, bool is_empty) {
+void EmitPopped(CommandContext& ctx, std::string_view name, End end, uint64_t taken, bool is_empty) {
   ctx.Shrunk(kZsetEvent, end == End::kLowest ? "zpopmin" : "zpopmax", name, taken, is_empty);
 }
 
@@ -49,7 +49,7 @@ Result<std::optional<uint64_t>> PopFrom(CommandContext& ctx, std::string_view na
   elements.Finish();
   const bool is_empty = !zset.exists();
   TRY(zset.Save());
-  if (taken > 0) TellTaken(ctx, name, end, taken, is_empty);
+  if (taken > 0) EmitPopped(ctx, name, end, taken, is_empty);
   return std::optional(taken);
 }
 
@@ -145,7 +145,7 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
     }));
     const bool is_empty = !zset.exists();
     TRY(zset.Save());
-    TellTaken(ctx, name, end, 1, is_empty);
+    EmitPopped(ctx, name, end, 1, is_empty);
     ctx.Replicate({PlainName(end), name});
     return Ok();
   }
@@ -162,40 +162,37 @@ Status BZPopMax(CommandContext& ctx, Args& args, Reply& reply) { return Blocking
 constexpr CommandRow kRows[] = {
     {.name = "zpopmin", .arity = -2, .flags = kWrite | kFast,
      .keys = {OneKey(kRW | kAccess | kDelete)}, .run = ZPopMin, .group = Group::kSortedSet,
-     .since = "5.0.0", .summary = "Takes the members with the lowest scores out of a sorted set.",
+     .since = "5.0.0", .summary = "Pops the members with the lowest scores from a sorted set.",
      .complexity = "O(M*log(N)) with N the size of the set and M the number of members taken",
      .syntax = "key [count]"},
     {.name = "zpopmax", .arity = -2, .flags = kWrite | kFast,
      .keys = {OneKey(kRW | kAccess | kDelete)}, .run = ZPopMax, .group = Group::kSortedSet,
-     .since = "5.0.0", .summary = "Takes the members with the highest scores out of a sorted set.",
+     .since = "5.0.0", .summary = "Pops the members with the highest scores from a sorted set.",
      .complexity = "O(M*log(N)) with N the size of the set and M the number of members taken",
      .syntax = "key [count]"},
     {.name = "zmpop", .arity = -4, .flags = kWrite,
      .keys = {CountedKeys(kRW | kAccess | kDelete, 1)}, .run = ZMPop, .group = Group::kSortedSet,
      .since = "7.0.0",
-     .summary = "Takes members out of the first of several sorted sets that has any.",
+     .summary = "Pops members from the first non-empty sorted set of several.",
      .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
                    "number of members taken",
      .syntax = "numkeys key [key ...] <MIN | MAX> [COUNT count]"},
     {.name = "bzpopmin", .arity = -3, .flags = kWrite | kFast | kBlocking,
      .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMin,
      .group = Group::kSortedSet, .since = "5.0.0",
-     .summary = "Takes the lowest member of the first sorted set that has any, waiting for one if "
-                "need be.",
+     .summary = "Pops the lowest member of the first non-empty sorted set of several; blocks until there is one.",
      .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout",
      .awaits = Type::kZset},
     {.name = "bzpopmax", .arity = -3, .flags = kWrite | kFast | kBlocking,
      .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMax,
      .group = Group::kSortedSet, .since = "5.0.0",
-     .summary = "Takes the highest member of the first sorted set that has any, waiting for one if "
-                "need be.",
+     .summary = "Pops the highest member of the first non-empty sorted set of several; blocks until there is one.",
      .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout",
      .awaits = Type::kZset},
     {.name = "bzmpop", .arity = -5, .flags = kWrite | kBlocking,
      .keys = {CountedKeys(kRW | kAccess | kDelete, 2)}, .run = BZMPop, .group = Group::kSortedSet,
      .since = "7.0.0",
-     .summary = "Takes members out of the first of several sorted sets that has any, waiting for "
-                "some if need be.",
+     .summary = "Pops members from the first non-empty sorted set of several; blocks until there are some.",
      .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the "
                    "number of members taken",
      .syntax = "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]",

@@ -23,7 +23,7 @@ Status ReadIntset(std::string_view bytes, RdbItems& items) {
   const auto width = static_cast<int>(reader.Little(4));
   const uint64_t count = reader.Little(4);
   if (width != 2 && width != 4 && width != 8) return Status::Corruption("intset: unknown width");
-  if (reader.left() != count * width) return Status::Corruption("intset: not as long as it says");
+  if (reader.left() != count * width) return Status::Corruption("intset: the length is wrong");
   int64_t last = 0;
   for (uint64_t i = 0; i < count; ++i) {
     const int64_t value = reader.SignedLittle(width);

@@ -76,7 +76,7 @@ Status ReadListpack(std::string_view bytes, RdbItems& items) {
   ByteReader reader(bytes);
   const uint64_t total = reader.Little(4);
   const uint64_t count = reader.Little(2);
-  if (total != bytes.size()) return Status::Corruption("listpack: not as long as it says");
+  if (total != bytes.size()) return Status::Corruption("listpack: the length is wrong");
   uint64_t seen = 0;
   while (reader.left() > 1) {
     const size_t before = reader.left();
@@ -85,13 +85,13 @@ Status ReadListpack(std::string_view bytes, RdbItems& items) {
     const std::string_view back_length = reader.Take(BackLengthBytes(size));
     if (!reader.ok()) return Status::Corruption("listpack: an entry is cut short");
     if (BackLength(back_length) != size) {
-      return Status::Corruption("listpack: an entry's size at its end is not its size");
+      return Status::Corruption("listpack: the back length of an entry is wrong");
     }
     ++seen;
   }
   if (reader.Byte() != kEnd || !reader.ok()) return Status::Corruption("listpack: no end");
   if (count != kUnknownCount && count != seen) {
-    return Status::Corruption("listpack: not as many entries as its count");
+    return Status::Corruption("listpack: the count does not match the entries");
   }
   return Ok();
 }

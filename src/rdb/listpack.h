@@ -3,7 +3,7 @@
 // Listpack: Redis's encoding of a small collection in RDB payloads, since version 7.
 //
 //   listpack   total:u32 count:u16 entries ff   little-endian; total counts all bytes; a count of
-//                                               65535 says that there are so many or more
+//                                               65535 means this many or more
 //   entry      0xxxxxxx                 an integer from 0 to 127
 //              10nnnnnn bytes           a text of n bytes
 //              110xxxxx xxxxxxxx        an integer of 13 bits, two's complement, big-endian

@@ -30,7 +30,7 @@ Status CheckMayBeReplaced(const std::string& path) {
   const ssize_t got = is_regular ? read(fd, begin, sizeof begin) : -1;
   close(fd);
   const bool is_rdb = got == static_cast<ssize_t>(sizeof begin) && std::string_view(begin, sizeof begin) == kMagic;
-  return is_rdb || got == 0 ? Ok() : Status::Io(path + " is there already, and is not an RDB file; it is not replaced");
+  return is_rdb || got == 0 ? Ok() : Status::Io(path + " exists and is not an RDB file; it is not replaced");
 }
 
 RdbOutputFile::RdbOutputFile(std::string path) : path_(std::move(path)) {}

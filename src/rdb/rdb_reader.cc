@@ -139,12 +139,12 @@ Result<std::string_view> RdbReader::Unfold(RdbItems& items) {
   if (!bytes_.ok()) return CutShort();
   if (size == 0 || size > most_text_bytes_ || size / kMostUnfolding > folded_size ||
       size > std::numeric_limits<unsigned>::max() || folded_size > std::numeric_limits<unsigned>::max()) {
-    return Status::Corruption("rdb: a compressed text of an impossible size");
+    return Status::Corruption("rdb: a compressed text with an impossible size");
   }
   std::string text(size, '\0');
   const unsigned unfolded =
       lzf_decompress(folded.data(), static_cast<unsigned>(folded_size), text.data(), static_cast<unsigned>(size));
-  if (unfolded != size) return Status::Corruption("rdb: a compressed text does not unfold");
+  if (unfolded != size) return Status::Corruption("rdb: a compressed text cannot be decompressed");
   return items.Hold(std::move(text));
 }
 
@@ -175,7 +175,7 @@ Result<double> RdbReader::BinaryScore() {
   Need(8);
   const double score = std::bit_cast<double>(bytes_.Little(8));
   if (!bytes_.ok()) return CutShort();
-  if (std::isnan(score)) return Status::Corruption("rdb: a score that is no number");
+  if (std::isnan(score)) return Status::Corruption("rdb: a score that is not a number");
   return score;
 }
 
@@ -187,7 +187,7 @@ Result<double> RdbReader::DigitsScore() {
   const std::string_view digits = bytes_.Take(size == kScoreNan ? 0 : size);
   if (!bytes_.ok()) return CutShort();
   const auto score = ParseDouble(digits);
-  if (!score) return Status::Corruption("rdb: a score that is no number");
+  if (!score) return Status::Corruption("rdb: a score that is not a number");
   return *score;
 }
 

@@ -18,7 +18,7 @@ constexpr uint64_t kMostCounted = std::numeric_limits<int64_t>::max();
 
 Result<StreamId> IdOf(std::string_view bytes) {
   StreamId id;
-  if (bytes.size() != kIdBytes) return Status::Corruption("rdb stream: an id of another size");
+  if (bytes.size() != kIdBytes) return Status::Corruption("rdb stream: an id of the wrong size");
   ReadU64(bytes, id.ms);
   ReadU64(bytes, id.seq);
   return id;
@@ -41,7 +41,7 @@ Result<std::string> ReadName(RdbReader& reader, RdbItems& items) {
 // Reads a Unix time in ms, at least `least`.
 Result<int64_t> ReadTime(RdbReader& reader, int64_t least) {
   const int64_t time_ms = TRY(reader.Fixed64());
-  if (time_ms < least) return Status::Corruption("rdb stream: a time before all times");
+  if (time_ms < least) return Status::Corruption("rdb stream: a time out of range");
   return time_ms;
 }
 
@@ -80,7 +80,7 @@ Result<RdbStream::Consumer> ReadConsumer(RdbType type, RdbReader& reader, RdbIte
 Result<int64_t> ReadEntriesRead(RdbReader& reader) {
   const uint64_t read = TRY(reader.Length());
   if (read != static_cast<uint64_t>(kUnknownEntriesRead) && read >= kMostCounted) {
-    return Status::Corruption("rdb stream: a group has read too much");
+    return Status::Corruption("rdb stream: a group has read more entries than exist");
   }
   return static_cast<int64_t>(read);
 }
@@ -97,7 +97,7 @@ Result<RdbStream::Group> ReadGroup(RdbType type, RdbReader& reader, RdbItems& it
       return Status::Corruption("Duplicate stream consumer detected");
     }
   }
-  if (!unclaimed.empty()) return Status::Corruption("rdb stream: pending for no consumer");
+  if (!unclaimed.empty()) return Status::Corruption("rdb stream: a pending entry without a consumer");
   return group;
 }
 
@@ -110,9 +110,9 @@ std::span<const Item> RdbStream::fields(size_t entry) const {
 
 Status RdbStream::Add(StreamId id, std::span<const Item> fields, std::span<const Item> values) {
   if (id <= last_entry_id_) {
-    return Status::Corruption("rdb stream: its ids do not ascend");
+    return Status::Corruption("rdb stream: the ids do not ascend");
   }
-  if (fields.empty()) return Status::Corruption("rdb stream: an entry of nothing");
+  if (fields.empty()) return Status::Corruption("rdb stream: an empty entry");
   for (size_t i = 0; i < fields.size(); ++i) {
     texts_.push_back(fields[i]);
     texts_.push_back(values[i]);
@@ -125,7 +125,7 @@ Status RdbStream::Add(StreamId id, std::span<const Item> fields, std::span<const
 
 Status RdbStream::ReadNode(RdbReader& reader, RdbItems& items) {
   const StreamId base = TRY(IdOf(TRY(reader.Blob(items))));
-  if (base <= last_base_) return Status::Corruption("rdb stream: its nodes do not ascend");
+  if (base <= last_base_) return Status::Corruption("rdb stream: the nodes do not ascend");
   last_base_ = base;
   Status read = ReadStreamNode(base, TRY(reader.Blob(items)), items, *this);
   return read.ok() ? Ok() : BrokenContainer("Stream listpack", std::move(read));
@@ -138,7 +138,7 @@ void RdbStream::DropEntries() {
 
 Status RdbStream::ReadState(RdbType type, RdbReader& reader) {
   if (TRY(reader.Length()) != count_) {
-    return Status::Corruption("rdb stream: not as many entries as its count");
+    return Status::Corruption("rdb stream: the count does not match the entries");
   }
   last_id_ = TRY(ReadLengthsId(reader));
   entries_added_ = count_;
@@ -150,10 +150,10 @@ Status RdbStream::ReadState(RdbType type, RdbReader& reader) {
   }
   // A deleted id may be above the last one: XSETID checks only the remaining entries.
   if (last_entry_id_ > last_id_) {
-    return Status::Corruption("rdb stream: its last id is not the highest");
+    return Status::Corruption("rdb stream: the last id is not the highest");
   }
   if (entries_added_ < count_ || entries_added_ >= kMostCounted) {
-    return Status::Corruption("rdb stream: an impossible number of entries added");
+    return Status::Corruption("rdb stream: an invalid number of entries added");
   }
   return Ok();
 }
@@ -164,7 +164,7 @@ Status RdbStream::ReadEnd(RdbType type, RdbReader& reader, RdbItems& items) {
   for (uint64_t left = TRY(reader.Count(5)); left > 0; --left) {
     groups_.push_back(TRY(ReadGroup(type, reader, items)));
     if (!names.insert(groups_.back().name).second) {
-      return Status::Corruption("rdb stream: a group is there twice");
+      return Status::Corruption("rdb stream: a duplicate group");
     }
   }
   at_end_ = true;

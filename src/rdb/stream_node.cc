@@ -13,7 +13,7 @@ constexpr int64_t kDeleted = 1;
 constexpr int64_t kSharesFields = 2;
 constexpr int64_t kLargestNode = int64_t{1} << 30;
 
-Status BadNode() { return Status::Corruption("stream node: its items do not make entries"); }
+Status BadNode() { return Status::Corruption("stream node: malformed entries"); }
 
 // Reads the items of a node in order.
 class NodeItems {

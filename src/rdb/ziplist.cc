@@ -56,7 +56,7 @@ Status ReadZiplist(std::string_view bytes, RdbItems& items) {
   const uint64_t total = reader.Little(4);
   const uint64_t tail = reader.Little(4);
   const uint64_t count = reader.Little(2);
-  if (total != bytes.size()) return Status::Corruption("ziplist: not as long as it says");
+  if (total != bytes.size()) return Status::Corruption("ziplist: the length is wrong");
   uint64_t seen = 0;
   uint64_t last_begin = 0;
   uint64_t last_size = 0;
@@ -65,7 +65,7 @@ Status ReadZiplist(std::string_view bytes, RdbItems& items) {
     const uint8_t head = reader.Byte();
     const uint64_t size_before = head < kLongSize ? head : reader.Little(4);
     if (head == kEnd || size_before != last_size) {
-      return Status::Corruption("ziplist: not the size of the entry before");
+      return Status::Corruption("ziplist: the previous entry's size is wrong");
     }
     TRY(ReadContent(reader, items));
     if (!reader.ok()) return Status::Corruption("ziplist: an entry is cut short");
@@ -74,9 +74,9 @@ Status ReadZiplist(std::string_view bytes, RdbItems& items) {
     ++seen;
   }
   if (reader.Byte() != kEnd || !reader.ok()) return Status::Corruption("ziplist: no end");
-  if (seen > 0 && tail != last_begin) return Status::Corruption("ziplist: its tail is elsewhere");
+  if (seen > 0 && tail != last_begin) return Status::Corruption("ziplist: the tail offset is wrong");
   if (count != kUnknownCount && count != seen) {
-    return Status::Corruption("ziplist: not as many entries as its count");
+    return Status::Corruption("ziplist: the count does not match the entries");
   }
   return Ok();
 }
@@ -93,14 +93,14 @@ Status ReadZipmap(std::string_view bytes, RdbItems& items) {
     const uint8_t unused = reader.Byte();
     const std::string_view value = reader.Take(value_size);
     reader.Take(unused);
-    if (!reader.ok() || !valid) return Status::Corruption("zipmap: an entry is cut short or missized");
+    if (!reader.ok() || !valid) return Status::Corruption("zipmap: an entry is cut short or has a wrong size");
     items.AddText(field);
     items.AddText(value);
     ++seen;
   }
   if (reader.Byte() != kEnd || !reader.ok()) return Status::Corruption("zipmap: no end");
   if (count != kUnknownZipmapCount && count != seen) {
-    return Status::Corruption("zipmap: not as many fields as its count");
+    return Status::Corruption("zipmap: the count does not match the fields");
   }
   return Ok();
 }

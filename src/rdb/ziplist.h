@@ -13,7 +13,7 @@
 //             c0, f0, d0, e0, fe        an integer of 16, 24, 32, 64 or 8 bits follows
 //             f1 to fd                  an integer from 0 to 12
 //
-//   zipmap    count:u8 entries ff       a count of 254 says that there are so many or more
+//   zipmap    count:u8 entries ff       a count of 254 means this many or more
 //   entry     n, field of n bytes, n, free:u8, value of n bytes, `free` unused bytes; n is u8,
 //             or fe and u32 (little-endian) for 254 and more
 //

@@ -172,7 +172,7 @@ void ReplyFromLua(lua_State* L, LuaVm& vm, size_t most_bytes, Reply& reply) {
   if (!writer.is_over()) return;
   const bool is_too_large = writer.is_too_large();
   reply.Rewind(start);
-  if (is_too_large) reply.Error("ERR the reply of the script takes more memory than scripts may have");
+  if (is_too_large) reply.Error("ERR the reply of the script exceeds the memory limit of scripts");
 }
 
 }  // namespace cairn

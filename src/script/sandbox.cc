@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-// Keys of a front's metatable: the address of kRealKey has the real table, the other one getmetatable's result.
+// Keys (by address) in a front's metatable: kRealKey has the real table, kShownKey the result of getmetatable.
 const char kRealKey = 0;
 const char kShownKey = 0;
 

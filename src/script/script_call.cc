@@ -138,7 +138,7 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
     return CallResult::kEnded;
   }
   if (reply.is_cut()) {
-    out = "ERR the reply of the command takes more memory than scripts may have";
+    out = "ERR the reply of the command exceeds the memory limit of scripts";
     return CallResult::kRefused;
   }
   calls.Count(*command, MonotonicUs() - started_us, out);

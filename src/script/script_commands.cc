@@ -14,7 +14,7 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kFull =
-    "OOM the scripts of SCRIPT LOAD take all memory that they may have; SCRIPT FLUSH frees it";
+    "OOM the scripts of SCRIPT LOAD have reached their memory limit; SCRIPT FLUSH frees it";
 
 // SCRIPT LOAD script
 Status Load(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
@@ -70,13 +70,13 @@ Status Debug(CommandContext&, Args& args, Reply& reply) {
 
 constexpr std::string_view kHelp[] = {
     "DEBUG (YES|SYNC|NO)",
-    "    Choose whether scripts are run in the debugger; only NO is to be had.",
+    "    Select whether scripts run in the debugger; only NO is supported.",
     "EXISTS <sha1> [<sha1> ...]",
-    "    Whether the cache has these scripts.",
+    "    Return whether the scripts are in the cache.",
     "FLUSH [ASYNC|SYNC]",
-    "    Empty the cache of scripts. Both modes are the same here.",
+    "    Remove all scripts from the cache. Both modes are the same here.",
     "KILL",
-    "    End the script that has been running for too long, unless it has written.",
+    "    Kill the script that has been running for too long, unless it has written.",
     "LOAD <script>",
     "    Add a script to the cache without running it.",
 };
@@ -96,16 +96,16 @@ constexpr CommandRow kSubRows[] = {
      .summary = "Adds a script to the cache.", .complexity = "O(N) with N the size of the script",
      .syntax = "script", .tips = kAllNodes},
     {.name = "exists", .arity = -3, .flags = kNoScript, .run = With<Exists>, .group = kGroup, .since = "2.6.0",
-     .summary = "Tells which scripts the cache has.", .complexity = "O(N) with N the number of scripts",
+     .summary = "Returns which scripts are in the cache.", .complexity = "O(N) with N the number of scripts",
      .syntax = "sha1 [sha1 ...]", .tips = "request_policy:all_shards response_policy:agg_logical_and"},
     {.name = "flush", .arity = -2, .flags = kNoScript, .run = With<Flush>, .group = kGroup, .since = "2.6.0",
-     .summary = "Empties the cache of scripts.", .complexity = "O(N) with N the number of scripts",
+     .summary = "Removes all scripts from the cache.", .complexity = "O(N) with N the number of scripts",
      .syntax = "[ASYNC | SYNC]", .tips = kAllNodes},
     {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Kill>, .group = kGroup, .since = "2.6.0",
-     .summary = "Ends a script that runs for too long.", .complexity = "O(1)",
+     .summary = "Kills a script that runs for too long.", .complexity = "O(1)",
      .tips = "request_policy:all_shards response_policy:one_succeeded"},
     {.name = "debug", .arity = 3, .flags = kNoScript, .run = Debug, .group = kGroup, .since = "3.2.0",
-     .summary = "Chooses whether scripts are run in a debugger.", .complexity = "O(1)",
+     .summary = "Selects whether scripts run in a debugger.", .complexity = "O(1)",
      .syntax = "<YES | SYNC | NO>"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},

@@ -47,7 +47,7 @@ std::shared_ptr<const Libraries> Scripting::libraries() const {
 
 Status Scripting::CheckRoom(const Libraries& libraries) const {
   if (libraries.bytes() <= memory_.limit() / 4) return Ok();
-  return Status::Reply("OOM the libraries of functions would take more memory than they may have");
+  return Status::Reply("OOM the libraries of functions would exceed their memory limit");
 }
 
 void Scripting::Adopt(std::shared_ptr<const Libraries> libraries) {

@@ -26,7 +26,7 @@ Result<int64_t> ReadTime(std::string_view bytes) {
 Result<FieldDeadlines> FieldDeadlines::TakeFrom(std::string_view& payload) {
   uint64_t size;
   if (!ReadVarint(payload, size) || size > payload.size()) {
-    return Status::Corruption("field deadlines: longer than the record");
+    return Status::Corruption("field deadlines: they exceed the record");
   }
   FieldDeadlines deadlines;
   TRY(deadlines.packed_.Open(payload.substr(0, size)));
@@ -64,7 +64,7 @@ Result<int64_t> FieldDeadlines::Of(std::string_view field) const {
   const auto entry = TRY(packed_.Find(Item::FromText(field)));
   if (!entry) return kNoExpiry;
   if (!entry->value.is_integer() || entry->value.integer() < 0) {
-    return Status::Corruption("field deadlines: a time that is none");
+    return Status::Corruption("field deadlines: an invalid time");
   }
   return entry->value.integer();
 }
@@ -111,7 +111,7 @@ Status FieldDeadlines::ForEachPacked(absl::FunctionRef<void(std::string_view, in
   Item when;
   std::string scratch;
   while (reader.Next(field) && reader.Next(when)) {
-    if (!when.is_integer()) return Status::Corruption("field deadlines: a time that is none");
+    if (!when.is_integer()) return Status::Corruption("field deadlines: an invalid time");
     visit(field.Text(scratch), when.integer());
   }
   return reader.status().ok() ? Ok() : Status::Corruption(reader.status().text());

@@ -16,7 +16,7 @@ constexpr uint64_t kMostFragmentBytes = uint64_t{1} << 20;
 // Up to this many fragments are looked up one by one, from the key cache; more are read with a cursor.
 constexpr uint64_t kFewFragments = 128;
 
-Status TooLong() { return Status::Corruption("fragment row: longer than its string says"); }
+Status TooLong() { return Status::Corruption("fragment row: longer than the string allows"); }
 
 std::string_view WithoutZerosAtEnd(std::string_view bytes) {
   const size_t last = bytes.find_last_not_of('\0');

@@ -23,7 +23,7 @@ Result<bool> VisitPacked(const PackedEntries& packed, ElementVisitor visit) {
     if (!TRY(visit(field.Text(field_scratch), value.Text(value_scratch)))) return false;
   }
   if (!reader.status().ok()) return Status::Corruption(reader.status().text());
-  if (seen != packed.count()) return Status::Corruption("packed hash: not as many fields as its count");
+  if (seen != packed.count()) return Status::Corruption("packed hash: the count does not match the fields");
   return true;
 }
 
@@ -84,7 +84,7 @@ Status Hash::Open(KeyEntry entry) {
       if (has_deadlines_) TRY(OpenSpreadDeadlines(spread.rest));
       break;
     }
-    default: return Status::Corruption("record: an encoding that hashes do not have");
+    default: return Status::Corruption("record: an invalid encoding for a hash");
   }
   fields_left_ = size();
   return fields_left_ == 0 ? Status::Corruption("record: a hash without fields") : Ok();
@@ -92,7 +92,7 @@ Status Hash::Open(KeyEntry entry) {
 
 Status Hash::OpenSpreadDeadlines(std::string_view rest) {
   uint64_t count;
-  if (!ReadVarint(rest, count)) return Status::Corruption("spread hash: its count of deadlines is cut short");
+  if (!ReadVarint(rest, count)) return Status::Corruption("spread hash: the count of deadlines is cut short");
   deadlines_ = FieldDeadlines(keyspace_->txn(), spread_.id(), count, key_->stripe());
   return Ok();
 }

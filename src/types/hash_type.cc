@@ -104,7 +104,7 @@ Status Load(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValu
 // Checks that `when_ms` is a valid expiry time of a field.
 Result<int64_t> CheckedTime(uint64_t when_ms) {
   constexpr uint64_t kMostMs = uint64_t{1} << 48;  // Redis's maximum
-  if (when_ms > kMostMs) return Status::Corruption("rdb: a time after all times");
+  if (when_ms > kMostMs) return Status::Corruption("rdb: a time out of range");
   return static_cast<int64_t>(when_ms);
 }
 
@@ -128,7 +128,7 @@ Status ReadTimedListpack(RdbReader& reader, RdbValue& value) {
   const std::vector<Item> triples = items.TakeAll();
   for (size_t i = 0; i < triples.size(); i += 3) {
     const Item& when = triples[i + 2];
-    if (!when.is_integer()) return Status::Corruption("rdb: a time that is no number");
+    if (!when.is_integer()) return Status::Corruption("rdb: a time that is not a number");
     items.Add(triples[i]);
     items.Add(triples[i + 1]);
     const int64_t when_ms = TRY(CheckedTime(static_cast<uint64_t>(when.integer())));

@@ -84,7 +84,7 @@ Result<bool> ListChunks::AddChunk(ListEnd end, bool is_empty) {
     return false;
   }
   if (rows_.first < -kChunkSeqLimit + kChunkGrid || rows_.last > kChunkSeqLimit - kChunkGrid) {
-    return Status::Reply("ERR the list has no chunk numbers left at this end");
+    return Status::Reply("ERR the list has no free chunk numbers at this end");
   }
   if (end == ListEnd::kTail) {
     rows_.last = NextOnGrid(rows_.last);
@@ -142,7 +142,7 @@ Status ListChunks::Drop(ListEnd end, uint64_t n, const ItemVisitor* visit) {
   return TooFewItems();
 }
 
-// ---- looking
+// ---- lookups
 
 Result<ListChunks::Place> ListChunks::ChunkAt(uint64_t index, uint64_t total) {
   if (index == 0) return Place{rows_.first, 0};

@@ -7,7 +7,7 @@
 namespace cairn {
 namespace {
 
-Status TooFewItems() { return Status::Corruption("list: fewer items than their count"); }
+Status TooFewItems() { return Status::Corruption("list: fewer items than its count"); }
 
 // Skips `n` items; reader.offset() is then behind them.
 Status Skip(PackedReader& reader, uint64_t n) {

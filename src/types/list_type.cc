@@ -91,7 +91,7 @@ Status ReadZiplistNode(RdbReader& reader, RdbValue& value) {
 Status ReadPlainNode(RdbReader& reader, RdbItems& items) {
   TRY(reader.Text(items));
   const Item& item = items.all().back();
-  if (!item.is_integer() && item.bytes().empty()) return Status::Corruption("rdb: a quicklist node of nothing");
+  if (!item.is_integer() && item.bytes().empty()) return Status::Corruption("rdb: an empty quicklist node");
   return Ok();
 }
 

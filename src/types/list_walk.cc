@@ -42,7 +42,7 @@ ChunkWalk::ChunkWalk(Transaction& txn, const ListRows& rows, int64_t from, Direc
   if (!row.ok()) {
     Fail(std::move(row).TakeStatus());
   } else if (!*row) {
-    Fail(Status::Corruption("list chunk: a chunk the list names is missing"));
+    Fail(Status::Corruption("list chunk: a chunk is missing"));
   } else {
     row_ = std::move(*row);
     Take(from, row_.bytes());

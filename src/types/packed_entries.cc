@@ -51,7 +51,7 @@ Status PackedEntries::At(uint64_t rank, Entry& entry, Item& name) const {
   PackedReader reader(payload());
   for (uint64_t i = 0; i <= rank; ++i) {
     entry.begin = reader.offset();
-    if (!reader.Next(name)) return WalkError(reader, "packed: fewer entries than their count");
+    if (!reader.Next(name)) return WalkError(reader, "packed: fewer entries than its count");
     TRY(ReadValue(reader, entry));
   }
   return Ok();

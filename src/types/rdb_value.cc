@@ -106,7 +106,7 @@ Status LoadRdbValue(Keyspace& keys, const Key& key, const KeyEntry& entry, const
 
 Result<RdbValue> ReadRdbValue(RdbReader& reader) {
   RdbValue value = TRY(ReadRdbValue(TRY(reader.Byte()), reader));
-  if (value.IsOfNothing()) return Status::Corruption("rdb: a collection of nothing");
+  if (value.IsOfNothing()) return Status::Corruption("rdb: an empty collection");
   return value;
 }
 

@@ -74,7 +74,7 @@ Status ReadPacked(RdbReader& reader, RdbValue& value) {
   value.was_packed = true;
   return kRead(TRY(reader.Blob(value.items)), value.items);
 }
-inline Status ElementTwice() { return Status::Corruption("rdb: an element is there twice"); }
+inline Status ElementTwice() { return Status::Corruption("rdb: a duplicate element"); }
 
 // The size of a piece: up to this many parts, and no further part once the piece has this many bytes.
 struct PieceLimits {

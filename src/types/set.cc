@@ -20,7 +20,7 @@ Status VisitPacked(const PackedEntries& packed, MemberVisitor visit) {
     if (!TRY(visit(item.Text(scratch)))) return Ok();
   }
   if (!reader.status().ok()) return Status::Corruption(reader.status().text());
-  if (seen != packed.count()) return Status::Corruption("packed set: not as many members as its count");
+  if (seen != packed.count()) return Status::Corruption("packed set: the count does not match the members");
   return Ok();
 }
 
@@ -80,7 +80,7 @@ Status Set::Open(KeyEntry entry) {
       spread_ = SpreadElements(keyspace_->txn(), spread.id, spread.count, key_->stripe());
       break;
     }
-    default: return Status::Corruption("record: an encoding that sets do not have");
+    default: return Status::Corruption("record: an invalid encoding for a set");
   }
   return size() == 0 ? Status::Corruption("record: a set without members") : Ok();
 }

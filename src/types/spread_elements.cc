@@ -94,7 +94,7 @@ Result<std::string> SpreadElements::SuffixAt(uint64_t rank) const {
 
 Result<RowRef> SpreadElements::GetBySuffix(std::string_view suffix) const {
   RowRef value = TRY(txn_->Get(SuffixRow(suffix)));
-  if (!value) return Status::Corruption("element row: named by its rank and not there");
+  if (!value) return Status::Corruption("element row: missing although the rank index has it");
   return value;
 }
 
@@ -120,7 +120,7 @@ Status SpreadElements::ForEach(ElementVisitor visit) const {
     if (!TRY(visit(member, cursor.value()))) return Ok();
   }
   TRY(cursor.TakeStatus());
-  if (seen != count_) return Status::Corruption("spread record: its count is not that of its rows");
+  if (seen != count_) return Status::Corruption("spread record: the count does not match the rows");
   return Ok();
 }
 

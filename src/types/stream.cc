@@ -26,7 +26,7 @@ Status Stream::Open(KeyEntry entry) {
   entry_ = std::move(entry);
   if (!entry_.exists()) return Ok();
   if (entry_.encoding() != Encoding::kSpread) {
-    return Status::Corruption("stream: its encoding is not one of a stream");
+    return Status::Corruption("stream: an invalid encoding");
   }
   const SpreadPayload spread = TRY(DecodeSpreadPayload(entry_.payload()));
   rows_ = {.id = spread.id, .stripe = key_->stripe()};
@@ -81,7 +81,7 @@ Status Stream::Append(StreamId id, std::span<const std::string_view> fields) {
   if (!state_.tail.IsZero()) {
     const RowKey row = rows_.Chunk(state_.tail);
     const RowRef tail = TRY(txn().Get(row));
-    if (!tail) return Status::Corruption("stream: its last chunk is not there");
+    if (!tail) return Status::Corruption("stream: the last chunk is missing");
     std::string_view rest = tail.bytes();
     uint64_t count = 0;
     if (ReadVarint(rest, count) && HasRoom(tail.bytes().size(), count, fields)) {
@@ -111,7 +111,7 @@ void Stream::CountAdded(StreamId first, StreamId last, uint64_t count) {
   state_.entries_added += count;
 }
 
-// ---- looking
+// ---- reading
 
 Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
   if (state_.head.IsZero() || id < state_.head) return std::optional<StreamId>();
@@ -120,10 +120,10 @@ Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
   Cursor cursor = txn().Scan(rows_.Chunk(state_.head), rows_.BehindChunk(id), Direction::kReverse);
   if (!cursor.Valid()) {
     TRY(cursor.TakeStatus());
-    return Status::Corruption("stream: its first chunk is not there");
+    return Status::Corruption("stream: the first chunk is missing");
   }
   StreamId base;
-  if (!ReadIdAtEnd(cursor.row(), base)) return Status::Corruption("stream chunk: row has no id");
+  if (!ReadIdAtEnd(cursor.row(), base)) return Status::Corruption("stream chunk: the row key has no id");
   return std::optional(base);
 }
 
@@ -208,7 +208,7 @@ Result<bool> Stream::Delete(StreamId id) {
   if (!base) return false;
   const RowKey row = rows_.Chunk(*base);
   const RowRef chunk = TRY(txn().Get(row));
-  if (!chunk) return Status::Corruption("stream: a chunk it names is not there");
+  if (!chunk) return Status::Corruption("stream: a chunk is missing");
   StreamChunkReader reader(*base, chunk.bytes());
   std::string kept;
   bool found = false;
@@ -242,10 +242,10 @@ Status Stream::FindFirst() {
   Cursor cursor = txn().Scan(rows_.Chunk(state_.head), MakeCollectionEnd(Space::kElements, rows_.id, rows_.stripe));
   if (!cursor.Valid()) {
     TRY(cursor.TakeStatus());
-    return Status::Corruption("stream: its count is not that of its entries");
+    return Status::Corruption("stream: the count does not match the entries");
   }
   StreamId base;
-  if (!ReadIdAtEnd(cursor.row(), base)) return Status::Corruption("stream chunk: row has no id");
+  if (!ReadIdAtEnd(cursor.row(), base)) return Status::Corruption("stream chunk: the row key has no id");
   return SetFirst(base, cursor.value());
 }
 
@@ -283,7 +283,7 @@ Result<uint64_t> Stream::Trim(const StreamTrim& trim) {
   for (; walk.Valid(); walk.Next()) {
     if (trim.max_length ? state_.count <= *trim.max_length : walk.base() >= trim.min_id) break;
     const uint64_t count = StreamChunkReader(walk.base(), walk.chunk()).count();
-    if (count > state_.count) return Status::Corruption("stream: its count is too low");
+    if (count > state_.count) return Status::Corruption("stream: the count is too low");
     if (trim.limit != 0 && deleted + count > trim.limit) break;
     const bool all = trim.max_length ? state_.count - count >= *trim.max_length
                                      : TRY(LastOf(walk.base(), walk.chunk())) < trim.min_id;

@@ -98,9 +98,9 @@ Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, S
   std::string_view in = chunk;
   uint64_t count;
   std::vector<Item> known;
-  if (!ReadVarint(in, count)) return Status::Corruption("stream chunk: count is cut short");
+  if (!ReadVarint(in, count)) return Status::Corruption("stream chunk: the count is cut short");
   const std::string_view rest = in;
-  if (!ReadItems(in, known)) return Status::Corruption("stream chunk: fields are cut short");
+  if (!ReadItems(in, known)) return Status::Corruption("stream chunk: the fields are cut short");
   std::string grown;
   AppendVarint(grown, count + 1);
   grown.append(rest);

@@ -219,7 +219,7 @@ Status StreamGroup::ForEachPendingOf(const StreamConsumer& consumer, StreamId fr
     StreamId id;
     ReadIdAtEnd(cursor.row(), id);
     const std::optional<PendingEntry> entry = TRY(Pending(id));
-    if (!entry) return Status::Corruption("stream consumer: what is pending for it is not there");
+    if (!entry) return Status::Corruption("stream consumer: one of its pending entries is missing");
     if (!TRY(visit(*entry))) return Ok();
   }
   return cursor.TakeStatus();

@@ -73,7 +73,7 @@ StreamChunkWalk::StreamChunkWalk(Transaction& txn, StreamRows rows, StreamId fir
     return;
   }
   if (!*row) {
-    status_ = Status::Corruption("stream: a chunk it names is not there");
+    status_ = Status::Corruption("stream: a chunk is missing");
     return;
   }
   first_ = std::move(*row);
@@ -101,7 +101,7 @@ void StreamChunkWalk::Next() {
     return;
   }
   if (!ReadIdAtEnd(cursor_->row(), base_)) {
-    status_ = Status::Corruption("stream chunk: its row has no id");
+    status_ = Status::Corruption("stream chunk: the row key has no id");
     return;
   }
   chunk_ = cursor_->value();

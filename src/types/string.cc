@@ -35,7 +35,7 @@ class VarintBytes {
 Result<int64_t> DecodeInteger(std::string_view payload) {
   uint64_t zigzag;
   if (!ReadVarint(payload, zigzag) || !payload.empty()) {
-    return Status::Corruption("string: the integer is no single varint");
+    return Status::Corruption("string: the integer is not a single varint");
   }
   return UnZigZag(zigzag);
 }

@@ -6,7 +6,7 @@
 // other text as its bytes (Encoding::kRaw). Only OBJECT ENCODING shows the difference, with Redis's three names:
 //
 //   int     stored as an integer
-//   embstr  bytes, 44 at most, written whole (SET and its kin, INCRBYFLOAT)
+//   embstr  bytes, 44 at most, written whole (SET and variants, INCRBYFLOAT)
 //   raw     longer bytes, and any that were edited in place (APPEND, SETRANGE); header flag `grown`
 //
 // Commands that edit a string keep the result as bytes even if it looks like an integer, as Redis does. WriteBytes is

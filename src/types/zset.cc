@@ -44,7 +44,7 @@ Status Zset::Open(KeyEntry entry) {
     case Encoding::kPacked:
       packed_count_ = PackedReader(entry_.payload()).count();
       return packed_count_ == 0 ? Status::Corruption("packed zset: no elements") : Ok();
-    default: return Status::Corruption("zset: its encoding is not one of a zset");
+    default: return Status::Corruption("zset: an invalid encoding");
   }
 }
 

@@ -24,7 +24,7 @@ class Walk {
   // Checks that the completed walk saw as many entries as the payload announces.
   Status AtEnd() const {
     if (!reader_.status().ok()) return Status::Corruption(reader_.status().text());
-    if (read_ != reader_.count()) return Status::Corruption("packed zset: its count is not that of its entries");
+    if (read_ != reader_.count()) return Status::Corruption("packed zset: the count does not match the entries");
     return Ok();
   }
   // The same check in the middle of a walk.
@@ -118,7 +118,7 @@ Result<std::string> PackedZset::With(std::string_view member, double score, cons
 Result<std::string> PackedZset::Without(size_t begin, size_t end, uint64_t removed) const {
   const Walk walk(payload_);
   TRY(walk.SoFar());
-  if (removed > walk.count()) return Status::Corruption("packed zset: count is too small");
+  if (removed > walk.count()) return Status::Corruption("packed zset: the count is too small");
   std::string out;
   out.reserve(payload_.size());
   AppendVarint(out, walk.count() - removed);

@@ -65,7 +65,7 @@ Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
         return true;
       },
       true));
-  return seen == zset.size() ? Ok() : Status::Corruption("spread zset: not as many members as its count");
+  return seen == zset.size() ? Ok() : Status::Corruption("spread zset: the count does not match the members");
 }
 
 Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
@@ -98,7 +98,7 @@ Status ReadScored(RdbReader& reader, RdbValue& value) {
 Result<double> ScoreOf(const Item& item) {
   if (item.is_integer()) return static_cast<double>(item.integer());
   const auto score = ParseDouble(item.bytes());
-  if (!score) return Status::Corruption("rdb: a score that is no number");
+  if (!score) return Status::Corruption("rdb: a score that is not a number");
   return *score;
 }
 

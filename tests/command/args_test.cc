@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Args: the first bad argument is the one that is told, and what comes after it changes nothing.
+// Args: the first invalid argument is reported, and later ones change nothing.
 #include "command/args.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(Args, ReadsFromLeftToRight) {
   EXPECT_TRUE(args.Done().ok());
 }
 
-TEST(Args, TellsTheFirstErrorOnly) {
+TEST(Args, ReportsTheFirstErrorOnly) {
   const Words words = {"x", "abc", "def", "left over"};
   Args args(words);
   EXPECT_EQ(args.Integer(), 0);
@@ -34,7 +34,7 @@ TEST(Args, TellsTheFirstErrorOnly) {
   EXPECT_EQ(args.Done().text(), errors::kNotAnInteger);
 }
 
-TEST(Args, CallsMissingAndSuperfluousArgumentsASyntaxError) {
+TEST(Args, ReportsMissingAndSuperfluousArgumentsAsASyntaxError) {
   const Words none = {"x"};
   Args missing(none);
   EXPECT_EQ(missing.Bytes(), "");
@@ -44,7 +44,7 @@ TEST(Args, CallsMissingAndSuperfluousArgumentsASyntaxError) {
   EXPECT_TRUE(Args(one).Check().ok());
 }
 
-TEST(Args, RefusesIntegersThatAreNotWrittenTheOneWay) {
+TEST(Args, RefusesIntegersThatAreNotCanonical) {
   for (const std::string_view text : {"", " 1", "1 ", "+1", "01", "-0", "1e3", "0x1", "9223372036854775808"}) {
     const Words words = {"x", text};
     Args args(words);

@@ -67,7 +67,7 @@ std::vector<Block> ReadBlocks(const std::filesystem::path& path) {
   return blocks;
 }
 
-// The byte that an escape stands for, which begins at text[at]; moves `at` to its last character.
+// The byte of the escape that begins at text[at]; advances `at` to its last character.
 char ReadEscape(std::string_view text, size_t& at) {
   static const std::map<char, char> kNames = {{'n', '\n'}, {'r', '\r'}, {'t', '\t'}};
   const char name = text[++at];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a replica is told of a command: its effect, in the words redis-server would use for it. A replica that does as
-// it is told must come to the same data, so chance, the clock, waiting and the choice among keys are gone from it.
+// How commands are replicated: by their effect, in the words that redis-server would use. A replica that runs them must
+// get the same data, so they do not depend on chance, the clock, waiting or a choice among keys.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,33 +38,34 @@ class ReplicatedCommands : public StoreFixture {
     Commit();
   }
 
-  // What the commands are told as, with " | " between commands, groups in brackets and times as MS.
-  std::string Told(std::initializer_list<const char*> lines) {
+  // The replicated commands, with " | " between commands, groups in brackets and times as MS.
+  std::string Replicated(std::initializer_list<const char*> lines) {
     LogReader reader(store(), store().log().LatestSequence() + 1);
     for (const char* line : lines) Run(line);
-    std::string told;
+    std::string replicated;
     LogReader::Batch batch;
     for (;;) {
       const Result<LogReader::Outcome> outcome = reader.Next(batch);
       EXPECT_TRUE(outcome.ok());
-      if (!outcome.ok() || *outcome != LogReader::Outcome::kBatch) return told;
-      Append(*batch.entries, told);
+      if (!outcome.ok() || *outcome != LogReader::Outcome::kBatch) return replicated;
+      Append(*batch.entries, replicated);
     }
   }
-  std::string Told(const char* line) { return Told({line}); }
+  std::string Replicated(const char* line) { return Replicated({line}); }
 
  private:
-  static void Append(std::string_view entries, std::string& told) {
+  static void Append(std::string_view entries, std::string& replicated) {
     LogEntryReader reader(entries);
     LogEntry entry;
     for (;;) {
       const Result<bool> more = reader.Next(entry);
       ASSERT_TRUE(more.ok());
       if (!*more) return;
-      if (!told.empty() && !told.ends_with("[")) told += entry.kind == LogEntryKind::kEnd ? "" : " | ";
-      if (entry.kind == LogEntryKind::kBegin) told += "[";
-      if (entry.kind == LogEntryKind::kEnd) told += "]";
-      if (entry.kind == LogEntryKind::kCommand) told += InWords(entry);
+      if (!replicated.empty() && !replicated.ends_with("["))
+        replicated += entry.kind == LogEntryKind::kEnd ? "" : " | ";
+      if (entry.kind == LogEntryKind::kBegin) replicated += "[";
+      if (entry.kind == LogEntryKind::kEnd) replicated += "]";
+      if (entry.kind == LogEntryKind::kCommand) replicated += InWords(entry);
     }
   }
 
@@ -92,87 +93,87 @@ class ReplicatedCommands : public StoreFixture {
   std::vector<uint32_t> stripes_;
 };
 
-TEST_F(ReplicatedCommands, ACommandThatChangesSomethingIsToldAsItWasSaid) {
-  EXPECT_EQ(Told("SET k v"), "SET k v");
-  EXPECT_EQ(Told("set k v nx"), "");
-  EXPECT_EQ(Told("RPUSH l a b"), "RPUSH l a b");
-  EXPECT_EQ(Told("SADD s a"), "SADD s a");
-  EXPECT_EQ(Told("SADD s a"), "");
-  EXPECT_EQ(Told("DEL nothing"), "");
-  EXPECT_EQ(Told("DEL k nothing"), "DEL k nothing");
-  EXPECT_EQ(Told("GET s1"), "");
+TEST_F(ReplicatedCommands, ACommandThatChangesDataIsReplicatedAsSent) {
+  EXPECT_EQ(Replicated("SET k v"), "SET k v");
+  EXPECT_EQ(Replicated("set k v nx"), "");
+  EXPECT_EQ(Replicated("RPUSH l a b"), "RPUSH l a b");
+  EXPECT_EQ(Replicated("SADD s a"), "SADD s a");
+  EXPECT_EQ(Replicated("SADD s a"), "");
+  EXPECT_EQ(Replicated("DEL nothing"), "");
+  EXPECT_EQ(Replicated("DEL k nothing"), "DEL k nothing");
+  EXPECT_EQ(Replicated("GET s1"), "");
 }
 
-TEST_F(ReplicatedCommands, DeadlinesAreMoments) {
-  EXPECT_EQ(Told("SET k v EX 100"), "SET k v PXAT MS");
-  EXPECT_EQ(Told("SETEX k 100 v"), "SET k v PXAT MS");
-  EXPECT_EQ(Told("SET k w KEEPTTL"), "SET k w KEEPTTL");
-  EXPECT_EQ(Told("EXPIRE k 100"), "PEXPIREAT k MS");
-  EXPECT_EQ(Told("PEXPIRE k 5000 XX"), "PEXPIREAT k MS XX");
-  EXPECT_EQ(Told("GETEX k EX 100"), "PEXPIREAT k MS");
-  EXPECT_EQ(Told("GETEX k PERSIST"), "PERSIST k");
-  EXPECT_EQ(Told("GETEX k"), "");
-  EXPECT_EQ(Told("EXPIRE k -1"), "DEL k");
+TEST_F(ReplicatedCommands, DeadlinesBecomeAbsoluteTimes) {
+  EXPECT_EQ(Replicated("SET k v EX 100"), "SET k v PXAT MS");
+  EXPECT_EQ(Replicated("SETEX k 100 v"), "SET k v PXAT MS");
+  EXPECT_EQ(Replicated("SET k w KEEPTTL"), "SET k w KEEPTTL");
+  EXPECT_EQ(Replicated("EXPIRE k 100"), "PEXPIREAT k MS");
+  EXPECT_EQ(Replicated("PEXPIRE k 5000 XX"), "PEXPIREAT k MS XX");
+  EXPECT_EQ(Replicated("GETEX k EX 100"), "PEXPIREAT k MS");
+  EXPECT_EQ(Replicated("GETEX k PERSIST"), "PERSIST k");
+  EXPECT_EQ(Replicated("GETEX k"), "");
+  EXPECT_EQ(Replicated("EXPIRE k -1"), "DEL k");
 }
 
 TEST_F(ReplicatedCommands, ReadingPartsAreLeftOut) {
-  EXPECT_EQ(Told("SET k v GET"), "SET k v");
-  EXPECT_EQ(Told("GETSET k w"), "SET k w");
-  EXPECT_EQ(Told("GETDEL k"), "DEL k");
+  EXPECT_EQ(Replicated("SET k v GET"), "SET k v");
+  EXPECT_EQ(Replicated("GETSET k w"), "SET k w");
+  EXPECT_EQ(Replicated("GETDEL k"), "DEL k");
 }
 
-TEST_F(ReplicatedCommands, FloatsAreTheirSums) {
-  EXPECT_EQ(Told("INCRBYFLOAT f 0.1"), "SET f 0.1 KEEPTTL");
-  EXPECT_EQ(Told("HINCRBYFLOAT h f 0.1"), "HSET h f 0.1");
-  EXPECT_EQ(Told("INCRBY n 5"), "INCRBY n 5");
+TEST_F(ReplicatedCommands, FloatIncrementsBecomeTheirSums) {
+  EXPECT_EQ(Replicated("INCRBYFLOAT f 0.1"), "SET f 0.1 KEEPTTL");
+  EXPECT_EQ(Replicated("HINCRBYFLOAT h f 0.1"), "HSET h f 0.1");
+  EXPECT_EQ(Replicated("INCRBY n 5"), "INCRBY n 5");
 }
 
-TEST_F(ReplicatedCommands, ChanceIsWhatItDrew) {
+TEST_F(ReplicatedCommands, RandomChoicesBecomeTheirResults) {
   Run("SADD s a");
-  EXPECT_EQ(Told("SPOP s"), "SREM s a");
+  EXPECT_EQ(Replicated("SPOP s"), "SREM s a");
   Run("SADD s a b");
-  EXPECT_EQ(Told("SPOP s 5"), "DEL s");
+  EXPECT_EQ(Replicated("SPOP s 5"), "DEL s");
   Run("SADD s a a2 a3 a4 a5 a6 a7 a8 a9 a10");
-  const std::string told = Told("SPOP s 2");
-  EXPECT_EQ(told.substr(0, 7), "[SREM s");
-  EXPECT_EQ(std::count(told.begin(), told.end(), '|'), 1);
+  const std::string replicated = Replicated("SPOP s 2");
+  EXPECT_EQ(replicated.substr(0, 7), "[SREM s");
+  EXPECT_EQ(std::count(replicated.begin(), replicated.end(), '|'), 1);
 }
 
-TEST_F(ReplicatedCommands, AChoiceAmongKeysIsTheOneThatWasMade) {
+TEST_F(ReplicatedCommands, AChoiceAmongKeysBecomesTheChosenKey) {
   Run("RPUSH l a b c d");
-  EXPECT_EQ(Told("BLPOP none l 0"), "LPOP l");
-  EXPECT_EQ(Told("LMPOP 2 none l RIGHT COUNT 2"), "RPOP l 2");
-  EXPECT_EQ(Told("BLMOVE l m LEFT RIGHT 0"), "LMOVE l m LEFT RIGHT");
-  EXPECT_EQ(Told("BRPOPLPUSH m l 0"), "RPOPLPUSH m l");
+  EXPECT_EQ(Replicated("BLPOP none l 0"), "LPOP l");
+  EXPECT_EQ(Replicated("LMPOP 2 none l RIGHT COUNT 2"), "RPOP l 2");
+  EXPECT_EQ(Replicated("BLMOVE l m LEFT RIGHT 0"), "LMOVE l m LEFT RIGHT");
+  EXPECT_EQ(Replicated("BRPOPLPUSH m l 0"), "RPOPLPUSH m l");
   Run("ZADD z 1 a 2 b 3 c");
-  EXPECT_EQ(Told("BZPOPMIN none z 0"), "ZPOPMIN z");
-  EXPECT_EQ(Told("ZPOPMIN z 0"), "");
-  EXPECT_EQ(Told("ZMPOP 2 none z MAX COUNT 9"), "ZPOPMAX z 2");
+  EXPECT_EQ(Replicated("BZPOPMIN none z 0"), "ZPOPMIN z");
+  EXPECT_EQ(Replicated("ZPOPMIN z 0"), "");
+  EXPECT_EQ(Replicated("ZMPOP 2 none z MAX COUNT 9"), "ZPOPMAX z 2");
 }
 
-TEST_F(ReplicatedCommands, PlacesAreScores) {
-  EXPECT_EQ(Told("GEOADD g NX 13.361389 38.115556 Palermo"), "ZADD g NX 3479099956230698 Palermo");
+TEST_F(ReplicatedCommands, PlacesBecomeScores) {
+  EXPECT_EQ(Replicated("GEOADD g NX 13.361389 38.115556 Palermo"), "ZADD g NX 3479099956230698 Palermo");
 }
 
-TEST_F(ReplicatedCommands, StreamsHaveTheirIds) {
-  EXPECT_EQ(Told("XADD s 5-* a b"), "XADD s 5-0 a b");
-  EXPECT_EQ(Told("XADD s 6-1 a b"), "XADD s 6-1 a b");
-  EXPECT_EQ(Told("XADD s MAXLEN ~ 1 LIMIT 100 7-1 a b"), "XADD s MAXLEN = 3 7-1 a b");
-  EXPECT_EQ(Told("XTRIM s MAXLEN 2"), "XTRIM s MAXLEN 2");
-  EXPECT_EQ(Told("XGROUP CREATE s g 0"), "XGROUP CREATE s g 0");
-  EXPECT_EQ(Told("XREADGROUP GROUP g c COUNT 1 STREAMS s >"),
+TEST_F(ReplicatedCommands, StreamEntriesHaveTheirIds) {
+  EXPECT_EQ(Replicated("XADD s 5-* a b"), "XADD s 5-0 a b");
+  EXPECT_EQ(Replicated("XADD s 6-1 a b"), "XADD s 6-1 a b");
+  EXPECT_EQ(Replicated("XADD s MAXLEN ~ 1 LIMIT 100 7-1 a b"), "XADD s MAXLEN = 3 7-1 a b");
+  EXPECT_EQ(Replicated("XTRIM s MAXLEN 2"), "XTRIM s MAXLEN 2");
+  EXPECT_EQ(Replicated("XGROUP CREATE s g 0"), "XGROUP CREATE s g 0");
+  EXPECT_EQ(Replicated("XREADGROUP GROUP g c COUNT 1 STREAMS s >"),
             "[XGROUP CREATECONSUMER s g c | XCLAIM s g c 0 6-1 TIME MS RETRYCOUNT 1 FORCE JUSTID LASTID 6-1 | "
             "XGROUP SETID s g 6-1 ENTRIESREAD 2]");
-  EXPECT_EQ(Told("XCLAIM s g c 0 6-1"), "XCLAIM s g c 0 6-1 TIME MS RETRYCOUNT 2 FORCE JUSTID LASTID 6-1");
-  EXPECT_EQ(Told("XREADGROUP GROUP g c STREAMS s 0"), "");
-  EXPECT_EQ(Told("XACK s g 6-1"), "XACK s g 6-1");
+  EXPECT_EQ(Replicated("XCLAIM s g c 0 6-1"), "XCLAIM s g c 0 6-1 TIME MS RETRYCOUNT 2 FORCE JUSTID LASTID 6-1");
+  EXPECT_EQ(Replicated("XREADGROUP GROUP g c STREAMS s 0"), "");
+  EXPECT_EQ(Replicated("XACK s g 6-1"), "XACK s g 6-1");
 }
 
 TEST_F(ReplicatedCommands, ATransactionIsAGroup) {
-  EXPECT_EQ(Told({"MULTI", "SET a 1", "GET a", "SET b 2", "EXEC"}), "[SET a 1 | SET b 2]");
-  EXPECT_EQ(Told({"MULTI", "SET a 1", "EXEC"}), "SET a 1");
-  EXPECT_EQ(Told({"MULTI", "GET a", "EXEC"}), "");
-  EXPECT_EQ(Told({"MULTI", "SET a 1", "SELECT 3", "SET a 2", "EXEC", "SELECT 0"}), "[SET a 1 | 3:SET a 2]");
+  EXPECT_EQ(Replicated({"MULTI", "SET a 1", "GET a", "SET b 2", "EXEC"}), "[SET a 1 | SET b 2]");
+  EXPECT_EQ(Replicated({"MULTI", "SET a 1", "EXEC"}), "SET a 1");
+  EXPECT_EQ(Replicated({"MULTI", "GET a", "EXEC"}), "");
+  EXPECT_EQ(Replicated({"MULTI", "SET a 1", "SELECT 3", "SET a 2", "EXEC", "SELECT 0"}), "[SET a 1 | 3:SET a 2]");
 }
 
 TEST_F(ReplicatedCommands, ExpiredKeysAreDeleted) {
@@ -180,28 +181,28 @@ TEST_F(ReplicatedCommands, ExpiredKeysAreDeleted) {
   Run("SET l v PX 1");
   Run("SET m v PX 1");
   usleep(5000);
-  EXPECT_EQ(Told("GET k"), "DEL k");
-  EXPECT_EQ(Told("INCR l"), "[DEL l | INCR l]");
+  EXPECT_EQ(Replicated("GET k"), "DEL k");
+  EXPECT_EQ(Replicated("INCR l"), "[DEL l | INCR l]");
   store().interests().Set(kUnlinksExpired, kUnlinksExpired);
-  EXPECT_EQ(Told("EXISTS m"), "UNLINK m");
+  EXPECT_EQ(Replicated("EXISTS m"), "UNLINK m");
 }
 
-TEST_F(ReplicatedCommands, DatabasesAreEmptiedAndExchanged) {
-  EXPECT_EQ(Told("FLUSHDB"), "FLUSHDB");
-  EXPECT_EQ(Told("FLUSHALL ASYNC"), "FLUSHALL ASYNC");
-  EXPECT_EQ(Told("SWAPDB 0 1"), "SWAPDB 0 1");
+TEST_F(ReplicatedCommands, FlushesAndSwapsAreReplicated) {
+  EXPECT_EQ(Replicated("FLUSHDB"), "FLUSHDB");
+  EXPECT_EQ(Replicated("FLUSHALL ASYNC"), "FLUSHALL ASYNC");
+  EXPECT_EQ(Replicated("SWAPDB 0 1"), "SWAPDB 0 1");
 }
 
-TEST_F(ReplicatedCommands, ACountThatIsKeptIsToldToo) {
+TEST_F(ReplicatedCommands, ACachedCountIsReplicated) {
   Run("PFADD h a b c");
-  EXPECT_EQ(Told("PFCOUNT h"), "PFCOUNT h");
-  EXPECT_EQ(Told("PFCOUNT h"), "");
+  EXPECT_EQ(Replicated("PFCOUNT h"), "PFCOUNT h");
+  EXPECT_EQ(Replicated("PFCOUNT h"), "");
 }
 
-// Without the switch a command pays nothing and the log stays as it was.
-TEST_F(ReplicatedCommands, NothingIsToldToNobody) {
+// Without the switch a command has no extra cost, and the log is unchanged.
+TEST_F(ReplicatedCommands, NothingIsLoggedWithoutReplicas) {
   store().interests().Set(kInterestInReplication, 0);
-  EXPECT_EQ(Told({"SET k v EX 100", "SPOP none", "MULTI", "SET a 1", "SET b 2", "EXEC"}), "");
+  EXPECT_EQ(Replicated({"SET k v EX 100", "SPOP none", "MULTI", "SET a 1", "SET b 2", "EXEC"}), "");
 }
 
 }  // namespace

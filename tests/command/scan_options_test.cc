@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the SCAN family accepts, and in which words it refuses the rest.
+// The options that the SCAN family accepts, and the errors for others.
 #include "command/scan_options.h"
 
 #include <gtest/gtest.h>
@@ -39,14 +39,14 @@ TEST(ScanOptions, AreOptionalAndInAnyOrder) {
   EXPECT_FALSE(all->Matches("b"));
 }
 
-TEST(ScanOptions, TakeAnUnknownTypeForOneThatNothingHas) {
+TEST(ScanOptions, AnUnknownTypeMatchesNothing) {
   const auto options = Parse({"type", "tree"});
   ASSERT_TRUE(options.ok());
   EXPECT_TRUE(options->has_type);
   EXPECT_EQ(options->type, Type::kNone);
 }
 
-TEST(ScanOptions, RefuseWhatRedisRefuses) {
+TEST(ScanOptions, RefuseTheOptionsThatRedisRefuses) {
   EXPECT_EQ(Parse({"count"}).status().text(), errors::kSyntax);
   EXPECT_EQ(Parse({"count", "0"}).status().text(), errors::kSyntax);
   EXPECT_EQ(Parse({"count", "many"}).status().text(), errors::kNotAnInteger);
@@ -54,8 +54,7 @@ TEST(ScanOptions, RefuseWhatRedisRefuses) {
   EXPECT_EQ(Parse({"type", "hash"}, /*keys=*/false).status().text(), errors::kSyntax);
 }
 
-// Redis reads cursors with strtoul, so they may have a sign; some clients rely on an empty one
-// being zero.
+// Redis reads cursors with strtoul, so a sign is allowed; some clients rely on an empty cursor being zero.
 TEST(ScanCursor, IsReadLikeStrtoul) {
   EXPECT_EQ(*ParseCursor("0"), 0u);
   EXPECT_EQ(*ParseCursor(""), 0u);

@@ -9,7 +9,7 @@ namespace {
 constexpr auto kChannel = ChannelKind::kChannel;
 constexpr auto kPattern = ChannelKind::kPattern;
 
-TEST(Subscriptions, CountOnlyWhatIsNew) {
+TEST(Subscriptions, CountOnlyNewNames) {
   Subscriptions subscriptions;
   EXPECT_TRUE(subscriptions.empty());
   EXPECT_TRUE(subscriptions.Add(kChannel, "a"));
@@ -20,7 +20,7 @@ TEST(Subscriptions, CountOnlyWhatIsNew) {
   EXPECT_EQ(subscriptions.changes().size(), 2u);
 }
 
-TEST(Subscriptions, RewindTakesBackWhatIsNotSettled) {
+TEST(Subscriptions, RewindRevertsUnsettledChanges) {
   Subscriptions subscriptions;
   subscriptions.Add(kChannel, "kept");
   subscriptions.Settled();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A usage line says everything about the arguments it describes.
+// A usage line fully describes its arguments.
 #include "command/syntax.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ std::string Parse(CommandRow row) {
 
 std::string Parse(std::string_view syntax) { return Parse(CommandRow{.syntax = syntax}); }
 
-TEST(Syntax, NamesArgumentsAndGuessesTheirTypes) {
+TEST(Syntax, NamesArgumentsAndInfersTheirTypes) {
   EXPECT_EQ(Parse(""), "");
   EXPECT_EQ(Parse("key value"), "key/key value/string");
   EXPECT_EQ(Parse("seconds pattern unix-time-seconds"), "seconds/integer pattern/pattern unix-time-seconds/unix-time");
@@ -50,7 +50,7 @@ TEST(Syntax, ReadsOptionsAndChoices) {
   EXPECT_EQ(Parse("[EX seconds | KEEPTTL]"), "ex_keepttl/oneof(seconds/integer{EX} keepttl/pure-token{KEEPTTL})?");
 }
 
-TEST(Syntax, GivesATokenWhatFollowsIt) {
+TEST(Syntax, GivesATokenTheArgumentsBehindIt) {
   EXPECT_EQ(Parse("[COUNT count]"), "count/integer{COUNT}?");
   EXPECT_EQ(Parse("[LIMIT offset count]"), "offset_count/block(offset/integer count/integer){LIMIT}?");
   EXPECT_EQ(Parse("[COUNT count [ANY]]"), "count_any/block(count/integer{COUNT} any/pure-token{ANY}?)?");
@@ -66,7 +66,7 @@ TEST(Syntax, ReadsRepetition) {
   EXPECT_EQ(Parse("[GET pattern [GET pattern ...]]"), "pattern/pattern{GET}?*+");
 }
 
-TEST(Syntax, KnowsWhichSpecFindsWhichKey) {
+TEST(Syntax, FindsTheSpecOfEachKey) {
   EXPECT_EQ(Parse({.keys = {OneKey(kRO), OneKey(kOW, 2)}, .syntax = "source destination"}),
             "source/key@0 destination/key@1");
   EXPECT_EQ(Parse({.keys = {{.flags = kRO, .begin = 1, .last = 1}}, .syntax = "key1 key2 [LEN]"}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every row of the command table must fulfil, and how keys are found among arguments.
+// The rules for every row of the command table, and how keys are found among arguments.
 #include "command/table.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST_F(Table, RowsAreComplete) {
   });
 }
 
-// The fewest arguments a usage line allows, and whether it allows more.
+// The minimum number of arguments that a usage line allows, and whether it allows more.
 struct Range {
   size_t least = 0;
   bool open = false;
@@ -82,8 +82,8 @@ Range RangeOf(const std::vector<Argument>& arguments) {
   return sum;
 }
 
-// A usage line that asks for more or less than the arity does, or allows what it refuses, misleads
-// whoever reads it. An arity may allow more: QUIT takes anything and looks at nothing.
+// A usage line must agree with the arity: one that requires more or less, or allows arguments that are refused,
+// misleads its readers. An arity may allow more: QUIT accepts and ignores any arguments.
 TEST_F(Table, UsageLinesAgreeWithArity) {
   ForEach([](const Command& command) {
     const CommandRow& row = command.row();
@@ -100,7 +100,7 @@ TEST_F(Table, UsageLinesAgreeWithArity) {
   });
 }
 
-// Keys COMMAND DOCS describes must be those key specs find.
+// COMMAND DOCS must describe the same keys that the key specs find.
 TEST_F(Table, UsageLinesNameAKeyForEverySpec) {
   ForEach([](const Command& command) {
     const auto arguments = ParseSyntax(command.row());
@@ -118,14 +118,14 @@ TEST_F(Table, UsageLinesNameAKeyForEverySpec) {
     collect(*arguments);
     for (size_t i = 0; i < std::size(command.row().keys); ++i) {
       const KeySpec& spec = command.row().keys[i];
-      // A shard channel is found as a key is, and yet none.
+      // A shard channel is found like a key but is not one.
       const bool used = spec.IsUsed() && !(spec.flags & kNotKey);
       EXPECT_EQ(used, (specs >> i & 1) != 0) << "key spec " << i;
     }
   });
 }
 
-TEST_F(Table, FindsCommandsInAnyCase) {
+TEST_F(Table, FindsCommandsIgnoringCase) {
   ASSERT_NE(table_.Find("GeT"), nullptr);
   EXPECT_EQ(table_.Find("GeT")->full_name(), "get");
   EXPECT_EQ(table_.Find("nosuch"), nullptr);
@@ -164,7 +164,7 @@ TEST_F(Table, FindsKeysAmongArguments) {
   EXPECT_EQ(KeysOf(table_, {"sort_ro", "a", "by", "w_*"}), "a");
 }
 
-TEST_F(Table, TellsWhatACallDoesWithItsKeys) {
+TEST_F(Table, ReturnsHowACallUsesItsKeys) {
   const auto flags_of = [&](std::vector<std::string_view> argv) {
     std::vector<KeyUse> uses;
     EXPECT_TRUE(table_.Resolve(argv)->FindKeyUses(argv, uses));

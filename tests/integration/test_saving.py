@@ -167,7 +167,7 @@ def test_a_failed_save_replies_like_redis(blocked):
     with start_redis() as other:
         (other.data_dir / "dump.rdb" / "full").mkdir(parents=True)
         assert RawClient(blocked.port)("save") == RawClient(other.port)("save") == (b"-", b"ERR")
-    assert "dump.rdb is there already, and is not an RDB file" in blocked.log_tail()
+    assert "dump.rdb exists and is not an RDB file" in blocked.log_tail()
     assert blocked.client().info("persistence")["rdb_last_bgsave_status"] == "err"
 
 

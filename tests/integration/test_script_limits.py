@@ -142,13 +142,13 @@ def test_a_reply_is_bounded(small):
     client = small.client()
     for script in [ENDLESS["reply"], ENDLESS["reply_of_map"],
                    "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000 do t[i] = s end return t"]:
-        with pytest.raises(redis.exceptions.ResponseError, match="the reply of the script takes more memory"):
+        with pytest.raises(redis.exceptions.ResponseError, match="the reply of the script exceeds the memory limit"):
             client.eval(script, 0)
     for _ in range(10):
         client.rpush("list", *["x" * 1000] * 2000)
-    with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command takes more memory"):
+    with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command exceeds the memory limit"):
         client.eval("return #redis.call('lrange', KEYS[1], 0, -1)", 1, "list")
-    with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command takes more memory"):
+    with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command exceeds the memory limit"):
         client.eval("return #redis.call('lpop', KEYS[1], 20000)", 1, "list")
     assert client.llen("list") == 20000  # a command without a reply has not run
     assert client.eval("local s = ('x'):rep(100000) local t = {} for i = 1, 100 do t[i] = s end return #t", 0) == 100

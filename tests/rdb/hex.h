@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bytes as tests write them down: hexadecimal digits, spaces ignored.
+// Bytes as tests write them: hexadecimal digits, spaces ignored.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 namespace cairn {
 namespace {
 
-// The plain definition: one bit after another.
+// The definition, one bit at a time.
 uint64_t BitByBit(std::string_view bytes) {
   uint64_t crc = 0;
   for (const char byte : bytes) {
@@ -21,12 +21,12 @@ uint64_t BitByBit(std::string_view bytes) {
   return crc;
 }
 
-TEST(Crc64, IsTheOneOfRedis) {
+TEST(Crc64, EqualsThatOfRedis) {
   EXPECT_EQ(isal::Crc64Jones("123456789"), 0xe9c6d914c4b8d9ca);
   EXPECT_EQ(isal::Crc64Jones(""), 0u);
 }
 
-TEST(Crc64, SaysTheSameAsBitAfterBit) {
+TEST(Crc64, EqualsTheBitwiseDefinition) {
   Random random(1);
   std::string bytes;
   for (int size = 0; size < 600; ++size) {
@@ -35,7 +35,7 @@ TEST(Crc64, SaysTheSameAsBitAfterBit) {
   }
 }
 
-TEST(Crc64, GoesOnWhereItEnded) {
+TEST(Crc64, ContinuesFromAnEarlierResult) {
   const std::string bytes = "the checksum of a whole is that of its parts in turn";
   for (size_t cut = 0; cut <= bytes.size(); ++cut) {
     const std::string_view whole(bytes);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Listpacks, ziplists, zipmaps and intsets: the bytes are Redis's, and what is stored twice must
-// agree.
+// Listpacks, ziplists, zipmaps and intsets: the bytes are Redis's, and redundant fields must agree.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +17,7 @@ namespace {
 using Texts = std::vector<std::string>;
 using ReadFunction = Status (*)(std::string_view bytes, RdbItems& items);
 
-// What a reader makes of the bytes; on an error its text.
+// The items that a reader returns, or the text of its error.
 Texts Read(ReadFunction read, std::string_view bytes) {
   RdbItems items;
   const Status status = read(bytes, items);
@@ -42,7 +41,7 @@ TEST(Listpack, HasTheBytesOfTheExample) {
   EXPECT_EQ(Listpack({}), FromHex("07000000 0000 ff"));
 }
 
-// At every bound between two forms, integers of each width and texts of each length.
+// At every boundary between two forms: integers of each width and texts of each length.
 TEST(Listpack, HoldsEveryKindOfItem) {
   Texts texts;
   for (const int bits : {7, 12, 13, 15, 16, 23, 24, 31, 32, 61, 62}) {
@@ -61,18 +60,18 @@ TEST(Listpack, HoldsEveryKindOfItem) {
   EXPECT_EQ(Read(ReadListpack, Listpack(texts)), texts);
 }
 
-TEST(Listpack, CountsBeyondItsCountersEnd) {
+TEST(Listpack, HoldsMoreItemsThanItsCounterCanCount) {
   const Texts texts(70000, "x");
   EXPECT_EQ(Listpack(texts).substr(4, 2), "\xff\xff");
   EXPECT_EQ(Read(ReadListpack, Listpack(texts)), texts);
 }
 
-TEST(Listpack, WhatIsStoredTwiceMustAgree) {
+TEST(Listpack, RedundantFieldsMustAgree) {
   const auto read = [](std::string_view hex) { return Read(ReadListpack, FromHex(hex)); };
   EXPECT_EQ(read(""), Texts{"listpack: no end"});
-  EXPECT_EQ(read("0d000000 0200 01 01 81 61 02 ff"), Texts{"listpack: not as long as it says"});
-  EXPECT_EQ(read("0c000000 0300 01 01 81 61 02 ff"), Texts{"listpack: not as many entries as its count"});
-  EXPECT_EQ(read("0c000000 0200 01 02 81 61 02 ff"), Texts{"listpack: an entry's size at its end is not its size"});
+  EXPECT_EQ(read("0d000000 0200 01 01 81 61 02 ff"), Texts{"listpack: the length is wrong"});
+  EXPECT_EQ(read("0c000000 0300 01 01 81 61 02 ff"), Texts{"listpack: the count does not match the entries"});
+  EXPECT_EQ(read("0c000000 0200 01 02 81 61 02 ff"), Texts{"listpack: the back length of an entry is wrong"});
   EXPECT_EQ(read("0c000000 0200 01 01 87 61 02 ff"), Texts{"listpack: an entry is cut short"});
   EXPECT_EQ(read("0c000000 0200 01 01 f5 61 02 ff"), Texts{"listpack: an entry of unknown kind"});
   EXPECT_EQ(read("0c000000 0200 01 01 81 61 02 fe"), Texts{"listpack: no end"});
@@ -91,7 +90,7 @@ TEST(Ziplist, HoldsEveryKindOfItem) {
   EXPECT_EQ(Read(ReadZiplist, sized), (Texts{"hi", "1024", "-1", "12", "100000", "2147483647", "1099511627776"}));
 }
 
-// An entry of 300 bytes has its length in 14 bits, and the one behind it says 300 in the long form.
+// An entry of 300 bytes has a 14-bit length, and the next entry has 300 in the long form.
 TEST(Ziplist, HoldsLongTexts) {
   const std::string text(297, 'x');
   const std::string large(20000, 'y');
@@ -104,19 +103,19 @@ TEST(Ziplist, HoldsLongTexts) {
   EXPECT_EQ(Read(ReadZiplist, bytes), (Texts{text, large, "0"}));
 }
 
-TEST(Ziplist, WhatIsStoredTwiceMustAgree) {
+TEST(Ziplist, RedundantFieldsMustAgree) {
   const auto read = [](std::string_view hex) { return Read(ReadZiplist, FromHex(hex)); };
   EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 f3 ff"), (Texts{"1", "2"}));
-  EXPECT_EQ(read("0e000000 0c000000 0200 00 f2 02 f3 ff"), Texts{"ziplist: not as long as it says"});
-  EXPECT_EQ(read("0f000000 0a000000 0200 00 f2 02 f3 ff"), Texts{"ziplist: its tail is elsewhere"});
-  EXPECT_EQ(read("0f000000 0c000000 0300 00 f2 02 f3 ff"), Texts{"ziplist: not as many entries as its count"});
-  EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 03 f3 ff"), Texts{"ziplist: not the size of the entry before"});
+  EXPECT_EQ(read("0e000000 0c000000 0200 00 f2 02 f3 ff"), Texts{"ziplist: the length is wrong"});
+  EXPECT_EQ(read("0f000000 0a000000 0200 00 f2 02 f3 ff"), Texts{"ziplist: the tail offset is wrong"});
+  EXPECT_EQ(read("0f000000 0c000000 0300 00 f2 02 f3 ff"), Texts{"ziplist: the count does not match the entries"});
+  EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 03 f3 ff"), Texts{"ziplist: the previous entry's size is wrong"});
   EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 ff ff"), Texts{"ziplist: an entry of unknown kind"});
   EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 05 ff"), Texts{"ziplist: an entry is cut short"});
   EXPECT_EQ(read("0f000000 0c000000 0200 00 f2 02 f3 fe"), Texts{"ziplist: no end"});
 }
 
-TEST(Zipmap, HoldsFieldsAndValuesWithRoomBetween) {
+TEST(Zipmap, HoldsFieldsAndValuesWithUnusedBytes) {
   EXPECT_EQ(Read(ReadZipmap, FromHex("02 03 666f6f 03 00 626172 05 68656c6c6f 05 02 776f726c64 0000 ff")),
             (Texts{"foo", "bar", "hello", "world"}));
   const std::string text(300, 'x');
@@ -124,15 +123,15 @@ TEST(Zipmap, HoldsFieldsAndValuesWithRoomBetween) {
   EXPECT_EQ(Read(ReadZipmap, bytes), (Texts{"f", text}));
 }
 
-TEST(Zipmap, RefusesWhatRedisDoesNotWrite) {
+TEST(Zipmap, RefusesBytesThatRedisDoesNotWrite) {
   const auto read = [](std::string_view hex) { return Read(ReadZipmap, FromHex(hex)); };
-  EXPECT_EQ(read("02 01 66 01 00 76 ff"), Texts{"zipmap: not as many fields as its count"});
-  EXPECT_EQ(read("01 01 66 05 00 76 ff"), Texts{"zipmap: an entry is cut short or missized"});
-  EXPECT_EQ(read("01 fe 01000000 66 01 00 76 ff"), Texts{"zipmap: an entry is cut short or missized"});
+  EXPECT_EQ(read("02 01 66 01 00 76 ff"), Texts{"zipmap: the count does not match the fields"});
+  EXPECT_EQ(read("01 01 66 05 00 76 ff"), Texts{"zipmap: an entry is cut short or has a wrong size"});
+  EXPECT_EQ(read("01 fe 01000000 66 01 00 76 ff"), Texts{"zipmap: an entry is cut short or has a wrong size"});
   EXPECT_EQ(read("01 01 66 01 00 76 fe"), Texts{"zipmap: no end"});
 }
 
-TEST(Intset, TakesTheWidthOfItsWidest) {
+TEST(Intset, UsesTheWidthOfTheWidestInteger) {
   EXPECT_EQ(WriteIntset(std::vector<int64_t>{1, 2}), FromHex("02000000 02000000 0100 0200"));
   for (const int64_t widest : {int64_t{32767}, int64_t{32768}, int64_t{1} << 31, INT64_MAX}) {
     const std::vector<int64_t> integers = {-widest - 1, -1, 0, widest};
@@ -147,8 +146,8 @@ TEST(Intset, MustAscend) {
   EXPECT_EQ(read("02000000 02000000 0200 0100"), Texts{"intset: not ascending"});
   EXPECT_EQ(read("02000000 02000000 0100 0100"), Texts{"intset: not ascending"});
   EXPECT_EQ(read("03000000 02000000 0100 0200"), Texts{"intset: unknown width"});
-  EXPECT_EQ(read("02000000 03000000 0100 0200"), Texts{"intset: not as long as it says"});
-  EXPECT_EQ(read("08000000 ffffffff 0100 0200"), Texts{"intset: not as long as it says"});
+  EXPECT_EQ(read("02000000 03000000 0100 0200"), Texts{"intset: the length is wrong"});
+  EXPECT_EQ(read("08000000 ffffffff 0100 0200"), Texts{"intset: the length is wrong"});
 }
 
 }  // namespace

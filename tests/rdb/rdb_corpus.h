@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A payload for every encoding of RDB, without footers, and what it means: those Redis 7.0 writes
-// are its own DUMP's, the others were written by hand from the description of the format.
+// A payload for every encoding of RDB, without footers, with its meaning. Those that Redis 7.0 writes come from its
+// DUMP; the others were written by hand from the description of the format.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A stream out of a payload as a line of text, for comparing: all of it that every version of the
-// encoding has.
+// A stream from a payload as a line of text for comparisons, with the properties that every version of the encoding
+// has.
 #pragma once
 
 #include <string>

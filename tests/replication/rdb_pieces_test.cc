@@ -105,7 +105,7 @@ TEST_F(RdbPiecesTest, NoElementIsInTwoPieces) {
     for (const uint64_t count : {uint64_t{3}, uint64_t{2500}}) {
       EXPECT_EQ(LoadInPieces("twice " + std::to_string(static_cast<int>(type)) + " " + std::to_string(count),
                              Payload(type, count, 1, /*repeats=*/true)),
-                "rdb: an element is there twice");
+                "rdb: a duplicate element");
     }
   }
 }
@@ -145,7 +145,8 @@ TEST_F(RdbPiecesTest, AStreamOfNothingIsAStream) { ExpectSame(std::string("\x0f\
 
 // Their number stands behind the entries.
 TEST_F(RdbPiecesTest, AStreamOfAnotherCountIsRefused) {
-  EXPECT_EQ(LoadInPieces("stream", std::string("\x0f\0\1\0\0\0", 6)), "rdb stream: not as many entries as its count");
+  EXPECT_EQ(LoadInPieces("stream", std::string("\x0f\0\1\0\0\0", 6)),
+            "rdb stream: the count does not match the entries");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the first line of a script or a library says, and the words in which a bad one is refused.
+// The first line of a script or a library, and the errors for an invalid one.
 #include "script/flags.h"
 
 #include <gtest/gtest.h>
@@ -8,14 +8,14 @@
 namespace cairn {
 namespace {
 
-TEST(ScriptHead, WithoutAFirstLineAScriptMayDoWhatItsCommandsMay) {
+TEST(ScriptHead, WithoutAFirstLineOnlyTheCommandsAreChecked) {
   const Result<ScriptHead> head = ReadScriptHead("return 1");
   ASSERT_TRUE(head.ok());
   EXPECT_EQ(head->flags, kNoShebang);
   EXPECT_EQ(head->size, 0u);
 }
 
-TEST(ScriptHead, FlagsAreReadAndTheLineEndStaysWithTheCode) {
+TEST(ScriptHead, ReadsFlagsAndLeavesTheNewlineInTheCode) {
   const std::string_view body = "#!lua flags=no-writes,allow-stale\nreturn 1";
   const Result<ScriptHead> head = ReadScriptHead(body);
   ASSERT_TRUE(head.ok());
@@ -23,7 +23,7 @@ TEST(ScriptHead, FlagsAreReadAndTheLineEndStaysWithTheCode) {
   EXPECT_EQ(body.substr(head->size), "\nreturn 1");
 }
 
-TEST(ScriptHead, ABadOneIsRefusedInRedissWords) {
+TEST(ScriptHead, RefusesAnInvalidLineInRedissWords) {
   const auto refusal = [](std::string_view body) { return std::string(ReadScriptHead(body).status().text()); };
   EXPECT_EQ(refusal("#!lua"), "ERR Invalid script shebang");
   EXPECT_EQ(refusal("#!perl\n"), "ERR Unexpected engine in script shebang: #!perl");
@@ -31,13 +31,13 @@ TEST(ScriptHead, ABadOneIsRefusedInRedissWords) {
   EXPECT_EQ(refusal("#!lua flags=No-Writes\n"), "ERR Unexpected flag in script shebang: No-Writes");
 }
 
-TEST(LibraryHead, TheNameMayStandInQuotesAndTheEngineInAnyCase) {
+TEST(LibraryHead, AcceptsAQuotedNameAndAnyCaseOfTheEngine) {
   const Result<LibraryHead> head = ReadLibraryHead("#!LUA name=\"lib_1\"\ncode");
   ASSERT_TRUE(head.ok());
   EXPECT_EQ(head->name, "lib_1");
 }
 
-TEST(LibraryHead, ABadOneIsRefusedInRedissWords) {
+TEST(LibraryHead, RefusesAnInvalidLineInRedissWords) {
   const auto refusal = [](std::string_view code) { return std::string(ReadLibraryHead(code).status().text()); };
   EXPECT_EQ(refusal("return 1"), "ERR Missing library metadata");
   EXPECT_EQ(refusal("#!lua name=x"), "ERR Invalid library metadata");

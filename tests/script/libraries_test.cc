@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The set of libraries: names are unique, those of functions in any case, across all libraries.
+// The set of libraries: names of libraries are unique, and so are names of functions across all libraries, ignoring
+// case.
 #include "script/libraries.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ std::shared_ptr<const Library> MakeLibrary(std::string name, std::vector<std::st
   return library;
 }
 
-TEST(Libraries, AFunctionIsFoundInAnyCase) {
+TEST(Libraries, FindsAFunctionIgnoringCase) {
   Libraries libraries;
   ASSERT_TRUE(libraries.Add(MakeLibrary("lib", {"Sum", "other"})).ok());
   const Libraries::Found found = libraries.FindFunction("sUM");
@@ -31,7 +32,7 @@ TEST(Libraries, TwoLibrariesCannotShareAFunction) {
   EXPECT_EQ(libraries.Add(MakeLibrary("two", {"F"})).text(), "ERR Function F already exists");
 }
 
-TEST(Libraries, ALibraryTakesThePlaceOfOneOfItsName) {
+TEST(Libraries, ALibraryReplacesOneOfTheSameName) {
   Libraries libraries;
   ASSERT_TRUE(libraries.Add(MakeLibrary("lib", {"a", "b"})).ok());
   ASSERT_TRUE(libraries.Add(MakeLibrary("lib", {"b", "c"})).ok());

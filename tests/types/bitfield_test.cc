@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A field reads back what was written to it and leaves its neighbours alone; overflow goes three
-// ways.
+// A written field reads back and does not change its neighbours; overflow has three modes.
 #include "types/bitfield.h"
 
 #include <gtest/gtest.h>
@@ -30,11 +29,11 @@ TEST(Bitfield, ReadsTheMostSignificantBitFirst) {
   const std::string bytes("\x69\x00\xff", 3);
   EXPECT_EQ(ReadField(bytes, 1, {false, 4}), 13);
   EXPECT_EQ(ReadField(bytes, 1, {true, 4}), -3);
-  EXPECT_EQ(ReadField(bytes, 16, {true, 16}), -256);  // zeros follow
+  EXPECT_EQ(ReadField(bytes, 16, {true, 16}), -256);  // zeros beyond the end
   EXPECT_EQ(ReadField(bytes, 100, {false, 63}), 0);
 }
 
-TEST(Bitfield, WrittenFieldsReadBackAndNeighboursStay) {
+TEST(Bitfield, WrittenFieldsReadBackAndNeighboursAreUnchanged) {
   Random luck(5);
   for (int round = 0; round < 3000; ++round) {
     const bool is_signed = luck.Below(2) == 1;
@@ -53,12 +52,12 @@ TEST(Bitfield, WrittenFieldsReadBackAndNeighboursStay) {
   }
 }
 
-TEST(Bitfield, OverflowWrapsStopsOrFails) {
+TEST(Bitfield, OverflowWrapsSaturatesOrFails) {
   EXPECT_EQ(FitField({false, 8}, 250, 10, Overflow::kWrap), 4);
   EXPECT_EQ(FitField({false, 8}, 250, 10, Overflow::kSaturate), 255);
   EXPECT_EQ(FitField({false, 8}, 250, 10, Overflow::kFail), std::nullopt);
   EXPECT_EQ(FitField({false, 8}, 2, -3, Overflow::kSaturate), 0);
-  EXPECT_EQ(FitField({false, 8}, -1, 0, Overflow::kSaturate), 255);  // a huge unsigned number
+  EXPECT_EQ(FitField({false, 8}, -1, 0, Overflow::kSaturate), 255);  // -1 as an unsigned number
   EXPECT_EQ(FitField({true, 8}, 127, 1, Overflow::kWrap), -128);
   EXPECT_EQ(FitField({true, 8}, -128, -1, Overflow::kSaturate), -128);
   constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CollectionFixture: commands on one database, run one after the other, and the elements of a
-// collection with the row of its key, for tests of types.
+// CollectionFixture: runs commands on one database one after another, and reads a collection's elements and its key
+// row, for tests of types.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace cairn {
 
 class CollectionFixture : public StoreFixture {
  protected:
-  // Runs `command` as one command that holds the key's lock, and keeps what it wrote.
+  // Runs `command` as one command that holds the key's lock, and keeps its writes.
   void Run(std::string_view name, const std::function<Status(Keyspace&, const Key&)>& command) {
     Begin();
     Keyspace keyspace(txn(), 0, limits_);
@@ -27,7 +27,7 @@ class CollectionFixture : public StoreFixture {
     Finish();
   }
 
-  // The encoding of what is stored under `name`; kRaw when there is nothing.
+  // The encoding of the value under `name`; kRaw if there is none.
   Encoding EncodingOf(std::string_view name) {
     Encoding encoding = Encoding::kRaw;
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
@@ -47,7 +47,7 @@ class CollectionFixture : public StoreFixture {
     return exists;
   }
 
-  // Stores a record's payload as it is, however wrong.
+  // Stores a record's payload without checking it.
   void WriteRaw(std::string_view name, Type type, Encoding encoding, std::string_view payload) {
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
       const KeyEntry entry = TRY(keyspace.Find(key));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A copy has everything its original has and shares nothing with it.
+// A copy has all the data of its original and shares no rows with it.
 #include "types/copy.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,7 @@ using Rows = std::map<std::string, std::string>;
 
 class CopyTest : public StoreFixture {
  protected:
-  // Stores a spread collection of rows of its own making: what they mean is no business of the
-  // copy's.
+  // Stores a spread collection of arbitrary rows: a copy does not interpret them.
   void WriteSpread(Type type, int64_t expire_ms) {
     Begin();
     Keyspace keys(txn(), 0, limits_);
@@ -54,7 +53,7 @@ class CopyTest : public StoreFixture {
     Finish();
   }
 
-  // Every row of the collection under a key, without the collection's id.
+  // All rows of the collection under a key, without the collection's id.
   Rows RowsOf(int db, std::string_view name, Space space) {
     Begin();
     Keyspace keys(txn(), db, limits_);
@@ -84,7 +83,7 @@ TEST_F(CopyTest, HasEveryRowOfASpreadCollection) {
   }
 }
 
-TEST_F(CopyTest, KeepsHeaderAndBoundsUnderAnIdOfItsOwn) {
+TEST_F(CopyTest, KeepsHeaderAndBoundsUnderANewId) {
   WriteSpread(Type::kList, now_ms() + 5000);
   Copy(0);
   Begin();
@@ -101,7 +100,7 @@ TEST_F(CopyTest, KeepsHeaderAndBoundsUnderAnIdOfItsOwn) {
   Finish();
 }
 
-TEST_F(CopyTest, RepeatsAOneRowValue) {
+TEST_F(CopyTest, CopiesAOneRowValue) {
   Begin();
   Keyspace keys(txn(), 0, limits_);
   const Key key = keys.Name("source");

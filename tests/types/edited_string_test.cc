@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A string that is edited in part reads as the same edits of a std::string do, whether it lies in
-// one row or in fragments, and its rows hold no more than docs/format.md says.
+// An edited string reads like a std::string with the same edits, in one row or in fragments, and its rows hold exactly
+// the bytes that docs/format.md specifies.
 #include "types/edited_string.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class EditedStringTest : public CollectionFixture {
   }
   std::string Read() { return ReadPartOf("k", 0, UINT64_MAX); }
 
-  // The fragments' rows: what follows the id, and their bytes.
+  // The fragments' rows: the key after the id, and the bytes.
   std::map<std::string, std::string> Rows() {
     std::map<std::string, std::string> rows;
     Run("k", [&](Keyspace& keys, const Key& key) -> Status {
@@ -60,7 +60,7 @@ class EditedStringTest : public CollectionFixture {
     });
     return rows;
   }
-  // What reading a record with this payload ends in.
+  // The error of reading a record with this payload.
   std::string ErrorOf(std::string_view payload) {
     WriteRaw("k", Type::kString, Encoding::kSpread, payload);
     std::string text;
@@ -85,7 +85,7 @@ TEST_F(EditedStringTest, StaysOneRowUntilFragmentsPay) {
   EXPECT_EQ(Read(), std::string(kFrom, 'y'));
 }
 
-// A bit far out in an empty bitmap must not cost what lies before it.
+// A bit far out in an empty bitmap must not cost space for the bytes before it.
 TEST_F(EditedStringTest, KeepsNoRowForZeros) {
   Write(uint64_t{512} * 1024 * 1024 - 1, "\x01");
   EXPECT_EQ(Rows().size(), 1u);
@@ -126,8 +126,8 @@ TEST_F(EditedStringTest, ReadsAsItWasEdited) {
   EXPECT_EQ(Read(), expected);
 }
 
-// Some are looked up, many are walked over.
-TEST_F(EditedStringTest, ReadsALongStringAlike) {
+// Few fragments are looked up, many are read by a walk.
+TEST_F(EditedStringTest, ReadsFewAndManyFragmentsAlike) {
   std::string expected;
   for (int i = 0; i < 1000; ++i) {
     expected.append(kFragment, i % 3 == 0 ? '\0' : static_cast<char>(i));
@@ -149,7 +149,7 @@ TEST_F(EditedStringTest, GrowsByZeros) {
   EXPECT_EQ(Read().size(), 3 * kFrom);
 }
 
-// An edit that keeps the length leaves the key's record alone, so its expiry too.
+// An edit that keeps the length does not write the key's record, so the expiry stays too.
 TEST_F(EditedStringTest, KeepsTheExpiry) {
   Write(0, std::string(kFrom, 'x'));
   Run("k", [&](Keyspace& keys, const Key& key) -> Status {
@@ -176,7 +176,7 @@ TEST_F(EditedStringTest, IsCopiedWithItsFragments) {
   EXPECT_EQ(ReadPartOf("other", 0, UINT64_MAX), before);
 }
 
-TEST_F(EditedStringTest, TellsItsSizeAndIsNoInteger) {
+TEST_F(EditedStringTest, HasItsSizeAndIsNotAnInteger) {
   Write(0, std::string(kFrom, '1'));
   Run("k", [&](Keyspace& keys, const Key& key) -> Status {
     const KeyEntry entry = TRY(keys.Find(key));
@@ -202,7 +202,7 @@ TEST_F(EditedStringTest, HasTheBytesOfTheFormat) {
   EXPECT_EQ(Rows().begin()->second, std::string(kFragment - 1, '\0') + "x");
 }
 
-TEST_F(EditedStringTest, NamesWhatIsWrongInARecord) {
+TEST_F(EditedStringTest, ReportsTheInvalidFieldOfARecord) {
   EXPECT_EQ(ErrorOf("\x07\x50"), "spread string: fragment_bytes is cut short");
   EXPECT_EQ(ErrorOf(std::string("\x07\x50\0", 3)), "spread string: fragment_bytes is out of range");
   EXPECT_EQ(ErrorOf("\x07\x50\x08\x08"), "spread string: bytes after fragment_bytes");

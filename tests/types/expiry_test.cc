@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Active expiry gets on whatever lies in its way: rows of keyspaces that are gone, of databases that this run does not
-// offer, of a data set that is being loaded.
+// Active expiry makes progress past rows that it cannot handle: rows of dropped keyspaces, of databases that this run
+// does not have, of a data set that is being loaded.
 #include "types/expiry.h"
 
 #include <rocksdb/statistics.h>
@@ -49,8 +49,8 @@ class ExpiryTest : public StoreFixture {
   const Limits limits_;
 };
 
-// As many rows of one millisecond as a round takes: the next round must not find them again.
-TEST_F(ExpiryTest, RowsOfAFlushedDatabaseHoldNothingUp) {
+// A full round of rows with the same millisecond: the next round must not read them again.
+TEST_F(ExpiryTest, RowsOfAFlushedDatabaseAreSkipped) {
   constexpr uint64_t kMost = 10;
   for (uint64_t i = 0; i < 2 * kMost; ++i) {
     PutKey(txn(), Keyspace(txn(), 0, limits_), "dead" + std::to_string(i), kFirstMs);
@@ -65,8 +65,8 @@ TEST_F(ExpiryTest, RowsOfAFlushedDatabaseHoldNothingUp) {
   EXPECT_FALSE(store().expiry_start().IsDue(now_ms()));
 }
 
-// What a round has deleted are tombstones, of the same millisecond as the rows that are left.
-TEST_F(ExpiryTest, ARoundDoesNotPassOverWhatRoundsBeforeItHaveDeleted) {
+// The rows that a round deleted leave tombstones, with the same millisecond as the remaining rows.
+TEST_F(ExpiryTest, ARoundDoesNotReadRowsDeletedByEarlierRounds) {
   constexpr uint64_t kKeys = 1000;
   constexpr uint64_t kMost = 20;
   for (uint64_t i = 0; i < kKeys; ++i) PutKey(txn(), Keyspace(txn(), 0, limits_), "k" + std::to_string(i), kFirstMs);
@@ -76,8 +76,8 @@ TEST_F(ExpiryTest, ARoundDoesNotPassOverWhatRoundsBeforeItHaveDeleted) {
   EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
 }
 
-// The same of the fields of one hash.
-TEST_F(ExpiryTest, ARoundDoesNotPassOverTheFieldsThatRoundsBeforeItHaveDeleted) {
+// The same for the fields of one hash.
+TEST_F(ExpiryTest, ARoundDoesNotReadFieldsDeletedByEarlierRounds) {
   constexpr uint64_t kFields = 10000;
   txn().BeginCommand(Lane::kSlow, 0, false);
   Keyspace keyspace(txn(), 0, limits_);
@@ -100,8 +100,8 @@ TEST_F(ExpiryTest, ARoundDoesNotPassOverTheFieldsThatRoundsBeforeItHaveDeleted) 
   EXPECT_TRUE(store().expiry_start().fields_left().empty());
 }
 
-// A commit that says so late, or a clock that was set back.
-TEST_F(ExpiryTest, AKeyOfTheMillisecondWhereARoundEndedIsFoundBeforeItToo) {
+// The row was committed late, or the clock was set back.
+TEST_F(ExpiryTest, ALateRowOfTheMillisecondWhereARoundEndedIsFound) {
   constexpr uint64_t kMost = 5;
   for (uint64_t i = 0; i < 4 * kMost; ++i) {
     PutKey(txn(), Keyspace(txn(), 0, limits_), "k" + std::to_string(i), kFirstMs);
@@ -111,8 +111,8 @@ TEST_F(ExpiryTest, AKeyOfTheMillisecondWhereARoundEndedIsFoundBeforeItToo) {
   EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
 }
 
-// There is no number to tell it under, and nobody who follows has the database.
-TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
+// The database has no number, so the deletion can be neither emitted nor replicated.
+TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseIsDeletedWithoutEvents) {
   StoreOptions options;
   options.dir = dir() + "/other";
   options.databases = 2;
@@ -133,18 +133,18 @@ TEST_F(ExpiryTest, AKeyOfAHiddenDatabaseGoesWithoutAWord) {
   (*store)->interests().Set(all, all);
   Transaction other(**store, 0);
   EXPECT_EQ(Expire(other, 10), 2u);
-  const std::vector<Notification> told = other.notifications().Take();
-  ASSERT_EQ(told.size(), 2u);  // both of database 0
-  EXPECT_EQ(told[0].channel, "__keyevent@0__:expired");
-  EXPECT_EQ(told[1].channel, "k");
+  const std::vector<Notification> emitted = other.notifications().Take();
+  ASSERT_EQ(emitted.size(), 2u);  // both of database 0
+  EXPECT_EQ(emitted[0].channel, "__keyevent@0__:expired");
+  EXPECT_EQ(emitted[1].channel, "k");
   other.BeginCommand(Lane::kSlow, now_ms(), false);
   const auto row = other.Get(Key(hidden, "k").row());
   ASSERT_TRUE(row.ok());
   EXPECT_FALSE(*row);
 }
 
-// The loader may be in the midst of a value.
-TEST_F(ExpiryTest, WhatIsBeingLoadedExpiresAfterwards) {
+// The loader may still be writing the value.
+TEST_F(ExpiryTest, DataBeingLoadedExpiresAfterwards) {
   ASSERT_TRUE(store().staging().Begin(txn()).ok());
   const KeyspaceId staged = store().databases().staged(0);
   for (const std::string name : {"a", "b", "c"}) PutKey(txn(), Keyspace::ById(txn(), staged, limits_), name, kFirstMs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scores lead back to their places, and the cells around a shape hold what is within.
+// Scores decode to their places, and the cells around a shape cover it.
 #include "types/geohash.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ double Between(Random& luck, double low, double high) {
   return low + (high - low) * static_cast<double>(luck.Below(1'000'000)) / 1e6;
 }
 
-TEST(Geohash, KnownPlaces) {
+TEST(Geohash, EncodesKnownPlaces) {
   const GeoPoint palermo{13.361389, 38.115556};
   const GeoPoint catania{15.087269, 37.502669};
   EXPECT_EQ(GeoScore(palermo), 3479099956230698u);
@@ -23,7 +23,7 @@ TEST(Geohash, KnownPlaces) {
   EXPECT_NEAR(GeoDistance(palermo, catania), 166274.15, 1);
 }
 
-TEST(Geohash, ScoresLeadBack) {
+TEST(Geohash, ScoresDecodeToTheirPlaces) {
   Random luck(1);
   for (int i = 0; i < 2000; ++i) {
     const GeoPoint point{Between(luck, -180, 180), Between(luck, -85, 85)};

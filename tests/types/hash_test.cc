@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A hash behaves the same however it is stored, and is stored as the limits say.
+// A hash behaves the same in every form, and the limits decide the form.
 #include "types/hash.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ class HashTest : public CollectionFixture {
  protected:
   HashTest() { limits_.hash_max_listpack_entries = 128; }
 
-  // True when the field is new.
+  // Returns true if the field is new.
   bool SetField(std::string_view name, std::string_view field, std::string_view value) {
     bool is_new = false;
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
@@ -87,7 +87,7 @@ class HashTest : public CollectionFixture {
   }
 };
 
-TEST_F(HashTest, KeepsFieldsInTheOrderTheyCameWhilePacked) {
+TEST_F(HashTest, KeepsInsertionOrderWhilePacked) {
   for (const char* field : {"z", "7", "a"}) EXPECT_TRUE(SetField("h", field, "1"));
   EXPECT_FALSE(SetField("h", "7", "two"));
   EXPECT_EQ(Fields("h"), (std::vector<std::string>{"z", "7", "a"}));
@@ -96,7 +96,7 @@ TEST_F(HashTest, KeepsFieldsInTheOrderTheyCameWhilePacked) {
   EXPECT_EQ(EncodingOf("h"), Encoding::kPacked);
 }
 
-// What a client wrote comes back byte for byte, integers of every form included.
+// Values are returned byte for byte, including integers of every form.
 TEST_F(HashTest, ValuesComeBackAsWritten) {
   const std::vector<std::string> texts = {
       "", "0", "-0", "007", "9223372036854775807", "4611686018427387904", "x", "1 ", "+1", std::string("\0\r\n", 3)};
@@ -108,7 +108,7 @@ TEST_F(HashTest, ValuesComeBackAsWritten) {
   }
 }
 
-// Deadlines go along from the record into rows, and what is past its time is gone in both forms.
+// Deadlines move from the record to rows, and expired fields are hidden in both forms.
 TEST_F(HashTest, DeadlinesSurviveSpreading) {
   const auto with_hash = [&](auto change) {
     Run("h", [&](Keyspace& keyspace, const Key& key) -> Status {
@@ -184,7 +184,7 @@ TEST_F(HashTest, SpreadsWhenTheRecordGetsTooLarge) {
   EXPECT_EQ(All("h").size(), 400u);
 }
 
-// As in Redis: a hash that shrinks keeps its large form.
+// As in Redis, a hash that shrinks keeps its large form.
 TEST_F(HashTest, NeverPacksAgain) {
   Fill("h", 200);
   for (int i = 1; i < 200; ++i) EXPECT_TRUE(RemoveField("h", "f" + std::to_string(i)));
@@ -192,7 +192,7 @@ TEST_F(HashTest, NeverPacksAgain) {
   EXPECT_EQ(Fields("h"), std::vector<std::string>{"f0"});
 }
 
-TEST_F(HashTest, TheKeyGoesWithItsLastField) {
+TEST_F(HashTest, TheKeyIsRemovedWithItsLastField) {
   for (const int count : {3, 200}) {
     Fill("h", count);
     for (int i = 0; i < count; ++i) EXPECT_TRUE(RemoveField("h", "f" + std::to_string(i)));
@@ -201,7 +201,7 @@ TEST_F(HashTest, TheKeyGoesWithItsLastField) {
   }
 }
 
-// Within one command a field may be set twice, before and after the hash spreads.
+// One command may set a field twice, before and after the hash spreads.
 TEST_F(HashTest, AFieldSetTwiceInOneCommandCountsOnce) {
   Run("h", [](Keyspace& keyspace, const Key& key) -> Status {
     Hash hash(keyspace, key);
@@ -248,7 +248,7 @@ TEST_F(HashTest, RanksNameEveryFieldOnce) {
   }
 }
 
-// Few ranks are looked up one by one, many are picked out of a walk; both are the same fields.
+// Few ranks are looked up one by one, many are picked from a walk; both must find the same fields.
 TEST_F(HashTest, ForEachRankFindsWhatAtFinds) {
   Fill("h", 1000);
   Run("h", [&](Keyspace& keyspace, const Key& key) -> Status {
@@ -270,8 +270,8 @@ TEST_F(HashTest, ForEachRankFindsWhatAtFinds) {
   });
 }
 
-// HSCAN's promise, and that its cursor is a place: it needs no memory of the scan so far.
-TEST_F(HashTest, ScanReturnsEveryFieldThatStays) {
+// HSCAN's guarantee, and that its cursor is a position that needs no memory of the scan.
+TEST_F(HashTest, ScanReturnsEveryFieldThatExistsThroughout) {
   Fill("h", 500);
   std::map<std::string, int> seen;
   uint64_t position = 0;
@@ -317,7 +317,7 @@ TEST_F(HashTest, CorruptRecordsAreErrors) {
   }
 }
 
-// A long random history against std::map, under limits that make the hash spread along the way.
+// A long random history compared with std::map, with limits that make the hash spread on the way.
 TEST_F(HashTest, BehavesLikeAMap) {
   limits_.hash_max_listpack_entries = 40;
   std::map<std::string, std::string> model;

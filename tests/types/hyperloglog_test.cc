@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Both encodings hold the same registers, estimates are near, and corrupt runs are noticed.
+// Both encodings hold the same registers, estimates are close, and corrupt runs are detected.
 #include "types/hyperloglog.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(HyperLogLog, SparseAndDenseAgree) {
   EXPECT_EQ(sparse.bytes(), dense.bytes());
 }
 
-TEST(HyperLogLog, EstimatesAreNear) {
+TEST(HyperLogLog, EstimatesAreClose) {
   HyperLogLog value;
   for (int i = 1; i <= 100'000; ++i) {
     (void)value.Add(std::to_string(i), kSparseMax);
@@ -80,7 +80,7 @@ TEST(HyperLogLog, EstimatesAreNear) {
   }
 }
 
-TEST(HyperLogLog, RemembersACountUntilARegisterRises) {
+TEST(HyperLogLog, CachesTheCountUntilARegisterRises) {
   HyperLogLog value;
   value.CacheCount(0x123456789a);
   EXPECT_EQ(value.CachedCount(), 0x123456789au);
@@ -88,12 +88,12 @@ TEST(HyperLogLog, RemembersACountUntilARegisterRises) {
   EXPECT_EQ(value.CachedCount(), std::nullopt);
 }
 
-TEST(HyperLogLog, CorruptValuesAreNoticed) {
+TEST(HyperLogLog, DetectsCorruptValues) {
   EXPECT_FALSE(HyperLogLog::Parse("HYLL"));
   EXPECT_FALSE(HyperLogLog::Parse(std::string(16, 'x')));
   const std::string good = HyperLogLog().bytes();
   std::string dense = good;
-  dense[4] = 0;  // but not its length
+  dense[4] = 0;  // but not the length
   EXPECT_FALSE(HyperLogLog::Parse(dense));
   const auto longer = HyperLogLog::Parse(good + "hello");
   ASSERT_TRUE(longer);

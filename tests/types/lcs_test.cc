@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The longest common subsequence is common, a subsequence, and no longer one exists.
+// The result is a subsequence of both texts, and no longer one exists.
 #include "types/lcs.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ size_t LongestByTrying(std::string_view a, std::string_view b) {
   return a[0] == b[0] ? std::max(without_either, 1 + LongestByTrying(a.substr(1), b.substr(1))) : without_either;
 }
 
-// The runs spell the text, from back to front, in both.
+// The runs, from back to front, form the subsequence in both texts.
 void ExpectRunsSpell(const CommonSubsequence& common, std::string_view a, std::string_view b) {
   std::string spelled;
   for (auto run = common.runs.rbegin(); run != common.runs.rend(); ++run) {
@@ -51,7 +51,7 @@ TEST(Lcs, JoinsNeighboursIntoRuns) {
   EXPECT_EQ(common.runs[1].size(), 2u);
 }
 
-TEST(Lcs, OfNothingIsNothing) {
+TEST(Lcs, OfEmptyTextsIsEmpty) {
   EXPECT_EQ(CommonLength("", "abc"), 0u);
   EXPECT_EQ(FindCommonSubsequence("abc", "").text, "");
   EXPECT_TRUE(FindCommonSubsequence("abc", "xyz").runs.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a list is, packed or spread, against the obvious model: a deque of strings.
+// A list, packed or spread, compared with a model: a deque of strings.
 #include "types/list.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using Model = std::deque<std::string>;
 
 class ListTest : public StoreFixture, public testing::WithParamInterface<int64_t> {
  protected:
-  // Runs one change to the list "k" as a command of its own and keeps it.
+  // Runs one change of the list "k" as a command of its own and keeps it.
   template <typename Change>
   void Edit(Change change) {
     Begin();
@@ -34,7 +34,7 @@ class ListTest : public StoreFixture, public testing::WithParamInterface<int64_t
     Finish();
   }
 
-  // Runs a look at the list.
+  // Reads the list.
   template <typename Look>
   void Read(Look look) {
     Begin();
@@ -84,12 +84,12 @@ std::string RandomValue(Random& random) {
     case 1: return "";
     case 2: return "-9223372036854775808";
     case 3:
-    case 4: return std::to_string(random.Below(5));  // some that repeat
+    case 4: return std::to_string(random.Below(5));  // with repetitions
     default: return "value:" + std::to_string(random.Below(1000)) + std::string(random.Below(100), '.');
   }
 }
 
-// A random change, to the list and to the model alike.
+// A random change, applied to the list and to the model.
 class RandomEdit {
  public:
   RandomEdit(Random& random, Model& model) : random_(random), model_(model) {}
@@ -180,8 +180,7 @@ class RandomEdit {
   Model& model_;
 };
 
-// Whatever is done to a list, in whatever form it is stored and however much of it is not committed
-// yet, it holds what a deque would hold.
+// Whatever the changes, the form and the uncommitted rows, a list has the same items as a deque.
 TEST_P(ListTest, HoldsWhatADequeHolds) {
   limits_.list_max_listpack_size = GetParam();
   Random random(20 + static_cast<uint64_t>(GetParam()));
@@ -200,8 +199,7 @@ TEST_P(ListTest, HoldsWhatADequeHolds) {
   }
 }
 
-// What LPOS sees: every place of a value, nearest to the chosen end first, within the number of
-// items allowed.
+// LPOS returns every position of a value, nearest to the chosen end first, within the number of items it may look at.
 TEST_P(ListTest, FindsEveryPlaceFromEitherEnd) {
   limits_.list_max_listpack_size = GetParam();
   Random random(7);
@@ -233,9 +231,9 @@ INSTANTIATE_TEST_SUITE_P(Limits, ListTest, testing::Values(-1, -2, -5, 1, 100), 
 
 using LargeListTest = ListTest;
 
-// Inserting always at the same place halves the gap between two chunks each time; when no number is
-// left, the chunks behind make room.
-TEST_F(LargeListTest, InsertsAtOnePlaceForEver) {
+// Inserting at one place halves the gap between two chunks each time; when no number is free, the chunks behind it are
+// renumbered.
+TEST_F(LargeListTest, InsertsAtOnePlaceForever) {
   Push(ListEnd::kTail, {"first", std::string(9000, 'm'), "last"});
   Model model = {"first", std::string(9000, 'm'), "last"};
   for (int i = 0; i < 1500; ++i) {
@@ -248,8 +246,7 @@ TEST_F(LargeListTest, InsertsAtOnePlaceForEver) {
   EXPECT_EQ(Content(model.size() - 5, 5), std::vector<std::string>(model.end() - 5, model.end()));
 }
 
-// A queue that is emptied chunk by chunk and filled again at the other end stays whole, whatever
-// the chunks' numbers.
+// A queue that is emptied chunk by chunk and filled at the other end stays correct for all chunk numbers.
 TEST_F(LargeListTest, RunsAsAQueueOverManyChunks) {
   Model model;
   for (int round = 0; round < 40; ++round) {
@@ -268,8 +265,7 @@ TEST_F(LargeListTest, RunsAsAQueueOverManyChunks) {
   EXPECT_EQ(Content(0, model.size()), std::vector<std::string>(model.begin(), model.end()));
 }
 
-// LTRIM that keeps a small part of a large list does not walk over what goes: what stays is one
-// record again.
+// LTRIM that keeps a small part of a large list does not walk over the removed part: the rest becomes one record.
 TEST_F(LargeListTest, IsOneRecordAgainWhenLittleIsKept) {
   std::vector<std::string> values;
   for (int i = 0; i < 20000; ++i) values.push_back("item:" + std::to_string(i));
@@ -281,7 +277,7 @@ TEST_F(LargeListTest, IsOneRecordAgainWhenLittleIsKept) {
   EXPECT_EQ(Content(0, 100), std::vector<std::string>(values.begin(), values.begin() + 100));
 }
 
-// A pivot far from the head is found, and at the right place whatever was done to the list.
+// A pivot far from the head is found at the right place after any changes.
 TEST_F(LargeListTest, FindsAPivotFarFromTheHead) {
   Random random(11);
   Model model;
@@ -297,7 +293,7 @@ TEST_F(LargeListTest, FindsAPivotFarFromTheHead) {
   EXPECT_EQ(Content(0, model.size()), std::vector<std::string>(model.begin(), model.end()));
 }
 
-// Rotating a list of one item never empties the key on the way: it keeps its expiry.
+// Rotating a list of one item never empties the key in between, so the expiry stays.
 TEST_F(LargeListTest, KeepsItsExpiryWhenItsOnlyItemIsRotated) {
   Push(ListEnd::kTail, {"only"});
   Begin();
@@ -317,7 +313,7 @@ TEST_F(LargeListTest, KeepsItsExpiryWhenItsOnlyItemIsRotated) {
   Finish();
 }
 
-// The bytes of docs/format.md, section 5.2.
+// The bytes in docs/format.md, section 5.2.
 TEST(ListChunkRow, HasTheBytesOfTheFormat) {
   const std::vector<std::string_view> values = {"a", "1"};
   const EncodedItems items(values);
@@ -329,8 +325,8 @@ TEST(ListChunkRow, HasTheBytesOfTheFormat) {
   EXPECT_EQ(row, std::string("\x01\x02\x05\x02\x61", 5));
 }
 
-// Bytes on a disk can be anything; a list answers an error, never wrong items.
-TEST(ListChunkRow, RefusesBytesThatAreNoChunk) {
+// The disk may hold any bytes: a list must return an error, never wrong items.
+TEST(ListChunkRow, RefusesInvalidChunks) {
   EXPECT_TRUE(DecodeChunk(0, "").status().Is(Code::kCorruption));
   EXPECT_TRUE(DecodeChunk(0, std::string_view("\x00", 1)).status().Is(Code::kCorruption));
   EXPECT_TRUE(DecodeChunk(0, std::string_view("\x00\x00", 2)).status().Is(Code::kCorruption));
@@ -340,7 +336,7 @@ TEST(ListChunkRow, RefusesBytesThatAreNoChunk) {
   EXPECT_TRUE(ForEachItem(std::string_view("\x02\x05", 2), 0, 2, true, [](const Item&) {}).Is(Code::kCorruption));
 }
 
-// A chunk is cut where the bytes are halved, not the items, and neither half is ever empty.
+// A chunk is cut at the middle of its bytes, not of its items, and neither half is ever empty.
 TEST(PackedListHalving, CutsNearestTheMiddleOfTheBytes) {
   const std::string large(5000, 'l');
   const std::vector<std::vector<std::string_view>> cases = {{large, "a"},      {"a", large},      {"a", large, "b"},

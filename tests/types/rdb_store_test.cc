@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Values go out to RDB and come back as they were, in every form they are stored in.
+// Values are saved to RDB and loaded again unchanged, in every form.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ using Elements = std::vector<std::pair<std::string, double>>;
 
 class RdbStoreTest : public CollectionFixture {
  protected:
-  // Type and value of a key, without a footer.
+  // The RDB type and value of a key, without a footer.
   std::string Save(std::string_view name) {
     std::string bytes;
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
@@ -56,7 +56,7 @@ class RdbStoreTest : public CollectionFixture {
     });
   }
 
-  // What a value consists of, in an order that does not depend on how it is stored.
+  // The contents of a value in an order that does not depend on its form.
   static Elements ElementsOf(const RdbValue& value) {
     Elements elements;
     if (value.stream != nullptr) elements.emplace_back(ShowStream(*value.stream), 0);
@@ -120,7 +120,7 @@ class RdbStoreTest : public CollectionFixture {
       return list.Save();
     });
   }
-  // A stream whose entries have several fields now and then, with a group that has read half of it.
+  // A stream in which some entries have several fields, with a group that has read half of it.
   void MakeStream(uint64_t entries) {
     Run("stream", [&](Keyspace& keyspace, const Key& key) -> Status {
       const KeyEntry before = TRY(keyspace.Find(key));
@@ -143,7 +143,7 @@ class RdbStoreTest : public CollectionFixture {
       return stream.Save();
     });
   }
-  // Both ends of the zset and the list become others; the zset's size stays.
+  // Changes both ends of the zset and the list; the zset's size stays.
   void ChangeEnds(int members) {
     Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
       Zset zset(keyspace, key);
@@ -162,7 +162,7 @@ class RdbStoreTest : public CollectionFixture {
       return list.Save();
     });
   }
-  // Each member of the zset has the rank that its score gives it.
+  // Checks that each member of the zset has the rank that follows from its score.
   void ExpectRanks(int members) {
     Run("zset", [&](Keyspace& keyspace, const Key& key) -> Status {
       Zset zset(keyspace, key);
@@ -181,7 +181,7 @@ class RdbStoreTest : public CollectionFixture {
       return Ok();
     });
   }
-  // As Save, of a snapshot.
+  // Like Save, but reads from a snapshot.
   std::string SaveFrom(const StoreSnapshot& snapshot, Transaction& reader, std::string_view name) {
     reader.ReadFrom(&snapshot);
     reader.BeginCommand(Lane::kSlow, now_ms(), false);
@@ -197,7 +197,7 @@ class RdbStoreTest : public CollectionFixture {
     reader.ReadFrom(nullptr);
     return bytes;
   }
-  // Writes values, has them changed after a snapshot, and reads that while all are locked.
+  // Writes values, takes a snapshot, changes the values, and reads the snapshot while all keys are locked.
   void ExpectMoment(int members);
   void MakeString(std::string_view text) {
     Run("string", [&](Keyspace& keyspace, const Key& key) -> Status {
@@ -259,8 +259,8 @@ TEST_F(RdbStoreTest, Streams) {
   EXPECT_EQ(Save("copy"), Save("stream"));
 }
 
-// A value that came packed stays packed while it has few enough elements, however long they are.
-TEST_F(RdbStoreTest, WhatCameFromASmallEncodingStaysSmall) {
+// A value that was packed in RDB stays packed while it has few enough elements, however long they are.
+TEST_F(RdbStoreTest, AValueFromASmallEncodingStaysSmall) {
   MakeHash(3, 30);
   MakeZset(3);
   const std::string hash = Save("hash");
@@ -279,7 +279,7 @@ TEST_F(RdbStoreTest, WhatCameFromASmallEncodingStaysSmall) {
   EXPECT_EQ(EncodingOf("z"), Encoding::kSpread);
 }
 
-TEST_F(RdbStoreTest, WhatCameElementByElementMeetsAllLimits) {
+TEST_F(RdbStoreTest, AValueReadElementByElementObeysAllLimits) {
   limits_.hash_max_listpack_entries = 2;
   limits_.zset_max_listpack_entries = 2;
   MakeHash(3, 30);
@@ -300,7 +300,7 @@ TEST_F(RdbStoreTest, WhatCameElementByElementMeetsAllLimits) {
   EXPECT_EQ(EncodingOf("z"), Encoding::kSpread);
 }
 
-// Whatever was there before, of whatever type, is gone.
+// A loaded value replaces a value of any type.
 TEST_F(RdbStoreTest, LoadingReplaces) {
   for (const CorpusPayload& payload : RdbCorpus()) {
     const Result<RdbValue> value = Read(payload.bytes);
@@ -310,8 +310,8 @@ TEST_F(RdbStoreTest, LoadingReplaces) {
   }
 }
 
-// Damaged payloads that still are values can be stored, and come out as they went in.
-TEST_F(RdbStoreTest, WhatIsAcceptedCanBeStored) {
+// A damaged payload that is still a valid value can be stored, and is saved unchanged.
+TEST_F(RdbStoreTest, AcceptedPayloadsCanBeStored) {
   const std::vector<CorpusPayload> corpus = RdbCorpus();
   int stored = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -328,8 +328,8 @@ TEST_F(RdbStoreTest, WhatIsAcceptedCanBeStored) {
   EXPECT_GT(stored, 100);
 }
 
-// What is read of a snapshot is of its moment and waits for nobody, whatever has been changed since, is indexed in
-// memory or is locked right now; and who reads it leaves the indexes of the live data as they are.
+// Reads of a snapshot return the data of its time and never wait, whatever has since been changed, indexed in memory or
+// locked. They do not change the indexes of the live data.
 void RdbStoreTest::ExpectMoment(int members) {
   MakeZset(members);
   MakeList(members, 30);
@@ -359,11 +359,11 @@ void RdbStoreTest::ExpectMoment(int members) {
   }
 }
 
-TEST_F(RdbStoreTest, SnapshotsOfSmallValuesAreOfTheirMoment) { ExpectMoment(100); }
-TEST_F(RdbStoreTest, SnapshotsOfSpreadValuesAreOfTheirMoment) { ExpectMoment(140); }
-TEST_F(RdbStoreTest, SnapshotsOfLargeValuesAreOfTheirMoment) { ExpectMoment(3000); }
+TEST_F(RdbStoreTest, SnapshotsOfSmallValuesDoNotChange) { ExpectMoment(100); }
+TEST_F(RdbStoreTest, SnapshotsOfSpreadValuesDoNotChange) { ExpectMoment(140); }
+TEST_F(RdbStoreTest, SnapshotsOfLargeValuesDoNotChange) { ExpectMoment(3000); }
 
-TEST(DumpFooter, IsOfTheVersionThatRedis7Reads) {
+TEST(DumpFooter, HasTheVersionThatRedis7Reads) {
   std::string payload = FromHex("00c0f9");
   AppendDumpFooter(payload);
   EXPECT_EQ(payload.substr(3, 2), FromHex("0a00"));
@@ -381,7 +381,7 @@ TEST(DumpFooter, RefusesEveryChangedBit) {
   for (size_t size = 0; size < payload.size(); ++size) EXPECT_FALSE(StripDumpFooter(payload.substr(0, size))) << size;
 }
 
-TEST(DumpFooter, OfANewerVersionIsRefused) {
+TEST(DumpFooter, RefusesANewerVersion) {
   const auto with_version = [](uint8_t version) {
     std::string payload = FromHex("00c0f9");
     AppendDumpFooter(payload);

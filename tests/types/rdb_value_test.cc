@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Values out of RDB payloads: every encoding is understood, and nothing that is damaged does harm.
+// Values from RDB payloads: every encoding is understood, and damaged ones do no harm.
 #include "types/rdb_value.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Result<RdbValue> Read(std::string_view payload, size_t* left = nullptr) {
   return value;
 }
 
-// A value as a line of text: its type, its items, its scores, and when its fields are gone.
+// A value as a line of text: its type, its items, its scores, and the expiry times of its fields.
 std::string Show(std::string_view payload) {
   size_t left = 0;
   const Result<RdbValue> value = Read(payload, &left);
@@ -64,20 +64,20 @@ TEST(RdbValue, TextsHaveFiveForms) {
   EXPECT_EQ(ShowHex("00 c0 80"), "string -128");
   EXPECT_EQ(ShowHex("00 c1 0080"), "string -32768");
   EXPECT_EQ(ShowHex("00 c2 00000080"), "string -2147483648");
-  EXPECT_EQ(ShowHex("00 c3 04 0a 00 61 e0 00"), "rdb: a compressed text does not unfold");
+  EXPECT_EQ(ShowHex("00 c3 04 0a 00 61 e0 00"), "rdb: a compressed text cannot be decompressed");
   EXPECT_EQ(ShowHex("00 c3 05 0a 00 61 e0 00 00"), "string aaaaaaaaaa");
   EXPECT_EQ(ShowHex("00 c4 00"), "rdb: a text of unknown kind");
 }
 
-// What a length claims is held against what there is before room is made for it.
-TEST(RdbValue, AllocatesNothingThatIsOnlyClaimed) {
+// A claimed length is checked against the bytes available before memory is allocated.
+TEST(RdbValue, AllocatesNoMemoryForClaimedLengths) {
   EXPECT_EQ(ShowHex("00 81 fffffffffffffff7"), "rdb: a text is too long");
   EXPECT_EQ(ShowHex("01 81 ffffffffffffffff 00"), "rdb: the payload is cut short");
   EXPECT_EQ(ShowHex("04 81 8000000000000001 00"), "rdb: the payload is cut short");
-  EXPECT_EQ(ShowHex("00 c3 05 80 7fffffff 00 61 e0 00 00"), "rdb: a compressed text of an impossible size");
-  EXPECT_EQ(ShowHex("00 c3 05 80 00010000 00 61 e0 00 00"), "rdb: a compressed text of an impossible size");
-  EXPECT_EQ(ShowHex("00 c3 05 00 00 61 e0 00 00"), "rdb: a compressed text of an impossible size");
-  EXPECT_EQ(ShowHex("00 c3 05 0b 00 61 e0 00 00"), "rdb: a compressed text does not unfold");
+  EXPECT_EQ(ShowHex("00 c3 05 80 7fffffff 00 61 e0 00 00"), "rdb: a compressed text with an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 80 00010000 00 61 e0 00 00"), "rdb: a compressed text with an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 00 00 61 e0 00 00"), "rdb: a compressed text with an impossible size");
+  EXPECT_EQ(ShowHex("00 c3 05 0b 00 61 e0 00 00"), "rdb: a compressed text cannot be decompressed");
 }
 
 TEST(RdbValue, TextsHaveALimit) {
@@ -92,39 +92,39 @@ TEST(RdbValue, TextsHaveALimit) {
   EXPECT_FALSE(Read(payload).ok());
 }
 
-TEST(RdbValue, CollectionsHaveElementsEachOnce) {
-  EXPECT_EQ(ShowHex("01 00"), "rdb: a collection of nothing");
-  EXPECT_EQ(ShowHex("02 00"), "rdb: a collection of nothing");
-  EXPECT_EQ(ShowHex("10 07 07000000 0000 ff"), "rdb: a collection of nothing");
-  EXPECT_EQ(ShowHex("02 02 01 61 01 61"), "rdb: an element is there twice");
-  EXPECT_EQ(ShowHex("02 02 01 31 c0 01"), "rdb: an element is there twice");
-  EXPECT_EQ(ShowHex("04 02 01 61 01 62 01 61 01 63"), "rdb: an element is there twice");
-  EXPECT_EQ(ShowHex("05 02 01 61 000000000000f03f 01 61 0000000000000040"), "rdb: an element is there twice");
+TEST(RdbValue, RefusesEmptyCollectionsAndDuplicates) {
+  EXPECT_EQ(ShowHex("01 00"), "rdb: an empty collection");
+  EXPECT_EQ(ShowHex("02 00"), "rdb: an empty collection");
+  EXPECT_EQ(ShowHex("10 07 07000000 0000 ff"), "rdb: an empty collection");
+  EXPECT_EQ(ShowHex("02 02 01 61 01 61"), "rdb: a duplicate element");
+  EXPECT_EQ(ShowHex("02 02 01 31 c0 01"), "rdb: a duplicate element");
+  EXPECT_EQ(ShowHex("04 02 01 61 01 62 01 61 01 63"), "rdb: a duplicate element");
+  EXPECT_EQ(ShowHex("05 02 01 61 000000000000f03f 01 61 0000000000000040"), "rdb: a duplicate element");
   EXPECT_EQ(ShowHex("10 09 09000000 0100 01 01 ff"),
             "Hash listpack integrity check failed: rdb: a field without a value");
   EXPECT_EQ(ShowHex("11 09 09000000 0100 01 01 ff"),
             "Zset listpack integrity check failed: rdb: a member without a score");
 }
 
-TEST(RdbValue, ScoresAreNumbers) {
-  EXPECT_EQ(ShowHex("05 01 01 61 000000000000f87f"), "rdb: a score that is no number");
-  EXPECT_EQ(ShowHex("03 01 01 61 fd"), "rdb: a score that is no number");
-  EXPECT_EQ(ShowHex("03 01 01 61 01 78"), "rdb: a score that is no number");
+TEST(RdbValue, RefusesScoresThatAreNotNumbers) {
+  EXPECT_EQ(ShowHex("05 01 01 61 000000000000f87f"), "rdb: a score that is not a number");
+  EXPECT_EQ(ShowHex("03 01 01 61 fd"), "rdb: a score that is not a number");
+  EXPECT_EQ(ShowHex("03 01 01 61 01 78"), "rdb: a score that is not a number");
   EXPECT_EQ(ShowHex("03 01 01 61 03 312e35"), "zset a 1.500000");
   EXPECT_EQ(ShowHex("03 02 01 61 fe 01 62 ff"), "zset a b inf -inf");
   EXPECT_EQ(ShowHex("11 0d 0d000000 0200 81 61 02 81 78 02 ff"),
-            "Zset listpack integrity check failed: rdb: a score that is no number");
+            "Zset listpack integrity check failed: rdb: a score that is not a number");
 }
 
-TEST(RdbValue, TypesOfModulesAreUnknown) {
+TEST(RdbValue, RefusesModuleTypes) {
   for (const char* hex : {"06 00", "07 00", "08 00", "16 00", "fa 00", "ff"}) {
     EXPECT_EQ(ShowHex(hex), "rdb: unknown type") << hex;
   }
   EXPECT_EQ(Show(""), "rdb: the payload is cut short");
 }
 
-// Every prefix of every payload is refused: a value says where it ends.
-TEST(RdbValue, NoPayloadGoesOnWhereItWasCut) {
+// Every proper prefix of every payload is refused: a value marks its end.
+TEST(RdbValue, RefusesEveryPrefixOfAPayload) {
   for (const CorpusPayload& payload : RdbCorpus()) {
     for (size_t size = 0; size < payload.bytes.size(); ++size) {
       EXPECT_FALSE(Read(std::string_view(payload.bytes).substr(0, size)).ok()) << payload.name << " at " << size;
@@ -132,7 +132,7 @@ TEST(RdbValue, NoPayloadGoesOnWhereItWasCut) {
   }
 }
 
-// One damaged copy: bytes changed, cut out, doubled or moved from another payload.
+// A damaged copy: bytes changed, removed, doubled or inserted from another payload.
 std::string Damage(std::string bytes, const std::vector<CorpusPayload>& corpus, Random& random) {
   for (uint64_t wounds = 1 + random.Below(3); wounds > 0 && !bytes.empty(); --wounds) {
     const size_t at = random.Below(bytes.size());
@@ -150,8 +150,7 @@ std::string Damage(std::string bytes, const std::vector<CorpusPayload>& corpus, 
   return bytes;
 }
 
-// What comes out of a damaged payload is an error or a value that is sound and no larger than its
-// bytes can be.
+// A damaged payload gives an error, or a consistent value that is no larger than its bytes can encode.
 TEST(RdbValue, SurvivesDamage) {
   const std::vector<CorpusPayload> corpus = RdbCorpus();
   Random random(20240607);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bounds are read as Redis reads them, oddities included.
+// Bounds are parsed as Redis parses them, including its oddities.
 #include "types/score_range.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(ScoreRange, ReadsInfinities) {
   EXPECT_FALSE(range->ReachesMax(kInfinity));
 }
 
-// No text is 0 to strtod, and a number too large is infinite.
+// strtod reads an empty text as 0, and a number that is too large as infinite.
 TEST(ScoreRange, IsAsLenientAsRedis) {
   const auto range = ParseScoreRange("", "1e999");
   ASSERT_TRUE(range);
@@ -38,14 +38,14 @@ TEST(ScoreRange, IsAsLenientAsRedis) {
   EXPECT_EQ(range->max, kInfinity);
 }
 
-TEST(ScoreRange, RefusesWhatIsNoNumber) {
+TEST(ScoreRange, RefusesTextsThatAreNotNumbers) {
   for (const char* bad : {"nan", "(nan", "abc", "1a", "((1", "[1", "1 "}) {
     EXPECT_FALSE(ParseScoreRange(bad, "1")) << bad;
     EXPECT_FALSE(ParseScoreRange("1", bad)) << bad;
   }
 }
 
-TEST(LexRange, ReadsItsFourBounds) {
+TEST(LexRange, ReadsTheFourKindsOfBounds) {
   const auto range = ParseLexRange("-", "+");
   ASSERT_TRUE(range);
   EXPECT_TRUE(range->ReachesMin(""));
@@ -58,14 +58,14 @@ TEST(LexRange, ReadsItsFourBounds) {
   EXPECT_FALSE(inner->ReachesMax("d"));
 }
 
-TEST(LexRange, RefusesWhatHasNoSign) {
+TEST(LexRange, RefusesABoundWithoutASign) {
   for (const char* bad : {"", "b", "++", "-x", "5"}) {
     EXPECT_FALSE(ParseLexRange(bad, "+")) << bad;
     EXPECT_FALSE(ParseLexRange("-", bad)) << bad;
   }
 }
 
-TEST(LexRange, KnowsThatNothingIsInside) {
+TEST(LexRange, DetectsEmptyIntervals) {
   const char* const kEmpty[][2] = {{"+", "-"},   {"+", "+"},   {"-", "-"}, {"[b", "[a"},
                                    {"(a", "[a"}, {"[a", "(a"}, {"[a", "-"}};
   for (const auto& [min, max] : kEmpty) EXPECT_TRUE(ParseLexRange(min, max)->IsEmpty()) << min << max;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A set behaves the same however it is stored, is stored as the limits say, and its random members
-// are uniform.
+// A set behaves the same in every form, the limits decide the form, and random members are uniform.
 #include "types/set.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +21,7 @@ using Members = std::vector<std::string>;
 
 class SetTest : public CollectionFixture {
  protected:
-  // How many of the members are new.
+  // Returns how many of the members are new.
   int Add(std::string_view name, const Members& members) {
     int added = 0;
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
@@ -99,7 +98,7 @@ TEST_F(SetTest, IntegersAreKeptAscending) {
   }
 }
 
-TEST_F(SetTest, AnythingElseMakesItPacked) {
+TEST_F(SetTest, ATextMakesItPacked) {
   Add("s", {"3", "1"});
   Add("s", {"01"});
   EXPECT_EQ(EncodingOf("s"), Encoding::kPacked);
@@ -127,7 +126,7 @@ TEST_F(SetTest, SpreadsAsTheLimitsSay) {
   EXPECT_EQ(EncodingOf("long"), Encoding::kSpread);
 }
 
-TEST_F(SetTest, FewIntegersBeyondTheirLimitArePacked) {
+TEST_F(SetTest, IntegersBeyondTheirLimitArePackedIfFew) {
   limits_.set_max_intset_entries = 0;
   Add("s", {"1"});
   EXPECT_EQ(EncodingOf("s"), Encoding::kPacked);
@@ -144,7 +143,7 @@ TEST_F(SetTest, SpreadsWhenTheRecordGetsTooLarge) {
   EXPECT_EQ(Sorted("integers"), std::set<std::string>(far.begin(), far.end()));
 }
 
-TEST_F(SetTest, TheKeyGoesWithItsLastMember) {
+TEST_F(SetTest, TheKeyIsRemovedWithItsLastMember) {
   for (const Members& members : {Members{"1", "2"}, Members{"a", "b"}, Numbered("m", 300)}) {
     Add("s", members);
     for (const std::string& member : members) EXPECT_TRUE(Remove("s", member));
@@ -164,7 +163,7 @@ TEST_F(SetTest, SurvivesARestart) {
   EXPECT_EQ(All("many"), many);
 }
 
-// A result of integers is small again whatever its sources were, as in Redis.
+// A result of integers has the small encoding whatever its sources had, as in Redis.
 TEST_F(SetTest, ABuiltSetTakesTheSmallestForm) {
   Build("integers", {"3", "1", "2", "1"});
   EXPECT_EQ(EncodingOf("integers"), Encoding::kIntegers);
@@ -179,7 +178,7 @@ TEST_F(SetTest, ABuiltSetTakesTheSmallestForm) {
   EXPECT_FALSE(Exists("many"));
 }
 
-TEST_F(SetTest, PopTakesTheMemberAtARank) {
+TEST_F(SetTest, PopRemovesTheMemberAtARank) {
   for (const Members& members : {Numbered("", 30), Numbered("m", 30), Numbered("m", 500)}) {
     Add("s", members);
     std::set<std::string> popped;
@@ -198,7 +197,7 @@ TEST_F(SetTest, PopTakesTheMemberAtARank) {
   }
 }
 
-TEST_F(SetTest, PopRanksTakesThoseAndNoOthers) {
+TEST_F(SetTest, PopRanksRemovesExactlyTheMembersAtTheRanks) {
   for (const Members& members : {Numbered("", 40), Numbered("m", 40), Numbered("m", 1000)}) {
     Add("s", members);
     const Members before = All("s");
@@ -238,8 +237,7 @@ TEST_F(SetTest, RandomMembersAreUniform) {
     for (int i = 0; i < 100000; ++i) ++drawn[TRY(set.At(random_.Below(set.size())))];
     return Ok();
   });
-  // 999 degrees of freedom: mean 999, standard deviation 44.7; 1200 is four and a half of them
-  // away.
+  // 999 degrees of freedom: mean 999, standard deviation 44.7; 1200 is four and a half deviations away.
   EXPECT_LT(ChiSquare(drawn, 1000, 100000), 1200);
 }
 
@@ -255,13 +253,13 @@ TEST(SampleRanks, AreDistinctAscendingAndUniform) {
       ASSERT_LT(ranks.back(), 200u);
       for (const uint64_t rank : ranks) ++drawn[std::to_string(rank)];
     }
-    // 199 degrees of freedom at most: standard deviation 20; sampling without repeats varies less.
+    // At most 199 degrees of freedom: standard deviation 20; sampling without repetition varies less.
     EXPECT_LT(ChiSquare(drawn, 200, rounds * static_cast<int>(count)), 300) << count;
   }
 }
 
-// What the operations answer does not depend on how the sets are stored.
-TEST_F(SetTest, AlgebraIsThatOfSetsInEveryForm) {
+// The results do not depend on the form of the sets.
+TEST_F(SetTest, AlgebraIsTheSameInEveryForm) {
   const std::vector<Members> pools = {Numbered("", 30), Numbered("", 900), Numbered("m", 30), Numbered("m", 900)};
   for (int round = 0; round < 60; ++round) {
     std::vector<std::set<std::string>> models(3);
@@ -322,7 +320,7 @@ TEST_F(SetTest, CorruptRecordsAreErrors) {
   }
 }
 
-// A long random history against std::set, growing from integers through packed to spread.
+// A long random history compared with std::set, growing from integers through packed to spread.
 TEST_F(SetTest, BehavesLikeASet) {
   limits_.set_max_intset_entries = 25;
   limits_.set_max_listpack_entries = 50;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Streams: chunks and their bytes, the ends of the log, trimming, groups and what is pending.
+// Streams: chunks and their bytes, the ends of the log, trimming, groups and pending entries.
 #include "types/stream.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(StreamId, NextAndPreviousPassFromOneMsToAnother) {
   EXPECT_FALSE(PreviousStreamId({}));
 }
 
-// The chunk of one entry.
+// A chunk of one entry.
 std::string ChunkOf(const Fields& fields) {
   StreamChunkBuilder builder;
   builder.Add({1000, 0}, fields);
@@ -37,7 +37,7 @@ TEST(StreamChunk, HasTheBytesOfTheFormat) {
   EXPECT_EQ(two, std::string("\x02\x01\x02\x61\x00\x00\x00\x05\x00\x01\x00\x02\x78", 13));
 }
 
-TEST(StreamChunk, KeepsEntriesWithFieldsOfTheirOwn) {
+TEST(StreamChunk, KeepsEntriesWithDifferentFields) {
   const StreamId base{1000, 5};
   std::string chunk = ChunkOf(Fields{"a", "1"});
   chunk = *AppendToStreamChunk(base, chunk, {1000, 6}, Fields{"b", "2", "c", ""});
@@ -55,8 +55,8 @@ TEST(StreamChunk, KeepsEntriesWithFieldsOfTheirOwn) {
   EXPECT_TRUE(reader.TakeStatus().ok());
 }
 
-// Whether its entries come one by one or all at once, a chunk has the same bytes.
-TEST(StreamChunk, IsBuiltAsItGrows) {
+// A chunk has the same bytes whether its entries are added one by one or all at once.
+TEST(StreamChunk, HasTheSameBytesHoweverItIsBuilt) {
   const StreamId base{1000, 0};
   std::string grown = ChunkOf(Fields{"a", "1", "7", "x"});
   StreamChunkBuilder builder;
@@ -76,7 +76,7 @@ TEST(StreamChunk, IsBuiltAsItGrows) {
   EXPECT_EQ(builder.Take(), ChunkOf(Fields{"b", "1"}));
 }
 
-TEST(StreamChunk, CutShortIsCorruption) {
+TEST(StreamChunk, TruncationIsCorruption) {
   const std::string chunk = ChunkOf(Fields{"field", "value"});
   for (size_t size = 0; size < chunk.size(); ++size) {
     StreamChunkReader reader({1, 0}, std::string_view(chunk).substr(0, size));
@@ -118,7 +118,7 @@ class StreamTest : public CollectionFixture {
     return deleted;
   }
 
-  // What is there between two times is what `ids_` has, in both directions, and so are the ends.
+  // The entries in the range equal those in `ids_`, in both directions, and so do the ends.
   void ExpectRange(uint64_t from, uint64_t to) {
     With([&](Stream& stream) -> Status {
       std::vector<uint64_t> seen;
@@ -144,7 +144,7 @@ class StreamTest : public CollectionFixture {
   std::set<uint64_t> ids_;
 };
 
-TEST_F(StreamTest, RangesAcrossChunks) {
+TEST_F(StreamTest, ReadsRangesAcrossChunks) {
   Add(1, 500);
   for (const auto& [from, to] :
        {std::pair<uint64_t, uint64_t>{0, 1000}, {1, 1}, {100, 101}, {250, 499}, {500, 500}, {501, 600}}) {
@@ -152,7 +152,7 @@ TEST_F(StreamTest, RangesAcrossChunks) {
   }
 }
 
-// Filling writes full chunks, behind what was there, and leaves a stream that can be added to.
+// The filler writes full chunks behind the existing ones, and the stream can be appended to afterwards.
 TEST_F(StreamTest, IsFilledInWholeChunks) {
   Add(1, 3);
   With([&](Stream& stream) -> Status {
@@ -217,7 +217,7 @@ TEST_F(StreamTest, TrimsByLengthAndById) {
   ExpectRange(0, 1000);
 }
 
-TEST_F(StreamTest, AboutTrimsWholeChunksOnly) {
+TEST_F(StreamTest, ApproximateTrimmingDeletesWholeChunksOnly) {
   Add(1, 350);
   EXPECT_EQ(Trim({.max_length = 140, .whole_chunks = true}), 200u);
   EXPECT_EQ(Trim({.max_length = 0, .whole_chunks = true, .limit = 99}), 0u);
@@ -225,7 +225,7 @@ TEST_F(StreamTest, AboutTrimsWholeChunksOnly) {
   ExpectRange(0, 1000);
 }
 
-TEST_F(StreamTest, PendingEntriesChangeHands) {
+TEST_F(StreamTest, PendingEntriesMoveToAnotherConsumer) {
   Add(1, 10);
   With([&](Stream& stream) -> Status {
     StreamGroup group = StreamGroup::Create(stream, "g", {}, 0);
@@ -267,7 +267,7 @@ TEST_F(StreamTest, PendingEntriesChangeHands) {
   });
 }
 
-TEST_F(StreamTest, ARecordCutShortIsCorruption) {
+TEST_F(StreamTest, ATruncatedRecordIsCorruption) {
   std::string payload;
   AppendSpreadPayload(payload, 7, 1);
   WriteRaw("broken", Type::kStream, Encoding::kSpread, payload);

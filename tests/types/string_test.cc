@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strings come back as they were stored, whatever they are stored as, and answer the encoding Redis
-// would.
+// Strings are returned as they were stored, whatever their encoding, with the encoding name that Redis would return.
 #include "types/string.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +12,7 @@ namespace {
 
 class StringTest : public StoreFixture {
  protected:
-  // Runs `use(keys, key, entry)` on the key "k" as a command of its own.
+  // Runs `use(keys, key, entry)` for the key "k" as a command of its own.
   template <typename Use>
   void WithKey(Use use) {
     Begin();
@@ -53,7 +52,7 @@ class StringTest : public StoreFixture {
   Limits limits_;
 };
 
-TEST_F(StringTest, ComesBackAsItWasStored) {
+TEST_F(StringTest, IsReturnedAsStored) {
   using std::string_view_literals::operator""sv;
   for (const std::string_view text :
        {""sv, "a"sv, "0"sv, "-1"sv, "12345"sv, "9223372036854775807"sv, "-9223372036854775808"sv,
@@ -66,7 +65,7 @@ TEST_F(StringTest, ComesBackAsItWasStored) {
   EXPECT_EQ(Read(), large);
 }
 
-TEST_F(StringTest, AnswersRedisEncodings) {
+TEST_F(StringTest, ReportsRedisEncodings) {
   Write("12");
   EXPECT_EQ(EncodingName(), "int");
   Write("012");
@@ -81,7 +80,7 @@ TEST_F(StringTest, AnswersRedisEncodings) {
   EXPECT_EQ(EncodingName(), "raw");
 }
 
-TEST_F(StringTest, CountsWithWhatReadsAsAnInteger) {
+TEST_F(StringTest, CountsWithTextsThatAreIntegers) {
   const auto integer = [&] {
     int64_t value = -1;
     WithKey([&](Keyspace&, const Key&, const KeyEntry& entry) {
@@ -100,7 +99,7 @@ TEST_F(StringTest, CountsWithWhatReadsAsAnInteger) {
   EXPECT_EQ(integer(), -1) << "not the way an integer is written";
 }
 
-// Small integers are why counters fit into so little memory.
+// Counters take little memory because small integers do.
 TEST_F(StringTest, StoresAnIntegerAsAVarint) {
   Write("100");
   WithKey([](Keyspace&, const Key&, const KeyEntry& entry) {

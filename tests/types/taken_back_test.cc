@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Commands that are abandoned or taken back after they have asked for ranks: what stands in memory beside the rows must
-// be of the rows that are there then. On the fast lane nothing else sees to that.
+// Commands that asked for ranks and were then abandoned or rolled back: the rank indexes in memory must match the rows
+// that remain. On the fast lane no other mechanism ensures that.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +22,7 @@ constexpr int kMembers = 10000;
 
 class TakenBack : public CollectionFixture {
  protected:
-  // Does something to the collection "k" within the command that has begun.
+  // Runs a change of the collection "k" within the current command.
   template <typename Collection, typename Change>
   void Within(Change change) {
     Keyspace keys(txn(), 0, limits_);
@@ -41,7 +41,7 @@ class TakenBack : public CollectionFixture {
     Finish();
   }
 
-  // The collection's index; null: it has none. REQUIRES: a command has begun, the collection is spread.
+  // The collection's index, or null. REQUIRES: a command has begun, the collection is spread.
   RankIndex* Index(Space space) {
     Keyspace keys(txn(), 0, limits_);
     const Key key = keys.Name("k");
@@ -85,7 +85,7 @@ class TakenBack : public CollectionFixture {
     return "m" + std::string(6 - number.size(), '0') + number;
   }
 
-  // Members whose ranks are their scores and the numbers in their names.
+  // Members whose ranks equal their scores and the numbers in their names.
   void MakeZset() {
     Edit<Zset>([](Zset& zset) {
       for (int i = 0; i < kMembers; ++i) ASSERT_TRUE(zset.Add(Member(i), i, {}).ok());
@@ -93,8 +93,8 @@ class TakenBack : public CollectionFixture {
     Commit();
   }
 
-  // Gives the members from number `first` to `end` a higher score than any other has. There are as many as before: an
-  // index that has another count than the collection is not used anyway.
+  // Gives the members from number `first` to `end` the highest scores. The number of members stays the same, because an
+  // index whose count differs from the collection's is not used anyway.
   static void MoveToTheEnd(Zset& zset, int first, int end) {
     for (int i = first; i < end; ++i) ASSERT_TRUE(zset.Add(Member(i), kMembers + i, {}).ok());
   }
@@ -113,7 +113,7 @@ class TakenBack : public CollectionFixture {
   }
 };
 
-TEST_F(TakenBack, AnIndexMadeInAnAbandonedCommandIsGone) {
+TEST_F(TakenBack, AnIndexMadeInAnAbandonedCommandIsDropped) {
   MakeZset();
   Begin();
   Within<Zset>([](Zset& zset) {
@@ -124,7 +124,7 @@ TEST_F(TakenBack, AnIndexMadeInAnAbandonedCommandIsGone) {
   ExpectZsetAsMade();
 }
 
-TEST_F(TakenBack, AnIndexMadeSinceASavepointIsGone) {
+TEST_F(TakenBack, AnIndexMadeSinceASavepointIsDropped) {
   MakeZset();
   Begin();
   Within<Zset>([](Zset& zset) { ASSERT_TRUE(*zset.Remove(Member(0))); });
@@ -142,7 +142,7 @@ TEST_F(TakenBack, AnIndexMadeSinceASavepointIsGone) {
   ExpectZsetAsMade();
 }
 
-// An index is dear to make anew: only where it has seen what goes it must go too.
+// Rebuilding an index is expensive: it is dropped only if it has seen the changes that are rolled back.
 TEST_F(TakenBack, AnIndexMadeBeforeTheCommandWroteStays) {
   MakeZset();
   Begin();
@@ -155,8 +155,8 @@ TEST_F(TakenBack, AnIndexMadeBeforeTheCommandWroteStays) {
   ExpectZsetAsMade();
 }
 
-// More changes than are noted one by one.
-TEST_F(TakenBack, AnIndexThatWasToldManyChangesIsRightAfterwards) {
+// More changes than an index records one by one.
+TEST_F(TakenBack, AnIndexWithManyRecordedChangesIsRightAfterwards) {
   MakeZset();
   Edit<Zset>([](Zset& zset) { ASSERT_EQ(RankOf(zset, 5000), 5000u); });
   Begin();
@@ -172,7 +172,7 @@ TEST_F(TakenBack, AnIndexThatWasToldManyChangesIsRightAfterwards) {
   ExpectZsetAsMade();
 }
 
-TEST_F(TakenBack, AListsIndexMadeInAnAbandonedCommandIsGone) {
+TEST_F(TakenBack, AListsIndexMadeInAnAbandonedCommandIsDropped) {
   MakeList();
   Begin();
   Within<List>([](List& list) {
@@ -185,7 +185,7 @@ TEST_F(TakenBack, AListsIndexMadeInAnAbandonedCommandIsGone) {
   ExpectListAsMade();
 }
 
-TEST_F(TakenBack, AListsIndexForgetsWhatWasPushedAndPopped) {
+TEST_F(TakenBack, AListsIndexRevertsPushesAndPops) {
   MakeList();
   Edit<List>([](List& list) { ASSERT_EQ(ItemAt(list, 10000), "item:10000"); });
   Begin();
@@ -201,7 +201,7 @@ TEST_F(TakenBack, AListsIndexForgetsWhatWasPushedAndPopped) {
   ExpectListAsMade();
 }
 
-// What somebody left behind under a name that a collection had is not its own when it has the name again.
+// When a collection is renamed back to an old name, an index left under that name is not used.
 TEST_F(TakenBack, AMovedCollectionHasNoIndexYet) {
   MakeZset();
   Begin();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The table of types has what the commands and files ask of it, for every type.
+// The table of types has everything that commands and files need, for every type.
 #include "types/value_types.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 namespace cairn {
 namespace {
 
-// Clients compare the words of TYPE; a record has the number.
-TEST(ValueTypes, HaveTheWordsOfTypeInTheOrderOfTheirNumbers) {
+// Clients compare the names that TYPE returns; a record has the number.
+TEST(ValueTypes, HaveTheNamesOfTypeInTheOrderOfTheirNumbers) {
   std::vector<std::string_view> names;
   for (const ValueType* const row : ValueTypes()) {
     names.push_back(row->name);
@@ -25,7 +25,7 @@ TEST(ValueTypes, HaveTheWordsOfTypeInTheOrderOfTheirNumbers) {
   EXPECT_EQ(names.size(), kTypeCount);
 }
 
-// A type that lacks one of these works until somebody dumps, sizes or digests a key of it.
+// A type without one of these works until a key of it is dumped, sized or digested.
 TEST(ValueTypes, HaveEveryField) {
   for (const ValueType* const row : ValueTypes()) {
     SCOPED_TRACE(row->name);
@@ -53,8 +53,8 @@ TEST(ValueTypes, AreFoundByTheirNamesInAnyCase) {
   EXPECT_EQ(FindValueType(""), nullptr);
 }
 
-// Two types that read the same number would read each other's payloads.
-TEST(ValueTypes, HaveNumbersOfTheirOwn) {
+// Two types with the same number would read each other's payloads.
+TEST(ValueTypes, HaveUniqueNumbers) {
   std::set<uint32_t> redis_numbers;
   std::set<uint8_t> forms;
   for (const ValueType* const row : ValueTypes()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Unions, intersections and differences against maps.
+// Unions, intersections and differences compared with maps.
 #include "types/zset_algebra.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class ZsetAlgebraTest : public StoreFixture {
     ASSERT_TRUE(set.Save().ok());
   }
 
-  // All keys made so far, with these weights.
+  // All keys created so far, with these weights.
   std::vector<ZsetSource> Sources(const std::vector<double>& weights = {}) {
     std::vector<ZsetSource> sources;
     for (size_t i = 0; i < names_.size(); ++i) {
@@ -93,8 +93,8 @@ TEST_F(ZsetAlgebraTest, CombinesScores) {
   EXPECT_EQ(AsMap(SubtractZsets(Sources())), (Scores{{"a", 1}}));
 }
 
-// The members of a set score 1.
-TEST_F(ZsetAlgebraTest, TakesSetsToo) {
+// The members of a set have score 1.
+TEST_F(ZsetAlgebraTest, AcceptsSetsToo) {
   AddZset("z", {{"a", 5}, {"7", 6}});
   AddSet("integers", {"7", "8"});
   AddSet("texts", {"a", "7"});
@@ -102,8 +102,8 @@ TEST_F(ZsetAlgebraTest, TakesSetsToo) {
   EXPECT_EQ(Inter(Sources(), Aggregate::kSum), (Scores{{"7", 8}}));
 }
 
-// What is no number counts as 0.
-TEST_F(ZsetAlgebraTest, MakesNumbersOfNan) {
+// NaN counts as 0.
+TEST_F(ZsetAlgebraTest, ReplacesNanByZero) {
   AddZset("z1", {{"a", kInfinity}, {"b", kInfinity}});
   AddZset("z2", {{"a", -kInfinity}});
   EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)), (Scores{{"a", 0}, {"b", kInfinity}}));
@@ -118,8 +118,8 @@ TEST_F(ZsetAlgebraTest, MissingKeysAreEmpty) {
   EXPECT_EQ(AsMap(SubtractZsets(Sources())), (Scores{{"a", 1}}));
 }
 
-// Whichever way a source is read, by walking or by asking, the answer is the same.
-TEST_F(ZsetAlgebraTest, SizesMakeNoDifference) {
+// The result is the same whether a source is walked or looked up.
+TEST_F(ZsetAlgebraTest, TheResultDoesNotDependOnSizes) {
   Random random(7);
   for (int round = 0; round < 30; ++round) {
     names_.clear();

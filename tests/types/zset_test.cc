@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a sorted set is, packed or spread, against the obvious model: a map of scores and an ordered
-// set of pairs.
+// A sorted set, packed or spread, compared with a model: a map of scores and an ordered set of pairs.
 #include "types/zset.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@ using Elements = std::vector<std::pair<std::string, double>>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The model. Its order is the one under test: by score, then by the member's bytes.
+// The model, with the order under test: by score, then by the member's bytes.
 class Model {
  public:
   std::map<std::string, double> scores;
@@ -65,8 +64,7 @@ class Model {
   }
 };
 
-// Each test runs twice: with a set that stays packed and with one that is spread from its first
-// member on.
+// Each test runs twice: with a set that stays packed, and with one that is spread from its first member on.
 class ZsetTest : public StoreFixture, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
@@ -75,7 +73,7 @@ class ZsetTest : public StoreFixture, public testing::WithParamInterface<bool> {
     limits_.packed_max_bytes = 1 << 20;
   }
 
-  // Runs one change to the set "k" as a command of its own and keeps it.
+  // Runs one change of the set "k" as a command of its own and keeps it.
   template <typename Change>
   void Edit(Change change) {
     Begin();
@@ -91,7 +89,7 @@ class ZsetTest : public StoreFixture, public testing::WithParamInterface<bool> {
     Finish();
   }
 
-  // Runs a look at the set.
+  // Reads the set.
   template <typename Look>
   void Read(Look look) {
     Begin();
@@ -151,8 +149,8 @@ ZsetRange RandomRange(Random& random) {
   return range;
 }
 
-// Whatever is done to a set, it stays equal to the model, in content, order, ranks and counts.
-TEST_P(ZsetTest, FollowsTheModel) {
+// After any changes the set equals the model in content, order, ranks and counts.
+TEST_P(ZsetTest, EqualsTheModel) {
   Random random(20240229);
   Model model;
   for (int step = 0; step < 3000; ++step) {
@@ -225,7 +223,7 @@ TEST_P(ZsetTest, FollowsTheModel) {
   }
 }
 
-// Members are compared as bytes, integers among them as the text they are.
+// Members are compared as bytes; an integer is compared as its text.
 TEST_P(ZsetTest, WalksByMember) {
   Model model;
   for (const char* member : {"", "0", "1", "10", "2", "a", "aa", "b", "\x01", "\xff", "-5"}) {
@@ -263,7 +261,7 @@ TEST_P(ZsetTest, RemovesByMember) {
   EXPECT_EQ(Range({}), (Elements{{"a", 0}, {"d", 0}}));
 }
 
-// ZADD's options decide what an Add may do.
+// ZADD's options decide what Add does.
 TEST_P(ZsetTest, ObeysTheRules) {
   Fill({{"m", 5}});
   const auto outcome = [&](std::string_view member, double score, const AddRules& rules) {
@@ -288,8 +286,8 @@ TEST_P(ZsetTest, ObeysTheRules) {
   EXPECT_EQ(Range({}), (Elements{{"new", 1}, {"m", kInfinity}}));
 }
 
-// A key is there exactly as long as its set has members.
-TEST_P(ZsetTest, GoesWithItsLastMember) {
+// A key exists exactly as long as its set has members.
+TEST_P(ZsetTest, TheKeyIsRemovedWithItsLastMember) {
   Fill({{"a", 1}, {"b", 2}});
   Edit([](Zset& zset) {
     ASSERT_TRUE(zset.Remove("a").ok());
@@ -304,7 +302,7 @@ TEST_P(ZsetTest, GoesWithItsLastMember) {
   Finish();
 }
 
-// What was committed is there again when the store is opened again, in the same form.
+// After a reopen of the store, committed data exists in the same form.
 TEST_P(ZsetTest, SurvivesAReopen) {
   Elements elements;
   for (int i = 0; i < 300; ++i) elements.emplace_back("member" + std::to_string(i), i * 0.5);
@@ -316,8 +314,8 @@ TEST_P(ZsetTest, SurvivesAReopen) {
   Read([](Zset& zset) { EXPECT_EQ(zset.spread(), GetParam()); });
 }
 
-// -0.0 equals 0.0 in every comparison; a spread set still shows a client the sign it stored, and a
-// packed one, like Redis's small encoding, does not.
+// -0.0 equals 0.0 in every comparison. A spread set still shows the stored sign; a packed one, like Redis's small
+// encoding, does not.
 TEST_P(ZsetTest, KeepsTheSignOfZero) {
   Fill({{"b", 0.0}, {"a", 0.0}});
   Fill({{"minus", -0.0}});
@@ -337,8 +335,8 @@ TEST_P(ZsetTest, KeepsTheSignOfZero) {
   });
 }
 
-// A scan that goes on to the end has seen every member that was there all the time.
-TEST_P(ZsetTest, ScansEverythingThatStays) {
+// A complete scan returns every member that existed during the whole scan.
+TEST_P(ZsetTest, ScanReturnsEveryMemberThatExistsThroughout) {
   Elements elements;
   for (int i = 0; i < 500; ++i) elements.emplace_back(std::to_string(i), i);
   Fill(elements);
@@ -374,7 +372,7 @@ TEST_P(ZsetTest, PicksByRank) {
   EXPECT_EQ(picked, (Elements{{"c", 3}, {"a", 1}, {"c", 3}}));
 }
 
-// A large set is walked at any depth from both ends.
+// A large set can be walked at any offset from both ends.
 TEST_P(ZsetTest, ReachesDeepOffsets) {
   Model model;
   for (int i = 0; i < 3000; ++i) model.scores["m" + std::to_string(i)] = i / 3;
@@ -402,7 +400,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, ZsetTest, testing::Bool(),
 
 class ZsetFormTest : public StoreFixture {
  protected:
-  // Adds members until the set is spread; 0 when it never is.
+  // Adds members until the set is spread and returns their number; 0 if it never is.
   int MembersUntilSpread(int most, const std::string& suffix) {
     int added = 0;
     bool spread = false;
@@ -426,8 +424,7 @@ class ZsetFormTest : public StoreFixture {
   Limits limits_;
 };
 
-// redis.conf's limits, and the one on bytes, say when a set is spread; each is the last value that
-// fits.
+// redis.conf's limits, and the limit on bytes, decide when a set is spread; a value equal to a limit still fits.
 TEST_F(ZsetFormTest, SpreadsAtTheLimits) {
   limits_.zset_max_listpack_entries = 10;
   EXPECT_EQ(MembersUntilSpread(50, ""), 11);
@@ -443,7 +440,7 @@ TEST_F(ZsetFormTest, SpreadsAtTheLimitOfBytes) {
   EXPECT_EQ(MembersUntilSpread(50, std::string(50, 'x')), 19);  // 54 bytes each, 55 from 10 on
 }
 
-// A whole value is written in the form that fits it, in order, whatever stood there.
+// A complete value is written in the form that fits it, in order, replacing any old value.
 TEST_F(ZsetFormTest, ReplacesAWholeValue) {
   limits_.zset_max_listpack_entries = 3;
   for (const int n : {5, 3, 4, 0, 2}) {
@@ -475,7 +472,7 @@ TEST_F(ZsetFormTest, ReplacesAWholeValue) {
   }
 }
 
-// An expiry belongs to the key: it stays when members come, and when the set is spread.
+// The expiry belongs to the key: it stays when members are added and when the set is spread.
 TEST_F(ZsetFormTest, KeepsItsExpiry) {
   limits_.zset_max_listpack_entries = 2;
   Keyspace keys(txn(), 0, limits_);
@@ -498,7 +495,7 @@ TEST_F(ZsetFormTest, KeepsItsExpiry) {
   }
 }
 
-// Bytes on disk that are no sorted set are an error, never a crash.
+// Invalid bytes on disk are an error, never a crash.
 TEST(PackedZset, RefusesDamage) {
   PackedZsetWriter writer;
   for (int i = 0; i < 5; ++i) writer.Add("member" + std::to_string(i), i + 0.5);
