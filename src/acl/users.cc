@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "acl/users.h"
 
+#include <fmt/format.h>
+
 #include "acl/rule_errors.h"
 #include "base/words.h"
 
@@ -90,7 +92,7 @@ Status Users::Set(std::string_view name, std::span<const std::string_view> words
   for (const std::string& rule : rules) {
     const Status applied = changed.Apply(now, rule);
     if (applied.ok()) continue;
-    return Status::Reply("Error in ACL SETUSER modifier '" + rule + "': " + std::string(applied.text()));
+    return Status::Reply(fmt::format("Error in ACL SETUSER modifier '{}': {}", rule, applied.text()));
   }
   if (user != nullptr) {
     user->Replace(std::move(changed));
@@ -132,7 +134,7 @@ Status Users::LoadLines(const std::vector<std::string>& lines) {
     std::vector<std::string_view> rules(words->begin() + 1, words->end());
     if (words->front() == kDefaultUser) rules.insert(rules.begin(), "reset");
     const Status set = Set(words->front(), rules);
-    if (!set.ok()) return Status::Io("user " + words->front() + ": " + std::string(set.text()));
+    if (!set.ok()) return Status::Io(fmt::format("user {}: {}", words->front(), set.text()));
   }
   return Ok();
 }
@@ -167,7 +169,7 @@ void Users::LoadLine(std::string_view line, const std::string& origin, Map& load
     if (applied.ok()) continue;
     const std::string text(applied.text());
     if (text == rule_errors::kUnknown) {
-      errors += origin + ": Error in applying operation '" + std::string(rule) + "': " + text + ". ";
+      errors += fmt::format("{}: Error in applying operation '{}': {}. ", origin, rule, text);
     } else if (!std::exchange(told, true)) {
       errors += origin + ": " + text + ". ";  // the rule is not shown: it may be a password
     }
@@ -184,7 +186,7 @@ Result<UserList> Users::LoadText(std::string_view text, std::string_view name) {
     ++number;
     const std::string_view line = Trim(whole, " \t\r\n");
     if (line.empty()) continue;
-    LoadLine(line, std::string(name) + ":" + std::to_string(number), loaded, errors);
+    LoadLine(line, fmt::format("{}:{}", name, number), loaded, errors);
   }
   if (!errors.empty()) {
     return Status::Reply(errors +

@@ -10,7 +10,7 @@
 namespace cairn {
 
 void EndProcess(std::string_view why) {
-  Log(LogSeverity::kWarning, "FATAL: " + std::string(why));
+  Log(LogSeverity::kWarning, "FATAL: {}", why);
   _exit(1);
 }
 

@@ -36,8 +36,8 @@ bool OpenLog(const std::string& file, std::string& error) {
 
 void SetLogSeverity(LogSeverity least) { spdlog::set_level(ToSpdlog(least)); }
 
-void Log(LogSeverity severity, std::string_view message) {
-  spdlog::log(ToSpdlog(severity), spdlog::string_view_t(message.data(), message.size()));
+void LogFormatted(LogSeverity severity, fmt::string_view format, fmt::format_args args) {
+  spdlog::log(ToSpdlog(severity), fmt::vformat(format, args));
 }
 
 }  // namespace cairn

@@ -6,8 +6,9 @@
 // Thread: any.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
-#include <string_view>
 
 namespace cairn {
 
@@ -18,6 +19,11 @@ enum class LogSeverity : unsigned char { kDebug, kVerbose, kNotice, kWarning };
 bool OpenLog(const std::string& file, std::string& error);
 // Messages below `least` are dropped.
 void SetLogSeverity(LogSeverity least);
-void Log(LogSeverity severity, std::string_view message);
+void LogFormatted(LogSeverity severity, fmt::string_view format, fmt::format_args args);
+// Writes a message, formatted as by fmt::format.
+template <typename... Args>
+void Log(LogSeverity severity, fmt::format_string<Args...> format, Args&&... args) {
+  LogFormatted(severity, format, fmt::make_format_args(args...));
+}
 
 }  // namespace cairn

@@ -32,7 +32,7 @@ bool TlsStream::in_handshake() const { return !SSL_is_init_finished(ssl_); }
 void TlsStream::Fail(std::string why) {
   failure_ = std::move(why);
   if (side_ == Side::kServer && !SSL_is_init_finished(ssl_)) {
-    Log(LogSeverity::kWarning, "Error accepting a client connection: " + failure_ + " (addr=" + peer_ + ")");
+    Log(LogSeverity::kWarning, "Error accepting a client connection: {} (addr={})", failure_, peer_);
   }
 }
 

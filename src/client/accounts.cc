@@ -28,7 +28,7 @@ std::filesystem::path AclFilePath(const Config& config) {
 void WarnOfDisabled(const Users& users) {
   for (const auto& user : users.All()) {
     if (user->rules()->enabled()) continue;
-    Log(LogSeverity::kNotice, "The user '" + user->name() + "' is disabled: its rules lack 'on'.");
+    Log(LogSeverity::kNotice, "The user '{}' is disabled: its rules lack 'on'.", user->name());
   }
 }
 

@@ -265,7 +265,7 @@ Status AclSave(const AclParts& parts, CommandContext&, Args&, Reply& reply) {
   if (parts.config.Text("aclfile").empty()) return Status::Reply(kNoFile);
   const Status saved = SaveAclFile(parts.users, parts.config);
   if (!saved.ok()) {
-    Log(LogSeverity::kWarning, "ACL SAVE: the ACL file is unchanged: " + std::string(saved.text()));
+    Log(LogSeverity::kWarning, "ACL SAVE: the ACL file is unchanged: {}", saved.text());
     return Status::Reply(kSaveFailed);
   }
   reply.Ok();

@@ -82,8 +82,7 @@ void ClientMemory::Evict() {
   const uint64_t spare = sessions.size() < kManyClients ? 0 : limit_ / 16;
   for (const auto& [bytes, session] : by_size) {
     if (counted_.load(std::memory_order_relaxed) + spare <= limit_) return;
-    Log(LogSeverity::kNotice, "Evicting client: id=" + std::to_string(session->id()) + " addr=" + session->socket.peer +
-                                  " tot-mem=" + std::to_string(bytes));
+    Log(LogSeverity::kNotice, "Evicting client: id={} addr={} tot-mem={}", session->id(), session->socket.peer, bytes);
     Disconnect(*session);
   }
   if (is_too_much()) idle_until_us_ = MonotonicUs() + kRetryUs;
@@ -117,9 +116,8 @@ void ClientMemory::EvictStrangers() {
     Disconnect(*stranger.session);
     ++count;
   }
-  Log(LogSeverity::kNotice, "Evicting " + std::to_string(count) +
-                                " clients that have not authenticated: together they used more than " +
-                                std::to_string(most_of_strangers_) + " bytes");
+  Log(LogSeverity::kNotice, "Evicting {} clients that have not authenticated: together they used more than {} bytes",
+      count, most_of_strangers_);
 }
 
 ClientMemory::Totals ClientMemory::totals() const {

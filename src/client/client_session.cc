@@ -120,8 +120,9 @@ bool ClientSession::MayHold(uint64_t bytes) {
 }
 
 void ClientSession::LogOutputLimit(uint64_t bytes) {
-  Log(LogSeverity::kWarning, "Client id=" + std::to_string(id()) + " addr=" + socket.peer + " is disconnected: " +
-                                 std::to_string(bytes) + " bytes of replies exceed client-output-buffer-limit");
+  Log(LogSeverity::kWarning,
+      "Client id={} addr={} is disconnected: {} bytes of replies exceed client-output-buffer-limit", id(), socket.peer,
+      bytes);
 }
 
 bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {

@@ -23,9 +23,9 @@ void CrossProtocolAlarm::Sound(std::string_view peer) {
   int64_t until_us = silent_until_us_.load();
   if (now_us < until_us || !silent_until_us_.compare_exchange_strong(until_us, now_us + kSilenceUs)) return;
   Log(LogSeverity::kWarning,
-      "Possible SECURITY ATTACK detected: a client sent HTTP (POST or Host:), perhaps a browser that an attacker makes "
-      "send commands. The connection from " +
-          std::string(peer) + " was closed.");
+      "Possible SECURITY ATTACK detected: a client sent HTTP (POST or Host:), perhaps a browser that an attacker "
+      "makes send commands. The connection from {} was closed.",
+      peer);
 }
 
 }  // namespace cairn

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "client/tracking_commands.h"
 
+#include <fmt/format.h>
+
 #include "client/client_registry.h"
 #include "client/client_session.h"
 #include "client/tracking.h"
@@ -67,8 +69,9 @@ Result<Request> ReadRequest(const ClientParts& parts, CommandContext& ctx, Args&
 bool Overlap(std::string_view a, std::string_view b) { return a.starts_with(b) || b.starts_with(a); }
 
 Status Overlaps(std::string_view prefix, std::string_view which, std::string_view other) {
-  return Status::Reply("ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
-                       std::string(other) + "'. Prefixes for a single client must not overlap.");
+  return Status::Reply(
+      fmt::format("ERR Prefix '{}' overlaps with {} prefix '{}'. Prefixes for a single client must not overlap.",
+                  prefix, which, other));
 }
 
 Status CheckPrefixes(const std::set<std::string>& existing, const std::vector<std::string>& prefixes) {

@@ -98,7 +98,7 @@ Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
   Result<RdbValue> value = ReadRdbValue(reader);
   if (value.ok() && reader.left() == 0) return value;
   const std::string reason = value.ok() ? "there are bytes behind the value" : std::string(value.status().text());
-  Log(LogSeverity::kWarning, "RESTORE of a malformed payload: " + reason);
+  Log(LogSeverity::kWarning, "RESTORE of a malformed payload: {}", reason);
   return Status::Reply(kBadPayload);
 }
 

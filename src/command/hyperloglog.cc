@@ -3,6 +3,8 @@
 // HyperLogLogs: PFADD, PFCOUNT, PFMERGE, and PFDEBUG and PFSELFTEST for inspection.
 #include "types/hyperloglog.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -166,7 +168,7 @@ Status PfDebug(CommandContext& ctx, Args& args, Reply& reply) {
   } else if (EqualsIgnoreCase(subcommand, "encoding")) {
     reply.Simple(was_dense ? "dense" : "sparse");
   } else {
-    return Status::Reply("ERR Unknown PFDEBUG subcommand '" + std::string(errors::Shown(subcommand)) + "'");
+    return Status::Reply(fmt::format("ERR Unknown PFDEBUG subcommand '{}'", errors::Shown(subcommand)));
   }
   return Ok();
 }
@@ -186,8 +188,8 @@ Status CheckRegisters(Random& random) {
     if (!value.MergeInto(kept)) return Status::Reply(kCorrupt);
     const auto wrong = std::mismatch(expected.begin(), expected.end(), kept.begin());
     if (wrong.first == expected.end()) continue;
-    return Status::Reply("ERR TESTFAILED Register " + std::to_string(wrong.first - expected.begin()) + " should be " +
-                         std::to_string(*wrong.first) + " but is " + std::to_string(*wrong.second));
+    return Status::Reply(fmt::format("ERR TESTFAILED Register {} should be {} but is {}",
+                                     wrong.first - expected.begin(), *wrong.first, *wrong.second));
   }
   return Ok();
 }
@@ -205,8 +207,7 @@ Status CheckEstimates(const HyperLogLog& dense, const HyperLogLog& other, uint64
   const double bound = std::ceil(standard_error * 6 * static_cast<double>(count));
   const uint64_t error = std::max(*estimate, count) - std::min(*estimate, count);
   if (static_cast<double>(error) <= bound) return Ok();
-  return Status::Reply("ERR TESTFAILED Too big error. card:" + std::to_string(count) +
-                       " abserr:" + std::to_string(error));
+  return Status::Reply(fmt::format("ERR TESTFAILED Too big error. card:{} abserr:{}", count, error));
 }
 
 // PFSELFTEST

@@ -2,6 +2,7 @@
 #include "command/table.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -88,8 +89,7 @@ bool IsOnlyKey(const CommandRow& row) {
 }  // namespace
 
 Command::Command(const CommandRow& row, const Command* parent) : row_(row), parent_(parent) {
-  full_name_ =
-      parent == nullptr ? std::string(row.name) : std::string(parent->row().name) + "|" + std::string(row.name);
+  full_name_ = parent == nullptr ? std::string(row.name) : fmt::format("{}|{}", parent->row().name, row.name);
   for (const KeySpec& spec : row.keys) has_keys_ |= spec.IsUsed() && !(spec.flags & kNotKey);
   if (IsOnlyKey(row)) only_key_ = {static_cast<uint32_t>(row.keys[0].begin), row.keys[0].flags};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The command table: one constexpr row per command, next to its function. Arity, gates, locks, key extraction, COMMAND
-// and its subcommands, ACL categories and the compatibility page all use this row; no code asks for a command by name
-// or function.
+// and its subcommands, ACL categories and the compatibility page all use this row. Few places ask for a command by its
+// name: permissions for channels, redaction, scripts, CLIENT in a pause, and what a primary's stream may have.
 //
 // `rename-command` changes the word by which clients call a command. Users' rules, COMMAND and statistics keep using
 // the name in its row.

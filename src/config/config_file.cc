@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/config_file.h"
 
+#include <fmt/format.h>
 #include <glob.h>
 
 #include <algorithm>
@@ -100,7 +101,7 @@ Status LoadInclude(const std::string& origin, std::span<const std::string> words
   if (depth >= kMaxIncludeDepth) return Fail(origin + ": files include each other more than 16 deep");
   for (const std::string& path : ExpandInclude(words[1])) {
     const Status status = LoadFile(path, config, depth + 1);
-    if (!status.ok()) return Fail(std::string(status.text()) + " (included by " + origin + ")");
+    if (!status.ok()) return Fail(fmt::format("{} (included by {})", status.text(), origin));
   }
   return Ok();
 }
@@ -109,7 +110,7 @@ Status LoadText(const std::string& text, const std::string& name, Config& config
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    const std::string origin = name + ", line " + std::to_string(number);
+    const std::string origin = fmt::format("{}, line {}", name, number);
     const size_t start = line.find_first_not_of(" \t\r");
     if (start == line.npos || line[start] == '#') continue;
     const auto words = SplitWords(line);
@@ -141,9 +142,9 @@ Status ApplyDirective(std::string_view origin, std::span<const std::string> word
   }
   const Status status = config.Apply(*directive, words.subspan(1));
   if (status.ok()) return Ok();
-  const std::string shown = directive->Has(kSecret) ? "'" + std::string(directive->name) + "'" : Quoted(words);
-  return Fail(start + shown + ": " + std::string(status.text()) + ". The directive is: " +
-              std::string(directive->name) + " " + DescribeSyntax(*directive) + Bounds(*directive));
+  const std::string shown = directive->Has(kSecret) ? fmt::format("'{}'", directive->name) : Quoted(words);
+  return Fail(fmt::format("{}{}: {}. The directive is: {} {}{}", start, shown, status.text(), directive->name,
+                          DescribeSyntax(*directive), Bounds(*directive)));
 }
 
 }  // namespace cairn

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/listen_spec.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "base/number.h"
@@ -29,7 +31,7 @@ Status ParseAddress(std::string_view text, ListenSpec& spec) {
   if (address.starts_with('[') && address.ends_with(']')) {
     address = address.substr(1, address.size() - 2);
   } else if (address.find(':') != address.npos) {
-    return Fail("an IPv6 address stands in brackets: [" + std::string(address) + "]:" + std::to_string(*port));
+    return Fail(fmt::format("an IPv6 address stands in brackets: [{}]:{}", address, *port));
   }
   if (address.empty()) return Fail("the address before ':' is missing; * means all");
   spec.address = address;
@@ -40,7 +42,7 @@ Status ParseAddress(std::string_view text, ListenSpec& spec) {
 Result<int64_t> ParseCount(std::span<const std::string> words, size_t at, int64_t min, int64_t max) {
   const auto count = at < words.size() ? ParseInt64(words[at]) : std::nullopt;
   if (count && *count >= min && *count <= max) return *count;
-  return Fail("'" + words[at - 1] + "' takes a number from " + std::to_string(min) + " to " + std::to_string(max));
+  return Fail(fmt::format("'{}' takes a number from {} to {}", words[at - 1], min, max));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void WatchTls(Config& config, Tls& tls) {
       if (!UsesTls(config)) return Ok();
       const Status built = ConfigureTls(config, tls);
       if (built.ok()) return Ok();
-      Log(LogSeverity::kWarning, built.text());
+      Log(LogSeverity::kWarning, "{}", built.text());
       return Status::Reply(kCannotUpdateTls);
     });
   }

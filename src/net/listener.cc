@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -61,11 +62,11 @@ std::string AddressText(const sockaddr_storage& storage) {
   if (storage.ss_family == AF_INET6) {
     const auto* address = reinterpret_cast<const sockaddr_in6*>(&storage);
     inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text);
-    return "[" + std::string(text) + "]:" + std::to_string(ntohs(address->sin6_port));
+    return fmt::format("[{}]:{}", text, ntohs(address->sin6_port));
   }
   const auto* address = reinterpret_cast<const sockaddr_in*>(&storage);
   inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
-  return std::string(text) + ":" + std::to_string(ntohs(address->sin_port));
+  return fmt::format("{}:{}", text, ntohs(address->sin_port));
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ bool IsLoopback(const sockaddr& address) {
 Result<int> ListenTcp(const std::string& address, int port, int backlog, bool shares) {
   const bool optional = address.starts_with('-');
   const std::string host = optional ? address.substr(1) : address;
-  const std::string name = host + ":" + std::to_string(port);
+  const std::string name = fmt::format("{}:{}", host, port);
   const bool is_v6 = host.find(':') != std::string::npos;
   sockaddr_storage storage{};
   socklen_t size;
@@ -221,7 +222,7 @@ Listener::~Listener() {
 }
 
 std::string Listener::ThreadName(int port, size_t thread) const {
-  return "io-" + (port != 0 ? std::to_string(port) : "unix") + "-" + std::to_string(thread);
+  return fmt::format("io-{}-{}", port != 0 ? std::to_string(port) : "unix", thread);
 }
 
 void Listener::Watch(Door& door) { door.Watch(threads_[0]->base(), *this); }
@@ -321,7 +322,7 @@ void Listener::Accept(Door& door) {
 // an immediate retry would use up a processor.
 void Listener::TurnAway(Door& door, int error) {
   if (MonotonicUs() >= next_complaint_us_) {
-    Log(LogSeverity::kWarning, std::string("Accepting a client failed: ") + strerror(error));
+    Log(LogSeverity::kWarning, "Accepting a client failed: {}", strerror(error));
     next_complaint_us_ = MonotonicUs() + kComplaintPauseUs;
   }
   for (int i = 0; i < kMostTurnedAway; ++i) {

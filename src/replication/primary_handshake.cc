@@ -26,7 +26,7 @@ Status PrimaryHandshake::Expect(std::initializer_list<std::string_view> argv, bo
   const std::string what =
       command == "AUTH" ? "Unable to AUTH to MASTER: " + line : std::string(command) + " was refused: " + line;
   if (!may_refuse) return Status::Io(what);
-  Log(LogSeverity::kNotice, "(Non critical) " + what);
+  Log(LogSeverity::kNotice, "(Non critical) {}", what);
   return Ok();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/primary_link.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -160,8 +161,7 @@ void PrimaryLink::Run() {
     if (epoch != epoch_ || stopping_) continue;
     ShowState(State::kConnect);
     if (was_up) down_since_ms_ = WallMs();
-    Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to " + primary.host + ":" + std::to_string(primary.port) + ": " +
-                                  std::string(status.text()));
+    Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to {}:{}: {}", primary.host, primary.port, status.text());
     pause_ms = was_up ? kFirstPauseMs : std::min(2 * pause_ms, kLongestPauseMs);
     wake_.WaitFor(mutex_, std::chrono::milliseconds(pause_ms),
                   [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || epoch != epoch_; });
@@ -269,7 +269,7 @@ Status PrimaryLink::LoadEverything(const PrimaryHandshake::Answer& answer) {
   transfer_.size = transfer_.received = 0;
   transfer_.lacks_room = false;
   ShowState(State::kSync);
-  Log(LogSeverity::kNotice, "Full resync from master: " + answer.id + ":" + std::to_string(answer.offset));
+  Log(LogSeverity::kNotice, "Full resync from master: {}:{}", answer.id, answer.offset);
   TRY(link_.AwaitFile());
   Status loaded;
   RunAtLowPriority("load",
@@ -307,8 +307,7 @@ Status PrimaryLink::LoadFile(const PrimaryHandshake::Answer& answer) {
   const LoadingFlag loading(transfer_.is_loading);
   const Reloaded reloaded = TRY(ReplaceDataset(parts_.dataset, applier_.txn(), link_.Source(), options));
   adoption->Done();
-  Log(LogSeverity::kNotice,
-      "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(reloaded.keys) + " keys loaded");
+  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, {} keys loaded", reloaded.keys);
   return Ok();
 }
 
@@ -317,9 +316,8 @@ Status PrimaryLink::LoadFiles(const PrimaryHandshake::Answer& answer, const File
   const auto on_progress = [this](uint64_t received, uint64_t total) { NoteProgress(received, total); };
   const LoadingFlag loading(transfer_.is_loading);
   TRY(receiver_.Receive(link_.socket(), head, parts_.config.settings().repl_timeout_s * 1000, on_progress));
-  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received " + std::to_string(receiver_.files().size()) +
-                                " files of " + std::to_string(transfer_.received) + " bytes, " +
-                                std::to_string(receiver_.spared()) + " of them in an earlier transfer");
+  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: received {} files of {} bytes, {} of them in an earlier transfer",
+      receiver_.files().size(), transfer_.received, receiver_.spared());
   std::unique_ptr<StreamLog::Adoption> adoption;
   const int64_t selected = receiver_.content().selected_db;
   const LifeSigns life_signs(link_.socket());
@@ -329,15 +327,14 @@ Status PrimaryLink::LoadFiles(const PrimaryHandshake::Answer& answer, const File
   if (!keys.ok()) receiver_.Drop();
   const uint64_t loaded = TRY(std::move(keys));
   adoption->Done();
-  Log(LogSeverity::kNotice,
-      "MASTER <-> REPLICA sync: Finished with success, " + std::to_string(loaded) + " keys in files");
+  Log(LogSeverity::kNotice, "MASTER <-> REPLICA sync: Finished with success, {} keys in files", loaded);
   return Ok();
 }
 
 // ---- the stream
 
 Status PrimaryLink::CarryOut(const PrimaryAddress& primary) {
-  applier_.Begin(primary.host + ":" + std::to_string(primary.port));
+  applier_.Begin(fmt::format("{}:{}", primary.host, primary.port));
   received_offset_ = applier_.applied_offset();
   last_io_ms_ = WallMs();
   ShowState(State::kConnected);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/rdb_file_reader.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <utility>
 
@@ -50,8 +52,8 @@ Status RdbFileReader::ReadHead() {
   }
   version_ = static_cast<int>(*version - base);
   if (version_ > kRdbVersionRead) {
-    return Status::Corruption("it has RDB version " + std::to_string(version_) + "; versions up to " +
-                              std::to_string(kRdbVersionRead) + " are supported");
+    return Status::Corruption(
+        fmt::format("it has RDB version {}; versions up to {} are supported", version_, kRdbVersionRead));
   }
   return Ok();
 }
@@ -174,7 +176,7 @@ Status RdbFileReader::LoadKey(uint8_t type) {
   } else {
     stored = PassValue(type);
   }
-  if (!stored.ok()) return Status::Error(stored.code(), "key " + ShowWord(name) + ": " + std::string(stored.text()));
+  if (!stored.ok()) return Status::Error(stored.code(), fmt::format("key {}: {}", ShowWord(name), stored.text()));
   ahead_ = Ahead();
   return Ok();
 }
@@ -200,7 +202,7 @@ Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
     case RdbOpcode::kSelectDb: {
       const uint64_t db = TRY(reader_.Length());
       if (db >= static_cast<uint64_t>(target_.databases)) {
-        return Status::Corruption("it has keys in database " + std::to_string(db) + "; raise `databases` to load it");
+        return Status::Corruption(fmt::format("it has keys in database {}; raise `databases` to load it", db));
       }
       db_ = static_cast<int>(db);
       return Ok();
@@ -238,8 +240,7 @@ Status RdbFileReader::Load() {
   if (status.ok()) return status;
   txn_.AbandonCommand();
   txn_.Discard();
-  return Status::Error(status.code(),
-                       "RDB file, at byte " + std::to_string(reader_.position()) + ": " + std::string(status.text()));
+  return Status::Error(status.code(), fmt::format("RDB file, at byte {}: {}", reader_.position(), status.text()));
 }
 
 }  // namespace cairn

@@ -86,7 +86,7 @@ Status RdbSaves::Write(const Result<Moment>& moment) {
     return Ok();
   }
   state_.last_ok = state_.last_ok && in_background_ && gives_background_up_;  // an aborted save is no failure
-  Log(LogSeverity::kWarning, "Saving the RDB file failed: " + std::string(status.text()));
+  Log(LogSeverity::kWarning, "Saving the RDB file failed: {}", status.text());
   return Status::Reply(kFailed);
 }
 

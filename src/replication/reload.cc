@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/reload.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -29,9 +31,10 @@ bool HasAppendOnlyFile(const Config& config) {
   for (const std::string_view name : {"appenddirname", "appendfilename"}) {
     const std::string path = dir + config.Text(name);
     if (!std::filesystem::exists(path)) continue;
-    Log(LogSeverity::kWarning, "The data directory has " + path +
-                                   ", which Cairn cannot read. It may be newer than the RDB file beside it, so "
-                                   "neither was loaded. Load it in redis-server and SAVE, or move it away.");
+    Log(LogSeverity::kWarning,
+        "The data directory has {}, which Cairn cannot read. It may be newer than the RDB file beside it, so neither "
+        "was loaded. Load it in redis-server and SAVE, or move it away.",
+        path);
     return true;
   }
   return false;
@@ -52,7 +55,7 @@ class LoadingMark {
 Result<Reloaded> Load(Transaction& txn, RdbTarget target, RdbSource source) {
   RdbFileReader reader(txn, std::move(target), std::move(source));
   TRY(reader.Load());
-  for (const std::string& warning : reader.warnings()) Log(LogSeverity::kWarning, "RDB file: " + warning);
+  for (const std::string& warning : reader.warnings()) Log(LogSeverity::kWarning, "RDB file: {}", warning);
   return Reloaded{reader.keys(), reader.expired(), reader.aux(), reader.functions()};
 }
 
@@ -84,9 +87,8 @@ void SyncAdopted(Store& store) {
   const Status synced = store.log().Sync();
   if (synced.ok()) return;
   Log(LogSeverity::kWarning,
-      "storage: the log could not be synced after a data set was loaded; a power loss may "
-      "restore the previous one: " +
-          std::string(synced.text()));
+      "storage: the log could not be synced after a data set was loaded; a power loss may restore the previous one: {}",
+      synced.text());
 }
 
 // Clients that track keys hold copies of a data set that is about to be replaced.
@@ -213,9 +215,9 @@ Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options) {
   const std::string_view text = store.status().text();
   const auto says = [text](int error) { return text.find(std::strerror(error)) != std::string_view::npos; };
   if (!says(ENOSPC) && !says(EDQUOT)) return store;
-  Log(LogSeverity::kWarning, "storage: " + std::string(text) +
-                                 ". The files of first transfers of replication are deleted to make room; they will be "
-                                 "sent again.");
+  Log(LogSeverity::kWarning,
+      "storage: {}. The files of first transfers of replication are deleted to make room; they will be sent again.",
+      text);
   for (const char* folder : {"/sync-received", "/sync-sent"}) RemoveFolder(options.dir + folder);
   return Store::Open(options);
 }
@@ -230,7 +232,7 @@ Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool
   TRY(txn->Commit(CommitMode::kWait));
   TRY(store.log().Sync());
   if (!is_wanted) return Ok();
-  Log(LogSeverity::kNotice, "The data directory is new and has an RDB file: loading " + path);
+  Log(LogSeverity::kNotice, "The data directory is new and has an RDB file: loading {}", path);
   RdbInputFile file;
   TRY(file.Open(path));
   ReloadOptions options;
@@ -240,12 +242,12 @@ Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool
   };
   auto loaded = ReplaceDataset(parts, *txn, file.source(), options);
   if (!loaded.ok()) {
-    return Status::Io(path + ": " + std::string(loaded.status().text()) +
-                      ". Nothing was loaded. To start without the file, move it away. "
-                      "Terminating server after rdb file reading failure.");
+    return Status::Io(fmt::format(
+        "{}: {}. Nothing was loaded. To start without the file, move it away. Terminating server after rdb file "
+        "reading failure.",
+        path, loaded.status().text()));
   }
-  Log(LogSeverity::kNotice, "DB loaded from disk: " + std::to_string(loaded->keys) + " keys, " +
-                                std::to_string(loaded->expired) + " expired keys skipped");
+  Log(LogSeverity::kNotice, "DB loaded from disk: {} keys, {} expired keys skipped", loaded->keys, loaded->expired);
   return Ok();
 }
 

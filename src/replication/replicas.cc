@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/replicas.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -187,8 +188,7 @@ void Replicas::CheckTimes() {
   for (const std::shared_ptr<Replica>& replica : All()) {
     if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
     if (WallMs() - replica->acked_ms <= most_ms || replica->ended) continue;
-    Log(LogSeverity::kWarning,
-        "Disconnecting timedout replica (streaming sync): " + replica->ip + ":" + std::to_string(replica->port));
+    Log(LogSeverity::kWarning, "Disconnecting timedout replica (streaming sync): {}:{}", replica->ip, replica->port);
     End(*replica);
   }
 }
@@ -197,8 +197,7 @@ void Replicas::CheckTimes() {
 
 void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
   const Status status = RunSender(replica, id, next, is_old);
-  Log(LogSeverity::kNotice,
-      "Replica " + replica.ip + ":" + std::to_string(replica.port) + " disconnected: " + std::string(status.text()));
+  Log(LogSeverity::kNotice, "Replica {}:{} disconnected: {}", replica.ip, replica.port, status.text());
   if (const std::shared_ptr<ClientSession> session = replica.session.lock()) {
     session->close = CloseRequest::kNow;
     session->Wake();
@@ -289,16 +288,15 @@ Status Replicas::RunSender(Replica& replica, const std::string& id, uint64_t nex
     ++partial_syncs_;
     replica.state = Replica::State::kOnline;
     replica.acked = next - 1;
-    Log(LogSeverity::kNotice, "Partial resynchronization request from " + replica.ip + ":" +
-                                  std::to_string(replica.port) + " accepted from offset " + std::to_string(next) + ".");
+    Log(LogSeverity::kNotice, "Partial resynchronization request from {}:{} accepted from offset {}.", replica.ip,
+        replica.port, next);
     TRY(Push(replica, "+CONTINUE " + log_.history().id + "\r\n"));
     return SendStream(replica, start, next);
   }
   if (!id.empty()) {
     ++refused_partial_syncs_;
-    Log(LogSeverity::kNotice, "Partial resynchronization not possible: asked for " + id + " from " +
-                                  std::to_string(next) + ", have " + log_.history().id + " from " +
-                                  std::to_string(log_.FirstByte()) + " to " + std::to_string(log_.offset()));
+    Log(LogSeverity::kNotice, "Partial resynchronization not possible: asked for {} from {}, have {} from {} to {}", id,
+        next, log_.history().id, log_.FirstByte(), log_.offset());
   }
   const bool takes_files = !is_old && !replica.is_partial() && replica.files && sst_snapshots_.Suits(*replica.files);
   const bool may_share = takes_files || TakesMarkedFile(replica, is_old);
@@ -361,11 +359,11 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   start = TRY(log_.AnchorOf(*snapshot, before));
   replica.log_from = start.sequence;
   const std::string id = log_.history().id;
-  if (!is_old) TRY(Push(replica, "+FULLRESYNC " + id + " " + std::to_string(start.offset) + "\r\n"));
+  if (!is_old) TRY(Push(replica, fmt::format("+FULLRESYNC {} {}\r\n", id, start.offset)));
   replica.is_written = true;
   replica.state = Replica::State::kSending;
-  Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
-                                ", sending the data set at offset " + std::to_string(start.offset));
+  Log(LogSeverity::kNotice, "Full resync requested by replica {}:{}, sending the data set at offset {}", replica.ip,
+      replica.port, start.offset);
   const bool is_marked = TakesMarkedFile(replica, is_old);
   Status sent;
   RunAtLowPriority("rdb-" + std::to_string(replica.id),
@@ -416,9 +414,9 @@ Status Replicas::SendFiles(Replica& replica, Anchor& start) {
     replica.is_written = !set->written;
     return Push(replica, bytes);
   };
-  Log(LogSeverity::kNotice, "Full resync requested by replica " + replica.ip + ":" + std::to_string(replica.port) +
-                                ", sending files of the data set at offset " + std::to_string(start.offset));
-  Status sent = push("+FULLRESYNC " + set->stream + " " + std::to_string(start.offset) + "\r\n");
+  Log(LogSeverity::kNotice, "Full resync requested by replica {}:{}, sending files of the data set at offset {}",
+      replica.ip, replica.port, start.offset);
+  Status sent = push(fmt::format("+FULLRESYNC {} {}\r\n", set->stream, start.offset));
   if (sent.ok()) {
     RunAtLowPriority("send-" + std::to_string(replica.id),
                      [&] { sent = sst_snapshots_.Send(*set, *replica.files, push); });
@@ -455,7 +453,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   std::error_code error;
   std::filesystem::create_directories(sst_snapshots_.folder(), error);
   if (error) return Status::Io(sst_snapshots_.folder() + ": " + error.message());
-  const std::string path = sst_snapshots_.folder() + "/replica-" + std::to_string(replica.id) + ".rdb";
+  const std::string path = fmt::format("{}/replica-{}.rdb", sst_snapshots_.folder(), replica.id);
   RdbOutputFile file(path);
   TRY(file.Open());
   int64_t told_ms = WallMs();
@@ -471,7 +469,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   RdbInputFile input;
   TRY(input.Open(path));
   unlink(path.c_str());
-  TRY(Push(replica, "$" + std::to_string(input.size()) + "\r\n"));
+  TRY(Push(replica, fmt::format("${}\r\n", input.size())));
   const RdbSource source = input.source();
   std::string piece(kPieceBytes, '\0');
   for (size_t got; (got = TRY(source(piece.data(), piece.size()))) > 0;) {

@@ -115,7 +115,7 @@ void Replication::ForgetPrimary() {
 void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
   replicas_.DisconnectAll();
   primary_link_.Connect(primary, failover);
-  Log(LogSeverity::kNotice, "REPLICAOF " + primary.host + ":" + std::to_string(primary.port) + " enabled");
+  Log(LogSeverity::kNotice, "REPLICAOF {}:{} enabled", primary.host, primary.port);
 }
 
 Status Replication::Promote() {
@@ -192,7 +192,7 @@ Status Replication::AbortFailover() {
 void Replication::EndFailover(std::string_view why) {
   failover_state_ = Failover::kNone;
   pause_.End(ClientPause::Purpose::kFailover);
-  Log(LogSeverity::kNotice, why);
+  Log(LogSeverity::kNotice, "{}", why);
 }
 
 Status Replication::GiveFailoverUp(std::string_view why) {
@@ -307,7 +307,7 @@ void Replication::Tick(int64_t now_ms) {
   if (replicas_.count() == 0 || primary()) return;
   constexpr std::string_view kPing[] = {"PING"};
   const Status pinged = log_.LogCommand(kPing);
-  if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(pinged.text()));
+  if (!pinged.ok()) Log(LogSeverity::kWarning, "replication: {}", pinged.text());
 }
 
 // With replicas this scans the whole data directory, so it runs seldom. A nearly full disk is an exception: there it
@@ -319,8 +319,7 @@ void Replication::DropLogs(int64_t now_ms) {
   logs_dropped_ms_ = now_ms;
   if (is_short) log_.ShortenTo(replicas_.FirstNeeded());
   const Status dropped = DropOldLogs(store_, [this] { return std::min(replicas_.FirstNeeded(), log_.FirstNeeded()); });
-  if (!dropped.ok())
-    Log(LogSeverity::kWarning, "storage: old log files could not be deleted: " + std::string(dropped.text()));
+  if (!dropped.ok()) Log(LogSeverity::kWarning, "storage: old log files could not be deleted: {}", dropped.text());
 }
 
 void Replication::Forget(ClientSession& session) {

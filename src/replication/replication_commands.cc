@@ -198,8 +198,8 @@ Status Psync(const ReplicationParts& parts, CommandContext& ctx, Args& args, Rep
   const std::string_view id = args.Bytes();
   const auto next = ParseInt64(args.Bytes());
   if (!next) {
-    Log(LogSeverity::kWarning,
-        "Replica " + ClientOf(ctx).socket.peer + " asks for synchronization but with a wrong offset");
+    Log(LogSeverity::kWarning, "Replica {} asks for synchronization but with a wrong offset",
+        ClientOf(ctx).socket.peer);
     return Status::Reply(errors::kNotAnInteger);
   }
   if (args.More() && args.Keyword("failover")) {

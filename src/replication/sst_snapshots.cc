@@ -291,15 +291,15 @@ void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::v
   }
   set.grown.NotifyAll();
   if (rows.ok()) {
-    Log(LogSeverity::kNotice, "Snapshot for replicas: " + std::to_string(files) + " files of " + std::to_string(bytes) +
-                                  " bytes written in " + std::to_string((MonotonicUs() - begin_us) / 1000) + " ms");
+    Log(LogSeverity::kNotice, "Snapshot for replicas: {} files of {} bytes written in {} ms", files, bytes,
+        (MonotonicUs() - begin_us) / 1000);
   }
 }
 
 void SstSnapshots::NoteFailure(std::string_view reason) {
   failed_ms_ = WallMs();
-  Log(LogSeverity::kWarning, "The snapshot for replicas cannot be written: " + std::string(reason) +
-                                 ". Replicas are sent RDB files for the next ten minutes.");
+  Log(LogSeverity::kWarning,
+      "The snapshot for replicas cannot be written: {}. Replicas are sent RDB files for the next ten minutes.", reason);
 }
 
 // ---- sending
@@ -368,7 +368,7 @@ Status SstSnapshots::Send(SstSnapshot& set, const FilesOffer& offer, const Push&
   if (spared > 0) {
     ++resumed_;
     spared_bytes_ += spared;
-    Log(LogSeverity::kNotice, "A file transfer resumes: the replica already has " + std::to_string(spared) + " bytes");
+    Log(LogSeverity::kNotice, "A file transfer resumes: the replica already has {} bytes", spared);
   }
   TRY(push(EncodeFilesHead(head) + "\r\n"));
   uint64_t from = head.from.bytes;

@@ -140,8 +140,9 @@ Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
   CommandWorker worker{*txn_, random_, Lane::kSlow, positions_, stripes_};
   const Command* const command = parts_.table.ResolveAny(argv);
   if (command != nullptr && !IsForReplicas(*command)) {
-    Log(LogSeverity::kWarning, "== CRITICAL == The primary sends '" + std::string(command->full_name()) +
-                                   "', which is not a command for replicas; it is ignored");
+    Log(LogSeverity::kWarning,
+        "== CRITICAL == The primary sends '{}', which is not a command for replicas; it is ignored",
+        command->full_name());
     return Ok();
   }
   const int64_t begin_us = clock_us_;
@@ -153,9 +154,9 @@ Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
       clock_us_ = MonotonicUs();
       if (command != nullptr) Account(*command, argv, clock_us_ - begin_us, status.text());
       if (!status.ok()) {
-        Log(LogSeverity::kWarning, "== CRITICAL == This replica is sending an error to its master: '" +
-                                       std::string(status.text()) + "' after processing the command '" +
-                                       std::string(argv[0]) + "'");
+        Log(LogSeverity::kWarning,
+            "== CRITICAL == This replica is sending an error to its master: '{}' after processing the command '{}'",
+            status.text(), argv[0]);
       }
       return status.Is(Code::kIo) || status.Is(Code::kCorruption) ? Status::Io(status.text()) : Ok();
     }

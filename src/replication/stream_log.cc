@@ -73,9 +73,8 @@ Status StreamLog::TakeUp() {
   const Status read = ReadToEnd(LogReader::Patience::kLong);
   if (!read.ok()) {
     Log(LogSeverity::kWarning,
-        "replication: the log no longer has the position that was read last; replicas "
-        "need a full transfer: " +
-            std::string(read.text()));
+        "replication: the log no longer has the position that was read last; replicas need a full transfer: {}",
+        read.text());
     history_.StartAnew();
     const Anchor last = history_.anchors.back();
     history_.anchors = {{last.offset, store_.log().LatestSequence() + 1, kNoDb}};
@@ -107,7 +106,7 @@ void StreamLog::Stop() {
   if (has_run) thread_.join();
   const MutexLock lock(mutex_);
   const Status saved = has_run ? Save() : Ok();
-  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: {}", saved.text());
   stream_.reset();
   txn_.reset();
 }
@@ -171,10 +170,10 @@ void StreamLog::ShortenTo(uint64_t first) {
                                   [first](const Anchor& anchor) { return anchor.sequence > first; });
   if (later == anchors.begin() + 1) return;
   anchors.erase(anchors.begin(), later - 1);
-  Log(LogSeverity::kNotice, "replication: the disk is nearly full; replicas behind offset " +
-                                std::to_string(anchors.front().offset) + " need a full transfer");
+  Log(LogSeverity::kNotice, "replication: the disk is nearly full; replicas behind offset {} need a full transfer",
+      anchors.front().offset);
   if (const Status saved = Save(); !saved.ok()) {
-    Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+    Log(LogSeverity::kWarning, "replication: {}", saved.text());
   }
 }
 
@@ -244,7 +243,7 @@ void StreamLog::EndLogging() {
   stream_.reset();
   store_.log().tail().Turn(false);
   const Status saved = Save();
-  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: {}", saved.text());
 }
 
 void StreamLog::Restart(const Anchor& anchor) {
@@ -288,7 +287,7 @@ void StreamLog::DropAnchor() {
     history_.anchors.erase(history_.anchors.begin());
   }
   const Status saved = Save();
-  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: {}", saved.text());
 }
 
 // Reads a batch if the log has one.
@@ -340,10 +339,11 @@ void StreamLog::PassHole(const Anchor& unread) {
   if (history_.anchors.size() == had) return;  // another replica has found the same hole
   if (history_.anchors.empty()) history_.anchors.push_back(stream_->position());
   const uint64_t kept = history_.anchors.front().offset;
-  Log(LogSeverity::kWarning, "replication: the log cannot be read at offset " + std::to_string(unread.offset) +
-                                 "; replicas behind offset " + std::to_string(kept) + " need a full transfer");
+  Log(LogSeverity::kWarning,
+      "replication: the log cannot be read at offset {}; replicas behind offset {} need a full transfer", unread.offset,
+      kept);
   if (const Status saved = Save(); !saved.ok()) {
-    Log(LogSeverity::kWarning, "replication: " + std::string(saved.text()));
+    Log(LogSeverity::kWarning, "replication: {}", saved.text());
   }
 }
 
@@ -380,7 +380,7 @@ void StreamLog::Run() {
     const Status status = ReadSome(has_more);
     failed_rounds = status.ok() ? 0 : failed_rounds + 1;
     if (failed_rounds == 1) {
-      Log(LogSeverity::kWarning, "replication: the log could not be read: " + std::string(status.text()));
+      Log(LogSeverity::kWarning, "replication: the log could not be read: {}", status.text());
     }
     if (failed_rounds > kMostFailedRounds) {
       LeaveGap();

@@ -27,11 +27,11 @@ void SectionWriter::Field(std::string_view name, double value, int digits) {
 
 void SectionWriter::Bytes(std::string_view name, uint64_t bytes) {
   Field(name, bytes);
-  Field(std::string(name) + "_human", std::string_view(HumanBytes(bytes)));
+  Field(fmt::format("{}_human", name), std::string_view(HumanBytes(bytes)));
 }
 
 std::string HumanBytes(uint64_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + "B";
+  if (bytes < 1024) return fmt::format("{}B", bytes);
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   constexpr std::string_view kUnits = "BKMGTPE";

@@ -36,14 +36,14 @@ std::string DescribeSystem() {
 // Writes one line per listener address: TCP, with or without TLS, or a Unix socket.
 void WriteListeners(const ReportParts& parts, SectionWriter& text) {
   int number = 0;
-  const auto write = [&](const std::string& line) { text.Field("listener" + std::to_string(number++), line); };
+  const auto write = [&](const std::string& line) { text.Field(fmt::format("listener{}", number++), line); };
   for (const Listener* listener : parts.listeners()) {
     const ListenerOptions& options = listener->options();
     const ListenPlace place = listener->place();
     if (place.port != 0) {
       std::string line = options.tls == nullptr ? "name=tcp" : "name=tls";
       for (const std::string& address : place.addresses) line.append(",bind=").append(address);
-      write(line + ",port=" + std::to_string(place.port));
+      write(fmt::format("{},port={}", line, place.port));
     }
     if (!options.unix_path.empty()) write("name=unix,bind=" + options.unix_path);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "script/flags.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/words.h"
@@ -27,7 +29,7 @@ constexpr std::string_view kNameOption = "name=";
 
 Status Refuse(std::string_view text) { return Status::Reply("ERR " + std::string(text)); }
 Status Refuse(std::string_view text, std::string_view what) {
-  return Status::Reply("ERR " + std::string(text) + std::string(what));
+  return Status::Reply(fmt::format("ERR {}{}", text, what));
 }
 
 Status ReadFlags(std::string_view list, uint32_t& flags) {
@@ -99,7 +101,7 @@ Result<LibraryHead> ReadLibraryHead(std::string_view code) {
   if (!named) return Refuse("Library name was not given");
   if (!IsFunctionName(head.name)) return Refuse(kBadFunctionName);
   const std::string_view engine = std::string_view(words->front()).substr(2);
-  if (!EqualsIgnoreCase(engine, "lua")) return Refuse("Engine '" + std::string(engine) + "' not found");
+  if (!EqualsIgnoreCase(engine, "lua")) return Refuse(fmt::format("Engine '{}' not found", engine));
   return head;
 }
 

@@ -183,7 +183,7 @@ void WriteLog(lua_State* L, LuaVm& vm, LogSeverity severity) {
   if (vm.run() != nullptr) {
     vm.run()->log.emplace_back(severity, std::move(line));
   } else {
-    Log(severity, line);
+    Log(severity, "{}", line);
   }
 }
 

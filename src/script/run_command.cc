@@ -72,7 +72,7 @@ Status RunAsScript(ScriptRun& run, const std::function<Status()>& body) {
   session.script.runs = false;
   session.db = db;
   if (status.ok()) {
-    for (const auto& [severity, line] : run.log) Log(severity, line);
+    for (const auto& [severity, line] : run.log) Log(severity, "{}", line);
   }
   return status;
 }

@@ -121,10 +121,10 @@ void Scripting::LookAfter(ScriptRun& run) {
 
 void Scripting::BeginBusy(ScriptRun& run) {
   const int64_t running_ms = (MonotonicUs() - run.started_us) / 1000;
-  Log(LogSeverity::kWarning, "Slow script detected: still in execution after " + std::to_string(running_ms) +
-                                 " milliseconds. You can try killing the script using the " +
-                                 (run.is_function ? "FUNCTION KILL" : "SCRIPT KILL") +
-                                 " command. Script name is: " + std::string(run.name) + ".");
+  Log(LogSeverity::kWarning,
+      "Slow script detected: still in execution after {} milliseconds. You can try killing the script using the {} "
+      "command. Script name is: {}.",
+      running_ms, run.is_function ? "FUNCTION KILL" : "SCRIPT KILL", run.name);
   run.is_busy = true;
   BusyRun busy{&run,
                {run.is_function, std::string(run.name), {run.argv.begin(), run.argv.end()}, 0},

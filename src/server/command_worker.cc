@@ -70,7 +70,7 @@ std::string BaseWorker::commit_error() const {
 }
 
 void BaseWorker::LogFailure(const Status& status) {
-  Log(LogSeverity::kWarning, "storage: a commit failed and its commands were refused: " + std::string(status.text()));
+  Log(LogSeverity::kWarning, "storage: a commit failed and its commands were refused: {}", status.text());
 }
 
 RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv, std::string& out) {
@@ -188,11 +188,12 @@ RunResult BaseWorker::CutOffReplica(ClientSession& session, const Outcome& outco
   const std::string name = outcome.command == nullptr ? "unknown" : outcome.command->full_name();
   const std::string_view error = ErrorOf(std::string_view(out).substr(start));
   if (!error.empty()) {
-    Log(LogSeverity::kWarning, "== CRITICAL == This master is sending an error to its replica: '" + std::string(error) +
-                                   "' after processing the command '" + name + "'");
+    Log(LogSeverity::kWarning,
+        "== CRITICAL == This master is sending an error to its replica: '{}' after processing the command '{}'", error,
+        name);
   }
-  Log(LogSeverity::kNotice, "Replica generated a reply to command '" + name +
-                                "', disconnecting it: " + ClientLine(session, parts_.table, MonotonicUs()));
+  Log(LogSeverity::kNotice, "Replica generated a reply to command '{}', disconnecting it: {}", name,
+      ClientLine(session, parts_.table, MonotonicUs()));
   out.resize(start);
   return RunResult::kAbort;
 }

@@ -70,8 +70,8 @@ void Cron::RunCron() {
     parts_.store.disk_room().Watch();
     const Status freed = parts_.store.lazy_free().Run(parts_.store);
     if (!freed.ok()) {
-      Log(LogSeverity::kWarning,
-          "storage: dropped rows could not be deleted and wait for a compaction: " + std::string(freed.text()));
+      Log(LogSeverity::kWarning, "storage: dropped rows could not be deleted and wait for a compaction: {}",
+          freed.text());
     }
     parts_.pause.EndIfOver(WallMs());
     parts_.rdb_saves.StartScheduled();
@@ -89,8 +89,7 @@ void Cron::ExpireKeys(Transaction& txn) {
                              : ExpireDue(txn, parts_.config.limits(), WallMs(), kKeysPerEffort * effort).TakeStatus();
   parts_.notifier.Deliver(txn);
   if (expired.ok()) return;
-  Log(LogSeverity::kWarning,
-      "expiry: expired keys could not be deleted and stay hidden: " + std::string(expired.text()));
+  Log(LogSeverity::kWarning, "expiry: expired keys could not be deleted and stay hidden: {}", expired.text());
 }
 
 // On a replica, only keys that its own clients have written.
@@ -116,7 +115,7 @@ void Cron::RunSync() {
     if (!parts_.store.recovery().writable()) continue;
     const Status status = SyncLog();
     if (!status.ok()) {
-      Log(LogSeverity::kWarning, "storage: the log could not be synced: " + std::string(status.text()));
+      Log(LogSeverity::kWarning, "storage: the log could not be synced: {}", status.text());
     }
   }
 }

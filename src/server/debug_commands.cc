@@ -162,7 +162,7 @@ Status Reload(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& r
   // The command itself has replaced the databases, or has failed on the way: the change must not make it run again.
   ctx.txn().BeginCommand(Lane::kSlow, ctx.now_ms(), false);
   if (!done.ok()) {
-    Log(LogSeverity::kWarning, "DEBUG RELOAD: " + std::string(done.text()));
+    Log(LogSeverity::kWarning, "DEBUG RELOAD: {}", done.text());
     return Status::Reply("ERR Error trying to load the RDB dump, check server logs.");
   }
   reply.Ok();
@@ -249,7 +249,7 @@ Status ChangeReplicationId(const DebugParts& parts, CommandContext& ctx, Args&, 
 
 // DEBUG LOG message
 Status LogMessage(CommandContext&, Args& args, Reply& reply) {
-  Log(LogSeverity::kWarning, "DEBUG LOG: " + std::string(args.Bytes()));
+  Log(LogSeverity::kWarning, "DEBUG LOG: {}", args.Bytes());
   reply.Ok();
   return Ok();
 }

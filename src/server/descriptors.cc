@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/descriptors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -44,16 +46,15 @@ Result<uint64_t> Descriptors::Divide() {
   const DescriptorShares shares = DivideDescriptors(limit - std::min(limit, reserve), wanted);
   const std::string limit_text = "'ulimit -n' of " + std::to_string(limit);
   if (shares.clients == 0) {
-    return Status::Io("the " + limit_text + " is too low to start, at least " +
-                      std::to_string(reserve + 2 * kFewestTables) + " is needed");
+    return Status::Io(
+        fmt::format("the {} is too low to start, at least {} is needed", limit_text, reserve + 2 * kFewestTables));
   }
   if (shares.clients < wanted) {
     config_.KeepNumber("maxclients", static_cast<int64_t>(shares.clients));
-    Log(LogSeverity::kWarning, "maxclients is lowered from " + std::to_string(wanted) + " to " +
-                                   std::to_string(shares.clients) + ", because the " + limit_text +
-                                   " also covers up to " + std::to_string(shares.tables) +
-                                   " open tables, logs and links. A limit of " +
-                                   std::to_string(wanted + kWantedTables + reserve) + " is enough.");
+    Log(LogSeverity::kWarning,
+        "maxclients is lowered from {} to {}, because the {} also covers up to {} open tables, logs and links. A "
+        "limit of {} is enough.",
+        wanted, shares.clients, limit_text, shares.tables, wanted + kWantedTables + reserve);
   }
   return shares.tables;
 }

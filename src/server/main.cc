@@ -62,7 +62,7 @@ void WritePid(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
   const std::string text = std::to_string(getpid()) + "\n";
   const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (!written) Log(LogSeverity::kWarning, "Writing the pidfile " + path + " failed: " + strerror(errno));
+  if (!written) Log(LogSeverity::kWarning, "Writing the pidfile {} failed: {}", path, strerror(errno));
   if (fd >= 0) close(fd);
 }
 
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   const Status started = server.Start();
   if (!started.ok()) {
     std::fprintf(stderr, "cairn-server: %s\n", std::string(started.text()).c_str());
-    Log(LogSeverity::kWarning, started.text());
+    Log(LogSeverity::kWarning, "{}", started.text());
     server.Stop({});
     return 1;
   }

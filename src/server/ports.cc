@@ -17,7 +17,7 @@ constexpr std::string_view kCannotBind = "Failed to bind to specified addresses.
 
 // Returns Redis's error for the client, and logs the reason for the operator.
 Status Refuse(const Status& why, std::string_view words) {
-  Log(LogSeverity::kWarning, why.text());
+  Log(LogSeverity::kWarning, "{}", why.text());
   return Status::Reply(words);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/server.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,7 +187,7 @@ Status Server::RenameCommands() {
   for (const std::string& line : config_->Words("rename-command")) {
     const std::vector<std::string> words = *SplitWords(line);
     const Status renamed = table_.Rename(words[0], words[1]);
-    if (!renamed.ok()) return Status::Io("rename-command '" + words[0] + "': " + std::string(renamed.text()));
+    if (!renamed.ok()) return Status::Io(fmt::format("rename-command '{}': {}", words[0], renamed.text()));
   }
   return Ok();
 }
@@ -331,8 +332,8 @@ Status Server::Start() {
   const int64_t started_us = MonotonicUs();
   if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
   TRY(RenameCommands());
-  Log(LogSeverity::kNotice, "Cairn " + std::string(kCairnVersion) + " is starting, PID: " + std::to_string(getpid()) +
-                                ", data directory: " + config_->Text("dir"));
+  Log(LogSeverity::kNotice, "Cairn {} is starting, PID: {}, data directory: {}", kCairnVersion, getpid(),
+      config_->Text("dir"));
   const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
   MakeParts();
@@ -352,8 +353,7 @@ Status Server::Start() {
   TRY(OpenMetrics());
   ports_.Start();
   stats_.memory_peak.NoteStart(ProcessMemory::Read().allocated);
-  Log(LogSeverity::kNotice,
-      "Data opened in " + std::to_string((MonotonicUs() - started_us) / 1000) + " ms. Ready to accept connections.");
+  Log(LogSeverity::kNotice, "Data opened in {} ms. Ready to accept connections.", (MonotonicUs() - started_us) / 1000);
   return Ok();
 }
 
@@ -377,7 +377,7 @@ void Server::Stop(const ShutdownOptions& options) {
   committer_.reset();
   if (store_ == nullptr) return;
   const Status synced = options.save ? store_->Flush() : store_->log().Sync();
-  if (!synced.ok()) Log(LogSeverity::kWarning, "storage: the last sync failed: " + std::string(synced.text()));
+  if (!synced.ok()) Log(LogSeverity::kWarning, "storage: the last sync failed: {}", synced.text());
   store_->EndsWithProcess();
   store_.reset();
 }

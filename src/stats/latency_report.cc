@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/latency_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -130,8 +132,8 @@ std::string DrawLatency(std::string_view event, const LatencySeries& series, int
   const auto [low, high] = std::minmax_element(series.samples.begin(), series.samples.end(),
                                                [](const auto& a, const auto& b) { return a.ms < b.ms; });
   std::string text(event);
-  text += " - high " + std::to_string(high->ms) + " ms, low " + std::to_string(low->ms) + " ms (all time high " +
-          std::to_string(series.worst_ms) + " ms)\n" + std::string(kColumns, '-') + "\n";
+  text += fmt::format(" - high {} ms, low {} ms (all time high {} ms)\n{}\n", high->ms, low->ms, series.worst_ms,
+                      std::string(kColumns, '-'));
   const int64_t range = std::max<int64_t>(1, high->ms - low->ms);
   std::vector<Column> columns;
   for (const LatencySample& sample : series.samples) {
@@ -149,8 +151,8 @@ std::string DiagnoseLatency(const std::map<std::string, LatencySeries, std::less
                             const LatencyCircumstances& circumstances) {
   if (events.empty()) {
     if (circumstances.threshold_ms > 0) {
-      return "Nothing has taken " + std::to_string(circumstances.threshold_ms) +
-             " milliseconds or longer since the last reset.\n";
+      return fmt::format("Nothing has taken {} milliseconds or longer since the last reset.\n",
+                         circumstances.threshold_ms);
     }
     return "Latency monitoring is disabled. 'CONFIG SET latency-monitor-threshold <milliseconds>' enables it: what "
            "takes that long is then kept.\n";

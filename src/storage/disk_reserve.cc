@@ -104,9 +104,8 @@ void DiskReserve::MakeFile() {
   can_allocate_ = error != EOPNOTSUPP;
   RemoveFile();
   if (!can_allocate_) {
-    Log(LogSeverity::kWarning,
-        std::string("storage: the file system cannot reserve min-free-disk against other programs: ") +
-            std::strerror(error));
+    Log(LogSeverity::kWarning, "storage: the file system cannot reserve min-free-disk against other programs: {}",
+        std::strerror(error));
   }
 }
 
@@ -118,8 +117,9 @@ void DiskReserve::RemoveFile() {
 void DiskReserve::LetGo() {
   const MutexLock lock(mutex_);
   if (held_ == 0 || free_bytes() >= slack()) return;
-  Log(LogSeverity::kWarning, "storage: removed the file that reserved " + std::to_string(held_ / kMegabyte) +
-                                 " MB against other programs, because RocksDB needs the space");
+  Log(LogSeverity::kWarning,
+      "storage: removed the file that reserved {} MB against other programs, because RocksDB needs the space",
+      held_ / kMegabyte);
   RemoveFile();
 }
 
@@ -158,9 +158,8 @@ void DiskReserve::UpdateLevel() {
       "the disk has space again: all commands are accepted",
       "the disk is full up to min-free-disk: commands that may grow the data are refused, deletes are accepted",
       "the disk is full and most of min-free-disk is used: only FLUSHALL, FLUSHDB and COMPACT are accepted"};
-  Log(now == Level::kPlenty ? LogSeverity::kNotice : LogSeverity::kWarning,
-      "storage: " + std::string(kTexts[static_cast<int>(now)]) + " (" + std::to_string(left / kMegabyte) + " of " +
-          std::to_string(LevelEnd(Level::kPlenty) / kMegabyte) + " MB are left)");
+  Log(now == Level::kPlenty ? LogSeverity::kNotice : LogSeverity::kWarning, "storage: {} ({} of {} MB are left)",
+      kTexts[static_cast<int>(now)], left / kMegabyte, LevelEnd(Level::kPlenty) / kMegabyte);
 }
 
 }  // namespace cairn

@@ -25,7 +25,7 @@ class EngineLog : public rocksdb::Logger {
     const int size = std::vsnprintf(text, sizeof text, format, arguments);
     if (size <= 0) return;
     const bool matters = level >= rocksdb::InfoLogLevel::WARN_LEVEL && level < rocksdb::InfoLogLevel::HEADER_LEVEL;
-    Log(matters ? LogSeverity::kWarning : LogSeverity::kDebug, std::string("rocksdb: ") + text);
+    Log(matters ? LogSeverity::kWarning : LogSeverity::kDebug, "rocksdb: {}", text);
   }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/format.h"
 
+#include <fmt/format.h>
+
 #include "encoding/varint.h"
 
 namespace cairn {
@@ -24,8 +26,8 @@ Status CheckFormat(std::string_view value) {
     return Status::Corruption("the directory holds a RocksDB database that is not Cairn's");
   }
   if (version < kOldestFormatVersion || version > kFormatVersion) {
-    return Status::Corruption("the data is of format " + std::to_string(version) + ", this program reads formats " +
-                              std::to_string(kOldestFormatVersion) + " to " + std::to_string(kFormatVersion));
+    return Status::Corruption(fmt::format("the data is of format {}, this program reads formats {} to {}", version,
+                                          kOldestFormatVersion, kFormatVersion));
   }
   return Ok();
 }

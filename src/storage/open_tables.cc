@@ -57,11 +57,11 @@ void OpenTables::BindIfNear(rocksdb::DB& db, uint64_t coming) {
   if (is_bound()) return;
   const Status bound = Bind(db);
   is_bound_ = bound.ok();
+  if (!bound.ok()) return Log(LogSeverity::kWarning, "storage: {}", bound.text());
   Log(LogSeverity::kWarning,
-      bound.ok() ? "storage: at most " + std::to_string(most_.load()) +
-                       " tables are kept open now, so reads of others are slower. Raise the limit on open files "
-                       "(ulimit -n) or lower maxclients."
-                 : "storage: " + std::string(bound.text()));
+      "storage: at most {} tables are kept open now, so reads of others are slower. Raise the limit on open files "
+      "(ulimit -n) or lower maxclients.",
+      most_.load());
 }
 
 Status OpenTables::SetMost(rocksdb::DB& db, uint64_t most) {

@@ -82,9 +82,10 @@ Status StoreSnapshot::Load(SnapshotDatabases databases) {
 }
 
 void StoreSnapshot::WarnOfRest(int64_t keys) const {
-  Log(LogSeverity::kWarning, "storage: " + std::to_string(keys) + " keys are left out of a copy of the data: their " +
-                                 "databases are beyond the " + std::to_string(store_.databases().size()) +
-                                 " of `databases`. Start with more, or use cairn-export, which copies all.");
+  Log(LogSeverity::kWarning,
+      "storage: {} keys are left out of a copy of the data: their databases are beyond the {} of `databases`. Start "
+      "with more, or use cairn-export, which copies all.",
+      keys, store_.databases().size());
 }
 
 }  // namespace cairn
