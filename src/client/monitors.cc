@@ -47,16 +47,13 @@ Status Monitor(Monitors& monitors, CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "monitor",
-     .arity = 1,
-     .flags = kAdmin | kNoScript | kLoading | kStale,
-     .run = With<Monitor>,
-     .group = Group::kServer,
-     .since = "1.0.0",
-     .summary = "Shows every request that the server runs.",
+    {.name = "monitor", .arity = 1, .flags = kAdmin | kNoScript | kLoading | kStale, .run = With<Monitor>,
+     .group = Group::kServer, .since = "1.0.0", .summary = "Shows every request that the server runs.",
      .complexity = "O(1)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -204,9 +204,8 @@ constexpr CommandRow kRows[] = {
      .syntax = "key [<GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] "
                "<SET encoding offset value | INCRBY encoding offset increment>> [...]]",
      .key_flags = KeyFlagsOfBitfield},
-    {.name = "bitfield_ro", .arity = -2, .flags = kReadonly | kFast,
-     .keys = {OneKey(kRO | kAccess)}, .run = BitfieldRo, .group = Group::kBitmap, .since = "6.0.0",
-     .summary = "Reads integers of any width within a string.",
+    {.name = "bitfield_ro", .arity = -2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = BitfieldRo,
+     .group = Group::kBitmap, .since = "6.0.0", .summary = "Reads integers of any width within a string.",
      .complexity = "O(1) per integer", .syntax = "key [GET encoding offset [GET encoding offset ...]]"},
 };
 // clang-format on

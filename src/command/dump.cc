@@ -157,17 +157,16 @@ constexpr std::string_view kRestoreComplexity = "O(N) with N the size of the pay
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "dump", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = Dump,
-     .since = "2.6.0", .summary = "Returns a key's value in serialized form, for RESTORE.",
-     .complexity = "O(N) with N the size of the value", .syntax = "key",
-     .tips = "nondeterministic_output"},
-    {.name = "restore", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
-     .run = Restore, .since = "2.6.0", .summary = "Creates a key from a value that DUMP serialized.",
-     .complexity = kRestoreComplexity, .syntax = kRestoreSyntax, .acl = "dangerous"},
-    {.name = "restore-asking", .arity = -4, .flags = kWrite | kDenyOom | kAsking,
-     .keys = {OneKey(kOW | kUpdate)}, .run = Restore, .group = Group::kServer, .since = "3.0.0",
-     .summary = "RESTORE for keys that are migrated between cluster nodes.",
-     .complexity = kRestoreComplexity, .syntax = kRestoreSyntax, .acl = "keyspace dangerous"},
+    {.name = "dump", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = Dump, .since = "2.6.0",
+     .summary = "Returns a key's value in serialized form, for RESTORE.",
+     .complexity = "O(N) with N the size of the value", .syntax = "key", .tips = "nondeterministic_output"},
+    {.name = "restore", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = Restore,
+     .since = "2.6.0", .summary = "Creates a key from a value that DUMP serialized.", .complexity = kRestoreComplexity,
+     .syntax = kRestoreSyntax, .acl = "dangerous"},
+    {.name = "restore-asking", .arity = -4, .flags = kWrite | kDenyOom | kAsking, .keys = {OneKey(kOW | kUpdate)},
+     .run = Restore, .group = Group::kServer, .since = "3.0.0",
+     .summary = "RESTORE for keys that are migrated between cluster nodes.", .complexity = kRestoreComplexity,
+     .syntax = kRestoreSyntax, .acl = "keyspace dangerous"},
 };
 // clang-format on
 

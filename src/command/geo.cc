@@ -150,24 +150,20 @@ void ReplyCoordinate(Reply& reply, double coordinate) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "geoadd", .arity = -5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kUpdate)},
-     .run = GeoAdd, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "Adds places to a sorted set, or moves them.",
+    {.name = "geoadd", .arity = -5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kUpdate)}, .run = GeoAdd,
+     .group = Group::kGeo, .since = "3.2.0", .summary = "Adds places to a sorted set, or moves them.",
      .complexity = "O(log(N)) per place, N being the size of the sorted set",
-     .syntax = "key [NX | XX] [CH] longitude:double latitude:double member "
-               "[longitude:double latitude:double member ...]"},
-    {.name = "geodist", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = GeoDist, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "Returns the distance between two places.", .complexity = "O(1)",
-     .syntax = "key member1 member2 [M | KM | FT | MI]"},
-    {.name = "geohash", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = GeoHash, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "Returns the geohashes of places as text.", .complexity = "O(1) per member",
-     .syntax = "key [member [member ...]]"},
-    {.name = "geopos", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = GeoPos, .group = Group::kGeo, .since = "3.2.0",
-     .summary = "Returns the longitudes and latitudes of places.", .complexity = "O(1) per member",
-     .syntax = "key [member [member ...]]"},
+     .syntax = "key [NX | XX] [CH] longitude:double latitude:double member [longitude:double latitude:double member "
+               "...]"},
+    {.name = "geodist", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GeoDist,
+     .group = Group::kGeo, .since = "3.2.0", .summary = "Returns the distance between two places.",
+     .complexity = "O(1)", .syntax = "key member1 member2 [M | KM | FT | MI]"},
+    {.name = "geohash", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GeoHash,
+     .group = Group::kGeo, .since = "3.2.0", .summary = "Returns the geohashes of places as text.",
+     .complexity = "O(1) per member", .syntax = "key [member [member ...]]"},
+    {.name = "geopos", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GeoPos,
+     .group = Group::kGeo, .since = "3.2.0", .summary = "Returns the longitudes and latitudes of places.",
+     .complexity = "O(1) per member", .syntax = "key [member [member ...]]"},
 };
 // clang-format on
 

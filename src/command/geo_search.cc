@@ -317,21 +317,17 @@ constexpr std::string_view kSearchCost = "O(N+M*log(M)) with N the places in the
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "geosearch", .arity = -7, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = GeoSearch, .group = Group::kGeo, .since = "6.2.0",
-     .summary = "Returns the places within a circle or a box.", .complexity = kSearchCost,
-     .syntax = "key <FROMMEMBER member | FROMLONLAT longitude:double latitude:double> "
-               "<BYRADIUS radius:double <M | KM | FT | MI> | "
-               "BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] "
-               "[COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]"},
+    {.name = "geosearch", .arity = -7, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GeoSearch,
+     .group = Group::kGeo, .since = "6.2.0", .summary = "Returns the places within a circle or a box.",
+     .complexity = kSearchCost,
+     .syntax = "key <FROMMEMBER member | FROMLONLAT longitude:double latitude:double> <BYRADIUS radius:double <M | KM "
+               "| FT | MI> | BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] "
+               "[WITHCOORD] [WITHDIST] [WITHHASH]"},
     {.name = "geosearchstore", .arity = -8, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kOW | kUpdate), OneKey(kRO | kAccess, 2)}, .run = GeoSearchStore,
-     .group = Group::kGeo, .since = "6.2.0",
-     .summary = "Stores the places within a circle or a box.", .complexity = kSearchCost,
-     .syntax = "destination source "
-               "<FROMMEMBER member | FROMLONLAT longitude:double latitude:double> "
-               "<BYRADIUS radius:double <M | KM | FT | MI> | "
-               "BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] "
+     .keys = {OneKey(kOW | kUpdate), OneKey(kRO | kAccess, 2)}, .run = GeoSearchStore, .group = Group::kGeo,
+     .since = "6.2.0", .summary = "Stores the places within a circle or a box.", .complexity = kSearchCost,
+     .syntax = "destination source <FROMMEMBER member | FROMLONLAT longitude:double latitude:double> <BYRADIUS "
+               "radius:double <M | KM | FT | MI> | BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] "
                "[COUNT count [ANY]] [STOREDIST]"},
     {.name = "georadius", .arity = -6, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 6, .keyword = "STORE"},
@@ -344,12 +340,11 @@ constexpr CommandRow kRows[] = {
                "[STOREDIST key]",
      .deprecated_since = "6.2.0",
      .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"},
-    {.name = "georadius_ro", .arity = -6, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = GeoRadiusRo, .group = Group::kGeo, .since = "3.2.10",
-     .summary = "Returns the places within a distance of a point.", .complexity = kSearchCost,
-     .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> "
-               "[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
-     .deprecated_since = "6.2.0",
+    {.name = "georadius_ro", .arity = -6, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GeoRadiusRo,
+     .group = Group::kGeo, .since = "3.2.10", .summary = "Returns the places within a distance of a point.",
+     .complexity = kSearchCost,
+     .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] "
+               "[WITHHASH] [COUNT count [ANY]] [ASC | DESC]", .deprecated_since = "6.2.0",
      .replaced_by = "`GEOSEARCH` with the `BYRADIUS` argument"},
     {.name = "georadiusbymember", .arity = -5, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 5, .keyword = "STORE"},
@@ -362,13 +357,11 @@ constexpr CommandRow kRows[] = {
      .deprecated_since = "6.2.0",
      .replaced_by =
          "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"},
-    {.name = "georadiusbymember_ro", .arity = -5, .flags = kReadonly,
-     .keys = {OneKey(kRO | kAccess)}, .run = GeoRadiusByMemberRo, .group = Group::kGeo,
-     .since = "3.2.10", .summary = "Returns the places within a distance of a member.",
-     .complexity = kSearchCost,
-     .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] "
-               "[COUNT count [ANY]] [ASC | DESC]",
-     .deprecated_since = "6.2.0",
+    {.name = "georadiusbymember_ro", .arity = -5, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = GeoRadiusByMemberRo, .group = Group::kGeo, .since = "3.2.10",
+     .summary = "Returns the places within a distance of a member.", .complexity = kSearchCost,
+     .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC "
+               "| DESC]", .deprecated_since = "6.2.0",
      .replaced_by = "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments"},
 };
 // clang-format on

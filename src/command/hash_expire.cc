@@ -476,8 +476,8 @@ constexpr CommandRow kRows[] = {
      .since = "8.0.0",
      .summary = "Returns the values of fields of a hash and sets their expiry.",
      .complexity = kPerField,
-     .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-               "PXAT unix-time-milliseconds | PERSIST] FIELDS numfields:integer field [field ...]"},
+     .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] "
+               "FIELDS numfields:integer field [field ...]"},
     {.name = "hsetex",
      .arity = -6,
      .flags = kWrite | kDenyOom | kFast,
@@ -487,9 +487,8 @@ constexpr CommandRow kRows[] = {
      .since = "8.0.0",
      .summary = "Sets fields of a hash and their expiry.",
      .complexity = kPerField,
-     .syntax = "key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-               "PXAT unix-time-milliseconds | KEEPTTL] FIELDS numfields:integer field value "
-               "[field value ...]"},
+     .syntax = "key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | "
+               "KEEPTTL] FIELDS numfields:integer field value [field value ...]"},
 };
 
 }  // namespace

@@ -236,10 +236,10 @@ Status PfSelfTest(CommandContext& ctx, Args& args, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "pfadd", .arity = -2, .flags = kWrite | kDenyOom | kFast,
-     .keys = {OneKey(kRW | kInsert)}, .run = PfAdd, .group = Group::kHyperloglog, .since = "2.8.9",
-     .summary = "Adds elements to a HyperLogLog and returns whether it changed.",
-     .complexity = "O(1) per element", .syntax = "key [element [element ...]]"},
+    {.name = "pfadd", .arity = -2, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)}, .run = PfAdd,
+     .group = Group::kHyperloglog, .since = "2.8.9",
+     .summary = "Adds elements to a HyperLogLog and returns whether it changed.", .complexity = "O(1) per element",
+     .syntax = "key [element [element ...]]"},
     {.name = "pfcount", .arity = -2, .flags = kReadonly | kKeepsAnswer | kMayReplicate,
      .keys = {{.flags = kRW | kAccess,
                .begin = 1,
@@ -252,17 +252,15 @@ constexpr CommandRow kRows[] = {
      .syntax = "key [key ...]"},
     {.name = "pfmerge", .arity = -2, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRW | kAccess | kInsert), KeysToEnd(kRO | kAccess, 2)}, .run = PfMerge,
-     .group = Group::kHyperloglog, .since = "2.8.9",
-     .summary = "Merges HyperLogLogs into one.",
+     .group = Group::kHyperloglog, .since = "2.8.9", .summary = "Merges HyperLogLogs into one.",
      .complexity = "O(N) with N the number of keys", .syntax = "destkey [sourcekey [sourcekey ...]]"},
-    {.name = "pfdebug", .arity = 3, .flags = kWrite | kDenyOom | kAdmin,
-     .keys = {OneKey(kRW | kAccess, 2)}, .run = PfDebug, .group = Group::kHyperloglog,
-     .since = "2.8.9", .summary = "Shows the registers or the encoding of a HyperLogLog.",
-     .complexity = "O(1)", .syntax = "subcommand key"},
-    {.name = "pfselftest", .arity = 1, .flags = kAdmin | kSlowLane, .run = PfSelfTest,
-     .group = Group::kHyperloglog, .since = "2.8.9",
-     .summary = "Tests the registers and the estimate of HyperLogLogs.", .complexity = "O(1), seconds",
-     .syntax = ""},
+    {.name = "pfdebug", .arity = 3, .flags = kWrite | kDenyOom | kAdmin, .keys = {OneKey(kRW | kAccess, 2)},
+     .run = PfDebug, .group = Group::kHyperloglog, .since = "2.8.9",
+     .summary = "Shows the registers or the encoding of a HyperLogLog.", .complexity = "O(1)",
+     .syntax = "subcommand key"},
+    {.name = "pfselftest", .arity = 1, .flags = kAdmin | kSlowLane, .run = PfSelfTest, .group = Group::kHyperloglog,
+     .since = "2.8.9", .summary = "Tests the registers and the estimate of HyperLogLogs.",
+     .complexity = "O(1), seconds", .syntax = ""},
 };
 // clang-format on
 

@@ -138,18 +138,15 @@ Status LRem(CommandContext& ctx, Args& args, Reply& reply) {
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "lpos", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = LPos,
-     .group = Group::kList, .since = "6.0.6",
-     .summary = "Returns the index of an element of a list.",
+     .group = Group::kList, .since = "6.0.6", .summary = "Returns the index of an element of a list.",
      .complexity = "O(N) with N the number of elements looked at",
      .syntax = "key element [RANK rank] [COUNT num-matches] [MAXLEN len]"},
-    {.name = "linsert", .arity = 5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kInsert)},
-     .run = LInsert, .group = Group::kList, .since = "2.2.0",
-     .summary = "Inserts an element before or after another one in a list.",
+    {.name = "linsert", .arity = 5, .flags = kWrite | kDenyOom, .keys = {OneKey(kRW | kInsert)}, .run = LInsert,
+     .group = Group::kList, .since = "2.2.0", .summary = "Inserts an element before or after another one in a list.",
      .complexity = "O(N) with N the number of elements from the head to the other one",
      .syntax = "key <BEFORE | AFTER> pivot element"},
-    {.name = "lrem", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = LRem,
-     .group = Group::kList, .since = "1.0.0",
-     .summary = "Removes the elements equal to a value from a list.",
+    {.name = "lrem", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = LRem, .group = Group::kList,
+     .since = "1.0.0", .summary = "Removes the elements equal to a value from a list.",
      .complexity = "O(N+M) with N the length of the list and M the number of elements removed",
      .syntax = "key count element"},
 };

@@ -89,31 +89,27 @@ Status ObjectHelp(CommandContext&, Args&, Reply& reply) {
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "encoding", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectEncoding,
-     .since = "2.2.3", .summary = "Returns the name of a value's encoding.", .complexity = "O(1)",
-     .syntax = "key", .tips = "nondeterministic_output"},
-    {.name = "freq", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectFreq,
-     .since = "4.0.0", .summary = "Returns how frequently a key is used.", .complexity = "O(1)",
-     .syntax = "key", .tips = "nondeterministic_output"},
+     .since = "2.2.3", .summary = "Returns the name of a value's encoding.", .complexity = "O(1)", .syntax = "key",
+     .tips = "nondeterministic_output"},
+    {.name = "freq", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectFreq, .since = "4.0.0",
+     .summary = "Returns how frequently a key is used.", .complexity = "O(1)", .syntax = "key",
+     .tips = "nondeterministic_output"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ObjectHelp, .since = "6.2.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
     {.name = "idletime", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectIdleTime,
      .since = "2.2.3", .summary = "Returns the seconds since a key was last used.", .complexity = "O(1)",
      .syntax = "key", .tips = "nondeterministic_output"},
     {.name = "refcount", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectRefCount,
-     .since = "2.2.3", .summary = "Returns the number of references to a value.", .complexity = "O(1)",
-     .syntax = "key", .tips = "nondeterministic_output"},
+     .since = "2.2.3", .summary = "Returns the number of references to a value.", .complexity = "O(1)", .syntax = "key",
+     .tips = "nondeterministic_output"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "object",
-     .arity = -2,
-     .flags = kSubcommands,
-     .since = "2.2.3",
-     .summary = "Returns details of the representation of a value.",
-     .complexity = "That of the subcommand",
+    {.name = "object", .arity = -2, .flags = kSubcommands, .since = "2.2.3",
+     .summary = "Returns details of the representation of a value.", .complexity = "That of the subcommand",
      .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

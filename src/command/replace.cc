@@ -97,18 +97,14 @@ Status ZReplace(CommandContext& ctx, Args& args, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "hreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
-     .run = HReplace, .group = Group::kHash, .since = "7.2.0",
-     .summary = "Replaces a key's value of any type by a new hash.",
-     .complexity = "O(N) with N the number of fields given",
-     .syntax = "key field value [field value ...]"},
-    {.name = "sreplace", .arity = -3, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
-     .run = SReplace, .group = Group::kSet, .since = "7.2.0",
-     .summary = "Replaces a key's value of any type by a new set.",
+    {.name = "hreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = HReplace,
+     .group = Group::kHash, .since = "7.2.0", .summary = "Replaces a key's value of any type by a new hash.",
+     .complexity = "O(N) with N the number of fields given", .syntax = "key field value [field value ...]"},
+    {.name = "sreplace", .arity = -3, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = SReplace,
+     .group = Group::kSet, .since = "7.2.0", .summary = "Replaces a key's value of any type by a new set.",
      .complexity = "O(N) with N the number of members given", .syntax = "key member [member ...]"},
-    {.name = "zreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
-     .run = ZReplace, .group = Group::kSortedSet, .since = "7.2.0",
-     .summary = "Replaces a key's value of any type by a new sorted set.",
+    {.name = "zreplace", .arity = -4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = ZReplace,
+     .group = Group::kSortedSet, .since = "7.2.0", .summary = "Replaces a key's value of any type by a new sorted set.",
      .complexity = "O(N*log(N)) with N the number of members given",
      .syntax = "key score:double member [score:double member ...]"},
 };

@@ -161,16 +161,14 @@ Status SRandMember(CommandContext& ctx, Args& args, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "spop", .arity = -2, .flags = kWrite | kFast,
-     .keys = {OneKey(kRW | kAccess | kDelete)}, .run = SPop, .group = Group::kSet, .since = "1.0.0",
-     .summary = "Removes random members of a set and returns them.",
-     .complexity = "O(N log M) with N the number of members returned, M that of the set",
-     .syntax = "key [count]", .tips = "nondeterministic_output"},
-    {.name = "srandmember", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = SRandMember, .group = Group::kSet, .since = "1.0.0",
-     .summary = "Returns random members of a set.",
-     .complexity = "O(N log M) with N the number of members returned, M that of the set",
-     .syntax = "key [count]", .tips = "nondeterministic_output"},
+    {.name = "spop", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)}, .run = SPop,
+     .group = Group::kSet, .since = "1.0.0", .summary = "Removes random members of a set and returns them.",
+     .complexity = "O(N log M) with N the number of members returned, M that of the set", .syntax = "key [count]",
+     .tips = "nondeterministic_output"},
+    {.name = "srandmember", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = SRandMember,
+     .group = Group::kSet, .since = "1.0.0", .summary = "Returns random members of a set.",
+     .complexity = "O(N log M) with N the number of members returned, M that of the set", .syntax = "key [count]",
+     .tips = "nondeterministic_output"},
 };
 // clang-format on
 

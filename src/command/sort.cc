@@ -274,20 +274,16 @@ constexpr std::string_view kCategories = "set sortedset list dangerous -keyspace
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "sort", .arity = -2, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kRO | kAccess), kPatternKeys, kStoreKey}, .run = SortAny,
-     .group = Group::kGeneric, .since = "1.0.0",
+    {.name = "sort", .arity = -2, .flags = kWrite | kDenyOom, .keys = {OneKey(kRO | kAccess), kPatternKeys, kStoreKey},
+     .run = SortAny, .group = Group::kGeneric, .since = "1.0.0",
      .summary = "Sorts the elements of a list, a set or a sorted set, and optionally stores the result.",
      .complexity = kComplexity,
-     .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | "
-               "DESC] [ALPHA] [STORE destination]",
-     .acl = kCategories, .find_keys = FindSortKeys},
-    {.name = "sort_ro", .arity = -2, .flags = kReadonly,
-     .keys = {OneKey(kRO | kAccess), kPatternKeys}, .run = SortReadOnly, .group = Group::kGeneric,
-     .since = "7.0.0", .summary = "Returns the sorted elements of a list, a set or a sorted set.",
-     .complexity = kComplexity,
-     .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | "
-               "DESC] [ALPHA]",
+     .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE "
+               "destination]", .acl = kCategories, .find_keys = FindSortKeys},
+    {.name = "sort_ro", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess), kPatternKeys},
+     .run = SortReadOnly, .group = Group::kGeneric, .since = "7.0.0",
+     .summary = "Returns the sorted elements of a list, a set or a sorted set.", .complexity = kComplexity,
+     .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
      .acl = kCategories},
 };
 // clang-format on

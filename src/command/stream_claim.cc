@@ -254,20 +254,16 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "xclaim", .arity = -6, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
-     .run = XClaim, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Assigns pending entries to another consumer.",
+    {.name = "xclaim", .arity = -6, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = XClaim,
+     .group = Group::kStream, .since = "5.0.0", .summary = "Assigns pending entries to another consumer.",
      .complexity = "O(log(N)) for each entry with N the number of pending ones",
-     .syntax = "key group consumer min-idle-time id [id ...] [IDLE ms] "
-               "[TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id]",
-     .tips = "nondeterministic_output"},
-    {.name = "xautoclaim", .arity = -6, .flags = kWrite | kFast,
-     .keys = {OneKey(kRW | kDelete)}, .run = XAutoClaim, .group = Group::kStream,
-     .since = "6.2.0",
+     .syntax = "key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT "
+               "count] [FORCE] [JUSTID] [LASTID id]", .tips = "nondeterministic_output"},
+    {.name = "xautoclaim", .arity = -6, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)}, .run = XAutoClaim,
+     .group = Group::kStream, .since = "6.2.0",
      .summary = "Assigns the next pending entries that have been idle to a consumer.",
      .complexity = "O(N) with N the number of entries looked at",
-     .syntax = "key group consumer min-idle-time start [COUNT count] [JUSTID]",
-     .tips = "nondeterministic_output"},
+     .syntax = "key group consumer min-idle-time start [COUNT count] [JUSTID]", .tips = "nondeterministic_output"},
 };
 // clang-format on
 

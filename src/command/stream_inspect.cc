@@ -227,35 +227,25 @@ Status XInfoHelp(CommandContext&, Args&, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "consumers", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)},
-     .run = XInfoConsumers, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Returns the consumers of a group.",
-     .complexity = "O(N) with N the number of consumers", .syntax = "key groupname",
-     .tips = "nondeterministic_output"},
-    {.name = "groups", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)},
-     .run = XInfoGroups, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Returns the consumer groups of a stream.",
+    {.name = "consumers", .arity = 4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)}, .run = XInfoConsumers,
+     .group = Group::kStream, .since = "5.0.0", .summary = "Returns the consumers of a group.",
+     .complexity = "O(N) with N the number of consumers", .syntax = "key groupname", .tips = "nondeterministic_output"},
+    {.name = "groups", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)}, .run = XInfoGroups,
+     .group = Group::kStream, .since = "5.0.0", .summary = "Returns the consumer groups of a stream.",
      .complexity = "O(N) with N the number of groups", .syntax = "key"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = XInfoHelp,
-     .group = Group::kStream, .since = "5.0.0", .summary = "Describes the subcommands.",
-     .complexity = "O(1)"},
-    {.name = "stream", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)},
-     .run = XInfoStream, .group = Group::kStream, .since = "5.0.0",
-     .summary = "Returns the state of a stream.", .complexity = "O(1)",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = XInfoHelp, .group = Group::kStream,
+     .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "stream", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)}, .run = XInfoStream,
+     .group = Group::kStream, .since = "5.0.0", .summary = "Returns the state of a stream.", .complexity = "O(1)",
      .syntax = "key [FULL [COUNT count]]"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "xinfo",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = Group::kStream,
-     .since = "5.0.0",
-     .summary = "Returns details of streams and their consumer groups.",
-     .complexity = "That of the subcommand",
+    {.name = "xinfo", .arity = -2, .flags = kSubcommands, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Returns details of streams and their consumer groups.", .complexity = "That of the subcommand",
      .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

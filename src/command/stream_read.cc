@@ -307,17 +307,16 @@ constexpr KeySpec KeysAfterStreams(int16_t from) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "xread", .arity = -4, .flags = kReadonly | kBlocking, .keys = {KeysAfterStreams(1)},
-     .run = XRead, .group = Group::kStream, .since = "5.0.0",
+    {.name = "xread", .arity = -4, .flags = kReadonly | kBlocking, .keys = {KeysAfterStreams(1)}, .run = XRead,
+     .group = Group::kStream, .since = "5.0.0",
      .summary = "Returns the entries of streams after given ids; optionally blocks until there are some.",
      .complexity = "O(N) with N the number of entries returned",
      .syntax = "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]"},
-    {.name = "xreadgroup", .arity = -7, .flags = kWrite | kBlocking,
-     .keys = {KeysAfterStreams(4)}, .run = XReadGroup, .group = Group::kStream, .since = "5.0.0",
+    {.name = "xreadgroup", .arity = -7, .flags = kWrite | kBlocking, .keys = {KeysAfterStreams(4)}, .run = XReadGroup,
+     .group = Group::kStream, .since = "5.0.0",
      .summary = "Delivers new entries to a consumer of a group, or its unacknowledged ones again; may block.",
      .complexity = "O(N) with N the number of entries returned",
-     .syntax = "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key "
-               "[key ...] id [id ...]"},
+     .syntax = "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]"},
 };
 // clang-format on
 

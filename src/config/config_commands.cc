@@ -75,37 +75,29 @@ constexpr auto kGroup = Group::kServer;
 
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "get", .arity = -3, .flags = kFlags, .run = With<ConfigGet>, .group = kGroup,
-     .since = "2.0.0", .summary = "Returns directives and their values.",
-     .complexity = "O(N) with N the number of parameters given",
+    {.name = "get", .arity = -3, .flags = kFlags, .run = With<ConfigGet>, .group = kGroup, .since = "2.0.0",
+     .summary = "Returns directives and their values.", .complexity = "O(N) with N the number of parameters given",
      .syntax = "parameter [parameter ...]"},
-    {.name = "set", .arity = -4, .flags = kFlags | kSlowLane, .run = With<ConfigSet>, .group = kGroup,
-     .since = "2.0.0", .summary = "Sets directives while the server runs.",
-     .complexity = "O(N) with N the number of parameters given",
+    {.name = "set", .arity = -4, .flags = kFlags | kSlowLane, .run = With<ConfigSet>, .group = kGroup, .since = "2.0.0",
+     .summary = "Sets directives while the server runs.", .complexity = "O(N) with N the number of parameters given",
      .syntax = "parameter value [parameter value ...]",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = With<ConfigRewrite>,
-     .group = kGroup, .since = "2.8.0",
-     .summary = "Writes the current values to the configuration file.", .complexity = "O(1)",
+    {.name = "rewrite", .arity = 2, .flags = kFlags | kSlowLane, .run = With<ConfigRewrite>, .group = kGroup,
+     .since = "2.8.0", .summary = "Writes the current values to the configuration file.", .complexity = "O(1)",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "resetstat", .arity = 2, .flags = kFlags, .run = With<ConfigResetStat>, .group = kGroup,
-     .since = "2.0.0", .summary = "Resets the statistics of INFO.",
-     .complexity = "O(1)", .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup,
-     .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "resetstat", .arity = 2, .flags = kFlags, .run = With<ConfigResetStat>, .group = kGroup, .since = "2.0.0",
+     .summary = "Resets the statistics of INFO.", .complexity = "O(1)",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup, .since = "5.0.0",
+     .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "config",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = kGroup,
-     .since = "2.0.0",
-     .summary = "Commands about the configuration.",
-     .complexity = "Depends on the subcommand.",
+    {.name = "config", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.0.0",
+     .summary = "Commands about the configuration.", .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

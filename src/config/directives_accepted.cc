@@ -59,9 +59,8 @@ constexpr Directive Choice(std::string_view name, std::string_view fallback, std
 
 // clang-format off
 const Directive kRows[] = {
-    {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"",
-     .special = &kSaveSyntax, .flags = kRepeatable,
-     .syntax = "<seconds> <changes> [<seconds> <changes> ...]", .help = kSnapshotFile},
+    {.name = "save", .section = kAcc, .kind = Kind::kSpecial, .fallback = "\"\"", .special = &kSaveSyntax,
+     .flags = kRepeatable, .syntax = "<seconds> <changes> [<seconds> <changes> ...]", .help = kSnapshotFile},
     Switch("rdb-del-sync-files", "no", kSnapshotFile),
     Switch("rdb-save-incremental-fsync", "yes", kSnapshotFile),
     Switch("stop-writes-on-bgsave-error", "yes", kSnapshotFile),
@@ -71,8 +70,7 @@ const Directive kRows[] = {
     Word("appenddirname", "appendonlydir", kAofFile),
     Switch("no-appendfsync-on-rewrite", "no", kAofFile),
     Count("auto-aof-rewrite-percentage", "100", 0, kAofFile),
-    {.name = "auto-aof-rewrite-min-size", .section = kAcc, .kind = Kind::kMemory,
-     .fallback = "64mb", .help = kAofFile},
+    {.name = "auto-aof-rewrite-min-size", .section = kAcc, .kind = Kind::kMemory, .fallback = "64mb", .help = kAofFile},
     Switch("aof-load-truncated", "yes", kAofFile),
     Switch("aof-use-rdb-preamble", "yes", kAofFile),
     Switch("aof-timestamp-enabled", "no", kAofFile),
@@ -96,8 +94,8 @@ const Directive kRows[] = {
     Word("locale-collate", "", "SORT ALPHA compares bytes, whatever the locale."),
 
     Choice("propagation-error-behavior", "ignore", kPropagation, kReplica),
-    {.name = "enable-module-command", .section = kAcc, .kind = Kind::kChoice, .fallback = "no",
-     .choices = kAllowed, .flags = kStartOnly, .help = kModules},
+    {.name = "enable-module-command", .section = kAcc, .kind = Kind::kChoice, .fallback = "no", .choices = kAllowed,
+     .flags = kStartOnly, .help = kModules},
 
     Switch("disable-thp", "yes", kKernel),
     Choice("oom-score-adj", "no", kOom, kKernel),

@@ -19,8 +19,7 @@ const Directive kRows[] = {
      .help = "Start as a replica of this primary, Cairn or Redis. REPLICAOF changes it while the server runs."},
     {.name = "masterauth", .section = kRepl, .kind = Kind::kText, .fallback = "", .flags = kSecret,
      .syntax = "<password>", .help = "The password to authenticate with at the primary."},
-    {.name = "masteruser", .section = kRepl, .kind = Kind::kText, .fallback = "", .flags = kSecret,
-     .syntax = "<user>",
+    {.name = "masteruser", .section = kRepl, .kind = Kind::kText, .fallback = "", .flags = kSecret, .syntax = "<user>",
      .help = "The user to authenticate as at the primary; the default user if empty."},
     {.name = "replica-read-only", .alias = "slave-read-only", .section = kRepl, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::replica_read_only,
@@ -54,8 +53,8 @@ const Directive kRows[] = {
      .help = "Seconds between the PINGs that a primary sends to its replicas."},
     {.name = "repl-backlog-size", .section = kRepl, .kind = Kind::kMemory, .fallback = "64mb", .min = 1,
      .target = &S::repl_backlog_size,
-     .help = "Bytes of the stream that are kept for replicas that reconnect. They are read from the log on disk, "
-             "which holds the written rows as well and takes two to three times as much."},
+     .help = "Bytes of the stream that are kept for replicas that reconnect. They are read from the log on disk, which "
+             "holds the written rows as well and takes two to three times as much."},
     {.name = "repl-backlog-ttl", .section = kRepl, .kind = Kind::kNumber, .fallback = "3600", .min = 0, .max = kMaxInt,
      .target = &S::repl_backlog_ttl_s, .syntax = "<seconds>",
      .help = "Seconds for which a primary keeps the stream after its last replica disconnected; 0 is for ever."},
@@ -69,10 +68,9 @@ const Directive kRows[] = {
     {.name = "repl-diskless-sync-max-replicas", .section = kRepl, .kind = Kind::kNumber, .fallback = "0", .min = 0,
      .max = kMaxInt, .target = &S::repl_diskless_sync_max_replicas,
      .help = "Number of waiting replicas that ends `repl-diskless-sync-delay` early; 0 is none."},
-    {.name = "repl-sync-files", .section = kRepl, .kind = Kind::kBool, .fallback = "yes",
-     .target = &S::repl_sync_files,
-     .help = "Use RocksDB's files for the first transfer between two Cairns; the replica adopts them as they are. "
-             "Both sides must say yes; otherwise, and to or from Redis, the transfer is an RDB file."},
+    {.name = "repl-sync-files", .section = kRepl, .kind = Kind::kBool, .fallback = "yes", .target = &S::repl_sync_files,
+     .help = "Use RocksDB's files for the first transfer between two Cairns; the replica adopts them as they are. Both "
+             "sides must say yes; otherwise, and to or from Redis, the transfer is an RDB file."},
     {.name = "repl-sync-rate", .section = kRepl, .kind = Kind::kMemory, .fallback = "64mb", .min = 0,
      .target = &S::repl_sync_rate,
      .help = "The most bytes per second for file transfers to all replicas together, because clients use the same "

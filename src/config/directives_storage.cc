@@ -20,8 +20,8 @@ constexpr std::string_view kPolicies[] = {"volatile-lru", "volatile-lfu", "volat
 
 // clang-format off
 const Directive kRows[] = {
-    {.name = "appendfsync", .section = kDur, .kind = Kind::kChoice, .fallback = "everysec",
-     .choices = kFsync, .target = &S::appendfsync,
+    {.name = "appendfsync", .section = kDur, .kind = Kind::kChoice, .fallback = "everysec", .choices = kFsync,
+     .target = &S::appendfsync,
      .help = "When a write survives a power loss: before its reply (always), within a second (everysec), when the "
              "kernel writes it (no). A crash of the process alone loses nothing in any of the three. With always, no "
              "client sees a write before it is synced, and the server ends when a sync fails."},
@@ -30,68 +30,64 @@ const Directive kRows[] = {
 
     {.name = "min-free-disk", .section = kDur, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::min_free_disk,
-     .help = "Bytes of the file system to keep free. At this limit, commands that may need more "
-             "space are refused (MISCONF), while commands that delete, and COMPACT, may use the rest. A file in the "
-             "data directory holds the last part of it, so that a start always has room. 0 computes the size from "
-             "`memory-budget` and `rocksdb-max-wal-size` (60 to 650 MB, at most a fifth of the file system); 1 is no "
-             "reserve."},
-    {.name = "dbfilename", .section = kDur, .kind = Kind::kText, .fallback = "dump.rdb",
-     .flags = kGuarded, .syntax = "<file name>",
-     .help = "The RDB file that SAVE and BGSAVE write into the data directory. The server reads it at a start only "
-             "if there is no database yet; cairn-import reads it at any time."},
+     .help = "Bytes of the file system to keep free. At this limit, commands that may need more space are refused "
+             "(MISCONF), while commands that delete, and COMPACT, may use the rest. A file in the data directory holds "
+             "the last part of it, so that a start always has room. 0 computes the size from `memory-budget` and "
+             "`rocksdb-max-wal-size` (60 to 650 MB, at most a fifth of the file system); 1 is no reserve."},
+    {.name = "dbfilename", .section = kDur, .kind = Kind::kText, .fallback = "dump.rdb", .flags = kGuarded,
+     .syntax = "<file name>",
+     .help = "The RDB file that SAVE and BGSAVE write into the data directory. The server reads it at a start only if "
+             "there is no database yet; cairn-import reads it at any time."},
     {.name = "rdbcompression", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Compress long strings in RDB files and in first transfers to replicas."},
     {.name = "rdbchecksum", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Write a checksum at the end of RDB files, and check it when one is loaded."},
-    {.name = "rdb-key-save-delay", .section = kDur, .kind = Kind::kNumber, .fallback = "0",
-     .min = INT32_MIN, .max = INT32_MAX, .syntax = "<microseconds>",
+    {.name = "rdb-key-save-delay", .section = kDur, .kind = Kind::kNumber, .fallback = "0", .min = INT32_MIN,
+     .max = INT32_MAX, .syntax = "<microseconds>",
      .help = "Sleep this long after each key that is written to an RDB file. For tests."},
 
     {.name = "memory-budget", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::memory_budget,
      .help = "Memory that the server may use: key cache, blocks, memtables, indexes, buffers. 0 is 40 percent of the "
              "machine's memory, or of the cgroup's limit if that is lower."},
-    {.name = "maxmemory", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
-     .target = &S::maxmemory,
-     .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from "
-             "it. `memory-budget` limits memory."},
+    {.name = "maxmemory", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0, .target = &S::maxmemory,
+     .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from it. `memory-budget` "
+             "limits memory."},
     {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "16%",
      .special = &kClientMemorySyntax, .target = PublishClientMemory, .syntax = "<bytes> | <percent>%",
-     .help = "The most memory for the requests, replies, transactions and subscriptions of all clients together, "
-             "in bytes or in percent of `maxmemory` or `memory-budget`, whichever is set and lower. Above it the "
-             "server disconnects the clients that use the most, except replicas and clients with CLIENT NO-EVICT "
-             "ON. A client cannot send or fetch a value that exceeds this limit. 0 is no limit. All clients that "
-             "have not authenticated or not completed their TLS handshake together get a 32nd of `memory-budget`."},
-    {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction",
-     .choices = kPolicies,
-     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the server counts accesses to "
-             "keys for OBJECT FREQ."},
-    {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1,
-     .max = 64, .help = "Accepted and shown, without effect; see `maxmemory`."},
+     .help = "The most memory for the requests, replies, transactions and subscriptions of all clients together, in "
+             "bytes or in percent of `maxmemory` or `memory-budget`, whichever is set and lower. Above it the server "
+             "disconnects the clients that use the most, except replicas and clients with CLIENT NO-EVICT ON. A client "
+             "cannot send or fetch a value that exceeds this limit. 0 is no limit. All clients that have not "
+             "authenticated or not completed their TLS handshake together get a 32nd of `memory-budget`."},
+    {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction", .choices = kPolicies,
+     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the server counts accesses to keys "
+             "for OBJECT FREQ."},
+    {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1, .max = 64,
+     .help = "Accepted and shown, without effect; see `maxmemory`."},
 
-    {.name = "compaction-rate-limit", .section = kRocks, .kind = Kind::kMemory, .fallback = "0",
-     .min = 0, .target = &S::compaction_rate_limit, .syntax = "<bytes per second>",
+    {.name = "compaction-rate-limit", .section = kRocks, .kind = Kind::kMemory, .fallback = "0", .min = 0,
+     .target = &S::compaction_rate_limit, .syntax = "<bytes per second>",
      .help = "The most bytes per second that flushes and compactions write; 0 is no limit."},
-    {.name = "max-background-jobs", .section = kRocks, .kind = Kind::kNumber, .fallback = "2",
-     .min = 1, .max = 64, .flags = kStartOnly, .target = &S::max_background_jobs,
+    {.name = "max-background-jobs", .section = kRocks, .kind = Kind::kNumber, .fallback = "2", .min = 1, .max = 64,
+     .flags = kStartOnly, .target = &S::max_background_jobs,
      .help = "The most flushes and compactions that run at the same time."},
-    {.name = "rocksdb-max-subcompactions", .section = kRocks, .kind = Kind::kNumber,
-     .fallback = "2", .min = 1, .max = 64, .flags = kStartOnly,
-     .target = &S::rocksdb_max_subcompactions, .help = "Threads that share one large compaction."},
-    {.name = "rocksdb-max-wal-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "256mb",
-     .min = 1 << 20, .flags = kStartOnly, .target = &S::rocksdb_max_wal_size,
+    {.name = "rocksdb-max-subcompactions", .section = kRocks, .kind = Kind::kNumber, .fallback = "2", .min = 1,
+     .max = 64, .flags = kStartOnly, .target = &S::rocksdb_max_subcompactions,
+     .help = "Threads that share one large compaction."},
+    {.name = "rocksdb-max-wal-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "256mb", .min = 1 << 20,
+     .flags = kStartOnly, .target = &S::rocksdb_max_wal_size,
      .help = "Size of the log at which memtables are flushed so that its oldest part can be deleted. It bounds the "
              "time of a start after a crash."},
-    {.name = "rocksdb-blob-min-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "64kb",
-     .min = 0, .flags = kStartOnly, .target = &S::rocksdb_blob_min_size,
-     .help = "Values of this many bytes or more are stored in blob files, which compactions do not copy; 0 stores "
-             "all values with their keys."},
-    {.name = "rocksdb-bottom-compression", .section = kRocks, .kind = Kind::kChoice,
-     .fallback = "zstd", .choices = kBottom, .flags = kStartOnly,
-     .target = &S::rocksdb_bottom_compression,
+    {.name = "rocksdb-blob-min-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "64kb", .min = 0,
+     .flags = kStartOnly, .target = &S::rocksdb_blob_min_size,
+     .help = "Values of this many bytes or more are stored in blob files, which compactions do not copy; 0 stores all "
+             "values with their keys."},
+    {.name = "rocksdb-bottom-compression", .section = kRocks, .kind = Kind::kChoice, .fallback = "zstd",
+     .choices = kBottom, .flags = kStartOnly, .target = &S::rocksdb_bottom_compression,
      .help = "Compression of the last level, which holds most of the data; the other levels use Snappy."},
-    {.name = "rocksdb-direct-io", .section = kRocks, .kind = Kind::kBool, .fallback = "no",
-     .flags = kStartOnly, .target = &S::rocksdb_direct_io,
+    {.name = "rocksdb-direct-io", .section = kRocks, .kind = Kind::kBool, .fallback = "no", .flags = kStartOnly,
+     .target = &S::rocksdb_direct_io,
      .help = "Read and write table files with direct I/O. The kernel's page cache then leaves more memory to other "
              "programs."},
 };

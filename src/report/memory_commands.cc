@@ -188,37 +188,28 @@ constexpr std::string_view kPerShard = "nondeterministic_output request_policy:a
 
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "usage", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = Usage,
-     .group = kGroup, .since = "4.0.0", .summary = "Estimates the memory a key takes.",
+    {.name = "usage", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = Usage, .group = kGroup,
+     .since = "4.0.0", .summary = "Estimates the memory a key takes.",
      .complexity = "O(N) with N the number of samples", .syntax = "key [SAMPLES count]"},
-    {.name = "doctor", .arity = 2, .flags = kSlowLane, .run = With<Doctor>, .group = kGroup,
-     .since = "4.0.0", .summary = "Describes problems with memory.", .complexity = "O(1)",
-     .tips = kPerShard},
-    {.name = "purge", .arity = 2, .flags = kSlowLane, .run = Purge, .group = kGroup,
-     .since = "4.0.0", .summary = "Returns free memory to the kernel.",
-     .complexity = "Depends on the amount of free memory.",
+    {.name = "doctor", .arity = 2, .flags = kSlowLane, .run = With<Doctor>, .group = kGroup, .since = "4.0.0",
+     .summary = "Describes problems with memory.", .complexity = "O(1)", .tips = kPerShard},
+    {.name = "purge", .arity = 2, .flags = kSlowLane, .run = Purge, .group = kGroup, .since = "4.0.0",
+     .summary = "Returns free memory to the kernel.", .complexity = "Depends on the amount of free memory.",
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
-    {.name = "stats", .arity = 2, .flags = kSlowLane, .run = With<MemoryStats>, .group = kGroup,
-     .since = "4.0.0", .summary = "Returns the use of memory.", .complexity = "O(1)",
+    {.name = "stats", .arity = 2, .flags = kSlowLane, .run = With<MemoryStats>, .group = kGroup, .since = "4.0.0",
+     .summary = "Returns the use of memory.", .complexity = "O(1)", .tips = kPerShard},
+    {.name = "malloc-stats", .arity = 2, .flags = kSlowLane, .run = MallocStats, .group = kGroup, .since = "4.0.0",
+     .summary = "Returns the memory allocator's report.", .complexity = "Depends on the amount of used memory.",
      .tips = kPerShard},
-    {.name = "malloc-stats", .arity = 2, .flags = kSlowLane, .run = MallocStats, .group = kGroup,
-     .since = "4.0.0", .summary = "Returns the memory allocator's report.",
-     .complexity = "Depends on the amount of used memory.", .tips = kPerShard},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup,
-     .since = "4.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup, .since = "4.0.0",
+     .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "memory",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = kGroup,
-     .since = "4.0.0",
-     .summary = "Commands about memory.",
-     .complexity = "Depends on the subcommand.",
-     .subcommands = kSubcommandRows},
+    {.name = "memory", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "4.0.0",
+     .summary = "Commands about memory.", .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

@@ -80,19 +80,14 @@ Status Info(const ReportParts& parts, CommandContext& ctx, Args& args, Reply& re
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "info",
-     .arity = -1,
-     .flags = kLoading | kStale | kSlowLane,
-     .run = With<Info>,
-     .group = Group::kServer,
-     .since = "1.0.0",
-     .summary = "Returns information and statistics about the server.",
-     .complexity = "O(1)",
-     .syntax = "[section [section ...]]",
-     .acl = "dangerous",
+    {.name = "info", .arity = -1, .flags = kLoading | kStale | kSlowLane, .run = With<Info>, .group = Group::kServer,
+     .since = "1.0.0", .summary = "Returns information and statistics about the server.", .complexity = "O(1)",
+     .syntax = "[section [section ...]]", .acl = "dangerous",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"},
 };
+// clang-format on
 
 }  // namespace
 

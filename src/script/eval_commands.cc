@@ -124,9 +124,8 @@ constexpr CommandRow kRows[] = {
      .run = With<Eval>, .group = Group::kScripting, .since = "2.6.0", .summary = "Runs a Lua script.",
      .complexity = kComplexity, .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "eval_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
-     .run = With<EvalRo>, .group = Group::kScripting, .since = "7.0.0",
-     .summary = "Runs a read-only Lua script.", .complexity = kComplexity,
-     .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
+     .run = With<EvalRo>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a read-only Lua script.",
+     .complexity = kComplexity, .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "evalsha", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, {})},
      .run = With<EvalShaAny>, .group = Group::kScripting, .since = "2.6.0",
      .summary = "Runs a cached script by its SHA-1.", .complexity = kComplexity,
@@ -139,9 +138,8 @@ constexpr CommandRow kRows[] = {
      .run = With<Fcall>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a function.",
      .complexity = "That of the function", .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "fcall_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
-     .run = With<FcallRo>, .group = Group::kScripting, .since = "7.0.0",
-     .summary = "Runs a read-only function.", .complexity = "That of the function",
-     .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
+     .run = With<FcallRo>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a read-only function.",
+     .complexity = "That of the function", .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
 };
 // clang-format on
 

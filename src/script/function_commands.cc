@@ -234,30 +234,23 @@ constexpr CommandRow kSubRows[] = {
     {.name = "dump", .arity = 2, .flags = kNoScript, .run = With<Dump>, .group = kGroup, .since = "7.0.0",
      .summary = "Returns all libraries in serialized form.", .complexity = "O(N) with N the number of functions"},
     {.name = "list", .arity = -2, .flags = kNoScript, .run = With<List>, .group = kGroup, .since = "7.0.0",
-     .summary = "Returns the libraries and their functions.",
-     .complexity = "O(N) with N the number of functions",
+     .summary = "Returns the libraries and their functions.", .complexity = "O(N) with N the number of functions",
      .syntax = "[LIBRARYNAME library-name-pattern] [WITHCODE]", .tips = "nondeterministic_output_order"},
     {.name = "stats", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Stats>, .group = kGroup,
      .since = "7.0.0", .summary = "Returns the running function and the number of functions.", .complexity = "O(1)",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"},
-    {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Kill>, .group = kGroup,
-     .since = "7.0.0", .summary = "Kills a function that runs for too long.", .complexity = "O(1)",
+    {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Kill>, .group = kGroup, .since = "7.0.0",
+     .summary = "Kills a function that runs for too long.", .complexity = "O(1)",
      .tips = "request_policy:all_shards response_policy:one_succeeded"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "7.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "function",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = kGroup,
-     .since = "7.0.0",
-     .summary = "Commands about functions.",
-     .complexity = "Depends on the subcommand.",
-     .subcommands = kSubRows},
+    {.name = "function", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "7.0.0",
+     .summary = "Commands about functions.", .complexity = "Depends on the subcommand.", .subcommands = kSubRows},
 };
+// clang-format on
 
 }  // namespace
 

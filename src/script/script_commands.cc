@@ -93,8 +93,8 @@ constexpr std::string_view kAllNodes = "request_policy:all_nodes response_policy
 // clang-format off
 constexpr CommandRow kSubRows[] = {
     {.name = "load", .arity = 3, .flags = kNoScript | kStale, .run = With<Load>, .group = kGroup, .since = "2.6.0",
-     .summary = "Adds a script to the cache.", .complexity = "O(N) with N the size of the script",
-     .syntax = "script", .tips = kAllNodes},
+     .summary = "Adds a script to the cache.", .complexity = "O(N) with N the size of the script", .syntax = "script",
+     .tips = kAllNodes},
     {.name = "exists", .arity = -3, .flags = kNoScript, .run = With<Exists>, .group = kGroup, .since = "2.6.0",
      .summary = "Returns which scripts are in the cache.", .complexity = "O(N) with N the number of scripts",
      .syntax = "sha1 [sha1 ...]", .tips = "request_policy:all_shards response_policy:agg_logical_and"},
@@ -105,23 +105,17 @@ constexpr CommandRow kSubRows[] = {
      .summary = "Kills a script that runs for too long.", .complexity = "O(1)",
      .tips = "request_policy:all_shards response_policy:one_succeeded"},
     {.name = "debug", .arity = 3, .flags = kNoScript, .run = Debug, .group = kGroup, .since = "3.2.0",
-     .summary = "Selects whether scripts run in a debugger.", .complexity = "O(1)",
-     .syntax = "<YES | SYNC | NO>"},
+     .summary = "Selects whether scripts run in a debugger.", .complexity = "O(1)", .syntax = "<YES | SYNC | NO>"},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "script",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = kGroup,
-     .since = "2.6.0",
-     .summary = "Commands about the cache of scripts.",
-     .complexity = "Depends on the subcommand.",
+    {.name = "script", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.6.0",
+     .summary = "Commands about the cache of scripts.", .complexity = "Depends on the subcommand.",
      .subcommands = kSubRows},
 };
+// clang-format on
 
 }  // namespace
 

@@ -401,17 +401,13 @@ Status Debug(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& re
   return Status::Error(Code::kReply, errors::BadSubcommand(name, "DEBUG"));
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "debug",
-     .arity = -2,
-     .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane,
-     .run = With<Debug>,
-     .group = Group::kServer,
-     .since = "1.0.0",
-     .summary = "Commands for tests and debugging.",
-     .complexity = "Depends on the subcommand.",
-     .syntax = "subcommand [argument [argument ...]]"},
+    {.name = "debug", .arity = -2, .flags = kAdmin | kNoScript | kLoading | kStale | kSlowLane, .run = With<Debug>,
+     .group = Group::kServer, .since = "1.0.0", .summary = "Commands for tests and debugging.",
+     .complexity = "Depends on the subcommand.", .syntax = "subcommand [argument [argument ...]]"},
 };
+// clang-format on
 
 }  // namespace
 

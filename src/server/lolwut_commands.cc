@@ -58,17 +58,13 @@ Status Lolwut(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "lolwut",
-     .arity = -1,
-     .flags = kReadonly | kFast,
-     .run = Lolwut,
-     .group = Group::kServer,
-     .since = "5.0.0",
-     .summary = "Draws a cairn and shows the version.",
-     .complexity = "O(1)",
+    {.name = "lolwut", .arity = -1, .flags = kReadonly | kFast, .run = Lolwut, .group = Group::kServer,
+     .since = "5.0.0", .summary = "Draws a cairn and shows the version.", .complexity = "O(1)",
      .syntax = "[VERSION version:integer]"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -45,8 +45,7 @@ constexpr uint32_t kGuarded = kAdmin | kNoScript | kNoAsyncLoading;
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
     {.name = "list", .arity = 2, .flags = kAdmin | kNoScript, .run = ModuleList, .group = kGroup, .since = "4.0.0",
-     .summary = "Returns the loaded modules: none.", .complexity = "O(1)",
-     .tips = "nondeterministic_output_order"},
+     .summary = "Returns the loaded modules: none.", .complexity = "O(1)", .tips = "nondeterministic_output_order"},
     {.name = "load", .arity = -3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "4.0.0",
      .summary = "Refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "path [arg [arg ...]]"},
     {.name = "loadex", .arity = -3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "7.0.0",
@@ -57,18 +56,12 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ModuleHelp, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "module",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = kGroup,
-     .since = "4.0.0",
-     .summary = "Commands about modules.",
-     .complexity = "Depends on the subcommand.",
-     .subcommands = kSubcommandRows},
+    {.name = "module", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "4.0.0",
+     .summary = "Commands about modules.", .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

@@ -189,25 +189,17 @@ constexpr CommandRow kSubcommandRows[] = {
      .summary = "Deletes latency events.", .complexity = "O(1)", .syntax = "[event [event ...]]",
      .tips = "request_policy:all_nodes response_policy:agg_sum"},
     {.name = "histogram", .arity = -2, .flags = kFlags, .run = With<LatencyHistogramOf>, .group = kGroup,
-        .since = "7.0.0",
-     .summary = "Returns the run times of commands as cumulative counts.",
-     .complexity = "O(N) with N the number of commands shown", .syntax = "[command [command ...]]",
-     .tips = kPerNode},
+     .since = "7.0.0", .summary = "Returns the run times of commands as cumulative counts.",
+     .complexity = "O(N) with N the number of commands shown", .syntax = "[command [command ...]]", .tips = kPerNode},
     {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = LatencyHelp, .group = kGroup, .since = "2.8.13",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "latency",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = kGroup,
-     .since = "2.8.13",
-     .summary = "Commands about latency.",
-     .complexity = "Depends on the subcommand.",
-     .subcommands = kSubcommandRows},
+    {.name = "latency", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.8.13",
+     .summary = "Commands about latency.", .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 

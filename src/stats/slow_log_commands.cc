@@ -69,33 +69,25 @@ constexpr auto kGroup = Group::kServer;
 
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
-    {.name = "get", .arity = -2, .flags = kFlags, .run = With<SlowLogGet>, .group = kGroup,
-     .since = "2.2.12", .summary = "Returns the slow log's entries.",
-     .complexity = "O(N) with N the number of entries returned", .syntax = "[count]",
-     .tips = "request_policy:all_nodes nondeterministic_output"},
-    {.name = "len", .arity = 2, .flags = kFlags, .run = With<SlowLogLen>, .group = kGroup,
-     .since = "2.2.12", .summary = "Returns the number of entries in the slow log.",
-     .complexity = "O(1)",
+    {.name = "get", .arity = -2, .flags = kFlags, .run = With<SlowLogGet>, .group = kGroup, .since = "2.2.12",
+     .summary = "Returns the slow log's entries.", .complexity = "O(N) with N the number of entries returned",
+     .syntax = "[count]", .tips = "request_policy:all_nodes nondeterministic_output"},
+    {.name = "len", .arity = 2, .flags = kFlags, .run = With<SlowLogLen>, .group = kGroup, .since = "2.2.12",
+     .summary = "Returns the number of entries in the slow log.", .complexity = "O(1)",
      .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"},
-    {.name = "reset", .arity = 2, .flags = kFlags, .run = With<SlowLogReset>, .group = kGroup,
-     .since = "2.2.12", .summary = "Empties the slow log.",
-     .complexity = "O(N) with N the number of entries",
+    {.name = "reset", .arity = 2, .flags = kFlags, .run = With<SlowLogReset>, .group = kGroup, .since = "2.2.12",
+     .summary = "Empties the slow log.", .complexity = "O(N) with N the number of entries",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = SlowLogHelp, .group = kGroup,
-     .since = "6.2.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = SlowLogHelp, .group = kGroup, .since = "6.2.0",
+     .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
-// clang-format on
 
 constexpr CommandRow kRows[] = {
-    {.name = "slowlog",
-     .arity = -2,
-     .flags = kSubcommands,
-     .group = kGroup,
-     .since = "2.2.12",
-     .summary = "Commands about the slow log.",
-     .complexity = "Depends on the subcommand.",
+    {.name = "slowlog", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "2.2.12",
+     .summary = "Commands about the slow log.", .complexity = "Depends on the subcommand.",
      .subcommands = kSubcommandRows},
 };
+// clang-format on
 
 }  // namespace
 
