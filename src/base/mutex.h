@@ -7,7 +7,7 @@
 // would not see its locks.
 //
 // A field says ABSL_GUARDED_BY(mutex_), a private function that needs the lock ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-// tests/tidy/test_locks.py compiles the tree with the analysis. A lambda that runs under a lock is a function of its
+// tests/locks/run compiles the tree with the analysis. A lambda that runs under a lock is a function of its
 // own to the analysis: write a loop instead of a predicate, or give the lambda the attribute.
 //
 // Thread: any.
