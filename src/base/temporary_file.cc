@@ -2,12 +2,11 @@
 #include "base/temporary_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
 #include <cstdint>
-#include <cstdio>
 #include <random>
 
 namespace cairn {
@@ -15,10 +14,7 @@ namespace cairn {
 int CreateBeside(const std::string& path, mode_t mode, std::string& name) {
   std::random_device random;  // the kernel's random numbers
   for (;;) {
-    char digits[17];
-    const uint64_t drawn = uint64_t{random()} << 32 | random();
-    std::snprintf(digits, sizeof digits, "%016" PRIx64, drawn);
-    name = path + "." + digits + ".tmp";
+    name = fmt::format("{}.{:016x}.tmp", path, uint64_t{random()} << 32 | random());
     const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd >= 0 || errno != EEXIST) return fd;
   }

@@ -299,12 +299,6 @@ constexpr std::string_view kHelp[] = {
     "    Show the user of this connection.",
 };
 
-// ACL HELP
-Status AclHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "ACL", kHelp);
-  return Ok();
-}
-
 constexpr uint32_t kOpen = kNoScript | kLoading | kStale;
 constexpr uint32_t kGuarded = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
@@ -343,7 +337,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .summary = "Returns the names of the users.", .complexity = kPerUser},
     {.name = "whoami", .arity = 2, .flags = kOpen, .run = AclWhoAmI, .group = kGroup, .since = "6.0.0",
      .summary = "Returns the user of the connection.", .complexity = "O(1)"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = AclHelp, .group = kGroup, .since = "6.0.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "6.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

@@ -248,12 +248,6 @@ constexpr std::string_view kHelp[] = {
     "    End a pause.",
 };
 
-// CLIENT HELP
-Status ClientHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "CLIENT", kHelp);
-  return Ok();
-}
-
 constexpr uint32_t kOwn = kNoScript | kLoading | kStale;
 constexpr uint32_t kOthers = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kConnection;
@@ -307,7 +301,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .since = "6.2.0", .summary = "Returns how the connection tracks keys.", .complexity = "O(1)"},
     {.name = "caching", .arity = 3, .flags = kOwn, .run = ClientCaching, .group = kGroup, .since = "6.0.0",
      .summary = "Sets whether the keys of the next command are tracked.", .complexity = "O(1)", .syntax = "<YES | NO>"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ClientHelp, .group = kGroup, .since = "5.0.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

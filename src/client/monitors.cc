@@ -3,10 +3,12 @@
 // This file also has the command MONITOR, which needs nothing else.
 #include "client/monitors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "base/clock.h"
+#include "base/words.h"
 #include "client/client_session.h"
 #include "client/families.h"
 #include "client/redact.h"
@@ -15,27 +17,6 @@
 
 namespace cairn {
 namespace {
-
-// Appends bytes as redis-cli shows them: in quotes, with escapes for bytes that are not printable.
-void AppendQuoted(std::string& line, std::string_view bytes) {
-  constexpr std::string_view kEscaped = "\\\"\n\r\t\a\b";
-  constexpr std::string_view kLetters = "\\\"nrtab";
-  line.push_back('"');
-  for (const char c : bytes) {
-    const size_t at = kEscaped.find(c);
-    if (at != std::string_view::npos) {
-      line.push_back('\\');
-      line.push_back(kLetters[at]);
-    } else if (c >= ' ' && c <= '~') {
-      line.push_back(c);
-    } else {
-      char code[5];
-      snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned char>(c));
-      line.append(code);
-    }
-  }
-  line.push_back('"');
-}
 
 // MONITOR
 Status Monitor(Monitors& monitors, CommandContext& ctx, Args&, Reply& reply) {
@@ -90,18 +71,11 @@ void Monitors::Show(int db, std::string_view who, const Command& command, std::s
 }
 
 std::string MonitorLine(int64_t unix_us, int db, std::string_view peer, std::span<const std::string_view> argv) {
-  char time[40];
-  snprintf(time, sizeof time, "%lld.%06lld", static_cast<long long>(unix_us / 1000000),
-           static_cast<long long>(unix_us % 1000000));
-  std::string line(time);
-  line.append(" [").append(std::to_string(db)).append(" ");
+  std::string line = fmt::format("{}.{:06} [{} ", unix_us / 1000000, unix_us % 1000000, db);
   // A client on a Unix socket is shown by its path, without the ":0" of a port.
   if (IsUnixPeer(peer)) line.append("unix:");
   line.append(IsUnixPeer(peer) ? peer.substr(0, peer.rfind(':')) : peer).append("]");
-  for (const std::string_view arg : argv) {
-    line.push_back(' ');
-    AppendQuoted(line, arg);
-  }
+  for (const std::string_view arg : argv) line.append(" ").append(QuoteWord(arg));
   return line;
 }
 

@@ -137,12 +137,6 @@ constexpr std::string_view kHelp[] = {
     "    Count the subscribers of each shard channel.",
 };
 
-// PUBSUB HELP
-Status PubSubHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "PUBSUB", kHelp);
-  return Ok();
-}
-
 constexpr auto kGroup = Group::kPubsub;
 constexpr uint32_t kListen = kPubsub | kNoScript | kLoading | kStale | kForListener;
 constexpr uint32_t kLook = kPubsub | kLoading | kStale;
@@ -161,7 +155,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .since = "2.8.0", .summary = "Counts the subscribers of channels.",
      .complexity = "O(N log M) with N the channels given and M the channels with subscribers",
      .syntax = "[channel [channel ...]]"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = PubSubHelp, .group = kGroup,
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup,
      .since = "6.2.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
     {.name = "shardchannels", .arity = -2, .flags = kLook, .run = With<PubSubChannels<kShard>>, .group = kGroup,
      .since = "7.0.0", .summary = "Lists the shard channels that have subscribers.",

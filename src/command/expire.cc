@@ -12,6 +12,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 
 namespace cairn {
 namespace {
@@ -80,6 +81,7 @@ void ReplicateExpireAt(CommandContext& ctx, const Args& args, int64_t when) {
   ctx.Replicate(words);
 }
 
+// EXPIRE, PEXPIRE, EXPIREAT and PEXPIREAT.
 Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
@@ -104,26 +106,6 @@ Status SetDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Ori
   return Ok();
 }
 
-// EXPIRE key seconds [NX | XX | GT | LT]
-Status Expire(CommandContext& ctx, Args& args, Reply& reply) {
-  return SetDeadline(ctx, args, reply, Unit::kSeconds, Origin::kNow);
-}
-
-// PEXPIRE key milliseconds [NX | XX | GT | LT]
-Status PExpire(CommandContext& ctx, Args& args, Reply& reply) {
-  return SetDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kNow);
-}
-
-// EXPIREAT key unix-time-seconds [NX | XX | GT | LT]
-Status ExpireAt(CommandContext& ctx, Args& args, Reply& reply) {
-  return SetDeadline(ctx, args, reply, Unit::kSeconds, Origin::kEpoch);
-}
-
-// PEXPIREAT key unix-time-milliseconds [NX | XX | GT | LT]
-Status PExpireAt(CommandContext& ctx, Args& args, Reply& reply) {
-  return SetDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kEpoch);
-}
-
 // PERSIST key
 Status Persist(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -138,6 +120,7 @@ Status Persist(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// TTL, PTTL, EXPIRETIME and PEXPIRETIME.
 // Replies with -2 for a missing key, -1 for no expiry, else the expiry time rounded to the unit.
 Status ReplyDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, Origin origin) {
   Keyspace keys = ctx.keys();
@@ -153,54 +136,40 @@ Status ReplyDeadline(CommandContext& ctx, Args& args, Reply& reply, Unit unit, O
   return Ok();
 }
 
-// TTL key
-Status Ttl(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyDeadline(ctx, args, reply, Unit::kSeconds, Origin::kNow);
-}
-
-// PTTL key
-Status PTtl(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kNow);
-}
-
-// EXPIRETIME key
-Status ExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyDeadline(ctx, args, reply, Unit::kSeconds, Origin::kEpoch);
-}
-
-// PEXPIRETIME key
-Status PExpireTime(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyDeadline(ctx, args, reply, Unit::kMilliseconds, Origin::kEpoch);
-}
-
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "expire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = Expire,
-     .since = "1.0.0", .summary = "Sets a key's time to live in seconds.", .complexity = "O(1)",
+    {.name = "expire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = Fixed<SetDeadline, Unit::kSeconds, Origin::kNow>, .since = "1.0.0",
+     .summary = "Sets a key's time to live in seconds.", .complexity = "O(1)",
      .syntax = "key seconds [NX | XX | GT | LT]"},
-    {.name = "pexpire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = PExpire,
-     .since = "2.6.0", .summary = "Sets a key's time to live in milliseconds.", .complexity = "O(1)",
+    {.name = "pexpire", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = Fixed<SetDeadline, Unit::kMilliseconds, Origin::kNow>, .since = "2.6.0",
+     .summary = "Sets a key's time to live in milliseconds.", .complexity = "O(1)",
      .syntax = "key milliseconds [NX | XX | GT | LT]"},
-    {.name = "expireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = ExpireAt,
-     .since = "1.2.0", .summary = "Sets a key's expiry to a Unix time in seconds.", .complexity = "O(1)",
+    {.name = "expireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = Fixed<SetDeadline, Unit::kSeconds, Origin::kEpoch>, .since = "1.2.0",
+     .summary = "Sets a key's expiry to a Unix time in seconds.", .complexity = "O(1)",
      .syntax = "key unix-time-seconds [NX | XX | GT | LT]"},
-    {.name = "pexpireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = PExpireAt,
-     .since = "2.6.0", .summary = "Sets a key's expiry to a Unix time in milliseconds.", .complexity = "O(1)",
+    {.name = "pexpireat", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = Fixed<SetDeadline, Unit::kMilliseconds, Origin::kEpoch>, .since = "2.6.0",
+     .summary = "Sets a key's expiry to a Unix time in milliseconds.", .complexity = "O(1)",
      .syntax = "key unix-time-milliseconds [NX | XX | GT | LT]"},
     {.name = "persist", .arity = 2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = Persist,
      .since = "2.2.0", .summary = "Removes a key's expiry.", .complexity = "O(1)", .syntax = "key"},
-    {.name = "ttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = Ttl,
-     .since = "1.0.0", .summary = "Returns a key's time to live in seconds.", .complexity = "O(1)", .syntax = "key",
+    {.name = "ttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyDeadline, Unit::kSeconds, Origin::kNow>, .since = "1.0.0",
+     .summary = "Returns a key's time to live in seconds.", .complexity = "O(1)", .syntax = "key",
      .tips = "nondeterministic_output"},
-    {.name = "pttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = PTtl,
-     .since = "2.6.0", .summary = "Returns a key's time to live in milliseconds.", .complexity = "O(1)",
-     .syntax = "key", .tips = "nondeterministic_output"},
-    {.name = "expiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = ExpireTime,
-     .since = "7.0.0", .summary = "Returns a key's expiry as a Unix time in seconds.", .complexity = "O(1)",
-     .syntax = "key"},
-    {.name = "pexpiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = PExpireTime,
-     .since = "7.0.0", .summary = "Returns a key's expiry as a Unix time in milliseconds.", .complexity = "O(1)",
-     .syntax = "key"},
+    {.name = "pttl", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyDeadline, Unit::kMilliseconds, Origin::kNow>, .since = "2.6.0",
+     .summary = "Returns a key's time to live in milliseconds.", .complexity = "O(1)", .syntax = "key",
+     .tips = "nondeterministic_output"},
+    {.name = "expiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyDeadline, Unit::kSeconds, Origin::kEpoch>, .since = "7.0.0",
+     .summary = "Returns a key's expiry as a Unix time in seconds.", .complexity = "O(1)", .syntax = "key"},
+    {.name = "pexpiretime", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyDeadline, Unit::kMilliseconds, Origin::kEpoch>, .since = "7.0.0",
+     .summary = "Returns a key's expiry as a Unix time in milliseconds.", .complexity = "O(1)", .syntax = "key"},
 };
 // clang-format on
 

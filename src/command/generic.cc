@@ -8,6 +8,7 @@
 #include "command/context.h"
 #include "command/database_index.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "types/copy.h"
 #include "types/value_types.h"
 
@@ -30,6 +31,7 @@ Status Del(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// EXISTS and TOUCH.
 Status CountExisting(CommandContext& ctx, Args& args, Reply& reply, Access access) {
   Keyspace keys = ctx.keys();
   int64_t found = 0;
@@ -40,12 +42,6 @@ Status CountExisting(CommandContext& ctx, Args& args, Reply& reply, Access acces
   reply.Integer(found);
   return Ok();
 }
-
-// EXISTS key [key ...]
-Status Exists(CommandContext& ctx, Args& args, Reply& reply) { return CountExisting(ctx, args, reply, Access::kPeek); }
-
-// TOUCH key [key ...]
-Status Touch(CommandContext& ctx, Args& args, Reply& reply) { return CountExisting(ctx, args, reply, Access::kUse); }
 
 // TYPE key
 Status TypeOf(CommandContext& ctx, Args& args, Reply& reply) {
@@ -162,10 +158,11 @@ constexpr CommandRow kRows[] = {
     {.name = "unlink", .arity = -2, .flags = kWrite | kFast, .keys = {KeysToEnd(kRM | kDelete)}, .run = Del,
      .since = "4.0.0", .summary = "Deletes keys and frees their space later.",
      .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]", .tips = kSumOverShards},
-    {.name = "exists", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO)}, .run = Exists,
-     .since = "1.0.0", .summary = "Returns how many of the keys exist.", .complexity = "O(N) with N the number of keys",
-     .syntax = "key [key ...]", .tips = kSumOverShards},
-    {.name = "touch", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO)}, .run = Touch, .since = "3.2.1",
+    {.name = "exists", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO)},
+     .run = Fixed<CountExisting, Access::kPeek>, .since = "1.0.0", .summary = "Returns how many of the keys exist.",
+     .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]", .tips = kSumOverShards},
+    {.name = "touch", .arity = -2, .flags = kReadonly | kFast, .keys = {KeysToEnd(kRO)},
+     .run = Fixed<CountExisting, Access::kUse>, .since = "3.2.1",
      .summary = "Marks keys as used and returns how many of them exist.",
      .complexity = "O(N) with N the number of keys", .syntax = "key [key ...]", .tips = kSumOverShards},
     {.name = "type", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = TypeOf, .since = "1.0.0",

@@ -12,6 +12,7 @@
 #include "command/context.h"
 #include "command/families.h"
 #include "command/geo_args.h"
+#include "command/named.h"
 
 namespace cairn {
 namespace {
@@ -107,9 +108,7 @@ Status GeoDist(CommandContext& ctx, Args& args, Reply& reply) {
 
 // GEOHASH key [member ...]
 Status GeoHash(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, args.Bytes());
   TRY(zset.Open());
   reply.Array(args.left());
   while (args.More()) {
@@ -124,9 +123,7 @@ Status GeoHash(CommandContext& ctx, Args& args, Reply& reply) {
 
 // GEOPOS key [member ...]
 Status GeoPos(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, args.Bytes());
   TRY(zset.Open());
   reply.Array(args.left());
   while (args.More()) {

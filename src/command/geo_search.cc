@@ -13,6 +13,7 @@
 #include "base/partial_sort.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "command/geo_args.h"
 
 namespace cairn {
@@ -268,6 +269,7 @@ Status StoreHits(CommandContext& ctx, std::vector<Hit> hits, const Search& searc
   return Ok();
 }
 
+// GEOSEARCH, GEOSEARCHSTORE, GEORADIUS, GEORADIUS_RO, GEORADIUSBYMEMBER and GEORADIUSBYMEMBER_RO.
 Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form) {
   Keyspace keys = ctx.keys();
   keys.TellMisses(true);
@@ -283,56 +285,27 @@ Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form
   return Ok();
 }
 
-// GEOSEARCH key <FROMMEMBER ... | FROMLONLAT ...> <BYRADIUS ... | BYBOX ...> ...
-Status GeoSearch(CommandContext& ctx, Args& args, Reply& reply) {
-  return RunSearch(ctx, args, reply, {From::kOptions, false, false});
-}
-
-// GEOSEARCHSTORE destination source <FROMMEMBER ...> <BYRADIUS ...> ... [STOREDIST]
-Status GeoSearchStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return RunSearch(ctx, args, reply, {From::kOptions, true, false});
-}
-
-// GEORADIUS key longitude latitude radius unit ... [STORE key | STOREDIST key]
-Status GeoRadius(CommandContext& ctx, Args& args, Reply& reply) {
-  return RunSearch(ctx, args, reply, {From::kPoint, false, true});
-}
-
-// GEORADIUS_RO key longitude latitude radius unit ...
-Status GeoRadiusRo(CommandContext& ctx, Args& args, Reply& reply) {
-  return RunSearch(ctx, args, reply, {From::kPoint, false, false});
-}
-
-// GEORADIUSBYMEMBER key member radius unit ... [STORE key | STOREDIST key]
-Status GeoRadiusByMember(CommandContext& ctx, Args& args, Reply& reply) {
-  return RunSearch(ctx, args, reply, {From::kMember, false, true});
-}
-
-// GEORADIUSBYMEMBER_RO key member radius unit ...
-Status GeoRadiusByMemberRo(CommandContext& ctx, Args& args, Reply& reply) {
-  return RunSearch(ctx, args, reply, {From::kMember, false, false});
-}
-
 constexpr std::string_view kSearchCost = "O(N+M*log(M)) with N the places in the cells around and M those found";
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "geosearch", .arity = -7, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GeoSearch,
-     .group = Group::kGeo, .since = "6.2.0", .summary = "Returns the places within a circle or a box.",
-     .complexity = kSearchCost,
+    {.name = "geosearch", .arity = -7, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<RunSearch, Form{From::kOptions, false, false}>, .group = Group::kGeo, .since = "6.2.0",
+     .summary = "Returns the places within a circle or a box.", .complexity = kSearchCost,
      .syntax = "key <FROMMEMBER member | FROMLONLAT longitude:double latitude:double> <BYRADIUS radius:double <M | KM "
                "| FT | MI> | BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] "
                "[WITHCOORD] [WITHDIST] [WITHHASH]"},
     {.name = "geosearchstore", .arity = -8, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kOW | kUpdate), OneKey(kRO | kAccess, 2)}, .run = GeoSearchStore, .group = Group::kGeo,
-     .since = "6.2.0", .summary = "Stores the places within a circle or a box.", .complexity = kSearchCost,
+     .keys = {OneKey(kOW | kUpdate), OneKey(kRO | kAccess, 2)},
+     .run = Fixed<RunSearch, Form{From::kOptions, true, false}>, .group = Group::kGeo, .since = "6.2.0",
+     .summary = "Stores the places within a circle or a box.", .complexity = kSearchCost,
      .syntax = "destination source <FROMMEMBER member | FROMLONLAT longitude:double latitude:double> <BYRADIUS "
                "radius:double <M | KM | FT | MI> | BYBOX width:double height:double <M | KM | FT | MI>> [ASC | DESC] "
                "[COUNT count [ANY]] [STOREDIST]"},
     {.name = "georadius", .arity = -6, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 6, .keyword = "STORE"},
               {.flags = kOW | kUpdate, .begin = 6, .keyword = "STOREDIST"}},
-     .run = GeoRadius, .group = Group::kGeo, .since = "3.2.0",
+     .run = Fixed<RunSearch, Form{From::kPoint, false, true}>, .group = Group::kGeo, .since = "3.2.0",
      .summary = "Returns or stores the places within a distance of a point.",
      .complexity = kSearchCost,
      .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> "
@@ -340,16 +313,16 @@ constexpr CommandRow kRows[] = {
                "[STOREDIST key]",
      .deprecated_since = "6.2.0",
      .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"},
-    {.name = "georadius_ro", .arity = -6, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = GeoRadiusRo,
-     .group = Group::kGeo, .since = "3.2.10", .summary = "Returns the places within a distance of a point.",
-     .complexity = kSearchCost,
+    {.name = "georadius_ro", .arity = -6, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<RunSearch, Form{From::kPoint, false, false}>, .group = Group::kGeo, .since = "3.2.10",
+     .summary = "Returns the places within a distance of a point.", .complexity = kSearchCost,
      .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] "
                "[WITHHASH] [COUNT count [ANY]] [ASC | DESC]", .deprecated_since = "6.2.0",
      .replaced_by = "`GEOSEARCH` with the `BYRADIUS` argument"},
     {.name = "georadiusbymember", .arity = -5, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRO | kAccess), {.flags = kOW | kUpdate, .begin = 5, .keyword = "STORE"},
               {.flags = kOW | kUpdate, .begin = 5, .keyword = "STOREDIST"}},
-     .run = GeoRadiusByMember, .group = Group::kGeo, .since = "3.2.0",
+     .run = Fixed<RunSearch, Form{From::kMember, false, true}>, .group = Group::kGeo, .since = "3.2.0",
      .summary = "Returns or stores the places within a distance of a member.",
      .complexity = kSearchCost,
      .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] "
@@ -358,7 +331,7 @@ constexpr CommandRow kRows[] = {
      .replaced_by =
          "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"},
     {.name = "georadiusbymember_ro", .arity = -5, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = GeoRadiusByMemberRo, .group = Group::kGeo, .since = "3.2.10",
+     .run = Fixed<RunSearch, Form{From::kMember, false, false}>, .group = Group::kGeo, .since = "3.2.10",
      .summary = "Returns the places within a distance of a member.", .complexity = kSearchCost,
      .syntax = "key member radius:double <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC "
                "| DESC]", .deprecated_since = "6.2.0",

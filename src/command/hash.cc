@@ -9,6 +9,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/named.h"
 
 namespace cairn {
 namespace {
@@ -23,10 +24,8 @@ void ReplyValue(FieldValue& value, Reply& reply) {
 
 // Sets the remaining pairs of the arguments and returns the number of new fields.
 Result<int64_t> SetPairs(CommandContext& ctx, Args& args) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
+  Named<Hash> hash(ctx, args.Bytes());
   if (args.left() % 2 != 0) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
-  Hash hash(keys, key);
   TRY(hash.Open());
   const uint64_t pairs = args.left() / 2;
   int64_t added = 0;
@@ -35,7 +34,7 @@ Result<int64_t> SetPairs(CommandContext& ctx, Args& args) {
     added += TRY(hash.Set(field, args.Bytes()));
   }
   TRY(hash.Save());
-  ctx.Changed(kHashEvent, "hset", key.bytes(), pairs);
+  ctx.Changed(kHashEvent, "hset", hash.key.bytes(), pairs);
   return added;
 }
 
@@ -54,10 +53,8 @@ Status HMSet(CommandContext& ctx, Args& args, Reply& reply) {
 
 // HSETNX key field value
 Status HSetNx(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
+  Named<Hash> hash(ctx, args.Bytes());
   const std::string_view field = args.Bytes();
-  Hash hash(keys, key);
   TRY(hash.Open());
   if (TRY(hash.Get(field))) {
     reply.Integer(0);
@@ -65,16 +62,14 @@ Status HSetNx(CommandContext& ctx, Args& args, Reply& reply) {
   }
   TRY(hash.Set(field, args.Bytes()));
   TRY(hash.Save());
-  ctx.Changed(kHashEvent, "hset", key.bytes());
+  ctx.Changed(kHashEvent, "hset", hash.key.bytes());
   reply.Integer(1);
   return Ok();
 }
 
 // HGET key field
 Status HGet(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   FieldValue value = TRY(hash.Get(args.Bytes()));
   ReplyValue(value, reply);
@@ -83,9 +78,7 @@ Status HGet(CommandContext& ctx, Args& args, Reply& reply) {
 
 // HMGET key field [field ...]
 Status HMGet(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   reply.Array(args.left());
   while (args.More()) {
@@ -97,18 +90,16 @@ Status HMGet(CommandContext& ctx, Args& args, Reply& reply) {
 
 // HDEL key field [field ...]
 Status HDel(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   int64_t removed = 0;
   while (args.More() && hash.size() > 0) removed += TRY(hash.Remove(args.Bytes()));
   const bool is_empty = hash.size() == 0;
   TRY(hash.Save());
   if (removed > 0) {
-    ctx.Shrunk(kHashEvent, "hdel", key.bytes(), static_cast<uint64_t>(removed), is_empty);
+    ctx.Shrunk(kHashEvent, "hdel", hash.key.bytes(), static_cast<uint64_t>(removed), is_empty);
   } else if (is_empty && hash.exists()) {
-    ctx.Tell(kGenericEvent, "del", key.bytes());  // all remaining fields had expired
+    ctx.Tell(kGenericEvent, "del", hash.key.bytes());  // all remaining fields had expired
   }
   reply.Integer(removed);
   return Ok();
@@ -116,9 +107,7 @@ Status HDel(CommandContext& ctx, Args& args, Reply& reply) {
 
 // HEXISTS key field
 Status HExists(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   reply.Integer(TRY(hash.Get(args.Bytes())) ? 1 : 0);
   return Ok();
@@ -126,9 +115,7 @@ Status HExists(CommandContext& ctx, Args& args, Reply& reply) {
 
 // HLEN key
 Status HLen(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   reply.Integer(static_cast<int64_t>(hash.size()));
   return Ok();
@@ -136,9 +123,7 @@ Status HLen(CommandContext& ctx, Args& args, Reply& reply) {
 
 // HSTRLEN key field
 Status HStrLen(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   FieldValue value = TRY(hash.Get(args.Bytes()));
   reply.Integer(value ? static_cast<int64_t>(value.text().size()) : 0);

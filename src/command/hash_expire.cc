@@ -19,6 +19,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/named.h"
 #include "types/hash.h"
 
 namespace cairn {
@@ -148,9 +149,7 @@ Result<int64_t> ExpireField(CommandContext& ctx, Hash& hash, std::string_view fi
 
 template <Unit unit, Since since>
 Status HExpire(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   const int64_t when_ms = TRY(ParseWhen(ctx, args.Bytes(), unit, since));
   const Condition condition = ParseCondition(args);
@@ -161,7 +160,7 @@ Status HExpire(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Integer(TRY(ExpireField(ctx, hash, field, when_ms, condition, expired)));
   }
   ctx.CountChanges(expired.set.size() + expired.deleted.size());
-  expired.Emit(ctx, key.bytes(), when_ms, hash.size() == 0);
+  expired.Emit(ctx, hash.key.bytes(), when_ms, hash.size() == 0);
   return hash.Save();
 }
 
@@ -169,9 +168,7 @@ Status HExpire(CommandContext& ctx, Args& args, Reply& reply) {
 
 template <Unit unit, Since since>
 Status HTtl(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   const auto fields = TRY(ParseFields(args, kBadCount));
   reply.Array(fields.size());
@@ -201,9 +198,7 @@ void EmitPersisted(CommandContext& ctx, std::string_view key, const FieldList& f
 
 // HPERSIST key FIELDS numfields field [field ...]
 Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   const auto fields = TRY(ParseFields(args, kBadCount));
   reply.Array(fields.size());
@@ -219,7 +214,7 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
       persisted.push_back(field);
     }
   }
-  EmitPersisted(ctx, key.bytes(), persisted, 1);
+  EmitPersisted(ctx, hash.key.bytes(), persisted, 1);
   return hash.Save();
 }
 
@@ -238,9 +233,7 @@ Result<bool> ReplyField(const Hash& hash, std::string_view field, Reply& reply) 
 
 // HGETDEL key FIELDS numfields field [field ...]
 Status HGetDel(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   const auto fields = TRY(ParseFields(args, kBadCount));
   reply.Array(fields.size());
@@ -251,8 +244,8 @@ Status HGetDel(CommandContext& ctx, Args& args, Reply& reply) {
     taken.deleted.push_back(field);
   }
   if (!taken.deleted.empty()) {
-    ctx.Shrunk(kHashEvent, "hdel", key.bytes(), taken.deleted.size(), hash.size() == 0);
-    taken.ReplicateDeletion(ctx, key.bytes());
+    ctx.Shrunk(kHashEvent, "hdel", hash.key.bytes(), taken.deleted.size(), hash.size() == 0);
+    taken.ReplicateDeletion(ctx, hash.key.bytes());
   }
   return hash.Save();
 }
@@ -279,9 +272,7 @@ Result<std::optional<int64_t>> ParseTime(CommandContext& ctx, Args& args) {
 // HGETEX key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]
 //     FIELDS numfields field [field ...]
 Status HGetEx(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   const std::optional<int64_t> when_ms = TRY(ParseTime(ctx, args));
   const bool persists = !when_ms && args.Keyword("persist");
@@ -297,8 +288,8 @@ Status HGetEx(CommandContext& ctx, Args& args, Reply& reply) {
     persisted.push_back(field);
   }
   ctx.CountChanges(expired.set.size() + expired.deleted.size());
-  if (when_ms) expired.Emit(ctx, key.bytes(), *when_ms, hash.size() == 0);
-  EmitPersisted(ctx, key.bytes(), persisted, persisted.size());
+  if (when_ms) expired.Emit(ctx, hash.key.bytes(), *when_ms, hash.size() == 0);
+  EmitPersisted(ctx, hash.key.bytes(), persisted, persisted.size());
   return hash.Save();
 }
 
@@ -372,10 +363,8 @@ void EmitSet(CommandContext& ctx, std::string_view key, const SetOptions& option
 // HSETEX key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds |
 //     KEEPTTL] FIELDS numfields field value [field value ...]
 Status HSetEx(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
+  Named<Hash> hash(ctx, args.Bytes());
   const SetOptions options = TRY(ParseSetOptions(ctx, args));
-  Hash hash(keys, key);
   TRY(hash.Open());
   if (!TRY(MeetsCondition(hash, options))) {
     reply.Integer(0);
@@ -390,8 +379,8 @@ Status HSetEx(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const bool is_empty = hash.size() == 0;
   TRY(hash.Save());  // first: it emits the expiry of an expired key
-  EmitSet(ctx, key.bytes(), options);
-  if (options.when_ms) expired.Emit(ctx, key.bytes(), *options.when_ms, is_empty);
+  EmitSet(ctx, hash.key.bytes(), options);
+  if (options.when_ms) expired.Emit(ctx, hash.key.bytes(), *options.when_ms, is_empty);
   reply.Integer(1);
   return Ok();
 }

@@ -7,6 +7,8 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
+#include "command/named.h"
 #include "command/sample_count.h"
 #include "command/scan_options.h"
 #include "types/hash.h"
@@ -18,10 +20,9 @@ namespace {
 // The parts of each pair that HGETALL, HKEYS and HVALS return.
 enum PairParts : unsigned char { kFields = 1, kValues = 2 };
 
+// HGETALL, HKEYS and HVALS.
 Status ReplyAll(CommandContext& ctx, Args& args, Reply& reply, unsigned parts) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Hash hash(keys, key);
+  Named<Hash> hash(ctx, args.Bytes());
   TRY(hash.Open());
   const bool whole = parts == (kFields | kValues);
   const bool counts_first = !hash.MayHaveDue();  // else the number is known only afterwards
@@ -39,15 +40,6 @@ Status ReplyAll(CommandContext& ctx, Args& args, Reply& reply, unsigned parts) {
   if (!counts_first && !whole) reply.FinishArray(mark, seen);
   return Ok();
 }
-
-// HGETALL key
-Status HGetAll(CommandContext& ctx, Args& args, Reply& reply) { return ReplyAll(ctx, args, reply, kFields | kValues); }
-
-// HKEYS key
-Status HKeys(CommandContext& ctx, Args& args, Reply& reply) { return ReplyAll(ctx, args, reply, kFields); }
-
-// HVALS key
-Status HVals(CommandContext& ctx, Args& args, Reply& reply) { return ReplyAll(ctx, args, reply, kValues); }
 
 // HSCAN key cursor [MATCH pattern] [COUNT count]
 Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
@@ -185,13 +177,14 @@ Status HRandField(CommandContext& ctx, Args& args, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "hgetall", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = HGetAll,
-     .group = Group::kHash, .since = "2.0.0", .summary = "Returns all fields of a hash and their values.",
-     .complexity = "O(N) with N the number of fields", .syntax = "key", .tips = "nondeterministic_output_order"},
-    {.name = "hkeys", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = HKeys,
+    {.name = "hgetall", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyAll, kFields | kValues>, .group = Group::kHash, .since = "2.0.0",
+     .summary = "Returns all fields of a hash and their values.", .complexity = "O(N) with N the number of fields",
+     .syntax = "key", .tips = "nondeterministic_output_order"},
+    {.name = "hkeys", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = Fixed<ReplyAll, kFields>,
      .group = Group::kHash, .since = "2.0.0", .summary = "Returns all fields of a hash.",
      .complexity = "O(N) with N the number of fields", .syntax = "key", .tips = "nondeterministic_output_order"},
-    {.name = "hvals", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = HVals,
+    {.name = "hvals", .arity = 2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = Fixed<ReplyAll, kValues>,
      .group = Group::kHash, .since = "2.0.0", .summary = "Returns all values of a hash.",
      .complexity = "O(N) with N the number of fields", .syntax = "key", .tips = "nondeterministic_output_order"},
     {.name = "hscan", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = HScan,

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The reply of a container's HELP subcommand.
+// Help: the HELP subcommand of a container.
 #pragma once
 
-#include <span>
+#include <iterator>
 #include <string>
 #include <string_view>
 
-#include "resp/reply.h"
+#include "command/context.h"
 
 namespace cairn {
 
-// Replies with an array of lines: the container's usage, `lines`, and an entry for HELP itself. By convention a line is
-// the usage of a subcommand or, indented by four spaces, its description. `container` is in upper case.
-inline void ReplyHelp(Reply& reply, std::string_view container, std::span<const std::string_view> lines) {
-  reply.Array(lines.size() + 3);
-  reply.Simple(std::string(container) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
-  for (const std::string_view line : lines) reply.Simple(line);
+// The function of a container's HELP. It replies with the container's usage, `kLines`, and an entry for HELP itself. By
+// convention a line is the usage of a subcommand or, indented by four spaces, its description.
+template <const auto& kLines>
+Status Help(CommandContext& ctx, Args&, Reply& reply) {
+  std::string container(ctx.command().top().row().name);
+  for (char& c : container) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  reply.Array(std::size(kLines) + 3);
+  reply.Simple(container + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+  for (const std::string_view line : kLines) reply.Simple(line);
   reply.Simple("HELP");
   reply.Simple("    Prints this help.");
+  return Ok();
 }
 
 }  // namespace cairn

@@ -166,27 +166,22 @@ Status CommandGetKeysAndFlags(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// COMMAND HELP
-Status CommandHelp(CommandContext&, Args&, Reply& reply) {
-  static constexpr std::string_view kLines[] = {
-      "(no subcommand)",
-      "    Return details of all commands.",
-      "COUNT",
-      "    Return the number of commands.",
-      "DOCS [<command-name> ...]",
-      "    Return the documentation of some commands, or of all.",
-      "GETKEYS <full-command>",
-      "    Return the keys of a command call.",
-      "GETKEYSANDFLAGS <full-command>",
-      "    Return the keys of a command call and how it uses each.",
-      "INFO [<command-name> ...]",
-      "    Return details of some commands, or of all.",
-      "LIST [FILTERBY (MODULE <module-name>|ACLCAT <category>|PATTERN <pattern>)]",
-      "    Return the names of all commands, or of those that match the filter.",
-  };
-  ReplyHelp(reply, "COMMAND", kLines);
-  return Ok();
-}
+constexpr std::string_view kHelp[] = {
+    "(no subcommand)",
+    "    Return details of all commands.",
+    "COUNT",
+    "    Return the number of commands.",
+    "DOCS [<command-name> ...]",
+    "    Return the documentation of some commands, or of all.",
+    "GETKEYS <full-command>",
+    "    Return the keys of a command call.",
+    "GETKEYSANDFLAGS <full-command>",
+    "    Return the keys of a command call and how it uses each.",
+    "INFO [<command-name> ...]",
+    "    Return details of some commands, or of all.",
+    "LIST [FILTERBY (MODULE <module-name>|ACLCAT <category>|PATTERN <pattern>)]",
+    "    Return the names of all commands, or of those that match the filter.",
+};
 
 constexpr uint32_t kAlways = kLoading | kStale;
 
@@ -203,7 +198,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "getkeysandflags", .arity = -3, .flags = kAlways, .run = CommandGetKeysAndFlags, .group = Group::kServer,
      .since = "7.0.0", .summary = "Returns the keys of a command call and how it uses them.",
      .complexity = "O(N) with N the number of words", .syntax = "command [arg [arg ...]]", .acl = "connection"},
-    {.name = "help", .arity = 2, .flags = kAlways, .run = CommandHelp, .group = Group::kServer, .since = "5.0.0",
+    {.name = "help", .arity = 2, .flags = kAlways, .run = Help<kHelp>, .group = Group::kServer, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)", .acl = "connection"},
     {.name = "info", .arity = -2, .flags = kAlways, .run = CommandInfo, .group = Group::kServer, .since = "2.8.13",
      .summary = "Returns details of commands.", .complexity = "O(N) with N the number of commands asked for",

@@ -11,38 +11,28 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "command/list_move.h"
+#include "command/named.h"
 
 namespace cairn {
 namespace {
 
+// LPUSH, RPUSH, LPUSHX and RPUSHX.
 // key element [element ...]
 Status Push(CommandContext& ctx, Args& args, Reply& reply, ListEnd end, bool only_existing) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args[1]);
-  List list(keys, key);
+  Named<List> list(ctx, args[1]);
   TRY(list.Open());
   if (list.exists() || !only_existing) {
     TRY(list.Push(end, args.all().subspan(2)));
     TRY(list.Save());
-    ctx.Changed(kListEvent, PushEvent(end), key.bytes(), args.size() - 2);
+    ctx.Changed(kListEvent, PushEvent(end), list.key.bytes(), args.size() - 2);
   }
   reply.Integer(static_cast<int64_t>(list.size()));
   return Ok();
 }
 
-// LPUSH key element [element ...]
-Status LPush(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kHead, false); }
-
-// RPUSH key element [element ...]
-Status RPush(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kTail, false); }
-
-// LPUSHX key element [element ...]
-Status LPushX(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kHead, true); }
-
-// RPUSHX key element [element ...]
-Status RPushX(CommandContext& ctx, Args& args, Reply& reply) { return Push(ctx, args, reply, ListEnd::kTail, true); }
-
+// LPOP and RPOP.
 // key [count]
 Status Pop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
   if (args.size() > 3) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
@@ -51,9 +41,7 @@ Status Pop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
   if (args.More()) count = static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, errors::kNotPositive));
   TRY(args.Done());
 
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  List list(keys, key);
+  Named<List> list(ctx, name);
   TRY(list.Open());
   if (!list.exists()) {
     if (count) {
@@ -73,17 +61,9 @@ Status Pop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
   return Ok();
 }
 
-// LPOP key [count]
-Status LPop(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, ListEnd::kHead); }
-
-// RPOP key [count]
-Status RPop(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, ListEnd::kTail); }
-
 // LLEN key
 Status LLen(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  List list(keys, key);
+  Named<List> list(ctx, args.Bytes());
   TRY(list.Open());
   reply.Integer(static_cast<int64_t>(list.size()));
   return Ok();
@@ -112,9 +92,7 @@ IndexRange ResolveRange(int64_t start, int64_t stop, uint64_t size) {
 
 // LINDEX key index
 Status LIndex(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  List list(keys, key);
+  Named<List> list(ctx, args.Bytes());
   TRY(list.Open());
   if (!list.exists()) {
     reply.Null();
@@ -131,9 +109,7 @@ Status LIndex(CommandContext& ctx, Args& args, Reply& reply) {
 
 // LSET key index element
 Status LSet(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  List list(keys, key);
+  Named<List> list(ctx, args.Bytes());
   TRY(list.Open());
   if (!list.exists()) return Status::Reply(errors::kNoSuchKey);
   const auto index = ResolveIndex(args.Integer(), list.size());
@@ -142,7 +118,7 @@ Status LSet(CommandContext& ctx, Args& args, Reply& reply) {
   if (!index) return Status::Reply(errors::kIndexRange);
   TRY(list.Set(*index, value));
   TRY(list.Save());
-  ctx.Changed(kListEvent, "lset", key.bytes());
+  ctx.Changed(kListEvent, "lset", list.key.bytes());
   reply.Ok();
   return Ok();
 }
@@ -153,9 +129,7 @@ Status LRange(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t start = args.Integer();
   const int64_t stop = args.Integer();
   TRY(args.Done());
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  List list(keys, key);
+  Named<List> list(ctx, name);
   TRY(list.Open());
   const IndexRange range = ResolveRange(start, stop, list.size());
   reply.Array(range.n);
@@ -169,9 +143,7 @@ Status LTrim(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t start = args.Integer();
   const int64_t stop = args.Integer();
   TRY(args.Done());
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  List list(keys, key);
+  Named<List> list(ctx, name);
   TRY(list.Open());
   const IndexRange range = ResolveRange(start, stop, list.size());
   const bool exists = list.exists();
@@ -187,24 +159,30 @@ Status LTrim(CommandContext& ctx, Args& args, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "lpush", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)}, .run = LPush,
-     .group = Group::kList, .since = "1.0.0", .summary = "Pushes elements to the head of a list.",
+    {.name = "lpush", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)},
+     .run = Fixed<Push, ListEnd::kHead, false>, .group = Group::kList, .since = "1.0.0",
+     .summary = "Pushes elements to the head of a list.", .complexity = "O(N) with N the number of elements added",
+     .syntax = "key element [element ...]"},
+    {.name = "rpush", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)},
+     .run = Fixed<Push, ListEnd::kTail, false>, .group = Group::kList, .since = "1.0.0",
+     .summary = "Pushes elements to the tail of a list.", .complexity = "O(N) with N the number of elements added",
+     .syntax = "key element [element ...]"},
+    {.name = "lpushx", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)},
+     .run = Fixed<Push, ListEnd::kHead, true>, .group = Group::kList, .since = "2.2.0",
+     .summary = "Pushes elements to the head of an existing list.",
      .complexity = "O(N) with N the number of elements added", .syntax = "key element [element ...]"},
-    {.name = "rpush", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)}, .run = RPush,
-     .group = Group::kList, .since = "1.0.0", .summary = "Pushes elements to the tail of a list.",
+    {.name = "rpushx", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)},
+     .run = Fixed<Push, ListEnd::kTail, true>, .group = Group::kList, .since = "2.2.0",
+     .summary = "Pushes elements to the tail of an existing list.",
      .complexity = "O(N) with N the number of elements added", .syntax = "key element [element ...]"},
-    {.name = "lpushx", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)}, .run = LPushX,
-     .group = Group::kList, .since = "2.2.0", .summary = "Pushes elements to the head of an existing list.",
-     .complexity = "O(N) with N the number of elements added", .syntax = "key element [element ...]"},
-    {.name = "rpushx", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kInsert)}, .run = RPushX,
-     .group = Group::kList, .since = "2.2.0", .summary = "Pushes elements to the tail of an existing list.",
-     .complexity = "O(N) with N the number of elements added", .syntax = "key element [element ...]"},
-    {.name = "lpop", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)}, .run = LPop,
-     .group = Group::kList, .since = "1.0.0", .summary = "Pops elements from the head of a list.",
-     .complexity = "O(N) with N the number of elements taken", .syntax = "key [count]"},
-    {.name = "rpop", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)}, .run = RPop,
-     .group = Group::kList, .since = "1.0.0", .summary = "Pops elements from the tail of a list.",
-     .complexity = "O(N) with N the number of elements taken", .syntax = "key [count]"},
+    {.name = "lpop", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = Fixed<Pop, ListEnd::kHead>, .group = Group::kList, .since = "1.0.0",
+     .summary = "Pops elements from the head of a list.", .complexity = "O(N) with N the number of elements taken",
+     .syntax = "key [count]"},
+    {.name = "rpop", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = Fixed<Pop, ListEnd::kTail>, .group = Group::kList, .since = "1.0.0",
+     .summary = "Pops elements from the tail of a list.", .complexity = "O(N) with N the number of elements taken",
+     .syntax = "key [count]"},
     {.name = "llen", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = LLen, .group = Group::kList,
      .since = "1.0.0", .summary = "Returns the number of elements in a list.", .complexity = "O(1)", .syntax = "key"},
     {.name = "lindex", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = LIndex,

@@ -6,11 +6,13 @@
 #include "command/block_timeout.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "command/list_move.h"
 
 namespace cairn {
 namespace {
 
+// BLPOP and BRPOP.
 // key [key ...] timeout
 Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
   TRY(SetBlockTimeout(ctx, args[args.size() - 1]));
@@ -31,12 +33,6 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, ListEnd end) {
   }
   return Status::MustBlock();
 }
-
-// BLPOP key [key ...] timeout
-Status BLPop(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, ListEnd::kHead); }
-
-// BRPOP key [key ...] timeout
-Status BRPop(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, ListEnd::kTail); }
 
 // BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout
 Status BLMove(CommandContext& ctx, Args& args, Reply& reply) {
@@ -74,13 +70,13 @@ constexpr uint32_t kBlockingWrite = kWrite | kBlocking;
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "blpop", .arity = -3, .flags = kBlockingWrite,
-     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BLPop, .group = Group::kList,
-     .since = "2.0.0",
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = Fixed<BlockingPop, ListEnd::kHead>,
+     .group = Group::kList, .since = "2.0.0",
      .summary = "Pops the first element of the first non-empty list of several; blocks until there is one.",
      .complexity = "O(N) with N the number of keys", .syntax = "key [key ...] timeout", .awaits = Type::kList},
     {.name = "brpop", .arity = -3, .flags = kBlockingWrite,
-     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BRPop, .group = Group::kList,
-     .since = "2.0.0",
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = Fixed<BlockingPop, ListEnd::kTail>,
+     .group = Group::kList, .since = "2.0.0",
      .summary = "Pops the last element of the first non-empty list of several; blocks until there is one.",
      .complexity = "O(N) with N the number of keys", .syntax = "key [key ...] timeout", .awaits = Type::kList},
     {.name = "blmove", .arity = 6, .flags = kBlockingWrite | kDenyOom,

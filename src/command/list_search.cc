@@ -7,6 +7,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/named.h"
 #include "resp/reply.h"
 #include "types/list.h"
 
@@ -60,9 +61,7 @@ Status LPos(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
   const std::string_view element = args.Bytes();
   const PositionOptions options = TRY(ReadPositionOptions(args));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  List list(keys, key);
+  Named<List> list(ctx, name);
   TRY(list.Open());
 
   const uint64_t wanted = !options.count ? 1 : *options.count == 0 ? UINT64_MAX : *options.count;
@@ -92,9 +91,7 @@ Status LInsert(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view pivot = args.Bytes();
   const std::string_view element = args.Bytes();
   TRY(args.Done());
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  List list(keys, key);
+  Named<List> list(ctx, name);
   TRY(list.Open());
   if (!list.exists()) {
     reply.Integer(0);
@@ -116,9 +113,7 @@ Status LRem(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t count = args.Integer();
   const std::string_view element = args.Bytes();
   TRY(args.Done());
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  List list(keys, key);
+  Named<List> list(ctx, name);
   TRY(list.Open());
   uint64_t removed = 0;
   if (list.exists()) {

@@ -74,17 +74,12 @@ Status ObjectIdleTime(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// OBJECT HELP
-Status ObjectHelp(CommandContext&, Args&, Reply& reply) {
-  static constexpr std::string_view kLines[] = {
-      "ENCODING <key>", "    Return the name of the encoding of the value under <key>.",
-      "FREQ <key>",     "    Return how frequently <key> is used, on a logarithmic scale.",
-      "IDLETIME <key>", "    Return approximately the seconds since <key> was last used.",
-      "REFCOUNT <key>", "    Return the number of references to the value under <key>.",
-  };
-  ReplyHelp(reply, "OBJECT", kLines);
-  return Ok();
-}
+constexpr std::string_view kHelp[] = {
+    "ENCODING <key>", "    Return the name of the encoding of the value under <key>.",
+    "FREQ <key>",     "    Return how frequently <key> is used, on a logarithmic scale.",
+    "IDLETIME <key>", "    Return approximately the seconds since <key> was last used.",
+    "REFCOUNT <key>", "    Return the number of references to the value under <key>.",
+};
 
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
@@ -94,7 +89,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "freq", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectFreq, .since = "4.0.0",
      .summary = "Returns how frequently a key is used.", .complexity = "O(1)", .syntax = "key",
      .tips = "nondeterministic_output"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ObjectHelp, .since = "6.2.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .since = "6.2.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
     {.name = "idletime", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO, 2)}, .run = ObjectIdleTime,
      .since = "2.2.3", .summary = "Returns the seconds since a key was last used.", .complexity = "O(1)",

@@ -7,6 +7,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/named.h"
 #include "command/scan_options.h"
 
 namespace cairn {
@@ -14,29 +15,25 @@ namespace {
 
 // SADD key member [member ...]
 Status SAdd(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Set set(keys, key);
+  Named<Set> set(ctx, args.Bytes());
   TRY(set.Open());
   int64_t added = 0;
   while (args.More()) added += TRY(set.Add(args.Bytes()));
   TRY(set.Save());
-  if (added > 0) ctx.Changed(kSetEvent, "sadd", key.bytes(), static_cast<uint64_t>(added));
+  if (added > 0) ctx.Changed(kSetEvent, "sadd", set.key.bytes(), static_cast<uint64_t>(added));
   reply.Integer(added);
   return Ok();
 }
 
 // SREM key member [member ...]
 Status SRem(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Set set(keys, key);
+  Named<Set> set(ctx, args.Bytes());
   TRY(set.Open());
   int64_t removed = 0;
   while (args.More() && set.size() > 0) removed += TRY(set.Remove(args.Bytes()));
   const bool is_empty = set.size() == 0;
   TRY(set.Save());
-  if (removed > 0) ctx.Shrunk(kSetEvent, "srem", key.bytes(), static_cast<uint64_t>(removed), is_empty);
+  if (removed > 0) ctx.Shrunk(kSetEvent, "srem", set.key.bytes(), static_cast<uint64_t>(removed), is_empty);
   reply.Integer(removed);
   return Ok();
 }
@@ -76,9 +73,7 @@ Status SMove(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SISMEMBER key member
 Status SIsMember(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Set set(keys, key);
+  Named<Set> set(ctx, args.Bytes());
   TRY(set.Open());
   reply.Integer(set.exists() && TRY(set.Contains(args.Bytes())) ? 1 : 0);
   return Ok();
@@ -86,9 +81,7 @@ Status SIsMember(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SMISMEMBER key member [member ...]
 Status SMIsMember(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Set set(keys, key);
+  Named<Set> set(ctx, args.Bytes());
   TRY(set.Open());
   reply.Array(args.left());
   while (args.More()) reply.Integer(TRY(set.Contains(args.Bytes())) ? 1 : 0);
@@ -97,9 +90,7 @@ Status SMIsMember(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SCARD key
 Status SCard(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Set set(keys, key);
+  Named<Set> set(ctx, args.Bytes());
   TRY(set.Open());
   reply.Integer(static_cast<int64_t>(set.size()));
   return Ok();
@@ -107,9 +98,7 @@ Status SCard(CommandContext& ctx, Args& args, Reply& reply) {
 
 // SMEMBERS key
 Status SMembers(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Set set(keys, key);
+  Named<Set> set(ctx, args.Bytes());
   TRY(set.Open());
   reply.Set(set.size());
   return set.ForEach([&reply](std::string_view member) -> Result<bool> {

@@ -7,6 +7,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/named.h"
 #include "command/sample_count.h"
 #include "types/sample.h"
 #include "types/set.h"
@@ -136,12 +137,10 @@ Status ReplyDistinct(const Set& set, uint64_t count, CommandContext& ctx, Reply&
 
 // SRANDMEMBER key [count]
 Status SRandMember(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
+  Named<Set> set(ctx, args.Bytes());
   if (args.left() > 1) return Status::Reply(errors::kSyntax);
   const bool has_count = args.More();
   const SampleCount sample = has_count ? TRY(ParseSampleCount(args)) : SampleCount{};
-  Set set(keys, key);
   TRY(set.Open());
   if (!has_count) {
     if (!set.exists()) {

@@ -9,6 +9,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "types/set.h"
 #include "types/set_algebra.h"
 #include "types/set_builder.h"
@@ -104,6 +105,7 @@ Status CollectDifference(NamedSets& named, SetBuilder& result) {
   });
 }
 
+// SUNION and SDIFF.
 Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation collect) {
   Keyspace keys = ctx.keys();
   NamedSets named(keys);
@@ -117,7 +119,8 @@ Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation coll
   });
 }
 
-Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation collect, std::string_view event) {
+// SINTERSTORE, SUNIONSTORE and SDIFFSTORE.
+Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation collect) {
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(args.Bytes());
   NamedSets named(keys);
@@ -128,7 +131,7 @@ Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation coll
   TRY(collect(named, result));
   const KeyEntry entry = TRY(keys.Find(target, Access::kPeek));
   TRY(result.StoreTo(keys, target, entry, kNoExpiry));
-  ctx.Stored(kSetEvent, event, target.bytes(), result.size() == 0, entry.exists());
+  ctx.Stored(kSetEvent, ctx.command().row().name, target.bytes(), result.size() == 0, entry.exists());
   reply.Integer(static_cast<int64_t>(result.size()));
   return Ok();
 }
@@ -173,27 +176,6 @@ Status SInterCard(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// SINTERSTORE destination key [key ...]
-Status SInterStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, CollectIntersection, "sinterstore");
-}
-
-// SUNION key [key ...]
-Status SUnion(CommandContext& ctx, Args& args, Reply& reply) { return ReplyResult(ctx, args, reply, CollectUnion); }
-
-// SUNIONSTORE destination key [key ...]
-Status SUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, CollectUnion, "sunionstore");
-}
-
-// SDIFF key [key ...]
-Status SDiff(CommandContext& ctx, Args& args, Reply& reply) { return ReplyResult(ctx, args, reply, CollectDifference); }
-
-// SDIFFSTORE destination key [key ...]
-Status SDiffStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, CollectDifference, "sdiffstore");
-}
-
 constexpr std::string_view kInterCost = "O(N*M) with N the members of the smallest set, M the number of sets";
 constexpr std::string_view kAllCost = "O(N) with N the members of all sets together";
 
@@ -206,23 +188,25 @@ constexpr CommandRow kRows[] = {
      .group = Group::kSet, .since = "7.0.0", .summary = "Returns the size of the intersection of sets, up to a limit.",
      .complexity = kInterCost, .syntax = "numkeys key [key ...] [LIMIT limit]"},
     {.name = "sinterstore", .arity = -3, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kRW | kUpdate), KeysToEnd(kRO | kAccess, 2)}, .run = SInterStore, .group = Group::kSet,
-     .since = "1.0.0", .summary = "Stores the intersection of sets.", .complexity = kInterCost,
+     .keys = {OneKey(kRW | kUpdate), KeysToEnd(kRO | kAccess, 2)}, .run = Fixed<StoreResult, CollectIntersection>,
+     .group = Group::kSet, .since = "1.0.0", .summary = "Stores the intersection of sets.", .complexity = kInterCost,
      .syntax = "destination key [key ...]"},
-    {.name = "sunion", .arity = -2, .flags = kReadonly, .keys = {KeysToEnd(kRO | kAccess)}, .run = SUnion,
-     .group = Group::kSet, .since = "1.0.0", .summary = "Returns the union of sets.", .complexity = kAllCost,
-     .syntax = "key [key ...]", .tips = "nondeterministic_output_order"},
+    {.name = "sunion", .arity = -2, .flags = kReadonly, .keys = {KeysToEnd(kRO | kAccess)},
+     .run = Fixed<ReplyResult, CollectUnion>, .group = Group::kSet, .since = "1.0.0",
+     .summary = "Returns the union of sets.", .complexity = kAllCost, .syntax = "key [key ...]",
+     .tips = "nondeterministic_output_order"},
     {.name = "sunionstore", .arity = -3, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kOW | kUpdate), KeysToEnd(kRO | kAccess, 2)}, .run = SUnionStore, .group = Group::kSet,
-     .since = "1.0.0", .summary = "Stores the union of sets.", .complexity = kAllCost,
+     .keys = {OneKey(kOW | kUpdate), KeysToEnd(kRO | kAccess, 2)}, .run = Fixed<StoreResult, CollectUnion>,
+     .group = Group::kSet, .since = "1.0.0", .summary = "Stores the union of sets.", .complexity = kAllCost,
      .syntax = "destination key [key ...]"},
-    {.name = "sdiff", .arity = -2, .flags = kReadonly, .keys = {KeysToEnd(kRO | kAccess)}, .run = SDiff,
-     .group = Group::kSet, .since = "1.0.0", .summary = "Returns the difference between the first set and the others.",
-     .complexity = kAllCost, .syntax = "key [key ...]", .tips = "nondeterministic_output_order"},
+    {.name = "sdiff", .arity = -2, .flags = kReadonly, .keys = {KeysToEnd(kRO | kAccess)},
+     .run = Fixed<ReplyResult, CollectDifference>, .group = Group::kSet, .since = "1.0.0",
+     .summary = "Returns the difference between the first set and the others.", .complexity = kAllCost,
+     .syntax = "key [key ...]", .tips = "nondeterministic_output_order"},
     {.name = "sdiffstore", .arity = -3, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kOW | kUpdate), KeysToEnd(kRO | kAccess, 2)}, .run = SDiffStore, .group = Group::kSet,
-     .since = "1.0.0", .summary = "Stores the difference between the first set and the others.", .complexity = kAllCost,
-     .syntax = "destination key [key ...]"},
+     .keys = {OneKey(kOW | kUpdate), KeysToEnd(kRO | kAccess, 2)}, .run = Fixed<StoreResult, CollectDifference>,
+     .group = Group::kSet, .since = "1.0.0", .summary = "Stores the difference between the first set and the others.",
+     .complexity = kAllCost, .syntax = "destination key [key ...]"},
 };
 // clang-format on
 

@@ -19,6 +19,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "command/sort_options.h"
 #include "types/list.h"
 #include "types/set.h"
@@ -217,6 +218,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
   return Ok();
 }
 
+// SORT and SORT_RO.
 Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   Keyspace keys = ctx.keys();
   keys.TellMisses(true);
@@ -248,12 +250,6 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   return Ok();
 }
 
-// SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE key]
-Status SortAny(CommandContext& ctx, Args& args, Reply& reply) { return Sort(ctx, args, reply, true); }
-
-// SORT_RO key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA]
-Status SortReadOnly(CommandContext& ctx, Args& args, Reply& reply) { return Sort(ctx, args, reply, false); }
-
 constexpr KeySpec kPatternKeys = {
     .flags = kRO | kAccess,
     .keyword = "BY GET",
@@ -275,13 +271,13 @@ constexpr std::string_view kCategories = "set sortedset list dangerous -keyspace
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "sort", .arity = -2, .flags = kWrite | kDenyOom, .keys = {OneKey(kRO | kAccess), kPatternKeys, kStoreKey},
-     .run = SortAny, .group = Group::kGeneric, .since = "1.0.0",
+     .run = Fixed<Sort, true>, .group = Group::kGeneric, .since = "1.0.0",
      .summary = "Sorts the elements of a list, a set or a sorted set, and optionally stores the result.",
      .complexity = kComplexity,
      .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE "
                "destination]", .acl = kCategories, .find_keys = FindSortKeys},
     {.name = "sort_ro", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess), kPatternKeys},
-     .run = SortReadOnly, .group = Group::kGeneric, .since = "7.0.0",
+     .run = Fixed<Sort, false>, .group = Group::kGeneric, .since = "7.0.0",
      .summary = "Returns the sorted elements of a list, a set or a sorted set.", .complexity = kComplexity,
      .syntax = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
      .acl = kCategories},

@@ -12,6 +12,8 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
+#include "command/named.h"
 #include "command/stream_args.h"
 
 namespace cairn {
@@ -163,9 +165,7 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Reply(errors::WrongArity(ctx.command().full_name()));
   }
   if (options.id_given && options.seq_given && options.id.IsZero()) return Status::Reply(kZeroId);
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, name);
   TRY(stream.Open());
   if (!stream.exists()) {
     if (options.no_create) {
@@ -194,9 +194,7 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
 Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
   const AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/false));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, name);
   TRY(stream.Open());
   const uint64_t deleted = TRY(stream.Trim(options.trim));
   if (deleted > 0) {
@@ -211,9 +209,7 @@ Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
 
 // XLEN key
 Status XLen(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args.Bytes());
   TRY(stream.Open());
   reply.Integer(static_cast<int64_t>(stream.size()));
   return Ok();
@@ -221,9 +217,7 @@ Status XLen(CommandContext& ctx, Args& args, Reply& reply) {
 
 // XDEL key id [id ...]
 Status XDel(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args.Bytes());
   TRY(stream.Open());
   if (!stream.exists()) {
     reply.Integer(0);
@@ -235,12 +229,13 @@ Status XDel(CommandContext& ctx, Args& args, Reply& reply) {
   for (const StreamId id : ids) deleted += TRY(stream.Delete(id)) ? 1 : 0;
   if (deleted > 0) {
     TRY(stream.Save());
-    ctx.Changed(kStreamEvent, "xdel", key.bytes(), static_cast<uint64_t>(deleted));
+    ctx.Changed(kStreamEvent, "xdel", stream.key.bytes(), static_cast<uint64_t>(deleted));
   }
   reply.Integer(deleted);
   return Ok();
 }
 
+// XRANGE and XREVRANGE.
 Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   StreamRange range;
   range.from = TRY(ReadRangeStart(args[reverse ? 3 : 2]));
@@ -252,9 +247,7 @@ Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
     if (!args.More()) return Status::Reply(errors::kSyntax);
     count = TRY(ReadStreamCount(args.Bytes()));
   }
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args[1]);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args[1]);
   TRY(stream.Open());
   if (stream.exists() && count == 0) {
     reply.NullArray();
@@ -264,14 +257,6 @@ Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   const auto most = static_cast<uint64_t>(count.value_or(0));
   reply.FinishArray(mark, TRY(ReplyStreamEntries(reply, stream, range, most, reverse)));
   return Ok();
-}
-
-// XRANGE key start end [COUNT count]
-Status XRange(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRange(ctx, args, reply, /*reverse=*/false); }
-
-// XREVRANGE key end start [COUNT count]
-Status XRevRange(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, /*reverse=*/true);
 }
 
 // XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]
@@ -295,9 +280,7 @@ Status XSetId(CommandContext& ctx, Args& args, Reply& reply) {
       return Status::Reply(errors::kSyntax);
     }
   }
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, name);
   TRY(stream.Open());
   if (!stream.exists()) return Status::Reply(errors::kNoSuchKey);
   if (last_id < stream.state().max_deleted_id) {
@@ -342,11 +325,12 @@ constexpr CommandRow kRows[] = {
     {.name = "xdel", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)}, .run = XDel,
      .group = Group::kStream, .since = "5.0.0", .summary = "Deletes entries of a stream.",
      .complexity = "O(1) for each entry", .syntax = "key id [id ...]"},
-    {.name = "xrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = XRange,
-     .group = Group::kStream, .since = "5.0.0", .summary = "Returns the entries within a range of ids.",
+    {.name = "xrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRange, false>, .group = Group::kStream, .since = "5.0.0",
+     .summary = "Returns the entries within a range of ids.",
      .complexity = "O(N) with N the number of entries returned", .syntax = "key start end [COUNT count]"},
-    {.name = "xrevrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = XRevRange,
-     .group = Group::kStream, .since = "5.0.0",
+    {.name = "xrevrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRange, true>, .group = Group::kStream, .since = "5.0.0",
      .summary = "Returns the entries within a range of ids, in reverse order.",
      .complexity = "O(N) with N the number of entries returned", .syntax = "key end start [COUNT count]"},
     {.name = "xsetid", .arity = -3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = XSetId,

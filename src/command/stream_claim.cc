@@ -11,6 +11,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/named.h"
 #include "command/stream_args.h"
 #include "types/stream.h"
 #include "types/stream_group.h"
@@ -136,9 +137,7 @@ Result<bool> ClaimOne(Claim& claim, StreamId id, Reply& reply) {
 
 // XCLAIM key group consumer min-idle-time id [id ...] [options]
 Status XClaim(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args[1]);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args[1]);
   TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
@@ -155,14 +154,14 @@ Status XClaim(CommandContext& ctx, Args& args, Reply& reply) {
   if (rules.last_id > group->last_id()) {
     group->SetPosition(rules.last_id, group->entries_read());
     ctx.CountChanges(1);
-    TellGroupPosition(ctx, key.bytes(), *group);
+    TellGroupPosition(ctx, stream.key.bytes(), *group);
   }
   bool created = false;
   StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms(), &created));
-  if (created) TellNewConsumer(ctx, key.bytes(), *group, args[3]);
+  if (created) TellNewConsumer(ctx, stream.key.bytes(), *group, args[3]);
   consumer.seen_ms = ctx.now_ms();
 
-  Claim claim{ctx, key.bytes(), stream, *group, consumer, rules, ctx.now_ms()};
+  Claim claim{ctx, stream.key.bytes(), stream, *group, consumer, rules, ctx.now_ms()};
   const size_t mark = reply.Later();
   size_t written = 0;
   for (const StreamId id : ids) written += TRY(ClaimOne(claim, id, reply)) ? 1 : 0;
@@ -227,18 +226,16 @@ Result<StreamId> ClaimOnwards(Claim& claim, const AutoClaimArgs& options, Reply&
 // XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]
 Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
   const AutoClaimArgs options = TRY(ReadAutoClaimArgs(args));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args[1]);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args[1]);
   TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
   bool created = false;
   StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms(), &created));
-  if (created) TellNewConsumer(ctx, key.bytes(), *group, args[3]);
+  if (created) TellNewConsumer(ctx, stream.key.bytes(), *group, args[3]);
   consumer.seen_ms = ctx.now_ms();
 
-  Claim claim{ctx, key.bytes(), stream, *group, consumer, options.rules, ctx.now_ms()};
+  Claim claim{ctx, stream.key.bytes(), stream, *group, consumer, options.rules, ctx.now_ms()};
   std::string body;
   Reply claimed(body, reply.protocol(), reply.room());
   std::vector<StreamId> deleted;

@@ -13,6 +13,7 @@
 #include "command/context.h"
 #include "command/families.h"
 #include "command/help.h"
+#include "command/named.h"
 #include "command/stream_args.h"
 #include "types/stream.h"
 
@@ -50,9 +51,7 @@ Result<GroupOptions> ReadGroupOptions(const Args& args, bool creates) {
 // XGROUP CREATE key group id | $ [MKSTREAM] [ENTRIESREAD entries-read]
 Status XGroupCreate(CommandContext& ctx, Args& args, Reply& reply) {
   const GroupOptions options = TRY(ReadGroupOptions(args, /*creates=*/true));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args[2]);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args[2]);
   TRY(stream.Open());
   if (!stream.exists() && !options.make_stream) return Status::Reply(kNoKey);
   if (args.size() > kMostCreateArgs) {
@@ -150,33 +149,26 @@ Status XGroupDelConsumer(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// XGROUP HELP
-Status XGroupHelp(CommandContext&, Args&, Reply& reply) {
-  static constexpr std::string_view kLines[] = {
-      "CREATE <key> <groupname> <id|$> [option]",
-      "    Create a consumer group that starts after an id. Options are:",
-      "    * MKSTREAM",
-      "      Create an empty stream if the key does not exist.",
-      "    * ENTRIESREAD entries_read",
-      "      Set the number of entries that the group has read (internal use).",
-      "CREATECONSUMER <key> <groupname> <consumer>",
-      "    Create a consumer of the group.",
-      "DELCONSUMER <key> <groupname> <consumer>",
-      "    Delete a consumer and its pending entries.",
-      "DESTROY <key> <groupname>",
-      "    Delete the group.",
-      "SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]",
-      "    Set the read position of the group.",
-  };
-  ReplyHelp(reply, "XGROUP", kLines);
-  return Ok();
-}
+constexpr std::string_view kHelp[] = {
+    "CREATE <key> <groupname> <id|$> [option]",
+    "    Create a consumer group that starts after an id. Options are:",
+    "    * MKSTREAM",
+    "      Create an empty stream if the key does not exist.",
+    "    * ENTRIESREAD entries_read",
+    "      Set the number of entries that the group has read (internal use).",
+    "CREATECONSUMER <key> <groupname> <consumer>",
+    "    Create a consumer of the group.",
+    "DELCONSUMER <key> <groupname> <consumer>",
+    "    Delete a consumer and its pending entries.",
+    "DESTROY <key> <groupname>",
+    "    Delete the group.",
+    "SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]",
+    "    Set the read position of the group.",
+};
 
 // XACK key group id [id ...]
 Status XAck(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args[1]);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args[1]);
   TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   int64_t acknowledged = 0;
@@ -278,9 +270,7 @@ Status XPending(CommandContext& ctx, Args& args, Reply& reply) {
   if (!summary && (args.size() < 6 || args.size() > 9)) return Status::Reply(errors::kSyntax);
   PendingQuery query;
   if (!summary) query = TRY(ReadPendingQuery(args));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args[1]);
-  Stream stream(keys, key);
+  Named<Stream> stream(ctx, args[1]);
   TRY(stream.Open());
   std::optional<StreamGroup> group = TRY(StreamGroup::Find(stream, args[2]));
   if (!group) return NoSuchGroup(args[1], args[2]);
@@ -301,7 +291,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "destroy", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete, 2)}, .run = XGroupDestroy,
      .group = Group::kStream, .since = "5.0.0", .summary = "Deletes a consumer group.",
      .complexity = "O(N) with N the number of its pending entries", .syntax = "key groupname"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = XGroupHelp, .group = Group::kStream,
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = Group::kStream,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
     {.name = "setid", .arity = -5, .flags = kWrite, .keys = {OneKey(kRW | kUpdate, 2)}, .run = XGroupSetId,
      .group = Group::kStream, .since = "5.0.0", .summary = "Sets the read position of a consumer group.",

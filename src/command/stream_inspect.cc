@@ -211,19 +211,14 @@ Status XInfoConsumers(CommandContext& ctx, Args& args, Reply& reply) {
   });
 }
 
-// XINFO HELP
-Status XInfoHelp(CommandContext&, Args&, Reply& reply) {
-  static constexpr std::string_view kLines[] = {
-      "CONSUMERS <key> <groupname>",
-      "    Return details of the consumers of <groupname>.",
-      "GROUPS <key>",
-      "    Return details of the consumer groups of the stream.",
-      "STREAM <key> [FULL [COUNT <count>]",
-      "    Return details of the stream.",
-  };
-  ReplyHelp(reply, "XINFO", kLines);
-  return Ok();
-}
+constexpr std::string_view kHelp[] = {
+    "CONSUMERS <key> <groupname>",
+    "    Return details of the consumers of <groupname>.",
+    "GROUPS <key>",
+    "    Return details of the consumer groups of the stream.",
+    "STREAM <key> [FULL [COUNT <count>]",
+    "    Return details of the stream.",
+};
 
 // clang-format off
 constexpr CommandRow kSubcommandRows[] = {
@@ -233,7 +228,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "groups", .arity = 3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)}, .run = XInfoGroups,
      .group = Group::kStream, .since = "5.0.0", .summary = "Returns the consumer groups of a stream.",
      .complexity = "O(N) with N the number of groups", .syntax = "key"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = XInfoHelp, .group = Group::kStream,
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = Group::kStream,
      .since = "5.0.0", .summary = "Describes the subcommands.", .complexity = "O(1)"},
     {.name = "stream", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess, 2)}, .run = XInfoStream,
      .group = Group::kStream, .since = "5.0.0", .summary = "Returns the state of a stream.", .complexity = "O(1)",

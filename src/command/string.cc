@@ -13,6 +13,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "command/string_options.h"
 
 namespace cairn {
@@ -124,6 +125,7 @@ Status SetNx(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// SETEX and PSETEX.
 Status SetWithExpiry(CommandContext& ctx, Args& args, Reply& reply, TimeUnit unit) {
   const std::string_view name = args.Bytes();
   const int64_t expire_ms = TRY(ParseExpiry(ctx, args.Bytes(), {unit, /*absolute=*/false}));
@@ -133,16 +135,6 @@ Status SetWithExpiry(CommandContext& ctx, Args& args, Reply& reply, TimeUnit uni
   EmitDeadline(ctx, name, value, expire_ms);
   reply.Ok();
   return Ok();
-}
-
-// SETEX key seconds value
-Status SetEx(CommandContext& ctx, Args& args, Reply& reply) {
-  return SetWithExpiry(ctx, args, reply, TimeUnit::kSeconds);
-}
-
-// PSETEX key milliseconds value
-Status PSetEx(CommandContext& ctx, Args& args, Reply& reply) {
-  return SetWithExpiry(ctx, args, reply, TimeUnit::kMilliseconds);
 }
 
 // GETSET key value
@@ -281,14 +273,14 @@ constexpr CommandRow kRows[] = {
      .group = Group::kString, .since = "1.0.0", .summary = "Stores a string under a key if the key does not exist.",
      .complexity = "O(1)", .syntax = "key value", .deprecated_since = "2.6.12",
      .replaced_by = "`SET` with the `NX` argument"},
-    {.name = "setex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = SetEx,
-     .group = Group::kString, .since = "2.0.0", .summary = "Stores a string that expires after some seconds.",
-     .complexity = "O(1)", .syntax = "key seconds value", .deprecated_since = "2.6.12",
-     .replaced_by = "`SET` with the `EX` argument"},
-    {.name = "psetex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)}, .run = PSetEx,
-     .group = Group::kString, .since = "2.6.0", .summary = "Stores a string that expires after some milliseconds.",
-     .complexity = "O(1)", .syntax = "key milliseconds value", .deprecated_since = "2.6.12",
-     .replaced_by = "`SET` with the `PX` argument"},
+    {.name = "setex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
+     .run = Fixed<SetWithExpiry, TimeUnit::kSeconds>, .group = Group::kString, .since = "2.0.0",
+     .summary = "Stores a string that expires after some seconds.", .complexity = "O(1)", .syntax = "key seconds value",
+     .deprecated_since = "2.6.12", .replaced_by = "`SET` with the `EX` argument"},
+    {.name = "psetex", .arity = 4, .flags = kWrite | kDenyOom, .keys = {OneKey(kOW | kUpdate)},
+     .run = Fixed<SetWithExpiry, TimeUnit::kMilliseconds>, .group = Group::kString, .since = "2.6.0",
+     .summary = "Stores a string that expires after some milliseconds.", .complexity = "O(1)",
+     .syntax = "key milliseconds value", .deprecated_since = "2.6.12", .replaced_by = "`SET` with the `PX` argument"},
     {.name = "getset", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kAccess | kUpdate)},
      .run = GetSet, .group = Group::kString, .since = "1.0.0", .summary = "Stores a string and returns the old one.",
      .complexity = "O(1)", .syntax = "key value", .deprecated_since = "6.2.0",

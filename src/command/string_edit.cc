@@ -10,6 +10,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "types/edited_string.h"
 #include "types/lcs.h"
 #include "types/string.h"
@@ -17,6 +18,7 @@
 namespace cairn {
 namespace {
 
+// INCR and DECR.
 // Adds `delta` to the integer under the first key and replies with the sum.
 Status Add(CommandContext& ctx, Args& args, Reply& reply, int64_t delta) {
   Keyspace keys = ctx.keys();
@@ -29,12 +31,6 @@ Status Add(CommandContext& ctx, Args& args, Reply& reply, int64_t delta) {
   reply.Integer(value);
   return Ok();
 }
-
-// INCR key
-Status Incr(CommandContext& ctx, Args& args, Reply& reply) { return Add(ctx, args, reply, 1); }
-
-// DECR key
-Status Decr(CommandContext& ctx, Args& args, Reply& reply) { return Add(ctx, args, reply, -1); }
 
 // INCRBY key increment
 Status IncrBy(CommandContext& ctx, Args& args, Reply& reply) {
@@ -260,11 +256,11 @@ Status Lcs(CommandContext& ctx, Args& args, Reply& reply) {
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "incr", .arity = 2, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kAccess | kUpdate)},
-     .run = Incr, .group = Group::kString, .since = "1.0.0", .summary = "Adds one to the integer under a key.",
+     .run = Fixed<Add, 1>, .group = Group::kString, .since = "1.0.0", .summary = "Adds one to the integer under a key.",
      .complexity = "O(1)", .syntax = "key"},
     {.name = "decr", .arity = 2, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kAccess | kUpdate)},
-     .run = Decr, .group = Group::kString, .since = "1.0.0", .summary = "Subtracts one from the integer under a key.",
-     .complexity = "O(1)", .syntax = "key"},
+     .run = Fixed<Add, -1>, .group = Group::kString, .since = "1.0.0",
+     .summary = "Subtracts one from the integer under a key.", .complexity = "O(1)", .syntax = "key"},
     {.name = "incrby", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kAccess | kUpdate)},
      .run = IncrBy, .group = Group::kString, .since = "1.0.0", .summary = "Adds a number to the integer under a key.",
      .complexity = "O(1)", .syntax = "key increment"},

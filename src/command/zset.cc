@@ -12,6 +12,8 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
+#include "command/named.h"
 #include "command/sample_count.h"
 #include "command/scan_options.h"
 #include "command/zset_reply.h"
@@ -77,9 +79,7 @@ Status AddElements(CommandContext& ctx, Args& args, Reply& reply, bool increment
   }
   TRY(args.Check());
 
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, name);
   TRY(zset.Open());
   uint64_t added_count = 0;
   uint64_t updated_count = 0;
@@ -104,21 +104,9 @@ Status AddElements(CommandContext& ctx, Args& args, Reply& reply, bool increment
   return Ok();
 }
 
-// ZADD key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]
-Status ZAdd(CommandContext& ctx, Args& args, Reply& reply) {
-  return AddElements(ctx, args, reply, /*increment=*/false);
-}
-
-// ZINCRBY key increment member
-Status ZIncrBy(CommandContext& ctx, Args& args, Reply& reply) {
-  return AddElements(ctx, args, reply, /*increment=*/true);
-}
-
 // ZREM key member [member ...]
 Status ZRem(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, args.Bytes());
   TRY(zset.Open());
   int64_t removed = 0;
   while (args.More() && zset.exists()) {
@@ -127,7 +115,7 @@ Status ZRem(CommandContext& ctx, Args& args, Reply& reply) {
   if (removed > 0) {
     const bool is_empty = !zset.exists();
     TRY(zset.Save());
-    ctx.Shrunk(kZsetEvent, "zrem", key.bytes(), static_cast<uint64_t>(removed), is_empty);
+    ctx.Shrunk(kZsetEvent, "zrem", zset.key.bytes(), static_cast<uint64_t>(removed), is_empty);
   }
   reply.Integer(removed);
   return Ok();
@@ -135,9 +123,7 @@ Status ZRem(CommandContext& ctx, Args& args, Reply& reply) {
 
 // ZCARD key
 Status ZCard(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, args.Bytes());
   TRY(zset.Open());
   reply.Integer(static_cast<int64_t>(zset.size()));
   return Ok();
@@ -155,24 +141,21 @@ Status ReplyScore(Zset& zset, std::string_view member, Reply& reply) {
 
 // ZSCORE key member
 Status ZScore(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, args.Bytes());
   TRY(zset.Open());
   return ReplyScore(zset, args.Bytes(), reply);
 }
 
 // ZMSCORE key member [member ...]
 Status ZMScore(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, args.Bytes());
   TRY(zset.Open());
   reply.Array(args.left());
   while (args.More()) TRY(ReplyScore(zset, args.Bytes(), reply));
   return Ok();
 }
 
+// ZRANK and ZREVRANK.
 Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   const std::string_view name = args.Bytes();
   const std::string_view member = args.Bytes();
@@ -180,9 +163,7 @@ Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   const bool with_score = args.Keyword("withscore");
   TRY(args.Done());
 
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, name);
   TRY(zset.Open());
   const auto ranked = TRY(zset.RankOf(member, reverse));
   if (!ranked) {
@@ -194,12 +175,6 @@ Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   if (with_score) reply.Double(ranked->score);
   return Ok();
 }
-
-// ZRANK key member [WITHSCORE]
-Status ZRank(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRank(ctx, args, reply, /*reverse=*/false); }
-
-// ZREVRANK key member [WITHSCORE]
-Status ZRevRank(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRank(ctx, args, reply, /*reverse=*/true); }
 
 // ZSCAN shows a packed set's scores in their stored form: whole numbers with all digits.
 std::string ScanScore(double score, bool spread) {
@@ -283,10 +258,8 @@ Status ReplyRandomOne(CommandContext& ctx, Zset& zset, Reply& reply) {
 
 // ZRANDMEMBER key [count [WITHSCORES]]
 Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(args.Bytes());
+  Named<Zset> zset(ctx, args.Bytes());
   if (!args.More()) {
-    Zset zset(keys, key);
     TRY(zset.Open());
     return ReplyRandomOne(ctx, zset, reply);
   }
@@ -303,7 +276,6 @@ Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Reply(kOutOfRange);
   }
 
-  Zset zset(keys, key);
   TRY(zset.Open());
   ElementsReply elements(reply, FormOf(reply, with_scores));
   if (count > 0) TRY(ReplyDistinct(ctx, zset, static_cast<uint64_t>(count), elements));
@@ -316,12 +288,13 @@ Status ZRandMember(CommandContext& ctx, Args& args, Reply& reply) {
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "zadd", .arity = -4, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kUpdate)}, .run = ZAdd,
-     .group = Group::kSortedSet, .since = "1.2.0", .summary = "Adds members to a sorted set or changes their scores.",
+    {.name = "zadd", .arity = -4, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kUpdate)},
+     .run = Fixed<AddElements, false>, .group = Group::kSortedSet, .since = "1.2.0",
+     .summary = "Adds members to a sorted set or changes their scores.",
      .complexity = "O(log(N)) for each member, with N the size of the set",
      .syntax = "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]"},
     {.name = "zincrby", .arity = 4, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kRW | kAccess | kUpdate)},
-     .run = ZIncrBy, .group = Group::kSortedSet, .since = "1.2.0",
+     .run = Fixed<AddElements, true>, .group = Group::kSortedSet, .since = "1.2.0",
      .summary = "Adds to the score of a member of a sorted set.", .complexity = "O(log(N)) with N the size of the set",
      .syntax = "key increment member"},
     {.name = "zrem", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)}, .run = ZRem,
@@ -337,12 +310,12 @@ constexpr CommandRow kRows[] = {
     {.name = "zmscore", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = ZMScore,
      .group = Group::kSortedSet, .since = "6.2.0", .summary = "Returns the scores of several members of a sorted set.",
      .complexity = "O(N) with N the number of members asked for", .syntax = "key member [member ...]"},
-    {.name = "zrank", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = ZRank,
-     .group = Group::kSortedSet, .since = "2.0.0",
+    {.name = "zrank", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRank, false>, .group = Group::kSortedSet, .since = "2.0.0",
      .summary = "Returns the rank of a member of a sorted set, by ascending score.",
      .complexity = "O(log(N)) with N the size of the set", .syntax = "key member [WITHSCORE]"},
-    {.name = "zrevrank", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = ZRevRank,
-     .group = Group::kSortedSet, .since = "2.0.0",
+    {.name = "zrevrank", .arity = -3, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRank, true>, .group = Group::kSortedSet, .since = "2.0.0",
      .summary = "Returns the rank of a member of a sorted set, by descending score.",
      .complexity = "O(log(N)) with N the size of the set", .syntax = "key member [WITHSCORE]"},
     {.name = "zrandmember", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = ZRandMember,

@@ -14,6 +14,8 @@
 #include "command/block_timeout.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
+#include "command/named.h"
 #include "command/zset_reply.h"
 #include "types/zset.h"
 
@@ -37,9 +39,7 @@ std::string_view PlainName(End end) { return end == End::kLowest ? "ZPOPMIN" : "
 template <typename Begin>
 Result<std::optional<uint64_t>> PopFrom(CommandContext& ctx, std::string_view name, End end, uint64_t count,
                                         ElementForm form, Reply& reply, Begin begin) {
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, name);
   TRY(zset.Open());
   if (!zset.exists()) return std::optional<uint64_t>();
   begin();
@@ -53,6 +53,7 @@ Result<std::optional<uint64_t>> PopFrom(CommandContext& ctx, std::string_view na
   return std::optional(taken);
 }
 
+// ZPOPMIN and ZPOPMAX.
 Status Pop(CommandContext& ctx, Args& args, Reply& reply, End end) {
   const std::string_view name = args.Bytes();
   if (args.left() > 1) return Status::Reply(errors::kSyntax);
@@ -64,12 +65,6 @@ Status Pop(CommandContext& ctx, Args& args, Reply& reply, End end) {
   if (!found) reply.Array(0);
   return Ok();
 }
-
-// ZPOPMIN key [count]
-Status ZPopMin(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, End::kLowest); }
-
-// ZPOPMAX key [count]
-Status ZPopMax(CommandContext& ctx, Args& args, Reply& reply) { return Pop(ctx, args, reply, End::kHighest); }
 
 struct PopManyArgs {
   std::span<const std::string_view> names;
@@ -127,6 +122,7 @@ Status BZMPop(CommandContext& ctx, Args& args, Reply& reply) {
   return TRY(PopMany(ctx, pop, reply)) ? Ok() : Status::MustBlock();
 }
 
+// BZPOPMIN and BZPOPMAX.
 Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
   const size_t last = args.size() - 1;
   TRY(SetBlockTimeout(ctx, args[last]));
@@ -152,20 +148,14 @@ Status BlockingPop(CommandContext& ctx, Args& args, Reply& reply, End end) {
   return Status::MustBlock();
 }
 
-// BZPOPMIN key [key ...] timeout
-Status BZPopMin(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, End::kLowest); }
-
-// BZPOPMAX key [key ...] timeout
-Status BZPopMax(CommandContext& ctx, Args& args, Reply& reply) { return BlockingPop(ctx, args, reply, End::kHighest); }
-
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "zpopmin", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)}, .run = ZPopMin,
-     .group = Group::kSortedSet, .since = "5.0.0",
+    {.name = "zpopmin", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = Fixed<Pop, End::kLowest>, .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Pops the members with the lowest scores from a sorted set.",
      .complexity = "O(M*log(N)) with N the size of the set and M the number of members taken", .syntax = "key [count]"},
-    {.name = "zpopmax", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)}, .run = ZPopMax,
-     .group = Group::kSortedSet, .since = "5.0.0",
+    {.name = "zpopmax", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kAccess | kDelete)},
+     .run = Fixed<Pop, End::kHighest>, .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Pops the members with the highest scores from a sorted set.",
      .complexity = "O(M*log(N)) with N the size of the set and M the number of members taken", .syntax = "key [count]"},
     {.name = "zmpop", .arity = -4, .flags = kWrite, .keys = {CountedKeys(kRW | kAccess | kDelete, 1)}, .run = ZMPop,
@@ -174,13 +164,13 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(K+M*log(N)) with K the number of keys, N the size of the set and M the number of members taken",
      .syntax = "numkeys key [key ...] <MIN | MAX> [COUNT count]"},
     {.name = "bzpopmin", .arity = -3, .flags = kWrite | kFast | kBlocking,
-     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMin, .group = Group::kSortedSet,
-     .since = "5.0.0",
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = Fixed<BlockingPop, End::kLowest>,
+     .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Pops the lowest member of the first non-empty sorted set of several; blocks until there is one.",
      .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout", .awaits = Type::kZset},
     {.name = "bzpopmax", .arity = -3, .flags = kWrite | kFast | kBlocking,
-     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = BZPopMax, .group = Group::kSortedSet,
-     .since = "5.0.0",
+     .keys = {{.flags = kRW | kAccess | kDelete, .begin = 1, .last = -2}}, .run = Fixed<BlockingPop, End::kHighest>,
+     .group = Group::kSortedSet, .since = "5.0.0",
      .summary = "Pops the highest member of the first non-empty sorted set of several; blocks until there is one.",
      .complexity = "O(log(N)) with N the size of the set", .syntax = "key [key ...] timeout", .awaits = Type::kZset},
     {.name = "bzmpop", .arity = -5, .flags = kWrite | kBlocking, .keys = {CountedKeys(kRW | kAccess | kDelete, 2)},

@@ -15,6 +15,8 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
+#include "command/named.h"
 #include "command/zset_reply.h"
 #include "types/score_range.h"
 #include "types/zset.h"
@@ -98,45 +100,16 @@ Result<RangeArgs> ReadRangeArgs(Args& args, RangeForm form) {
   return out;
 }
 
-Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, const RangeForm& form) {
+// ZRANGE, ZREVRANGE, ZRANGEBYSCORE, ZREVRANGEBYSCORE, ZRANGEBYLEX and ZREVRANGEBYLEX.
+Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, std::optional<By> by, std::optional<bool> reverse) {
   const std::string_view name = args.Bytes();
-  const RangeArgs range = TRY(ReadRangeArgs(args, form));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
-  Zset zset(keys, key);
+  const RangeArgs range = TRY(ReadRangeArgs(args, {by, reverse}));
+  Named<Zset> zset(ctx, name);
   TRY(zset.Open());
   const ElementsReply elements(reply, FormOf(reply, range.with_scores));
   TRY(zset.ForEach(range.range, elements));
   elements.Finish();
   return Ok();
-}
-
-// ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]
-Status ZRange(CommandContext& ctx, Args& args, Reply& reply) { return ReplyRange(ctx, args, reply, {}); }
-
-// ZREVRANGE key start stop [WITHSCORES]
-Status ZRevRange(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, {.by = By::kRank, .reverse = true});
-}
-
-// ZRANGEBYSCORE key min max [WITHSCORES] [LIMIT offset count]
-Status ZRangeByScore(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, {.by = By::kScore, .reverse = false});
-}
-
-// ZREVRANGEBYSCORE key max min [WITHSCORES] [LIMIT offset count]
-Status ZRevRangeByScore(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, {.by = By::kScore, .reverse = true});
-}
-
-// ZRANGEBYLEX key min max [LIMIT offset count]
-Status ZRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, {.by = By::kLex, .reverse = false});
-}
-
-// ZREVRANGEBYLEX key max min [LIMIT offset count]
-Status ZRevRangeByLex(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyRange(ctx, args, reply, {.by = By::kLex, .reverse = true});
 }
 
 // Changes -0 to 0 where Redis does. It stores these elements one by one, in this order, in a listpack, which holds 0
@@ -195,9 +168,7 @@ Result<PlainRange> ReadPlainRange(Args& args, By by) {
 // ZCOUNT key min max
 Status ZCount(CommandContext& ctx, Args& args, Reply& reply) {
   const PlainRange plain = TRY(ReadPlainRange(args, By::kScore));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(plain.name);
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, plain.name);
   TRY(zset.Open());
   reply.Integer(static_cast<int64_t>(TRY(zset.Count(plain.range.scores))));
   return Ok();
@@ -206,9 +177,7 @@ Status ZCount(CommandContext& ctx, Args& args, Reply& reply) {
 // ZLEXCOUNT key min max
 Status ZLexCount(CommandContext& ctx, Args& args, Reply& reply) {
   const PlainRange plain = TRY(ReadPlainRange(args, By::kLex));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(plain.name);
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, plain.name);
   TRY(zset.Open());
   reply.Integer(static_cast<int64_t>(TRY(zset.Count(plain.range.members))));
   return Ok();
@@ -219,11 +188,10 @@ std::string_view RemovalEvent(By by) {
   return by == By::kScore ? "zremrangebyscore" : "zremrangebylex";
 }
 
+// ZREMRANGEBYRANK, ZREMRANGEBYSCORE and ZREMRANGEBYLEX.
 Status RemoveRange(CommandContext& ctx, Args& args, Reply& reply, By by) {
   const PlainRange plain = TRY(ReadPlainRange(args, by));
-  Keyspace keys = ctx.keys();
-  const Key key = keys.Name(plain.name);
-  Zset zset(keys, key);
+  Named<Zset> zset(ctx, plain.name);
   TRY(zset.Open());
   const uint64_t removed = TRY(zset.RemoveRange(plain.range));
   if (removed > 0) {
@@ -235,19 +203,6 @@ Status RemoveRange(CommandContext& ctx, Args& args, Reply& reply, By by) {
   return Ok();
 }
 
-// ZREMRANGEBYRANK key start stop
-Status ZRemRangeByRank(CommandContext& ctx, Args& args, Reply& reply) {
-  return RemoveRange(ctx, args, reply, By::kRank);
-}
-
-// ZREMRANGEBYSCORE key min max
-Status ZRemRangeByScore(CommandContext& ctx, Args& args, Reply& reply) {
-  return RemoveRange(ctx, args, reply, By::kScore);
-}
-
-// ZREMRANGEBYLEX key min max
-Status ZRemRangeByLex(CommandContext& ctx, Args& args, Reply& reply) { return RemoveRange(ctx, args, reply, By::kLex); }
-
 constexpr std::string_view kWalkCost = "O(log(N)+M) with N the size of the set and M the number of members returned";
 constexpr std::string_view kStoreCost =
     "O(log(N)+M*log(M)) with N the size of the source and M the number of members stored";
@@ -257,32 +212,32 @@ constexpr std::string_view kCountCost = "O(log(N)) with N the size of the set";
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "zrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = ZRange,
-     .group = Group::kSortedSet, .since = "1.2.0",
+    {.name = "zrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRange, std::nullopt, std::nullopt>, .group = Group::kSortedSet, .since = "1.2.0",
      .summary = "Returns the members of a sorted set within a range of ranks, scores or members.",
      .complexity = kWalkCost, .syntax = "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]"},
-    {.name = "zrevrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = ZRevRange,
-     .group = Group::kSortedSet, .since = "1.2.0",
+    {.name = "zrevrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRange, By::kRank, true>, .group = Group::kSortedSet, .since = "1.2.0",
      .summary = "Returns the members within a range of ranks counted from the highest score.", .complexity = kWalkCost,
      .syntax = "key start stop [WITHSCORES]", .deprecated_since = "6.2.0",
      .replaced_by = "`ZRANGE` with the `REV` argument"},
-    {.name = "zrangebyscore", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = ZRangeByScore,
-     .group = Group::kSortedSet, .since = "1.0.5",
+    {.name = "zrangebyscore", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRange, By::kScore, false>, .group = Group::kSortedSet, .since = "1.0.5",
      .summary = "Returns the members of a sorted set within a range of scores.", .complexity = kWalkCost,
      .syntax = "key min max [WITHSCORES] [LIMIT offset count]", .deprecated_since = "6.2.0",
      .replaced_by = "`ZRANGE` with the `BYSCORE` argument"},
     {.name = "zrevrangebyscore", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
-     .run = ZRevRangeByScore, .group = Group::kSortedSet, .since = "2.2.0",
+     .run = Fixed<ReplyRange, By::kScore, true>, .group = Group::kSortedSet, .since = "2.2.0",
      .summary = "Returns the members within a range of scores, the highest score first.", .complexity = kWalkCost,
      .syntax = "key max min [WITHSCORES] [LIMIT offset count]", .deprecated_since = "6.2.0",
      .replaced_by = "`ZRANGE` with the `REV` and `BYSCORE` arguments"},
-    {.name = "zrangebylex", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = ZRangeByLex,
-     .group = Group::kSortedSet, .since = "2.8.9",
+    {.name = "zrangebylex", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRange, By::kLex, false>, .group = Group::kSortedSet, .since = "2.8.9",
      .summary = "Returns the members of a sorted set within a range of members.", .complexity = kWalkCost,
      .syntax = "key min max [LIMIT offset count]", .deprecated_since = "6.2.0",
      .replaced_by = "`ZRANGE` with the `BYLEX` argument"},
-    {.name = "zrevrangebylex", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = ZRevRangeByLex,
-     .group = Group::kSortedSet, .since = "2.8.9",
+    {.name = "zrevrangebylex", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
+     .run = Fixed<ReplyRange, By::kLex, true>, .group = Group::kSortedSet, .since = "2.8.9",
      .summary = "Returns the members within a range of members, the highest first.", .complexity = kWalkCost,
      .syntax = "key max min [LIMIT offset count]", .deprecated_since = "6.2.0",
      .replaced_by = "`ZRANGE` with the `REV` and `BYLEX` arguments"},
@@ -298,16 +253,16 @@ constexpr CommandRow kRows[] = {
      .group = Group::kSortedSet, .since = "2.8.9",
      .summary = "Returns the number of members of a sorted set within a range of members.", .complexity = kCountCost,
      .syntax = "key min max"},
-    {.name = "zremrangebyrank", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = ZRemRangeByRank,
-     .group = Group::kSortedSet, .since = "2.0.0",
+    {.name = "zremrangebyrank", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)},
+     .run = Fixed<RemoveRange, By::kRank>, .group = Group::kSortedSet, .since = "2.0.0",
      .summary = "Removes the members of a sorted set within a range of ranks.", .complexity = kRemoveCost,
      .syntax = "key start stop"},
-    {.name = "zremrangebyscore", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = ZRemRangeByScore,
-     .group = Group::kSortedSet, .since = "1.2.0",
+    {.name = "zremrangebyscore", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)},
+     .run = Fixed<RemoveRange, By::kScore>, .group = Group::kSortedSet, .since = "1.2.0",
      .summary = "Removes the members of a sorted set within a range of scores.", .complexity = kRemoveCost,
      .syntax = "key min max"},
-    {.name = "zremrangebylex", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = ZRemRangeByLex,
-     .group = Group::kSortedSet, .since = "2.8.9",
+    {.name = "zremrangebylex", .arity = 4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)},
+     .run = Fixed<RemoveRange, By::kLex>, .group = Group::kSortedSet, .since = "2.8.9",
      .summary = "Removes the members of a sorted set within a range of members.", .complexity = kRemoveCost,
      .syntax = "key min max"},
 };

@@ -10,6 +10,7 @@
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
+#include "command/fixed.h"
 #include "command/zset_reply.h"
 #include "types/zset_algebra.h"
 
@@ -104,6 +105,7 @@ Result<std::vector<ScoredMember>> Compute(Operation operation, Inputs& inputs) {
   return Status::Reply(errors::kSyntax);
 }
 
+// ZUNION, ZINTER and ZDIFF.
 Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation operation) {
   Keyspace keys = ctx.keys();
   Inputs inputs;
@@ -116,7 +118,8 @@ Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation oper
   return Ok();
 }
 
-Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation operation, std::string_view event) {
+// ZUNIONSTORE, ZINTERSTORE and ZDIFFSTORE.
+Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation operation) {
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(args.Bytes());
   Inputs inputs;
@@ -129,36 +132,8 @@ Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation oper
   reply.Integer(static_cast<int64_t>(result.size()));
   const bool is_empty = result.empty();
   TRY(Zset::Replace(keys, target, replaced, std::move(result)));
-  ctx.Stored(kZsetEvent, event, target.bytes(), is_empty, replaced.exists());
+  ctx.Stored(kZsetEvent, ctx.command().row().name, target.bytes(), is_empty, replaced.exists());
   return Ok();
-}
-
-// ZUNION numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]
-Status ZUnion(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyResult(ctx, args, reply, Operation::kUnion);
-}
-
-// ZINTER numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]
-Status ZInter(CommandContext& ctx, Args& args, Reply& reply) {
-  return ReplyResult(ctx, args, reply, Operation::kInter);
-}
-
-// ZDIFF numkeys key [key ...] [WITHSCORES]
-Status ZDiff(CommandContext& ctx, Args& args, Reply& reply) { return ReplyResult(ctx, args, reply, Operation::kDiff); }
-
-// ZUNIONSTORE destination numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX]
-Status ZUnionStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, Operation::kUnion, "zunionstore");
-}
-
-// ZINTERSTORE destination numkeys key [key ...] [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX]
-Status ZInterStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, Operation::kInter, "zinterstore");
-}
-
-// ZDIFFSTORE destination numkeys key [key ...]
-Status ZDiffStore(CommandContext& ctx, Args& args, Reply& reply) {
-  return StoreResult(ctx, args, reply, Operation::kDiff, "zdiffstore");
 }
 
 // ZINTERCARD numkeys key [key ...] [LIMIT limit]
@@ -183,16 +158,16 @@ constexpr std::string_view kDiffCost =
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "zunion", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)}, .run = ZUnion,
-     .group = Group::kSortedSet, .since = "6.2.0", .summary = "Returns the union of sorted sets.",
-     .complexity = kUnionCost,
+    {.name = "zunion", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
+     .run = Fixed<ReplyResult, Operation::kUnion>, .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Returns the union of sorted sets.", .complexity = kUnionCost,
      .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]"},
-    {.name = "zinter", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)}, .run = ZInter,
-     .group = Group::kSortedSet, .since = "6.2.0", .summary = "Returns the intersection of sorted sets.",
-     .complexity = kInterCost,
+    {.name = "zinter", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
+     .run = Fixed<ReplyResult, Operation::kInter>, .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Returns the intersection of sorted sets.", .complexity = kInterCost,
      .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]"},
-    {.name = "zdiff", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)}, .run = ZDiff,
-     .group = Group::kSortedSet, .since = "6.2.0",
+    {.name = "zdiff", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
+     .run = Fixed<ReplyResult, Operation::kDiff>, .group = Group::kSortedSet, .since = "6.2.0",
      .summary = "Returns the difference between the first sorted set and the others.", .complexity = kDiffCost,
      .syntax = "numkeys key [key ...] [WITHSCORES]"},
     {.name = "zintercard", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)}, .run = ZInterCard,
@@ -201,17 +176,20 @@ constexpr CommandRow kRows[] = {
      .complexity = "O(N*K) with N the smallest size and K the number of keys",
      .syntax = "numkeys key [key ...] [LIMIT limit]"},
     {.name = "zunionstore", .arity = -4, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = ZUnionStore, .group = Group::kSortedSet,
-     .since = "2.0.0", .summary = "Stores the union of sorted sets.", .complexity = kUnionCost,
+     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = Fixed<StoreResult, Operation::kUnion>,
+     .group = Group::kSortedSet, .since = "2.0.0", .summary = "Stores the union of sorted sets.",
+     .complexity = kUnionCost,
      .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]"},
     {.name = "zinterstore", .arity = -4, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = ZInterStore, .group = Group::kSortedSet,
-     .since = "2.0.0", .summary = "Stores the intersection of sorted sets.", .complexity = kInterCost,
+     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = Fixed<StoreResult, Operation::kInter>,
+     .group = Group::kSortedSet, .since = "2.0.0", .summary = "Stores the intersection of sorted sets.",
+     .complexity = kInterCost,
      .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]"},
     {.name = "zdiffstore", .arity = -4, .flags = kWrite | kDenyOom,
-     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = ZDiffStore, .group = Group::kSortedSet,
-     .since = "6.2.0", .summary = "Stores the difference between the first sorted set and the others.",
-     .complexity = kDiffCost, .syntax = "destination numkeys key [key ...]"},
+     .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = Fixed<StoreResult, Operation::kDiff>,
+     .group = Group::kSortedSet, .since = "6.2.0",
+     .summary = "Stores the difference between the first sorted set and the others.", .complexity = kDiffCost,
+     .syntax = "destination numkeys key [key ...]"},
 };
 // clang-format on
 

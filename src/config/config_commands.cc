@@ -64,12 +64,6 @@ constexpr std::string_view kHelp[] = {
     "    Set directives; on an error, none is set.",
 };
 
-// CONFIG HELP
-Status ConfigHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "CONFIG", kHelp);
-  return Ok();
-}
-
 constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
@@ -88,7 +82,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "resetstat", .arity = 2, .flags = kFlags, .run = With<ConfigResetStat>, .group = kGroup, .since = "2.0.0",
      .summary = "Resets the statistics of INFO.", .complexity = "O(1)",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ConfigHelp, .group = kGroup, .since = "5.0.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/directive_syntax.h"
 
+#include <fmt/format.h>
+
 #include <array>
-#include <cstdio>
 
 #include "acl/rule_errors.h"
 #include "base/number.h"
@@ -218,9 +219,7 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
     if (*percentile < 0 || *percentile > 100) {
       return Status::Reply("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]");
     }
-    char text[32];
-    std::snprintf(text, sizeof text, "%.10g", *percentile);
-    kept.emplace_back(text);
+    kept.push_back(fmt::format("{:.10g}", *percentile));
   }
   return kept;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/blocking_socket.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -171,19 +170,6 @@ Result<std::string> BlockingSocket::ReadLine(int64_t timeout_ms) {
     if (!line.empty()) return line;
   }
   return Status::Io("the reply is too long");
-}
-
-std::string BlockingSocket::local_address() const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  char text[INET6_ADDRSTRLEN] = "";
-  if (getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0) return text;
-  if (address.ss_family == AF_INET) {
-    inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in&>(address).sin_addr, text, sizeof text);
-  } else if (address.ss_family == AF_INET6) {
-    inet_ntop(AF_INET6, &reinterpret_cast<sockaddr_in6&>(address).sin6_addr, text, sizeof text);
-  }
-  return text;
 }
 
 }  // namespace cairn

@@ -47,7 +47,6 @@ class BlockingSocket {
 
   // Makes every wait fail, now and until the next Connect.
   void Interrupt();
-  std::string local_address() const;
 
  private:
   Status ConnectTo(const addrinfo& address, const std::string& host, int64_t timeout_ms, const std::string& from);

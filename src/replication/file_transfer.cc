@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/file_transfer.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
-#include <cinttypes>
-#include <cstdio>
 #include <limits>
 
 #include "base/number.h"
@@ -121,12 +121,10 @@ Result<FilesHead> ParseFilesHead(std::string_view line) {
 }
 
 std::string EncodeFileLine(const FileLine& line) {
-  std::array<char, kChecksumDigits + 1> checksum;
-  std::snprintf(checksum.data(), checksum.size(), "%016" PRIx64, line.checksum);
   std::string text = line.is_end ? "END" : "FILE";
   if (!line.is_end) AddWord(text, ' ', kSpaceNames[static_cast<size_t>(line.space)]);
   AddNumber(text, ' ', line.size);
-  AddWord(text, ' ', checksum.data());
+  AddWord(text, ' ', fmt::format("{:0{}x}", line.checksum, kChecksumDigits));
   AddNumber(text, ' ', line.total);
   return text;
 }

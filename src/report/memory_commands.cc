@@ -177,12 +177,6 @@ constexpr std::string_view kHelp[] = {
     "    of its elements (default: 5; 0: all).",
 };
 
-// MEMORY HELP
-Status MemoryHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "MEMORY", kHelp);
-  return Ok();
-}
-
 constexpr auto kGroup = Group::kServer;
 constexpr std::string_view kPerShard = "nondeterministic_output request_policy:all_shards response_policy:special";
 
@@ -201,7 +195,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "malloc-stats", .arity = 2, .flags = kSlowLane, .run = MallocStats, .group = kGroup, .since = "4.0.0",
      .summary = "Returns the memory allocator's report.", .complexity = "Depends on the amount of used memory.",
      .tips = kPerShard},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = MemoryHelp, .group = kGroup, .since = "4.0.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "4.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

@@ -39,15 +39,19 @@ Result<const Script*> Define(Scripting& scripting, LuaVm& vm, std::string_view b
   return vm.compiled().Find(*script);
 }
 
-Status EvalBody(Scripting& scripting, CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+// EVAL and EVAL_RO.
+template <bool kOnlyReads>
+Status EvalBody(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckSize(ctx, args, args[1]));
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
   Scripting::Lease vm = scripting.Borrow();
   const Script* script = TRY(Define(scripting, *vm, args[1]));
-  return RunScript(scripting, ctx, args, *vm, *script, arguments, read_only, reply);
+  return RunScript(scripting, ctx, args, *vm, *script, arguments, kOnlyReads, reply);
 }
 
-Status EvalSha(Scripting& scripting, CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+// EVALSHA and EVALSHA_RO.
+template <bool kOnlyReads>
+Status EvalSha(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckSize(ctx, args, args[1]));
   if (args[1].size() != kShaDigits) return Status::Reply(kNoSuchScript);
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, errors::kNotAnInteger));
@@ -60,50 +64,22 @@ Status EvalSha(Scripting& scripting, CommandContext& ctx, Args& args, bool read_
     TRY(vm->Compile(cached));
     script = vm->compiled().Find(*cached);
   }
-  return RunScript(scripting, ctx, args, *vm, *script, arguments, read_only, reply);
+  return RunScript(scripting, ctx, args, *vm, *script, arguments, kOnlyReads, reply);
 }
 
-Status CallFunction(Scripting& scripting, CommandContext& ctx, Args& args, bool read_only, Reply& reply) {
+// FCALL and FCALL_RO.
+template <bool kOnlyReads>
+Status CallFunction(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckSize(ctx, args, args[1]));
   const Libraries::Found found = LibrariesOf(scripting, ctx.txn())->FindFunction(args[1]);
   if (found.library == nullptr) return Status::Reply("ERR Function not found");
   const ScriptArguments arguments = TRY(ReadScriptArguments(args, "ERR Bad number of keys provided"));
   ScriptRun run(ctx, scripting, found.function->name, args.all(), true);
-  TRY(PrepareRun(run, found.function->flags, read_only));
+  TRY(PrepareRun(run, found.function->flags, kOnlyReads));
   Scripting::Lease vm = scripting.Borrow();
   return RunAsScript(run, [&] {
     return vm->RunFunction(run, *found.library, *found.function, arguments.keys, arguments.args, reply);
   });
-}
-
-// EVAL script numkeys [key [key ...]] [arg [arg ...]]
-Status Eval(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
-  return EvalBody(scripting, ctx, args, false, reply);
-}
-
-// EVAL_RO script numkeys [key [key ...]] [arg [arg ...]]
-Status EvalRo(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
-  return EvalBody(scripting, ctx, args, true, reply);
-}
-
-// EVALSHA sha1 numkeys [key [key ...]] [arg [arg ...]]
-Status EvalShaAny(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
-  return EvalSha(scripting, ctx, args, false, reply);
-}
-
-// EVALSHA_RO sha1 numkeys [key [key ...]] [arg [arg ...]]
-Status EvalShaRo(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
-  return EvalSha(scripting, ctx, args, true, reply);
-}
-
-// FCALL function numkeys [key [key ...]] [arg [arg ...]]
-Status Fcall(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
-  return CallFunction(scripting, ctx, args, false, reply);
-}
-
-// FCALL_RO function numkeys [key [key ...]] [arg [arg ...]]
-Status FcallRo(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
-  return CallFunction(scripting, ctx, args, true, reply);
 }
 
 constexpr std::string_view kAssumeWrite =
@@ -121,25 +97,27 @@ constexpr KeySpec ScriptKeys(uint16_t flags, std::string_view notes) {
 // clang-format off
 constexpr CommandRow kRows[] = {
     {.name = "eval", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
-     .run = With<Eval>, .group = Group::kScripting, .since = "2.6.0", .summary = "Runs a Lua script.",
+     .run = With<EvalBody<false>>, .group = Group::kScripting, .since = "2.6.0", .summary = "Runs a Lua script.",
      .complexity = kComplexity, .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "eval_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
-     .run = With<EvalRo>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a read-only Lua script.",
-     .complexity = kComplexity, .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
+     .run = With<EvalBody<true>>, .group = Group::kScripting, .since = "7.0.0",
+     .summary = "Runs a read-only Lua script.", .complexity = kComplexity,
+     .syntax = "script numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "evalsha", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, {})},
-     .run = With<EvalShaAny>, .group = Group::kScripting, .since = "2.6.0",
+     .run = With<EvalSha<false>>, .group = Group::kScripting, .since = "2.6.0",
      .summary = "Runs a cached script by its SHA-1.", .complexity = kComplexity,
      .syntax = "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "evalsha_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, {})},
-     .run = With<EvalShaRo>, .group = Group::kScripting, .since = "7.0.0",
+     .run = With<EvalSha<true>>, .group = Group::kScripting, .since = "7.0.0",
      .summary = "Runs a cached read-only script by its SHA-1.", .complexity = kComplexity,
      .syntax = "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "fcall", .arity = -3, .flags = kAny, .keys = {ScriptKeys(kRW | kAccess | kUpdate, kAssumeWrite)},
-     .run = With<Fcall>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a function.",
+     .run = With<CallFunction<false>>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a function.",
      .complexity = "That of the function", .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
     {.name = "fcall_ro", .arity = -3, .flags = kReading, .keys = {ScriptKeys(kRO | kAccess, kAssumeRead)},
-     .run = With<FcallRo>, .group = Group::kScripting, .since = "7.0.0", .summary = "Runs a read-only function.",
-     .complexity = "That of the function", .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
+     .run = With<CallFunction<true>>, .group = Group::kScripting, .since = "7.0.0",
+     .summary = "Runs a read-only function.", .complexity = "That of the function",
+     .syntax = "function numkeys [key [key ...]] [arg [arg ...]]"},
 };
 // clang-format on
 

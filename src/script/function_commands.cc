@@ -207,12 +207,6 @@ constexpr std::string_view kHelp[] = {
     "    exists (APPEND, the default), or replacing libraries of the same name (REPLACE).",
 };
 
-// FUNCTION HELP
-Status Help(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "FUNCTION", kHelp);
-  return Ok();
-}
-
 constexpr auto kGroup = Group::kScripting;
 constexpr std::string_view kAllShards = "request_policy:all_shards response_policy:all_succeeded";
 constexpr uint64_t kChanges = kWrite | kNoScript | kSlowLane;
@@ -242,7 +236,7 @@ constexpr CommandRow kSubRows[] = {
     {.name = "kill", .arity = 2, .flags = kNoScript | kAllowBusy, .run = With<Kill>, .group = kGroup, .since = "7.0.0",
      .summary = "Kills a function that runs for too long.", .complexity = "O(1)",
      .tips = "request_policy:all_shards response_policy:one_succeeded"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "7.0.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "7.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

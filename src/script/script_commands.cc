@@ -81,12 +81,6 @@ constexpr std::string_view kHelp[] = {
     "    Add a script to the cache without running it.",
 };
 
-// SCRIPT HELP
-Status Help(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "SCRIPT", kHelp);
-  return Ok();
-}
-
 constexpr auto kGroup = Group::kScripting;
 constexpr std::string_view kAllNodes = "request_policy:all_nodes response_policy:all_succeeded";
 
@@ -106,7 +100,7 @@ constexpr CommandRow kSubRows[] = {
      .tips = "request_policy:all_shards response_policy:one_succeeded"},
     {.name = "debug", .arity = 3, .flags = kNoScript, .run = Debug, .group = kGroup, .since = "3.2.0",
      .summary = "Selects whether scripts run in a debugger.", .complexity = "O(1)", .syntax = "<YES | SYNC | NO>"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help, .group = kGroup, .since = "5.0.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

@@ -2,6 +2,7 @@
 //
 // DEBUG: the subcommands that test suites of Redis and of clients use. They have a table of their own, because DEBUG is
 // one command in Redis; all run on the slow lane.
+#include <fmt/format.h>
 #include <time.h>
 
 #include <cstdlib>
@@ -184,16 +185,9 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   const ValueType& type = ValueTypeOf(entry);
   // Values have no address here. Each key gets a fixed number instead, because tests compare whether addresses are
   // equal.
-  char text[256];
-  const int size =
-      std::snprintf(text, sizeof text,
-                    "Value at:0x%llx refcount:%lld encoding:%s serializedlength:%llu lru:%lld "
-                    "lru_seconds_idle:%lld",
-                    static_cast<unsigned long long>(Hash64(key.row().tagged()) >> 16),
-                    static_cast<long long>(TRY(type.references(entry))), std::string(type.encoding_name(entry)).c_str(),
-                    static_cast<unsigned long long>(TRY(type.size(entry))),
-                    static_cast<long long>((WallMs() / 1000 - idle_s) % (1 << 24)), static_cast<long long>(idle_s));
-  reply.Simple(std::string_view(text, static_cast<size_t>(size)));
+  reply.Simple(fmt::format("Value at:0x{:x} refcount:{} encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",
+                           Hash64(key.row().tagged()) >> 16, TRY(type.references(entry)), type.encoding_name(entry),
+                           TRY(type.size(entry)), (WallMs() / 1000 - idle_s) % (1 << 24), idle_s));
   return Ok();
 }
 
@@ -352,12 +346,6 @@ constexpr std::string_view kHelp[] = {
     "    Block this client for a time.",
 };
 
-// DEBUG HELP
-Status Help(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "DEBUG", kHelp);
-  return Ok();
-}
-
 struct Subcommand {
   std::string_view name;
   size_t least;  // number of arguments after the subcommand's name
@@ -373,7 +361,7 @@ constexpr Subcommand kSubcommandTable[] = {
     {"digest", 0, 0, DatasetDigest},
     {"digest-value", 0, kAny, DigestValue},
     {"error", 1, 1, ErrorReply},
-    {"help", 0, 0, Help},
+    {"help", 0, 0, Help<kHelp>},
     {"loadaof", 0, kAny, With<LoadAof>},
     {"log", 1, 1, LogMessage},
     {"object", 1, 1, Object},

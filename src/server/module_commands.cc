@@ -33,12 +33,6 @@ constexpr std::string_view kHelp[] = {
     "    Refused: Cairn loads no modules.",
 };
 
-// MODULE HELP
-Status ModuleHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "MODULE", kHelp);
-  return Ok();
-}
-
 constexpr auto kGroup = Group::kServer;
 constexpr uint32_t kGuarded = kAdmin | kNoScript | kNoAsyncLoading;
 
@@ -53,7 +47,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .syntax = "path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]"},
     {.name = "unload", .arity = 3, .flags = kGuarded, .run = RefuseModule, .group = kGroup, .since = "4.0.0",
      .summary = "Refused: Cairn loads no modules.", .complexity = "O(1)", .syntax = "name"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = ModuleHelp, .group = kGroup, .since = "5.0.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "5.0.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/progress_bar.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,9 +27,7 @@ std::string ProgressBar::Amount(double amount) const {
   static constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T"};
   int prefix = 0;
   for (; amount >= 1000 && prefix < 4; amount /= 1000) ++prefix;
-  char text[32];
-  std::snprintf(text, sizeof text, prefix == 0 ? "%.0f %s%s" : "%.1f %s%s", amount, kPrefixes[prefix], unit_.c_str());
-  return text;
+  return fmt::format("{:.{}f} {}{}", amount, prefix == 0 ? 0 : 1, kPrefixes[prefix], unit_);
 }
 
 void ProgressBar::Draw(uint64_t done, const std::string& note, const char* end) {
@@ -37,11 +36,9 @@ void ProgressBar::Draw(uint64_t done, const std::string& note, const char* end) 
   if (total_ > 0) {
     const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
     const int filled = static_cast<int>(part * kBarWidth);
-    char percent[16];
-    std::snprintf(percent, sizeof percent, "%3.0f%% ", part * 100);
-    line += "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] " + percent;
+    line += fmt::format("[{:.<{}}] {:3.0f}% ", std::string(static_cast<size_t>(filled), '#'), kBarWidth, part * 100);
   }
-  line += Amount(static_cast<double>(done)) + ", " + Amount(static_cast<double>(done) / seconds) + "/s";
+  line += fmt::format("{}, {}/s", Amount(static_cast<double>(done)), Amount(static_cast<double>(done) / seconds));
   if (!note.empty()) line += ", " + note;
   std::fprintf(stderr, "%s%s%s%s", is_terminal_ ? "\r" : "", line.c_str(), is_terminal_ ? "\x1b[K" : "", end);
   std::fflush(stderr);

@@ -84,18 +84,8 @@ Replication::Parts Server::PartsOfReplication() {
 }
 
 Cron::Parts Server::PartsOfCron() {
-  return {*store_,
-          *config_,
-          conditions(),
-          debug_,
-          clients_.memory,
-          pause_,
-          *rdb_saves_,
-          *replication_,
-          clients_.writable_replica_expires,
-          clients_.notifier,
-          stats_.counters,
-          stats_.latency};
+  return Cron::Parts(*store_, *config_, conditions(), debug_, clients_.memory, pause_, *rdb_saves_, *replication_,
+                     clients_.writable_replica_expires, clients_.notifier, stats_.counters, stats_.latency);
 }
 
 // Creates the parts that need the store. REQUIRES: the store is open.
@@ -127,9 +117,8 @@ struct Server::CommandParts {
 Server::CommandParts::CommandParts(Server& s)
     : acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
       connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
-      client{
-          s.clients_.registry, s.clients_.memory,   s.pause_,
-          s.clients_.users,    s.clients_.tracking, [&link = s.replication_->primary_link()] { return link.Break(); }},
+      client(s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
+             [&link = s.replication_->primary_link()] { return link.Break(); }),
       server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
       config{*s.config_, s.clients_.users, s.identity_.config_file,
              [&s] {
@@ -141,25 +130,11 @@ Server::CommandParts::CommandParts(Server& s)
       replication{*s.replication_, s.settings()}, debug{*s.config_,    s.clients_.users, s.identity_.config_file,
                                                         s.debug_,      *s.scripting_,    s.rdb_saves_->state(),
                                                         *s.rdb_saves_, *s.replication_,  *s.dataset_},
-      report{s.identity_,
-             *s.config_,
-             s.settings(),
-             s.conditions(),
-             s.table_,
-             *s.store_,
-             s.stats_.counters,
-             s.stats_.memory_peak,
-             [&ports = s.ports_] { return ports.All(); },
-             s.clients_.registry,
-             s.clients_.memory,
-             s.clients_.access_log,
-             s.clients_.pubsub,
-             s.clients_.tracking,
-             s.waiters_,
-             *s.scripting_,
-             s.rdb_saves_->state(),
-             *s.rdb_saves_,
-             *s.replication_} {}
+      report(
+          s.identity_, *s.config_, s.settings(), s.conditions(), s.table_, *s.store_, s.stats_.counters,
+          s.stats_.memory_peak, [&ports = s.ports_] { return ports.All(); }, s.clients_.registry, s.clients_.memory,
+          s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
+          s.rdb_saves_->state(), *s.rdb_saves_, *s.replication_) {}
 
 void Server::BindCommands() {
   command_parts_ = std::make_unique<const CommandParts>(*this);

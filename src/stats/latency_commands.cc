@@ -165,12 +165,6 @@ constexpr std::string_view kHelp[] = {
     "    Show cumulative counts of each command's calls by microseconds.",
 };
 
-// LATENCY HELP
-Status LatencyHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "LATENCY", kHelp);
-  return Ok();
-}
-
 constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 constexpr std::string_view kPerNode = "nondeterministic_output request_policy:all_nodes response_policy:special";
@@ -191,7 +185,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "histogram", .arity = -2, .flags = kFlags, .run = With<LatencyHistogramOf>, .group = kGroup,
      .since = "7.0.0", .summary = "Returns the run times of commands as cumulative counts.",
      .complexity = "O(N) with N the number of commands shown", .syntax = "[command [command ...]]", .tips = kPerNode},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = LatencyHelp, .group = kGroup, .since = "2.8.13",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "2.8.13",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <vector>
@@ -76,14 +75,10 @@ Summary Summarise(const LatencySeries& series, int64_t now_s) {
 
 std::string DescribeEvent(size_t number, const std::string& event, const LatencySeries& series, int64_t now_s) {
   const Summary summary = Summarise(series, now_s);
-  char line[256];
-  std::snprintf(line, sizeof line,
-                "%zu. %s: %zu latency spikes (average %lldms, mean deviation %lldms, period %.2f sec). "
-                "Worst all time event %lldms.\n",
-                number, event.c_str(), series.samples.size(), static_cast<long long>(summary.average_ms),
-                static_cast<long long>(summary.deviation_ms), summary.period_s,
-                static_cast<long long>(series.worst_ms));
-  return line;
+  return fmt::format(
+      "{}. {}: {} latency spikes (average {}ms, mean deviation {}ms, period {:.2f} sec). Worst all time event {}ms.\n",
+      number, event, series.samples.size(), summary.average_ms, summary.deviation_ms, summary.period_s,
+      series.worst_ms);
 }
 
 struct Advice {

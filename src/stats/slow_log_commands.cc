@@ -58,12 +58,6 @@ constexpr std::string_view kHelp[] = {
     "    Delete all entries.",
 };
 
-// SLOWLOG HELP
-Status SlowLogHelp(CommandContext&, Args&, Reply& reply) {
-  ReplyHelp(reply, "SLOWLOG", kHelp);
-  return Ok();
-}
-
 constexpr uint32_t kFlags = kAdmin | kLoading | kStale;
 constexpr auto kGroup = Group::kServer;
 
@@ -78,7 +72,7 @@ constexpr CommandRow kSubcommandRows[] = {
     {.name = "reset", .arity = 2, .flags = kFlags, .run = With<SlowLogReset>, .group = kGroup, .since = "2.2.12",
      .summary = "Empties the slow log.", .complexity = "O(N) with N the number of entries",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
-    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = SlowLogHelp, .group = kGroup, .since = "6.2.0",
+    {.name = "help", .arity = 2, .flags = kLoading | kStale, .run = Help<kHelp>, .group = kGroup, .since = "6.2.0",
      .summary = "Describes the subcommands.", .complexity = "O(1)"},
 };
 

@@ -2,6 +2,7 @@
 #include "stats/stats.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace cairn {
 namespace {
@@ -181,11 +182,12 @@ std::map<std::string, uint64_t> Stats::SumErrors() const {
 
 StatsTotals Stats::Totals() const {
   const MutexLock lock(mutex_);
-  StatsTotals totals = Sum();
-  if (baseline_ == nullptr) return totals;
-  const StatsTotals& base = baseline_->totals;
-  for (uint64_t StatsTotals::*field : kStatsTotalsFields) totals.*field -= base.*field;
-  return totals;
+  if (baseline_ == nullptr) return Sum();
+  using Numbers = std::array<uint64_t, sizeof(StatsTotals) / sizeof(uint64_t)>;  // all fields are such numbers
+  auto numbers = std::bit_cast<Numbers>(Sum());
+  const auto base = std::bit_cast<Numbers>(baseline_->totals);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] -= base[i];
+  return std::bit_cast<StatsTotals>(numbers);
 }
 
 std::vector<CommandTotals> Stats::Commands() const {

@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +37,7 @@ struct CommandTotals {
 };
 
 // Totals over all workers, since the start or the last RESETSTAT.
+// All fields are uint64_t: Stats subtracts them as one array.
 struct StatsTotals {
   uint64_t commands = 0;
   uint64_t net_input_bytes = 0;
@@ -53,24 +53,6 @@ struct StatsTotals {
   uint64_t reads_processed = 0;
   uint64_t writes_processed = 0;
 };
-
-// All fields of StatsTotals, for operations on each of them.
-inline constexpr uint64_t StatsTotals::*kStatsTotalsFields[] = {
-    &StatsTotals::commands,
-    &StatsTotals::net_input_bytes,
-    &StatsTotals::net_output_bytes,
-    &StatsTotals::keyspace_hits,
-    &StatsTotals::keyspace_misses,
-    &StatsTotals::expired_keys,
-    &StatsTotals::connections_received,
-    &StatsTotals::connections_rejected,
-    &StatsTotals::error_replies,
-    &StatsTotals::lazyfreed_objects,
-    &StatsTotals::slow_lane_commands,
-    &StatsTotals::reads_processed,
-    &StatsTotals::writes_processed,
-};
-static_assert(sizeof(StatsTotals) == std::size(kStatsTotalsFields) * sizeof(uint64_t));
 
 class WorkerStats {
  public:

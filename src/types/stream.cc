@@ -127,8 +127,6 @@ Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
   return std::optional(base);
 }
 
-Result<std::optional<StreamId>> Stream::LastChunk() const { return ChunkOf(kLastStreamId); }
-
 Status Stream::ForEach(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const {
   from = std::max(from, state_.first_id);
   to = std::min(to, state_.last_id);

@@ -100,7 +100,6 @@ class Stream {
   void CountAdded(StreamId first, StreamId last, uint64_t count);
   // The last chunk whose base is not above `id`; none if there is none.
   Result<std::optional<StreamId>> ChunkOf(StreamId id) const;
-  Result<std::optional<StreamId>> LastChunk() const;
   Status VisitForward(StreamId from, StreamId to, const StreamVisitor& visit) const;
   Status VisitReverse(StreamId from, StreamId to, const StreamVisitor& visit) const;
   void DropChunk(StreamId base);
