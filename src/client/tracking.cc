@@ -112,7 +112,7 @@ void Tracking::SetMostBytes(uint64_t most_bytes) {
 
 // Invalidates keys until at most `keys` are remembered and their memory is within the limit.
 void Tracking::MakeRoom(uint64_t keys) {
-  while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) TellReaders(readers_.begin(), 0, {});
+  while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) NotifyReaders(readers_.begin(), 0, {});
 }
 
 // ---- changes
@@ -123,20 +123,20 @@ void Tracking::Deliver(std::span<const Notification> notifications) {
   std::map<std::string_view, Changes> by_prefix;
   for (size_t i = 0; i < notifications.size(); ++i) {
     const Notification& one = notifications[i];
-    if (one.kind == NotificationKind::kAllChanged) TellAll();
+    if (one.kind == NotificationKind::kAllChanged) NotifyAll();
     if (one.kind != NotificationKind::kKeyChanged) continue;
     const std::string& key = one.channel;
     for (const auto& [prefix, clients] : prefixes_) {
       if (key.starts_with(prefix)) by_prefix[prefix][key] = one.source;
     }
     const auto readers = readers_.find(key);
-    if (readers != readers_.end()) TellReaders(readers, one.source, notifications.subspan(i + 1));
+    if (readers != readers_.end()) NotifyReaders(readers, one.source, notifications.subspan(i + 1));
   }
   if (!by_prefix.empty()) Broadcast(by_prefix);
 }
 
 // A client that has read the key again later in the same tick has seen the change, and stays remembered.
-void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later) {
+void Tracking::NotifyReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later) {
   const std::string& key = readers->first;
   const std::string_view keys[] = {key};
   const std::string what = KeyArray(keys);
@@ -165,7 +165,7 @@ void Tracking::TellReaders(Readers::iterator readers, uint64_t source, std::span
   }
 }
 
-void Tracking::TellAll() {
+void Tracking::NotifyAll() {
   for (const auto& [id, tracker] : trackers_) {
     if (tracker.session == nullptr) continue;
     Send(tracker, tracker.session->shown.protocol.load() == 3 ? "_\r\n" : "$-1\r\n");

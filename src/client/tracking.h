@@ -87,9 +87,9 @@ class Tracking {
   // The keys that changed below a prefix, each with the client that changed it last.
   using Changes = std::map<std::string_view, uint64_t>;
 
-  void TellReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later)
+  void NotifyReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void TellAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NotifyAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Broadcast(const std::map<std::string_view, Changes>& by_prefix) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Send(const Tracker& tracker, std::string_view what) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeRoom(uint64_t keys) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

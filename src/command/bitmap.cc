@@ -268,7 +268,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Reply("ERR BITOP NOT must be called with a single source key.");
   }
   std::string result;
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   for (bool first = true; args.More(); first = false) {
     const Key source = keys.Name(args.Bytes());
     const KeyEntry entry = TRY(keys.FindTyped(source, Type::kString));
@@ -282,7 +282,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   if (*operation == BitOperation::kNot) {
     for (char& byte : result) byte = static_cast<char>(~byte);
   }
-  keys.TellMisses(false);
+  keys.EmitMisses(false);
   const KeyEntry old = TRY(keys.Find(target, Access::kPeek));
   if (!result.empty()) {
     TRY(WriteBytes(keys, target, old, result, kNoExpiry, Origin::kEdited));

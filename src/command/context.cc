@@ -3,13 +3,13 @@
 
 namespace cairn {
 
-void CommandContext::TellOthers(int db, EventClass of, std::string_view event, std::string_view key) {
-  if (WantsEvent(txn_, of)) AnnounceEvent(txn_, db, event, key);
+void CommandContext::EmitToOthers(int db, EventClass of, std::string_view event, std::string_view key) {
+  if (WantsEvent(txn_, of)) EmitEvent(txn_, db, event, key);
   if (!(txn_.replicated_commands().interest() & kInterestInKeys)) return;
   txn_.notifications().Add({NotificationKind::kKeyChanged, std::string(key), {}, session_.id()});
 }
 
-void CommandContext::TellFlushed() {
+void CommandContext::NotifyFlushed() {
   if (txn_.replicated_commands().interest() & kInterestInKeys)
     txn_.notifications().Add({NotificationKind::kAllChanged, {}, {}});
 }
@@ -36,7 +36,7 @@ Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, R
   TRY(ctx.command_.row().run(ctx, args, reply));
   if (ctx.changes_ > 0) {
     ctx.txn_.command().CountChanges(ctx.changes_);
-    if (ctx.is_replicated() && !ctx.has_own_effects_) ctx.txn_.replicated_commands().Add(ctx.session_.db, argv);
+    if (ctx.is_replicated() && !ctx.replicates_itself_) ctx.txn_.replicated_commands().Add(ctx.session_.db, argv);
   }
   return ctx.txn_.command().TakeRefusal();
 }

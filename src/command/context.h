@@ -65,20 +65,20 @@ class CommandContext {
   // Emits `event` for `key` and counts `changes` changes.
   void Changed(EventClass of, std::string_view event, std::string_view key, uint64_t changes = 1) {
     CountChanges(changes);
-    Tell(of, event, key);
+    Emit(of, event, key);
   }
   // Emits the event only, in the selected database or in database `db`.
-  void Tell(EventClass of, std::string_view event, std::string_view key) { TellIn(session_.db, of, event, key); }
-  void TellIn(int db, EventClass of, std::string_view event, std::string_view key) {
+  void Emit(EventClass of, std::string_view event, std::string_view key) { EmitIn(session_.db, of, event, key); }
+  void EmitIn(int db, EventClass of, std::string_view event, std::string_view key) {
     if (txn_.replicated_commands().interest() & (of | kInterestInKeys)) [[unlikely]]
-      TellOthers(db, of, event, key);
+      EmitToOthers(db, of, event, key);
   }
   // Notifies that databases were emptied.
-  void TellFlushed();
+  void NotifyFlushed();
   // Elements were removed from a collection: emits `event`, and `del` if none are left.
   void Shrunk(EventClass of, std::string_view event, std::string_view key, uint64_t removed, bool is_empty) {
     Changed(of, event, key, removed);
-    if (is_empty) Tell(kGenericEvent, "del", key);
+    if (is_empty) Emit(kGenericEvent, "del", key);
   }
   // A result was stored under a key; an empty result removed the key if it existed (`replaced`).
   void Stored(EventClass of, std::string_view event, std::string_view key, bool is_empty, bool replaced) {
@@ -91,12 +91,12 @@ class CommandContext {
   void CountChanges(uint64_t changes) { changes_ += changes; }
   // Replicates this command. Without such a call, a command that counts changes is replicated as the client sent it.
   void Replicate(std::span<const std::string_view> argv) {
-    has_own_effects_ = true;
+    replicates_itself_ = true;
     if (is_replicated()) txn_.replicated_commands().Add(session_.db, argv);
   }
   void Replicate(std::initializer_list<std::string_view> argv) { Replicate(std::span(argv.begin(), argv.size())); }
   // The changes need no replication: a replica makes them itself.
-  void ReplicateNothing() { has_own_effects_ = true; }
+  void ReplicateNothing() { replicates_itself_ = true; }
   // "DEL", or "UNLINK" if the configuration asks for it: kUnlinksDeleted, kUnlinksExpired.
   std::string_view DeletionFor(InterestMask unlinks) const {
     return txn_.replicated_commands().interest() & unlinks ? "UNLINK" : "DEL";
@@ -115,12 +115,12 @@ class CommandContext {
   Keyspace keys() { return keys(session_.db); }
   Keyspace keys(int db) {
     Keyspace keys(txn_, db, limits_);
-    keys.TellMisses(command_.Has(kReadonly));
+    keys.EmitMisses(command_.Has(kReadonly));
     return keys;
   }
 
  private:
-  void TellOthers(int db, EventClass of, std::string_view event, std::string_view key);
+  void EmitToOthers(int db, EventClass of, std::string_view event, std::string_view key);
   void RememberReads(std::span<const std::string_view> argv);
   friend Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply);
 
@@ -134,7 +134,7 @@ class CommandContext {
   std::unique_ptr<ScriptCalls>* script_calls_ = nullptr;
   int64_t block_timeout_ms_ = 0;
   uint64_t changes_ = 0;
-  bool has_own_effects_ = false;
+  bool replicates_itself_ = false;
   std::vector<std::pair<size_t, std::string>> replaced_;
 };
 

@@ -45,7 +45,7 @@ Status Empty(CommandContext& ctx, int db) {
 Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
   TRY(Empty(ctx, ctx.keys().db()));
-  ctx.TellFlushed();
+  ctx.NotifyFlushed();
   ctx.Replicate(args.all());  // even if the database was empty
   reply.Ok();
   return Ok();
@@ -55,7 +55,7 @@ Status FlushDb(CommandContext& ctx, Args& args, Reply& reply) {
 Status FlushAll(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ParseFlushMode(args));
   for (int db = 0; db < ctx.txn().store().databases().size(); ++db) TRY(Empty(ctx, db));
-  ctx.TellFlushed();
+  ctx.NotifyFlushed();
   ctx.Replicate(args.all());
   reply.Ok();
   return Ok();

@@ -109,7 +109,7 @@ Status Dispatcher::CheckUser(const Call& call) {
 }
 
 // Reports the queued calls that EXEC denied.
-void Dispatcher::TellLateDenials(const Call& call) {
+void Dispatcher::LogLateDenials(const Call& call) {
   if (!denial_listener_) return;
   for (const QueuedCommand& queued : call.session.multi.queue) {
     if (!queued.denial) continue;
@@ -119,7 +119,7 @@ void Dispatcher::TellLateDenials(const Call& call) {
 }
 
 // Reports the calls of scripts that were denied. Only the final run is reported.
-void Dispatcher::TellScriptDenials(const Call& call) {
+void Dispatcher::LogScriptDenials(const Call& call) {
   if (!denial_listener_ || call.called == nullptr) return;
   call.session.script.runs = true;
   for (const ScriptCalls::Refused& refused : call.called->denials) {
@@ -245,7 +245,7 @@ bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
   const bool keeps = conditions_.Has(kPausesExpiry) || !worker.txn.store().recovery().writable() ||
                      (conditions_.Has(kKeepsExpired) && !command.Has(kWrite));
   worker.txn.BeginCommand(worker.lane, WallMs(), false);
-  if (keeps) AnnounceMisses(worker.txn, found);
+  if (keeps) EmitMisses(worker.txn, found);
   Status status = keeps ? Ok() : ExpireKeys(worker.txn, limits_, found);
   if (status.ok()) status = worker.txn.FinishCommand();
   if (!status.ok()) worker.txn.AbandonCommand();
@@ -353,10 +353,10 @@ void Dispatcher::Conclude(Call& call, Status status, Reply& reply, Outcome& outc
     reply.Error(status.Is(Code::kReply) ? std::string(status.text()) : "ERR " + std::string(status.text()));
     outcome.failed = true;
   }
-  TellScriptDenials(call);
+  LogScriptDenials(call);
   outcome.called = std::move(call.called);
   if (call.command->Has(kRunsQueue)) {
-    TellLateDenials(call);
+    LogLateDenials(call);
     if (status.ok() && call.session.multi.ran) outcome.ran = std::move(call.session.multi.queue);
     call.session.multi = MultiState();
     call.session.ShowQueued();

@@ -94,8 +94,8 @@ class Dispatcher {
   Status CheckUser(const Call& call);
   static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
   Status CheckConditions(const Call& call);
-  void TellLateDenials(const Call& call);
-  void TellScriptDenials(const Call& call);
+  void LogLateDenials(const Call& call);
+  void LogScriptDenials(const Call& call);
   void Refuse(const Call& call, std::string_view text, Reply& reply);
   void Enqueue(const Call& call, Reply& reply);
   bool StartsOnSlowLane(const Call& call) const;

@@ -132,8 +132,8 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
     TRY(keys.Remove(key, entry));
   } else {
     if (entry.exists()) {
-      keys.TellNew(key);
-      keys.TellNoNewKeys();
+      keys.EmitNew(key);
+      keys.OmitNewKeyEvents();
     }
     TRY(LoadRdbValue(keys, key, entry, value));
     if (expire_ms != kNoExpiry) {

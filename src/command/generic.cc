@@ -65,7 +65,7 @@ Result<bool> RenameKey(CommandContext& ctx, Args& args, Taken taken) {
   if (taken == Taken::kLeave && TRY(keys.Find(target, Access::kPeek)).exists()) return false;
   TRY(Keyspace::Move(keys, source, entry, keys, target));
   ctx.Changed(kGenericEvent, "rename_from", source.bytes());
-  ctx.Tell(kGenericEvent, "rename_to", target.bytes());
+  ctx.Emit(kGenericEvent, "rename_to", target.bytes());
   return true;
 }
 
@@ -98,7 +98,7 @@ Status MoveKey(CommandContext& ctx, Args& args, Reply& reply) {
   if (moves) {
     TRY(Keyspace::Move(from, source, entry, to, target));
     ctx.Changed(kGenericEvent, "move_from", name);
-    ctx.TellIn(db, kGenericEvent, "move_to", name);
+    ctx.EmitIn(db, kGenericEvent, "move_to", name);
   }
   reply.Integer(moves ? 1 : 0);
   return Ok();
@@ -130,7 +130,7 @@ Status Copy(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view target_name = args.Bytes();
   const CopyOptions options = TRY(ParseCopyOptions(ctx, args));
   Keyspace from = ctx.keys();
-  from.TellMisses(true);
+  from.EmitMisses(true);
   Keyspace to = ctx.keys(options.db);
   if (from.db() == to.db() && source_name == target_name) return Status::Reply(errors::kSameObject);
   const Key source = from.Name(source_name);
@@ -139,10 +139,10 @@ Status Copy(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry old = TRY(to.Find(target, Access::kPeek));
   const bool copies = entry.exists() && (options.replace || !old.exists());
   if (copies) {
-    if (old.exists()) to.TellNew(target);
+    if (old.exists()) to.EmitNew(target);
     TRY(CopyValue(source, entry, to, target, old));
     ctx.CountChanges(1);
-    ctx.TellIn(to.db(), kGenericEvent, "copy_to", target_name);
+    ctx.EmitIn(to.db(), kGenericEvent, "copy_to", target_name);
   }
   reply.Integer(copies ? 1 : 0);
   return Ok();

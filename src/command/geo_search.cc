@@ -272,7 +272,7 @@ Status StoreHits(CommandContext& ctx, std::vector<Hit> hits, const Search& searc
 // GEOSEARCH, GEOSEARCHSTORE, GEORADIUS, GEORADIUS_RO, GEORADIUSBYMEMBER and GEORADIUSBYMEMBER_RO.
 Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form) {
   Keyspace keys = ctx.keys();
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   if (form.stores) args.Skip(1);
   const Key source = keys.Name(args.Bytes());
   Zset zset(keys, source);

@@ -99,7 +99,7 @@ Status HDel(CommandContext& ctx, Args& args, Reply& reply) {
   if (removed > 0) {
     ctx.Shrunk(kHashEvent, "hdel", hash.key.bytes(), static_cast<uint64_t>(removed), is_empty);
   } else if (is_empty && hash.exists()) {
-    ctx.Tell(kGenericEvent, "del", hash.key.bytes());  // all remaining fields had expired
+    ctx.Emit(kGenericEvent, "del", hash.key.bytes());  // all remaining fields had expired
   }
   reply.Integer(removed);
   return Ok();

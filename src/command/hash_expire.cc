@@ -94,8 +94,8 @@ struct Expired {
 
   void Emit(CommandContext& ctx, std::string_view key, int64_t when_ms, bool is_empty) const {
     if (set.empty() && deleted.empty()) return;
-    ctx.Tell(kHashEvent, deleted.empty() ? "hexpire" : "hdel", key);
-    if (is_empty) ctx.Tell(kGenericEvent, "del", key);
+    ctx.Emit(kHashEvent, deleted.empty() ? "hexpire" : "hdel", key);
+    if (is_empty) ctx.Emit(kGenericEvent, "del", key);
     if (!ctx.is_replicated()) return;
     ReplicateDeletion(ctx, key);
     std::string when;

@@ -118,9 +118,9 @@ Status PfMerge(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   HllRegisters registers{};
   const std::string_view target = args.Peek();
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   const bool dense = TRY(MergeRest(keys, args, registers));
-  keys.TellMisses(false);
+  keys.EmitMisses(false);
   const Found found = TRY(Find(keys, target));
   HyperLogLog value = found.value.value_or(HyperLogLog());
   if (dense && !value.MakeDense()) return Status::Reply(kCorrupt);

@@ -62,7 +62,7 @@ Result<bool> MoveItem(CommandContext& ctx, std::string_view source, std::string_
   const bool is_empty = source_list.size() == 0;
   TRY(source_list.Save());
   if (!is_rotation) TRY(destination_list.Save());
-  ctx.Tell(kListEvent, PushEvent(to), destination);
+  ctx.Emit(kListEvent, PushEvent(to), destination);
   ctx.Shrunk(kListEvent, PopEvent(from), source, 1, is_empty);
   reply.Bulk(value);
   return true;

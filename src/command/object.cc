@@ -23,7 +23,7 @@ constexpr std::string_view kNoIdleTime =
 
 Result<KeyEntry> Look(CommandContext& ctx, Args& args) {
   Keyspace keys = ctx.keys();
-  keys.TellMisses(false);
+  keys.EmitMisses(false);
   args.Skip(1);  // the subcommand
   return keys.Find(keys.Name(args.Bytes()), Access::kPeek);
 }

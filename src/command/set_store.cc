@@ -124,9 +124,9 @@ Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation coll
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(args.Bytes());
   NamedSets named(keys);
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   TRY(named.Open(args.all().subspan(2)));
-  keys.TellMisses(false);
+  keys.EmitMisses(false);
   SetBuilder result(ctx.limits());
   TRY(collect(named, result));
   const KeyEntry entry = TRY(keys.Find(target, Access::kPeek));

@@ -198,7 +198,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
   const KeyEntry replaced = TRY(keys.Find(key, Access::kPeek));
   if (replaced.exists()) {
     TRY(keys.Remove(key, replaced));
-    keys.TellNoNewKeys();
+    keys.OmitNewKeyEvents();
   }
   reply.Integer(static_cast<int64_t>(found.size()));
   if (found.empty()) {
@@ -221,7 +221,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
 // SORT and SORT_RO.
 Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   Keyspace keys = ctx.keys();
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   const Key key = keys.Name(args.Bytes());
   const AclUser* account = ctx.session().login.account.get();
   const bool may_read_all = account == nullptr || MayReadAllKeys(*account, ctx.command(), args.all());

@@ -183,7 +183,7 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   const StreamState state = stream.state();
   TRY(stream.Save());
   ctx.Changed(kStreamEvent, "xadd", name);
-  if (trimmed > 0) ctx.Tell(kStreamEvent, "xtrim", name);
+  if (trimmed > 0) ctx.Emit(kStreamEvent, "xtrim", name);
   const bool given = options.id_given && options.seq_given;
   if (!given || options.trim.whole_chunks) Replicate(ctx, args, options, state, given ? 0 : id_at, *id);
   ReplyStreamId(reply, *id);

@@ -71,21 +71,22 @@ Status NoGroupOfKey(std::string_view key, std::string_view group) {
   return Status::Reply(text);
 }
 
-void TellPending(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer,
-                 const PendingEntry& entry) {
+void ReplicatePending(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer,
+                      const PendingEntry& entry) {
   if (!ctx.is_replicated()) return ctx.ReplicateNothing();
   ctx.Replicate({"XCLAIM", key, group.name(), consumer, "0", entry.id.ToString(), "TIME",
                  std::to_string(entry.delivered_ms), "RETRYCOUNT", std::to_string(entry.deliveries), "FORCE", "JUSTID",
                  "LASTID", group.last_id().ToString()});
 }
 
-void TellGroupPosition(CommandContext& ctx, std::string_view key, const StreamGroup& group) {
+void ReplicateGroupPosition(CommandContext& ctx, std::string_view key, const StreamGroup& group) {
   if (!ctx.is_replicated()) return ctx.ReplicateNothing();
   ctx.Replicate({"XGROUP", "SETID", key, group.name(), group.last_id().ToString(), "ENTRIESREAD",
                  std::to_string(group.entries_read())});
 }
 
-void TellNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer) {
+void ReplicateNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group,
+                          std::string_view consumer) {
   ctx.Changed(kStreamEvent, "xgroup-createconsumer", key);
   ctx.Replicate({"XGROUP", "CREATECONSUMER", key, group.name(), consumer});
 }

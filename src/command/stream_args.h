@@ -36,12 +36,13 @@ Status NoGroupOfKey(std::string_view key, std::string_view group);
 
 // ---- replication of commands that depend on the time or on the order of clients
 // The entry is pending for a consumer, with this delivery time and count.
-void TellPending(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer,
-                 const PendingEntry& entry);
+void ReplicatePending(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer,
+                      const PendingEntry& entry);
 // Replicates the group's read position.
-void TellGroupPosition(CommandContext& ctx, std::string_view key, const StreamGroup& group);
+void ReplicateGroupPosition(CommandContext& ctx, std::string_view key, const StreamGroup& group);
 // Emits and replicates the creation of a consumer.
-void TellNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group, std::string_view consumer);
+void ReplicateNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group,
+                          std::string_view consumer);
 
 void ReplyStreamId(Reply& reply, StreamId id);
 // Replies with an array of the id and an array of fields and values.

@@ -58,7 +58,7 @@ struct Claim {
 
   void Replicate(std::string_view owner, const PendingEntry& entry) {
     ctx.CountChanges(1);
-    TellPending(ctx, key, group, owner, entry);
+    ReplicatePending(ctx, key, group, owner, entry);
   }
 };
 
@@ -154,11 +154,11 @@ Status XClaim(CommandContext& ctx, Args& args, Reply& reply) {
   if (rules.last_id > group->last_id()) {
     group->SetPosition(rules.last_id, group->entries_read());
     ctx.CountChanges(1);
-    TellGroupPosition(ctx, stream.key.bytes(), *group);
+    ReplicateGroupPosition(ctx, stream.key.bytes(), *group);
   }
   bool created = false;
   StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms(), &created));
-  if (created) TellNewConsumer(ctx, stream.key.bytes(), *group, args[3]);
+  if (created) ReplicateNewConsumer(ctx, stream.key.bytes(), *group, args[3]);
   consumer.seen_ms = ctx.now_ms();
 
   Claim claim{ctx, stream.key.bytes(), stream, *group, consumer, rules, ctx.now_ms()};
@@ -232,7 +232,7 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
   if (!group) return NoSuchGroup(args[1], args[2]);
   bool created = false;
   StreamConsumer& consumer = *TRY(group->ConsumerOrNew(args[3], ctx.now_ms(), &created));
-  if (created) TellNewConsumer(ctx, stream.key.bytes(), *group, args[3]);
+  if (created) ReplicateNewConsumer(ctx, stream.key.bytes(), *group, args[3]);
   consumer.seen_ms = ctx.now_ms();
 
   Claim claim{ctx, stream.key.bytes(), stream, *group, consumer, options.rules, ctx.now_ms()};

@@ -126,7 +126,7 @@ Status XGroupCreateConsumer(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(target.group->ConsumerOrNew(args[4], ctx.now_ms(), &created));
   if (created) {
     target.group->Save();
-    TellNewConsumer(ctx, args[2], *target.group, args[4]);
+    ReplicateNewConsumer(ctx, args[2], *target.group, args[4]);
   }
   reply.Integer(created ? 1 : 0);
   return Ok();

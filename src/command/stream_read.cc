@@ -225,13 +225,13 @@ Status ReplyNew(CommandContext& ctx, const ReadRequest& request, const Stream& s
     if (!request.no_ack) {
       const PendingEntry pending{.id = entry.id, .delivered_ms = ctx.now_ms(), .deliveries = 1};
       TRY(group.Assign(consumer, pending));
-      TellPending(ctx, stream.key().bytes(), group, consumer.name, pending);
+      ReplicatePending(ctx, stream.key().bytes(), group, consumer.name, pending);
     }
     return ++written != request.count;
   };
   if (from) TRY(stream.ForEach(*from, kLastStreamId, /*reverse=*/false, deliver));
   consumer.active_ms = ctx.now_ms();
-  TellGroupPosition(ctx, stream.key().bytes(), group);
+  ReplicateGroupPosition(ctx, stream.key().bytes(), group);
   reply.FinishArray(mark, written);
   return Ok();
 }
@@ -274,7 +274,7 @@ Status XReadGroup(CommandContext& ctx, Args& args, Reply& reply) {
     StreamGroup group = *TRY(StreamGroup::Find(stream, *request.group));
     bool created = false;
     StreamConsumer& consumer = *TRY(group.ConsumerOrNew(request.consumer, ctx.now_ms(), &created));
-    if (created) TellNewConsumer(ctx, key.bytes(), group, request.consumer);
+    if (created) ReplicateNewConsumer(ctx, key.bytes(), group, request.consumer);
     consumer.seen_ms = ctx.now_ms();
     const std::string_view text = request.IdText(args, i);
     bool serves = true;

@@ -43,7 +43,7 @@ Status Overwrite(CommandContext& ctx, Keyspace& keys, std::string_view name, std
 
 // Emits the event of an expiry and replicates the value with the absolute time.
 void EmitDeadline(CommandContext& ctx, std::string_view name, std::string_view value, int64_t expire_ms) {
-  ctx.Tell(kGenericEvent, "expire", name);
+  ctx.Emit(kGenericEvent, "expire", name);
   if (ctx.is_replicated()) ctx.Replicate({"SET", name, value, "PXAT", std::to_string(expire_ms)});
 }
 
@@ -73,7 +73,7 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   if (options.has_expiry) expire_ms = TRY(ParseExpiry(ctx, options.expiry, options.form));
 
   Keyspace keys = ctx.keys();
-  keys.TellMisses(options.get);
+  keys.EmitMisses(options.get);
   const Key key = keys.Name(name);
   const KeyEntry entry = options.get ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
   const bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
@@ -140,7 +140,7 @@ Status SetWithExpiry(CommandContext& ctx, Args& args, Reply& reply, TimeUnit uni
 // GETSET key value
 Status GetSet(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   const Key key = keys.Name(args.Bytes());
   const std::string_view value = args.Bytes();
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
@@ -154,7 +154,7 @@ Status GetSet(CommandContext& ctx, Args& args, Reply& reply) {
 // GETDEL key
 Status GetDel(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   TRY(ReplyText(keys, key, entry, reply));
@@ -187,7 +187,7 @@ Status ChangeDeadline(CommandContext& ctx, Keyspace& keys, const Key& key, const
 // GETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]
 Status GetEx(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   const Key key = keys.Name(args.Bytes());
   const StringOptions options = TRY(ParseStringOptions(args, OptionsOf::kGetEx));
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));

@@ -131,10 +131,10 @@ Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
   const RangeArgs range = TRY(ReadRangeArgs(args, {.stores = true}));
   Keyspace keys = ctx.keys();
   const Key source = keys.Name(source_name);
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   Zset zset(keys, source);
   TRY(zset.Open());
-  keys.TellMisses(false);
+  keys.EmitMisses(false);
   std::vector<ScoredMember> elements;
   TRY(zset.ForEach(range.range, [&](std::string_view member, double score) {
     elements.push_back({std::string(member), score});

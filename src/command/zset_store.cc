@@ -123,9 +123,9 @@ Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation oper
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(args.Bytes());
   Inputs inputs;
-  keys.TellMisses(true);
+  keys.EmitMisses(true);
   TRY(ReadSources(ctx, args, keys, inputs));
-  keys.TellMisses(false);
+  keys.EmitMisses(false);
   TRY(ReadOptions(args, {operation, Outcome::kStore}, inputs));
   auto result = TRY(Compute(operation, inputs));
   const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));

@@ -92,7 +92,7 @@ void SyncAdopted(Store& store) {
 }
 
 // Clients that track keys hold copies of a data set that is about to be replaced.
-void AnnounceAllChanged(Transaction& txn) {
+void NotifyAllChanged(Transaction& txn) {
   if (txn.replicated_commands().interest() & kInterestInKeys)
     txn.notifications().Add({NotificationKind::kAllChanged, {}, {}});
 }
@@ -117,7 +117,7 @@ Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSour
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));
   txn.on_commit().NoteExpiry(0);  // rows may have expired while no round looked at them
   txn.databases().AdoptStaged();
-  AnnounceAllChanged(txn);
+  NotifyAllChanged(txn);
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();
@@ -186,7 +186,7 @@ Result<uint64_t> AdoptStagedFiles(const DatasetParts& parts, Transaction& txn, s
   TRY(before_adopting(txn));
   txn.databases().AdoptStaged();
   store.cache().NoteUnknownRows();
-  AnnounceAllChanged(txn);
+  NotifyAllChanged(txn);
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kWait));
   staging.NoteAdopted();

@@ -26,7 +26,7 @@ constexpr int64_t kDefaultSamples = 5;
 Status Usage(CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   Keyspace keys = ctx.keys();
-  keys.TellMisses(false);
+  keys.EmitMisses(false);
   const Key key = keys.Name(args.Bytes());
   int64_t samples = kDefaultSamples;
   while (args.More()) {

@@ -235,7 +235,7 @@ Status BaseWorker::CommitNow(CommitMode mode) {
   return txn_->Commit(mode);
 }
 
-void BaseWorker::Tell(Transaction& txn) { parts_.notifier.Deliver(txn); }
+void BaseWorker::Deliver(Transaction& txn) { parts_.notifier.Deliver(txn); }
 
 void BaseWorker::Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv,
                        int64_t usec, std::string_view reply) {
@@ -290,13 +290,13 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
   }
   if (!txn_->batch().dirty()) {
     txn_->Discard();
-    Tell(*txn_);
+    Deliver(*txn_);
     return CommitResult::kDone;
   }
   if (!is_worth_commit() && !parts_.store.log().syncs_commits()) {
     Status status = CommitNow(CommitMode::kNoWait);
     if (status.ok()) {
-      Tell(*txn_);
+      Deliver(*txn_);
       return CommitResult::kDone;
     }
     if (!status.Is(Code::kWouldWait)) {
@@ -315,7 +315,7 @@ void FastWorker::HandOver(std::function<void(bool ok)> done) {
   if (other_->databases().keyspaces().empty()) txn_->SetPredecessor(other_.get());
   committer_.HandOver(*other_, [this, done = std::move(done)](Status status) {
     if (status.ok()) {
-      Tell(*other_);
+      Deliver(*other_);
     } else {
       LogFailure(status);
       (void)other_->notifications().Take();
@@ -337,13 +337,13 @@ void FastWorker::OnCommitted() {
 void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) {
   if (!txn_->batch().dirty()) {
     txn_->Discard();
-    Tell(*txn_);
+    Deliver(*txn_);
     return;
   }
   const Status status = CommitNow(CommitMode::kWait);
   wrote_ = false;
   if (status.ok()) {
-    Tell(*txn_);
+    Deliver(*txn_);
     return;
   }
   LogFailure(status);

@@ -77,7 +77,7 @@ class BaseWorker : public Worker {
   Status CommitNow(CommitMode mode);
   static void EndCaching(ClientSession& session, const Outcome& outcome);
   // Delivers the notifications. REQUIRES: `txn` is committed.
-  void Tell(Transaction& txn);
+  void Deliver(Transaction& txn);
 
   const Parts parts_;
   const Lane lane_;

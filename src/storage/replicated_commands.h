@@ -49,7 +49,7 @@ class ReplicatedCommands {
     stale_keys_.push_back({std::string(key_row), missed, bytes_.size(), db});
   }
   // The command has deleted or replaced an expired key: its deletion is replicated even if nothing else is.
-  void TellStaleKeys() { tells_stale_keys_ = true; }
+  void ReplicateStaleKeys() { tells_stale_keys_ = true; }
   std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
 
   // ---- of the transaction

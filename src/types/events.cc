@@ -14,7 +14,7 @@ std::string ChannelName(std::string_view kind, int db, std::string_view about) {
 
 }  // namespace
 
-void AnnounceEvent(Transaction& txn, int db, std::string_view event, std::string_view key) {
+void EmitEvent(Transaction& txn, int db, std::string_view event, std::string_view key) {
   if (txn.replicated_commands().interest() & kToKeyspace) {
     txn.notifications().Add({NotificationKind::kMessage, ChannelName("keyspace", db, key), std::string(event)});
   }

@@ -39,6 +39,6 @@ inline constexpr InterestMask kMostEvents = kGenericEvent | kStringEvent | kList
 inline bool WantsEvent(Transaction& txn, EventClass of) { return txn.replicated_commands().interest() & of; }
 
 // REQUIRES: WantsEvent.
-void AnnounceEvent(Transaction& txn, int db, std::string_view event, std::string_view key);
+void EmitEvent(Transaction& txn, int db, std::string_view event, std::string_view key);
 
 }  // namespace cairn

@@ -60,10 +60,10 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   Transaction& txn = keyspace.txn();
   if (hash.MayHaveDue()) {  // its expiry row exists already
     txn.on_commit().NoteExpiry(hash.next_deadline_ms());
-    keyspace.AnnounceExpiry(key, hash.next_deadline_ms(), NotificationKind::kFieldsExpire);
+    keyspace.NotifyExpiry(key, hash.next_deadline_ms(), NotificationKind::kFieldsExpire);
   }
   const int db = txn.databases().DatabaseOf(keyspace.id());  // -1: not a database of this run
-  if (is_gone && db >= 0 && WantsEvent(txn, kGenericEvent)) AnnounceEvent(txn, db, "del", key.bytes());
+  if (is_gone && db >= 0 && WantsEvent(txn, kGenericEvent)) EmitEvent(txn, db, "del", key.bytes());
   return Ok();
 }
 
@@ -102,16 +102,16 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
 
 namespace {
 
-void AnnounceMiss(Transaction& txn, const KeyRowParts& parts) {
-  AnnounceEvent(txn, txn.databases().DatabaseOf(parts.keyspace), "keymiss", parts.key);
+void EmitMiss(Transaction& txn, const KeyRowParts& parts) {
+  EmitEvent(txn, txn.databases().DatabaseOf(parts.keyspace), "keymiss", parts.key);
 }
 
 }  // namespace
 
-void AnnounceMisses(Transaction& txn, std::span<const StaleKey> found) {
+void EmitMisses(Transaction& txn, std::span<const StaleKey> found) {
   for (const StaleKey& stale : found) {
     KeyRowParts parts;
-    if (stale.missed && ParseKeyRow(stale.row, parts) && txn.databases().Has(parts.keyspace)) AnnounceMiss(txn, parts);
+    if (stale.missed && ParseKeyRow(stale.row, parts) && txn.databases().Has(parts.keyspace)) EmitMiss(txn, parts);
   }
 }
 
@@ -126,7 +126,7 @@ Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleK
     TRY(txn.Lock(stripes));
     const KeyEntry entry = TRY(keyspace.Find(key, Access::kPeek));
     if (entry.IsStoredExpired()) TRY(keyspace.Remove(key, entry));
-    if (stale.missed) AnnounceMiss(txn, parts);
+    if (stale.missed) EmitMiss(txn, parts);
   }
   return Ok();
 }

@@ -37,7 +37,7 @@ Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_m
 
 // Emits `keymiss` for the expired keys in `found` that a read missed. The keys stay where they are. Thread: that of the
 // transaction.
-void AnnounceMisses(Transaction& txn, std::span<const StaleKey> found);
+void EmitMisses(Transaction& txn, std::span<const StaleKey> found);
 
 // Deletes the keys of `found` that still exist and are expired, within the transaction's current command. Returns
 // kWouldWait on the fast lane if a key's stripe is taken. Thread: that of the transaction.

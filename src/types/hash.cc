@@ -105,12 +105,12 @@ Result<bool> Hash::IsDue(std::string_view field) const {
 
 // Emits events and replicates an HDEL for expired fields that are deleted. A replica keeps the fields until then, so
 // this must precede what the command replicates. Fields of a keyspace without a database number are not replicated.
-void Hash::TellExpired(std::span<const std::string> fields) {
+void Hash::EmitExpired(std::span<const std::string> fields) {
   Transaction& txn = keyspace_->txn();
   if (fields.empty() || txn.replicated_commands().interest() == 0) return;
   const int db = keyspace_->db() >= 0 ? keyspace_->db() : txn.databases().DatabaseOf(keyspace_->id());
   if (db < 0) return;
-  if (WantsEvent(txn, kHashEvent)) AnnounceEvent(txn, db, "hexpired", key_->bytes());
+  if (WantsEvent(txn, kHashEvent)) EmitEvent(txn, db, "hexpired", key_->bytes());
   if (txn.replicated_commands().interest() & kInterestInKeys) {
     txn.notifications().Add({NotificationKind::kKeyChanged, std::string(key_->bytes()), {}});
   }
@@ -126,7 +126,7 @@ Result<bool> Hash::EndDue(std::string_view field) {
   if (!TRY(IsDue(field))) return false;
   is_new_ = is_new_ || --fields_left_ == 0;
   const std::string name(field);
-  TellExpired(std::span(&name, 1));
+  EmitExpired(std::span(&name, 1));
   return true;
 }
 
@@ -230,7 +230,7 @@ Result<uint64_t> Hash::RemoveDue(uint64_t most, FieldPlace& left) {
   if (due.size() < most) left = {};
   next_is_stale_ |= !is_spread_ || due.size() < most;  // otherwise more fields are due
   record_changed_ = true;
-  TellExpired(due);
+  EmitExpired(due);
   return due.size();
 }
 

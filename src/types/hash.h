@@ -117,7 +117,7 @@ class Hash {
   RecordHeader NewHeader() const;
   Result<bool> IsDue(std::string_view field) const;
   Result<bool> EndDue(std::string_view field);
-  void TellExpired(std::span<const std::string> fields);
+  void EmitExpired(std::span<const std::string> fields);
   Status OpenSpreadDeadlines(std::string_view rest);
   Result<bool> SetStored(std::string_view field, std::string_view value);
   Result<bool> RemoveStored(std::string_view field);

@@ -18,7 +18,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   const bool tells_miss = tells_misses_ && WantsEvent(txn_, kMissEvent);
   if (!entry.row_) {
     txn_.command().CountLookup(false);
-    if (tells_miss) AnnounceEvent(txn_, db_, "keymiss", key.bytes());
+    if (tells_miss) EmitEvent(txn_, db_, "keymiss", key.bytes());
     return entry;
   }
   const Record record = TRY(DecodeRecord(entry.row_.bytes()));
@@ -80,33 +80,33 @@ void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const Record
     if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) return;
     txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), {});
     txn_.on_commit().NoteExpiry(when_ms);
-    AnnounceExpiry(key, when_ms, kind);
+    NotifyExpiry(key, when_ms, kind);
   };
   put(header.expire_ms, NotificationKind::kKeyExpires);
   put(header.fields_expire_ms, NotificationKind::kFieldsExpire);
 }
 
-void Keyspace::AnnounceExpiry(const Key& key, int64_t when_ms, NotificationKind kind) {
+void Keyspace::NotifyExpiry(const Key& key, int64_t when_ms, NotificationKind kind) {
   if (!(txn_.replicated_commands().interest() & kInterestInExpiries) || txn_.command().keeps_expired()) return;
   txn_.notifications().Add({kind, std::string(key.row().row()), {}, static_cast<uint64_t>(when_ms)});
 }
 
 // Emits the expiry of a key that is being deleted. A key of a keyspace without a database number, or of one that is
 // being loaded, was never visible, so nothing is emitted.
-void Keyspace::TellExpired(const Key& key) {
+void Keyspace::EmitExpired(const Key& key) {
   txn_.command().CountExpired();
   if (txn_.replicated_commands().interest() == 0) return;
   const int db = db_ >= 0 ? db_ : txn_.databases().DatabaseOf(id_);
   if (db < 0) return;
-  if (WantsEvent(txn_, kExpiredEvent)) AnnounceEvent(txn_, db, "expired", key.bytes());
+  if (WantsEvent(txn_, kExpiredEvent)) EmitEvent(txn_, db, "expired", key.bytes());
   if (txn_.replicated_commands().interest() & kInterestInKeys) {
     txn_.notifications().Add({NotificationKind::kKeyChanged, std::string(key.bytes()), {}});
   }
-  txn_.replicated_commands().TellStaleKeys();
+  txn_.replicated_commands().ReplicateStaleKeys();
 }
 
-void Keyspace::TellNew(const Key& key) {
-  if (tells_new_ && WantsEvent(txn_, kNewEvent)) AnnounceEvent(txn_, db_, "new", key.bytes());
+void Keyspace::EmitNew(const Key& key) {
+  if (tells_new_ && WantsEvent(txn_, kNewEvent)) EmitEvent(txn_, db_, "new", key.bytes());
 }
 
 Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader& header, std::string_view payload) {
@@ -118,8 +118,8 @@ Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader
     txn_.Put(MakeOwnerRow(collection, key.stripe()), key.row().row());
   }
   if (!entry.stored_) txn_.databases().AddKeys(id_, 1);
-  if (entry.stored_ && !entry.exists_) TellExpired(key);
-  if (!entry.exists_) TellNew(key);
+  if (entry.stored_ && !entry.exists_) EmitExpired(key);
+  if (!entry.exists_) EmitNew(key);
   scratch_.clear();
   AppendRecordHeader(scratch_, header);
   scratch_.append(payload);
@@ -132,7 +132,7 @@ Status Keyspace::Remove(const Key& key, const KeyEntry& entry) {
   DropOld(key, entry, 0, RecordHeader());
   txn_.Delete(key.row());
   txn_.databases().AddKeys(id_, -1);
-  if (!entry.exists_) TellExpired(key);
+  if (!entry.exists_) EmitExpired(key);
   return Ok();
 }
 
@@ -148,7 +148,7 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
   if (entry.stored_collection_ != 0) {
     for (const Key* key : {&source, &target}) txn.ranks().Drop(entry.stored_collection_, key->stripe());
   }
-  if (old.exists()) to.TellNew(target);
+  if (old.exists()) to.EmitNew(target);
   TRY(to.Write(target, old, entry.header(), entry.payload()));
   for (const int64_t when_ms : {entry.stored_expire_ms_, entry.stored_fields_expire_ms_}) {
     if (when_ms != kNoExpiry) txn.Delete(MakeExpiryRow(when_ms, source.row().row(), source.stripe()));

@@ -105,15 +105,15 @@ class Keyspace {
   static Status Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to, const Key& target);
 
   // Whether Find emits `keymiss` for a missing key, as reads do.
-  void TellMisses(bool tell) { tells_misses_ = tell; }
+  void EmitMisses(bool tell) { tells_misses_ = tell; }
   // Emits `new` for a key whose value replaces another as if that had been removed first: RENAME, COPY, RESTORE.
-  void TellNew(const Key& key);
+  void EmitNew(const Key& key);
   // Stops emitting `new`: the key that is written next replaces one that was just removed.
-  void TellNoNewKeys() { tells_new_ = false; }
+  void OmitNewKeyEvents() { tells_new_ = false; }
 
   // Notifies a writable replica of an expiry time that its own clients set on this key or its fields
   // (storage/transaction.h).
-  void AnnounceExpiry(const Key& key, int64_t when_ms, NotificationKind kind);
+  void NotifyExpiry(const Key& key, int64_t when_ms, NotificationKind kind);
 
   // Exact count of keys, including expired ones that are not deleted yet (as Redis counts).
   int64_t Count() const { return txn_.databases().KeyCount(id_); }
@@ -132,7 +132,7 @@ class Keyspace {
   bool IsExpired(const RecordHeader& header) const;
   void DropOld(const Key& key, const KeyEntry& entry, CollectionId kept, const RecordHeader& header);
   void PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header);
-  void TellExpired(const Key& key);
+  void EmitExpired(const Key& key);
 
   Transaction& txn_;
   const Limits& limits_;

@@ -16,7 +16,7 @@ class LogStreamTest : public StoreFixture {
   }
 
   // Commits a tick of one command, which has `effects` effects in database `db`.
-  void Tell(int db, std::string_view name, int effects = 1) {
+  void Emit(int db, std::string_view name, int effects = 1) {
     Begin();
     const std::string_view argv[] = {"DEL", name};
     for (int i = 0; i < effects; ++i) txn().replicated_commands().Add(db, argv);
@@ -44,9 +44,9 @@ constexpr std::string_view kSelect3 = "*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n";
 
 // SELECT stands where the database changes, MULTI and EXEC around the effects of one command.
 TEST_F(LogStreamTest, SelectsAndGroups) {
-  Tell(0, "a");
-  Tell(0, "a");
-  Tell(3, "a", 2);
+  Emit(0, "a");
+  Emit(0, "a");
+  Emit(3, "a", 2);
   std::string expected(kSelect0);
   expected.append(kDelA).append(kDelA).append("*1\r\n$5\r\nMULTI\r\n").append(kSelect3);
   expected.append(kDelA).append(kDelA).append("*1\r\n$4\r\nEXEC\r\n");
@@ -55,12 +55,12 @@ TEST_F(LogStreamTest, SelectsAndGroups) {
 
 // What came from a primary is passed on as it came; the next command of our own selects its database.
 TEST_F(LogStreamTest, PassesAStreamOn) {
-  Tell(0, "a");
+  Emit(0, "a");
   Begin();
   txn().replicated_commands().AddStream("bytes of a primary");
   Finish();
   Commit();
-  Tell(0, "a");
+  Emit(0, "a");
   std::string expected(kSelect0);
   expected.append(kDelA).append("bytes of a primary").append(kSelect0).append(kDelA);
   EXPECT_EQ(ReadAll({}), expected);
@@ -68,7 +68,7 @@ TEST_F(LogStreamTest, PassesAStreamOn) {
 
 // Offsets mean the same from every anchor: what is read from it is the rest of the whole.
 TEST_F(LogStreamTest, IsTheSameFromEveryAnchor) {
-  for (int i = 0; i < 20; ++i) Tell(i % 3, "a", 1 + i % 2);
+  for (int i = 0; i < 20; ++i) Emit(i % 3, "a", 1 + i % 2);
   std::vector<Anchor> anchors;
   const std::string whole = ReadAll({}, &anchors);
   ASSERT_EQ(anchors.size(), 20u);
