@@ -34,8 +34,7 @@ class FieldDeadlines {
   // For a spread hash that has `count` deadlines.
   FieldDeadlines(Transaction& txn, CollectionId id, uint64_t count, uint32_t stripe)
       : packed_(2), txn_(&txn), id_(id), spread_count_(count), stripe_(stripe) {}
-  // Decodes a packed hash's deadlines and removes them from the front of `payload`. The payload's bytes must outlive
-  // this.
+  // Decodes a packed hash's deadlines and removes them from the front of `payload`, whose bytes must outlive this.
   static Result<FieldDeadlines> TakeFrom(std::string_view& payload);
 
   uint64_t count() const { return txn_ != nullptr ? spread_count_ : packed_.count(); }

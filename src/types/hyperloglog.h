@@ -7,8 +7,7 @@
 //   "HYLL"  encoding (1)  zeros (3)  cached count (8, little endian)  registers
 //
 // The lower 14 bits of an element's hash select a register. The register keeps the longest run of zeros seen in the
-// bits behind those, plus one. The highest bit of the cached count marks it as out of date. Registers have two
-// encodings:
+// bits behind those, plus one. The cached count's highest bit marks it as out of date. Registers have two encodings:
 //
 //   dense   6 bits each, from the lowest bit of the first byte up; 12288 bytes
 //   sparse  runs of equal registers, while all are 32 at most and the whole stays short

@@ -48,8 +48,6 @@ Status TooFewItems() { return Status::Corruption("list: the chunks hold fewer it
 
 }  // namespace
 
-// ---- the ends
-
 Result<ListChunks> ListChunks::Decode(Transaction& txn, CollectionId id, uint32_t stripe, std::string_view ends) {
   uint64_t first;
   uint64_t last;
@@ -142,8 +140,6 @@ Status ListChunks::Drop(ListEnd end, uint64_t n, const ItemVisitor* visit) {
   return TooFewItems();
 }
 
-// ---- lookups
-
 Result<ListChunks::Place> ListChunks::ChunkAt(uint64_t index, uint64_t total) {
   if (index == 0) return Place{rows_.first, 0};
   const bool from_head = index < total / 2;
@@ -205,8 +201,6 @@ Status ListChunks::Find(const Item& wanted, ListEnd end, uint64_t max_items,
   return walk.TakeStatus();
 }
 
-// ---- changing the middle
-
 Status ListChunks::Set(uint64_t index, std::string_view value, uint64_t total) {
   const Place place = TRY(ChunkAt(index, total));
   ChunkWalk walk = Walk(place.seq, Direction::kForward);
@@ -258,8 +252,6 @@ Result<uint64_t> ListChunks::Remove(const Item& wanted, ListEnd end, uint64_t li
   if (walked_to_the_end && farthest) EndSeq(from_tail ? ListEnd::kHead : ListEnd::kTail) = *farthest;
   return removed;
 }
-
-// ---- splitting
 
 Status ListChunks::Store(const ListChunk& chunk, std::string items) {
   std::vector<std::string> pieces;

@@ -37,8 +37,7 @@ class ListChunks {
 
   // Pushes items one after another. `is_empty`: the list is empty now.
   Status Push(ListEnd end, const EncodedItems& items, bool is_empty);
-  // Deletes `n` items from an end and calls visit, if given, for each, in that order. REQUIRES: the list has more than
-  // `n`.
+  // Deletes `n` items from an end; calls visit, if given, for each in order. REQUIRES: the list has more than `n`.
   Status Drop(ListEnd end, uint64_t n, const ItemVisitor* visit);
 
   // Calls visit for `n` items from `index` on, towards the head if `reverse`. `total` is the list's count.

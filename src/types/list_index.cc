@@ -53,8 +53,7 @@ Result<bool> Cut(Transaction& txn, const ListRows& rows, RankIndex& index, const
   return true;
 }
 
-// Asks the list's index. Returns none if the first chunk to read was deleted, or if the counts disagree with the
-// chunks.
+// Asks the list's index. Returns none if the first chunk to read was deleted or the counts disagree with the chunks.
 Result<std::optional<IndexedChunk>> Ask(Transaction& txn, const ListRows& rows, RankIndex& index, uint64_t item) {
   RankIndex::Place place = index.FindRank(item);
   if (index.At(place).count > kMostLeafItems) {

@@ -35,8 +35,7 @@ struct ValueType;
 
 struct RdbValue {
   Type type = Type::kNone;
-  // The payload was packed: Redis then keeps the value packed while the number of elements allows, however long they
-  // are.
+  // The payload was packed: Redis then keeps it packed while the number of elements allows, however long they are.
   bool was_packed = false;
   // A string's text, a list's items, the members of a set or sorted set, or a hash's fields and values, alternating.
   RdbItems items;

@@ -66,8 +66,6 @@ Status Stream::Save() {
   return keys_->Write(*key_, entry_, header, payload);
 }
 
-// ---- adding
-
 bool Stream::HasRoom(size_t bytes, uint64_t count, std::span<const std::string_view> fields) const {
   const int64_t most_entries = keys_->limits().stream_node_max_entries;
   const int64_t most_bytes = keys_->limits().stream_node_max_bytes;
@@ -110,8 +108,6 @@ void Stream::CountAdded(StreamId first, StreamId last, uint64_t count) {
   state_.count += count;
   state_.entries_added += count;
 }
-
-// ---- reading
 
 Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {
   if (state_.head.IsZero() || id < state_.head) return std::optional<StreamId>();
@@ -187,8 +183,6 @@ Result<StreamId> Stream::LastEntryId() const {
   return last;
 }
 
-// ---- deleting
-
 void Stream::DropChunk(StreamId base) {
   txn().Delete(rows_.Chunk(base));
   if (base == state_.tail) state_.tail = {};
@@ -257,8 +251,6 @@ Status Stream::SetFirst(StreamId base, std::string_view chunk) {
   state_.first_id = reader.entry().id;
   return Ok();
 }
-
-// ---- trimming
 
 namespace {
 

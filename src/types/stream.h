@@ -4,8 +4,7 @@
 //
 // A stream is always spread: its entries are in chunk rows (types/stream_chunk.h), and the key's record has the state
 // of the whole (docs/format.md, section 5.4). Adding an entry writes the last chunk and the record; trimming deletes
-// whole chunks from the first on. The record names the first and the last chunk, so no walk to the ends passes deleted
-// rows.
+// whole chunks from the first on. The record names the first and the last chunk, so no walk there passes deleted rows.
 //
 //   Stream stream(keyspace, key);
 //   TRY(stream.Open());                              // WRONGTYPE if the key holds something else

@@ -64,8 +64,7 @@ class StreamChunkReader {
   Status status_;
 };
 
-// Returns the chunk with the entry appended; kCorruption if it does not decode. REQUIRES: `id` is above all in the
-// chunk.
+// Returns the chunk with the entry appended; kCorruption if it does not decode. REQUIRES: `id` is above all in it.
 Result<std::string> AppendToStreamChunk(StreamId base, std::string_view chunk, StreamId id,
                                         std::span<const std::string_view> fields);
 

@@ -64,8 +64,6 @@ int64_t EntriesAddedUpTo(const StreamState& stream, StreamId id) {
   return kUnknownEntriesRead;
 }
 
-// ---- the group
-
 Status StreamGroup::Decode(std::string_view value) {
   uint64_t number;
   uint64_t entries_read;
@@ -134,8 +132,6 @@ std::optional<int64_t> StreamGroup::Lag(const StreamState& stream) const {
   return read == kUnknownEntriesRead ? std::nullopt : std::optional(added - read);
 }
 
-// ---- consumers
-
 Result<StreamConsumer*> StreamGroup::Consumer(std::string_view name) {
   const auto known = loaded_.find(name);
   if (known != loaded_.end()) return &known->second;
@@ -176,8 +172,6 @@ Status StreamGroup::ForEachConsumer(const ConsumerVisitor& visit) const {
   }
   return cursor.TakeStatus();
 }
-
-// ---- pending entries
 
 Result<PendingEntry> StreamGroup::ReadPending(StreamId id, std::string_view value) const {
   PendingEntry entry{.id = id};
@@ -268,8 +262,6 @@ Result<bool> StreamGroup::Release(StreamId id) {
   --pending_;
   return true;
 }
-
-// ---- writing
 
 void StreamGroup::WriteConsumer(const StreamConsumer& consumer) {
   std::string value;

@@ -18,8 +18,7 @@ Result<int64_t> References(const KeyEntry& entry) {
   return value >= 0 && value < kSharedIntegers ? kSharedCount : int64_t{1};
 }
 
-// The bytes of a fragmented string's rows if it had no zeros. Only a walk over all rows could tell how many are
-// missing.
+// The bytes of a fragmented string's rows if it had no zeros. Only a walk could tell how many are missing.
 Result<uint64_t> FragmentBytes(Transaction&, const Key&, const KeyEntry& entry, uint64_t) {
   const uint64_t length = TRY(TextSize(entry));
   return length + (length / Fragments::kFragmentBytes + 1) * kRowOverheadBytes;

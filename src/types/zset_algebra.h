@@ -41,8 +41,7 @@ class ZsetSource {
   uint64_t size() const { return zset_ ? zset_->size() : set_ ? set_->size() : 0; }
   Status ForEach(ScoredVisitor visit);
   Result<std::optional<double>> Score(std::string_view member);
-  // Announces how many times Score will be called. Reads the source into memory if that is cheaper than so many
-  // lookups.
+  // Announces how many times Score will be called. Reads the source into memory if that is cheaper.
   Status Expect(uint64_t questions);
 
   double weight = 1;

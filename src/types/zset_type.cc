@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The type row of sorted sets (types/zset.h). In RDB a packed one is a listpack, any other its members and scores in
-// sequence.
+// The type row of sorted sets (types/zset.h). In RDB a packed one is a listpack, others are members and scores in turn.
 #include <cstdio>
 #include <string>
 #include <vector>
