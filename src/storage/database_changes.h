@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DatabaseChanges: one transaction's view of the databases: their keyspaces and key counts, with its own uncommitted
-// changes.
+// DatabaseChanges: one transaction's view of the databases: keyspaces and key counts, with its own uncommitted changes.
 //
 // Key counts are exact, also across kill -9. Every batch that adds or deletes keys carries the transaction's own
 // running sum per keyspace, in a meta row with no other writer; the count is the sum over all transactions.

@@ -19,8 +19,7 @@
 // provides the space that is needed: before the database is opened, for FLUSHALL, and to flush after a failed write.
 // Later it is created again. On a file system without fallocate there is no file.
 //
-// Each turn of the cron asks for the free space; RocksDB's writes are subtracted in between
-// (storage/reserved_files.h).
+// Each turn of the cron asks for the free space; RocksDB's writes are subtracted in between (storage/reserved_files.h).
 //
 // Thread: any, unless a function says otherwise.
 #pragma once

@@ -13,8 +13,7 @@
 // An emptied leaf stays, resident: it proves that no row is left between its bounds, where RocksDB would have to step
 // over every deleted row. So reading the ends of a queue costs nothing.
 //
-// An index can be dropped at any time. RankIndexes keeps indexes by lock stripe; only the stripe's holder uses and
-// changes them.
+// An index can be dropped at any time. RankIndexes keeps them by lock stripe; only its holder uses and changes them.
 #pragma once
 
 #include <algorithm>

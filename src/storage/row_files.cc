@@ -69,8 +69,6 @@ KeyspaceId RowFilesWriter::Renumber(KeyspaceId keyspace) const {
   return first_.keyspace + static_cast<KeyspaceId>(found - keyspaces_.begin());
 }
 
-// ---- reading
-
 std::unique_ptr<rocksdb::Iterator> RowFilesWriter::Walk(Space space) const {
   rocksdb::ReadOptions options;
   options.snapshot = snapshot_.rocksdb();
@@ -208,8 +206,6 @@ Status RowFilesWriter::WriteExpiries() {
   return EndFile();
 }
 
-// ---- writing
-
 Status RowFilesWriter::Put(Space space, std::string_view row, std::string_view value) {
   if (writer_ == nullptr) {
     rocksdb::Options options = store_.engine().db().GetOptions(store_.engine().family(space));
@@ -242,8 +238,6 @@ Status RowFilesWriter::EndFile() {
   file_.checksum = TRY(ChecksumOfFile(file_.path));
   return on_file_(std::move(file_));
 }
-
-// ---- ingestion
 
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   std::array<rocksdb::IngestExternalFileArg, kSpaceCount> of_spaces;

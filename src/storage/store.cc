@@ -40,8 +40,6 @@ Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   return store;
 }
 
-// ---- loading
-
 Status Store::Load() {
   std::string version;
   const RowKey row = MakeMetaRow(kFormatRow);
@@ -112,8 +110,6 @@ bool Store::IsLiveCollection(CollectionId id) {
   if (!found.ok() || !ParseKeyRow({owner.data(), owner.size()}, parts)) return true;  // when in doubt, keep
   return databases_.IsLive(parts.keyspace);
 }
-
-// ---- maintenance
 
 void Store::Fetch(std::string_view tagged_row) {
   rocksdb::PinnableSlice value;

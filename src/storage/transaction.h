@@ -70,15 +70,13 @@ class Transaction {
   // commit listener learns of the change at the commit. A command that asked the listener before would miss the
   // change, and a client that parked before would be woken by a change that it has already seen.
   Status AwaitListener(std::span<const uint32_t> stripes);
-  // OK: the command's writes are kept. kWouldWait: rows that it read have changed; the caller must call
-  // AbandonCommand.
+  // OK: the command's writes are kept. kWouldWait: rows that it read have changed; the caller must call AbandonCommand.
   Status FinishCommand();
   // Whether everything that the command has read so far is unchanged by others. If not, the command must run again and
   // its reply is invalid, even an error. True if the command has read nothing.
   bool ReadsHold() const;
   void AbandonCommand();
-  // For a part of a command that may fail by itself, such as one command of an EXEC: RollbackTo drops writes since
-  // MakeSavepoint.
+  // For a part of a command that may fail by itself, as one in EXEC can: RollbackTo drops writes since MakeSavepoint.
   struct Savepoint {
     size_t overlay;
     size_t rank_changes;
