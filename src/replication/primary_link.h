@@ -3,8 +3,7 @@
 // PrimaryLink: the link of a replica to its primary. It connects, asks to resume the stream or for a full transfer, and
 // applies the stream (replication/stream_applier.h). When the link breaks it reconnects, with growing pauses.
 //
-// The server loads the first transfer beside its present data, which it serves until the new data replaces it in one
-// commit.
+// The server loads the first transfer beside its present data, and serves that until one commit replaces it.
 //
 // Thread: public functions may be called from any thread; the work is done on "primary-link".
 #pragma once

@@ -99,8 +99,6 @@ Status RdbFileReader::PassLengths(int count) {
   return Ok();
 }
 
-// ---- keys
-
 // Locks the stripe of one key at a time, and keeps it until the next commit. If another transaction holds the stripe,
 // it commits first, so that two waiting transactions cannot deadlock.
 Status RdbFileReader::LockFor(const Key& key) {
@@ -180,8 +178,6 @@ Status RdbFileReader::LoadKey(uint8_t type) {
   ahead_ = Ahead();
   return Ok();
 }
-
-// ---- records
 
 Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
   switch (static_cast<RdbOpcode>(opcode)) {

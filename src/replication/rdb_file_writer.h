@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // RdbFileWriter: writes the whole data set as an RDB file (rdb/rdb_file.h has the bytes) from a snapshot of the store,
-// so other threads go on writing while the file holds one moment. A first transfer to a replica consists of the same
-// bytes.
+// so other threads go on writing while the file holds one moment. A first transfer has the same bytes.
 //
 // It writes from front to back and emits pieces, so that neither the data set nor a large collection is ever in memory
 // at once.

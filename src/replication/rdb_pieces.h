@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Pieces: loads a collection whose RDB form lists its elements or nodes one by one, so that only one piece of it is in
-// memory: some elements of limited size, or one element. A collection that fits into its first piece is loaded as a
-// whole value.
+// memory: some elements of limited size, or one element. A collection that fits into one piece is loaded whole.
 //
 // RDB forms that hold a whole collection in one string (listpacks and the like) are small and not handled here.
 //

@@ -112,8 +112,6 @@ Status RdbSaves::SaveAtEnd() {
   return WriteAndRelease(TakeMoment());
 }
 
-// ---- in the background
-
 void RdbSaves::RunInBackground(const std::optional<Moment>& moment) {
   if (!moment) static_cast<void>(AwaitCommits(store_).ok());  // commits what is in progress, which unlocks its keys
   const Result<Moment> taken = moment ? Result<Moment>(*moment) : TakeMoment();

@@ -55,8 +55,7 @@ struct ReloadOptions {
   std::function<void(uint64_t position)> on_progress;
 };
 
-// Opens the store. If the disk has no room for that, it first deletes the files of first transfers, which can be sent
-// again.
+// Opens the store. If the disk lacks room, it first deletes the files of first transfers, which can be sent again.
 Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options);
 
 // DEBUG RELOAD: saves everything to the RDB file and loads it from there; meanwhile clients get the error that the

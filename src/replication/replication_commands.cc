@@ -25,8 +25,6 @@ constexpr size_t kLongestAddress = 255;
 
 ClientSession& ClientOf(CommandContext& ctx) { return static_cast<ClientSession&>(ctx.session()); }
 
-// ---- roles
-
 // REPLICAOF host port | NO ONE
 Status ReplicaOf(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   Replication& replication = parts.replication;
@@ -122,8 +120,6 @@ Status Failover(const ReplicationParts& parts, CommandContext& ctx, Args& args, 
   reply.Ok();
   return Ok();
 }
-
-// ---- commands sent by replicas
 
 // Sets which parts of the data set the client wants; they are separated by spaces, and an empty string wants none.
 Status SetFilter(Replica& replica, std::string_view parts) {
@@ -221,8 +217,6 @@ Status Sync(const ReplicationParts& parts, CommandContext& ctx, Args&, Reply&) {
   parts.replication.replicas().Attach(ClientOf(ctx), "", 0, true);
   return Ok();
 }
-
-// ---- WAIT
 
 Result<int64_t> ReadTimeout(std::string_view text) {
   const auto timeout_ms = ParseInt64(text);

@@ -5,8 +5,7 @@
 // A snapshot is the data of one moment. A thread, "files-<n>", writes it to a folder of its own, while its finished
 // files are being sent. All replicas that arrive while a snapshot exists share it, if its numbers are free on them.
 // When a link breaks, the snapshot is kept for repl-timeout: the replica resumes, or is sent the same files again if it
-// lost them. When all replicas have everything, the snapshot is deleted. Until then it holds the log from its moment
-// on.
+// lost them. When all replicas have everything, it is deleted. Until then it holds the log from its moment on.
 //
 // After a snapshot could not be written (a full disk), transfers use RDB files for a while.
 //

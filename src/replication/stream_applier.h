@@ -3,8 +3,7 @@
 // StreamApplier: runs the commands of a primary's stream through the ordinary command functions, and commits them.
 //
 // Each command is applied exactly once: the applied offset is a row in the same batch as the command's writes
-// (StreamLog::AddApplied), so kill -9 at any moment leaves data and offset consistent. A MULTI with its EXEC is one
-// batch.
+// (StreamLog::AddApplied), so kill -9 at any moment leaves data and offset consistent. MULTI to EXEC is one batch.
 //
 // Thread: "primary-link".
 #pragma once
