@@ -34,8 +34,6 @@ UserRules WithPassword(const RuleContext& context, UserRules rules, std::string_
 
 }  // namespace
 
-// ---- a user
-
 AclUser::AclUser(std::string name, UserRules rules) : name_(std::move(name)) { Replace(std::move(rules)); }
 
 std::shared_ptr<const UserRules> AclUser::rules() const {
@@ -61,8 +59,6 @@ const UserRules& HeldRules::Of(const AclUser& user) {
   }
   return *rules_;
 }
-
-// ---- all users
 
 Users::Users(Catalogue catalogue, const std::atomic<int64_t>& pubsub_default)
     : catalogue_(std::move(catalogue)), pubsub_default_(pubsub_default),
@@ -123,8 +119,6 @@ void Users::SetDefaultPassword(std::string_view password) {
   const MutexLock one_at_a_time(change_mutex_);
   default_user_->Replace(WithPassword(context(), *default_user_->rules(), password));
 }
-
-// ---- files
 
 Status Users::LoadLines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {

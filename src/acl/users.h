@@ -7,8 +7,7 @@
 // once, because clients may point to it until they are closed.
 //
 // Thread: any. Both flags of an AclUser are atomics, so checking a user without restrictions costs one read. Its own
-// mutex guards its rules; HeldRules takes it only after a change. mutex_ guards the map of users. Both mutexes are
-// leaves.
+// mutex guards its rules; HeldRules takes it only after a change. mutex_ guards the map. Both mutexes are leaves.
 #pragma once
 
 #include <atomic>

@@ -61,8 +61,6 @@ Status AclList(const AclParts& parts, CommandContext&, Args&, Reply& reply) {
   return Ok();
 }
 
-// ---- one user
-
 // ACL SETUSER username [rule [rule ...]]
 Status AclSetUser(const AclParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args[2];
@@ -148,8 +146,6 @@ Status AclDryRun(const AclParts& parts, CommandContext& ctx, Args& args, Reply& 
   return Ok();
 }
 
-// ---- categories and passwords
-
 void AppendNames(const Command& command, uint32_t category, std::vector<std::string_view>& names) {
   if (AclCategoriesOf(command) & category) names.push_back(command.full_name());
   for (const Command& child : command.subcommands()) AppendNames(child, category, names);
@@ -190,8 +186,6 @@ Status AclGenPass(CommandContext&, Args& args, Reply& reply) {
   reply.Bulk(password);
   return Ok();
 }
-
-// ---- the log
 
 std::string_view ReasonName(DenialReason reason) {
   switch (reason) {
@@ -246,8 +240,6 @@ Status AclLog(const AclParts& parts, CommandContext&, Args& args, Reply& reply) 
   for (const AccessLogEntry& entry : entries) ReplyEntry(reply, entry, now_ms);
   return Ok();
 }
-
-// ---- the file
 
 // ACL LOAD
 Status AclLoad(const AclParts& parts, CommandContext& ctx, Args&, Reply& reply) {

@@ -44,8 +44,6 @@ void PushToAll(const std::unordered_set<ClientSession*>& sessions, Message messa
 
 }  // namespace
 
-// ---- subscriptions
-
 void PubSub::Remove(ChannelKind kind, const std::string& name, ClientSession& session) {
   Index& index = indexes_[static_cast<size_t>(kind)];
   const auto found = index.find(name);
@@ -82,8 +80,6 @@ void PubSub::Forget(ClientSession& session) {
   Settle(session, pushed);
 }
 
-// ---- messages
-
 int64_t PubSub::CountReceivers(ChannelKind kind, std::string_view channel) const {
   const MutexLock lock(mutex_);
   const auto found = Of(kind).find(channel);
@@ -116,8 +112,6 @@ void PubSub::Deliver(std::span<const Notification> notifications) {
     if (is_message) DeliverOne(notification);  // client/tracking.h delivers the others
   }
 }
-
-// ---- for PUBSUB and INFO
 
 int64_t PubSub::Count(ChannelKind kind) const {
   const MutexLock lock(mutex_);

@@ -35,8 +35,7 @@ class ClientSession;
 
 class PubSub {
  public:
-  // Applies the changes of the session's subscriptions and protocol. `pushed` gets the messages that were pushed
-  // before.
+  // Applies changes of the session's subscriptions and protocol. `pushed` gets the messages pushed before.
   void Settle(ClientSession& session, std::string& pushed);
   // Removes a session that is closing.
   void Forget(ClientSession& session);

@@ -12,8 +12,6 @@
 namespace cairn {
 namespace {
 
-// ---- SUBSCRIBE and UNSUBSCRIBE
-
 int64_t ShownCount(const Subscriptions& subscriptions, ChannelKind kind) {
   if (kind == ChannelKind::kShard) return static_cast<int64_t>(subscriptions.count(kind));
   return static_cast<int64_t>(subscriptions.count(ChannelKind::kChannel) + subscriptions.count(ChannelKind::kPattern));
@@ -72,8 +70,6 @@ Status UnsubscribeFrom(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// ---- PUBLISH
-
 // PUBLISH channel message; SPUBLISH shardchannel message
 template <ChannelKind kind>
 Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) {
@@ -89,8 +85,6 @@ Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) 
   reply.Integer(receivers);
   return Ok();
 }
-
-// ---- PUBSUB
 
 // PUBSUB CHANNELS [pattern]; PUBSUB SHARDCHANNELS [pattern]
 template <ChannelKind kind>

@@ -26,8 +26,6 @@ std::string KeyArray(std::span<const std::string_view> keys) {
 
 }  // namespace
 
-// ---- clients
-
 // Registers the client first, so that the last other tracker cannot end the notifications meanwhile.
 Status Tracking::Prepare(const ClientSession& session, Transaction& txn) {
   {
@@ -77,8 +75,6 @@ std::set<std::string> Tracking::PrefixesOf(const ClientSession& session) const {
   return found == trackers_.end() ? std::set<std::string>() : found->second.prefixes;
 }
 
-// ---- reads
-
 void Tracking::Remember(const ClientSession& session, std::span<const std::string_view> keys) {
   const MutexLock lock(mutex_);
   for (const std::string_view key : keys) {
@@ -114,8 +110,6 @@ void Tracking::SetMostBytes(uint64_t most_bytes) {
 void Tracking::MakeRoom(uint64_t keys) {
   while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) NotifyReaders(readers_.begin(), 0, {});
 }
-
-// ---- changes
 
 void Tracking::Deliver(std::span<const Notification> notifications) {
   const MutexLock lock(mutex_);
