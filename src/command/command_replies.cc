@@ -185,8 +185,6 @@ void ReplyTips(std::string_view tips, Reply& reply) {
   reply.FinishSet(mark, count);
 }
 
-// ---- documentation
-
 void ReplyField(std::string_view name, std::string_view value, size_t& fields, Reply& reply) {
   if (value.empty()) return;
   reply.Bulk(name);

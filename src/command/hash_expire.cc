@@ -71,8 +71,6 @@ Result<std::span<const std::string_view>> ParseFields(Args& args, std::string_vi
   return args.all().subspan(args.position());
 }
 
-// ---- changes, for events and replicas
-
 // Fields of one command with the same outcome.
 using FieldList = std::vector<std::string_view>;
 
@@ -109,8 +107,6 @@ struct Expired {
     ctx.Replicate(words);
   }
 };
-
-// ---- HEXPIRE, HPEXPIRE, HEXPIREAT, HPEXPIREAT
 
 Condition ParseCondition(Args& args) {
   if (args.Keyword("nx")) return Condition::kNx;
@@ -164,8 +160,6 @@ Status HExpire(CommandContext& ctx, Args& args, Reply& reply) {
   return hash.Save();
 }
 
-// ---- HTTL, HPTTL, HEXPIRETIME, HPEXPIRETIME
-
 template <Unit unit, Since since>
 Status HTtl(CommandContext& ctx, Args& args, Reply& reply) {
   Named<Hash> hash(ctx, args.Bytes());
@@ -217,8 +211,6 @@ Status HPersist(CommandContext& ctx, Args& args, Reply& reply) {
   EmitPersisted(ctx, hash.key.bytes(), persisted, 1);
   return hash.Save();
 }
-
-// ---- HGETDEL, HGETEX, HSETEX
 
 // Replies with a field's value or null. Returns whether the field exists.
 Result<bool> ReplyField(const Hash& hash, std::string_view field, Reply& reply) {

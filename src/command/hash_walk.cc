@@ -2,8 +2,7 @@
 //
 // Whole hashes and random fields: HGETALL, HKEYS, HVALS, HSCAN, HRANDFIELD.
 //
-// A packed hash is read from its one record. A spread hash is walked in row order; random fields are found by their
-// rank.
+// A packed hash is read from its one record. A spread hash is walked in row order; random fields are found by rank.
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"

@@ -137,8 +137,7 @@ std::optional<StreamId> ChooseId(const AddOptions& options, StreamId last, int64
   return id > last ? std::optional(id) : std::nullopt;
 }
 
-// Replicates the command with the final id, at position `id_at` if not 0, and with the exact result of approximate
-// trimming.
+// Replicates the command with the final id, at position `id_at` if not 0, and the exact result of approximate trimming.
 void Replicate(CommandContext& ctx, const Args& args, const AddOptions& options, const StreamState& state, size_t id_at,
                StreamId id) {
   if (!ctx.is_replicated()) return;

@@ -183,8 +183,6 @@ Status XAck(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// ---- XPENDING
-
 // Replies with the number of pending entries, the first and the last id, and the number for each consumer.
 Status ReplyPendingSummary(const StreamGroup& group, Reply& reply) {
   reply.Array(4);

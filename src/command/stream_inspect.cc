@@ -68,8 +68,6 @@ void ReplyState(Reply& reply, const StreamState& state) {
   ReplyId(reply, "recorded-first-entry-id", state.first_id);
 }
 
-// ---- XINFO STREAM FULL
-
 Status ReplyGroupPending(Reply& reply, const StreamGroup& group, uint64_t count) {
   ReplyNumber(reply, "pel-count", group.pending());
   reply.Bulk("pending");

@@ -124,8 +124,6 @@ class StreamsReply {
   size_t count_ = 0;
 };
 
-// ---- XREAD
-
 // The ids after which to read, one for each stream; none for a missing stream with `$`.
 Result<std::vector<StreamId>> ReadIds(CommandContext& ctx, const Args& args, const ReadRequest& request, bool again) {
   Keyspace keys = ctx.keys();
@@ -190,8 +188,6 @@ Status XRead(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(LockKeys(ctx, args, request));
   return Status::MustBlock();
 }
-
-// ---- XREADGROUP
 
 // Checks the ids, and that every stream has the group. A blocked client gets the same error when the key or the group
 // is deleted.

@@ -41,8 +41,7 @@ enum class OptionsOf : unsigned char { kSet, kGetEx };
 // Parses all remaining arguments.
 Result<StringOptions> ParseStringOptions(Args& args, OptionsOf command);
 
-// Returns the Unix time in ms that `text` means. Zero and negative numbers are refused; the error names the running
-// command.
+// Returns the Unix time in ms that `text` means. Refuses zero and negative numbers; the error names the command.
 Result<int64_t> ParseExpiry(CommandContext& ctx, std::string_view text, ExpiryForm form);
 
 }  // namespace cairn

@@ -39,8 +39,7 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys, bool u
     if (parked.awaits_turn && has_its_rows) return;
     WakeThoseInTurn(parked);
     PassOn(parked, keys);
-    // FLUSHDB and SWAPDB change the rows of a database's keys. The client then joins the new queue by its time of
-    // arrival.
+    // FLUSHDB and SWAPDB change the rows of a database's keys. The client joins the new queue by its arrival time.
     if (has_its_rows) return;
     arrival = parked.arrival;
     RemoveParked(parked);

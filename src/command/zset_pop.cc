@@ -92,8 +92,7 @@ Result<PopManyArgs> ReadPopManyArgs(Args& args) {
   return pop;
 }
 
-// Replies with the name of the first key that has members, and the members popped from it. Returns false if no key has
-// any.
+// Replies with the name of the first key that has members, and the members popped. Returns false if no key has any.
 Result<bool> PopMany(CommandContext& ctx, const PopManyArgs& pop, Reply& reply) {
   for (const std::string_view name : pop.names) {
     const auto found = TRY(PopFrom(ctx, name, pop.end, pop.count, ElementForm::kPairs, reply, [&] {

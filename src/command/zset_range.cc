@@ -113,8 +113,7 @@ Status ReplyRange(CommandContext& ctx, Args& args, Reply& reply, std::optional<B
 }
 
 // Changes -0 to 0 where Redis does. It stores these elements one by one, in this order, in a listpack, which holds 0
-// for -0, until one does not fit. A range by rank with too many elements never uses a listpack, since the size is known
-// first.
+// for -0, until one does not fit. A range by rank with too many elements never uses a listpack, as its size is known.
 void StoreZerosAsRedis(std::vector<ScoredMember>& elements, By by, const Limits& limits) {
   const auto most = static_cast<size_t>(std::max<int64_t>(limits.zset_max_listpack_entries, 0));
   const auto longest = static_cast<size_t>(limits.zset_max_listpack_value.load());
