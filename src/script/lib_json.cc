@@ -3,8 +3,7 @@
 // The library `cjson`: its settings, and encoding. Decoding is in lib_json_decode.cc.
 //
 // A table whose keys are integers from 1 on is an array, any other table, including an empty one, is an object.
-// Settings are those of lua-cjson 2.1. The settings of the table that all scripts share are reset after each run
-// (LuaVm).
+// Settings are those of lua-cjson 2.1. Those of the table that all scripts share are reset after each run (LuaVm).
 //
 // Thread: that of the Lua state.
 #include "script/lib_json.h"
@@ -21,8 +20,6 @@ namespace cairn {
 namespace {
 
 JsonSettings& SettingsOf(lua_State* L) { return *static_cast<JsonSettings*>(lua_touserdata(L, lua_upvalueindex(1))); }
-
-// ---- encoding
 
 // The escape sequence of a character in a string; null: none is needed.
 const char* EscapeOf(unsigned char c) {

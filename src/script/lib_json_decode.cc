@@ -102,8 +102,6 @@ class Decoder {
     place_ = at_ - text_;
   }
 
-  // ---- tokens
-
   void Next() {
     while (*at_ == ' ' || *at_ == '\t' || *at_ == '\n' || *at_ == '\r') ++at_;
     place_ = at_ - text_;
@@ -214,8 +212,6 @@ class Decoder {
     buffer_.Append(static_cast<char>(kFirst[following] | code >> (6 * following)));
     for (int i = following - 1; i >= 0; --i) buffer_.Append(static_cast<char>(0x80 | (code >> (6 * i) & 0x3f)));
   }
-
-  // ---- values
 
   // Pushes the value that begins with the current token.
   void PushValue() {

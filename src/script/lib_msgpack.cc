@@ -22,8 +22,6 @@ namespace {
 constexpr int kMostDepth = 16;
 constexpr uint64_t kStepsPerValue = 4;
 
-// ---- packing
-
 class Packer {
  public:
   explicit Packer(lua_State* state) : L(state), out_(state) {}
@@ -162,8 +160,6 @@ int Pack(lua_State* L) {
   packer.PushPacked();
   return 1;
 }
-
-// ---- reading
 
 class Reader {
  public:

@@ -28,8 +28,6 @@ ptrdiff_t FromStart(lua_Integer place, size_t size) {
   return place >= 0 ? place : 0;
 }
 
-// ---- find and match
-
 bool IsPlain(const char* pattern) { return std::strpbrk(pattern, "^$*+?.([%-") == nullptr; }
 
 int FindPlain(lua_State* L, std::string_view subject, size_t start, std::string_view wanted) {
@@ -73,8 +71,6 @@ int FindOrMatch(lua_State* L, bool finds) {
 int Find(lua_State* L) { return FindOrMatch(L, true); }
 int Match(lua_State* L) { return FindOrMatch(L, false); }
 
-// ---- gmatch
-
 // The upvalues: subject, pattern, next position.
 int NextMatch(lua_State* L) {
   const std::string_view subject = TextAt(L, lua_upvalueindex(1));
@@ -97,8 +93,6 @@ int GMatch(lua_State* L) {
   lua_pushcclosure(L, NextMatch, 3);
   return 1;
 }
-
-// ---- gsub
 
 // Appends the replacement text and expands %0 to %9.
 void AddText(lua_State* L, LuaPattern& pattern, luaL_Buffer& out, const char* from, const char* to) {
@@ -175,8 +169,6 @@ int GSub(lua_State* L) {
   lua_pushinteger(L, count);
   return 2;
 }
-
-// ---- rep and sub
 
 int Rep(lua_State* L) {
   const std::string_view text = CheckText(L, 1);

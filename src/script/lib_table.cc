@@ -57,8 +57,6 @@ int Remove(lua_State* L) {
   return 1;
 }
 
-// ---- sort
-
 class Sorter {
  public:
   explicit Sorter(lua_State* state) : L(state) {}
@@ -169,8 +167,6 @@ int Sort(lua_State* L) {
   Sorter(L).Sort(1, size);
   return 0;
 }
-
-// ---- maxn and concat
 
 int MaxN(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);

@@ -55,8 +55,6 @@ const char* RefuseCode(std::string_view code) {
 
 void ChargeWork(lua_State* L, uint64_t steps) { LuaVm::Of(L).Charge(L, steps); }
 
-// ---- memory
-
 void* LuaVm::Allocate(void* state, void* block, size_t old_size, size_t new_size) {
   LuaVm& vm = *static_cast<LuaVm*>(state);
   const size_t bytes = vm.bytes();
@@ -109,8 +107,6 @@ void LuaVm::EndLimits() {
   memory_.Settle(bytes());
 }
 
-// ---- steps
-
 void LuaVm::Charge(lua_State* L, uint64_t steps) {
   charged_ += steps;
   if (charged_ < kHookSteps) return;
@@ -151,8 +147,6 @@ int LuaVm::RaiseEnd(lua_State* L) {
 void LuaVm::CheckStack(lua_State* L) const {
   if (stack_base_ - StackPlace() > kMostStack) luaL_error(L, "C stack overflow");
 }
-
-// ---- code
 
 bool LuaVm::LoadCode(lua_State* L, std::string_view code, const char* name) {
   if (const char* refusal = RefuseCode(code)) {

@@ -18,8 +18,6 @@ namespace {
 constexpr int kReplicateLog = 1;
 constexpr int kReplicateReplicas = 2;
 
-// ---- redis.call
-
 // Converts the arguments on the stack to texts, in place. An integer gets all the digits that a double has.
 bool MakeTexts(lua_State* L, int count) {
   for (int i = 1; i <= count; ++i) {
@@ -85,8 +83,6 @@ int Pcall(lua_State* L) {
   RunCall(L, vm);
   return vm.is_ending() ? lua_error(L) : 1;
 }
-
-// ---- other functions
 
 int Sha1HexOf(lua_State* L) {
   if (lua_gettop(L) != 1) return RaiseError(L, "wrong number of arguments");
@@ -209,8 +205,6 @@ int ReplicateCommands(lua_State* L) {
   return 1;
 }
 
-// ---- redis.register_function
-
 constexpr char kOneArgument[] =
     "calling redis.register_function with a single argument is only applicable to Lua table (representing named "
     "arguments).";
@@ -231,8 +225,7 @@ bool ReadFlags(lua_State* L, uint32_t& flags) {
   }
 }
 
-// Reads a named argument, whose value is on the top of the stack. Returns an error text or null. A callback goes to
-// index 2.
+// Reads a named argument; its value is on the stack's top. Returns an error text or null. A callback goes to index 2.
 const char* ReadNamed(lua_State* L, std::string_view name, Function& function, bool& has_name) {
   if (EqualsIgnoreCase(name, "function_name")) {
     if (!lua_isstring(L, -1)) return "function_name argument given to redis.register_function must be a string";
@@ -300,8 +293,6 @@ int RegisterFunction(lua_State* L) {
   }
   return Register(L) ? 0 : lua_error(L);
 }
-
-// ---- tables
 
 void SetNumber(lua_State* L, const char* name, int number) {
   lua_pushinteger(L, number);

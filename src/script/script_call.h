@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The implementation of redis.call: the checks of a command in a script, its locks, its run on the transaction, and its
-// reply.
+// redis.call: the checks of a command in a script, its locks, its run on the transaction, and its reply.
 //
 // Locks. The keys that a script declares are locked before it runs. A command that writes other keys takes their
 // stripes here without waiting; if one is taken, the script starts over, finally with all stripes locked. A stripe is

@@ -55,8 +55,6 @@ void Scripting::Adopt(std::shared_ptr<const Libraries> libraries) {
   libraries_ = std::move(libraries);
 }
 
-// ---- Lua states
-
 Scripting::Lease Scripting::Borrow() {
   const uint64_t generation = cache_.generation();
   std::vector<std::unique_ptr<LuaVm>> outdated;
@@ -97,8 +95,6 @@ size_t Scripting::vm_bytes() const {
   for (const LuaVm* vm : all_) bytes += vm->bytes();
   return bytes;
 }
-
-// ---- long runs
 
 void Scripting::LookAfter(ScriptRun& run) {
   if (ending_.load(std::memory_order_relaxed)) {
