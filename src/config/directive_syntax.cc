@@ -28,8 +28,6 @@ std::string Join(WordSpan words, std::string_view between) {
 
 Words OneLine(WordSpan kept) { return {kept.empty() ? "\"\"" : Join(kept, " ")}; }
 
-// ---- bind
-
 constexpr size_t kMostAddresses = 16;
 
 Result<Words> ParseBind(WordSpan words, WordSpan) {
@@ -37,8 +35,6 @@ Result<Words> ParseBind(WordSpan words, WordSpan) {
   if (words.size() > kMostAddresses) return Status::Reply("Too many bind addresses specified.");
   return Words(words.begin(), words.end());
 }
-
-// ---- listen
 
 Result<Words> ParseListen(WordSpan words, WordSpan current) {
   if (words.empty()) return Status::Reply("wrong number of arguments");
@@ -63,14 +59,10 @@ Words WithLine(WordSpan current, WordSpan words) {
   return kept;
 }
 
-// ---- rename-command
-
 Result<Words> ParseRename(WordSpan words, WordSpan current) {
   if (words.size() != 2 || words[0].empty()) return Status::Reply("wrong number of arguments");
   return WithLine(current, words);
 }
-
-// ---- user
 
 Result<Words> ParseUser(WordSpan words, WordSpan current) {
   if (words.empty() || words[0].empty()) return Status::Reply("wrong number of arguments");
@@ -79,8 +71,6 @@ Result<Words> ParseUser(WordSpan words, WordSpan current) {
   }
   return WithLine(current, words);
 }
-
-// ---- save
 
 Result<Words> ParseSave(WordSpan words, WordSpan current) {
   if (words.empty() || (words.size() == 1 && words[0].empty())) return Words();
@@ -102,8 +92,6 @@ Words SaveLines(WordSpan kept) {
   return lines;
 }
 
-// ---- replicaof
-
 Result<Words> ParseReplicaOf(WordSpan words, WordSpan) {
   if (words.empty() || (words.size() == 1 && words[0].empty())) return Words();
   if (words.size() == 2 && EqualsIgnoreCase(words[0], "no") && EqualsIgnoreCase(words[1], "one")) return Words();
@@ -117,8 +105,7 @@ Words ReplicaOfLines(WordSpan kept) {
   return {kept[0] + " " + kept[1]};
 }
 
-// ---- client-output-buffer-limit: kept as four words per class
-
+// client-output-buffer-limit is kept as four words per class.
 constexpr std::array<std::string_view, 3> kClassNames = {"normal", "slave", "pubsub"};
 constexpr size_t kLimitWords = 4;
 
@@ -165,8 +152,6 @@ Words OutputLimitLines(WordSpan kept) {
   return lines;
 }
 
-// ---- maxmemory-clients
-
 Result<Words> ParseClientMemory(WordSpan words, WordSpan) {
   if (words.size() != 1) return Status::Reply("wrong number of arguments");
   const std::string_view word = words[0];
@@ -184,8 +169,7 @@ Words ClientMemoryLines(WordSpan kept) {
   return {kept[0].ends_with('%') ? kept[0] : FormatMemory(*ParseUint64(kept[0]))};
 }
 
-// ---- notify-keyspace-events: kept as one word in Redis's order of letters
-
+// notify-keyspace-events is kept as one word in Redis's order of letters.
 constexpr std::string_view kUsualEvents = "g$lshzxetd";  // the meaning of A
 constexpr std::string_view kEventOthers = "nKEm";
 
@@ -208,8 +192,6 @@ Result<Words> ParseEvents(WordSpan words, WordSpan /*current*/) {
   return kept.empty() ? Words() : Words{kept};
 }
 
-// ---- latency-tracking-info-percentiles
-
 Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
   Words kept;
   if (words.size() == 1 && words[0].empty()) return kept;
@@ -223,8 +205,6 @@ Result<Words> ParsePercentiles(WordSpan words, WordSpan /*current*/) {
   }
   return kept;
 }
-
-// ---- oom-score-adj-values
 
 Result<Words> ParseOomScores(WordSpan words, WordSpan /*current*/) {
   if (words.size() != 3) return Status::Reply("wrong number of arguments");

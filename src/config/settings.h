@@ -3,8 +3,7 @@
 // Settings: the directives that threads read while they serve, each under its redis.conf name.
 //
 // Only Config (config/config.h) writes them; the table of directives has their defaults, bounds and meaning. The limits
-// of collections are in types/limits.h, because types/ may not include this file. Strings, such as `dir`, are read from
-// Config.
+// of collections are in types/limits.h, because types/ may not include this file. Strings (`dir`) are in Config.
 //
 // Thread: any.
 #pragma once

@@ -133,8 +133,7 @@ char* Connection::MakeRoom() {
   return parser_.Reserve(std::clamp(missing, fills_large ? 1 : kReadBytes, kMostReadBytes));
 }
 
-// Returns the thread's read buffer. If it holds a request that must still run, or many pending bytes, the connection
-// keeps it.
+// Returns the thread's read buffer. The connection keeps it if it holds a request to run or many pending bytes.
 void Connection::ReturnReadBuffer() {
   is_buffer_lent_ = false;
   if (has_request_ || parser_.capacity() != kReadBytes || parser_.pending_bytes() > kMostFittedBytes) return;

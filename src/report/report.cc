@@ -10,8 +10,6 @@
 
 namespace cairn {
 
-// ---- the text
-
 void SectionWriter::Section(std::string_view title) {
   if (!text_.empty()) text_.append("\r\n");
   text_.append("# ").append(title).append("\r\n");
@@ -43,8 +41,6 @@ std::string HumanBytes(uint64_t bytes) {
 }
 
 namespace {
-
-// ---- selection of sections
 
 std::vector<const ReportSection*> AllSections() {
   std::vector<const ReportSection*> sections;

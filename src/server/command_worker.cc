@@ -265,8 +265,6 @@ void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const 
   parts_.slow_log.Add(RedactSecrets(command, argv), usec, session.socket.peer, session.names.name);
 }
 
-// ---- fast lane
-
 FastWorker::FastWorker(const Parts& parts, Committer& committer)
     : BaseWorker(parts, Lane::kFast), committer_(committer), other_(std::make_unique<Transaction>(parts.store)) {}
 
@@ -331,8 +329,6 @@ void FastWorker::OnCommitted() {
   txn_->SetPredecessor(nullptr);
   other_->EndTick(is_written_);
 }
-
-// ---- slow lane
 
 void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) {
   if (!txn_->batch().dirty()) {

@@ -183,8 +183,7 @@ Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
   const int64_t idle_s = ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().command().now_s());
   const ValueType& type = ValueTypeOf(entry);
-  // Values have no address here. Each key gets a fixed number instead, because tests compare whether addresses are
-  // equal.
+  // Values have no address here. Each key gets a fixed number instead, because tests compare addresses.
   reply.Simple(fmt::format("Value at:0x{:x} refcount:{} encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",
                            Hash64(key.row().tagged()) >> 16, TRY(type.references(entry)), type.encoding_name(entry),
                            TRY(type.size(entry)), (WallMs() / 1000 - idle_s) % (1 << 24), idle_s));
@@ -250,8 +249,6 @@ Status LogMessage(CommandContext&, Args& args, Reply& reply) {
 
 // DEBUG ERROR text
 Status ErrorReply(CommandContext&, Args& args, Reply&) { return Status::Reply(args.Bytes()); }
-
-// ---- DEBUG PROTOCOL
 
 void ReplyAttribute(Reply& reply) {
   if (reply.protocol() == 3) reply.Raw("|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n");

@@ -73,8 +73,6 @@ Status LatencyDoctor(const LatencyParts& parts, CommandContext&, Args&, Reply& r
   return Ok();
 }
 
-// ---- LATENCY HISTOGRAM
-
 // Redis's bounds: 1024 ns and its doubles up to the first above a second. Each is rounded up to the end of its bucket
 // in a histogram with two significant digits, in whole microseconds.
 constexpr int kBounds = 21;

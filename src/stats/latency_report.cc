@@ -11,8 +11,6 @@
 namespace cairn {
 namespace {
 
-// ---- the graph
-
 constexpr size_t kColumns = 80;
 constexpr int kRows = 4;
 constexpr std::string_view kMarks = "_o#";  // the top of a column, by height within its row
@@ -51,8 +49,6 @@ void DrawBlock(std::span<const Column> columns, std::string& text) {
     text += '\n';
   }
 }
-
-// ---- the diagnosis
 
 struct Summary {
   int64_t average_ms = 0;

@@ -25,8 +25,7 @@ namespace {
 constexpr uint64_t kSmallBudget = uint64_t{1} << 30;
 constexpr ssize_t kSmallBudgetDecayMs = 1000;
 
-// One thread often frees rows that another has allocated; with several arenas, each keeps holes that the others cannot
-// fill.
+// One thread often frees rows that another has allocated; with several arenas, each keeps holes that no other can fill.
 void UseFirstArena() {
   unsigned arena = 0;
   mallctl("thread.arena", nullptr, nullptr, &arena, sizeof arena);

@@ -31,8 +31,6 @@ void Subtract(CommandTotals& totals, const CommandTotals& baseline) {
 
 }  // namespace
 
-// ---- WorkerStats
-
 WorkerStats::WorkerStats(uint32_t command_count)
     : per_command_(std::make_unique<PerCommand[]>(command_count)), command_count_(command_count) {}
 
@@ -100,8 +98,6 @@ void WorkerStats::CountError(std::string_view error) {
     errors_by_prefix_.emplace(prefix, 1);
   }
 }
-
-// ---- Stats
 
 // The totals at the last reset.
 struct Stats::Snapshot {
