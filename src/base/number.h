@@ -19,8 +19,7 @@ std::optional<int64_t> ParseInt64(std::string_view text);
 // The same for uint64.
 std::optional<uint64_t> ParseUint64(std::string_view text);
 
-// A double in the syntax of C's strtod; `text` must contain nothing else. NaN is refused; "inf" in any case is a
-// value.
+// A double in the syntax of C's strtod; `text` must contain nothing else. NaN is refused; "inf" in any case is a value.
 std::optional<double> ParseDouble(std::string_view text);
 
 // A long double, for INCRBYFLOAT and HINCRBYFLOAT; NaN and any other text are refused.

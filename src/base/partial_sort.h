@@ -23,9 +23,8 @@ class PartialSorter {
   // The positions from `first` to `last`, both included, are to be sorted.
   PartialSorter(T* first, T* last, const Compare& compare) : first_(first), last_(last), compare_(compare) {}
 
-  // Sorts from `begin` to `end`, as far as it contains wanted positions. After `levels` nested partitions, far more
-  // than any input needs that was not made to attack it, the rest is sorted by another algorithm: the time stays n log
-  // n.
+  // Sorts from `begin` to `end`, as far as it contains wanted positions. After `levels` nested partitions, which only
+  // an attack needs, another algorithm sorts the rest: the time stays n log n.
   void Sort(T* begin, T* end, int levels) const {
     while (end - begin >= kSmall) {
       if (levels-- == 0) {
@@ -108,9 +107,8 @@ class PartialSorter {
   const Compare& compare_;
 };
 
-// Sorts the elements that belong at the `n` positions from `first` on into their places, by `compare` (below 0, 0,
-// above 0); the others may be anywhere else. If all positions are wanted, the sort is stable. REQUIRES: first + n <=
-// items.size().
+// Sorts the elements of the `n` positions from `first` on into place, by `compare` (below 0, 0, above 0); the others
+// may be anywhere. Stable if all positions are wanted. REQUIRES: first + n <= items.size().
 template <typename T, typename Compare>
 void PartialSort(std::span<T> items, size_t first, size_t n, const Compare& compare) {
   if (n == 0) return;

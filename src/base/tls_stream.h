@@ -30,8 +30,7 @@ class TlsStream {
 
   // As read(2): 0 at the end of the stream; -1 with errno, EAGAIN if no bytes have arrived.
   ssize_t Read(char* into, size_t most);
-  // As send(2), but at most one record. After EAGAIN the next call must start with the same bytes, and have at least
-  // as many.
+  // As send(2), but at most one record. After EAGAIN the next call must start with the same bytes; more may follow.
   ssize_t Write(const char* from, size_t size);
 
   bool in_handshake() const;

@@ -7,8 +7,7 @@
 //                  backslash before any other character stands for that character
 //   'a "b" \''     one word; within single quotes only \' is special
 //
-// A closing quote must be followed by a blank or the end. A zero byte ends the line. Thread: any;
-// pure functions.
+// A closing quote must be followed by a blank or the end. A zero byte ends the line. Thread: any; pure functions.
 #pragma once
 
 #include <optional>

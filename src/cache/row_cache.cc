@@ -73,8 +73,6 @@ void StoreIfNew(std::atomic<T>& field, T value) {
 
 void RowRef::Release() { Unreference(pinned_, *charged_); }
 
-// ---- shards
-
 bool RowCache::Shard::IsTooLarge(size_t charge) const { return charge > capacity / kMostOfShard; }
 
 void RowCache::Shard::Add(CachedRow* row) {
@@ -136,8 +134,6 @@ bool RowCache::Shard::EvictOne() {
     kept.Add(row);
   }
 }
-
-// ---- the cache
 
 RowCache::RowCache(size_t capacity_bytes) : shards_(kShards), capacity_(capacity_bytes), created_s_(WallMs() / 1000) {
   SetCapacity(capacity_bytes);

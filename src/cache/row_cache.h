@@ -10,8 +10,7 @@
 // that was used twice, and a use writes nothing but the row itself. An overwritten row keeps its position and, where
 // the value fits, its memory; an overwrite is not a use.
 //
-// Only committed rows are inserted. The inserting thread holds the row's stripe, so an insertion never overwrites a
-// newer commit.
+// Only committed rows are inserted. The inserting thread holds the row's stripe, so it never overwrites a newer commit.
 //
 // The cache is *complete* if it once held all existing rows (of an empty store or an adopted data set) and has evicted
 // none since. Then a row that is not in the cache does not exist, and RocksDB need not be asked. Each shard tracks
@@ -41,9 +40,8 @@ class RowCache {
   // Whether the cache holds rows of the space.
   static bool Keeps(Space space) { return space == Space::kKeys || space == Space::kElements; }
 
-  // Returns a pinned row or a null RowRef; `use`: the look-up counts as a use, not as a peek.
-  // `now_s`, here and below, is Unix time.
-  // `hash`, here and below, is Overlay::HashOf(tagged).
+  // Returns a pinned row or a null RowRef; `use`: the look-up counts as a use, not as a peek. `now_s`, here and below,
+  // is Unix time. `hash`, here and below, is Overlay::HashOf(tagged).
   RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s);
   // Prefetches the slot for a row of this hash into the processor's cache, so that a Lookup a little later need not
   // wait for memory; PrefetchRow, called in between, prefetches the row itself.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RowQueue: an intrusive list of rows of one shard of the key cache, in order of entry. Thread: needs the shard's
-// lock.
+// RowQueue: an intrusive list of rows of one shard of the key cache, in order of entry. Thread: needs the shard's lock.
 #pragma once
 
 #include <cstddef>

@@ -11,13 +11,11 @@
 //   expiries   when_ms:u64, then the whole key row                    nothing
 //   meta       a name                                                 depends on the name
 //
-// All integers big-endian. slot is KeySlot(key) and hash RowHash(key or member) (base/hash.h). A keyspace is the
-// number of a database on disk; FLUSHDB gives the database a new one and SWAPDB exchanges two, so neither touches a
-// row.
+// All integers big-endian. slot is KeySlot(key) and hash RowHash(key or member) (base/hash.h). A keyspace is the number
+// of a database on disk; FLUSHDB gives the database a new one and SWAPDB exchanges two, so neither touches a row.
 // Example: key row of "foo" (slot 12182) in keyspace 1 = 00000001 2f96 ab6e5f64 666f6f
 //
-// In memory a row key starts with one more byte for the space, so that it is unique in a cache with rows of all
-// spaces.
+// In memory a row key starts with one more byte for the space, so that it is unique in a cache with rows of all spaces.
 #pragma once
 
 #include <cstdint>

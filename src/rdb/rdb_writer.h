@@ -30,8 +30,7 @@ class RdbWriter {
  public:
   explicit RdbWriter(std::string& out, const RdbFilePart* part = nullptr) : out_(out), part_(part) {}
 
-  // A collection in a file with more elements or bytes is written while it is read, so its count must be determined
-  // first.
+  // A collection in a file with more elements or bytes is written while it is read, so its count is needed first.
   uint64_t most_elements_held() const { return part_ != nullptr ? kMostElementsHeld : UINT64_MAX; }
   size_t most_bytes_held() const { return part_ != nullptr ? kMostBytesHeld : SIZE_MAX; }
 
