@@ -40,18 +40,18 @@ class Interests {
   }
 
   // Held while replicated commands are written.
-  ReaderLock AllowReplication() ABSL_SHARED_LOCK_FUNCTION(effects_mutex_) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return ReaderLock(effects_mutex_);
+  ReaderLock AllowReplication() ABSL_SHARED_LOCK_FUNCTION(replication_mutex_) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return ReaderLock(replication_mutex_);
   }
   // After it returns, no replicated commands are logged until they are wanted again. The ones logged before may not be
   // synced yet. REQUIRES: all stripes are locked.
   void EndReplication() {
     Set(kInterestInReplication, 0);
-    const WriterLock wait(effects_mutex_);
+    const WriterLock wait(replication_mutex_);
   }
 
  private:
-  SharedMutex effects_mutex_;
+  SharedMutex replication_mutex_;
   std::atomic<InterestMask> wanted_{0};
 };
 

@@ -18,7 +18,7 @@ constexpr size_t kKeptBytes = 1 << 20;  // kept from one transaction to the next
 
 void ReplicatedCommands::BeginCommand(InterestMask interest) {
   interest_ = interest;
-  is_silenced_ = is_apart_ = tells_stale_keys_ = false;
+  is_silenced_ = is_apart_ = replicates_stale_keys_ = false;
   command_begin_ = bytes_.size();
   count_ = 0;
   stale_keys_.clear();
@@ -84,8 +84,8 @@ void ReplicatedCommands::Group() {
 }
 
 void ReplicatedCommands::FinishCommand() {
-  const bool tells = (count_ > 0 || tells_stale_keys_) && !is_muted_ && interest_ & kInterestInReplication;
-  if (tells && !stale_keys_.empty()) PutStaleKeys();
+  const bool replicates = (count_ > 0 || replicates_stale_keys_) && !is_muted_ && interest_ & kInterestInReplication;
+  if (replicates && !stale_keys_.empty()) PutStaleKeys();
   if (count_ > 1 && !is_apart_) Group();
   if (bytes_.size() > kMostLogDataBytes) [[unlikely]]
     command_.Refuse(kReplicatedTooLarge);

@@ -49,7 +49,7 @@ class ReplicatedCommands {
     stale_keys_.push_back({std::string(key_row), missed, bytes_.size(), db});
   }
   // The command has deleted or replaced an expired key: its deletion is replicated even if nothing else is.
-  void ReplicateStaleKeys() { tells_stale_keys_ = true; }
+  void ReplicateStaleKeys() { replicates_stale_keys_ = true; }
   std::vector<StaleKey> TakeStaleKeys() { return std::exchange(stale_keys_, {}); }
 
   // ---- of the transaction
@@ -88,7 +88,7 @@ class ReplicatedCommands {
   InterestMask interest_ = 0;
   bool is_silenced_ = false;
   bool is_apart_ = false;
-  bool tells_stale_keys_ = false;
+  bool replicates_stale_keys_ = false;
   size_t command_begin_ = 0;  // offset in bytes_
   size_t count_ = 0;
   std::vector<StaleKey> stale_keys_;

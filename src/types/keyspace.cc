@@ -15,10 +15,10 @@ constexpr int kRandomKeyTries = 100;
 Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   KeyEntry entry;
   entry.row_ = TRY(txn_.Get(key.row(), access));
-  const bool tells_miss = tells_misses_ && WantsEvent(txn_, kMissEvent);
+  const bool emits_miss = emits_misses_ && WantsEvent(txn_, kMissEvent);
   if (!entry.row_) {
     txn_.command().CountLookup(false);
-    if (tells_miss) EmitEvent(txn_, db_, "keymiss", key.bytes());
+    if (emits_miss) EmitEvent(txn_, db_, "keymiss", key.bytes());
     return entry;
   }
   const Record record = TRY(DecodeRecord(entry.row_.bytes()));
@@ -32,7 +32,7 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
   if (entry.exists_) {
     entry.record_ = record;
   } else {
-    txn_.replicated_commands().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), tells_miss);
+    txn_.replicated_commands().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), emits_miss);
   }
   txn_.command().CountLookup(entry.exists_);
   return entry;
@@ -106,7 +106,7 @@ void Keyspace::EmitExpired(const Key& key) {
 }
 
 void Keyspace::EmitNew(const Key& key) {
-  if (tells_new_ && WantsEvent(txn_, kNewEvent)) EmitEvent(txn_, db_, "new", key.bytes());
+  if (emits_new_ && WantsEvent(txn_, kNewEvent)) EmitEvent(txn_, db_, "new", key.bytes());
 }
 
 Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader& header, std::string_view payload) {

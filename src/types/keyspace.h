@@ -105,14 +105,14 @@ class Keyspace {
   static Status Move(Keyspace& from, const Key& source, const KeyEntry& entry, Keyspace& to, const Key& target);
 
   // Whether Find emits `keymiss` for a missing key, as reads do.
-  void EmitMisses(bool tell) { tells_misses_ = tell; }
+  void EmitMisses(bool emits) { emits_misses_ = emits; }
   // Emits `new` for a key whose value replaces another as if that had been removed first: RENAME, COPY, RESTORE.
   void EmitNew(const Key& key);
   // Stops emitting `new`: the key that is written next replaces one that was just removed.
-  void OmitNewKeyEvents() { tells_new_ = false; }
+  void OmitNewKeyEvents() { emits_new_ = false; }
 
   // Notifies a writable replica of an expiry time that its own clients set on this key or its fields
-  // (storage/transaction.h).
+  // (client/writable_replica_expires.h).
   void NotifyExpiry(const Key& key, int64_t when_ms, NotificationKind kind);
 
   // Exact count of keys, including expired ones that are not deleted yet (as Redis counts).
@@ -138,8 +138,8 @@ class Keyspace {
   const Limits& limits_;
   const int db_;
   const KeyspaceId id_;
-  bool tells_misses_ = false;
-  bool tells_new_ = true;
+  bool emits_misses_ = false;
+  bool emits_new_ = true;
   std::string scratch_;  // the record being written
 };
 
