@@ -63,6 +63,7 @@ def test_the_default_is_a_share_of_the_budget(server):
     own.config_set("maxmemory", "0")
 
 
+@pytest.mark.measures("memory")
 def test_half_sent_requests_are_bounded_together(server):
     """Many connections with half a request each use no more memory than all clients may."""
     own = server.client()
@@ -77,6 +78,7 @@ def test_half_sent_requests_are_bounded_together(server):
         assert own.ping()
 
 
+@pytest.mark.measures("memory")
 def test_unauthenticated_clients_have_a_small_share(locked):
     """Their half requests use at most 4 MB of 128. Clients that send nothing are kept, and those that authenticate are
     served."""
@@ -205,6 +207,7 @@ def test_logs_keep_no_long_texts(locked):
 
 
 @pytest.mark.slow
+@pytest.mark.measures("memory")
 def test_half_a_tls_hello_takes_no_memory(tmp_path):
     """OpenSSL is not called before the hello is complete; then it works, however the hello was split."""
     import ssl

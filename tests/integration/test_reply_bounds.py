@@ -117,6 +117,7 @@ MANY = {
 }
 
 @pytest.mark.parametrize("what", MANY)
+@pytest.mark.measures("memory")
 def test_a_reply_over_the_limit_ends_the_connection(server, what):
     """All kinds of replies are counted while they are written."""
     before = begin_peak(server)
@@ -137,6 +138,7 @@ def test_exec_writes_are_kept_although_its_reply_is_cut(server):
         assert is_disconnected(greedy)
     assert own.mget("before", "after") == [b"1", b"1"]
 
+@pytest.mark.measures("memory")
 def test_the_output_limit_ends_a_reply_that_grows_beyond_it():
     """client-output-buffer-limit limits a reply that is being written, even if all clients together have no limit."""
     with Server(memory_budget="128mb", maxmemory_clients="0", client_output_buffer_limit="normal 4mb 0 0") as server:
