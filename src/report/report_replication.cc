@@ -79,6 +79,7 @@ void WriteReplication(const ReportParts& parts, SectionWriter& text) {
     const uint64_t acked = replica.acked;
     text.Field(fmt::format("slave{}", i), fmt::format("ip={},port={},state={},offset={},lag={}", replica.ip, port,
                                                       StateName(replica), acked, lag_s));
+    if (port == 0) continue;  // redis-cli --replica: two of them on one host would be the same series
     const std::string label = MetricsText::Label("replica", fmt::format("{}:{}", replica.ip, port));
     text.Gauge("", "replica_online", "1 while the replica gets the stream, 0 before.", online, label);
     text.Gauge("", "replica_offset", "Offset that the replica has acknowledged.", acked, label);

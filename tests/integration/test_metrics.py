@@ -4,6 +4,7 @@
 import http.client
 import json
 import re
+import socket
 import threading
 import time
 
@@ -200,17 +201,21 @@ def test_replication_is_on_both_pages_and_every_metric_is_documented(served):
         with pytest.raises(Exception):
             client.lpush("k", "x")
         client.execute_command("WAIT", 1, 0)
-        primary, follower = Metrics(get(port)[2]), Metrics(get(replica_port)[2])
+        primary, replica_page = Metrics(get(port)[2]), Metrics(get(replica_port)[2])
         name = f"127.0.0.1:{replica.port}"
-        assert primary("cairn_is_replica") == 0 and follower("cairn_is_replica") == 1
+        assert primary("cairn_is_replica") == 0 and replica_page("cairn_is_replica") == 1
         assert primary("cairn_connected_replicas") == primary("cairn_replica_online", replica=name) == 1
         assert primary("cairn_replication_full_syncs_total") == 1
+        with socket.create_connection((server.host, server.port)) as stream:  # a reader that listens on no port
+            stream.sendall(b"SYNC\r\n")
+            wait_until(lambda: Metrics(get(port)[2])("cairn_connected_replicas") == 2, "the reader")
+            assert "127.0.0.1:0" not in get(port)[2]
         offset = client.info("replication")["master_repl_offset"]
         assert 0 < primary("cairn_replica_offset", replica=name) <= primary("cairn_replication_offset") <= offset
-        assert 0 < follower("cairn_primary_received_offset") <= offset
+        assert 0 < replica_page("cairn_primary_received_offset") <= offset
         replica.client().replicaof("127.0.0.1", free_port())
         wait_until(lambda: "cairn_primary_link_down_seconds" in Metrics(get(replica_port)[2]).types, "the link's end")
-        pages = [primary, follower, Metrics(get(replica_port)[2])]
+        pages = [primary, replica_page, Metrics(get(replica_port)[2])]
     shown = {(name, page.types[name], page.helps[name]) for page in pages for name in page.types}
     rocksdb = {row for row in shown if row[2].startswith("RocksDB's")}
     assert {row[1] for row in rocksdb} == {"counter", "gauge"}
