@@ -85,6 +85,27 @@ Result<Words> ParseSave(WordSpan words, WordSpan current) {
   return kept;
 }
 
+// The minutes of "HH:MM"; nothing if it is not a time of the day.
+std::optional<int> ParseDayMinute(std::string_view text) {
+  if (text.size() != 5 || text[2] != ':') return std::nullopt;
+  const auto hours = ParseInt64(text.substr(text[0] == '0' ? 1 : 0, text[0] == '0' ? 1 : 2));
+  const auto minutes = ParseInt64(text.substr(text[3] == '0' ? 4 : 3, text[3] == '0' ? 1 : 2));
+  if (!hours || !minutes || *hours < 0 || *hours > 23 || *minutes < 0 || *minutes > 59) return std::nullopt;
+  return static_cast<int>(*hours * 60 + *minutes);
+}
+
+constexpr size_t kDayTimeSize = 5;  // HH:MM
+
+Result<Words> ParseDayWindow(WordSpan words, WordSpan) {
+  if (words.empty() || (words.size() == 1 && words[0].empty())) return Words();
+  const std::string_view text = words[0];
+  const bool is_window = words.size() == 1 && text.size() == 2 * kDayTimeSize + 1 && text[kDayTimeSize] == '-';
+  if (!is_window || !ParseDayMinute(text.substr(0, kDayTimeSize)) || !ParseDayMinute(text.substr(kDayTimeSize + 1))) {
+    return Status::Reply("must be two times of the day such as 01:00-05:00, or empty");
+  }
+  return Words{words[0]};
+}
+
 Words SaveLines(WordSpan kept) {
   if (kept.empty()) return {"\"\""};
   Words lines;
@@ -227,6 +248,7 @@ const SpecialSyntax kReplicaOfSyntax = {.parse = ParseReplicaOf, .lines = Replic
 const SpecialSyntax kSaveSyntax = {.parse = ParseSave, .lines = SaveLines};
 const SpecialSyntax kOutputLimitSyntax = {.parse = ParseOutputLimits, .lines = OutputLimitLines};
 const SpecialSyntax kClientMemorySyntax = {.parse = ParseClientMemory, .lines = ClientMemoryLines};
+const SpecialSyntax kDayWindowSyntax = {.parse = ParseDayWindow, .lines = OneLine};
 const SpecialSyntax kEventsSyntax = {.parse = ParseEvents, .lines = OneLine};
 const SpecialSyntax kOomScoresSyntax = {.parse = ParseOomScores, .lines = OneLine};
 const SpecialSyntax kPercentilesSyntax = {.parse = ParsePercentiles, .lines = OneLine};
@@ -245,6 +267,13 @@ void PublishClientMemory(const Value& value, Settings& settings) {
   const bool is_percent = word.ends_with('%');
   const int64_t number = *ParseInt64(std::string_view(word).substr(0, word.size() - (is_percent ? 1 : 0)));
   settings.maxmemory_clients = is_percent ? -number : number;
+}
+
+void PublishCompactionWindow(const Value& value, Settings& settings) {
+  const Words& kept = std::get<Words>(value);
+  const std::string_view text = kept.empty() ? std::string_view("00:00-00:00") : kept[0];
+  settings.compaction_window_begin = *ParseDayMinute(text.substr(0, kDayTimeSize));
+  settings.compaction_window_end = *ParseDayMinute(text.substr(kDayTimeSize + 1));
 }
 
 std::string FormatMemory(uint64_t bytes) {

@@ -33,6 +33,10 @@ void PublishOutputLimits(const Value& value, Settings& settings);
 extern const SpecialSyntax kClientMemorySyntax;
 void PublishClientMemory(const Value& value, Settings& settings);
 
+// compaction-window <HH:MM>-<HH:MM>: one word, or none for any time
+extern const SpecialSyntax kDayWindowSyntax;
+void PublishCompactionWindow(const Value& value, Settings& settings);
+
 // notify-keyspace-events <letters>
 extern const SpecialSyntax kEventsSyntax;
 // The notifications that the letters select; none without K or E.

@@ -69,6 +69,18 @@ const Directive kRows[] = {
     {.name = "compaction-rate-limit", .section = kRocks, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::compaction_rate_limit, .syntax = "<bytes per second>",
      .help = "The most bytes per second that flushes and compactions write; 0 is no limit."},
+    {.name = "compaction-after-writes", .section = kRocks, .kind = Kind::kNumber, .fallback = "50000000", .min = 0,
+     .target = &S::compaction_after_writes, .syntax = "<rows>",
+     .help = "Start a compaction of all data after this many writes of rows since the last one (SET writes one row, a "
+             "new key with a deadline two), so that deleted, expired and overwritten data takes no space; 0 is never. "
+             "COMPACT STATUS shows the number."},
+    {.name = "compaction-interval-hours", .section = kRocks, .kind = Kind::kNumber, .fallback = "12", .min = 0,
+     .max = 24 * 365, .target = &S::compaction_interval_hours,
+     .help = "Start the same compaction this many hours after the last one if there were writes; 0 is never."},
+    {.name = "compaction-window", .section = kRocks, .kind = Kind::kSpecial, .fallback = "\"\"",
+     .special = &kDayWindowSyntax, .target = PublishCompactionWindow, .syntax = "<HH:MM>-<HH:MM> | \"\"",
+     .help = "The time of the day, in the server's time zone, in which these compactions may start and run; what is "
+             "left at its end continues in the next window. It may span midnight. Empty is any time."},
     {.name = "max-background-jobs", .section = kRocks, .kind = Kind::kNumber, .fallback = "2", .min = 1, .max = 64,
      .flags = kStartOnly, .target = &S::max_background_jobs,
      .help = "The most flushes and compactions that run at the same time."},

@@ -38,12 +38,14 @@ struct ObservationSettings {
   Flag latency_tracking;
 };
 
-// The options of RocksDB; only compaction_rate_limit can change later.
+// The options of RocksDB; those of compactions can change later.
 struct RocksDbSettings {
   using Flag = std::atomic<bool>;
   using Number = std::atomic<int64_t>;
 
-  Number compaction_rate_limit;  // bytes per second; 0: no limit
+  Number compaction_rate_limit;                               // bytes per second; 0: no limit
+  Number compaction_after_writes, compaction_interval_hours;  // 0: never
+  Number compaction_window_begin, compaction_window_end;      // minutes of the day; equal: the whole day
   Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size, rocksdb_blob_min_size;
   Number rocksdb_bottom_compression;  // BottomCompression
   Flag rocksdb_direct_io;

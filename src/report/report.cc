@@ -44,8 +44,8 @@ namespace {
 
 std::vector<const ReportSection*> AllSections() {
   std::vector<const ReportSection*> sections;
-  for (const auto part :
-       {ProcessSections(), ActivitySections(), ReplicationSections(), CommandSections(), StorageSections()}) {
+  for (const auto part : {ProcessSections(), ActivitySections(), ReplicationSections(), CommandSections(),
+                          StorageSections(), CompactionSections()}) {
     for (const ReportSection& section : part) sections.push_back(&section);
   }
   return sections;

@@ -64,6 +64,7 @@ void Cron::RunCron() {
       parts_.store.memory().AdjustTo(parts_.client_memory.counted());
       parts_.store.engine().WatchOpenTables();
       parts_.store.recovery().Watch();
+      parts_.store.compactor().Watch();
       NoteStalls();
       sampled_us = now_us;
     }

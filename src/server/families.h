@@ -44,6 +44,7 @@ struct DebugParts {
 };
 
 std::span<const CommandRow> ServerCommands();
+std::span<const CommandRow> CompactionCommands();
 std::span<const CommandRow> DebugCommands();
 std::span<const CommandRow> LolwutCommands();
 std::span<const CommandRow> ModuleCommands();

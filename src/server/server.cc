@@ -266,6 +266,22 @@ void Server::WatchSettings() {
     store_->engine().SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
   });
+  WatchCompactions();
+}
+
+void Server::WatchCompactions() {
+  constexpr int64_t kHourMs = 3600 * 1000;
+  const auto schedule = [this] {
+    store_->compactor().SetSchedule({.after_writes = static_cast<uint64_t>(settings().compaction_after_writes.load()),
+                                     .interval_ms = settings().compaction_interval_hours * kHourMs,
+                                     .window = {static_cast<int>(settings().compaction_window_begin),
+                                                static_cast<int>(settings().compaction_window_end)}});
+    return Ok();
+  };
+  static_cast<void>(schedule().ok());
+  for (const std::string_view name : {"compaction-after-writes", "compaction-interval-hours", "compaction-window"}) {
+    config_->Watch(name, schedule);
+  }
 }
 
 Status Server::FollowFsyncPolicy() {
@@ -324,6 +340,7 @@ Status Server::Start() {
   slow_lane_ = std::make_unique<SlowLane>(threads, *worker_parts_);
   TRY(replication_->Start());
   cron_ = std::make_unique<Cron>(PartsOfCron());
+  store_->compactor().Start();
   TRY(ports_.Open());
   TRY(OpenMetrics());
   ports_.Start();
@@ -338,6 +355,7 @@ void Server::Stop(const ShutdownOptions& options) {
   scripting_->EndAll();
   if (!options.now && committer_ != nullptr) AwaitReplicas();
   if (replication_ != nullptr) replication_->StopLinks();
+  if (store_ != nullptr) store_->compactor().Stop();  // clients of the slow lane may wait for it
   ports_.Stop();
   if (slow_lane_ != nullptr) slow_lane_->Stop();
   // SHUTDOWN SAVE has saved, but commands that had passed the gates before it held writes back may have changed data.

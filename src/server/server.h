@@ -90,6 +90,7 @@ class Server : public Service {
   bool IsProtectedFrom(bool is_loopback);
   void WatchSettings();
   void WatchInterest();
+  void WatchCompactions();
   void BoundTracking();
   Status FollowFsyncPolicy();
   std::unique_ptr<const DatasetParts> dataset_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The commands about the server itself: TIME, SHUTDOWN, SAVE and related ones, COMPACT.
+// The commands about the server itself: TIME, SHUTDOWN, SAVE and related ones.
 //
 // SAVE and BGSAVE write an RDB file (replication/rdb_saves.h). BGREWRITEAOF has the effect that Redis's users expect:
 // when it returns, everything written before is on the disk, and the next start has little log to replay. It does this
@@ -90,13 +90,6 @@ Status BgRewriteAof(const ServerParts& parts, CommandContext& ctx, Args&, Reply&
   return Ok();
 }
 
-// COMPACT: replies when the compaction is done.
-Status Compact(CommandContext& ctx, Args&, Reply& reply) {
-  TRY(ctx.txn().store().disk_room().Compact());
-  reply.Ok();
-  return Ok();
-}
-
 constexpr auto kGroup = Group::kServer;
 
 // clang-format off
@@ -119,9 +112,6 @@ constexpr CommandRow kRows[] = {
      .run = With<BgRewriteAof>, .group = kGroup, .since = "1.0.0",
      .summary = "Flushes the memtables, so that the log can be shortened.",
      .complexity = "O(N) with N the bytes to write"},
-    {.name = "compact", .arity = 1, .flags = kAdmin | kNoScript | kSlowLane | kNoMulti, .run = Compact, .group = kGroup,
-     .since = "7.2.0", .summary = "Compacts all data, so that deleted data takes no space.",
-     .complexity = "O(N) with N the bytes of the data"},
 };
 // clang-format on
 

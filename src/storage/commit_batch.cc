@@ -54,7 +54,7 @@ void CommitBatch::SortEntries() {
     if (!ReadU64(rest, rank)) rank = 0;
     order_.push_back({rank, i});
   }
-  if (parts_.store.imports()) return;  // its memtables keep no order
+  if (parts_.store.engine().options().imports) return;  // its memtables keep no order
   std::sort(order_.begin(), order_.end(), [](const EntryOrder& a, const EntryOrder& b) { return a.rank < b.rank; });
 }
 
@@ -110,7 +110,7 @@ void CommitBatch::ApplyToCache() {
     const Overlay::Entry& entry = entries[i];
     if (fetches_ahead) FetchAhead(i);
     if (!RowCache::Keeps(entry.space())) continue;
-    if (parts_.store.imports()) {
+    if (parts_.store.engine().options().imports) {
       parts_.store.names().Add(entry.hash);
     } else if (entry.state == Overlay::State::kPut) {
       parts_.store.cache().Insert(entry.tagged, entry.hash, entry.value, parts_.command.now_s());

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "storage/disk_reserve.h"
-#include "storage/flush_nudge.h"
 #include "storage/tuning.h"
 
 namespace cairn {
@@ -18,36 +17,6 @@ constexpr uint64_t kLogShare = 16;
 constexpr uint64_t kLeastLogBytes = 1 << 20;
 constexpr int64_t kFlushPauseUs = 1000000;
 constexpr uint64_t kManyRows = 1 << 14;  // of deletes: one or two MB of log
-// Limit for each compaction of COMPACT when the disk has no space for a copy of the data.
-constexpr uint64_t kTablesPerStep = 4;
-constexpr char kMostCompacted[] = "max_compaction_bytes";
-
-// Limits compactions to a few tables during its lifetime. Each frees its input before the next begins.
-class SmallSteps {
- public:
-  SmallSteps(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families, uint64_t most_bytes)
-      : db_(db), families_(families) {
-    for (rocksdb::ColumnFamilyHandle* family : families_) {
-      before_.push_back(db_.GetOptions(family).max_compaction_bytes);
-      Set(family, std::min(before_.back(), most_bytes));
-    }
-  }
-  ~SmallSteps() {
-    for (size_t i = 0; i < families_.size(); ++i) Set(families_[i], before_[i]);
-  }
-  SmallSteps(const SmallSteps&) = delete;
-  SmallSteps& operator=(const SmallSteps&) = delete;
-
- private:
-  void Set(rocksdb::ColumnFamilyHandle* family, uint64_t bytes) {
-    // On an error the compactions are as large as usual.
-    static_cast<void>(db_.SetOptions(family, {{kMostCompacted, std::to_string(bytes)}}).ok());
-  }
-
-  rocksdb::DB& db_;
-  const std::vector<rocksdb::ColumnFamilyHandle*>& families_;
-  std::vector<uint64_t> before_;
-};
 
 }  // namespace
 
@@ -90,27 +59,6 @@ void DiskRoom::Watch() {
   options.allow_write_stall = true;
   // The event listener gets the disk's errors.
   static_cast<void>(engine_.db().Flush(options, engine_.families()).ok());
-}
-
-Status DiskRoom::CompactAll() {
-  rocksdb::CompactRangeOptions options;
-  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  options.exclusive_manual_compaction = false;
-  const FlushNudge nudge(engine_.db(), engine_.families());
-  // Owners come first: the other families drop the rows of collections without one.
-  for (const Space space :
-       {Space::kOwners, Space::kKeys, Space::kElements, Space::kScores, Space::kExpiries, Space::kMeta}) {
-    TRY(FromRocksDb(engine_.db().CompactRange(options, engine_.family(space), nullptr, nullptr)));
-  }
-  return Ok();
-}
-
-Status DiskRoom::Compact() {
-  const uint64_t data = engine_.Property(rocksdb::DB::Properties::kTotalSstFilesSize);
-  if (DiskSpaceOf(engine_.options().dir).free > data + engine_.disk_reserve().size()) return CompactAll();
-  const MutexLock lock(small_steps_mutex_);
-  const SmallSteps steps(engine_.db(), engine_.families(), kTablesPerStep * TableBytes(engine_.options().budget));
-  return CompactAll();
 }
 
 }  // namespace cairn

@@ -3,7 +3,7 @@
 // DiskRoom: fits RocksDB's work to the space on the disk.
 //
 // Logs, memtables and tables of the usual size would fill a disk of a few hundred megabytes, so they are made smaller
-// there. On a nearly full disk, deleted data is removed soon, and COMPACT works in small steps.
+// there. On a nearly full disk, deleted data is removed soon.
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/mutex.h"
 #include "base/result.h"
 #include "storage/engine.h"
 #include "storage/recovery.h"
@@ -34,17 +33,12 @@ class DiskRoom {
   void SetReserve(uint64_t wanted);
   // Updates the free space; when little is left, flushes so that deleted data is removed soon. Thread: "cron".
   void Watch();
-  // Compacts all to the bottom level: removes dead collections, dropped keyspaces and tombstones. May take long.
-  Status Compact();
 
  private:
-  Status CompactAll();
-
   Engine& engine_;
   const Recovery& recovery_;
   const WriteAheadLog& log_;
-  Mutex small_steps_mutex_;  // held by a COMPACT in small steps
-  int64_t flushed_us_ = 0;   // this and the next belong to Watch
+  int64_t flushed_us_ = 0;  // this and the next belong to Watch
   uint64_t flushed_sequence_ = 0;
 };
 

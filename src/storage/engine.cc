@@ -33,14 +33,14 @@ Engine::Engine(const StoreOptions& options)
 
 Engine::~Engine() = default;
 
-Status Engine::Open(const FilterOf& filter_of, std::shared_ptr<rocksdb::EventListener> listener) {
+Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
   parts_ = std::make_unique<SharedParts>(MakeSharedParts(options_));
   log_files_ = std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_));
   env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(log_files_));
   rocksdb::DBOptions db_options = TuneDatabase(options_, *parts_);
   db_options.max_open_files = open_tables_->MaxOpenFilesFor(options_.dir);
   db_options.env = env_.get();
-  db_options.listeners.push_back(std::move(listener));
+  db_options.listeners = std::move(listeners);
 
   static constexpr const char* kNames[kSpaceCount] = {"default", "keys", "elements", "scores", "owners", "expiries"};
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;

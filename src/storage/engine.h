@@ -41,7 +41,7 @@ class Engine {
 
   // ---- called once each
   // kIo with a message for the operator. No compaction starts before StartCompactions.
-  Status Open(const FilterOf& filter_of, std::shared_ptr<rocksdb::EventListener> listener);
+  Status Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocksdb::EventListener>> listeners);
   Status StartCompactions();
   // Ends background work. No other function may be called afterwards.
   void Close();

@@ -7,6 +7,7 @@
 //   databases                                 next_keyspace:varint count:varint, count times keyspace:varint
 //   collections                               first id that was never used:varint
 //   count/ worker:u32 keyspace:u32            zigzag varint: keys this worker added minus keys it removed
+//   compacted                                 sequence:varint unix_ms:varint of the last compaction of everything
 //   log                                       empty: the only row of a batch that has log data and no other rows
 //
 // Thread: any; pure functions.
@@ -32,6 +33,7 @@ inline constexpr std::string_view kFormatRow = "format";
 inline constexpr std::string_view kDatabasesRow = "databases";
 inline constexpr std::string_view kCollectionsRow = "collections";
 inline constexpr std::string_view kCountRowPrefix = "count/";
+inline constexpr std::string_view kCompactedRow = "compacted";
 inline constexpr std::string_view kLogRow = "log";
 
 // The format row that this program writes.

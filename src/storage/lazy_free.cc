@@ -63,6 +63,7 @@ void LazyFree::AddCollection(CollectionId id) {
 void LazyFree::AddFlush(CollectionId empty_below) {
   const MutexLock lock(mutex_);
   flushed_ = true;
+  flushes_.fetch_add(1, std::memory_order_relaxed);
   empty_below_ = std::max(empty_below_, empty_below);
 }
 
@@ -121,6 +122,7 @@ Status LazyFree::FreeRows(Store& store, uint64_t& rows_left, bool& is_done) {
   if (!is_done) walk_->next = rows->key().ToString();
   rows.reset();  // RocksDB deletes no file that an open iterator has read
   if (!is_done) return Ok();
+  orphans_.fetch_add(walk_->rows, std::memory_order_relaxed);
   if (walk_->rows > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
   return walk_->rows < kRowsWorthCompacting ? Ok() : SuggestCompaction(store, walk_->id);
 }

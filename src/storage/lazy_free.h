@@ -42,6 +42,11 @@ class LazyFree {
   bool is_held() const { return holds_.load() > 0; }
 
   uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
+  // ---- since the start
+  // Rows of dropped collections that are left to compactions.
+  uint64_t orphans() const { return orphans_.load(std::memory_order_relaxed); }
+  // The number of calls of AddFlush.
+  uint64_t flushes() const { return flushes_.load(std::memory_order_relaxed); }
 
  private:
   // The progress within one collection.
@@ -64,6 +69,8 @@ class LazyFree {
   CollectionId empty_below_ ABSL_GUARDED_BY(mutex_) = 0;
   bool flushed_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> pending_{0};
+  std::atomic<uint64_t> orphans_{0};
+  std::atomic<uint64_t> flushes_{0};
   std::atomic<int> holds_{0};
 };
 

@@ -21,10 +21,12 @@ Store::Store(const StoreOptions& options)
       disk_room_(engine_, recovery_, log_), cache_(options.imports ? 0 : options.budget.key_cache),
       names_(options.budget.key_cache),
       rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.rank_index_extra),
-      memory_(engine_, cache_, rank_indexes_, options.budget), databases_(options.databases), staging_(*this) {}
+      memory_(engine_, cache_, rank_indexes_, options.budget), databases_(options.databases), staging_(*this),
+      compactor_(*this) {}
 
 Store::~Store() {
   if (!engine_.is_open()) return;
+  compactor_.Stop();
   recovery_.PrepareClose();
   engine_.Close();
   if (ends_with_process_) cache_.Disown();
@@ -33,7 +35,7 @@ Store::~Store() {
 Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::unique_ptr<Store> store(new Store(options));
   TRY(store->engine_.Open([&store](Space space) { return MakeFilterFactory(*store, space); },
-                          store->recovery_.MakeListener()));
+                          {store->recovery_.MakeListener(), store->compactor_.MakeListener()}));
   TRY(store->Load());
   store->loaded_ = true;
   TRY(store->engine_.StartCompactions());
@@ -59,6 +61,7 @@ Status Store::Load() {
     cache_.NoteEmptyStore();
     names_.NoteEmptyStore();
   }
+  TRY(compactor_.Load());
   return ids_.Load();
 }
 

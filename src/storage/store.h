@@ -22,6 +22,7 @@
 #include "cache/row_cache.h"
 #include "encoding/row_key.h"
 #include "storage/collection_ids.h"
+#include "storage/compactor.h"
 #include "storage/counters.h"
 #include "storage/database_table.h"
 #include "storage/disk_room.h"
@@ -65,6 +66,7 @@ class Store {
   Recovery& recovery() { return recovery_; }
   WriteAheadLog& log() { return log_; }
   DiskRoom& disk_room() { return disk_room_; }
+  Compactor& compactor() { return compactor_; }
   RowCache& cache() { return cache_; }
   Stripes& stripes() { return stripes_; }
   DatabaseTable& databases() { return databases_; }
@@ -83,8 +85,6 @@ class Store {
 
   // Whether no database had a key when the store was opened, including databases that `databases` hides.
   bool was_empty() const { return was_empty_; }
-  // StoreOptions::imports.
-  bool imports() const { return engine_.options().imports; }
   // At most one; set before the store is used. Null: none.
   void set_listener(CommitListener* listener) { listener_ = listener; }
   CommitListener* listener() const { return listener_; }
@@ -135,6 +135,7 @@ class Store {
   Staging staging_;
   ExpiryStart expiry_start_;
   Interests interests_;
+  Compactor compactor_;
   CommitListener* listener_ = nullptr;
   std::atomic<uint32_t> next_committer_{1};
   bool ends_with_process_ = false;

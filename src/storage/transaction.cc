@@ -184,8 +184,9 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
   if (snapshot_ != nullptr) return snapshot_->Get(row);
   if (!stripes_.Has(row.stripe())) TRY(Observe(row.stripe()));
-  const bool cached = RowCache::Keeps(row.space()) && !store_.imports();
-  if (store_.imports() && RowCache::Keeps(row.space()) && store_.names().RulesOut(hash)) return RowRef();
+  const bool cached = RowCache::Keeps(row.space()) && !store_.engine().options().imports;
+  if (store_.engine().options().imports && RowCache::Keeps(row.space()) && store_.names().RulesOut(hash))
+    return RowRef();
   if (cached) {
     RowRef found = store_.cache().Lookup(row.tagged(), hash, access == Access::kUse, command_.now_s());
     if (found) return found;

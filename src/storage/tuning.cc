@@ -25,6 +25,8 @@ constexpr double kFilterBitsPerKey = 10;
 // A file is compacted, whatever its size, if half of some 128 successive rows are tombstones.
 constexpr size_t kTombstoneWindow = 128;
 constexpr size_t kTombstonesInWindow = 64;
+// The same for a file in which this share of the rows are tombstones, however they are spread.
+constexpr double kTombstonesInFile = 0.3;
 
 // A memtable that fits in the processor's cache is filled twice as fast (docs/decisions/memtable-size.md).
 constexpr uint64_t kMostMemtableBytes = 4 * kMegabyte;
@@ -161,7 +163,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   family.bottommost_compression = options.bottom_zstd ? rocksdb::kZSTD : rocksdb::kSnappyCompression;
   family.periodic_compaction_seconds = kPeriodicCompactionSeconds;
   family.table_properties_collector_factories.push_back(
-      rocksdb::NewCompactOnDeletionCollectorFactory(kTombstoneWindow, kTombstonesInWindow));
+      rocksdb::NewCompactOnDeletionCollectorFactory(kTombstoneWindow, kTombstonesInWindow, kTombstonesInFile));
   if (space == Space::kKeys || space == Space::kElements) {
     if (space == Space::kElements) {  // most look-ups ask whether a member is new, for rows that do not exist
       family.memtable_whole_key_filtering = true;

@@ -68,7 +68,7 @@ class TablesTest : public StoreFixture {
 
 TEST_F(TablesTest, AreAllReadableAfterARestart) {
   WriteRows();
-  ASSERT_TRUE(store().disk_room().Compact().ok());
+  ASSERT_TRUE(store().compactor().Compact(ScopeOfAll()).ok());
   ASSERT_GT(CountTables(), 18);  // the number depends on the timing of compactions
   Reopen();
   for (int i = 0; i < kRows; i += 7) {
@@ -84,7 +84,7 @@ TEST_F(TablesTest, ARowThatIsNotInMemoryIsNotReportedAbsent) {
   close(fd);
   std::filesystem::remove(probe);
   WriteRows();
-  ASSERT_TRUE(store().disk_room().Compact().ok());
+  ASSERT_TRUE(store().compactor().Compact(ScopeOfAll()).ok());
   ReadPastThePageCache(true);
   Reopen();
   int refused = 0;

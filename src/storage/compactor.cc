@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/compactor.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "encoding/varint.h"
+#include "storage/batch.h"
+#include "storage/disk_reserve.h"
+#include "storage/flush_nudge.h"
+#include "storage/format.h"
+#include "storage/slice.h"
+#include "storage/store.h"
+#include "storage/tuning.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kInProgress =
+    "ERR A compaction is already in progress; COMPACT STATUS describes it and COMPACT CANCEL ends it";
+constexpr std::string_view kCancelled = "ERR The compaction was cancelled";
+constexpr auto kLookEvery = std::chrono::seconds(1);
+constexpr int64_t kRetryMs = 10 * 60 * 1000;  // after a failure or COMPACT CANCEL
+// Limit for a step of a scheduled compaction, and of COMPACT when the disk has no space for a copy of the data.
+// Automatic compactions wait for one step at most.
+constexpr uint64_t kTablesPerStep = 4;
+constexpr char kMostCompacted[] = "max_compaction_bytes";
+// The last level is rewritten if at least one in so many rows of elements belongs to no key.
+constexpr uint64_t kRowsPerOrphan = 20;
+
+// Limits compactions to a few tables during its lifetime. Each frees its input before the next begins.
+class SmallSteps {
+ public:
+  SmallSteps(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families, uint64_t most_bytes)
+      : db_(db), families_(families) {
+    for (rocksdb::ColumnFamilyHandle* family : families_) {
+      before_.push_back(db_.GetOptions(family).max_compaction_bytes);
+      Set(family, std::min(before_.back(), most_bytes));
+    }
+  }
+  ~SmallSteps() {
+    for (size_t i = 0; i < families_.size(); ++i) Set(families_[i], before_[i]);
+  }
+  SmallSteps(const SmallSteps&) = delete;
+  SmallSteps& operator=(const SmallSteps&) = delete;
+
+ private:
+  void Set(rocksdb::ColumnFamilyHandle* family, uint64_t bytes) {
+    // On an error the compactions are as large as usual.
+    static_cast<void>(db_.SetOptions(family, {{kMostCompacted, std::to_string(bytes)}}).ok());
+  }
+
+  rocksdb::DB& db_;
+  const std::vector<rocksdb::ColumnFamilyHandle*>& families_;
+  std::vector<uint64_t> before_;
+};
+
+}  // namespace
+
+int LocalMinute(int64_t unix_ms) {
+  const time_t seconds = unix_ms / 1000;
+  tm local{};
+  localtime_r(&seconds, &local);
+  return local.tm_hour * 60 + local.tm_min;
+}
+
+// Counts the bytes of the compaction. Thread: RocksDB's compaction threads.
+class Compactor::Listener : public rocksdb::EventListener {
+ public:
+  explicit Listener(Compactor& compactor) : compactor_(compactor) {}
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
+    if (job.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
+    compactor_.bytes_read_ += job.stats.total_input_bytes;
+    compactor_.bytes_written_ += job.stats.total_output_bytes;
+  }
+
+ private:
+  Compactor& compactor_;
+};
+
+std::shared_ptr<rocksdb::EventListener> Compactor::MakeListener() { return std::make_shared<Listener>(*this); }
+
+Compactor::Compactor(Store& store) : store_(store) {}
+Compactor::~Compactor() { Stop(); }
+
+// ---- the schedule
+
+Status Compactor::Load() {
+  const std::string value = TRY(store_.ReadNote(kCompactedRow));
+  std::string_view bytes(value);
+  uint64_t sequence = 0;
+  uint64_t unix_ms = 0;
+  if (value.empty()) return NoteCompacted(store_.log().LatestSequence(), WallMs());
+  if (!ReadVarint(bytes, sequence) || !ReadVarint(bytes, unix_ms)) {
+    return Status::Corruption("meta row compacted: cut short");
+  }
+  last_sequence_ = std::min(sequence, store_.log().LatestSequence());
+  last_ms_ = static_cast<int64_t>(unix_ms);
+  orphans_ = flushes_ = UINT64_MAX;  // it is not known what was dropped before this start
+  return Ok();
+}
+
+Status Compactor::NoteCompacted(uint64_t sequence, int64_t unix_ms) {
+  std::string value;
+  AppendVarint(value, sequence);
+  AppendVarint(value, static_cast<uint64_t>(unix_ms));
+  rocksdb::WriteBatch batch;
+  TRY(PutRow(batch, store_.engine().family(Space::kMeta), MakeMetaRow(kCompactedRow).row(), value));
+  TRY(FromRocksDb(store_.log().Write(rocksdb::WriteOptions(), batch)));
+  store_.log().NoteReadable(batch, {});
+  last_sequence_ = sequence;
+  last_ms_ = unix_ms;
+  return Ok();
+}
+
+void Compactor::SetSchedule(const CompactionSchedule& schedule) {
+  const MutexLock lock(mutex_);
+  schedule_ = schedule;
+}
+
+void Compactor::Watch() {
+  const MutexLock lock(mutex_);
+  const bool is_scheduled = progress_.is_running && progress_.reason != CompactionReason::kCommand;
+  if (is_scheduled && !schedule_.window.Has(LocalMinute(WallMs()))) canceled_ = true;
+}
+
+void Compactor::Start() {
+  thread_ = StartThread("compaction", [this] { RunThread(); });
+}
+
+void Compactor::Stop() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    canceled_ = true;
+  }
+  wake_.NotifyAll();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Compactor::RunThread() {
+  for (;;) {
+    std::optional<CompactionScope> scope;
+    {
+      const MutexLock lock(mutex_);
+      wake_.WaitFor(mutex_, kLookEvery,
+                    [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || queued_.has_value(); });
+      if (stopping_) return;
+      scope = std::exchange(queued_, std::nullopt);
+    }
+    if (!scope) {
+      RunIfDue();
+    } else if (const Status status = Compact(*scope); !status.ok()) {
+      Log(LogSeverity::kWarning, "storage: COMPACT of {} ended: {}", scope->name, status.text());
+    }
+  }
+}
+
+void Compactor::RunIfDue() {
+  const int64_t now_ms = WallMs();
+  if (!store_.recovery().writable() || MonotonicUs() / 1000 < retry_ms_) return;
+  CompactionReason reason;
+  {
+    const MutexLock lock(mutex_);
+    if (progress_.is_running || !schedule_.window.Has(LocalMinute(now_ms))) return;
+    if (!IsDue(schedule_, writes(), now_ms - last_ms_, reason)) return;
+  }
+  const Status status = Run(ScopeOfAll(), reason);
+  if (status.ok()) return;
+  retry_ms_ = MonotonicUs() / 1000 + kRetryMs;
+  if (status.Is(Code::kReply)) return;  // cancelled
+  Log(LogSeverity::kWarning, "storage: the scheduled compaction failed and is tried again later: {}", status.text());
+}
+
+// ---- a compaction
+
+Status Compactor::StartCompacting(CompactionScope scope) {
+  {
+    const MutexLock lock(mutex_);
+    const bool by_command = progress_.is_running && progress_.reason == CompactionReason::kCommand;
+    if (by_command || queued_ || stopping_) return Status::Reply(kInProgress);
+    queued_ = std::move(scope);
+    if (progress_.is_running) canceled_ = true;
+  }
+  wake_.NotifyAll();
+  return Ok();
+}
+
+bool Compactor::Cancel() {
+  const MutexLock lock(mutex_);
+  const bool is_any = progress_.is_running || queued_;
+  if (progress_.is_running) canceled_ = true;
+  queued_.reset();
+  return is_any;
+}
+
+// Waits until the scheduled compaction that runs has been cancelled.
+Status Compactor::Begin(const CompactionScope& scope, CompactionReason reason) {
+  const MutexLock lock(mutex_);
+  while (progress_.is_running && progress_.reason != CompactionReason::kCommand && !stopping_) {
+    canceled_ = true;
+    wake_.Wait(mutex_);
+  }
+  if (progress_.is_running) return Status::Reply(kInProgress);
+  if (stopping_) return Status::Reply(kCancelled);
+  canceled_ = false;
+  bytes_read_ = bytes_written_ = 0;
+  progress_ = {.is_running = true,
+               .reason = reason,
+               .scope = scope.name,
+               .started_ms = WallMs(),
+               .result = {},
+               .ranges = scope.ranges.size(),
+               .bytes_before = FileBytes()};
+  return Ok();
+}
+
+Status Compactor::Run(const CompactionScope& scope, CompactionReason reason) {
+  TRY(Begin(scope, reason));
+  const uint64_t sequence = store_.log().LatestSequence();
+  const uint64_t orphans = store_.lazy_free().orphans();
+  const uint64_t flushes = store_.lazy_free().flushes();
+  Status status = CompactRanges(scope, reason);
+  if (status.ok() && scope.is_all) {
+    status = NoteCompacted(sequence, WallMs());
+    orphans_ = orphans;
+    flushes_ = flushes;
+  }
+  End(scope, status);
+  return status;
+}
+
+void Compactor::End(const CompactionScope& scope, const Status& status) {
+  const MutexLock lock(mutex_);
+  progress_.is_running = false;
+  progress_.ended_ms = WallMs();
+  progress_.bytes_after = FileBytes();
+  progress_.bytes_read = bytes_read_;
+  progress_.bytes_written = bytes_written_;
+  progress_.result = status.ok() ? "ok" : status.Is(Code::kReply) ? "cancelled" : std::string(status.text());
+  ++(status.ok() ? totals_.completed : status.Is(Code::kReply) ? totals_.cancelled : totals_.failed);
+  wake_.NotifyAll();
+  Log(LogSeverity::kNotice, "storage: compaction of {} (reason: {}): {} after {} ms, {} to {} bytes of files",
+      scope.name, NameOf(progress_.reason), progress_.result, progress_.ended_ms - progress_.started_ms,
+      progress_.bytes_before, progress_.bytes_after);
+}
+
+bool Compactor::MustRewriteBottom(Space space, CompactionReason reason) const {
+  if (reason == CompactionReason::kCommand) return true;
+  const bool known = flushes_ != UINT64_MAX;
+  if (space != Space::kElements && space != Space::kScores) {
+    return !known || store_.lazy_free().flushes() != flushes_;
+  }
+  const uint64_t orphans = store_.lazy_free().orphans() - orphans_;
+  uint64_t rows = 0;
+  store_.engine().db().GetIntProperty(store_.engine().family(Space::kElements),
+                                      rocksdb::DB::Properties::kEstimateNumKeys, &rows);
+  return !known || orphans * kRowsPerOrphan > rows;
+}
+
+Status Compactor::CompactRanges(const CompactionScope& scope, CompactionReason reason) {
+  Engine& engine = store_.engine();
+  const bool by_command = reason == CompactionReason::kCommand;
+  const bool has_room = DiskSpaceOf(engine.options().dir).free > FileBytes() + engine.disk_reserve().size();
+  const uint64_t step = by_command && has_room ? UINT64_MAX : kTablesPerStep * TableBytes(engine.options().budget);
+  const SmallSteps steps(engine.db(), engine.families(), step);
+  const FlushNudge nudge(engine.db(), engine.families());
+  for (const CompactionRange& range : scope.ranges) {
+    rocksdb::CompactRangeOptions options;
+    options.exclusive_manual_compaction = false;
+    options.canceled = &canceled_;
+    if (!by_command) options.max_subcompactions = 1;
+    options.bottommost_level_compaction = MustRewriteBottom(range.space, reason)
+                                              ? rocksdb::BottommostLevelCompaction::kForceOptimized
+                                              : rocksdb::BottommostLevelCompaction::kSkip;
+    const rocksdb::Slice begin = ToSlice(range.begin);
+    const rocksdb::Slice end = ToSlice(range.end);
+    const bool whole = range.begin.empty() && range.end.empty();
+    const rocksdb::Status done =
+        engine.db().CompactRange(options, engine.family(range.space), whole ? nullptr : &begin, whole ? nullptr : &end);
+    if (done.IsManualCompactionPaused() || canceled_) return Status::Reply(kCancelled);
+    TRY(FromRocksDb(done));
+    const MutexLock lock(mutex_);
+    ++progress_.ranges_done;
+  }
+  return Ok();
+}
+
+// ---- what INFO and COMPACT STATUS show
+
+uint64_t Compactor::FileBytes() const {
+  return store_.engine().Property(rocksdb::DB::Properties::kTotalSstFilesSize) +
+         store_.engine().Property(rocksdb::DB::Properties::kTotalBlobFileSize);
+}
+
+CompactionProgress Compactor::Progress() const {
+  const MutexLock lock(mutex_);
+  CompactionProgress progress = progress_;
+  if (!progress.is_running) return progress;
+  progress.bytes_read = bytes_read_;
+  progress.bytes_written = bytes_written_;
+  progress.bytes_after = FileBytes();
+  return progress;
+}
+
+Compactor::Totals Compactor::totals() const {
+  const MutexLock lock(mutex_);
+  return totals_;
+}
+
+uint64_t Compactor::writes() const {
+  const uint64_t latest = store_.log().LatestSequence();
+  return latest - std::min<uint64_t>(latest, last_sequence_);
+}
+
+}  // namespace cairn

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Compactor: compactions of many files at once: those of COMPACT and those of the schedule. Deleted, expired and
+// overwritten rows then take no space.
+//
+// RocksDB does the work in its own threads, in steps, under `compaction-rate-limit` and the disk reserve; its automatic
+// compactions run between the steps. A scheduled compaction moves the rows of the upper levels down and leaves files of
+// the last level alone that no newer row overlaps, unless many of their rows died without a tombstone (dropped
+// collections and keyspaces). COMPACT rewrites the last level too.
+//
+// At most one runs at a time. COMPACT cancels a scheduled one, which is then due again.
+//
+// The row `compacted` (docs/format.md, section 6) holds the time of the last compaction of everything, so that restarts
+// do not change the schedule.
+//
+// Thread: any. The schedule runs on "compaction".
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "storage/compaction_schedule.h"
+#include "storage/compaction_scope.h"
+
+namespace rocksdb {
+class EventListener;
+}  // namespace rocksdb
+
+namespace cairn {
+
+class Store;
+
+// A compaction that runs or has ended.
+struct CompactionProgress {
+  bool is_running = false;
+  CompactionReason reason = CompactionReason::kCommand;
+  std::string scope;
+  int64_t started_ms = 0;  // Unix time; 0: there was none since the start
+  int64_t ended_ms = 0;
+  std::string result;         // "ok", "cancelled" or the error; empty while it runs
+  uint64_t ranges = 0;        // to compact
+  uint64_t ranges_done = 0;   // compacted
+  uint64_t bytes_before = 0;  // of all files, at its start
+  uint64_t bytes_after = 0;   // at its end
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+
+  // An estimate: every byte is read once or more, as its level is far from the last.
+  int percent() const {
+    if (!is_running) return started_ms == 0 ? 0 : 100;
+    return static_cast<int>(bytes_before == 0 ? 0 : std::min<uint64_t>(99, bytes_read * 100 / bytes_before));
+  }
+};
+
+class Compactor {
+ public:
+  struct Totals {
+    uint64_t completed = 0;
+    uint64_t cancelled = 0;
+    uint64_t failed = 0;
+  };
+
+  explicit Compactor(Store& store);
+  ~Compactor();
+
+  // ---- called once each, by the owner
+  // Reads the row `compacted`, or writes it. Before other threads use the store.
+  Status Load();
+  // Starts the thread. No scheduled compaction runs before.
+  void Start();
+  // Cancels what runs and ends the thread. Later compactions are refused.
+  void Stop();
+
+  void SetSchedule(const CompactionSchedule& schedule);
+  // Cancels a scheduled compaction at the end of the window. Cheap; must be called regularly.
+  void Watch();
+
+  // Compacts `scope` on this thread, and returns when it is done. A reply for the client if another COMPACT runs, or
+  // if it was cancelled.
+  Status Compact(const CompactionScope& scope) { return Run(scope, CompactionReason::kCommand); }
+  // Compacts `scope` on "compaction". A reply for the client if another COMPACT runs. REQUIRES: Start was called.
+  Status StartCompacting(CompactionScope scope);
+  // Cancels the compaction that runs or is about to start; false if there is none.
+  bool Cancel();
+
+  // ---- what INFO and COMPACT STATUS show
+  CompactionProgress Progress() const;
+  Totals totals() const;
+  // Row writes since the last compaction of everything.
+  uint64_t writes() const;
+  // The Unix time of that compaction, in ms.
+  int64_t last_ms() const { return last_ms_; }
+
+  // ---- storage/ calls this
+  // A listener that counts the bytes of the compactions. It must not outlive this object.
+  std::shared_ptr<rocksdb::EventListener> MakeListener();
+
+ private:
+  class Listener;
+
+  Status Run(const CompactionScope& scope, CompactionReason reason);
+  Status Begin(const CompactionScope& scope, CompactionReason reason);
+  void End(const CompactionScope& scope, const Status& status);
+  Status CompactRanges(const CompactionScope& scope, CompactionReason reason);
+  bool MustRewriteBottom(Space space, CompactionReason reason) const;
+  Status NoteCompacted(uint64_t sequence, int64_t unix_ms);
+  void RunThread();
+  void RunIfDue();
+  uint64_t FileBytes() const;
+
+  Store& store_;
+  std::atomic<bool> canceled_{false};  // RocksDB's flag of the running compaction
+  std::atomic<uint64_t> bytes_read_{0};
+  std::atomic<uint64_t> bytes_written_{0};
+  std::atomic<uint64_t> last_sequence_{0};  // RocksDB's number when everything was compacted last
+  std::atomic<int64_t> last_ms_{0};
+  std::atomic<int64_t> retry_ms_{0};  // monotonic; no scheduled compaction starts before
+  mutable Mutex mutex_;
+  CondVar wake_;  // the compaction has ended, or the thread has work
+  CompactionSchedule schedule_ ABSL_GUARDED_BY(mutex_);
+  CompactionProgress progress_ ABSL_GUARDED_BY(mutex_);
+  Totals totals_ ABSL_GUARDED_BY(mutex_);
+  std::optional<CompactionScope> queued_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // LazyFree's counters at the last compaction of everything.
+  std::atomic<uint64_t> orphans_{0};
+  std::atomic<uint64_t> flushes_{0};
+  std::thread thread_;
+};
+
+}  // namespace cairn

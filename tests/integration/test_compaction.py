@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""COMPACT, its progress and its end; and compactions by the schedule, which free space without a command."""
+
+import os
+import threading
+import time
+
+import pytest
+import redis
+from harness import Server
+from waiting import wait_until
+
+VALUE_BYTES = 4000
+
+
+def data_bytes(server):
+    """The size of the tables and blob files on disk."""
+    return sum(entry.stat().st_size for entry in os.scandir(server.data_dir)
+               if entry.name.endswith((".sst", ".blob")))
+
+
+def fill(client, keys, prefix="k"):
+    """Sets keys with values that do not compress."""
+    pipe = client.pipeline(transaction=False)
+    for i in range(keys):
+        pipe.set(f"{prefix}:{i}", os.urandom(VALUE_BYTES))
+        if i % 500 == 499:
+            pipe.execute()
+    pipe.execute()
+
+
+def status(client):
+    """COMPACT STATUS as a dictionary."""
+    reply = client.execute_command("COMPACT", "STATUS")
+    if isinstance(reply, list):
+        reply = dict(zip(reply[::2], reply[1::2]))
+    return {name.decode(): value.decode() if isinstance(value, bytes) else value for name, value in reply.items()}
+
+
+def test_deleted_data_leaves_the_disk_without_a_command():
+    with Server(compaction_after_writes=6000, memory_budget="64mb") as server:
+        client = server.client()
+        fill(client, 5000)
+        wait_until(lambda: data_bytes(server) > 4000 * VALUE_BYTES, "the tables")
+        for i in range(5000):
+            client.delete(f"k:{i}")
+        wait_until(lambda: data_bytes(server) < 100 * VALUE_BYTES, "the space", timeout_s=60)
+        wait_until(lambda: status(client)["state"] == "idle", "the end")
+        state = status(client)
+        assert state["reason"] == "writes" and state["result"] == "ok" and state["scope"] == "all"
+        assert client.info("compaction")["compactions_completed"] >= 1
+
+
+def test_the_schedule_survives_kill_9():
+    with Server(compaction_after_writes=2000, compaction_window="00:00-00:01") as server:
+        client = server.client()
+        fill(client, 1500)
+        assert status(client)["writes-since-compaction"] >= 1500
+        last = status(client)["last-compaction-unix-time"]
+        server.kill9()
+        server.start()
+        client = server.client()
+        assert status(client)["writes-since-compaction"] >= 1500
+        assert status(client)["last-compaction-unix-time"] == last
+        client.config_set("compaction-window", "")
+        fill(client, 600, "more")
+        wait_until(lambda: status(client)["reason"] == "writes" and status(client)["state"] == "idle", "the compaction")
+        assert status(client)["writes-since-compaction"] < 600
+
+
+def test_window_is_checked():
+    with Server() as server:
+        client = server.client()
+        for wrong in ("1:00-05:00", "01:00", "24:00-05:00", "01:60-05:00", "01:00-05:00 x", "01:00 - 05:00"):
+            with pytest.raises(redis.ResponseError, match="must be two times of the day"):
+                client.config_set("compaction-window", wrong)
+        client.config_set("compaction-window", "23:30-04:05")
+        assert client.config_get("compaction-window") == {"compaction-window": "23:30-04:05"}
+        client.config_set("compaction-window", "")
+        assert client.config_get("compaction-window") == {"compaction-window": ""}
+
+
+def test_compact_of_a_database_or_a_pattern_leaves_the_others():
+    with Server(compaction_after_writes=0, compaction_interval_hours=0, databases=4) as server:
+        clients = [server.client(db=db) for db in range(2)]
+        for client in clients:
+            for name in ("{a}x", "{b}x"):
+                client.hset(name, mapping={f"f{i}": os.urandom(500) for i in range(2000)})
+        clients[0].execute_command("COMPACT")
+        full = data_bytes(server)
+        for client in clients:
+            client.delete("{a}x", "{b}x")
+        assert clients[0].execute_command("COMPACT", "{a}*") == b"OK"
+        assert status(clients[0])["scope"] == "{a}*"
+        assert data_bytes(server) > full * 0.5
+        assert clients[0].execute_command("COMPACT", "1", "SYNC") == b"OK"
+        assert status(clients[0])["scope"] == "db1"
+        assert clients[0].execute_command("COMPACT") == b"OK"
+        assert data_bytes(server) < full * 0.05
+        with pytest.raises(redis.ResponseError, match="DB index is out of range"):
+            clients[0].execute_command("COMPACT", "4")
+        with pytest.raises(redis.ResponseError, match="syntax error"):
+            clients[0].execute_command("COMPACT", "0", "1")
+
+
+def test_pattern_compacts_the_rows_of_its_collections():
+    with Server(compaction_after_writes=0, compaction_interval_hours=0) as server:
+        client = server.client()
+        for name in ("drop", "keep"):
+            client.hset(name, mapping={f"f{i}": os.urandom(500) for i in range(4000)})
+        client.execute_command("COMPACT")
+        full = data_bytes(server)
+        client.hdel("drop", *[f"f{i}" for i in range(3999)])
+        client.execute_command("COMPACT", "dro?")
+        assert data_bytes(server) < full * 0.7
+
+
+def test_progress_and_cancel():
+    with Server(compaction_after_writes=0, compaction_interval_hours=0, memory_budget="64mb") as server:
+        client = server.client()
+        with pytest.raises(redis.ResponseError, match="No compaction in progress"):
+            client.execute_command("COMPACT", "CANCEL")
+        assert status(client)["state"] == "idle" and status(client)["reason"] == ""
+        fill(client, 8000)
+        client.config_set("compaction-rate-limit", "2mb")
+        failures = []
+
+        def compact():
+            with pytest.raises(redis.ResponseError, match="was cancelled") as failure:
+                server.client().execute_command("COMPACT")
+            failures.append(failure)
+
+        thread = threading.Thread(target=compact)
+        thread.start()
+        wait_until(lambda: status(client)["state"] == "running", "the compaction")
+        with pytest.raises(redis.ResponseError, match="already in progress"):
+            client.execute_command("COMPACT", "ASYNC")
+        with pytest.raises(redis.ResponseError, match="already in progress"):
+            client.execute_command("COMPACT")
+        begun = time.monotonic()
+        client.set("k", "v")
+        assert client.get("k") == b"v" and time.monotonic() - begun < 1
+        client.config_set("compaction-rate-limit", 0)
+        client.execute_command("COMPACT", "CANCEL")
+        thread.join()
+        assert failures
+        state = status(client)
+        assert state["state"] == "idle" and state["result"] == "cancelled" and state["reason"] == "command"
+        assert client.execute_command("COMPACT", "ASYNC") == b"Background compaction started"
+        wait_until(lambda: status(client)["result"] == "ok", "the end")
+        assert status(client)["percent"] == 100
+
+
+def test_shutdown_does_not_wait_for_a_compaction():
+    with Server(compaction_after_writes=0, compaction_interval_hours=0, memory_budget="64mb") as server:
+        client = server.client()
+        fill(client, 8000)
+        client.config_set("compaction-rate-limit", "1mb")
+        client.execute_command("COMPACT", "ASYNC")
+        wait_until(lambda: status(client)["state"] == "running", "the compaction")
+        begun = time.monotonic()
+        server.shutdown()
+        assert time.monotonic() - begun < 15
