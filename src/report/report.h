@@ -100,7 +100,7 @@ std::span<const ReportSection> ReplicationSections();
 std::span<const ReportSection> CommandSections();
 // keyspace, cairn, cache, rocksdb
 std::span<const ReportSection> StorageSections();
-// compaction
+// compaction, amplification
 std::span<const ReportSection> CompactionSections();
 
 }  // namespace cairn

@@ -41,6 +41,7 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
   db_options.max_open_files = open_tables_->MaxOpenFilesFor(options_.dir);
   db_options.env = env_.get();
   db_options.listeners = std::move(listeners);
+  db_options.listeners.push_back(write_stalls_.MakeListener());
 
   static constexpr const char* kNames[kSpaceCount] = {"default", "keys", "elements", "scores", "owners", "expiries"};
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
@@ -109,6 +110,12 @@ std::string Engine::TextProperty(const std::string& name, Space space) const {
   std::string value;
   db_->GetProperty(family(space), name, &value);
   return value;
+}
+
+std::map<std::string, std::string> Engine::MapProperty(const std::string& name, Space space) const {
+  std::map<std::string, std::string> values;
+  db_->GetMapProperty(family(space), name, &values);
+  return values;
 }
 
 uint64_t Engine::MemtableBytes() const { return parts_->write_buffers->memory_usage(); }

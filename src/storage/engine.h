@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/result.h"
 #include "encoding/row_key.h"
 #include "storage/store_options.h"
+#include "storage/write_stalls.h"
 
 namespace rocksdb {
 class DB;
@@ -71,6 +73,9 @@ class Engine {
   // An integer property summed over the column families (rocksdb/db.h, DB::Properties).
   uint64_t Property(const std::string& name) const;
   std::string TextProperty(const std::string& name, Space space) const;
+  // A property that is a map; empty if RocksDB does not have it.
+  std::map<std::string, std::string> MapProperty(const std::string& name, Space space) const;
+  WriteStalls& write_stalls() { return write_stalls_; }
   uint64_t MemtableBytes() const;
   uint64_t BlockCacheBytes() const;
 
@@ -78,6 +83,7 @@ class Engine {
   const StoreOptions options_;
   const std::unique_ptr<DiskReserve> disk_reserve_;
   const std::shared_ptr<OpenTables> open_tables_;
+  WriteStalls write_stalls_;
   std::shared_ptr<LogFiles> log_files_;
   std::unique_ptr<SharedParts> parts_;
   std::unique_ptr<rocksdb::Env> env_;

@@ -161,3 +161,42 @@ def test_shutdown_does_not_wait_for_a_compaction():
         begun = time.monotonic()
         server.shutdown()
         assert time.monotonic() - begun < 15
+
+
+def test_write_amplification_adds_up_and_is_known_by_level():
+    with Server(compaction_after_writes=0, compaction_interval_hours=0, memory_budget="64mb") as server:
+        client = server.client()
+        fill(client, 8000)
+        client.execute_command("COMPACT")
+        info = client.info("amplification")
+        given = 8000 * VALUE_BYTES
+        assert given < info["written_bytes_rows"] < 1.1 * given
+        assert given < info["written_bytes_log"] < 1.1 * given
+        work = [value for name, value in info.items() if name.startswith("keys_level")]
+        assert work and sum(level["bytes"] for level in work) > given
+        by_level = sum(level["written_bytes"] for level in work)
+        by_cause = info["written_bytes_flushes"] + info["written_bytes_compactions"]
+        assert by_level == pytest.approx(by_cause, rel=0.05)
+        total = info["written_bytes_log"] + by_cause
+        assert info["write_amplification"] == pytest.approx(total / info["written_bytes_rows"], abs=0.01)
+        assert given < info["db0_key_row_bytes"] < 1.2 * given and "db1_key_row_bytes" not in info
+
+
+def test_a_write_that_waits_for_compactions_is_reported():
+    with Server(compaction_after_writes=0, memory_budget="64mb", compaction_rate_limit="1mb") as server:
+        client = server.client()
+        before = client.info("compaction")
+        assert before["write_stall_state"] == "normal" and before["write_stall_last_time"] == 0
+        begun = int(time.time())
+        pipe = client.pipeline(transaction=False)
+        while client.info("compaction")["write_stops"] + client.info("compaction")["write_delays"] == 0:
+            for i in range(500):
+                pipe.set(f"k:{i}", os.urandom(VALUE_BYTES))
+            pipe.execute()
+        client.config_set("compaction-rate-limit", 0)
+        wait_until(lambda: client.info("compaction")["write_stall_state"] == "normal", "the end of the stall")
+        after = client.info("compaction")
+        assert after["write_delayed_seconds"] + after["write_stopped_seconds"] > 0
+        assert after["write_stall_last_time"] >= begun and after["write_stall_last_space"] == "keys"
+        assert sum(value for name, value in after.items()
+                   if name.startswith(("write_delayed_for_", "write_stopped_for_"))) > 0

@@ -12,7 +12,7 @@ from waiting import wait_until
 
 DEFAULT = "Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace".split()
 CAIRN_DEFAULT = ["Cairn", "Cache", "Compaction"]
-ONLY_ALL = ["Commandstats", "Latencystats", "RocksDB"]
+ONLY_ALL = ["Amplification", "Commandstats", "Latencystats", "RocksDB"]
 
 # The fields of each of Redis's sections that monitoring tools and client libraries read.
 NEEDED = {
