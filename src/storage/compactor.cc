@@ -227,12 +227,10 @@ Status Compactor::Begin(const CompactionScope& scope, CompactionReason reason) {
 
 Status Compactor::Run(const CompactionScope& scope, CompactionReason reason) {
   TRY(Begin(scope, reason));
-  const uint64_t sequence = store_.log().LatestSequence();
   const uint64_t orphans = store_.lazy_free().orphans();
   const uint64_t flushes = store_.lazy_free().flushes();
   Status status = CompactRanges(scope, reason);
   if (status.ok() && scope.is_all) {
-    status = NoteCompacted(sequence, WallMs());
     orphans_ = orphans;
     flushes_ = flushes;
   }
@@ -270,12 +268,17 @@ bool Compactor::MustRewriteBottom(Space space, CompactionReason reason) const {
 
 Status Compactor::CompactRanges(const CompactionScope& scope, CompactionReason reason) {
   Engine& engine = store_.engine();
+  const uint64_t sequence = store_.log().LatestSequence();
   const bool by_command = reason == CompactionReason::kCommand;
   const bool has_room = DiskSpaceOf(engine.options().dir).free > FileBytes() + engine.disk_reserve().size();
-  const uint64_t step = by_command && has_room ? UINT64_MAX : kTablesPerStep * TableBytes(engine.options().budget);
-  const SmallSteps steps(engine.db(), engine.families(), step);
+  std::optional<SmallSteps> steps;
+  if (!by_command || !has_room) {
+    steps.emplace(engine.db(), engine.families(), kTablesPerStep * TableBytes(engine.options().budget));
+  }
   const FlushNudge nudge(engine.db(), engine.families());
   for (const CompactionRange& range : scope.ranges) {
+    // Meta comes last, so its flush includes this row, and nothing is left in memtables.
+    if (scope.is_all && range.space == Space::kMeta) TRY(NoteCompacted(sequence, WallMs()));
     rocksdb::CompactRangeOptions options;
     options.exclusive_manual_compaction = false;
     options.canceled = &canceled_;
