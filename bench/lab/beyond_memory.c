@@ -14,6 +14,10 @@
 //   loadstr  SET of string 0 to KEYS - 1, 1 KB of noise each     get, absent   GET of random ones, of missing ones
 //   loadhash HSET of hash 0 to KEYS - 1, 25 fields of 16 bytes   hgetall       HGETALL of random ones
 //   set      SET of random strings
+//   loadset, loadzset, loadgeo, loadcounts, loadtexts    collection 0 to KEYS - 1 of 300 to 1,000 members: numbers
+//   below
+//            10 million; such numbers with scores below a million; places; numbers as fields and values of a hash;
+//            fields with the values that a hash object has
 //
 // An object is a hash of 5 fields, a set of 8 numbers, a sorted set of 8 or a geo set of 4 places, by its number.
 // Prints a line of JSON for each group: requests, errors, seconds, p50_ms to max_ms, and the least requests that were
@@ -42,9 +46,27 @@ enum {
   kNoiseBytes = 1 << 20
 };
 
-enum Kind { kLoad, kWrite, kRead, kLoadStr, kGet, kAbsent, kLoadHash, kHGetAll, kSet, kKinds };
-static const char* const kNames[kKinds] = {"load",   "write",    "read",    "loadstr", "get",
-                                           "absent", "loadhash", "hgetall", "set"};
+enum Kind {
+  kLoad,
+  kLoadStr,
+  kLoadHash,
+  kLoadSet,
+  kLoadZset,
+  kLoadGeo,
+  kLoadCounts,
+  kLoadTexts,
+  kLoads,  // the kinds above end when all KEYS are written
+  kWrite = kLoads,
+  kRead,
+  kGet,
+  kAbsent,
+  kHGetAll,
+  kSet,
+  kKinds
+};
+static const char* const kNames[kKinds] = {"load",    "loadstr",    "loadhash",  "loadset", "loadzset",
+                                           "loadgeo", "loadcounts", "loadtexts", "write",   "read",
+                                           "get",     "absent",     "hgetall",   "set"};
 
 struct Group {
   enum Kind kind;
@@ -123,6 +145,32 @@ __attribute__((format(printf, 1, 2))) static void Word(const char* format, ...) 
 
 static void Noise(size_t size) { Bytes(noise + Random() % (kNoiseBytes - size), size); }
 
+static void Coordinates(void) {
+  Word("%.6f", (double)(Random() % 360000000) / 1e6 - 180);
+  Word("%.6f", (double)(Random() % 160000000) / 1e6 - 80);
+}
+
+// Writes collection `n`.
+static void WriteCollection(enum Kind kind, uint64_t n) {
+  static const char* const kCommands[kLoads] = {
+      [kLoadSet] = "SADD", [kLoadZset] = "ZADD", [kLoadGeo] = "GEOADD", [kLoadCounts] = "HSET", [kLoadTexts] = "HSET"};
+  const int members = 300 + (int)(Mix(n) % 701);
+  Begin(2 + members * (kind == kLoadSet ? 1 : kind == kLoadGeo ? 3 : 2));
+  Word("%s", kCommands[kind]);
+  Word("collection:%llu", (unsigned long long)n);
+  for (int i = 0; i < members; ++i) {
+    if (kind == kLoadTexts) {
+      Word("field%d", i);
+      Word("%llu:%llx", (unsigned long long)(Mix(n) >> i % 8), (unsigned long long)Random());
+      continue;
+    }
+    if (kind == kLoadZset) Word("%llu", (unsigned long long)(Random() % 1000000));
+    if (kind == kLoadGeo) Coordinates();
+    Word(kind == kLoadGeo ? "place:%llu" : "%llu", (unsigned long long)(Random() % 10000000));
+    if (kind == kLoadCounts) Word("%llu", (unsigned long long)(Random() % 1000000));
+  }
+}
+
 // Writes the whole object, or one new part of it.
 static void Write(uint64_t n, bool whole) {
   const uint64_t mix = Mix(n);
@@ -158,8 +206,7 @@ static void Write(uint64_t n, bool whole) {
       Word("GEOADD");
       Word("object:%llu", (unsigned long long)n);
       for (int i = 0; i < parts; ++i) {
-        Word("%.6f", (double)(Random() % 360000000) / 1e6 - 180);
-        Word("%.6f", (double)(Random() % 160000000) / 1e6 - 80);
+        Coordinates();
         Word("place:%llu", (unsigned long long)((mix >> (first + (uint64_t)i)) % 100000));
       }
   }
@@ -194,8 +241,7 @@ static void ReadRandom(void) {
     Word("-1");
   } else if (n % 4 == 3) {
     Word("FROMLONLAT");
-    Word("%.6f", (double)(Random() % 360000000) / 1e6 - 180);
-    Word("%.6f", (double)(Random() % 160000000) / 1e6 - 80);
+    Coordinates();
     Word("BYRADIUS");
     Word("2000");
     Word("km");
@@ -204,13 +250,18 @@ static void ReadRandom(void) {
 
 // Returns false if there is no more request to send.
 static bool Make(struct Group* group) {
-  const bool loads = group->kind == kLoad || group->kind == kLoadStr || group->kind == kLoadHash;
-  if (loads && group->started >= keys) return false;
-  const uint64_t n = loads ? group->started : Random() % keys;
+  const bool is_load = group->kind < kLoads;
+  if (is_load && group->started >= keys) return false;
+  const uint64_t n = is_load ? group->started : Random() % keys;
   switch (group->kind) {
     case kLoad: Write(n, true); break;
     case kWrite: WriteRandom(); break;
     case kRead: ReadRandom(); break;
+    case kLoadSet:
+    case kLoadZset:
+    case kLoadGeo:
+    case kLoadCounts:
+    case kLoadTexts: WriteCollection(group->kind, n); break;
     case kLoadStr:
     case kSet:
       Begin(3);
@@ -341,8 +392,7 @@ static uint64_t SendDue(uint64_t now) {
 
 static bool HasLoadToDo(void) {
   for (int i = 0; i < group_count; ++i) {
-    const enum Kind kind = groups[i].kind;
-    if ((kind == kLoad || kind == kLoadStr || kind == kLoadHash) && groups[i].answered < keys) return true;
+    if (groups[i].kind < kLoads && groups[i].answered < keys) return true;
   }
   return false;
 }
