@@ -8,9 +8,9 @@ Each kind of data is written to an empty Cairn and to an empty redis-server by l
                                    places; a hash of integers to integers; a hash of incompressible texts
 
 Memory is the growth of redis-server's used_memory. Disk is the size of Cairn's directory after COMPACT and a shutdown,
-without the server's log file; old write-ahead logs are deleted some seconds after COMPACT, which the program awaits. The
-table below each kind is from RocksDB's table properties: for each space the bytes of row keys and values as written, of
-data blocks as stored, of index blocks before compression, of filters, and of the files.
+without the server's log file. COMPACT makes the write-ahead logs of the load obsolete, and the program waits until they
+are deleted. The table below each kind is from RocksDB's table properties: for each space the bytes of row keys and
+values as written, of data blocks as stored, of index blocks before compression, of filters, and of the files.
 Exit status 1 if the objects take more than --most-objects of the memory, or the collections of integers and places
 together more than --most-collections.
 """
