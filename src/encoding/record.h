@@ -15,8 +15,8 @@
 //                                       integers  encoding/packed.h, a sorted set of integers
 //                                       spread    id:varint count:varint, then what the type adds
 //
-// "grown": the value once left its small form, and OBJECT ENCODING returns Redis's name for the large form (raw,
-// hashtable, skiplist), although the bytes here are still small.
+// "grown": the value exceeds, or once exceeded, a limit of Redis's small encoding, and OBJECT ENCODING returns Redis's
+// name for the large one (raw, hashtable, skiplist), although the value is one row.
 // Example: the string "12" that expires at 1000 = 11 01 00000000000003e8 18
 //
 // A decoder returns kCorruption for an unknown type, encoding or flag and for a value that is too short.

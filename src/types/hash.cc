@@ -27,18 +27,19 @@ Result<bool> VisitPacked(const PackedEntries& packed, ElementVisitor visit) {
   return true;
 }
 
-// Appends these items as a packed hash to `payload`. Returns false if the limits do not allow it.
-bool PackInto(std::string& payload, std::span<const Item> fields_and_values, const Limits& limits, PackRule rule) {
+// Appends these items as a packed hash to `payload`. Returns false if the limits do not allow it. `is_large`: see
+// MostPackedBytes.
+bool PackInto(std::string& payload, std::span<const Item> fields_and_values, const Limits& limits, PackRule rule,
+              bool& is_large) {
   const uint64_t count = fields_and_values.size() / 2;
-  if (count > ReadLimit(limits.hash_max_listpack_entries)) return false;
+  is_large = count > ReadLimit(limits.hash_max_listpack_entries);
   const uint64_t longest = rule == PackRule::kCountOnly ? UINT64_MAX : ReadLimit(limits.hash_max_listpack_value);
-  const uint64_t most_bytes = ReadLimit(limits.packed_max_bytes);
   std::string scratch;
   AppendVarint(payload, count);
   for (const Item& item : fields_and_values) {
-    if (item.Text(scratch).size() > longest) return false;
+    is_large = is_large || item.Text(scratch).size() > longest;
     AppendItem(payload, item);
-    if (payload.size() > most_bytes) return false;
+    if (payload.size() > MostPackedBytes(limits, is_large, count)) return false;
   }
   return true;
 }
@@ -49,7 +50,7 @@ Status Hash::Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry, 
                      PackRule rule) {
   RecordHeader header{.type = Type::kHash, .encoding = Encoding::kPacked};
   std::string payload;
-  if (PackInto(payload, fields_and_values, keyspace.limits(), rule)) {
+  if (PackInto(payload, fields_and_values, keyspace.limits(), rule, header.grown)) {
     return keyspace.Write(key, entry, header, payload);
   }
   SpreadElements spread(keyspace.txn(), key.stripe());
@@ -61,6 +62,7 @@ Status Hash::Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry, 
   payload.clear();
   AppendSpreadPayload(payload, spread.id(), spread.count());
   header.encoding = Encoding::kSpread;
+  header.grown = false;
   return keyspace.Write(key, entry, header, payload);
 }
 
@@ -72,6 +74,7 @@ Status Hash::Open(KeyEntry entry) {
   std::string_view payload = entry_.payload();
   next_ms_ = entry_.fields_expire_ms();
   has_deadlines_ = next_ms_ != kNoExpiry;
+  is_large_ = entry_.grown();
   switch (entry_.encoding()) {
     case Encoding::kPacked:
       if (has_deadlines_) deadlines_ = TRY(FieldDeadlines::TakeFrom(payload));
@@ -137,12 +140,13 @@ Result<FieldValue> Hash::Get(std::string_view field) const {
   return entry ? FieldValue(entry->value) : FieldValue();
 }
 
-bool Hash::FitsPacked(std::string_view field, std::string_view value) const {
+// Decides whether the packed hash has room for this field.
+bool Hash::FitsPacked(std::string_view field, std::string_view value) {
   const Limits& limits = keyspace_->limits();
   const uint64_t longest = ReadLimit(limits.hash_max_listpack_value);
-  return field.size() <= longest && value.size() <= longest &&
-         packed_.payload().size() + deadlines_.packed_bytes() + field.size() + value.size() <=
-             ReadLimit(limits.packed_max_bytes);
+  is_large_ = is_large_ || field.size() > longest || value.size() > longest;
+  return packed_.payload().size() + deadlines_.packed_bytes() + field.size() + value.size() <=
+         MostPackedBytes(limits, is_large_, packed_.count() + 1);
 }
 
 Result<bool> Hash::Set(std::string_view field, std::string_view value, Deadline deadline) {
@@ -167,7 +171,9 @@ Result<bool> Hash::SetStored(std::string_view field, std::string_view value) {
     return false;
   }
   packed_.Append(name, value);
-  if (packed_.count() > ReadLimit(keyspace_->limits().hash_max_listpack_entries)) TRY(Spread());
+  is_large_ = is_large_ || packed_.count() > ReadLimit(keyspace_->limits().hash_max_listpack_entries);
+  const uint64_t most_bytes = MostPackedBytes(keyspace_->limits(), is_large_, packed_.count());
+  if (is_large_ && packed_.payload().size() > most_bytes) TRY(Spread());
   return true;
 }
 
@@ -261,6 +267,7 @@ RecordHeader Hash::NewHeader() const {
   if (is_new_) header.expire_ms = kNoExpiry;
   header.type = Type::kHash;
   header.encoding = is_spread_ ? Encoding::kSpread : Encoding::kPacked;
+  header.grown = is_large_ && !is_spread_;
   header.fields_expire_ms = has_deadlines_ ? next_ms_ : kNoExpiry;
   return header;
 }

@@ -2,8 +2,8 @@
 //
 // Hash: fields, each with a value, under one key.
 //
-// A small hash is one record: its fields in insertion order (docs/format.md, section 4). When it has more fields, or a
-// longer field or value, than the limits allow, it becomes spread: one row per field, whose value is the field's value
+// A small hash is one record: its fields in insertion order (docs/format.md, section 4). When it has more bytes than
+// MostPackedBytes (types/limits.h), it becomes spread: one row per field, whose value is the field's value
 // byte for byte (types/spread_elements.h). It never becomes packed again.
 //
 //   Hash hash(keyspace, key);
@@ -112,7 +112,7 @@ class Hash {
   Result<uint64_t> Scan(uint64_t position, uint64_t count, ElementVisitor visit) const;
 
  private:
-  bool FitsPacked(std::string_view field, std::string_view value) const;
+  bool FitsPacked(std::string_view field, std::string_view value);
   Status Spread();
   RecordHeader NewHeader() const;
   Result<bool> IsDue(std::string_view field) const;
@@ -130,6 +130,7 @@ class Hash {
   PackedEntries packed_;   // while !is_spread_
   SpreadElements spread_;  // while is_spread_
   bool is_spread_ = false;
+  bool is_large_ = false;  // see MostPackedBytes
   bool record_changed_ = false;
   bool has_deadlines_ = false;
   uint64_t fields_left_ = 0;     // fields at Open, less the expired fields replaced or removed since

@@ -4,6 +4,7 @@
 // be changed while the server runs, so every field is atomic and is read at each use.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -28,8 +29,28 @@ struct Limits {
   std::atomic<int64_t> stream_node_max_entries{100};  // per chunk; 0: only our own limit
   std::atomic<int64_t> hll_sparse_max_bytes{3000};    // a larger HyperLogLog becomes dense
   std::atomic<int64_t> packed_max_bytes{128 * 1024};  // no packed value is larger, whatever the limits above
+  // A hash or set beyond a limit of entries or of an element's length stays packed up to this size.
+  std::atomic<int64_t> packed_large_max_bytes{12 * 1024};
   std::atomic<int64_t> proto_max_bulk_len{512 * 1024 * 1024};
   std::atomic<bool> skips_payload_checksums{false};  // RESTORE skips the checksum (DEBUG)
 };
+
+// The current value of one of Limits; a negative one reads as zero.
+inline uint64_t ReadLimit(const std::atomic<int64_t>& limit) {
+  const int64_t value = limit.load(std::memory_order_relaxed);
+  return value < 0 ? 0 : static_cast<uint64_t>(value);
+}
+
+// The most bytes of a packed hash, set or sorted set of `count` elements. `is_large`: it exceeds, or once exceeded, a
+// limit of entries or of an element's length. Redis then uses its large encoding, and the record says "grown"
+// (docs/format.md, section 3). Such a collection is packed for the sake of small elements, whose rows would be larger
+// than they are; long elements are cheaper to change in rows of their own (docs/decisions/disk-size.md).
+inline uint64_t MostPackedBytes(const Limits& limits, bool is_large, uint64_t count) {
+  constexpr uint64_t kFewBytes = 1024;
+  constexpr uint64_t kBytesPerElement = 32;
+  const uint64_t most = ReadLimit(limits.packed_max_bytes);
+  if (!is_large) return most;
+  return std::min({most, ReadLimit(limits.packed_large_max_bytes), kFewBytes + kBytesPerElement * count});
+}
 
 }  // namespace cairn

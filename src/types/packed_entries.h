@@ -9,7 +9,6 @@
 // Thread: that of its user.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,12 +18,6 @@
 #include "encoding/packed.h"
 
 namespace cairn {
-
-// The current value of one of Limits; a negative one reads as zero.
-inline uint64_t ReadLimit(const std::atomic<int64_t>& limit) {
-  const int64_t value = limit.load(std::memory_order_relaxed);
-  return value < 0 ? 0 : static_cast<uint64_t>(value);
-}
 
 class PackedEntries {
  public:

@@ -8,8 +8,6 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kMaxVarintBytes = 10;
-
 Status VisitPacked(const PackedEntries& packed, MemberVisitor visit) {
   PackedReader reader(packed.payload());
   Item item;
@@ -51,12 +49,6 @@ std::string EncodeIntegers(std::span<const int64_t> ascending) {
   return writer.Take();
 }
 
-bool IntegersFit(std::span<const int64_t> ascending, const Limits& limits) {
-  if (ascending.size() > ReadLimit(limits.set_max_intset_entries)) return false;
-  const uint64_t most_bytes = ReadLimit(limits.packed_max_bytes);
-  return (ascending.size() + 1) * kMaxVarintBytes <= most_bytes || EncodeIntegers(ascending).size() <= most_bytes;
-}
-
 Status Set::Open() { return Open(TRY(keyspace_->FindTyped(*key_, Type::kSet))); }
 
 Status Set::Open(KeyEntry entry) {
@@ -67,11 +59,13 @@ Status Set::Open(KeyEntry entry) {
       const PackedIntegersReader reader(entry_.payload());
       TRY(EndOfIntegers(reader));
       integer_count_ = reader.count();
+      is_large_ = entry_.grown();
       is_decoded_ = false;
       break;
     }
     case Encoding::kPacked:
       form_ = Form::kPacked;
+      is_large_ = entry_.grown();
       TRY(packed_.Open(entry_.payload()));
       break;
     case Encoding::kSpread: {
@@ -136,7 +130,10 @@ Result<bool> Set::AddInteger(int64_t value) {
   if (at != integers_.end() && *at == value) return false;
   integers_.insert(at, value);
   record_changed_ = true;
-  if (!IntegersFit(integers_, keyspace_->limits())) TRY(Pack());
+  const Limits& limits = keyspace_->limits();
+  is_large_ = is_large_ || integers_.size() > ReadLimit(limits.set_max_intset_entries);
+  // Save checks the exact size, once; each integer takes at least a byte.
+  if (integers_.size() > MostPackedBytes(limits, is_large_, integers_.size())) TRY(Pack());
   return true;
 }
 
@@ -144,16 +141,19 @@ Result<bool> Set::AddPacked(std::string_view member) {
   const Item item = Item::FromText(member);
   if (TRY(packed_.Find(item))) return false;
   record_changed_ = true;
-  const bool too_long = member.size() > ReadLimit(keyspace_->limits().set_max_listpack_value);
-  if (!too_long) packed_.Append(item);
-  if (too_long || !PackedFits()) TRY(Spread());
-  return too_long ? spread_.Add(member) : Result<bool>(true);
+  const Limits& limits = keyspace_->limits();
+  is_large_ = is_large_ || member.size() > ReadLimit(limits.set_max_listpack_value);
+  const bool is_too_long =
+      is_large_ && packed_.payload().size() + member.size() > MostPackedBytes(limits, is_large_, packed_.count() + 1);
+  if (!is_too_long) packed_.Append(item);
+  if (is_too_long || !PackedFits()) TRY(Spread());
+  return is_too_long ? spread_.Add(member) : Result<bool>(true);
 }
 
-bool Set::PackedFits() const {
+bool Set::PackedFits() {
   const Limits& limits = keyspace_->limits();
-  return packed_.count() <= ReadLimit(limits.set_max_listpack_entries) &&
-         packed_.payload().size() <= ReadLimit(limits.packed_max_bytes);
+  is_large_ = is_large_ || packed_.count() > ReadLimit(limits.set_max_listpack_entries);
+  return packed_.payload().size() <= MostPackedBytes(limits, is_large_, packed_.count());
 }
 
 Status Set::Decode() {
@@ -175,6 +175,7 @@ Status Set::Pack() {
     packed_.Append(Item::FromText(text));
   }
   integers_.clear();
+  is_large_ = false;  // the limits of texts apply from now on
   form_ = Form::kPacked;
   return PackedFits() ? Ok() : Spread();
 }
@@ -250,10 +251,24 @@ Status Set::Save() {
   record_changed_ = false;
   if (size() == 0) return exists() ? keyspace_->Remove(*key_, entry_) : Ok();
   switch (form_) {
-    case Form::kIntegers: return keyspace_->Write(*key_, entry_, NewHeader(), EncodeIntegers(integers_));
+    case Form::kIntegers: return SaveIntegers();
     case Form::kPacked: return keyspace_->Write(*key_, entry_, NewHeader(), packed_.payload());
     case Form::kSpread: break;
   }
+  return SaveSpread();
+}
+
+Status Set::SaveIntegers() {
+  const std::string payload = EncodeIntegers(integers_);
+  if (payload.size() <= MostPackedBytes(keyspace_->limits(), is_large_, integers_.size())) {
+    return keyspace_->Write(*key_, entry_, NewHeader(), payload);
+  }
+  TRY(Pack());
+  if (form_ == Form::kPacked) return keyspace_->Write(*key_, entry_, NewHeader(), packed_.payload());
+  return SaveSpread();
+}
+
+Status Set::SaveSpread() {
   std::string payload;
   AppendSpreadPayload(payload, spread_.id(), spread_.count());
   return keyspace_->Write(*key_, entry_, NewHeader(), payload);
@@ -268,6 +283,7 @@ RecordHeader Set::NewHeader() const {
     case Form::kPacked: header.encoding = Encoding::kPacked; break;
     case Form::kSpread: header.encoding = Encoding::kSpread; break;
   }
+  header.grown = is_large_ && form_ != Form::kSpread;
   return header;
 }
 

@@ -37,9 +37,8 @@ namespace cairn {
 // Called with a member. Returns whether to continue.
 using MemberVisitor = absl::FunctionRef<Result<bool>(std::string_view member)>;
 
-// The payload of a set of integers, and whether the limits allow it. REQUIRES: ascending and distinct.
+// The payload of a set of integers. REQUIRES: ascending and distinct.
 std::string EncodeIntegers(std::span<const int64_t> ascending);
-bool IntegersFit(std::span<const int64_t> ascending, const Limits& limits);
 
 class Set {
  public:
@@ -89,7 +88,9 @@ class Set {
   Status Decode();  // fills integers_
   Status Pack();    // from integers to packed
   Status Spread();  // from packed to spread
-  bool PackedFits() const;
+  bool PackedFits();
+  Status SaveIntegers();
+  Status SaveSpread();
   Status VisitSmall(MemberVisitor visit) const;
   RecordHeader NewHeader() const;
 
@@ -98,6 +99,7 @@ class Set {
   KeyEntry entry_;
   Form form_ = Form::kIntegers;
   bool record_changed_ = false;
+  bool is_large_ = false;          // not spread: see MostPackedBytes
   bool is_decoded_ = true;         // kIntegers: integers_ is valid instead of the entry's payload
   uint64_t integer_count_ = 0;     // kIntegers, while not decoded
   std::vector<int64_t> integers_;  // ascending

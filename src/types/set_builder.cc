@@ -13,7 +13,8 @@ bool SetBuilder::Add(std::string_view member) {
     const auto value = ParseInt64(member);
     if (value) {
       const bool is_new = integers_.insert(*value).second;
-      if (integers_.size() > ReadLimit(limits_.set_max_intset_entries)) TurnToTexts();
+      is_large_ = is_large_ || integers_.size() > ReadLimit(limits_.set_max_intset_entries);
+      if (integers_.size() > MostPackedBytes(limits_, is_large_, integers_.size())) TurnToTexts();
       return is_new;
     }
     TurnToTexts();
@@ -29,6 +30,7 @@ bool SetBuilder::AddText(std::string_view member) {
 
 void SetBuilder::TurnToTexts() {
   only_integers_ = false;
+  is_large_ = false;  // the limits of texts apply from now on
   std::string text;
   for (const int64_t value : Ascending()) {
     text.clear();
@@ -57,28 +59,29 @@ Status SetBuilder::ForEach(MemberVisitor visit) const {
   return Ok();
 }
 
-bool SetBuilder::PacksInto(std::string& payload) const {
-  if (size() > ReadLimit(limits_.set_max_listpack_entries)) return false;
+bool SetBuilder::PacksInto(std::string& payload, bool& is_large) const {
+  is_large = is_large || size() > ReadLimit(limits_.set_max_listpack_entries);
   const uint64_t longest = ReadLimit(limits_.set_max_listpack_value);
   AppendVarint(payload, texts_.size());
   for (const std::string& member : texts_) {
-    if (member.size() > longest) return false;
+    is_large = is_large || member.size() > longest;
     AppendItem(payload, member);
+    if (payload.size() > MostPackedBytes(limits_, is_large, size())) return false;
   }
-  return payload.size() <= ReadLimit(limits_.packed_max_bytes);
+  return true;
 }
 
 Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry, int64_t expire_ms) const {
   if (size() == 0) return entry.exists() ? keyspace.Remove(key, entry) : Ok();
-  RecordHeader header{.type = Type::kSet, .expire_ms = expire_ms};
+  RecordHeader header{.type = Type::kSet, .grown = is_large_, .expire_ms = expire_ms};
   std::string payload;
   if (only_integers_) {
-    const std::vector<int64_t> values = Ascending();
-    if (IntegersFit(values, limits_)) {
+    payload = EncodeIntegers(Ascending());
+    if (payload.size() <= MostPackedBytes(limits_, is_large_, size())) {
       header.encoding = Encoding::kIntegers;
-      return keyspace.Write(key, entry, header, EncodeIntegers(values));
+      return keyspace.Write(key, entry, header, payload);
     }
-  } else if (PacksInto(payload)) {
+  } else if (PacksInto(payload, header.grown)) {
     header.encoding = Encoding::kPacked;
     return keyspace.Write(key, entry, header, payload);
   }
@@ -91,6 +94,7 @@ Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& e
   payload.clear();
   AppendSpreadPayload(payload, spread.id(), spread.count());
   header.encoding = Encoding::kSpread;
+  header.grown = false;
   return keyspace.Write(key, entry, header, payload);
 }
 

@@ -53,10 +53,11 @@ class SetBuilder {
   bool AddText(std::string_view member);
   void TurnToTexts();
   std::vector<int64_t> Ascending() const;
-  bool PacksInto(std::string& payload) const;
+  bool PacksInto(std::string& payload, bool& is_large) const;
 
   const Limits& limits_;
   bool only_integers_ = true;
+  bool is_large_ = false;                                                     // see MostPackedBytes
   absl::flat_hash_set<int64_t> integers_;                                     // while only_integers_
   std::deque<std::string> texts_;                                             // otherwise; references stay valid
   absl::flat_hash_set<std::string_view, MemberHash, std::equal_to<>> index_;  // views texts_

@@ -39,7 +39,7 @@ Status SaveIntset(const Set& set, RdbWriter& writer) {
 }
 
 Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
-  const bool of_integers = entry.encoding() == Encoding::kIntegers;
+  const bool of_integers = IsSmall(entry) && entry.encoding() == Encoding::kIntegers;
   Set set(keys, key);
   TRY(set.Open(std::move(entry)));
   if (of_integers) return SaveIntset(set, writer);

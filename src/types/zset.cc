@@ -9,11 +9,20 @@
 namespace cairn {
 namespace {
 
-Status WriteZset(Keyspace& keys, const Key& key, const KeyEntry& entry, Encoding encoding, int64_t expire_ms,
-                 std::string_view payload) {
-  const RecordHeader header{.type = Type::kZset, .encoding = encoding, .expire_ms = expire_ms};
+Status WritePacked(Keyspace& keys, const Key& key, const KeyEntry& entry, bool is_large, int64_t expire_ms,
+                   std::string_view payload) {
+  const RecordHeader header{
+      .type = Type::kZset, .encoding = Encoding::kPacked, .grown = is_large, .expire_ms = expire_ms};
   return keys.Write(key, entry, header, payload);
 }
+
+Status WriteSpread(Keyspace& keys, const Key& key, const KeyEntry& entry, int64_t expire_ms, const SpreadZset& spread) {
+  const RecordHeader header{.type = Type::kZset, .encoding = Encoding::kSpread, .expire_ms = expire_ms};
+  return keys.Write(key, entry, header, spread.Payload());
+}
+
+// The large encoding keeps the sign of -0.0, as in Redis, and a packed set does not.
+bool IsNegativeZero(double score) { return score == 0 && std::signbit(score); }
 
 // Decides what Add does to a member whose score is `current` (nullopt if it does not exist).
 Added Decide(std::optional<double> current, double score, const AddRules& rules) {
@@ -30,6 +39,28 @@ Added Decide(std::optional<double> current, double score, const AddRules& rules)
   return Added{score == *current ? Outcome::kUnchanged : Outcome::kUpdated, score};
 }
 
+struct Packed {
+  std::string payload;
+  bool is_large = false;  // see MostPackedBytes
+};
+
+// Packs sorted elements; nullopt if the limits do not allow it.
+std::optional<Packed> Pack(const std::vector<ScoredMember>& elements, const Limits& limits, PackRule rule) {
+  const uint64_t longest = rule == PackRule::kCountOnly ? UINT64_MAX : ReadLimit(limits.zset_max_listpack_value);
+  Packed packed{.is_large = elements.size() > ReadLimit(limits.zset_max_listpack_entries)};
+  bool has_negative_zero = false;
+  PackedZsetWriter writer;
+  for (const ScoredMember& element : elements) {
+    packed.is_large = packed.is_large || element.member.size() > longest;
+    has_negative_zero = has_negative_zero || IsNegativeZero(element.score);
+    writer.Add(element.member, element.score);
+    if (writer.bytes() > MostPackedBytes(limits, packed.is_large, elements.size())) return std::nullopt;
+  }
+  if (packed.is_large && has_negative_zero) return std::nullopt;
+  packed.payload = writer.Take();
+  return packed;
+}
+
 }  // namespace
 
 Status Zset::Open() { return Open(TRY(keys_->FindTyped(*key_, Type::kZset))); }
@@ -43,6 +74,7 @@ Status Zset::Open(KeyEntry entry) {
       return Ok();
     case Encoding::kPacked:
       packed_count_ = PackedReader(entry_.payload()).count();
+      is_large_ = entry_.grown();
       return packed_count_ == 0 ? Status::Corruption("packed zset: no elements") : Ok();
     default: return Status::Corruption("zset: an invalid encoding");
   }
@@ -88,27 +120,32 @@ Result<Added> Zset::AddPacked(std::string_view member, double score, const AddRu
   if (packed_count_ > 0) found = TRY(PackedZset(packed()).Find(member));
   const auto current = found ? std::optional<double>(found->entry.score) : std::nullopt;
   const Added added = Decide(current, score, rules);
-  if (added.outcome == Added::Outcome::kAdded) {
-    if (!HasRoomFor(member)) {
-      TRY(Spread());
+  const bool is_new = added.outcome == Added::Outcome::kAdded;
+  if (!is_new && added.outcome != Added::Outcome::kUpdated) return added;
+  if (!StaysPacked(member, is_new, added.score)) {
+    TRY(Spread());
+    if (is_new) {
       spread_->Insert(member, added.score);
     } else {
-      const std::string_view old = packed_count_ > 0 ? packed() : std::string_view();
-      SetPacked(TRY(PackedZset(old).With(member, added.score, nullptr)), packed_count_ + 1);
+      spread_->Rescore(member, *current, added.score);
     }
-  } else if (added.outcome == Added::Outcome::kUpdated) {
-    SetPacked(TRY(PackedZset(packed()).With(member, added.score, &found->entry)), packed_count_);
+    return added;
   }
-  const auto max_bytes = static_cast<size_t>(keys_->limits().packed_max_bytes.load());
-  if (!spread_ && changed_ && changed_->size() > max_bytes) TRY(Spread());
+  const std::string_view old = packed_count_ > 0 ? packed() : std::string_view();
+  SetPacked(TRY(PackedZset(old).With(member, added.score, is_new ? nullptr : &found->entry)),
+            packed_count_ + (is_new ? 1 : 0));
+  if (changed_->size() > MostPackedBytes(keys_->limits(), is_large_, packed_count_)) TRY(Spread());
   return added;
 }
 
-// Returns whether the limits of redis.conf allow one more member in a packed set.
-bool Zset::HasRoomFor(std::string_view member) const {
+// Decides whether the packed set can hold this element.
+bool Zset::StaysPacked(std::string_view member, bool is_new, double score) {
   const Limits& limits = keys_->limits();
-  return static_cast<int64_t>(packed_count_) < limits.zset_max_listpack_entries &&
-         static_cast<int64_t>(member.size()) <= limits.zset_max_listpack_value;
+  is_large_ = is_large_ || (is_new && (packed_count_ >= ReadLimit(limits.zset_max_listpack_entries) ||
+                                       member.size() > ReadLimit(limits.zset_max_listpack_value)));
+  if (!is_large_) return true;
+  const size_t bytes = (packed_count_ > 0 ? packed().size() : 0) + (is_new ? member.size() : 0);
+  return !IsNegativeZero(score) && bytes <= MostPackedBytes(limits, true, packed_count_ + 1);
 }
 
 Result<bool> Zset::Remove(std::string_view member) {
@@ -148,6 +185,7 @@ Status Zset::Spread() {
 // Removes all elements. Rows of a spread set stay: compaction drops them once the key is deleted.
 void Zset::Clear() {
   spread_.reset();
+  is_large_ = false;
   SetPacked({}, 0);
 }
 
@@ -156,32 +194,23 @@ Status Zset::Save() {
   const int64_t expire_ms = entry_.expire_ms();
   if (!spread_) {
     if (!changed_) return Ok();
-    return WriteZset(*keys_, *key_, entry_, Encoding::kPacked, expire_ms, *changed_);
+    return WritePacked(*keys_, *key_, entry_, is_large_, expire_ms, *changed_);
   }
-  const std::string payload = spread_->Payload();
-  const bool is_written = entry_.exists() && entry_.encoding() == Encoding::kSpread && entry_.payload() == payload;
-  if (is_written) return Ok();
-  return WriteZset(*keys_, *key_, entry_, Encoding::kSpread, expire_ms, payload);
+  const bool is_written =
+      entry_.exists() && entry_.encoding() == Encoding::kSpread && entry_.payload() == spread_->Payload();
+  return is_written ? Ok() : WriteSpread(*keys_, *key_, entry_, expire_ms, *spread_);
 }
 
 Status Zset::Replace(Keyspace& keys, const Key& key, const KeyEntry& entry, std::vector<ScoredMember> elements,
                      PackRule rule) {
   if (elements.empty()) return entry.exists() ? keys.Remove(key, entry) : Ok();
   if (!std::is_sorted(elements.begin(), elements.end())) std::sort(elements.begin(), elements.end());
-  const Limits& limits = keys.limits();
-  const auto max_value =
-      rule == PackRule::kCountOnly ? SIZE_MAX : static_cast<size_t>(limits.zset_max_listpack_value.load());
-  const auto max_bytes = static_cast<size_t>(limits.packed_max_bytes.load());
-  bool fits = static_cast<int64_t>(elements.size()) <= limits.zset_max_listpack_entries;
-  PackedZsetWriter writer;
-  for (size_t i = 0; fits && i < elements.size(); ++i) {
-    writer.Add(elements[i].member, elements[i].score);
-    fits = elements[i].member.size() <= max_value && writer.bytes() <= max_bytes;
+  if (const auto packed = Pack(elements, keys.limits(), rule)) {
+    return WritePacked(keys, key, entry, packed->is_large, kNoExpiry, packed->payload);
   }
-  if (fits) return WriteZset(keys, key, entry, Encoding::kPacked, kNoExpiry, writer.Take());
   SpreadZset spread(keys.txn(), key.stripe());
   for (const ScoredMember& element : elements) spread.Insert(element.member, element.score);
-  return WriteZset(keys, key, entry, Encoding::kSpread, kNoExpiry, spread.Payload());
+  return WriteSpread(keys, key, entry, kNoExpiry, spread);
 }
 
 }  // namespace cairn

@@ -3,8 +3,8 @@
 // Zset: the sorted set at one key: members with scores, ordered by score and then by the member's bytes.
 //
 // A small one is packed into one record; a larger one is spread over rows (types/zset_spread.h). Add spreads the set
-// when an element exceeds one of the limits. Only a write of the whole value (Replace) makes it packed again. Callers
-// need not know which form it has.
+// when it has more bytes than MostPackedBytes (types/limits.h). Only a write of the whole value (Replace) makes it
+// packed again. Callers need not know which form it has.
 //
 //   Zset zset(keys, key);
 //   TRY(zset.Open());                         // WRONGTYPE if the key holds something else
@@ -112,7 +112,7 @@ class Zset {
  private:
   Result<Added> AddPacked(std::string_view member, double score, const AddRules& rules);
   Result<Added> AddSpread(std::string_view member, double score, const AddRules& rules);
-  bool HasRoomFor(std::string_view member) const;
+  bool StaysPacked(std::string_view member, bool is_new, double score);
   void SetPacked(std::string payload, uint64_t count);
   Status Spread();
   void Clear();
@@ -129,6 +129,7 @@ class Zset {
   std::optional<SpreadZset> spread_;    // none: packed
   std::optional<std::string> changed_;  // the changed packed payload; none: entry_'s
   uint64_t packed_count_ = 0;
+  bool is_large_ = false;  // packed: see MostPackedBytes
 };
 
 }  // namespace cairn

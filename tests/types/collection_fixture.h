@@ -16,6 +16,9 @@ namespace cairn {
 
 class CollectionFixture : public StoreFixture {
  protected:
+  // Redis's limits alone decide the form; tests/types/large_packed_test.cc tests the other limit.
+  CollectionFixture() { limits_.packed_large_max_bytes = 0; }
+
   // Runs `command` as one command that holds the key's lock, and keeps its writes.
   void Run(std::string_view name, const std::function<Status(Keyspace&, const Key&)>& command) {
     Begin();

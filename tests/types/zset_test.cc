@@ -71,6 +71,7 @@ class ZsetTest : public StoreFixture, public testing::WithParamInterface<bool> {
     StoreFixture::SetUp();
     limits_.zset_max_listpack_entries = GetParam() ? 0 : 100000;
     limits_.packed_max_bytes = 1 << 20;
+    limits_.packed_large_max_bytes = 0;
   }
 
   // Runs one change of the set "k" as a command of its own and keeps it.
@@ -400,6 +401,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, ZsetTest, testing::Bool(),
 
 class ZsetFormTest : public StoreFixture {
  protected:
+  ZsetFormTest() { limits_.packed_large_max_bytes = 0; }
+
   // Adds members until the set is spread and returns their number; 0 if it never is.
   int MembersUntilSpread(int most, const std::string& suffix) {
     int added = 0;
