@@ -20,6 +20,9 @@ namespace {
 
 constexpr uint64_t kMegabyte = 1ull << 20;
 constexpr size_t kBlockBytes = 4096;
+// A file's dictionary for Zstd, trained from its first rows. Blocks of 4 KB are too small to learn from themselves.
+constexpr uint32_t kDictionaryBytes = 4096;
+constexpr uint32_t kTrainedBytes = 100 * kDictionaryBytes;
 constexpr double kFilterBitsPerKey = 10;
 
 // A file is compacted, whatever its size, if half of some 128 successive rows are tombstones.
@@ -69,7 +72,6 @@ rocksdb::BlockBasedTableOptions TableOptions(const SharedParts& parts) {
   table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kFlushedAndSimilar;
   table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   table.metadata_block_size = kBlockBytes;
-  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
   return table;
 }
 
@@ -161,6 +163,12 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   family.compression_per_level.assign(static_cast<size_t>(family.num_levels), rocksdb::kSnappyCompression);
   family.compression_per_level[0] = rocksdb::kNoCompression;
   family.bottommost_compression = options.bottom_zstd ? rocksdb::kZSTD : rocksdb::kSnappyCompression;
+  if (options.bottom_zstd && (space == Space::kKeys || space == Space::kElements || space == Space::kScores)) {
+    family.bottommost_compression_opts.enabled = true;
+    family.bottommost_compression_opts.max_dict_bytes = kDictionaryBytes;
+    family.bottommost_compression_opts.zstd_max_train_bytes = kTrainedBytes;
+    family.bottommost_compression_opts.max_dict_buffer_bytes = kTrainedBytes;  // not the whole file
+  }
   family.periodic_compaction_seconds = kPeriodicCompactionSeconds;
   family.table_properties_collector_factories.push_back(
       rocksdb::NewCompactOnDeletionCollectorFactory(kTombstoneWindow, kTombstonesInWindow, kTombstonesInFile));
