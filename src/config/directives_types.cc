@@ -43,9 +43,10 @@ const Directive kRows[] = {
     {.name = "packed-large-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "12kb", .min = 0,
      .target = &L::packed_large_max_bytes,
      .help = "A hash, set or sorted set beyond a limit of entries or of an element's length above stays packed "
-             "while it has at most this many bytes, and at most 1 KB and 32 bytes for each element. OBJECT "
-             "ENCODING shows Redis's large encoding for it. It takes less than half of the disk space and is read "
-             "by one read, but one changed element rewrites all its bytes, in memory and in the log. 0 packs none."},
+             "while it has at most this many bytes, at most 1 KB and 32 bytes for each element, and at most 1,024 "
+             "elements. OBJECT ENCODING shows Redis's large encoding for it. It takes less than half of the disk "
+             "space and is read by one read, but one changed element rewrites all its bytes, in memory and in the "
+             "log. 0 packs none."},
     {.name = "list-compress-depth", .section = kTypes, .kind = Kind::kNumber, .fallback = "0", .min = 0, .max = kMaxInt,
      .help = "Accepted and shown, without effect: RocksDB compresses every block it writes."},
     {.name = "hll-sparse-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "3000", .min = 0,

@@ -44,12 +44,15 @@ inline uint64_t ReadLimit(const std::atomic<int64_t>& limit) {
 // The most bytes of a packed hash, set or sorted set of `count` elements. `is_large`: it exceeds, or once exceeded, a
 // limit of entries or of an element's length. Redis then uses its large encoding, and the record says "grown"
 // (docs/format.md, section 3). Such a collection is packed for the sake of small elements, whose rows would be larger
-// than they are; long elements are cheaper to change in rows of their own (docs/decisions/disk-size.md).
+// than they are; long elements are cheaper to change in rows of their own, and so is one of very many
+// (docs/decisions/disk-size.md).
 inline uint64_t MostPackedBytes(const Limits& limits, bool is_large, uint64_t count) {
+  constexpr uint64_t kMostElements = 1024;
   constexpr uint64_t kFewBytes = 1024;
   constexpr uint64_t kBytesPerElement = 32;
   const uint64_t most = ReadLimit(limits.packed_max_bytes);
   if (!is_large) return most;
+  if (count > kMostElements) return 0;
   return std::min({most, ReadLimit(limits.packed_large_max_bytes), kFewBytes + kBytesPerElement * count});
 }
 

@@ -156,6 +156,27 @@ TEST_F(LargePackedTest, ASetOfTooManyBytesIsSpread) {
   EXPECT_EQ(MembersOf("s").size(), 2000u);
 }
 
+// A change of a packed collection visits all its elements, so their number is limited too.
+TEST_F(LargePackedTest, VeryManyTinyElementsAreSpread) {
+  Edit<Set>("s", [&](Set& set) -> Status {
+    for (int i = 0; i < 1024; ++i) TRY(set.Add(std::to_string(i)));
+    return Ok();
+  });
+  EXPECT_EQ(EncodingOf("s"), Encoding::kIntegers);
+  Edit<Set>("s", [&](Set& set) -> Status { return set.Add("1024").TakeStatus(); });
+  EXPECT_EQ(EncodingOf("s"), Encoding::kSpread);
+  EXPECT_EQ(MembersOf("s").size(), 1025u);
+  for (int i = 0; i < 1025; ++i) AddScored("z", std::to_string(i), 1);
+  EXPECT_EQ(EncodingOf("z"), Encoding::kSpread);
+  SetBuilder builder(limits_);
+  for (int i = 0; i < 1025; ++i) builder.Add(std::to_string(i));
+  Run("built", [&](Keyspace& keyspace, const Key& key) -> Status {
+    const KeyEntry entry = TRY(keyspace.Find(key));
+    return builder.StoreTo(keyspace, key, entry, kNoExpiry);
+  });
+  EXPECT_EQ(EncodingOf("built"), Encoding::kSpread);
+}
+
 // A built set (SUNIONSTORE, RESTORE) takes the same form as one that grew.
 TEST_F(LargePackedTest, ABuiltSetStaysInOneRow) {
   for (const bool of_texts : {false, true}) {
