@@ -45,6 +45,13 @@ const Directive kRows[] = {
     {.name = "rdb-key-save-delay", .section = kDur, .kind = Kind::kNumber, .fallback = "0", .min = INT32_MIN,
      .max = INT32_MAX, .syntax = "<microseconds>",
      .help = "Sleep this long after each key that is written to an RDB file. For tests."},
+    {.name = "backup-dir", .section = kDur, .kind = Kind::kText, .fallback = "", .flags = kStartOnly,
+     .syntax = "<path>",
+     .help = "The directory that BACKUP START copies the database's files to, best on another disk; it is created when "
+             "missing. One server has it at a time. A relative path starts at the data directory. None if empty."},
+    {.name = "backup-rate-limit", .section = kDur, .kind = Kind::kMemory, .fallback = "64mb", .min = 0,
+     .syntax = "<bytes per second>",
+     .help = "The most bytes per second that a backup copies, from the next BACKUP START on; 0 is no limit."},
 
     {.name = "memory-budget", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::memory_budget,

@@ -12,6 +12,7 @@
 namespace cairn {
 
 class AccessLog;
+class Backups;
 class ClientMemory;
 class ClientRegistry;
 class Conditions;
@@ -56,6 +57,7 @@ struct ReportParts {
   Scripting& scripting;
   SaveState& saves;
   RdbSaves& rdb_saves;
+  const Backups& backups;
   Replication& replication;
 };
 

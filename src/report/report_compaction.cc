@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // INFO compaction: the compactions of COMPACT and of the schedule, and the delays of writes that compactions and
-// flushes cause. INFO amplification: the bytes that RocksDB wrote and read, in total, by space and by level.
+// flushes cause. INFO backup: the backup that runs or ran last. INFO amplification: the bytes that RocksDB wrote and
+// read, in total, by space and by level.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "report/report.h"
 #include "storage/amplification.h"
+#include "storage/backups.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
 
@@ -73,6 +75,28 @@ void WriteStalled(const ReportParts& parts, SectionWriter& text) {
   }
 }
 
+void WriteBackup(const ReportParts& parts, SectionWriter& text) {
+  const Backups& backups = parts.backups;
+  const BackupProgress progress = backups.Progress();
+  const Backups::Totals totals = backups.totals();
+  text.Gauge("backup_in_progress", "backup_in_progress", "1 while a backup runs.",
+             static_cast<int>(progress.is_running));
+  text.Gauge("backup_bytes_copied", "backup_copied_bytes", "Bytes that the running or last backup has copied.",
+             progress.copied_bytes);
+  text.Gauge("backup_bytes_total", "backup_total_bytes", "Bytes of the database's files at the start of that backup.",
+             progress.total_bytes);
+  text.Field("backup_result", progress.result);
+  text.Field("backup_id", progress.id);
+  const auto count = [&text](std::string_view field, std::string_view result, uint64_t value) {
+    text.Counter(field, "backups_total", "Backups, by their result.", value, MetricsText::Label("result", result));
+  };
+  count("backups_completed", "completed", totals.completed);
+  count("backups_aborted", "aborted", totals.aborted);
+  count("backups_failed", "failed", totals.failed);
+  text.Gauge("backup_last_time", "last_backup_timestamp_seconds",
+             "Unix time of the last complete backup; 0 if there was none since the start.", totals.last_unix_s);
+}
+
 void WriteCompactions(const ReportParts& parts, SectionWriter& text) {
   WriteCompaction(parts, text);
   WriteStalled(parts, text);
@@ -124,6 +148,7 @@ void WriteAmplification(const ReportParts& parts, SectionWriter& text) {
 
 constexpr ReportSection kSections[] = {
     {"compaction", "Compaction", true, WriteCompactions},
+    {"backup", "Backup", true, WriteBackup},
     {"amplification", "Amplification", false, WriteAmplification},
 };
 

@@ -24,7 +24,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       MonitorCommands(),    AclCommands(),         BitfieldCommands(),   HyperLogLogCommands(), GeoCommands(),
       GeoSearchCommands(),  ReplaceCommands(),     MigrateCommands(),    EvalCommands(),        ScriptCommands(),
       FunctionCommands(),   ReplicationCommands(), LatencyCommands(),    LolwutCommands(),      ModuleCommands(),
-      ClusterCommands(),    CompactionCommands(),
+      ClusterCommands(),    CompactionCommands(),  BackupCommands(),
   };
   return families;
 }

@@ -11,6 +11,7 @@
 
 namespace cairn {
 
+class Backups;
 class BusyScripts;
 class ClientPause;
 class Config;
@@ -31,6 +32,11 @@ struct ServerParts {
   ShutdownRequest& shutdown;
 };
 
+struct BackupParts {
+  Backups& backups;
+  const Config& config;
+};
+
 struct DebugParts {
   Config& config;
   Users& users;
@@ -45,6 +51,7 @@ struct DebugParts {
 
 std::span<const CommandRow> ServerCommands();
 std::span<const CommandRow> CompactionCommands();
+std::span<const CommandRow> BackupCommands();
 std::span<const CommandRow> DebugCommands();
 std::span<const CommandRow> LolwutCommands();
 std::span<const CommandRow> ModuleCommands();

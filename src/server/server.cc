@@ -34,6 +34,7 @@
 #include "server/families.h"
 #include "stats/families.h"
 #include "stats/process_memory.h"
+#include "storage/backups.h"
 #include "storage/disk_reserve.h"
 #include "storage/store.h"
 
@@ -102,10 +103,12 @@ void Server::MakeParts() {
 struct Server::CommandParts {
   explicit CommandParts(Server& server);
 
+  const std::unique_ptr<Backups> backups;  // only commands use it
   AclParts acl;
   ConnectionParts connection;
   ClientParts client;
   ServerParts server;
+  BackupParts backup;
   ConfigParts config;
   LatencyParts latency;
   MemoryParts memory;
@@ -115,16 +118,17 @@ struct Server::CommandParts {
 };
 
 Server::CommandParts::CommandParts(Server& s)
-    : acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
+    : backups(std::make_unique<Backups>(s.store_->engine())),
+      acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
       connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
       client(s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
              [&link = s.replication_->primary_link()] { return link.Break(); }),
       server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
-      config{*s.config_, s.clients_.users, s.identity_.config_file,
-             [&s] {
-               s.stats_.counters.Reset();
-               s.clients_.memory.ResetStats();
-             }},
+      backup{*backups, *s.config_}, config{*s.config_, s.clients_.users, s.identity_.config_file,
+                                           [&s] {
+                                             s.stats_.counters.Reset();
+                                             s.clients_.memory.ResetStats();
+                                           }},
       latency{s.stats_.latency, s.stats_.counters, s.settings()},
       memory{s.stats_.memory_peak, s.clients_.memory, *s.scripting_, s.settings()},
       replication{*s.replication_, s.settings()}, debug{*s.config_,    s.clients_.users, s.identity_.config_file,
@@ -134,7 +138,7 @@ Server::CommandParts::CommandParts(Server& s)
           s.identity_, *s.config_, s.settings(), s.conditions(), s.table_, *s.store_, s.stats_.counters,
           s.stats_.memory_peak, [&ports = s.ports_] { return ports.All(); }, s.clients_.registry, s.clients_.memory,
           s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
-          s.rdb_saves_->state(), *s.rdb_saves_, *s.replication_) {}
+          s.rdb_saves_->state(), *s.rdb_saves_, *backups, *s.replication_) {}
 
 void Server::BindCommands() {
   command_parts_ = std::make_unique<const CommandParts>(*this);
@@ -143,6 +147,7 @@ void Server::BindCommands() {
   Bind(table_, ConnectionCommands(), parts.connection);
   Bind(table_, ClientCommands(), parts.client);
   Bind(table_, ServerCommands(), parts.server);
+  Bind(table_, BackupCommands(), parts.backup);
   Bind(table_, ConfigCommands(), parts.config);
   Bind(table_, LatencyCommands(), parts.latency);
   Bind(table_, MemoryCommands(), parts.memory);
@@ -356,6 +361,7 @@ void Server::Stop(const ShutdownOptions& options) {
   if (!options.now && committer_ != nullptr) AwaitReplicas();
   if (replication_ != nullptr) replication_->StopLinks();
   if (store_ != nullptr) store_->compactor().Stop();  // clients of the slow lane may wait for it
+  if (command_parts_ != nullptr) command_parts_->backups->Stop();
   ports_.Stop();
   if (slow_lane_ != nullptr) slow_lane_->Stop();
   // SHUTDOWN SAVE has saved, but commands that had passed the gates before it held writes back may have changed data.

@@ -11,7 +11,7 @@ from raw_client import RawClient
 from waiting import wait_until
 
 DEFAULT = "Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace".split()
-CAIRN_DEFAULT = ["Cairn", "Cache", "Compaction"]
+CAIRN_DEFAULT = ["Cairn", "Cache", "Backup", "Compaction"]
 ONLY_ALL = ["Amplification", "Commandstats", "Latencystats", "RocksDB"]
 
 # The fields of each of Redis's sections that monitoring tools and client libraries read.

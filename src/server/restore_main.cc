@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// cairn-restore: lists the backups of a directory, verifies one, or restores one into an empty directory.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "server/offline.h"
+#include "storage/backups.h"
+
+DEFINE_string(backup_dir, "", "the directory of the backups, as in the configuration file");
+DEFINE_uint32(id, 0, "the backup; 0 is the newest");
+DEFINE_bool(list, false, "print the backups");
+DEFINE_bool(verify, false, "read all files of the backup and compare their checksums");
+
+namespace {
+
+using namespace cairn;
+
+constexpr char kProgram[] = "cairn-restore";
+
+Result<uint32_t> ChooseBackup() {
+  const std::vector<BackupEntry> backups = TRY(ListBackups(FLAGS_backup_dir));
+  if (backups.empty()) return Status::Io("there is no complete backup in " + FLAGS_backup_dir);
+  if (FLAGS_id == 0) return backups.back().id;
+  for (const BackupEntry& backup : backups) {
+    if (backup.id == FLAGS_id) return backup.id;
+  }
+  return Status::Io(fmt::format("there is no complete backup {} in {}", FLAGS_id, FLAGS_backup_dir));
+}
+
+Status List() {
+  for (const BackupEntry& backup : TRY(ListBackups(FLAGS_backup_dir))) {
+    fmt::print("{}  {:%Y-%m-%d %H:%M:%S} UTC  {} bytes in {} files\n", backup.id, fmt::gmtime(backup.unix_s),
+               backup.bytes, backup.files);
+  }
+  return Ok();
+}
+
+Status Verify() {
+  const uint32_t id = TRY(ChooseBackup());
+  TRY(VerifyBackup(FLAGS_backup_dir, id));
+  fmt::print("backup {} is whole\n", id);
+  return Ok();
+}
+
+Status Restore(const std::string& target) {
+  const uint32_t id = TRY(ChooseBackup());
+  TRY(RestoreBackup(FLAGS_backup_dir, id, target));
+  fmt::print("backup {} restored to {}\n", id, target);
+  return Ok();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("--backup-dir DIR (--list | [--id N] (--verify | TARGET))\n\nRestores a backup of Cairn.");
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  const int wanted = FLAGS_list || FLAGS_verify ? 1 : 2;
+  if (argc != wanted || FLAGS_backup_dir.empty() || (FLAGS_list && FLAGS_verify)) {
+    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    return 2;
+  }
+  const Status done = FLAGS_list ? List() : FLAGS_verify ? Verify() : Restore(argv[1]);
+  return done.ok() ? 0 : RefuseOffline(kProgram, done);
+}
