@@ -68,48 +68,4 @@ void RunAtLowPriority(const std::string& name, const std::function<void()>& work
   }).join();
 }
 
-ThreadPool::ThreadPool(std::string name, int threads) {
-  for (int i = 0; i < threads; ++i) {
-    threads_.push_back(StartThread(name + "-" + std::to_string(i), [this, i] { Run(i); }));
-  }
-}
-
-ThreadPool::~ThreadPool() { Stop(); }
-
-void ThreadPool::Post(std::function<void(int)> job) {
-  {
-    const MutexLock lock(mutex_);
-    jobs_.push_back(std::move(job));
-  }
-  wake_.NotifyOne();
-}
-
-void ThreadPool::Run(int thread) {
-  for (;;) {
-    ReleasableMutexLock lock(mutex_);
-    while (!stopping_ && jobs_.empty()) wake_.Wait(mutex_);
-    if (jobs_.empty()) return;
-    std::function<void(int)> job = std::move(jobs_.front());
-    jobs_.pop_front();
-    lock.Unlock();
-    job(thread);
-  }
-}
-
-void ThreadPool::Stop() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.NotifyAll();
-  for (std::thread& thread : threads_) {
-    if (thread.joinable()) thread.join();
-  }
-}
-
-size_t ThreadPool::queued() const {
-  const MutexLock lock(mutex_);
-  return jobs_.size();
-}
-
 }  // namespace cairn

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Named threads, and a thread pool with a queue. The names are listed in docs/threading.md and shown by `top -H`.
+// Named threads. The names are listed in docs/threading.md and shown by `top -H`.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <string>
 #include <thread>
-#include <vector>
-
-#include "base/mutex.h"
 
 namespace cairn {
 
@@ -35,28 +31,5 @@ void RunAtLowPriority(const std::string& name, const std::function<void()>& work
 
 // Runs `set_up` first on every thread started from now on. Called before other threads are started.
 void SetThreadSetUp(void (*set_up)());
-
-// A fixed number of threads that run jobs in the order in which they were posted.
-// Thread: any may post; Stop belongs to the owner.
-class ThreadPool {
- public:
-  // The threads' names are `name`-0, `name`-1, ...
-  ThreadPool(std::string name, int threads);
-  ~ThreadPool();
-
-  void Post(std::function<void(int thread)> job);
-  // Runs the queued jobs, then ends the threads.
-  void Stop();
-  size_t queued() const;
-
- private:
-  void Run(int thread);
-
-  mutable Mutex mutex_;
-  CondVar wake_;
-  std::deque<std::function<void(int)>> jobs_ ABSL_GUARDED_BY(mutex_);
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
-};
 
 }  // namespace cairn

@@ -35,8 +35,8 @@ const Directive kRows[] = {
      .help = "The log file; the standard output if empty."},
     {.name = "slow-threads", .section = kProc, .kind = Kind::kNumber, .fallback = "4", .min = 1, .max = 256,
      .flags = kStartOnly, .target = &S::slow_threads,
-     .help = "Threads of the slow lane, which runs commands that wait for a disk read, a lock or many rows. More "
-             "threads keep a faster disk busy."},
+     .help = "Threads of the slow lane, which runs commands that wait for a disk read, a lock or many rows. They "
+             "start the disk reads of queued commands ahead, so few threads keep a disk busy."},
     {.name = "busy-reply-threshold", .alias = "lua-time-limit", .section = kProc, .kind = Kind::kNumber,
      .fallback = "5000", .min = 0, .target = &S::busy_reply_threshold_ms,
      .help = "Milliseconds after which a script or function that still runs makes the server reply BUSY to all "

@@ -253,16 +253,17 @@ Connection::Next Connection::RunOne(Worker& worker, bool resume) {
     case RunResult::kDone: break;
   }
   retries_ = 0;
-  if (missing_.empty()) fetches_ = 0;
-  missing_.clear();
+  if (missing_.row.empty()) fetches_ = 0;
+  missing_ = {};
   if ((worker.wrote() || has_uncommitted()) && out_.size() > start) out_.AwaitCommit(start);
   return close_after_reply_ ? Next::kClose : Next::kRunMore;
 }
 
 Connection::Next Connection::WayToWait(Worker& worker) {
   missing_ = worker.TakeMissing();
-  if (!missing_.empty() && fetches_++ < kMostFetches) return Next::kFetch;
-  missing_.clear();
+  // A write on the slow lane would block all other users of its key, so only the row that it misses is read there;
+  // mostly the write checks whether a key exists, and it does not.
+  if (!missing_.row.empty() && worker.is_write() && fetches_++ < kMostFetches) return Next::kFetch;
   const int most_tries = thread_->has_slow_jobs() ? kMostTriesAfterSlow : kMostTries;
   if (worker.met_lock() && retries_++ < most_tries) return Next::kRetry;
   fetches_ = retries_ = 0;
@@ -344,22 +345,20 @@ void Connection::Park() {
 // The slow lane only reads the missing row from disk; the request itself then runs on this thread again.
 void Connection::Fetch() {
   state_ = State::kSlow;
-  WatchRead(false);
-  const auto fetch = [self = shared_from_this()](Worker& worker) { worker.Fetch(self->missing_); };
-  thread_->RunSlow(fetch, [self = shared_from_this()] {
+  const auto fetch = [self = shared_from_this()](Worker& worker) { worker.Fetch(self->missing_.row); };
+  thread_->RunSlow(RowToReadAhead(), fetch, [self = shared_from_this()] {
     if (!self->is_shut()) self->RunAgain();
   });
 }
 
 void Connection::GoSlow() {
-  state_ = State::kSlow;
-  WatchRead(false);
+  state_ = State::kSlow;  // OnReadable ignores the socket
   events_.WatchWrite(false);
   const auto run = [self = shared_from_this()](Worker& worker) {
     self->next_ = self->RunBatch(worker, true, self->resumes_);
     if (self->next_ == Next::kGoSlow) self->next_ = Next::kRunMore;
   };
-  thread_->RunSlow(run, [self = shared_from_this()] {
+  thread_->RunSlow(RowToReadAhead(), run, [self = shared_from_this()] {
     if (self->is_shut()) return;
     self->state_ = State::kInTick;
     self->FinishTick(true);

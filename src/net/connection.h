@@ -104,6 +104,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Next RunBatch(Worker& worker, bool slow, bool resume);
   Next RunOne(Worker& worker, bool resume);
   Next WayToWait(Worker& worker);
+  std::string RowToReadAhead() const { return missing_.on_its_way ? std::string() : missing_.row; }
   void Fetch();
   void GoSlow();
   void Proceed();
@@ -137,9 +138,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool wake_pending_ = false;  // woken before it was at rest
   bool close_after_reply_ = false;
   bool close_now_ = false;
-  std::string missing_;  // the row that its request needs in memory
-  int fetches_ = 0;      // in succession
-  int retries_ = 0;      // of the current request
+  Worker::MissingRow missing_;  // what its request needs in memory
+  int fetches_ = 0;             // in succession
+  int retries_ = 0;             // of the current request
   QueryBufferUse query_use_;
   unsigned char requests_before_login_ = 0;  // since its last pause
   int64_t throttle_us_ = 0;                  // delay by the qps limit

@@ -196,9 +196,9 @@ void IoThread::FinishTick(const std::vector<std::shared_ptr<Connection>>& connec
   }
 }
 
-void IoThread::RunSlow(std::function<void(Worker&)> job, std::function<void()> done) {
+void IoThread::RunSlow(std::string row, std::function<void(Worker&)> job, std::function<void()> done) {
   ++slow_jobs_;
-  service_.RunSlow([this, job = std::move(job), done = std::move(done)](Worker& worker) {
+  service_.RunSlow(std::move(row), [this, job = std::move(job), done = std::move(done)](Worker& worker) {
     job(worker);
     Post([this, done] {
       --slow_jobs_;

@@ -80,9 +80,13 @@ class Worker {
   virtual RunResult Run(Client& client, std::span<const std::string_view> argv, std::string& out) = 0;
   // Runs the parked request again, or ends its wait if its deadline has passed or another thread asked for that.
   virtual RunResult Resume(Client& client, std::string& out) = 0;
-  // The row that the last Run lacked in memory when it returned kWouldWait. After a slow lane worker has fetched it,
-  // the request may Run here again. Empty: the slow lane must run the request.
-  virtual std::string TakeMissing() = 0;
+  // The row that the last Run lacked in memory when it returned kWouldWait; empty: it waits for something else. A write
+  // may Run here again after a slow lane worker has fetched the row; a read goes to the slow lane as a whole.
+  struct MissingRow {
+    std::string row;
+    bool on_its_way = false;  // the kernel reads it already
+  };
+  virtual MissingRow TakeMissing() = 0;
   virtual void Fetch(std::string_view missing) = 0;
   // The last Run returned kWouldWait because another thread holds a key: it may Run again a little later.
   virtual bool met_lock() const = 0;
@@ -138,8 +142,9 @@ class Service {
   // Null: refuse the connection after sending it `refusal`.
   virtual std::shared_ptr<Client> Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
                                          std::string& refusal) = 0;
-  // Runs the job on a thread of the slow lane.
-  virtual void RunSlow(std::function<void(Worker&)> job) = 0;
+  // Runs the job on a thread of the slow lane. `row`: the row that it will read, so that this read can start
+  // earlier; or empty.
+  virtual void RunSlow(std::string row, std::function<void(Worker&)> job) = 0;
 };
 
 }  // namespace cairn

@@ -49,7 +49,7 @@ BaseWorker::BaseWorker(const Parts& parts, Lane lane)
       random_(static_cast<uint64_t>(MonotonicUs()) ^ reinterpret_cast<uintptr_t>(this)),
       txn_(std::make_unique<Transaction>(parts.store)) {}
 
-void BaseWorker::Fetch(std::string_view missing) { parts_.store.Fetch(missing); }
+void BaseWorker::Fetch(std::string_view missing) { parts_.store.engine().Fetch(missing); }
 bool BaseWorker::has_tick() const {
   return txn_->batch().dirty() || !txn_->stripes().empty() || !txn_->notifications().empty();
 }
@@ -268,9 +268,9 @@ void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const 
 FastWorker::FastWorker(const Parts& parts, Committer& committer)
     : BaseWorker(parts, Lane::kFast), committer_(committer), other_(std::make_unique<Transaction>(parts.store)) {}
 
-// A read goes to the slow lane as a whole. A write there would block all other users of its key, so only the row that
-// it misses is read there; mostly the write checks whether a key exists, and it does not.
-std::string FastWorker::TakeMissing() { return is_write_ ? txn_->command().TakeMissingRow() : std::string(); }
+Worker::MissingRow FastWorker::TakeMissing() {
+  return {txn_->command().TakeMissingRow(), txn_->command().is_missing_row_on_its_way()};
+}
 
 bool FastWorker::is_full() const {
   return BaseWorker::is_full() || (is_handed_over_ && txn_->batch().rows() > kFollowingTickRows);

@@ -52,7 +52,7 @@ class BaseWorker : public Worker {
 
   RunResult Run(Client& client, std::span<const std::string_view> argv, std::string& out) override;
   RunResult Resume(Client& client, std::string& out) override;
-  std::string TakeMissing() override { return {}; }
+  MissingRow TakeMissing() override { return {}; }
   void Fetch(std::string_view missing) override;
   bool met_lock() const override { return txn_->command().met_lock(); }
   bool is_write() const override { return is_write_; }
@@ -110,7 +110,7 @@ class BaseWorker : public Worker {
 class FastWorker : public BaseWorker {
  public:
   FastWorker(const Parts& parts, Committer& committer);
-  std::string TakeMissing() override;
+  MissingRow TakeMissing() override;
   bool is_full() const override;
   bool is_worth_commit() const override;
   CommitResult Commit(std::function<void(bool ok)> done) override;

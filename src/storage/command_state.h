@@ -57,6 +57,8 @@ class CommandState {
   bool met_lock() const { return met_lock_; }
   // The tagged row whose absence from memory caused kWouldWait; else empty.
   std::string TakeMissingRow() { return std::exchange(missing_row_, {}); }
+  // Whether the kernel has begun to read that row, as it does after a refused read.
+  bool is_missing_row_on_its_way() const { return is_missing_row_on_its_way_; }
 
   // ---- what INFO counts, once the command has finished
   // For keyspace_hits and keyspace_misses.
@@ -85,9 +87,10 @@ class CommandState {
     met_lock_ = true;
     return Status::WouldWait();
   }
-  // Returns kWouldWait, for a row that is not in memory.
-  Status MissRow(std::string_view tagged) {
+  // Returns kWouldWait, for a row that is not in memory. `on_its_way`: a read of it was refused.
+  Status MissRow(std::string_view tagged, bool on_its_way) {
     missing_row_ = tagged;
+    is_missing_row_on_its_way_ = on_its_way;
     return Status::WouldWait();
   }
   // The writes or replicated commands cannot be stored. `error` is the client's error, a literal.
@@ -127,6 +130,7 @@ class CommandState {
   uint64_t changes_ = 0;
   std::string_view refusal_;
   std::string missing_row_;
+  bool is_missing_row_on_its_way_ = false;
 };
 
 }  // namespace cairn

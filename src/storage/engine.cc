@@ -16,6 +16,7 @@
 #include "storage/ready_reads.h"
 #include "storage/reserved_files.h"
 #include "storage/retryable_files.h"
+#include "storage/slice.h"
 #include "storage/tuning.h"
 
 namespace cairn {
@@ -94,6 +95,19 @@ uint64_t Engine::open_tables() const { return open_tables_->count(); }
 Status Engine::SetMostOpenTables(uint64_t most) { return open_tables_->SetMost(*db_, most); }
 
 void Engine::WatchOpenTables(uint64_t coming) { open_tables_->BindIfNear(*db_, coming); }
+
+void Engine::Fetch(std::string_view tagged_row) {
+  rocksdb::PinnableSlice value;
+  const auto space = static_cast<Space>(tagged_row[0]);
+  // A read error is reported to the next command that reads the row.
+  (void)db_->Get(rocksdb::ReadOptions(), family(space), ToSlice(tagged_row.substr(1)), &value);
+}
+
+void Engine::ReadAhead(std::string_view tagged_row) {
+  if (options_.direct_io) return;  // the kernel would keep nothing
+  const ReadyOnly ready(true, ReadyOnly::Statistics::kNotCounted);
+  Fetch(tagged_row);
+}
 
 uint64_t Engine::Ticker(uint32_t rocksdb_ticker) const { return parts_->statistics->getTickerCount(rocksdb_ticker); }
 

@@ -68,6 +68,11 @@ class Engine {
   // limit; cheap otherwise.
   void WatchOpenTables(uint64_t coming = 0);
 
+  // Reads a row so that its blocks are in memory. Waits for the disk.
+  void Fetch(std::string_view tagged_row);
+  // Starts reading the row's block from the disk, if it is not in memory, and does not wait for it.
+  void ReadAhead(std::string_view tagged_row);
+
   // ---- what INFO shows
   uint64_t Ticker(uint32_t rocksdb_ticker) const;
   // An integer property summed over the column families (rocksdb/db.h, DB::Properties).

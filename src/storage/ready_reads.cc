@@ -37,9 +37,13 @@ IOStatus Failed(const std::string& what, const std::string& path, int error) {
 
 }  // namespace
 
-ReadyOnly::ReadyOnly(bool on) : on_(on), outer_(current) { current = on ? this : nullptr; }
+ReadyOnly::ReadyOnly(bool on, Statistics statistics) : on_(on), statistics_(statistics), outer_(current) {
+  current = on ? this : nullptr;
+}
 
 ReadyOnly::~ReadyOnly() { current = outer_; }
+
+bool ReadyOnly::IsCounted() { return current == nullptr || current->statistics_ == Statistics::kCounted; }
 
 // A table or a blob file. Thread: any, several at once; the descriptor never moves.
 class TableFile : public rocksdb::FSRandomAccessFile {

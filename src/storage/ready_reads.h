@@ -6,6 +6,9 @@
 // RocksDB's own way to read without waiting, kBlockCacheTier, only uses its block cache. Under a memory budget, most
 // data that is read again is in the page cache, two microseconds away.
 //
+// A refused read is not lost: since Linux 5.9 the kernel starts to read the data from the disk, so that a later read
+// waits less or not at all.
+//
 //   ReadyOnly ready(lane == Lane::kFast);
 //   status = db.Get(...);
 //   if (ready.refused()) ...   // whatever the status is
@@ -28,7 +31,11 @@ class OpenTables;
 // While it lives, no read of this thread waits for the disk, provided `on` is true.
 class ReadyOnly {
  public:
-  explicit ReadyOnly(bool on);
+  // Whether RocksDB's statistics count the look-ups meanwhile. A look-up that only starts a read is not counted: the
+  // one that uses the data is.
+  enum class Statistics : unsigned char { kCounted, kNotCounted };
+
+  explicit ReadyOnly(bool on, Statistics statistics = Statistics::kCounted);
   ~ReadyOnly();
   ReadyOnly(const ReadyOnly&) = delete;
   ReadyOnly& operator=(const ReadyOnly&) = delete;
@@ -37,11 +44,14 @@ class ReadyOnly {
   uint32_t served() const { return served_; }
   // Whether a read was refused because it would have waited.
   bool refused() const { return refused_; }
+  // Whether RocksDB's statistics count what this thread does now.
+  static bool IsCounted();
 
  private:
   friend class TableFile;
 
   const bool on_;
+  const Statistics statistics_;
   ReadyOnly* const outer_;
   uint32_t served_ = 0;
   bool refused_ = false;

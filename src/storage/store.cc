@@ -114,13 +114,6 @@ bool Store::IsLiveCollection(CollectionId id) {
   return databases_.IsLive(parts.keyspace);
 }
 
-void Store::Fetch(std::string_view tagged_row) {
-  rocksdb::PinnableSlice value;
-  const auto space = static_cast<Space>(tagged_row[0]);
-  // A read error is reported to the next command that reads the row.
-  (void)engine_.db().Get(rocksdb::ReadOptions(), engine_.family(space), ToSlice(tagged_row.substr(1)), &value);
-}
-
 uint64_t Store::Prefetch(const RowKey& row) const {
   const uint64_t hash = Overlay::HashOf(row.tagged());
   stripes_.Prefetch(row.stripe());

@@ -31,6 +31,7 @@
 #include "storage/interest.h"
 #include "storage/lazy_free.h"
 #include "storage/memory_division.h"
+#include "storage/probe_history.h"
 #include "storage/rank_index.h"
 #include "storage/recovery.h"
 #include "storage/row_hashes.h"
@@ -75,6 +76,7 @@ class Store {
   RankIndexes& rank_indexes() { return rank_indexes_; }
   MemoryDivision& memory() { return memory_; }
   LazyFree& lazy_free() { return lazy_free_; }
+  ProbeHistory& probes() { return probes_; }
   // The start of the next active expiry (types/expiry.h).
   ExpiryStart& expiry_start() { return expiry_start_; }
   KeyspaceCounters& counters() { return counters_; }
@@ -95,8 +97,6 @@ class Store {
   Status Flush();
   // A row of Space::kMeta; empty if there is none.
   Result<std::string> ReadNote(std::string_view name) const;
-  // Reads a row so that its blocks are in memory. Waits for the disk.
-  void Fetch(std::string_view tagged_row);
   // Prefetches into the processor's cache the memory that locking and reading the row will touch first. Returns the
   // row's hash, for a later RowCache::PrefetchRow. Both are hints, and need no lock.
   uint64_t Prefetch(const RowKey& row) const;
@@ -127,6 +127,7 @@ class Store {
   RowCache cache_;
   RowHashes names_;
   Stripes stripes_;
+  ProbeHistory probes_;
   RankIndexes rank_indexes_;
   MemoryDivision memory_;
   KeyspaceCounters counters_;

@@ -192,13 +192,16 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
     if (found) return found;
     if (store_.cache().IsComplete(hash)) return RowRef();
   }
-  const ReadyOnly ready(command_.lane() == Lane::kFast);
+  const bool probes = command_.lane() == Lane::kFast;
+  if (probes && !store_.probes().IsWorthAProbe(hash)) return command_.MissRow(row.tagged(), false);
+  const ReadyOnly ready(probes);
   rocksdb::PinnableSlice value;
   const rocksdb::Status status =
       store_.engine().db().Get(rocksdb::ReadOptions(), store_.engine().family(row.space()), ToSlice(row.row()), &value);
+  if (probes) store_.probes().Note(ready.refused());
   if (ready.refused()) {
     store_.counters().incomplete_probes.Add();
-    return command_.MissRow(row.tagged());
+    return command_.MissRow(row.tagged(), true);
   }
   command_.SpendReads(ready.served());
   if (status.IsNotFound()) return RowRef();

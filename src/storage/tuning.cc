@@ -14,6 +14,7 @@
 
 #include "storage/engine_log.h"
 #include "storage/hash_memtable.h"
+#include "storage/read_statistics.h"
 
 namespace cairn {
 namespace {
@@ -24,6 +25,8 @@ constexpr size_t kBlockBytes = 4096;
 constexpr uint32_t kDictionaryBytes = 4096;
 constexpr uint32_t kTrainedBytes = 100 * kDictionaryBytes;
 constexpr double kFilterBitsPerKey = 10;
+// The share of the block cache that data blocks cannot take from index and filter blocks.
+constexpr double kMetadataShare = 0.9;
 
 // A file is compacted, whatever its size, if half of some 128 successive rows are tombstones.
 constexpr size_t kTombstoneWindow = 128;
@@ -98,15 +101,14 @@ SharedParts MakeSharedParts(const StoreOptions& options) {
   rocksdb::LRUCacheOptions cache;
   cache.capacity = options.budget.block_cache;
   cache.num_shard_bits = 4;
-  cache.high_pri_pool_ratio = 0.5;
+  cache.high_pri_pool_ratio = kMetadataShare;
   parts.block_cache = rocksdb::NewLRUCache(cache);
   parts.write_buffers = std::make_shared<rocksdb::WriteBufferManager>(options.budget.memtables, parts.block_cache);
   const int64_t rate = options.compaction_bytes_per_second == 0
                            ? kUnlimitedRate
                            : static_cast<int64_t>(options.compaction_bytes_per_second);
   parts.rate_limiter.reset(rocksdb::NewGenericRateLimiter(rate));
-  parts.statistics = rocksdb::CreateDBStatistics();
-  parts.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
+  parts.statistics = MakeReadStatistics();
   return parts;
 }
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads of data many times the memory: one block of a table each, and few look-ups that an I/O thread drops.
+
+With direct I/O the kernel keeps no data of tables, so a row outside Cairn's caches is on the disk.
+"""
+
+import concurrent.futures
+import random
+
+import pytest
+
+from harness import Server
+
+KEYS = 120_000
+CLIENTS = 16
+READS = 1_500  # of each client
+BATCH = 50
+
+
+def value_of(number):
+    """A kilobyte that compresses badly and tells its number."""
+    return b"%08d" % number + random.Random(number).randbytes(1000)
+
+
+@pytest.fixture(name="large", scope="module")
+def fixture_large():
+    """A server with a tenth of its data in memory."""
+    with Server(memory_budget="64mb", rocksdb_direct_io="yes") as server:
+        r = server.client(decode_responses=False)
+        for first in range(0, KEYS, 1000):
+            r.mset({f"key:{number}": value_of(number) for number in range(first, first + 1000)})
+        r.execute_command("COMPACT")
+        yield server
+
+
+def read_random(server, seed):
+    """Reads random keys and compares; one request at a time and in pipelines, in turns."""
+    client = server.client(decode_responses=False)
+    pick = random.Random(seed)
+    for batch in range(READS // BATCH):
+        numbers = [pick.randrange(KEYS) for _ in range(BATCH)]
+        if batch % 2:
+            with client.pipeline(transaction=False) as pipe:
+                for number in numbers:
+                    pipe.get(f"key:{number}")
+                found = pipe.execute()
+        else:
+            found = [client.get(f"key:{number}") for number in numbers]
+        assert found == [value_of(number) for number in numbers]
+
+
+def counted(client):
+    """Blocks that were not in RocksDB's cache, and look-ups in memory that did not find their row."""
+    rocksdb = client.info("rocksdb")
+    kinds = ("block_cache_data_misses", "block_cache_index_misses", "block_cache_filter_misses")
+    return sum(rocksdb[kind] for kind in kinds), rocksdb["incomplete_probes"]
+
+
+@pytest.mark.slow
+def test_a_cold_get_reads_one_block_and_is_rarely_tried_in_vain(large):
+    client = large.client()
+    read_random(large, 1)  # reads indexes and filters, and the server learns that rows are on the disk
+    blocks, probes = counted(client)
+    with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(lambda seed: read_random(large, seed), range(10, 10 + CLIENTS)))
+    more_blocks, more_probes = counted(client)
+    reads = CLIENTS * READS
+    assert (more_blocks - blocks) / reads <= 1.1
+    assert (more_probes - probes) / reads <= 0.2
+
+
+@pytest.mark.slow
+def test_an_absent_key_reads_no_block(large):
+    client = large.client()
+    read_random(large, 2)
+    blocks, _ = counted(client)
+    assert not any(client.mget([f"absent:{number}" for number in range(5000)]))
+    assert (counted(client)[0] - blocks) / 5000 <= 0.02
+
+
+# A write fetches the row that it misses. Its second run must ask RocksDB even while probes are thought to be in vain.
+@pytest.mark.slow
+def test_writes_of_cold_keys_change_each_key_once(large):
+    client = large.client(decode_responses=False)
+    read_random(large, 3)
+    numbers = random.Random(4).sample(range(KEYS), 500)
+    with client.pipeline(transaction=False) as pipe:
+        for number in numbers:
+            pipe.append(f"key:{number}", b"!")
+            pipe.setrange(f"new:{number}", 2, b"x")
+        replies = pipe.execute()
+    assert replies == [len(value_of(0)) + 1, 3] * len(numbers)
+    assert client.mget([f"key:{number}" for number in numbers]) == [value_of(number) + b"!" for number in numbers]
+    client.delete(*(f"new:{number}" for number in numbers))
+    with client.pipeline(transaction=False) as pipe:
+        for number in numbers:
+            pipe.set(f"key:{number}", value_of(number))
+        pipe.execute()
+    assert client.dbsize() == KEYS
