@@ -204,6 +204,12 @@ void RowCache::WithRow(std::string_view tagged, const Look& look) {
   look(shard.table.Find(hash, tagged));
 }
 
+bool RowCache::Has(std::string_view tagged, uint64_t hash) {
+  Shard& shard = ShardOf(hash);
+  const MutexLock lock(shard.mutex);
+  return shard.table.Find(hash, tagged) != nullptr;
+}
+
 int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
   int64_t used_s = created_s_;
   WithRow(tagged, [&used_s](const CachedRow* row) {

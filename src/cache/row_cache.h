@@ -43,6 +43,8 @@ class RowCache {
   // Returns a pinned row or a null RowRef; `use`: the look-up counts as a use, not as a peek. `now_s`, here and below,
   // is Unix time. `hash`, here and below, is Overlay::HashOf(tagged).
   RowRef Lookup(std::string_view tagged, uint64_t hash, bool use, int64_t now_s);
+  // Whether the row is in the cache; neither a use nor a look-up that is counted.
+  bool Has(std::string_view tagged, uint64_t hash);
   // Prefetches the slot for a row of this hash into the processor's cache, so that a Lookup a little later need not
   // wait for memory; PrefetchRow, called in between, prefetches the row itself.
   void Prefetch(uint64_t hash) const { ShardOf(hash).Prefetch(hash); }

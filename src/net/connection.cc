@@ -21,6 +21,7 @@ constexpr size_t kMostKeptBytes = 1024 * 1024;  // of a query buffer; a larger o
 constexpr size_t kHandshakeBytes = 64 * 1024;   // what OpenSSL allocates for a handshake, and for an idle connection
 constexpr size_t kTlsBytes = 16 * 1024;
 constexpr size_t kUnlimitedBytes = 16 * 1024;  // of a client's replies; not counted by output limits
+constexpr size_t kMostRequestsAhead = 64;      // of a pipeline, whose disk reads are started before they run
 constexpr int kMostFetches = 2;  // in succession; a client that keeps asking for cold rows is moved to the slow lane
 // How often a request tries to lock a key that is held: by a slow request of this thread, or by another thread.
 constexpr int kMostTriesAfterSlow = 64;
@@ -220,6 +221,7 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
     throttle_us_ = thread_->limit().Take();
     if (throttle_us_ > 0) return Next::kPark;
     const RequestParser::Outcome outcome = parser_.Next(limits);
+    disk_.requests_ahead -= std::min<size_t>(disk_.requests_ahead, 1);
     if (outcome == RequestParser::Outcome::kError) {
       out_.bytes().append("-ERR ").append(parser_.error()).append("\r\n");
       close_after_reply_ = true;
@@ -253,20 +255,20 @@ Connection::Next Connection::RunOne(Worker& worker, bool resume) {
     case RunResult::kDone: break;
   }
   retries_ = 0;
-  if (missing_.row.empty()) fetches_ = 0;
-  missing_ = {};
+  if (disk_.missing.row.empty()) disk_.fetches = 0;
+  disk_.missing = {};
   if ((worker.wrote() || has_uncommitted()) && out_.size() > start) out_.AwaitCommit(start);
   return close_after_reply_ ? Next::kClose : Next::kRunMore;
 }
 
 Connection::Next Connection::WayToWait(Worker& worker) {
-  missing_ = worker.TakeMissing();
+  disk_.missing = worker.TakeMissing();
   // A write on the slow lane would block all other users of its key, so only the row that it misses is read there;
   // mostly the write checks whether a key exists, and it does not.
-  if (!missing_.row.empty() && worker.is_write() && fetches_++ < kMostFetches) return Next::kFetch;
+  if (!disk_.missing.row.empty() && worker.is_write() && disk_.fetches++ < kMostFetches) return Next::kFetch;
   const int most_tries = thread_->has_slow_jobs() ? kMostTriesAfterSlow : kMostTries;
   if (worker.met_lock() && retries_++ < most_tries) return Next::kRetry;
-  fetches_ = retries_ = 0;
+  disk_.fetches = retries_ = 0;
   return Next::kGoSlow;
 }
 
@@ -342,10 +344,26 @@ void Connection::Park() {
   throttle_us_ = 0;
 }
 
+// Starts the disk reads of the request, if it has several keys, and of the next ones of its pipeline, so that the disk
+// reads them at the same time. Thread: the slow lane's.
+void Connection::ReadAhead(Worker& worker) {
+  if (disk_.missing.row.empty()) return;  // it did not wait for the disk
+  if (has_request_) worker.ReadAhead(*client_, parser_.argv(), 2);
+  if (parser_.pending_bytes() == 0 || disk_.requests_ahead > kMostRequestsAhead / 2) return;
+  size_t seen = 0;
+  parser_.LookAhead(kMostRequestsAhead, [&](std::span<const std::string_view> argv) {
+    if (seen++ >= disk_.requests_ahead) worker.ReadAhead(*client_, argv, 1);
+  });
+  disk_.requests_ahead = seen;
+}
+
 // The slow lane only reads the missing row from disk; the request itself then runs on this thread again.
 void Connection::Fetch() {
   state_ = State::kSlow;
-  const auto fetch = [self = shared_from_this()](Worker& worker) { worker.Fetch(self->missing_.row); };
+  const auto fetch = [self = shared_from_this()](Worker& worker) {
+    self->ReadAhead(worker);
+    worker.Fetch(self->disk_.missing.row);
+  };
   thread_->RunSlow(RowToReadAhead(), fetch, [self = shared_from_this()] {
     if (!self->is_shut()) self->RunAgain();
   });
@@ -355,6 +373,7 @@ void Connection::GoSlow() {
   state_ = State::kSlow;  // OnReadable ignores the socket
   events_.WatchWrite(false);
   const auto run = [self = shared_from_this()](Worker& worker) {
+    self->ReadAhead(worker);
     self->next_ = self->RunBatch(worker, true, self->resumes_);
     if (self->next_ == Next::kGoSlow) self->next_ = Next::kRunMore;
   };

@@ -88,6 +88,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class State : unsigned char { kReading, kInTick, kCommitting, kSlow, kParked };
+  // What its requests need from the disk.
+  struct DiskReads {
+    Worker::MissingRow missing;  // by the current request
+    size_t requests_ahead = 0;   // the reads of this many of the next requests were started
+    int fetches = 0;             // in succession
+  };
   enum class Next : unsigned char { kRead, kRunMore, kAwaitReader, kFetch, kRetry, kGoSlow, kPark, kClose };
 
   static void OnReadable(int fd, short what, void* self);
@@ -104,7 +110,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Next RunBatch(Worker& worker, bool slow, bool resume);
   Next RunOne(Worker& worker, bool resume);
   Next WayToWait(Worker& worker);
-  std::string RowToReadAhead() const { return missing_.on_its_way ? std::string() : missing_.row; }
+  void ReadAhead(Worker& worker);
+  std::string RowToReadAhead() const { return disk_.missing.on_its_way ? std::string() : disk_.missing.row; }
   void Fetch();
   void GoSlow();
   void Proceed();
@@ -138,9 +145,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool wake_pending_ = false;  // woken before it was at rest
   bool close_after_reply_ = false;
   bool close_now_ = false;
-  Worker::MissingRow missing_;  // what its request needs in memory
-  int fetches_ = 0;             // in succession
-  int retries_ = 0;             // of the current request
+  DiskReads disk_;
+  int retries_ = 0;  // of the current request
   QueryBufferUse query_use_;
   unsigned char requests_before_login_ = 0;  // since its last pause
   int64_t throttle_us_ = 0;                  // delay by the qps limit

@@ -88,6 +88,8 @@ class Worker {
   };
   virtual MissingRow TakeMissing() = 0;
   virtual void Fetch(std::string_view missing) = 0;
+  // Starts the disk reads of the request's keys that are not in memory, if it has at least `least_keys`.
+  virtual void ReadAhead(const Client& client, std::span<const std::string_view> argv, size_t least_keys) = 0;
   // The last Run returned kWouldWait because another thread holds a key: it may Run again a little later.
   virtual bool met_lock() const = 0;
   // Whether the last request may change data.

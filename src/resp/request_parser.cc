@@ -16,6 +16,30 @@ constexpr size_t kInlineLimit = 64 * 1024;
 constexpr int64_t kMostArguments = INT32_MAX;
 constexpr int64_t kMostArgumentsUnauthenticated = 10;
 constexpr int64_t kMostBulkUnauthenticated = 16384;
+constexpr int64_t kMostArgumentsAhead = 1024;  // a look ahead ends at a request with more
+
+// Takes "<mark><number>\r\n" from the front of `bytes`; -1 if they do not begin with a whole one.
+int64_t TakeHead(std::string_view& bytes, char mark) {
+  const size_t end = bytes.find('\r');
+  if (bytes.empty() || bytes[0] != mark || end == std::string_view::npos || end + 2 > bytes.size()) return -1;
+  const auto number = ParseInt64(bytes.substr(1, end - 1));
+  bytes.remove_prefix(end + 2);
+  return number ? std::max<int64_t>(*number, -1) : -1;
+}
+
+// Takes a request, an array of bulk strings, from the front of `bytes`. False if they do not begin with a whole one.
+bool TakeRequest(std::string_view& bytes, std::vector<std::string_view>& argv) {
+  const int64_t count = TakeHead(bytes, '*');
+  if (count < 0 || count > kMostArgumentsAhead) return false;
+  argv.clear();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t size = TakeHead(bytes, '$');
+    if (size < 0 || bytes.size() < 2 || static_cast<uint64_t>(size) > bytes.size() - 2) return false;
+    argv.push_back(bytes.substr(0, static_cast<size_t>(size)));
+    bytes.remove_prefix(static_cast<size_t>(size) + 2);
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -90,6 +114,12 @@ RequestParser::Outcome RequestParser::Fail(std::string_view why) {
   error_ = "Protocol error: ";
   error_.append(why);
   return Outcome::kError;
+}
+
+void RequestParser::LookAhead(size_t most, const std::function<void(std::span<const std::string_view>)>& visit) const {
+  std::string_view bytes(buffer_.get() + consumed_, filled_ - consumed_);
+  std::vector<std::string_view> argv;
+  for (size_t i = 0; i < most && TakeRequest(bytes, argv); ++i) visit(argv);
 }
 
 RequestParser::Outcome RequestParser::Next(const RequestLimits& limits) {

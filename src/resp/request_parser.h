@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,6 +44,9 @@ class RequestParser {
   std::span<const std::string_view> argv() const { return argv_; }
   // All bytes of this request; valid as long as argv().
   std::string_view request_bytes() const { return {buffer_.get() + request_begin_, consumed_ - request_begin_}; }
+  // Calls `visit` with each complete request that Next() will return, up to `most` and to the first inline command. It
+  // takes none of them, and argv() stays valid.
+  void LookAhead(size_t most, const std::function<void(std::span<const std::string_view>)>& visit) const;
   // "Protocol error: ..." after kError; the connection must be closed.
   const std::string& error() const { return error_; }
 

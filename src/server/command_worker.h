@@ -54,6 +54,7 @@ class BaseWorker : public Worker {
   RunResult Resume(Client& client, std::string& out) override;
   MissingRow TakeMissing() override { return {}; }
   void Fetch(std::string_view missing) override;
+  void ReadAhead(const Client& client, std::span<const std::string_view> argv, size_t least_keys) override;
   bool met_lock() const override { return txn_->command().met_lock(); }
   bool is_write() const override { return is_write_; }
   bool wrote() const override { return wrote_; }

@@ -5,6 +5,8 @@ With direct I/O the kernel keeps no data of tables, so a row outside Cairn's cac
 """
 
 import concurrent.futures
+import os
+import pathlib
 import random
 
 import pytest
@@ -97,3 +99,34 @@ def test_writes_of_cold_keys_change_each_key_once(large):
             pipe.set(f"key:{number}", value_of(number))
         pipe.execute()
     assert client.dbsize() == KEYS
+
+
+def forget_tables(server):
+    """Removes the tables from the kernel's page cache."""
+    for table in pathlib.Path(server.data_dir).glob("*.sst"):
+        descriptor = os.open(table, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+# Through the page cache, the reads of a pipeline and of a command's keys are started before they run.
+@pytest.mark.slow
+def test_pipelines_and_commands_of_many_cold_keys_reply_in_order(large):
+    large.shutdown()
+    with Server(memory_budget="64mb", data_dir=large.data_dir) as server:
+        client = server.client(decode_responses=False)
+        for seed in range(20):
+            forget_tables(server)
+            numbers = random.Random(seed).sample(range(KEYS), 300)
+            expected = [value_of(number) for number in numbers]
+            with client.pipeline(transaction=False) as pipe:
+                for number in numbers[:200]:
+                    pipe.get(f"key:{number}")
+                    pipe.expire(f"key:{number}", 100000)
+                assert pipe.execute()[::2] == expected[:200]
+            assert client.mget([f"key:{number}" for number in numbers]) == expected
+            assert client.exists(*(f"key:{number}" for number in numbers)) == len(numbers)
+        assert client.info("stats")["slow_lane_commands"] > 0
+        assert client.dbsize() == KEYS
+    large.start()
