@@ -176,10 +176,10 @@ Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   return Ok();
 }
 
-// ZSCAN shows a packed set's scores in their stored form: whole numbers with all digits.
-std::string ScanScore(double score, bool spread) {
+// ZSCAN shows whole scores of a set in the small encoding with all digits, as Redis stores them.
+std::string ScanScore(double score, bool is_large) {
   constexpr double kWholeNumbers = 4611686018427387904.0;  // 2^62
-  if (spread || std::fabs(score) > kWholeNumbers || score != std::floor(score)) {
+  if (is_large || std::fabs(score) > kWholeNumbers || score != std::floor(score)) {
     return FormatDouble(score);
   }
   std::string digits;
@@ -206,7 +206,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   const uint64_t next = TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
     if (options.Matches(member)) {
       elements.Bulk(member);
-      elements.Bulk(ScanScore(score, zset.spread()));
+      elements.Bulk(ScanScore(score, zset.is_large()));
       ++count;
     }
     return true;

@@ -83,6 +83,8 @@ class Zset {
   bool exists() const { return size() > 0; }
   uint64_t size() const { return spread_ ? spread_->count() : packed_count_; }
   bool spread() const { return spread_.has_value(); }
+  // Whether Redis would use its large encoding, a skip list.
+  bool is_large() const { return spread() || is_large_; }
 
   // ---- one element
   Result<std::optional<double>> Score(std::string_view member);
