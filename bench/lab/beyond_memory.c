@@ -4,24 +4,24 @@
 //
 //   beyond_memory SECONDS KEYS SEED GROUP...      GROUP: PORT,KIND,CONNECTIONS,RATE
 //
-// RATE is requests a second of the whole group; 0: each connection sends its next request when it has its reply. With a
-// rate, latency counts from the moment at which the request was due, so a stall counts for every request that it
-// delayed. The kinds:
+// RATE is requests a second of the whole group; 0: each connection sends its next request when it has its reply. A-B:
+// the rate rises evenly from A to B. With a rate, latency counts from the moment at which the request was due, so a
+// stall counts for every request that it delayed. The kinds:
 //
 //   load     object 0 to KEYS - 1, once each; the run ends when all are written
 //   write    HMSET, SADD, ZADD, GEOADD, ZREM and DEL of random objects
 //   read     HGETALL, SMEMBERS, ZRANGE and GEOSEARCH of random objects
 //   loadstr  SET of string 0 to KEYS - 1, 1 KB of noise each     get, absent   GET of random ones, of missing ones
 //   loadhash HSET of hash 0 to KEYS - 1, 25 fields of 16 bytes   hgetall       HGETALL of random ones
-//   set      SET of random strings
+//   set      SET of random strings                               hset           HSET of one field of random hashes
 //   loadset, loadzset, loadgeo, loadcounts, loadtexts    collection 0 to KEYS - 1 of 300 to 1,000 members: numbers
 //   below
 //            10 million; such numbers with scores below a million; places; numbers as fields and values of a hash;
 //            fields with the values that a hash object has
 //
 // An object is a hash of 5 fields, a set of 8 numbers, a sorted set of 8 or a geo set of 4 places, by its number.
-// Prints a line of JSON for each group: requests, errors, seconds, p50_ms to max_ms, and the least requests that were
-// answered in any whole second.
+// Prints a line of JSON for each group: requests, errors, seconds, p50_ms to max_ms, the least requests that were
+// answered in any whole second, and by_second: for each second its requests, p50, p99, p99.9 and maximum in ms.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -38,7 +38,7 @@
 
 enum {
   kMostGroups = 8,
-  kMostConnections = 512,
+  kMostConnections = 2048,
   kBufferBytes = 1 << 16,
   kBuckets = 64 * 16,
   kMostSeconds = 1 << 16,
@@ -62,23 +62,39 @@ enum Kind {
   kAbsent,
   kHGetAll,
   kSet,
+  kHSet,
   kKinds
 };
 static const char* const kNames[kKinds] = {"load",    "loadstr",    "loadhash",  "loadset", "loadzset",
                                            "loadgeo", "loadcounts", "loadtexts", "write",   "read",
-                                           "get",     "absent",     "hgetall",   "set"};
+                                           "get",     "absent",     "hgetall",   "set",     "hset"};
+
+// Latencies of requests, in ns, in buckets of a sixteenth of a power of two.
+struct Latencies {
+  uint64_t count;
+  uint64_t most_ns;
+  uint32_t buckets[kBuckets];
+};
+
+// The latencies of one second, in ms.
+struct Second {
+  uint32_t count;
+  float p50, p99, p999, most;
+};
 
 struct Group {
   enum Kind kind;
   int port;
   int connections;
-  double rate;
+  double rate;       // at the start; 0: no pauses
+  double end_rate;   // at the end
+  double due_ns;     // when the next request is due, after the start
   uint64_t started;  // requests
-  uint64_t answered;
   uint64_t errors;
-  uint64_t buckets[kBuckets];
-  uint64_t most_ns;
-  uint32_t by_second[kMostSeconds];
+  struct Latencies all;
+  struct Latencies this_second;
+  struct Second seconds[kMostSeconds];
+  uint64_t second;  // the current one
 };
 
 struct Connection {
@@ -94,6 +110,7 @@ static struct Group groups[kMostGroups];
 static struct Connection connections[kMostConnections];
 static int group_count, connection_count;
 static uint64_t keys, random_state, begin_ns;
+static double run_ns;
 static char noise[kNoiseBytes];
 static char out[kBufferBytes];
 static size_t out_size;
@@ -275,6 +292,13 @@ static bool Make(struct Group* group) {
       Word("GET");
       Word(group->kind == kGet ? "string:%llu" : "string:%llux", (unsigned long long)n);
       break;
+    case kHSet:
+      Begin(4);
+      Word("HSET");
+      Word("hash:%llu", (unsigned long long)n);
+      Word("field%d", (int)(Random() % 25));
+      Noise(16);
+      break;
     case kLoadHash:
       Begin(2 + 2 * 25);
       Word("HSET");
@@ -324,15 +348,39 @@ static double MsOf(int bucket) {
   return log < 4 ? bucket / 1e6 : (double)((16ull + (uint64_t)(bucket % 16) + 1) << (log - 4)) / 1e6;
 }
 
+static double Percentile(const struct Latencies* latencies, double share) {
+  uint64_t left = (uint64_t)((double)latencies->count * share);
+  for (int i = 0; i < kBuckets; ++i) {
+    if (latencies->buckets[i] > left) return MsOf(i);
+    left -= latencies->buckets[i];
+  }
+  return (double)latencies->most_ns / 1e6;
+}
+
+static void Add(struct Latencies* latencies, uint64_t ns) {
+  ++latencies->count;
+  ++latencies->buckets[BucketOf(ns)];
+  if (ns > latencies->most_ns) latencies->most_ns = ns;
+}
+
+// Ends the group's seconds before this one.
+static void EndSeconds(struct Group* group, uint64_t second) {
+  for (; group->second < second && group->second < kMostSeconds; ++group->second) {
+    struct Latencies* const some = &group->this_second;
+    if (some->count == 0) continue;
+    group->seconds[group->second] =
+        (struct Second){(uint32_t)some->count, (float)Percentile(some, 0.5), (float)Percentile(some, 0.99),
+                        (float)Percentile(some, 0.999), (float)((double)some->most_ns / 1e6)};
+    memset(some, 0, sizeof *some);
+  }
+}
+
 static void Note(struct Group* group, uint64_t due_ns, bool is_error) {
   const uint64_t now = Now();
-  const uint64_t ns = now - due_ns;
-  ++group->answered;
   group->errors += is_error;
-  ++group->buckets[BucketOf(ns)];
-  if (ns > group->most_ns) group->most_ns = ns;
-  const uint64_t second = (now - begin_ns) / 1000000000u;
-  if (second < kMostSeconds) ++group->by_second[second];
+  EndSeconds(group, (now - begin_ns) / 1000000000u);
+  Add(&group->all, now - due_ns);
+  Add(&group->this_second, now - due_ns);
 }
 
 // ---- the loop
@@ -370,6 +418,12 @@ static struct Connection* IdleOf(const struct Group* group) {
   return NULL;
 }
 
+// The time between two requests of the group now, in ns.
+static double Pause(const struct Group* group) {
+  const double share = group->due_ns < run_ns ? group->due_ns / run_ns : 1;
+  return 1e9 / (group->rate + (group->end_rate - group->rate) * share);
+}
+
 // Sends the requests that are due; returns the time of the next one.
 static uint64_t SendDue(uint64_t now) {
   uint64_t next = now + 100000000u;
@@ -377,7 +431,7 @@ static uint64_t SendDue(uint64_t now) {
     struct Group* const group = &groups[i];
     if (group->rate == 0) continue;
     for (;;) {
-      const uint64_t due = begin_ns + (uint64_t)((double)group->started / group->rate * 1e9);
+      const uint64_t due = begin_ns + (uint64_t)group->due_ns;
       if (due > now) {
         if (due < next) next = due;
         break;
@@ -385,6 +439,7 @@ static uint64_t SendDue(uint64_t now) {
       struct Connection* const idle = IdleOf(group);
       if (idle == NULL) break;
       Send(idle, due);
+      group->due_ns += Pause(group);
     }
   }
   return next;
@@ -392,31 +447,31 @@ static uint64_t SendDue(uint64_t now) {
 
 static bool HasLoadToDo(void) {
   for (int i = 0; i < group_count; ++i) {
-    if (groups[i].kind < kLoads && groups[i].answered < keys) return true;
+    if (groups[i].kind < kLoads && groups[i].all.count < keys) return true;
   }
   return false;
 }
 
-static double Percentile(const struct Group* group, double share) {
-  uint64_t left = (uint64_t)((double)group->answered * share);
-  for (int i = 0; i < kBuckets; ++i) {
-    if (group->buckets[i] > left) return MsOf(i);
-    left -= group->buckets[i];
-  }
-  return (double)group->most_ns / 1e6;
-}
-
-static void Print(const struct Group* group, double seconds) {
+static void Print(struct Group* group, double seconds) {
+  const struct Latencies* const all = &group->all;
   uint32_t least = UINT32_MAX;
-  for (int i = 0; i + 1 < (int)seconds && i < kMostSeconds; ++i) {
-    if (group->by_second[i] < least) least = group->by_second[i];
+  EndSeconds(group, (uint64_t)seconds);
+  for (uint64_t i = 0; i + 1 < group->second; ++i) {
+    if (group->seconds[i].count < least) least = group->seconds[i].count;
   }
   printf(
       "{\"kind\": \"%s\", \"requests\": %llu, \"errors\": %llu, \"seconds\": %.2f, \"per_second\": %.0f, "
-      "\"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"max_ms\": %.3f, \"least_in_a_second\": %u}\n",
-      kNames[group->kind], (unsigned long long)group->answered, (unsigned long long)group->errors, seconds,
-      (double)group->answered / seconds, Percentile(group, 0.5), Percentile(group, 0.99), Percentile(group, 0.999),
-      (double)group->most_ns / 1e6, least == UINT32_MAX ? 0 : least);
+      "\"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"max_ms\": %.3f, \"least_in_a_second\": %u, "
+      "\"by_second\": [",
+      kNames[group->kind], (unsigned long long)all->count, (unsigned long long)group->errors, seconds,
+      (double)all->count / seconds, Percentile(all, 0.5), Percentile(all, 0.99), Percentile(all, 0.999),
+      (double)all->most_ns / 1e6, least == UINT32_MAX ? 0 : least);
+  for (uint64_t i = 0; i < group->second; ++i) {
+    const struct Second* const second = &group->seconds[i];
+    printf("%s[%u,%.3g,%.3g,%.3g,%.3g]", i == 0 ? "" : ",", second->count, (double)second->p50, (double)second->p99,
+           (double)second->p999, (double)second->most);
+  }
+  printf("]}\n");
 }
 
 static void Open(struct Group* group, int poll) {
@@ -437,7 +492,10 @@ static void Open(struct Group* group, int poll) {
 static void ParseGroup(char* text) {
   struct Group* const group = &groups[group_count++];
   char name[32];
-  if (sscanf(text, "%d,%31[^,],%d,%lf", &group->port, name, &group->connections, &group->rate) != 4) Fail(text);
+  const int read =
+      sscanf(text, "%d,%31[^,],%d,%lf-%lf", &group->port, name, &group->connections, &group->rate, &group->end_rate);
+  if (read < 4) Fail(text);
+  if (read == 4) group->end_rate = group->rate;
   group->kind = kKinds;
   for (int i = 0; i < kKinds; ++i) {
     if (strcmp(name, kNames[i]) == 0) group->kind = (enum Kind)i;
@@ -460,7 +518,8 @@ int main(int argc, char** argv) {
     Open(&groups[group_count - 1], poll);
   }
   begin_ns = Now();
-  const uint64_t end_ns = begin_ns + (uint64_t)(seconds * 1e9);
+  run_ns = seconds * 1e9;
+  const uint64_t end_ns = begin_ns + (uint64_t)run_ns;
   for (int i = 0; i < connection_count; ++i) {
     if (connections[i].group->rate == 0) Send(&connections[i], Now());
   }

@@ -65,13 +65,17 @@ def start(build, **directives):
     return start_build(build, **directives) if build else start_cairn(**directives)
 
 
-def fill(options, program, kind, folder):
-    """Writes the data of a kind into the folder, unless it is there; compacted, as a server in use would be."""
+def fill(options, program, folder, loads):
+    """Writes the data into the folder, unless it is there; compacted, as a server in use would be.
+
+    `loads` are (kind, keys).
+    """
     if (folder / "CURRENT").exists():
         return
     with start("", data_dir=folder, memory_budget=f"{4 * options.budget}mb") as server:
-        [figures] = run_load(program, 1, options.keys, 1, (server.port, f"load{kind}", 32, 0))
-        print(f"written: {figures['requests']} in {figures['seconds']:.0f} s", flush=True)
+        for kind, keys in loads:
+            [figures] = run_load(program, 1, keys, 1, (server.port, kind, 32, 0))
+            print(f"written: {figures['requests']} in {figures['seconds']:.0f} s", flush=True)
         server.client().execute_command("COMPACT")
         server.shutdown()
 
@@ -84,26 +88,33 @@ def counted(server):
     return cpu_seconds(server.process.pid), int(io["read_bytes"]), sum(int(rocksdb[name]) for name in BLOCKS)
 
 
-def measure(options, program, case, build, folder):
-    """One run of a case on one build; its figures."""
+@contextlib.contextmanager
+def running(options, build, folder, **directives):
+    """The server to be measured, in its cgroup and with nothing in the page cache, and a second port of it."""
     second = free_port()
     subprocess.run(["sync"], check=True)
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("1")
     with memory_cgroup(options.limit * MB) as group, \
             start(build, data_dir=folder, start=False, memory_budget=f"{options.budget}mb",
-                  listen=f"127.0.0.1:{second}", io_threads=options.io_threads) as server:
+                  listen=f"127.0.0.1:{second}", **directives) as server:
         server.command = ["sh", "-c", f'echo $$ > {group}; exec "$@"', "sh", *server.command]
         server.start()
+        yield server, second
+        server.shutdown()
+
+
+def measure(options, program, case, build, folder):
+    """One run of a case on one build; its figures."""
+    with running(options, build, folder, io_threads=options.io_threads) as (server, second):
         groups = [(server.port, CASES[case][1], options.clients, 0)] if CASES[case][1] else [
             (server.port, "write", options.writers, options.write_rate), (second, "read", 4, options.read_rate)]
         run_load(program, options.warm_seconds, options.keys, WARM_SEED, *groups)
         before = counted(server)
         figures = run_load(program, options.seconds, options.keys, SEED, *groups)
         used = [after - earlier for after, earlier in zip(counted(server), before)]
-        requests = sum(group["requests"] for group in figures)
-        for name, value in zip(("cpu_us", "disk_bytes", "blocks"), used):
-            figures[0][name] = value / requests * (1e6 if name == "cpu_us" else 1)
-        server.shutdown()
+    requests = sum(group["requests"] for group in figures)
+    for name, value in zip(("cpu_us", "disk_bytes", "blocks"), used):
+        figures[0][name] = value / requests * (1e6 if name == "cpu_us" else 1)
     return figures
 
 
@@ -147,7 +158,7 @@ def main():
     for case in options.cases.split(","):
         folder = kept / (CASES[case][0] or "objects")
         folder.mkdir(parents=True, exist_ok=True)
-        fill(options, program, CASES[case][0], folder)
+        fill(options, program, folder, [(f"load{CASES[case][0]}", options.keys)])
         for _ in range(options.rounds):
             for name, build in (("this", ""), ("other", options.build)) if options.build else (("this", ""),):
                 figures = measure(options, program, case, build, folder)

@@ -9,8 +9,10 @@
 
 #include "base/number.h"
 #include "base/version.h"
+#include "client/client_memory.h"
 #include "config/settings.h"
 #include "report/report.h"
+#include "script/scripting.h"
 #include "stats/process_memory.h"
 #include "stats/stats.h"
 #include "storage/disk_reserve.h"
@@ -85,7 +87,7 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
                bytes, MetricsText::Label("component", component));
   };
   const auto used = [&text](std::string_view field, std::string_view component, uint64_t bytes) {
-    text.Gauge(field, "memory_used_bytes", "Used bytes of each share; the total is the process's resident memory.",
+    text.Gauge(field, "memory_used_bytes", "Resident bytes by component; memtables are a part of the block cache.",
                bytes, MetricsText::Label("component", component));
   };
   text.Bytes("memory_budget", budget.total);
@@ -98,7 +100,16 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
   used("used_block_cache_bytes", "block_cache", store.engine().BlockCacheBytes());
   used("used_memtable_bytes", "memtables", store.engine().MemtableBytes());
   used("used_rank_index_bytes", "rank_indexes", store.rank_indexes().bytes());
-  used("used_rss_bytes", "total", ProcessMemory::Read().rss);
+  const ProcessMemory memory = ProcessMemory::Read();
+  const Scripting& scripts = parts.scripting;
+  used("used_client_bytes", "clients", parts.client_memory.counted());
+  used("used_script_bytes", "scripts", scripts.vm_bytes() + scripts.cache().bytes() + scripts.libraries()->bytes());
+  used("used_log_tail_bytes", "log_tail", store.log().tail().bytes());
+  // What is resident beside the allocator's memory: the program itself, stacks of threads.
+  used("used_program_bytes", "program", memory.rss - std::min(memory.rss, memory.resident));
+  // The allocator's free pages, and what it loses in pages that are used in part.
+  used("used_allocator_bytes", "allocator", memory.resident - std::min(memory.resident, memory.allocated));
+  used("used_rss_bytes", "total", memory.rss);
   text.Field("slow_lane_threads", parts.settings.slow_threads.load());
   text.Field("slow_lane_commands", parts.stats.Totals().slow_lane_commands);
   text.Gauge("storage_writable", "storage_writable", "0 while writes are refused because the disk fails.",

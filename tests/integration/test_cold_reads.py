@@ -104,7 +104,10 @@ def test_writes_of_cold_keys_change_each_key_once(large):
 def forget_tables(server):
     """Removes the tables from the kernel's page cache."""
     for table in pathlib.Path(server.data_dir).glob("*.sst"):
-        descriptor = os.open(table, os.O_RDONLY)
+        try:
+            descriptor = os.open(table, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # a compaction has deleted it
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(descriptor)
