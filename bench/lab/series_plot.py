@@ -58,12 +58,14 @@ def _panel(panel: Panel, x_scale: _Scale, top: float) -> list[str]:
     values = [y for line in panel.lines.values() for _, y in line] + list(panel.limits.values())
     scale = _Scale(values, top + PANEL, top, panel.log, from_zero=True)
     shapes = [_text(LEFT, top - 6, panel.title, size=12)]
+    across = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" '
     for step in scale.steps():
-        shapes += [f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{scale(step):.1f}" y2="{scale(step):.1f}" stroke="#ddd"/>',
-                   _text(LEFT - 6, scale(step) + 4, f"{step:g}", "end", 10)]
+        y = scale(step)
+        shapes += [f'{across} y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>', _text(LEFT - 6, y + 4, f"{step:g}", "end", 10)]
     for name, limit in panel.limits.items():
-        shapes += [f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{scale(limit):.1f}" y2="{scale(limit):.1f}" '
-                   'stroke="#b00020" stroke-dasharray="5 4"/>', _text(WIDTH - RIGHT - 4, scale(limit) - 4, name, "end", 10)]
+        y = scale(limit)
+        shapes += [f'{across} y1="{y:.1f}" y2="{y:.1f}" stroke="#b00020" stroke-dasharray="5 4"/>',
+                   _text(WIDTH - RIGHT - 4, y - 4, name, "end", 10)]
     for index, (name, line) in enumerate(panel.lines.items()):
         colour = COLOURS[index % len(COLOURS)]
         points = " ".join(f"{x_scale(x):.1f},{scale(y):.1f}" for x, y in line)
