@@ -61,7 +61,8 @@ def _panel(panel: Panel, x_scale: _Scale, top: float) -> list[str]:
     across = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" '
     for step in scale.steps():
         y = scale(step)
-        shapes += [f'{across} y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>', _text(LEFT - 6, y + 4, f"{step:g}", "end", 10)]
+        shapes += [f'{across} y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>',
+                   _text(LEFT - 6, y + 4, f"{step:g}", "end", 10)]
     for name, limit in panel.limits.items():
         y = scale(limit)
         shapes += [f'{across} y1="{y:.1f}" y2="{y:.1f}" stroke="#b00020" stroke-dasharray="5 4"/>',
