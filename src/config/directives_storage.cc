@@ -75,7 +75,8 @@ const Directive kRows[] = {
 
     {.name = "compaction-rate-limit", .section = kRocks, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::compaction_rate_limit, .syntax = "<bytes per second>",
-     .help = "The most bytes per second that flushes and compactions write; 0 is no limit."},
+     .help = "The most bytes per second that flushes and compactions write; 0 is no limit. While files wait for "
+             "them, the limit rises, so that writes are not delayed (INFO's `compaction_rate_bytes`)."},
     {.name = "compaction-after-writes", .section = kRocks, .kind = Kind::kNumber, .fallback = "50000000", .min = 0,
      .target = &S::compaction_after_writes, .syntax = "<rows>",
      .help = "Start a compaction of all data after this many writes of rows since the last one (SET writes one row, a "

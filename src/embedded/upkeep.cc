@@ -42,6 +42,7 @@ void Upkeep::Run() {
   int64_t synced_us = MonotonicUs();
   while (Sleep()) {
     store_.engine().WatchOpenTables();
+    store_.engine().PaceCompactions();
     store_.recovery().Watch();
     store_.compactor().Watch();
     store_.disk_room().Watch();

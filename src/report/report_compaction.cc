@@ -12,6 +12,7 @@
 #include "report/report.h"
 #include "storage/amplification.h"
 #include "storage/backups.h"
+#include "storage/compaction_pace.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
 
@@ -40,6 +41,9 @@ void WriteCompaction(const ReportParts& parts, SectionWriter& text) {
   count("compactions_failed", "failed", totals.failed);
   text.Gauge("compaction_last_time", "last_compaction_timestamp_seconds",
              "Unix time of the last compaction of everything.", compactor.last_ms() / 1000);
+  text.Gauge("compaction_rate_bytes", "compaction_rate_bytes",
+             "Bytes a second that flushes and compactions may write now; 0 is no limit.",
+             parts.store.engine().compaction_pace().rate());
   text.Gauge("writes_since_compaction", "writes_since_compaction", "Writes of rows since that compaction.",
              compactor.writes());
 }

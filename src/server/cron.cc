@@ -63,6 +63,7 @@ void Cron::RunCron() {
       parts_.stats.Sample(now_us);
       parts_.store.memory().AdjustTo(parts_.client_memory.counted());
       parts_.store.engine().WatchOpenTables();
+      parts_.store.engine().PaceCompactions();
       parts_.store.recovery().Watch();
       parts_.store.compactor().Watch();
       NoteStalls();

@@ -35,6 +35,7 @@
 #include "stats/families.h"
 #include "stats/process_memory.h"
 #include "storage/backups.h"
+#include "storage/compaction_pace.h"
 #include "storage/disk_reserve.h"
 #include "storage/store.h"
 
@@ -268,7 +269,7 @@ void Server::WatchSettings() {
     return Ok();
   });
   config_->Watch("compaction-rate-limit", [this] {
-    store_->engine().SetCompactionRate(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
+    store_->engine().compaction_pace().SetLimit(static_cast<uint64_t>(settings().compaction_rate_limit.load()));
     return Ok();
   });
   WatchCompactions();

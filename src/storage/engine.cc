@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "base/number.h"
+#include "storage/compaction_pace.h"
 #include "storage/disk_reserve.h"
 #include "storage/disk_room.h"
 #include "storage/log_files.h"
@@ -36,6 +38,7 @@ Engine::~Engine() = default;
 
 Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
   parts_ = std::make_unique<SharedParts>(MakeSharedParts(options_));
+  compaction_pace_ = std::make_unique<CompactionPace>(parts_->rate_limiter, options_.compaction_bytes_per_second);
   log_files_ = std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_));
   env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(log_files_));
   rocksdb::DBOptions db_options = TuneDatabase(options_, *parts_);
@@ -79,10 +82,20 @@ void Engine::Close() {
   db_.reset();
 }
 
-void Engine::SetCompactionRate(uint64_t bytes_per_second) {
-  // RocksDB's limiter cannot be switched off, so "unlimited" is a rate that no disk reaches.
-  const int64_t rate = bytes_per_second == 0 ? kUnlimitedRate : static_cast<int64_t>(bytes_per_second);
-  parts_->rate_limiter->SetBytesPerSecond(rate);
+void Engine::PaceCompactions() {
+  if (options_.imports) return;
+  static const std::string kLevel0Files = "rocksdb.num-files-at-level0";
+  CompactionDebt debt;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    uint64_t files = 0;
+    uint64_t memtables = 0;
+    db_->GetIntProperty(family, rocksdb::DB::Properties::kNumImmutableMemTable, &memtables);
+    std::string text;
+    if (db_->GetProperty(family, kLevel0Files, &text)) files = ParseUint64(text).value_or(0);
+    debt.level0_files = std::max(debt.level0_files, files);
+    debt.memtables = std::max(debt.memtables, memtables);
+  }
+  compaction_pace_->Follow(debt);
 }
 
 void Engine::SetMemory(const Budget& budget) {

@@ -29,6 +29,7 @@ class Status;
 
 namespace cairn {
 
+class CompactionPace;
 class DiskReserve;
 class LogFiles;
 class OpenTables;
@@ -58,8 +59,11 @@ class Engine {
   DiskReserve& disk_reserve() const { return *disk_reserve_; }
 
   // ---- settable while running
-  void SetCompactionRate(uint64_t bytes_per_second);
+  CompactionPace& compaction_pace() { return *compaction_pace_; }
   void SetMemory(const Budget& budget);
+
+  // Adapts the compaction pace. Called ten times a second.
+  void PaceCompactions();
 
   // ---- open tables (storage/open_tables.h)
   uint64_t open_tables() const;
@@ -91,6 +95,7 @@ class Engine {
   WriteStalls write_stalls_;
   std::shared_ptr<LogFiles> log_files_;
   std::unique_ptr<SharedParts> parts_;
+  std::unique_ptr<CompactionPace> compaction_pace_;
   std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;

@@ -44,7 +44,6 @@ constexpr uint64_t kPageBytes = 4096;
 constexpr int kMemtablesPerFlush = 8;  // merged into one file, so files are larger than memtables
 constexpr int kLevel0Trigger = 4;
 constexpr int kImportedLevel0Trigger = 16;  // fewer rewrites of the same rows; no other client is slowed down
-constexpr int kLevel0Slowdown = 24;
 constexpr int kLevel0Stop = 40;
 constexpr uint64_t kForeverSeconds = 100ull * 365 * 24 * 3600;  // DropOldLogs deletes them (storage/old_logs.h)
 constexpr uint64_t kManifestBytes = 16 * kMegabyte;
@@ -104,10 +103,7 @@ SharedParts MakeSharedParts(const StoreOptions& options) {
   cache.high_pri_pool_ratio = kMetadataShare;
   parts.block_cache = rocksdb::NewLRUCache(cache);
   parts.write_buffers = std::make_shared<rocksdb::WriteBufferManager>(options.budget.memtables, parts.block_cache);
-  const int64_t rate = options.compaction_bytes_per_second == 0
-                           ? kUnlimitedRate
-                           : static_cast<int64_t>(options.compaction_bytes_per_second);
-  parts.rate_limiter.reset(rocksdb::NewGenericRateLimiter(rate));
+  parts.rate_limiter.reset(rocksdb::NewGenericRateLimiter(kUnlimitedRate));
   parts.statistics = MakeReadStatistics();
   return parts;
 }
@@ -145,7 +141,7 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
   const uint64_t memtable = MemtableBytes(options.budget);
   family.write_buffer_size = TableBytes(options.budget);
   family.arena_block_size = memtable / kArenaBlocks / kPageBytes * kPageBytes;
-  family.max_write_buffer_number = 3 * kMemtablesPerFlush;
+  family.max_write_buffer_number = kMostMemtables;
   family.min_write_buffer_number_to_merge = kMemtablesPerFlush;
   family.disable_auto_compactions = true;
   if (space == Space::kKeys) {

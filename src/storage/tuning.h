@@ -30,6 +30,9 @@ struct SharedParts {
 
 // The value of RocksDB's rate limiter for "no limit", in bytes per second.
 inline constexpr int64_t kUnlimitedRate = int64_t{1} << 40;
+// The number of files in level 0 from which on RocksDB delays writes, and of memtables at which it stops them.
+inline constexpr int kLevel0Slowdown = 24;
+inline constexpr int kMostMemtables = 24;
 
 // The size of a table file, which is that of a flush.
 uint64_t TableBytes(const Budget& budget);

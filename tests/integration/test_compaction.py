@@ -2,6 +2,7 @@
 """COMPACT, its progress and its end; and compactions by the schedule, which free space without a command."""
 
 import os
+import random
 import threading
 import time
 
@@ -188,15 +189,32 @@ def test_a_write_that_waits_for_compactions_is_reported():
         before = client.info("compaction")
         assert before["write_stall_state"] == "normal" and before["write_stall_last_time"] == 0
         begun = int(time.time())
+        wait_until(lambda: client.info("compaction")["compaction_rate_bytes"] == 1 << 20, "the limit")
+        client.execute_command("DEBUG", "PAUSE-CRON", 1)  # the limit would rise
         pipe = client.pipeline(transaction=False)
         while client.info("compaction")["write_stops"] + client.info("compaction")["write_delays"] == 0:
             for i in range(500):
                 pipe.set(f"k:{i}", os.urandom(VALUE_BYTES))
             pipe.execute()
-        client.config_set("compaction-rate-limit", 0)
+        client.execute_command("DEBUG", "PAUSE-CRON", 0)
         wait_until(lambda: client.info("compaction")["write_stall_state"] == "normal", "the end of the stall")
         after = client.info("compaction")
         assert after["write_delayed_seconds"] + after["write_stopped_seconds"] > 0
         assert after["write_stall_last_time"] >= begun and after["write_stall_last_space"] == "keys"
         assert sum(value for name, value in after.items()
                    if name.startswith(("write_delayed_for_", "write_stopped_for_"))) > 0
+
+
+def test_a_limit_below_what_the_writes_cause_does_not_stop_them():
+    with Server(compaction_after_writes=0, memory_budget="64mb", compaction_rate_limit="1mb") as server:
+        client = server.client()
+        pipe = client.pipeline(transaction=False)
+        highest = 0
+        for _ in range(150):  # 75 MB
+            for i in range(500):
+                pipe.set(f"k:{random.randrange(20_000)}:{i % 2}", os.urandom(1000))
+            pipe.execute()
+            highest = max(highest, client.info("compaction")["compaction_rate_bytes"] or 1 << 40)
+        assert highest > 1 << 20
+        assert client.info("compaction")["write_stopped_seconds"] < 1  # the limit rises ten times a second
+        wait_until(lambda: client.info("compaction")["compaction_rate_bytes"] == 1 << 20, "the usual limit")
