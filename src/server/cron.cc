@@ -30,6 +30,7 @@ namespace {
 constexpr int64_t kTickMs = 20;
 constexpr int64_t kSampleMs = 100;
 constexpr int64_t kSyncMs = 1000;
+constexpr int64_t kPurgeUs = 1000000;
 constexpr uint64_t kKeysPerEffort = 10000;  // per run; active-expire-effort multiplies it
 
 }  // namespace
@@ -47,21 +48,29 @@ bool Cron::Sleep(int64_t ms) {
                         [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_; });
 }
 
+// The allocator keeps free memory for a second or ten, until it is purged.
+void Cron::WatchMemory(int64_t now_us) {
+  const uint64_t resident = ResidentBytes();
+  const uint64_t evicted = parts_.client_memory.evicted();
+  const bool is_too_large = resident > MemoryBudget(parts_.config.settings()) && now_us - purged_us_ >= kPurgeUs;
+  if (is_too_large || evicted != evicted_) {
+    PurgeFreeMemory();
+    purged_us_ = now_us;
+  }
+  evicted_ = evicted;
+  parts_.store.memory().AdjustTo(parts_.client_memory.counted(), resident);
+}
+
 void Cron::RunCron() {
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts_.store);
   int64_t sampled_us = 0;
-  uint64_t evicted = 0;
   while (Sleep(kTickMs)) {
     if (!parts_.debug.ticks) continue;
     const int64_t now_us = MonotonicUs();
-    // The allocator keeps the memory that evicted clients have freed until it is purged.
-    if (parts_.client_memory.evicted() != std::exchange(evicted, parts_.client_memory.evicted())) {
-      PurgeFreeMemory();
-    }
     if (now_us - sampled_us >= kSampleMs * 1000) {
       parts_.replication.Tick(WallMs());
       parts_.stats.Sample(now_us);
-      parts_.store.memory().AdjustTo(parts_.client_memory.counted());
+      WatchMemory(now_us);
       parts_.store.engine().WatchOpenTables();
       parts_.store.engine().PaceCompactions();
       parts_.store.recovery().Watch();

@@ -56,11 +56,16 @@ class Cron {
   void ExpireKeys(Transaction& txn);
   Status ExpireOnWritableReplica(Transaction& txn, uint64_t most);
   void NoteStalls();
+  // Keeps the process's memory within the budget.
+  void WatchMemory(int64_t now_us);
   // Sleeps for this time; returns false if the server ends.
   bool Sleep(int64_t ms);
 
   const Parts parts_;
-  uint64_t stalled_us_ = 0;  // RocksDB's counter at the last look; used by "cron"
+  // Used by "cron".
+  uint64_t stalled_us_ = 0;  // RocksDB's counter at the last look
+  uint64_t evicted_ = 0;     // clients, at the last look
+  int64_t purged_us_ = 0;
   Mutex mutex_;
   CondVar wake_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -46,15 +46,15 @@ void RefreshStats() {
 
 uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
-uint64_t ReadRss() {
+}  // namespace
+
+uint64_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");
   uint64_t total_pages = 0;
   uint64_t resident_pages = 0;
   statm >> total_pages >> resident_pages;
   return resident_pages * PageBytes();
 }
-
-}  // namespace
 
 ProcessMemory ProcessMemory::Read() {
   RefreshStats();
@@ -63,7 +63,7 @@ ProcessMemory ProcessMemory::Read() {
   return {.allocated = ReadStat("stats.allocated"),
           .active = ReadStat("stats.active"),
           .resident = ReadStat("stats.resident"),
-          .rss = ReadRss(),
+          .rss = ResidentBytes(),
           .rss_peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024,
           .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
 }

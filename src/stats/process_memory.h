@@ -23,6 +23,9 @@ struct ProcessMemory {
   static ProcessMemory Read();
 };
 
+// The process's physical memory, ProcessMemory::rss, in bytes. Takes some microseconds.
+uint64_t ResidentBytes();
+
 // The memory that the server may use, by `memory-budget`.
 uint64_t MemoryBudget(const Settings& settings);
 

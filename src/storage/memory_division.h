@@ -3,6 +3,10 @@
 // MemoryDivision: gives each consumer its part of the memory budget (storage/budget.h). The sum never exceeds the
 // budget: the key cache shrinks by as much as rank indexes and clients borrow.
 //
+// The parts do not tell all that is resident: the allocator has free pages and pages that are used in part, scripts and
+// compactions need memory for a moment. So the key cache also shrinks while the process's resident memory is above the
+// budget, until it is not, and grows again slowly.
+//
 // Thread: any.
 #pragma once
 
@@ -22,9 +26,9 @@ class MemoryDivision {
       : engine_(engine), cache_(cache), rank_indexes_(rank_indexes), budget_(budget) {}
 
   void Set(const Budget& budget);
-  // Shrinks the key cache by the bytes that rank indexes and clients use beyond their share, and grows it again when
-  // they shrink. Called ten times a second; cheap.
-  void AdjustTo(uint64_t client_bytes);
+  // Shrinks the key cache by the bytes that rank indexes and clients use beyond their share, and by what
+  // `resident_bytes`, the process's, exceed the budget; and grows it again. Called ten times a second; cheap.
+  void AdjustTo(uint64_t client_bytes, uint64_t resident_bytes);
 
  private:
   Engine& engine_;
@@ -32,6 +36,7 @@ class MemoryDivision {
   RankIndexes& rank_indexes_;
   Mutex mutex_;
   Budget budget_ ABSL_GUARDED_BY(mutex_);
+  uint64_t excess_ ABSL_GUARDED_BY(mutex_) = 0;  // taken from the key cache because the process is too large
 };
 
 }  // namespace cairn
