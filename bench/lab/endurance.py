@@ -130,7 +130,7 @@ def run_mix(options, program, folder):
     return {"groups": figures, "resident_mb": sampler.resident, "info": sampler.info}, panels, beyond(bars)
 
 
-PARTS = ("key_cache", "block_cache", "rank_index", "client", "script", "log_tail", "program", "allocator")
+PARTS = ("key_cache", "block_cache", "rank_index", "client", "script", "startup", "log_tail", "program", "allocator")
 
 
 def parts_of(info):

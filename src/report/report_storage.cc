@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "script/scripting.h"
 #include "stats/process_memory.h"
+#include "stats/server_state.h"
 #include "stats/stats.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
@@ -104,6 +105,7 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
   const Scripting& scripts = parts.scripting;
   used("used_client_bytes", "clients", parts.client_memory.counted());
   used("used_script_bytes", "scripts", scripts.vm_bytes() + scripts.cache().bytes() + scripts.libraries()->bytes());
+  used("used_startup_bytes", "startup", parts.memory_peak.start());
   used("used_log_tail_bytes", "log_tail", store.log().tail().bytes());
   // What is resident beside the allocator's memory: the program itself, stacks of threads.
   used("used_program_bytes", "program", memory.rss - std::min(memory.rss, memory.resident));

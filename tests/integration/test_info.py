@@ -2,6 +2,7 @@
 """INFO: its sections, the fields that tools read, and correct values."""
 
 import contextlib
+import os
 import re
 import time
 
@@ -252,3 +253,20 @@ def test_an_unblocked_wait_is_a_failed_call(start):
         blpop = client.info("commandstats")["cmdstat_blpop"]
         assert (blpop["calls"], blpop["failed_calls"]) == (1, 1)
         assert client.info("stats")["total_error_replies"] == 1
+
+
+def test_the_parts_of_the_memory_add_up_to_what_is_resident():
+    with harness.Server(memory_budget="128mb") as server:
+        client = server.client(decode_responses=False)
+        noise = os.urandom(1 << 20)
+        for start in range(0, 120_000, 1000):
+            with client.pipeline(transaction=False) as pipe:
+                for number in range(start, start + 1000):
+                    pipe.set(f"key:{number}", noise[number:number + 1000])
+                pipe.execute()
+        info = client.info("cairn")
+        parts = sum(value for name, value in info.items() if name.startswith("used_")
+                    and name not in ("used_rss_bytes", "used_memtable_bytes"))
+        assert info["used_key_cache_bytes"] > 20 << 20
+        assert parts == pytest.approx(info["used_rss_bytes"], rel=0.1)
+        assert info["used_rss_bytes"] == pytest.approx(server.resident_bytes(), rel=0.1)
