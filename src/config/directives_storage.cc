@@ -13,8 +13,9 @@ constexpr auto kDur = Section::kDurability;
 constexpr auto kMem = Section::kMemory;
 constexpr auto kRocks = Section::kRocksdb;
 
-constexpr std::string_view kFsync[] = {"everysec", "always", "no"};  // AppendFsync
-constexpr std::string_view kBottom[] = {"snappy", "zstd"};           // BottomCompression
+constexpr std::string_view kFsync[] = {"everysec", "always", "no"};                  // AppendFsync
+constexpr std::string_view kBottom[] = {"snappy", "zstd"};                           // BottomCompression
+constexpr std::string_view kBlobCompressions[] = {"none", "snappy", "lz4", "zstd"};  // BlobCompression
 constexpr std::string_view kPolicies[] = {"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
                                           "allkeys-lru",  "allkeys-lfu",  "allkeys-random",  "noeviction"};
 
@@ -99,10 +100,25 @@ const Directive kRows[] = {
      .flags = kStartOnly, .target = &S::rocksdb_max_wal_size,
      .help = "Size of the log at which memtables are flushed so that its oldest part can be deleted. It bounds the "
              "time of a start after a crash."},
-    {.name = "rocksdb-blob-min-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "64kb", .min = 0,
-     .flags = kStartOnly, .target = &S::rocksdb_blob_min_size,
+    {.name = "rocksdb-blob-min-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "16kb", .min = 0,
+     .target = &S::rocksdb_blob_min_size,
      .help = "Values of this many bytes or more are stored in blob files, which compactions do not copy; 0 stores all "
-             "values with their keys."},
+             "values with their keys. A change applies to values as they are flushed or compacted."},
+    {.name = "rocksdb-blob-file-size", .section = kRocks, .kind = Kind::kMemory, .fallback = "64mb", .min = 1 << 20,
+     .target = &S::rocksdb_blob_file_size,
+     .help = "The largest blob file. A flush begins a file of its own, so most are as large as a flush."},
+    {.name = "rocksdb-blob-compression", .section = kRocks, .kind = Kind::kChoice, .fallback = "snappy",
+     .choices = kBlobCompressions, .target = &S::rocksdb_blob_compression,
+     .help = "Compression of each value in a blob file."},
+    {.name = "blob-garbage-share", .section = kRocks, .kind = Kind::kNumber, .fallback = "20", .min = 1, .max = 100,
+     .target = &S::blob_garbage_share, .syntax = "<percent>",
+     .help = "While more than this share of the bytes in blob files belongs to deleted and overwritten values, "
+             "compactions copy the other values of the oldest files, so that these can be deleted. A low share costs "
+             "more writes, a high one more space; 100 is never, except in COMPACT."},
+    {.name = "blob-garbage-step", .section = kRocks, .kind = Kind::kMemory, .fallback = "0", .min = 0,
+     .target = &S::blob_garbage_step,
+     .help = "The size of the oldest blob files from which one compaction copies values, and so the pace of the "
+             "collection; 0 is six files, and more of them the more garbage there is."},
     {.name = "rocksdb-bottom-compression", .section = kRocks, .kind = Kind::kChoice, .fallback = "zstd",
      .choices = kBottom, .flags = kStartOnly, .target = &S::rocksdb_bottom_compression,
      .help = "Compression of the last level, which holds most of the data; the other levels use Snappy."},

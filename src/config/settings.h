@@ -46,8 +46,10 @@ struct RocksDbSettings {
   Number compaction_rate_limit;                               // bytes per second; 0: no limit
   Number compaction_after_writes, compaction_interval_hours;  // 0: never
   Number compaction_window_begin, compaction_window_end;      // minutes of the day; equal: the whole day
-  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size, rocksdb_blob_min_size;
-  Number rocksdb_bottom_compression;  // BottomCompression
+  Number max_background_jobs, rocksdb_max_subcompactions, rocksdb_max_wal_size;
+  Number rocksdb_blob_min_size, rocksdb_blob_file_size, rocksdb_blob_compression;  // BlobCompression
+  Number blob_garbage_share, blob_garbage_step;                                    // percent; bytes
+  Number rocksdb_bottom_compression;                                               // BottomCompression
   Flag rocksdb_direct_io;
 };
 

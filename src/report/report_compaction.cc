@@ -48,6 +48,19 @@ void WriteCompaction(const ReportParts& parts, SectionWriter& text) {
              compactor.writes());
 }
 
+void WriteBlobs(const ReportParts& parts, SectionWriter& text) {
+  const BlobFiles& blobs = parts.store.engine().blob_files();
+  const BlobTotals totals = blobs.totals();
+  text.Gauge("blob_files", "blob_files", "Blob files, which hold large values.", totals.files);
+  text.Gauge("blob_bytes", "blob_bytes", "Bytes in blob files.", totals.bytes);
+  text.Gauge("blob_live_bytes", "blob_live_bytes", "Bytes in blob files without the garbage.",
+             totals.bytes - std::min(totals.bytes, totals.garbage));
+  text.Gauge("blob_garbage_bytes", "blob_garbage_bytes",
+             "Bytes in blob files of values that compactions found deleted or overwritten.", totals.garbage);
+  text.Counter("blob_moved_bytes", "blob_moved_bytes_total",
+               "Bytes of values that were copied so that blob files could be deleted.", blobs.moved_bytes());
+}
+
 constexpr double kMicrosPerSecond = 1e6;
 
 void WriteStalled(const ReportParts& parts, SectionWriter& text) {
@@ -103,6 +116,7 @@ void WriteBackup(const ReportParts& parts, SectionWriter& text) {
 
 void WriteCompactions(const ReportParts& parts, SectionWriter& text) {
   WriteCompaction(parts, text);
+  WriteBlobs(parts, text);
   WriteStalled(parts, text);
 }
 

@@ -75,6 +75,7 @@ void Cron::RunCron() {
       parts_.store.engine().PaceCompactions();
       parts_.store.recovery().Watch();
       parts_.store.compactor().Watch();
+      parts_.store.engine().blob_files().Watch();
       NoteStalls();
       sampled_us = now_us;
     }

@@ -184,7 +184,7 @@ Status Server::OpenStore() {
   options.background_jobs = static_cast<int>(settings().max_background_jobs);
   options.subcompactions = static_cast<int>(settings().rocksdb_max_subcompactions);
   options.wal_bytes = static_cast<uint64_t>(settings().rocksdb_max_wal_size.load());
-  options.blob_bytes = static_cast<uint64_t>(settings().rocksdb_blob_min_size.load());
+  options.blobs = BlobSettings();
   options.direct_io = settings().rocksdb_direct_io;
   options.keeps_logs = true;
   options.bottom_zstd =
@@ -281,6 +281,22 @@ void Server::WatchCompactions() {
     store_->compactor().SetSchedule({.after_writes = static_cast<uint64_t>(settings().compaction_after_writes.load()),
                                      .interval_ms = settings().compaction_interval_hours * kHourMs,
                                      .window = {static_cast<int>(settings().compaction_window_begin),
+  WatchBlobs();
+}
+
+BlobOptions Server::BlobSettings() {
+  return {.min_bytes = static_cast<uint64_t>(settings().rocksdb_blob_min_size.load()),
+          .file_bytes = static_cast<uint64_t>(settings().rocksdb_blob_file_size.load()),
+          .compression = static_cast<BlobCompression>(settings().rocksdb_blob_compression.load()),
+          .garbage_percent = static_cast<int>(settings().blob_garbage_share),
+          .garbage_step_bytes = static_cast<uint64_t>(settings().blob_garbage_step.load())};
+}
+
+void Server::WatchBlobs() {
+  for (const std::string_view name : {"rocksdb-blob-min-size", "rocksdb-blob-file-size", "rocksdb-blob-compression",
+                                      "blob-garbage-share", "blob-garbage-step"}) {
+    config_->Watch(name, [this] { return store_->engine().blob_files().Set(BlobSettings()); });
+  }
                                                 static_cast<int>(settings().compaction_window_end)}});
     return Ok();
   };

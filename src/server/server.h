@@ -91,6 +91,8 @@ class Server : public Service {
   void WatchSettings();
   void WatchInterest();
   void WatchCompactions();
+  BlobOptions BlobSettings();
+  void WatchBlobs();
   void BoundTracking();
   Status FollowFsyncPolicy();
   std::unique_ptr<const DatasetParts> dataset_;

@@ -13,11 +13,11 @@
 
 namespace cairn {
 
-enum class CompactionReason : unsigned char { kCommand, kWrites, kInterval };
+enum class CompactionReason : unsigned char { kCommand, kWrites, kInterval, kGarbage };
 
-// "command", "writes", "interval".
+// "command", "writes", "interval", "garbage" (of blob files).
 constexpr const char* NameOf(CompactionReason reason) {
-  constexpr const char* kNames[] = {"command", "writes", "interval"};
+  constexpr const char* kNames[] = {"command", "writes", "interval", "garbage"};
   return kNames[static_cast<int>(reason)];
 }
 

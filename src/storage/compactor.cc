@@ -37,6 +37,8 @@ constexpr uint64_t kTablesPerStep = 4;
 constexpr char kMostCompacted[] = "max_compaction_bytes";
 // The last level is rewritten if at least one in so many rows of elements belongs to no key.
 constexpr uint64_t kRowsPerOrphan = 20;
+// COMPACT collects blob files until at most this share of their bytes is garbage that RocksDB knows of.
+constexpr double kBlobGarbageOfCommand = 0.05;
 
 // Limits compactions to a few tables during its lifetime. Each frees its input before the next begins.
 class SmallSteps {
@@ -173,9 +175,12 @@ void Compactor::RunIfDue() {
   {
     const MutexLock lock(mutex_);
     if (progress_.is_running || !schedule_.window.Has(LocalMinute(now_ms))) return;
-    if (!IsDue(schedule_, writes(), now_ms - last_ms_, reason)) return;
+    if (!IsDue(schedule_, writes(), now_ms - last_ms_, reason)) reason = CompactionReason::kGarbage;
   }
-  const Status status = Run(ScopeOfAll(), reason);
+  const auto must_collect = [this](Space space) { return store_.engine().blob_files().MustCompact(space); };
+  if (reason == CompactionReason::kGarbage && std::ranges::none_of(kBlobSpaces, must_collect)) return;
+  const Status status =
+      Run(reason == CompactionReason::kGarbage ? CompactionScope{.name = "blob files"} : ScopeOfAll(), reason);
   if (status.ok()) return;
   retry_ms_ = MonotonicUs() / 1000 + kRetryMs;
   if (status.Is(Code::kReply)) return;  // cancelled
@@ -229,7 +234,7 @@ Status Compactor::Run(const CompactionScope& scope, CompactionReason reason) {
   TRY(Begin(scope, reason));
   const uint64_t orphans = store_.lazy_free().orphans();
   const uint64_t flushes = store_.lazy_free().flushes();
-  Status status = CompactRanges(scope, reason);
+  Status status = reason == CompactionReason::kGarbage ? CollectRestingBlobs() : CompactRanges(scope, reason);
   if (status.ok() && scope.is_all) {
     orphans_ = orphans;
     flushes_ = flushes;
@@ -266,6 +271,29 @@ bool Compactor::MustRewriteBottom(Space space, CompactionReason reason) const {
   return !known || orphans * kRowsPerOrphan > rows;
 }
 
+// The compaction of the space that has just ended found garbage.
+Status Compactor::CollectBlobs(Space space, double share) {
+  Engine& engine = store_.engine();
+  const double cutoff = engine.blob_files().CutoffTo(space, share);
+  if (cutoff == 0) return Ok();
+  rocksdb::CompactRangeOptions options;
+  options.exclusive_manual_compaction = false;
+  options.canceled = &canceled_;
+  options.max_subcompactions = 1;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  options.blob_garbage_collection_age_cutoff = cutoff;
+  const rocksdb::Status done = engine.db().CompactRange(options, engine.family(space), nullptr, nullptr);
+  return done.IsManualCompactionPaused() || canceled_ ? Status::Reply(kCancelled) : FromRocksDb(done);
+}
+
+Status Compactor::CollectRestingBlobs() {
+  for (const Space space : kBlobSpaces) {
+    if (store_.engine().blob_files().MustCompact(space)) TRY(CollectBlobs(space, 1.0));
+  }
+  return Ok();
+}
+
 Status Compactor::CompactRanges(const CompactionScope& scope, CompactionReason reason) {
   Engine& engine = store_.engine();
   const uint64_t sequence = store_.log().LatestSequence();
@@ -293,6 +321,7 @@ Status Compactor::CompactRanges(const CompactionScope& scope, CompactionReason r
         engine.db().CompactRange(options, engine.family(range.space), whole ? nullptr : &begin, whole ? nullptr : &end);
     if (done.IsManualCompactionPaused() || canceled_) return Status::Reply(kCancelled);
     TRY(FromRocksDb(done));
+    if (scope.is_all) TRY(CollectBlobs(range.space, by_command ? kBlobGarbageOfCommand : 1.0));
     const MutexLock lock(mutex_);
     ++progress_.ranges_done;
   }

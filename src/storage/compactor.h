@@ -109,6 +109,8 @@ class Compactor {
   Status Begin(const CompactionScope& scope, CompactionReason reason);
   void End(const CompactionScope& scope, const Status& status);
   Status CompactRanges(const CompactionScope& scope, CompactionReason reason);
+  Status CollectBlobs(Space space, double share);
+  Status CollectRestingBlobs();
   bool MustRewriteBottom(Space space, CompactionReason reason) const;
   Status NoteCompacted(uint64_t sequence, int64_t unix_ms);
   void RunThread();

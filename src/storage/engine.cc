@@ -32,7 +32,7 @@ Status FromRocksDb(const rocksdb::Status& status) {
 
 Engine::Engine(const StoreOptions& options)
     : options_(FitToDisk(options)), disk_reserve_(std::make_unique<DiskReserve>(options.dir)),
-      open_tables_(std::make_shared<OpenTables>(options.most_open_tables)) {}
+      open_tables_(std::make_shared<OpenTables>(options.most_open_tables)), blob_files_(*this, options.blobs) {}
 
 Engine::~Engine() = default;
 

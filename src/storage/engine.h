@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "encoding/row_key.h"
+#include "storage/blob_files.h"
 #include "storage/store_options.h"
 #include "storage/write_stalls.h"
 
@@ -61,6 +62,7 @@ class Engine {
   // ---- settable while running
   CompactionPace& compaction_pace() { return *compaction_pace_; }
   void SetMemory(const Budget& budget);
+  BlobFiles& blob_files() { return blob_files_; }
 
   // Adapts the compaction pace. Called ten times a second.
   void PaceCompactions();
@@ -92,6 +94,7 @@ class Engine {
   const StoreOptions options_;
   const std::unique_ptr<DiskReserve> disk_reserve_;
   const std::shared_ptr<OpenTables> open_tables_;
+  BlobFiles blob_files_;
   WriteStalls write_stalls_;
   std::shared_ptr<LogFiles> log_files_;
   std::unique_ptr<SharedParts> parts_;

@@ -10,6 +10,17 @@
 
 namespace cairn {
 
+enum class BlobCompression : unsigned char { kNone, kSnappy, kLz4, kZstd };
+
+// Blob files, which hold large values (docs/decisions/blob-files.md).
+struct BlobOptions {
+  uint64_t min_bytes = 16 << 10;  // larger values go to blob files; 0: no value does
+  uint64_t file_bytes = 64 << 20;
+  BlobCompression compression = BlobCompression::kSnappy;
+  int garbage_percent = 20;         // the garbage collection begins above this share of all bytes
+  uint64_t garbage_step_bytes = 0;  // of files that one compaction empties; 0: by the size of tables
+};
+
 struct StoreOptions {
   std::string dir;  // created when missing
   int databases = 16;
@@ -19,8 +30,8 @@ struct StoreOptions {
   int subcompactions = 2;
   uint64_t wal_bytes = 256ull << 20;  // memtables are flushed at this size to free old logs
   bool keeps_logs = false;            // for LogReader, until DropOldLogs (storage/old_logs.h)
-  uint64_t blob_bytes = 64 * 1024;    // larger values go to blob files; 0: no value does
-  uint64_t most_open_tables = 0;      // 0: no limit (storage/open_tables.h)
+  BlobOptions blobs;
+  uint64_t most_open_tables = 0;  // 0: no limit (storage/open_tables.h)
   bool direct_io = false;
   bool bottom_zstd = true;
   bool imports = false;  // for one transaction that only writes: see docs/decisions/import.md

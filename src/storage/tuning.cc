@@ -54,6 +54,19 @@ constexpr uint64_t kMostWrittenAtOnce = 64 << 10;
 constexpr uint64_t kMostReadAtOnce = 256 << 10;
 constexpr uint64_t kPeriodicCompactionSeconds = 7 * 24 * 3600;
 
+struct NamedCompression {
+  rocksdb::CompressionType type;
+  const char* name;  // in RocksDB's texts of options
+};
+
+NamedCompression CompressionOf(BlobCompression compression) {
+  constexpr NamedCompression kByIndex[] = {{rocksdb::kNoCompression, "kNoCompression"},
+                                           {rocksdb::kSnappyCompression, "kSnappyCompression"},
+                                           {rocksdb::kLZ4Compression, "kLZ4Compression"},
+                                           {rocksdb::kZSTD, "kZSTD"}};
+  return kByIndex[static_cast<int>(compression)];
+}
+
 uint64_t MemtableBytes(const Budget& budget) {
   return std::clamp<uint64_t>(budget.memtables / 32, kMegabyte / 2, kMostMemtableBytes);
 }
@@ -175,12 +188,11 @@ rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options
       family.memtable_whole_key_filtering = true;
       family.memtable_prefix_bloom_size_ratio = 0.05;
     }
-    if (options.blob_bytes > 0) {
-      family.enable_blob_files = true;
-      family.min_blob_size = options.blob_bytes;
-      family.enable_blob_garbage_collection = true;
-      family.blob_compression_type = rocksdb::kSnappyCompression;
-    }
+    // BlobFiles switches the garbage collection on when it is needed (storage/blob_files.h).
+    family.enable_blob_files = options.blobs.min_bytes > 0;
+    family.min_blob_size = options.blobs.min_bytes;
+    family.blob_file_size = options.blobs.file_bytes;
+    family.blob_compression_type = CompressionOf(options.blobs.compression).type;
   } else {
     table.filter_policy.reset();  // scores and expiries are only read by iterators
   }
@@ -193,6 +205,13 @@ std::unordered_map<std::string, std::string> LoadedOptions(const StoreOptions& o
   std::unordered_map<std::string, std::string> changes = {{"disable_auto_compactions", "false"}};
   if (!options.imports) changes["write_buffer_size"] = std::to_string(MemtableBytes(options.budget));
   return changes;
+}
+
+std::unordered_map<std::string, std::string> ChangedBlobOptions(const BlobOptions& blobs) {
+  return {{"enable_blob_files", blobs.min_bytes > 0 ? "true" : "false"},
+          {"min_blob_size", std::to_string(blobs.min_bytes)},
+          {"blob_file_size", std::to_string(blobs.file_bytes)},
+          {"blob_compression_type", CompressionOf(blobs.compression).name}};
 }
 
 }  // namespace cairn

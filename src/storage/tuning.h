@@ -44,5 +44,7 @@ rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& 
 rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options, const SharedParts& parts);
 // The options to set after loading, for DB::SetOptions.
 std::unordered_map<std::string, std::string> LoadedOptions(const StoreOptions& options);
+// The options that change the blob files of later flushes and compactions, for DB::SetOptions.
+std::unordered_map<std::string, std::string> ChangedBlobOptions(const BlobOptions& blobs);
 
 }  // namespace cairn
