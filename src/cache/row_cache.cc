@@ -280,12 +280,19 @@ void RowCache::Insert(std::string_view tagged, uint64_t hash, std::string_view v
 }
 
 bool RowCache::InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s) {
+  return AddIfRoom(tagged, hash, value, used_s, Queue::kYoung);
+}
+
+bool RowCache::AddIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s, Queue queue) {
   const size_t charge = ChargeOf(tagged.size(), value.size());
   Shard& shard = ShardOf(hash);
   const MutexLock lock(shard.mutex);
   if (shard.IsTooLarge(charge) || !shard.HasRoomFor(charge) || !shard.table.Reserve(hash)) return false;
-  ASSERT(shard.table.Find(hash, tagged) == nullptr, "a row is put in once");
-  shard.Add(CachedRow::New(tagged, hash, value, used_s, kNewFrequency));
+  if (shard.table.Find(hash, tagged) != nullptr) return false;
+  CachedRow* const row = CachedRow::New(tagged, hash, value, used_s, kNewFrequency);
+  row->is_kept = queue == Queue::kKept;
+  row->uses.store(row->is_kept ? 1 : 0, std::memory_order_relaxed);
+  shard.Add(row);
   return true;
 }
 

@@ -25,6 +25,7 @@
 
 #include "base/mutex.h"
 #include "base/sharded_counter.h"
+#include "cache/row_names.h"
 #include "cache/row_queue.h"
 #include "cache/row_ref.h"
 #include "cache/row_table.h"
@@ -54,6 +55,12 @@ class RowCache {
   void Insert(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
   // Inserts a row that is not in the cache, unless that would evict another one; returns whether it did.
   bool InsertIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s);
+  // For the warm-up after a restart. Inserts a row into the kept or the young queue, unless it is in the cache or that
+  // would evict another one; returns whether it did.
+  bool InsertHot(std::string_view tagged, uint64_t hash, std::string_view value, bool is_kept);
+  // The tagged keys of the rows that are used most, not sorted, in at most `most_bytes` of memory. Takes about 0.2 us a
+  // row, in short steps.
+  HotRows HottestRows(size_t most_bytes);
   // The last use of a row that was only peeked at.
   static constexpr int64_t kUnknownUse = 0;
   // Seconds since the row was last used or written. If the cache does not know, the time since the cache was created.
@@ -134,6 +141,9 @@ class RowCache {
   Shard& ShardOf(uint64_t hash) { return shards_[ShardNumber(hash)]; }
   const Shard& ShardOf(uint64_t hash) const { return shards_[ShardNumber(hash)]; }
   static size_t ShardNumber(uint64_t hash);
+  enum class Queue : unsigned char { kYoung, kKept };
+  // A row that enters the kept queue counts as used once, so that it is not evicted before any other use.
+  bool AddIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s, Queue queue);
   uint8_t FrequencyOf(const CachedRow* row, int64_t now_s) const;
   // Calls `look` with the row, or with null if there is none, holding the shard's lock.
   template <typename Look>

@@ -13,6 +13,7 @@ namespace cairn {
 
 class AccessLog;
 class Backups;
+class CacheWarmup;
 class ClientMemory;
 class ClientRegistry;
 class Conditions;
@@ -58,6 +59,7 @@ struct ReportParts {
   SaveState& saves;
   RdbSaves& rdb_saves;
   const Backups& backups;
+  const CacheWarmup& cache_warmup;
   Replication& replication;
 };
 

@@ -16,6 +16,7 @@
 #include "stats/process_memory.h"
 #include "stats/server_state.h"
 #include "stats/stats.h"
+#include "storage/cache_warmup.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
 #include "storage/store.h"
@@ -137,6 +138,17 @@ void WriteCache(const ReportParts& parts, SectionWriter& text) {
   text.Counter("key_cache_hits", "key_cache_hits_total", "Rows found in the key cache.", hits);
   text.Counter("key_cache_misses", "key_cache_misses_total", "Rows not found in the key cache.", looks - hits);
   text.Field("key_cache_hit_rate", looks == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(looks), 4);
+  const CacheWarmup::Progress warmup = parts.cache_warmup.progress();
+  text.Field("key_cache_warmup", CacheWarmup::NameOf(warmup.state));
+  text.Gauge("", "key_cache_warmup_in_progress", "1 while the rows that were hot before the start are read.",
+             static_cast<int>(warmup.state == CacheWarmup::State::kLoading));
+  text.Field("key_cache_warmup_names", warmup.names);
+  text.Field("key_cache_warmup_looked_up", warmup.looked);
+  text.Counter("key_cache_warmup_rows", "key_cache_warmup_rows_total",
+               "Rows that were read into the key cache because they were hot before the start.", warmup.rows);
+  text.Field("key_cache_warmup_ms", warmup.took_ms);
+  text.Field("key_cache_saved_names", warmup.saved);
+  text.Field("key_cache_save_us", warmup.save_us);
 }
 
 void WriteRocksDb(const ReportParts& parts, SectionWriter& text) {

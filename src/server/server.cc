@@ -35,6 +35,7 @@
 #include "stats/families.h"
 #include "stats/process_memory.h"
 #include "storage/backups.h"
+#include "storage/cache_warmup.h"
 #include "storage/compaction_pace.h"
 #include "storage/disk_reserve.h"
 #include "storage/store.h"
@@ -105,6 +106,7 @@ struct Server::CommandParts {
   explicit CommandParts(Server& server);
 
   const std::unique_ptr<Backups> backups;  // only commands use it
+  const std::unique_ptr<CacheWarmup> cache_warmup;
   AclParts acl;
   ConnectionParts connection;
   ClientParts client;
@@ -119,7 +121,7 @@ struct Server::CommandParts {
 };
 
 Server::CommandParts::CommandParts(Server& s)
-    : backups(std::make_unique<Backups>(s.store_->engine())),
+    : backups(std::make_unique<Backups>(s.store_->engine())), cache_warmup(std::make_unique<CacheWarmup>(*s.store_)),
       acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
       connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
       client(s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
@@ -139,7 +141,7 @@ Server::CommandParts::CommandParts(Server& s)
           s.identity_, *s.config_, s.settings(), s.conditions(), s.table_, *s.store_, s.stats_.counters,
           s.stats_.memory_peak, [&ports = s.ports_] { return ports.All(); }, s.clients_.registry, s.clients_.memory,
           s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
-          s.rdb_saves_->state(), *s.rdb_saves_, *backups, *s.replication_) {}
+          s.rdb_saves_->state(), *s.rdb_saves_, *backups, *cache_warmup, *s.replication_) {}
 
 void Server::BindCommands() {
   command_parts_ = std::make_unique<const CommandParts>(*this);
@@ -233,6 +235,12 @@ void Server::WatchSettings() {
     clients_.users.SetDefaultPassword(config_->Text("requirepass"));
     return Ok();
   });
+  const auto warm_up = [this] {
+    command_parts_->cache_warmup->Enable(config_->Flag("key-cache-warmup"));
+    return Ok();
+  };
+  static_cast<void>(warm_up().ok());
+  config_->Watch("key-cache-warmup", warm_up);
   config_->Watch("maxclients", [this] { return descriptors_.Apply(*store_); });
   config_->Watch("memory-budget", [this] {
     store_->memory().Set(Budget::Of(MemoryBudget(settings())));
@@ -273,14 +281,6 @@ void Server::WatchSettings() {
     return Ok();
   });
   WatchCompactions();
-}
-
-void Server::WatchCompactions() {
-  constexpr int64_t kHourMs = 3600 * 1000;
-  const auto schedule = [this] {
-    store_->compactor().SetSchedule({.after_writes = static_cast<uint64_t>(settings().compaction_after_writes.load()),
-                                     .interval_ms = settings().compaction_interval_hours * kHourMs,
-                                     .window = {static_cast<int>(settings().compaction_window_begin),
   WatchBlobs();
 }
 
@@ -297,6 +297,14 @@ void Server::WatchBlobs() {
                                       "blob-garbage-share", "blob-garbage-step"}) {
     config_->Watch(name, [this] { return store_->engine().blob_files().Set(BlobSettings()); });
   }
+}
+
+void Server::WatchCompactions() {
+  constexpr int64_t kHourMs = 3600 * 1000;
+  const auto schedule = [this] {
+    store_->compactor().SetSchedule({.after_writes = static_cast<uint64_t>(settings().compaction_after_writes.load()),
+                                     .interval_ms = settings().compaction_interval_hours * kHourMs,
+                                     .window = {static_cast<int>(settings().compaction_window_begin),
                                                 static_cast<int>(settings().compaction_window_end)}});
     return Ok();
   };
@@ -366,6 +374,7 @@ Status Server::Start() {
   TRY(ports_.Open());
   TRY(OpenMetrics());
   ports_.Start();
+  command_parts_->cache_warmup->Start();
   stats_.memory_peak.NoteStart(ProcessMemory::Read().allocated);
   Log(LogSeverity::kNotice, "Data opened in {} ms. Ready to accept connections.", (MonotonicUs() - started_us) / 1000);
   return Ok();
@@ -378,7 +387,10 @@ void Server::Stop(const ShutdownOptions& options) {
   if (!options.now && committer_ != nullptr) AwaitReplicas();
   if (replication_ != nullptr) replication_->StopLinks();
   if (store_ != nullptr) store_->compactor().Stop();  // clients of the slow lane may wait for it
-  if (command_parts_ != nullptr) command_parts_->backups->Stop();
+  if (command_parts_ != nullptr) {
+    command_parts_->backups->Stop();
+    command_parts_->cache_warmup->Stop(!options.now);
+  }
   ports_.Stop();
   if (slow_lane_ != nullptr) slow_lane_->Stop();
   // SHUTDOWN SAVE has saved, but commands that had passed the gates before it held writes back may have changed data.

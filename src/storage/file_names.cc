@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "storage/hot_rows_file.h"
+
 namespace cairn {
 namespace {
 
-constexpr std::string_view kNames[] = {"CURRENT", "IDENTITY", "LOCK", "LOG", "archive", "lost"};
+constexpr std::string_view kNames[] = {"CURRENT", "IDENTITY", "LOCK", "LOG", "archive", "lost", kHotRowsFileName};
 constexpr std::string_view kBeginnings[] = {"MANIFEST-", "OPTIONS-", "LOG.old", "METADB-"};
 constexpr std::string_view kEndings[] = {".sst", ".ldb", ".blob", ".log", ".dbtmp"};  // after a number
 

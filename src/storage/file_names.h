@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Names in the data directory that belong to RocksDB. Any other file under such a name would destroy the database, at
-// once or when RocksDB reaches the number in the name.
+// Names in the data directory that belong to RocksDB, or to the file of hot rows (storage/hot_rows_file.h). Any other
+// file under a name of RocksDB's would destroy the database, at once or when RocksDB reaches the number in the name.
 //
 // Thread: any; pure.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace cairn {
 
-// Whether RocksDB may give a file or folder this name: CURRENT, MANIFEST-000012, 000034.log, ...
+// Whether the store may give a file or folder this name: CURRENT, MANIFEST-000012, 000034.log, ...
 bool IsStoreFileName(std::string_view name);
 
 }  // namespace cairn

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The file `key-cache` of the data directory: the tagged row keys of the rows that were hot in the key cache, without
+// their values (docs/format.md, section 10). A start reads these rows into the key cache (storage/cache_warmup.h).
+//
+// Thread: any that may wait.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cache/row_names.h"
+
+namespace cairn {
+
+inline constexpr std::string_view kHotRowsFileName = "key-cache";
+
+// The file's bytes. REQUIRES: both lists of names are sorted.
+std::string EncodeHotRows(const HotRows& rows);
+// kCorruption that names the field.
+Result<HotRows> DecodeHotRows(std::string_view bytes);
+
+// Replaces the file in `dir`; a crash leaves the old or the new one. kIo if the disk fails.
+Status WriteHotRows(const std::string& dir, const HotRows& rows);
+// No names if there is no file. kCorruption also for a file larger than `most_bytes`.
+Result<HotRows> ReadHotRows(const std::string& dir, uint64_t most_bytes);
+
+}  // namespace cairn
