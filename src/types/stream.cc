@@ -20,6 +20,34 @@ Status BadRecord() { return Status::Corruption("stream record: cut short"); }
 
 }  // namespace
 
+Result<StreamState> DecodeStreamState(const SpreadPayload& payload) {
+  StreamState state;
+  state.count = payload.count;
+  std::string_view in = payload.rest;
+  uint64_t next_group;
+  if (!ReadStreamId(in, state.last_id) || !ReadStreamId(in, state.first_id) ||
+      !ReadStreamId(in, state.max_deleted_id) || !ReadVarint(in, state.entries_added) ||
+      !ReadStreamId(in, state.head) || !ReadStreamId(in, state.tail) || !ReadVarint(in, state.chunks) ||
+      !ReadVarint(in, state.groups) || !ReadVarint(in, next_group) || next_group > UINT32_MAX) {
+    return BadRecord();
+  }
+  state.next_group = static_cast<uint32_t>(next_group);
+  return state;
+}
+
+void AppendStreamState(std::string& payload, CollectionId id, const StreamState& state) {
+  AppendSpreadPayload(payload, id, state.count);
+  AppendStreamId(payload, state.last_id);
+  AppendStreamId(payload, state.first_id);
+  AppendStreamId(payload, state.max_deleted_id);
+  AppendVarint(payload, state.entries_added);
+  AppendStreamId(payload, state.head);
+  AppendStreamId(payload, state.tail);
+  AppendVarint(payload, state.chunks);
+  AppendVarint(payload, state.groups);
+  AppendVarint(payload, state.next_group);
+}
+
 Status Stream::Open() { return Open(TRY(keys_->FindTyped(*key_, Type::kStream))); }
 
 Status Stream::Open(KeyEntry entry) {
@@ -30,16 +58,7 @@ Status Stream::Open(KeyEntry entry) {
   }
   const SpreadPayload spread = TRY(DecodeSpreadPayload(entry_.payload()));
   rows_ = {.id = spread.id, .stripe = key_->stripe()};
-  state_.count = spread.count;
-  std::string_view in = spread.rest;
-  uint64_t next_group;
-  if (!ReadStreamId(in, state_.last_id) || !ReadStreamId(in, state_.first_id) ||
-      !ReadStreamId(in, state_.max_deleted_id) || !ReadVarint(in, state_.entries_added) ||
-      !ReadStreamId(in, state_.head) || !ReadStreamId(in, state_.tail) || !ReadVarint(in, state_.chunks) ||
-      !ReadVarint(in, state_.groups) || !ReadVarint(in, next_group) || next_group > UINT32_MAX) {
-    return BadRecord();
-  }
-  state_.next_group = static_cast<uint32_t>(next_group);
+  state_ = TRY(DecodeStreamState(spread));
   return Ok();
 }
 
@@ -50,16 +69,7 @@ void Stream::Create() {
 
 Status Stream::Save() {
   std::string payload;
-  AppendSpreadPayload(payload, rows_.id, state_.count);
-  AppendStreamId(payload, state_.last_id);
-  AppendStreamId(payload, state_.first_id);
-  AppendStreamId(payload, state_.max_deleted_id);
-  AppendVarint(payload, state_.entries_added);
-  AppendStreamId(payload, state_.head);
-  AppendStreamId(payload, state_.tail);
-  AppendVarint(payload, state_.chunks);
-  AppendVarint(payload, state_.groups);
-  AppendVarint(payload, state_.next_group);
+  AppendStreamState(payload, rows_.id, state_);
   const RecordHeader header{.type = Type::kStream,
                             .encoding = Encoding::kSpread,
                             .expire_ms = entry_.exists() ? entry_.expire_ms() : kNoExpiry};

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "encoding/record.h"
 #include "encoding/stream_id.h"
 #include "types/keyspace.h"
 #include "types/stream_chunk.h"
@@ -41,6 +42,11 @@ struct StreamState {
   uint64_t groups = 0;
   uint32_t next_group = 0;  // the number of the next new group
 };
+
+// The state in the payload of a stream's record. kCorruption if it is cut short.
+Result<StreamState> DecodeStreamState(const SpreadPayload& payload);
+// Appends the whole payload of a stream's record.
+void AppendStreamState(std::string& payload, CollectionId id, const StreamState& state);
 
 // Which entries to delete.
 struct StreamTrim {
