@@ -47,13 +47,12 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
   db_options.listeners = std::move(listeners);
   db_options.listeners.push_back(write_stalls_.MakeListener());
 
-  static constexpr const char* kNames[kSpaceCount] = {"default", "keys", "elements", "scores", "owners", "expiries"};
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (int i = 0; i < kSpaceCount; ++i) {
     const auto space = static_cast<Space>(i);
     rocksdb::ColumnFamilyOptions family = TuneFamily(space, options_, *parts_);
     family.compaction_filter_factory = filter_of(space);
-    descriptors.emplace_back(kNames[i], family);
+    descriptors.emplace_back(FamilyName(space), family);
   }
   rocksdb::DB* db = nullptr;
   rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
@@ -62,7 +61,10 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
     db_options.avoid_flush_during_recovery = true;
     opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
   }
-  if (!opened.ok()) return Status::Io("cannot open the data in " + options_.dir + ": " + opened.ToString());
+  if (!opened.ok()) {
+    return Status::Io("cannot open the data in " + options_.dir + ": " + opened.ToString() +
+                      "; cairn-check tells what is damaged and salvages the rest");
+  }
   db_.reset(db);
   db_->GetEnv()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
   return Ok();

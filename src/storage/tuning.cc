@@ -108,6 +108,11 @@ uint64_t TableBytes(const Budget& budget) {
   return std::max<uint64_t>(kMemtablesPerFlush * MemtableBytes(budget), 4 * kMegabyte);
 }
 
+const char* FamilyName(Space space) {
+  static constexpr const char* kNames[kSpaceCount] = {"default", "keys", "elements", "scores", "owners", "expiries"};
+  return kNames[static_cast<int>(space)];
+}
+
 SharedParts MakeSharedParts(const StoreOptions& options) {
   SharedParts parts;
   rocksdb::LRUCacheOptions cache;

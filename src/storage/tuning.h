@@ -37,6 +37,9 @@ inline constexpr int kMostMemtables = 24;
 // The size of a table file, which is that of a flush.
 uint64_t TableBytes(const Budget& budget);
 
+// The name of a space's column family (docs/format.md, section 2).
+const char* FamilyName(Space space);
+
 SharedParts MakeSharedParts(const StoreOptions& options);
 rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& parts);
 // The options for opening a family. A start that replays the log writes a table whenever a memtable is full, without

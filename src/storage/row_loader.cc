@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/row_loader.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <filesystem>
+
+#include "storage/batch.h"
+#include "storage/engine.h"
+
+namespace cairn {
+namespace {
+
+constexpr uint64_t kMemory = 256ull << 20;
+constexpr uint64_t kOpenTables = 512;
+constexpr size_t kBatchBytes = 1 << 20;
+
+}  // namespace
+
+RowLoader::RowLoader() : batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+
+RowLoader::~RowLoader() {
+  if (engine_ != nullptr && engine_->is_open()) engine_->Close();
+}
+
+Status RowLoader::Open(const std::string& dir) {
+  std::error_code error;
+  if (std::filesystem::exists(dir, error) && !std::filesystem::is_empty(dir, error)) {
+    return Status::Io(dir + " is not empty");
+  }
+  std::filesystem::create_directories(dir, error);
+  if (error) return Status::Io("cannot create " + dir + ": " + error.message());
+  StoreOptions options;
+  options.dir = dir;
+  options.budget = Budget::Of(kMemory);
+  options.most_open_tables = kOpenTables;
+  engine_ = std::make_unique<Engine>(options);
+  TRY(engine_->Open([](Space) { return nullptr; }, {}));
+  return engine_->StartCompactions();
+}
+
+Status RowLoader::Put(Space space, std::string_view row, std::string_view value) {
+  TRY(PutRow(*batch_, engine_->family(space), row, value));
+  return batch_->GetDataSize() < kBatchBytes ? Ok() : WriteBatch();
+}
+
+Status RowLoader::WriteBatch() {
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  TRY(FromRocksDb(engine_->db().Write(options, batch_.get())));
+  batch_->Clear();
+  return Ok();
+}
+
+Status RowLoader::Finish() {
+  TRY(WriteBatch());
+  TRY(FromRocksDb(engine_->db().Flush(rocksdb::FlushOptions(), engine_->families())));
+  TRY(FromRocksDb(engine_->db().SyncWAL()));
+  engine_->Close();
+  return Ok();
+}
+
+}  // namespace cairn

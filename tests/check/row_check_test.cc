@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The checks of rows, and what salvage makes of rows that fail them.
+#include "check/row_check.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "check/salvage.h"
+#include "encoding/packed.h"
+#include "encoding/varint.h"
+#include "storage/format.h"
+#include "storage/row_loader.h"
+
+namespace cairn {
+namespace {
+
+constexpr KeyspaceId kLive = 3;
+constexpr KeyspaceId kDead = 2;
+constexpr uint64_t kMembers = 5;
+
+class RowCheckTest : public testing::Test {
+ protected:
+  RowCheckTest() {
+    std::filesystem::remove_all(folder_);
+    EXPECT_TRUE(loader_.Open(dir_).ok());
+    Put(Space::kMeta, kFormatRow, EncodeFormat());
+    Put(Space::kMeta, kDatabasesRow, EncodeDatabases({kLive}, kLive + 1));
+    std::string collections;
+    AppendVarint(collections, 1000);
+    Put(Space::kMeta, kCollectionsRow, collections);
+  }
+  ~RowCheckTest() override { std::filesystem::remove_all(folder_); }
+
+  void Put(Space space, std::string_view row, std::string_view value) {
+    ASSERT_TRUE(loader_.Put(space, row, value).ok());
+  }
+  void PutCount(int64_t count) { Put(Space::kMeta, MakeCountRow(0, kLive).row(), EncodeCount(count)); }
+  void PutString(std::string_view key, KeyspaceId keyspace = kLive) {
+    std::string record;
+    AppendRecordHeader(record, {.type = Type::kString});
+    Put(Space::kKeys, MakeKeyRow(keyspace, key).row(), record + "value");
+  }
+  // A set of kMembers whose record says `count`.
+  void PutSet(std::string_view key, CollectionId id, uint64_t count) {
+    std::string record;
+    AppendRecordHeader(record, {.type = Type::kSet, .encoding = Encoding::kSpread});
+    AppendSpreadPayload(record, id, count);
+    Put(Space::kKeys, MakeKeyRow(kLive, key).row(), record);
+    for (uint64_t i = 0; i < kMembers; ++i) {
+      Put(Space::kElements, MakeElementRow(id, "member" + std::to_string(i), 0).row(), {});
+    }
+  }
+  void PutOwner(CollectionId id, std::string_view key, KeyspaceId keyspace = kLive) {
+    Put(Space::kOwners, MakeOwnerRow(id, 0).row(), MakeKeyRow(keyspace, key).row());
+  }
+
+  // The output of a check of `dir`.
+  static std::string Check(const std::string& dir) {
+    testing::internal::CaptureStdout();
+    const auto database = OfflineDatabase::Open(dir);
+    EXPECT_TRUE(database.ok()) << database.status().text();
+    Findings findings(10);
+    RowCheck(**database, findings, [](uint64_t) {}).Run();
+    findings.Summarize();
+    return testing::internal::GetCapturedStdout();
+  }
+  std::string Check() {
+    EXPECT_TRUE(loader_.Finish().ok());
+    return Check(dir_);
+  }
+  // Salvages, expects that the copy is clean, and returns the number of keys.
+  uint64_t Salvaged() {
+    const auto database = OfflineDatabase::Open(dir_);
+    Findings findings(10);
+    testing::internal::CaptureStdout();
+    const auto keys = Salvage(**database, findings, [](uint64_t) {}).CopyTo(folder_ + "/to");
+    last_salvage_ = testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(keys.ok()) << keys.status().text();
+    EXPECT_EQ(Check(folder_ + "/to").find("Damage"), std::string::npos);
+    return *keys;
+  }
+  static testing::AssertionResult Says(const std::string& output, std::string_view text) {
+    if (output.find(text) != std::string::npos) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "no '" << text << "' in: " << output;
+  }
+
+  const std::string folder_ = testing::TempDir() + "/row_check_test." + std::to_string(getpid());
+  const std::string dir_ = folder_ + "/data";
+  std::string last_salvage_;  // its output
+  RowLoader loader_;
+};
+
+TEST_F(RowCheckTest, GarbageIsNoDamage) {
+  PutString("k");
+  PutString("dead", kDead);
+  PutOwner(8, "dead", kDead);
+  Put(Space::kElements, MakeElementRow(8, "member", 0).row(), {});
+  Put(Space::kElements, MakeElementRow(9, "member", 0).row(), {});
+  Put(Space::kExpiries, MakeExpiryRow(1000, MakeKeyRow(kDead, "dead").row(), 0).row(), {});
+  PutCount(1);
+  const std::string output = Check();
+  EXPECT_EQ(output.find("Damage"), std::string::npos) << output;
+  EXPECT_TRUE(Says(output, "5 rows are garbage"));
+  EXPECT_EQ(Salvaged(), 1u);
+}
+
+TEST_F(RowCheckTest, ARecordThatDoesNotDecodeIsNamed) {
+  PutString("k");
+  Put(Space::kKeys, MakeKeyRow(kLive, "b\nd").row(), "\x77\x77");
+  PutCount(2);
+  EXPECT_TRUE(Says(Check(), "The key \"b\\nd\" of database 0 is damaged"));
+  EXPECT_EQ(Salvaged(), 1u);
+}
+
+TEST_F(RowCheckTest, AWrongCountOfACollectionIsNamedAndCorrected) {
+  PutSet("s", 7, kMembers + 1);
+  PutOwner(7, "s");
+  PutCount(1);
+  EXPECT_TRUE(
+      Says(Check(), "The record of the key s of database 0 does not fit its rows: its count is 6, the rows have 5"));
+  EXPECT_EQ(Salvaged(), 1u);
+}
+
+TEST_F(RowCheckTest, OwnersAndCollectionsBelongTogether) {
+  PutSet("without owner", 7, kMembers);
+  PutOwner(8, "missing");
+  PutCount(1);
+  const std::string output = Check();
+  EXPECT_TRUE(Says(output, "Collection 7 of the key \"without owner\" of database 0 has no owner row"));
+  EXPECT_TRUE(Says(output, "Collection 8 is owned by the key missing of database 0"));
+  EXPECT_EQ(Salvaged(), 1u);
+}
+
+TEST_F(RowCheckTest, ExpiriesAndRecordsMatch) {
+  std::string record;
+  AppendRecordHeader(record, {.type = Type::kString, .expire_ms = 5000});
+  Put(Space::kKeys, MakeKeyRow(kLive, "k").row(), record + "value");
+  Put(Space::kExpiries, MakeExpiryRow(6000, MakeKeyRow(kLive, "k").row(), 0).row(), {});
+  PutCount(1);
+  const std::string output = Check();
+  EXPECT_TRUE(Says(output, "The key k of database 0 has no row that expires it at 5000"));
+  EXPECT_TRUE(Says(output, "An expiry row names the key k of database 0, which does not expire at 6000"));
+  EXPECT_EQ(Salvaged(), 1u);
+}
+
+TEST_F(RowCheckTest, ScoreRowsMatchTheMembers) {
+  std::string record;
+  AppendRecordHeader(record, {.type = Type::kZset, .encoding = Encoding::kSpread});
+  AppendSpreadPayload(record, 7, 1);
+  Put(Space::kKeys, MakeKeyRow(kLive, "z").row(), record);
+  PutOwner(7, "z");
+  std::string score;
+  AppendScore(score, 1.5);
+  Put(Space::kElements, MakeElementRow(7, "m", 0).row(), score);
+  Put(Space::kScores, MakeScoreRow(7, 2.5, "lost element row", 0).row(), {});
+  PutCount(1);
+  EXPECT_TRUE(Says(Check(), "The key z of database 0 is damaged: the score rows differ"));
+  EXPECT_EQ(Salvaged(), 1u);
+  EXPECT_TRUE(Says(last_salvage_, "has 2 elements of the 1 that it had"));
+}
+
+TEST_F(RowCheckTest, AWrongCountOfADatabaseIsNamed) {
+  PutString("k");
+  PutCount(2);
+  EXPECT_TRUE(Says(Check(), "Database 0 has 1 keys, but its count says 2"));
+  EXPECT_EQ(Salvaged(), 1u);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""cairn-check: names each kind of damage of a data directory, and salvages the rest into one that a server opens."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from harness import Server, tool_path
+
+STRINGS = 4000
+VALUE_BYTES = 300
+
+
+def check(*arguments):
+    """Runs cairn-check."""
+    return subprocess.run([str(tool_path("cairn-check")), *map(str, arguments)], capture_output=True, text=True,
+                          check=False)
+
+
+def fill(client):
+    """Values of all types, spread and in one row, with expiries, two databases and a blob file."""
+    pipe = client.pipeline(transaction=False)
+    for i in range(STRINGS):
+        pipe.set(f"string:{i}", os.urandom(VALUE_BYTES), ex=100000 if i % 2 else None)
+        pipe.rpush("list", os.urandom(20))
+        pipe.xadd("stream", {"field": i}, id=f"{i + 1}-1")
+    pipe.hset("hash", mapping={f"field{i}": os.urandom(30) for i in range(STRINGS)})
+    pipe.execute_command("HEXPIRE", "hash", 100000, "FIELDS", 2, "field1", "field2")
+    pipe.sadd("set", *[f"member{i}" for i in range(STRINGS)])
+    pipe.zadd("zset", {f"member{i}": i / 2 for i in range(STRINGS)})
+    pipe.hset("small", mapping={"a": 1, "b": "x"})
+    pipe.set("fragments", os.urandom(30000))
+    pipe.setrange("fragments", 100, "changed")
+    pipe.xgroup_create("stream", "group", 0)
+    pipe.xreadgroup("group", "consumer", {"stream": ">"}, count=10)
+    for i in range(4):
+        pipe.set(f"blob:{i}", os.urandom(100000))
+    pipe.execute()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A data directory whose rows are in tables, and the digest of its data."""
+    folder = tmp_path_factory.mktemp("whole")
+    with Server(data_dir=folder) as server:
+        client = server.client()
+        fill(client)
+        server.client(db=1).set("other", "database")
+        client.execute_command("COMPACT")
+        client.sadd("late", *[f"in the log {i}" for i in range(3)])
+        digest = client.execute_command("DEBUG", "DIGEST")
+        server.kill9()
+    return folder, digest
+
+
+@pytest.fixture
+def data(whole, tmp_path):
+    """A copy of that directory."""
+    folder = tmp_path / "data"
+    shutil.copytree(whole[0], folder)
+    return folder
+
+
+def files(folder, extension):
+    """The files with this extension, the largest first."""
+    return sorted(folder.glob(f"*{extension}"), key=lambda path: -path.stat().st_size)
+
+
+def flip(path, offset):
+    """Flips a bit; a negative offset counts from the end."""
+    content = bytearray(path.read_bytes())
+    content[offset] ^= 4
+    path.write_bytes(content)
+
+
+def contents(folder):
+    """The bytes of all files."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def salvage(data, keys):
+    """Salvages, compares the original, and checks the copy, which a server must open. Returns the output."""
+    before = contents(data)
+    target = data.with_name("salvaged")
+    done = check(f"--salvage={target}", data)
+    assert done.returncode in (0, 1), done.stderr
+    assert contents(data) == before
+    again = check(target)
+    assert again.returncode == 0, again.stdout
+    with Server(data_dir=target) as server:
+        client = server.client()
+        assert client.dbsize() >= keys, done.stdout
+        for key in ("list", "hash", "set", "zset", "stream", "fragments"):
+            read_all(client, key)
+        assert client.set("new", "value")
+        assert client.rpush("list", "more") and client.lrange("list", 0, -1)
+        server.shutdown()
+    assert check(target).returncode == 0
+    return done.stdout
+
+
+def read_all(client, key):
+    """Reads a whole value; an error fails the test."""
+    kind = client.type(key).decode()
+    count = {"list": client.llen, "hash": client.hlen, "set": client.scard, "zset": client.zcard,
+             "stream": client.xlen, "string": client.strlen, "none": lambda _: 0}[kind](key)
+    read = {"list": lambda: client.lrange(key, 0, -1), "hash": lambda: client.hgetall(key),
+            "set": lambda: client.smembers(key), "zset": lambda: client.zrange(key, 0, -1),
+            "stream": lambda: client.xrange(key), "string": lambda: client.get(key), "none": lambda: ""}[kind]()
+    assert len(read) == count, key
+
+
+def test_a_whole_directory_is_clean_and_not_changed(whole, data):
+    before = contents(data)
+    done = check(data)
+    assert done.returncode == 0 and "is whole" in done.stdout, done.stdout
+    assert contents(data) == before
+    target = data.with_name("salvaged")
+    assert check(f"--salvage={target}", data).returncode == 0
+    with Server(data_dir=target) as server:
+        assert server.client().execute_command("DEBUG", "DIGEST") == whole[1]
+        assert server.client(db=1).get("other") == b"database"
+    assert "is not empty" in check(f"--salvage={target}", data).stderr
+
+
+def test_a_directory_in_use_is_refused(tmp_path):
+    with Server(data_dir=tmp_path):
+        done = check(tmp_path)
+        assert done.returncode == 2 and "a server has" in done.stderr, done.stderr
+    assert check(tmp_path / "missing").returncode == 2
+    assert check().returncode == 2
+
+
+def test_a_damaged_block_loses_its_rows_only(data):
+    table = files(data, ".sst")[0]
+    flip(table, table.stat().st_size // 2)
+    done = check(data)
+    assert done.returncode == 1 and table.name in done.stdout and "cannot be read" in done.stdout, done.stdout
+    output = salvage(data, STRINGS - 100)
+    assert table.name in output and "Lost: Rows of space keys" in output, output
+
+
+@pytest.mark.parametrize("damage", ["footer", "truncated", "missing"])
+def test_a_table_that_does_not_open(data, damage):
+    table = files(data, ".sst")[-1] if damage == "footer" else files(data, ".sst")[0]
+    if damage == "footer":
+        flip(table, -1)
+    elif damage == "truncated":
+        os.truncate(table, table.stat().st_size // 2)
+    else:
+        table.unlink()
+    done = check(data)
+    assert done.returncode == 1 and table.name in done.stdout, done.stdout
+    assert table.name in salvage(data, 0)
+
+
+def test_a_damaged_index(data):
+    table = files(data, ".sst")[0]
+    content = table.read_bytes()
+    flip(table, content.rindex(b"rocksdb.block.based.table.index.type") - 3000)
+    done = check(data)
+    assert done.returncode == 1 and table.name in done.stdout, done.stdout
+    salvage(data, 0)
+
+
+@pytest.mark.parametrize("name", ["CURRENT", "MANIFEST"])
+@pytest.mark.parametrize("damage", ["missing", "damaged"])
+def test_current_and_manifest(data, name, damage):
+    path = next(data.glob(f"{name}*"))
+    if damage == "missing":
+        path.unlink()
+    else:
+        flip(path, path.stat().st_size // 3)
+    done = check(data)
+    assert done.returncode == 1 and "CURRENT or MANIFEST" in done.stdout, done.stdout
+    salvage(data, STRINGS)
+
+
+def test_options_are_named_and_not_needed(data):
+    for path in data.glob("OPTIONS-*"):
+        flip(path, 20)
+        path.write_bytes(b"no options" + path.read_bytes())
+    done = check(data)
+    assert done.returncode == 1 and "OPTIONS is damaged" in done.stdout, done.stdout
+    salvage(data, STRINGS)
+
+
+def test_a_torn_log_is_clean_and_a_damaged_one_is_not(whole, tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(whole[0], folder)
+    with Server(data_dir=folder) as server:
+        pipe = server.client()
+        for i in range(50):
+            pipe.set(f"late:{i}", os.urandom(2000))
+        server.kill9()
+    log = files(folder, ".log")[0]
+    os.truncate(log, log.stat().st_size - 100)
+    done = check(folder)
+    assert done.returncode == 0 and "no damage" in done.stdout, done.stdout
+    flip(log, log.stat().st_size // 2)
+    done = check(folder)
+    assert done.returncode == 1 and log.name in done.stdout, done.stdout
+    assert log.name in salvage(folder, STRINGS)
+
+
+@pytest.mark.parametrize("damage", ["flipped", "truncated", "missing"])
+def test_a_damaged_blob_file(data, damage):
+    blob = files(data, ".blob")[0]
+    if damage == "flipped":
+        flip(blob, 150000)
+    elif damage == "truncated":
+        os.truncate(blob, 150000)
+    else:
+        blob.unlink()
+    done = check(data)
+    assert done.returncode == 1 and "blob:" in done.stdout, done.stdout
+    if damage != "flipped":
+        assert blob.name in done.stdout
+    output = salvage(data, STRINGS)
+    assert "blob:" in output
+
+
+def test_a_server_that_does_not_open_names_cairn_check(data):
+    next(data.glob("MANIFEST*")).unlink()
+    server = Server(data_dir=data, start=False)
+    with pytest.raises(Exception):  # noqa: B017 - whatever the harness says
+        server.start()
+    assert "cairn-check" in pathlib.Path(server.log_path).read_text()
