@@ -4,11 +4,12 @@
   mix     32 writers at 10,000 writes a second and 1,000 reads a second of 8 million small objects: latencies of each
           second, bytes written for each byte of a row, by level
   cliff   the same while the writers' rate rises from 5,000 to 40,000 a second
+  compact COMPACT while random strings of 3 GB are written, 8,000 a second, and read, 1,000 a second
   memory  20 GB of strings, hashes and sets: reads and writes of 1,000 clients, slow readers, deletes of large sets,
           scans, scripts that build 100 MB; resident memory, and the parts of it that INFO shows
   knee    GET, HGETALL, SET and HSET without a pause, with data of 0.5 to 10 times the memory
 
-The first three print their worst figures and fail if one is beyond its bar. --svg writes a plot, --json all figures.
+All but the last print their worst figures and fail if one is beyond its bar. --svg writes a plot, --json all figures.
 """
 
 import argparse
@@ -130,6 +131,26 @@ def run_mix(options, program, folder):
     return {"groups": figures, "resident_mb": sampler.resident, "info": sampler.info}, panels, beyond(bars)
 
 
+def run_compact(options, program, folder):
+    """The case compact."""
+    fill(options, program, folder, [("loadstr", options.keys)])
+    with running(options, options.build, folder) as (server, second):
+        groups = [(server.port, "set", options.writers, options.write_rate), (second, "get", 4, options.read_rate)]
+        run_load(program, 15, options.keys, 3, *groups)
+        client = server.client(decode_responses=True)
+        with Sampler(server, folder) as sampler:
+            client.execute_command("COMPACT", "ASYNC")
+            figures = run_load(program, options.minutes * 60, options.keys, 4, *groups)
+        info = client.info("compaction")
+    for group in figures:
+        show_group(group)
+    print(f"writes stopped for {info['write_stopped_seconds']} s, delayed for {info['write_delayed_seconds']} s; "
+          f"COMPACT: {info['compaction_percent']} percent, {info['compaction_result'] or 'runs'}")
+    bars = [("seconds without writes", info["write_stopped_seconds"], 0),
+            ("slowest read", figures[1]["max_ms"], 200)]
+    return {"groups": figures, "info": sampler.info}, latency_panels(figures), beyond(bars)
+
+
 PARTS = ("key_cache", "block_cache", "rank_index", "client", "script", "startup", "log_tail", "program", "allocator")
 
 
@@ -200,14 +221,14 @@ def run_knee(options, program, folder):
 def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=("mix", "cliff", "memory", "knee"))
+    parser.add_argument("case", choices=("mix", "cliff", "compact", "memory", "knee"))
     parser.add_argument("--minutes", type=float, default=20, help="of the run; for knee, of each measurement")
-    parser.add_argument("--keys", type=int, default=8_000_000, help="objects, or hashes of the case memory")
+    parser.add_argument("--keys", type=int, help="objects, hashes of the case memory (8 million), or strings (3)")
     parser.add_argument("--budget", type=int, metavar="MB", help="memory-budget; 256, for memory 512, for knee 160")
     parser.add_argument("--limit", type=int, metavar="MB", help="memory of the cgroup; 640, for knee 320")
     parser.add_argument("--writers", type=int, default=32)
     parser.add_argument("--clients", type=int, default=64, help="connections of the case knee")
-    parser.add_argument("--write-rate", type=int, default=10_000)
+    parser.add_argument("--write-rate", type=int, help="10,000 a second; for compact 8,000")
     parser.add_argument("--read-rate", type=int, default=1000)
     parser.add_argument("--dir", type=pathlib.Path, help="folder that keeps the data for the next run")
     parser.add_argument("--build", default="", help="another cairn-server")
@@ -215,6 +236,8 @@ def parse_options():
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     options.budget = options.budget or {"memory": 512, "knee": 160}.get(options.case, 256)
+    options.keys = options.keys or {"compact": 3_000_000}.get(options.case, 8_000_000)
+    options.write_rate = options.write_rate or {"compact": 8000}.get(options.case, 10_000)
     options.limit = options.limit or {"knee": 320}.get(options.case, 640)
     return options
 
@@ -225,7 +248,7 @@ def main():
     program = compile_program("beyond_memory")
     folder = options.dir or pathlib.Path(tempfile.mkdtemp(prefix="cairn-bench-"))
     folder.mkdir(parents=True, exist_ok=True)
-    run = {"memory": run_memory, "knee": run_knee}.get(options.case, run_mix)
+    run = {"compact": run_compact, "memory": run_memory, "knee": run_knee}.get(options.case, run_mix)
     figures, panels, failed = run(options, program, folder)
     if options.svg:
         title = (f"bench/endurance {options.case}: memory-budget {options.budget} MB, "

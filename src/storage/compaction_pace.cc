@@ -19,18 +19,23 @@ constexpr uint64_t kUsualMemtables = 10;
 constexpr uint64_t kUrgent = 6;
 static_assert(kUsualFiles + 2 * kUrgent < kLevel0Slowdown && kUsualMemtables + 2 * kUrgent < kMostMemtables);
 
+uint64_t ExcessOf(const CompactionDebt& debt) {
+  return std::max(std::max(debt.level0_files, kUsualFiles) - kUsualFiles,
+                  std::max(debt.memtables, kUsualMemtables) - kUsualMemtables);
+}
+
 }  // namespace
 
-uint64_t PaceOf(const CompactionDebt& debt, uint64_t limit) {
-  const uint64_t excess = std::max(std::max(debt.level0_files, kUsualFiles) - kUsualFiles,
-                                   std::max(debt.memtables, kUsualMemtables) - kUsualMemtables);
-  return excess >= kUrgent ? 0 : limit << excess;
-}
+bool IsUrgent(const CompactionDebt& debt) { return ExcessOf(debt) >= kUrgent; }
+
+uint64_t PaceOf(const CompactionDebt& debt, uint64_t limit) { return IsUrgent(debt) ? 0 : limit << ExcessOf(debt); }
 
 CompactionPace::CompactionPace(std::shared_ptr<rocksdb::RateLimiter> limiter, uint64_t limit)
     : limiter_(std::move(limiter)), limit_(limit) {}
 
 void CompactionPace::Follow(const CompactionDebt& debt) {
+  is_urgent_ = IsUrgent(debt);
+  is_calm_ = ExcessOf(debt) == 0;
   const uint64_t rate = PaceOf(debt, limit_);
   if (rate == rate_.exchange(rate)) return;
   // RocksDB's limiter cannot be switched off, so "no limit" is a rate that no disk reaches.

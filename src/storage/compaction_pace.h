@@ -26,6 +26,8 @@ struct CompactionDebt {
   uint64_t memtables = 0;  // that wait for a flush
 };
 
+// Whether compactions that can wait must make way for RocksDB's automatic ones, or that it will soon delay writes.
+bool IsUrgent(const CompactionDebt& debt);
 // Bytes a second; 0: no limit. `limit` is `compaction-rate-limit`, 0: none.
 uint64_t PaceOf(const CompactionDebt& debt, uint64_t limit);
 
@@ -39,11 +41,16 @@ class CompactionPace {
   void Follow(const CompactionDebt& debt);
   // The present rate; 0: no limit.
   uint64_t rate() const { return rate_; }
+  // IsUrgent, and whether nothing waits longer than usual, when Follow was called last.
+  bool is_urgent() const { return is_urgent_; }
+  bool is_calm() const { return is_calm_; }
 
  private:
   const std::shared_ptr<rocksdb::RateLimiter> limiter_;
   std::atomic<uint64_t> limit_;
   std::atomic<uint64_t> rate_{0};
+  std::atomic<bool> is_urgent_{false};
+  std::atomic<bool> is_calm_{true};
 };
 
 }  // namespace cairn

@@ -16,6 +16,7 @@
 #include "base/thread.h"
 #include "encoding/varint.h"
 #include "storage/batch.h"
+#include "storage/compaction_pace.h"
 #include "storage/disk_reserve.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
@@ -30,7 +31,8 @@ constexpr std::string_view kInProgress =
     "ERR A compaction is already in progress; COMPACT STATUS describes it and COMPACT CANCEL ends it";
 constexpr std::string_view kCancelled = "ERR The compaction was cancelled";
 constexpr auto kLookEvery = std::chrono::seconds(1);
-constexpr int64_t kRetryMs = 10 * 60 * 1000;  // after a failure or COMPACT CANCEL
+constexpr int64_t kMostWaitUs = 5 * 60 * 1'000'000ll;  // for automatic compactions
+constexpr int64_t kRetryMs = 10 * 60 * 1000;           // after a failure or COMPACT CANCEL
 // Limit for a step of a scheduled compaction, and of COMPACT when the disk has no space for a copy of the data.
 // Automatic compactions wait for one step at most.
 constexpr uint64_t kTablesPerStep = 4;
@@ -132,8 +134,18 @@ void Compactor::SetSchedule(const CompactionSchedule& schedule) {
 
 void Compactor::Watch() {
   const MutexLock lock(mutex_);
-  const bool is_scheduled = progress_.is_running && progress_.reason != CompactionReason::kCommand;
-  if (is_scheduled && !schedule_.window.Has(LocalMinute(WallMs()))) canceled_ = true;
+  if (!progress_.is_running) return;
+  const bool is_scheduled = progress_.reason != CompactionReason::kCommand;
+  if (is_scheduled && !schedule_.window.Has(LocalMinute(WallMs()))) EndSoon();
+  const CompactionPace& pace = store_.engine().compaction_pace();
+  if (pace.is_calm()) insists_ = false;
+  if (pace.is_urgent() && !insists_) interrupted_ = true;
+}
+
+// The compaction that runs is not to go on.
+void Compactor::EndSoon() {
+  canceled_ = true;
+  interrupted_ = true;
 }
 
 void Compactor::Start() {
@@ -144,7 +156,7 @@ void Compactor::Stop() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
-    canceled_ = true;
+    EndSoon();
   }
   wake_.NotifyAll();
   if (thread_.joinable()) thread_.join();
@@ -195,7 +207,7 @@ Status Compactor::StartCompacting(CompactionScope scope) {
     const bool by_command = progress_.is_running && progress_.reason == CompactionReason::kCommand;
     if (by_command || queued_ || stopping_) return Status::Reply(kInProgress);
     queued_ = std::move(scope);
-    if (progress_.is_running) canceled_ = true;
+    if (progress_.is_running) EndSoon();
   }
   wake_.NotifyAll();
   return Ok();
@@ -204,7 +216,7 @@ Status Compactor::StartCompacting(CompactionScope scope) {
 bool Compactor::Cancel() {
   const MutexLock lock(mutex_);
   const bool is_any = progress_.is_running || queued_;
-  if (progress_.is_running) canceled_ = true;
+  if (progress_.is_running) EndSoon();
   queued_.reset();
   return is_any;
 }
@@ -213,12 +225,12 @@ bool Compactor::Cancel() {
 Status Compactor::Begin(const CompactionScope& scope, CompactionReason reason) {
   const MutexLock lock(mutex_);
   while (progress_.is_running && progress_.reason != CompactionReason::kCommand && !stopping_) {
-    canceled_ = true;
+    EndSoon();
     wake_.Wait(mutex_);
   }
   if (progress_.is_running) return Status::Reply(kInProgress);
   if (stopping_) return Status::Reply(kCancelled);
-  canceled_ = false;
+  canceled_ = interrupted_ = insists_ = false;
   bytes_read_ = bytes_written_ = 0;
   progress_ = {.is_running = true,
                .reason = reason,
@@ -271,20 +283,49 @@ bool Compactor::MustRewriteBottom(Space space, CompactionReason reason) const {
   return !known || orphans * kRowsPerOrphan > rows;
 }
 
+// Waits until automatic compactions have caught up; false if the compaction was cancelled meanwhile. If they do not
+// catch up for minutes, they may be waiting for the room on the disk that this compaction would free.
+bool Compactor::AwaitAutomaticCompactions() {
+  const int64_t most_us = MonotonicUs() + kMostWaitUs;
+  const MutexLock lock(mutex_);
+  while (!canceled_ && !store_.engine().compaction_pace().is_calm() && !insists_) {
+    insists_ = MonotonicUs() >= most_us;
+    wake_.WaitFor(mutex_, kLookEvery, [this] { return canceled_.load(); });
+  }
+  if (canceled_) return false;
+  interrupted_ = false;
+  return true;
+}
+
+// Compacts the range, also when it is interrupted. RocksDB then begins again, and finds in place what was moved down.
+Status Compactor::CompactRange(const CompactionRange& range, rocksdb::CompactRangeOptions& options) {
+  options.exclusive_manual_compaction = false;
+  options.canceled = &interrupted_;
+  const rocksdb::Slice begin = ToSlice(range.begin);
+  const rocksdb::Slice end = ToSlice(range.end);
+  const bool whole = range.begin.empty() && range.end.empty();
+  Engine& engine = store_.engine();
+  for (;;) {
+    const bool must_wait = interrupted_ || engine.compaction_pace().is_urgent();
+    if (must_wait && !AwaitAutomaticCompactions()) return Status::Reply(kCancelled);
+    const rocksdb::Status done =
+        engine.db().CompactRange(options, engine.family(range.space), whole ? nullptr : &begin, whole ? nullptr : &end);
+    if (canceled_) return Status::Reply(kCancelled);
+    if (!done.IsManualCompactionPaused()) return FromRocksDb(done);
+  }
+}
+
 // The compaction of the space that has just ended found garbage.
 Status Compactor::CollectBlobs(Space space, double share) {
   Engine& engine = store_.engine();
   const double cutoff = engine.blob_files().CutoffTo(space, share);
   if (cutoff == 0) return Ok();
   rocksdb::CompactRangeOptions options;
-  options.exclusive_manual_compaction = false;
-  options.canceled = &canceled_;
   options.max_subcompactions = 1;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
   options.blob_garbage_collection_age_cutoff = cutoff;
-  const rocksdb::Status done = engine.db().CompactRange(options, engine.family(space), nullptr, nullptr);
-  return done.IsManualCompactionPaused() || canceled_ ? Status::Reply(kCancelled) : FromRocksDb(done);
+  return CompactRange({.space = space, .begin = {}, .end = {}}, options);
 }
 
 Status Compactor::CollectRestingBlobs() {
@@ -308,19 +349,11 @@ Status Compactor::CompactRanges(const CompactionScope& scope, CompactionReason r
     // Meta comes last, so its flush includes this row, and nothing is left in memtables.
     if (scope.is_all && range.space == Space::kMeta) TRY(NoteCompacted(sequence, WallMs()));
     rocksdb::CompactRangeOptions options;
-    options.exclusive_manual_compaction = false;
-    options.canceled = &canceled_;
     if (!by_command) options.max_subcompactions = 1;
     options.bottommost_level_compaction = MustRewriteBottom(range.space, reason)
                                               ? rocksdb::BottommostLevelCompaction::kForceOptimized
                                               : rocksdb::BottommostLevelCompaction::kSkip;
-    const rocksdb::Slice begin = ToSlice(range.begin);
-    const rocksdb::Slice end = ToSlice(range.end);
-    const bool whole = range.begin.empty() && range.end.empty();
-    const rocksdb::Status done =
-        engine.db().CompactRange(options, engine.family(range.space), whole ? nullptr : &begin, whole ? nullptr : &end);
-    if (done.IsManualCompactionPaused() || canceled_) return Status::Reply(kCancelled);
-    TRY(FromRocksDb(done));
+    TRY(CompactRange(range, options));
     if (scope.is_all) TRY(CollectBlobs(range.space, by_command ? kBlobGarbageOfCommand : 1.0));
     const MutexLock lock(mutex_);
     ++progress_.ranges_done;

@@ -4,9 +4,10 @@
 // overwritten rows then take no space.
 //
 // RocksDB does the work in its own threads, in steps, under `compaction-rate-limit` and the disk reserve; its automatic
-// compactions run between the steps. A scheduled compaction moves the rows of the upper levels down and leaves files of
-// the last level alone that no newer row overlaps, unless many of their rows died without a tombstone (dropped
-// collections and keyspaces). COMPACT rewrites the last level too.
+// compactions run between the steps. When they fall behind, the running step is interrupted until they have caught up;
+// otherwise RocksDB would stop the writes for as long as the step takes. A scheduled compaction moves the rows of the
+// upper levels down and leaves files of the last level alone that no newer row overlaps, unless many of their rows died
+// without a tombstone (dropped collections and keyspaces). COMPACT rewrites the last level too.
 //
 // At most one runs at a time. COMPACT cancels a scheduled one, which is then due again.
 //
@@ -31,6 +32,7 @@
 
 namespace rocksdb {
 class EventListener;
+struct CompactRangeOptions;
 }  // namespace rocksdb
 
 namespace cairn {
@@ -79,7 +81,8 @@ class Compactor {
   void Stop();
 
   void SetSchedule(const CompactionSchedule& schedule);
-  // Cancels a scheduled compaction at the end of the window. Cheap; must be called regularly.
+  // Cancels a scheduled compaction at the end of the window, and interrupts any while automatic compactions are urgent.
+  // Cheap; must be called regularly.
   void Watch();
 
   // Compacts `scope` on this thread, and returns when it is done. A reply for the client if another COMPACT runs, or
@@ -109,16 +112,21 @@ class Compactor {
   Status Begin(const CompactionScope& scope, CompactionReason reason);
   void End(const CompactionScope& scope, const Status& status);
   Status CompactRanges(const CompactionScope& scope, CompactionReason reason);
+  Status CompactRange(const CompactionRange& range, rocksdb::CompactRangeOptions& options);
+  bool AwaitAutomaticCompactions();
   Status CollectBlobs(Space space, double share);
   Status CollectRestingBlobs();
   bool MustRewriteBottom(Space space, CompactionReason reason) const;
   Status NoteCompacted(uint64_t sequence, int64_t unix_ms);
   void RunThread();
   void RunIfDue();
+  void EndSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t FileBytes() const;
 
   Store& store_;
-  std::atomic<bool> canceled_{false};  // RocksDB's flag of the running compaction
+  std::atomic<bool> interrupted_{false};  // RocksDB's flag of the running compaction
+  std::atomic<bool> canceled_{false};     // it does not go on after the interruption
+  std::atomic<bool> insists_{false};      // it is not interrupted until automatic compactions have caught up
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> last_sequence_{0};  // RocksDB's number when everything was compacted last

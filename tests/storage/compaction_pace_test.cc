@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <rocksdb/rate_limiter.h>
 
+#include <chrono>
+#include <future>
+
 #include "storage/tuning.h"
+#include "store_fixture.h"
 
 namespace cairn {
 namespace {
@@ -44,6 +48,30 @@ TEST(CompactionPace, FollowSetsTheLimiter) {
   pace.SetLimit(2 * kLimit);
   pace.Follow({});
   EXPECT_EQ(limiter->GetBytesPerSecond(), static_cast<int64_t>(2 * kLimit));
+}
+
+using CompactorOfStore = StoreFixture;
+
+// RocksDB has one thread for compactions by default, and a step takes it.
+TEST_F(CompactorOfStore, WaitsWhileAutomaticCompactionsAreUrgent) {
+  CompactionPace& pace = store().engine().compaction_pace();
+  pace.Follow({.level0_files = 20, .memtables = 0});
+  auto done = std::async(std::launch::async, [this] { return store().compactor().Compact(ScopeOfAll()); });
+  EXPECT_EQ(done.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  EXPECT_TRUE(store().compactor().Progress().is_running);
+  pace.Follow({.level0_files = 7, .memtables = 0});  // fewer, but more than usual
+  EXPECT_EQ(done.wait_for(std::chrono::milliseconds(1200)), std::future_status::timeout);
+  pace.Follow({.level0_files = 4, .memtables = 0});
+  EXPECT_TRUE(done.get().ok());
+  EXPECT_EQ(store().compactor().Progress().result, "ok");
+}
+
+TEST_F(CompactorOfStore, CanBeCancelledWhileItWaits) {
+  store().engine().compaction_pace().Follow({.level0_files = 20, .memtables = 0});
+  auto done = std::async(std::launch::async, [this] { return store().compactor().Compact(ScopeOfAll()); });
+  while (!store().compactor().Cancel()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(done.get().Is(Code::kReply));
+  EXPECT_EQ(store().compactor().Progress().result, "cancelled");
 }
 
 }  // namespace
