@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the latency of a reader while a backup runs, and what a second backup copies.
 
-A server under a memory budget is filled with values of 1 KB that do not compress. One connection (lab/reader.c) reads a
-random key each millisecond beside a writer that sets `--writes` values a second, first alone, then during a backup.
-Then a second backup is made, a third is interrupted by kill -9, and the second is restored.
+A server in a memory cgroup, so that the page cache cannot hide the disk, is filled with values of 1 KB that do not
+compress. One connection (lab/reader.c) reads a random key each millisecond beside a writer that sets `--writes` values
+a second, first alone, then during a backup. Then a second backup is made, a third is interrupted by kill -9, and the
+second is restored.
 
 The claims: the p99 during the backup is at most 1.5 times that alone, the second backup copies at most a tenth of the
 bytes, the killed server opens with all keys, and the restored copy has the digest of the server at the second backup.
@@ -19,6 +20,7 @@ import threading
 import time
 
 import redis
+from beyond_memory import memory_cgroup, start_in
 from servers import Server, start_cairn
 from sync_reads import KEYS_PER_MB, MB, VALUE_BYTES, Reader, fill
 
@@ -93,6 +95,7 @@ def parse_options():
     parser = argparse.ArgumentParser(prog="bench/backup", description=__doc__.partition("\n")[0])
     parser.add_argument("--size-mb", type=int, default=10000)
     parser.add_argument("--budget-mb", type=int, default=512, help="memory budget of the server")
+    parser.add_argument("--limit-mb", type=int, default=640, help="memory of the cgroup")
     parser.add_argument("--seconds", type=float, default=60, help="duration of the reads, less than the backup")
     parser.add_argument("--rate", default="64mb", help="backup-rate-limit")
     parser.add_argument("--writes", type=int, default=1000, help="a second")
@@ -106,8 +109,10 @@ def main() -> int:
     keys = options.size_mb * KEYS_PER_MB
     with tempfile.TemporaryDirectory(prefix="cairn-backup-") as folder:
         backups, target = pathlib.Path(folder) / "backups", pathlib.Path(folder) / "restored"
-        with start_cairn(options.cairn_args, memory_budget=f"{options.budget_mb}mb", backup_dir=str(backups),
-                         backup_rate_limit=options.rate) as server:
+        with memory_cgroup(options.limit_mb * MB) as group, \
+                start_cairn(options.cairn_args, start=False, memory_budget=f"{options.budget_mb}mb",
+                            backup_dir=str(backups), backup_rate_limit=options.rate) as server:
+            start_in(group, server)
             fill(server, keys)
             alone, during, first = measure(server, keys, options)
             original = digest(server)

@@ -48,6 +48,12 @@ def memory_cgroup(limit_bytes: int):
         group.rmdir()
 
 
+def start_in(group, server):
+    """Starts a server, now and later, in the cgroup that memory_cgroup made."""
+    server.command = ["sh", "-c", f'echo $$ > {group}; exec "$@"', "sh", *server.command]
+    server.start()
+
+
 def run_load(program, seconds, keys, seed, *groups):
     """The load's figures, one dictionary a group; `groups` are (port, kind, connections, rate)."""
     command = [program, str(seconds), str(keys), str(seed), *(",".join(map(str, group)) for group in groups)]
@@ -97,8 +103,7 @@ def running(options, build, folder, **directives):
     with memory_cgroup(options.limit * MB) as group, \
             start(build, data_dir=folder, start=False, memory_budget=f"{options.budget}mb",
                   listen=f"127.0.0.1:{second}", **directives) as server:
-        server.command = ["sh", "-c", f'echo $$ > {group}; exec "$@"', "sh", *server.command]
-        server.start()
+        start_in(group, server)
         yield server, second
         server.shutdown()
 
