@@ -269,6 +269,7 @@ Connection::Next Connection::WayToWait(Worker& worker) {
   const int most_tries = thread_->has_slow_jobs() ? kMostTriesAfterSlow : kMostTries;
   if (worker.met_lock() && retries_++ < most_tries) return Next::kRetry;
   disk_.fetches = retries_ = 0;
+  disk_.is_write = worker.is_write();
   return Next::kGoSlow;
 }
 
@@ -364,7 +365,7 @@ void Connection::Fetch() {
     self->ReadAhead(worker);
     worker.Fetch(self->disk_.missing.row);
   };
-  thread_->RunSlow(RowToReadAhead(), fetch, [self = shared_from_this()] {
+  thread_->RunSlow({.row = RowToReadAhead(), .is_write = false, .run = fetch}, [self = shared_from_this()] {
     if (!self->is_shut()) self->RunAgain();
   });
 }
@@ -377,7 +378,7 @@ void Connection::GoSlow() {
     self->next_ = self->RunBatch(worker, true, self->resumes_);
     if (self->next_ == Next::kGoSlow) self->next_ = Next::kRunMore;
   };
-  thread_->RunSlow(RowToReadAhead(), run, [self = shared_from_this()] {
+  thread_->RunSlow({.row = RowToReadAhead(), .is_write = disk_.is_write, .run = run}, [self = shared_from_this()] {
     if (self->is_shut()) return;
     self->state_ = State::kInTick;
     self->FinishTick(true);

@@ -93,6 +93,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Worker::MissingRow missing;  // by the current request
     size_t requests_ahead = 0;   // the reads of this many of the next requests were started
     int fetches = 0;             // in succession
+    bool is_write = false;       // the current request waits for the slow lane and may change data
   };
   enum class Next : unsigned char { kRead, kRunMore, kAwaitReader, kFetch, kRetry, kGoSlow, kPark, kClose };
 

@@ -196,16 +196,17 @@ void IoThread::FinishTick(const std::vector<std::shared_ptr<Connection>>& connec
   }
 }
 
-void IoThread::RunSlow(std::string row, std::function<void(Worker&)> job, std::function<void()> done) {
+void IoThread::RunSlow(SlowJob job, std::function<void()> done) {
   ++slow_jobs_;
-  service_.RunSlow(std::move(row), [this, job = std::move(job), done = std::move(done)](Worker& worker) {
-    job(worker);
+  job.run = [this, run = std::move(job.run), done = std::move(done)](Worker& worker) {
+    run(worker);
     Post([this, done] {
       --slow_jobs_;
       done();
       RunWaiting();
     });
-  });
+  };
+  service_.RunSlow(std::move(job));
 }
 
 void IoThread::RunAgainSoon(Connection* connection) {

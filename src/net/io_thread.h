@@ -85,7 +85,7 @@ class IoThread {
   void AddToTick(Connection* connection, size_t added_bytes);
   void Close(Connection* connection);
   // Runs the job on the slow lane, then `done` here.
-  void RunSlow(std::string row, std::function<void(Worker&)> job, std::function<void()> done);
+  void RunSlow(SlowJob job, std::function<void()> done);
   // Whether a job of RunSlow is still running.
   bool has_slow_jobs() const { return slow_jobs_ > 0; }
   // Calls connection->RunAgain() after a slow job or a turn of the loop, whichever is first.

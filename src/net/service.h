@@ -136,6 +136,13 @@ struct ConnectionOrigin {
 // The message to a client that exceeds maxclients.
 inline constexpr std::string_view kTooManyClients = "-ERR max number of clients reached\r\n";
 
+// Work for the slow lane.
+struct SlowJob {
+  std::string row;        // the row that it will read, so that this read can start earlier; empty: not known
+  bool is_write = false;  // it begins with a request that may change data
+  std::function<void(Worker&)> run;
+};
+
 class Service {
  public:
   virtual ~Service() = default;
@@ -144,9 +151,8 @@ class Service {
   // Null: refuse the connection after sending it `refusal`.
   virtual std::shared_ptr<Client> Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
                                          std::string& refusal) = 0;
-  // Runs the job on a thread of the slow lane. `row`: the row that it will read, so that this read can start
-  // earlier; or empty.
-  virtual void RunSlow(std::string row, std::function<void(Worker&)> job) = 0;
+  // Runs the job on a thread of the slow lane.
+  virtual void RunSlow(SlowJob job) = 0;
 };
 
 }  // namespace cairn

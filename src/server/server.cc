@@ -449,8 +449,6 @@ std::shared_ptr<Client> Server::Accept(const ConnectionOrigin& origin, std::shar
   return session;
 }
 
-void Server::RunSlow(std::string row, std::function<void(Worker&)> job) {
-  slow_lane_->Run(std::move(row), std::move(job));
-}
+void Server::RunSlow(SlowJob job) { slow_lane_->Run(std::move(job)); }
 
 }  // namespace cairn

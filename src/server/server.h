@@ -54,7 +54,7 @@ class Server : public Service {
   std::unique_ptr<Worker> MakeWorker() override;
   std::shared_ptr<Client> Accept(const ConnectionOrigin& origin, std::shared_ptr<ConnectionWaker> waker,
                                  std::string& refusal) override;
-  void RunSlow(std::string row, std::function<void(Worker&)> job) override;
+  void RunSlow(SlowJob job) override;
 
   ShutdownRequest& shutdown() { return shutdown_; }
 

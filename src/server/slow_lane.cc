@@ -16,7 +16,8 @@ constexpr size_t kMostReadAhead = 32;
 
 }  // namespace
 
-SlowLane::SlowLane(int threads, const BaseWorker::Parts& parts) : engine_(parts.store.engine()) {
+SlowLane::SlowLane(int threads, const BaseWorker::Parts& parts)
+    : engine_(parts.store.engine()), most_writes_(std::max(1, threads - 1)) {
   for (int i = 0; i < threads; ++i) {
     Worker& worker = *workers_.emplace_back(std::make_unique<SlowWorker>(parts));
     threads_.push_back(StartThread("slow-" + std::to_string(i), [this, &worker] { Serve(worker); }));
@@ -25,31 +26,60 @@ SlowLane::SlowLane(int threads, const BaseWorker::Parts& parts) : engine_(parts.
 
 SlowLane::~SlowLane() { Stop(); }
 
-void SlowLane::Run(std::string row, std::function<void(Worker&)> job) {
+void SlowLane::Run(SlowJob job) {
   {
     const MutexLock lock(mutex_);
-    jobs_.push_back({std::move(row), std::move(job)});
+    jobs_.push_back(std::move(job));
   }
   wake_.NotifyOne();
 }
 
-bool SlowLane::Take(Job& job, std::vector<std::string>& rows) {
-  const MutexLock lock(mutex_);
-  while (!stopping_ && jobs_.empty()) wake_.Wait(mutex_);
-  if (jobs_.empty()) return false;
-  job = std::move(jobs_.front());
-  jobs_.pop_front();
-  if (read_ahead_ > 0) {
-    --read_ahead_;
-  } else if (!jobs_.empty()) {
-    rows.push_back(job.row);  // the disk reads it while the reads of the others are started
+bool SlowLane::TakeNext(SlowJob& job, bool& was_read_ahead) {
+  was_read_ahead = true;
+  if (!held_back_.empty() && writes_ < most_writes_) {
+    job = std::move(held_back_.front());
+    held_back_.pop_front();
+    ++writes_;
+    return true;
   }
+  while (!jobs_.empty()) {
+    job = std::move(jobs_.front());
+    jobs_.pop_front();
+    was_read_ahead = read_ahead_ > 0;
+    if (was_read_ahead) --read_ahead_;
+    if (!job.is_write) return true;
+    if (writes_ < most_writes_) {
+      ++writes_;
+      return true;
+    }
+    held_back_.push_back(std::move(job));
+  }
+  return false;
+}
+
+bool SlowLane::Take(SlowJob& job, std::vector<std::string>& rows) {
+  const MutexLock lock(mutex_);
+  bool was_read_ahead = false;
+  while (!TakeNext(job, was_read_ahead)) {
+    if (stopping_ && held_back_.empty()) return false;
+    wake_.Wait(mutex_);
+  }
+  if (!was_read_ahead && !jobs_.empty()) rows.push_back(job.row);  // read while the reads of the others are started
   for (; read_ahead_ < std::min(jobs_.size(), kMostReadAhead); ++read_ahead_) rows.push_back(jobs_[read_ahead_].row);
   return true;
 }
 
+void SlowLane::EndWrite() {
+  {
+    const MutexLock lock(mutex_);
+    --writes_;
+    if (held_back_.empty() && !stopping_) return;
+  }
+  wake_.NotifyAll();
+}
+
 void SlowLane::Serve(Worker& worker) {
-  Job job;
+  SlowJob job;
   std::vector<std::string> rows;
   while (Take(job, rows)) {
     for (const std::string& row : rows) {
@@ -57,6 +87,7 @@ void SlowLane::Serve(Worker& worker) {
     }
     rows.clear();
     job.run(worker);
+    if (job.is_write) EndWrite();
     job = {};
   }
 }

@@ -8,10 +8,13 @@ import concurrent.futures
 import os
 import pathlib
 import random
+import threading
+import time
 
 import pytest
 
 from harness import Server
+from waiting import wait_until
 
 KEYS = 120_000
 CLIENTS = 16
@@ -133,3 +136,38 @@ def test_pipelines_and_commands_of_many_cold_keys_reply_in_order(large):
         assert client.info("stats")["slow_lane_commands"] > 0
         assert client.dbsize() == KEYS
     large.start()
+
+
+# RocksDB stops writes while flushes or compactions do not keep up. The writes that wait must not take all threads of
+# the slow lane.
+@pytest.mark.slow
+def test_cold_reads_go_on_while_writes_are_stopped():
+    with Server(memory_budget="64mb", rocksdb_direct_io="yes", compaction_after_writes=0) as server:
+        client = server.client(decode_responses=False)
+        for start in range(0, KEYS // 2, BATCH):
+            client.mset({f"key:{number}": value_of(number) for number in range(start, start + BATCH)})
+        client.config_set("compaction-rate-limit", "1mb")
+        wait_until(lambda: client.info("compaction")["compaction_rate_bytes"] == 1 << 20, "the limit")
+        client.execute_command("DEBUG", "PAUSE-CRON", 1)  # the limit would rise
+        stop = threading.Event()
+
+        def write(number):
+            writer = server.client()
+            while not stop.is_set():
+                writer.set(f"other:{number}:{random.randrange(KEYS)}", random.randbytes(60_000))
+
+        writers = [threading.Thread(target=write, args=(number,)) for number in range(CLIENTS)]
+        for writer in writers:
+            writer.start()
+        try:
+            wait_until(lambda: server.client().info("compaction")["write_stall_state"] == "stopped", "the stop")
+            begun = time.monotonic()
+            for number in random.Random(5).sample(range(KEYS // 2), 200):
+                assert client.get(f"key:{number}") == value_of(number)
+            took = time.monotonic() - begun
+            assert took < 4  # 0.5 to 0.8; 8 to 14 when writes may take all threads
+        finally:
+            stop.set()
+            client.execute_command("DEBUG", "PAUSE-CRON", 0)
+            for writer in writers:
+                writer.join()
