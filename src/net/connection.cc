@@ -194,10 +194,17 @@ void Connection::GoOnAfterReader() {
   RunRequests(false);
 }
 
+// Whether the request must wait for the end of the tick: the tick is full, or its changes wake other clients, who come
+// first. While another tick is being committed this one cannot end, so reads go on: a commit may wait for seconds.
+bool Connection::MustAwaitTick(Worker& worker, bool slow, bool resume) {
+  if (slow || !(worker.wakes_others() || worker.is_full())) return false;
+  return resume || !thread_->is_committing() || worker.MayChange(*client_, parser_.argv());
+}
+
 Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
   const size_t unsent_before = unsent();
   if (resume || has_request_) {
-    if (!slow && (worker.wakes_others() || worker.is_full())) {
+    if (MustAwaitTick(worker, slow, resume)) {
       resumes_ = resume;
       return Next::kRetry;
     }
@@ -206,10 +213,8 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
   }
   for (;;) {
     if (close_now_ || close_after_reply_) return Next::kClose;
-    if (slow ? out_.size() > kMostSlowReplies
-             : worker.wakes_others() || worker.is_full() || unsent() > unsent_before + kMostTurnReplies) {
-      return Next::kRunMore;
-    }
+    if (slow ? out_.size() > kMostSlowReplies : unsent() > unsent_before + kMostTurnReplies) return Next::kRunMore;
+    if (!slow && !thread_->is_committing() && (worker.wakes_others() || worker.is_full())) return Next::kRunMore;
     if (parser_.pending_bytes() == 0) return Next::kRead;
     if (unsent() > client_->most_unsent_bytes()) return Next::kAwaitReader;
     const RequestLimits limits = client_->request_limits();
@@ -231,6 +236,10 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
       thread_->limit().Return();
       if (outcome == RequestParser::Outcome::kIncomplete) return Next::kRead;
       continue;
+    }
+    if (MustAwaitTick(worker, slow, false)) {
+      has_request_ = true;
+      return Next::kRetry;
     }
     const Next next = RunOne(worker, false);
     // After a write the fast lane is better again: there the next request shares a commit with others.
@@ -275,11 +284,10 @@ Connection::Next Connection::WayToWait(Worker& worker) {
 
 // ---- the end of the tick
 
-// The second case is a connection that ran nothing because the tick should end; it would return at once.
+// The second case is a request that waits for the end of the tick (MustAwaitTick); it would return at once.
 bool Connection::NeedsCommit() const {
   if (has_uncommitted()) return true;
-  const bool comes_back = next_ == Next::kRunMore || next_ == Next::kRetry;
-  return comes_back && (thread_->worker().is_full() || thread_->worker().wakes_others());
+  return next_ == Next::kRetry && (thread_->worker().is_full() || thread_->worker().wakes_others());
 }
 
 void Connection::FinishTick(bool committed) {

@@ -111,6 +111,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Next RunBatch(Worker& worker, bool slow, bool resume);
   Next RunOne(Worker& worker, bool resume);
   Next WayToWait(Worker& worker);
+  bool MustAwaitTick(Worker& worker, bool slow, bool resume);
   void ReadAhead(Worker& worker);
   std::string RowToReadAhead() const { return disk_.missing.on_its_way ? std::string() : disk_.missing.row; }
   void Fetch();

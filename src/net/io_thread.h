@@ -86,6 +86,8 @@ class IoThread {
   void Close(Connection* connection);
   // Runs the job on the slow lane, then `done` here.
   void RunSlow(SlowJob job, std::function<void()> done);
+  // Whether the previous tick is being committed.
+  bool is_committing() const { return is_committing_; }
   // Whether a job of RunSlow is still running.
   bool has_slow_jobs() const { return slow_jobs_ > 0; }
   // Calls connection->RunAgain() after a slow job or a turn of the loop, whichever is first.

@@ -94,6 +94,8 @@ class Worker {
   virtual bool met_lock() const = 0;
   // Whether the last request may change data.
   virtual bool is_write() const = 0;
+  // Whether this request may change data, or wake other clients.
+  virtual bool MayChange(const Client& client, std::span<const std::string_view> argv) = 0;
   // Whether the last Run or Resume changed data or saw an uncommitted change; its reply must then follow the commit.
   virtual bool wrote() const = 0;
   // Whether the last request touched a key that a client waits for: the tick should end now.

@@ -122,6 +122,11 @@ int64_t BaseWorker::HeldBackUntil(const ClientSession& session, std::span<const 
   return RequestMayChangeData(session, *command, argv) ? pause.writes_until_ms() : pause.others_until_ms();
 }
 
+bool BaseWorker::MayChange(const Client& client, std::span<const std::string_view> argv) {
+  const Command* const command = argv.empty() ? nullptr : parts_.table.Resolve(argv);
+  return command != nullptr && RequestMayChangeData(static_cast<const ClientSession&>(client), *command, argv);
+}
+
 bool BaseWorker::RequestMayChangeData(const ClientSession& session, const Command& command,
                                       std::span<const std::string_view> argv) {
   if (!command.Has(kRunsQueue)) return MayChangeData(command, argv);

@@ -56,6 +56,7 @@ class BaseWorker : public Worker {
   void Fetch(std::string_view missing) override;
   void ReadAhead(const Client& client, std::span<const std::string_view> argv, size_t least_keys) override;
   bool met_lock() const override { return txn_->command().met_lock(); }
+  bool MayChange(const Client& client, std::span<const std::string_view> argv) override;
   bool is_write() const override { return is_write_; }
   bool wrote() const override { return wrote_; }
   bool wakes_others() const override { return wakes_; }

@@ -171,3 +171,37 @@ def test_cold_reads_go_on_while_writes_are_stopped():
             client.execute_command("DEBUG", "PAUSE-CRON", 0)
             for writer in writers:
                 writer.join()
+
+
+# A tick that is full cannot end while the one before it is being committed.
+@pytest.mark.slow
+def test_reads_go_on_while_a_full_tick_waits_for_a_commit():
+    with Server(memory_budget="64mb", compaction_after_writes=0, compaction_rate_limit="1mb") as server:
+        client = server.client()
+        client.set("hot", "x")
+        wait_until(lambda: client.info("compaction")["compaction_rate_bytes"] == 1 << 20, "the limit")
+        client.execute_command("DEBUG", "PAUSE-CRON", 1)  # the limit would rise
+        stop = threading.Event()
+
+        def write(number):
+            writer = server.client()
+            while not stop.is_set():
+                writer.sadd(f"set:{number}:{random.randrange(20)}", *(random.randbytes(600) for _ in range(500)))
+
+        writers = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+        for writer in writers:
+            writer.start()
+        try:
+            slowest = 0
+            end = time.monotonic() + 15
+            while time.monotonic() < end:
+                begun = time.monotonic()
+                assert client.ping() and client.get("hot") == b"x"
+                slowest = max(slowest, time.monotonic() - begun)
+            assert client.info("compaction")["write_stops"] > 0
+            assert slowest < 1  # 9 s when the thread runs nothing until the commit
+        finally:
+            stop.set()
+            client.execute_command("DEBUG", "PAUSE-CRON", 0)
+            for writer in writers:
+                writer.join()
