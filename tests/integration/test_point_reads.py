@@ -32,6 +32,8 @@ def fixture_cold(server):
         r.sadd("set", value)
         r.zadd("zset", {str(value): i * 1.5})
     r.execute_command("COMPACT")
+    r.config_set("key-cache-warmup", "no")
+    server.directives["key_cache_warmup"] = "no"
     server.restart()
     time.sleep(0.5)  # the expiry thread makes its first scan, which is a seek
     return server.client()
