@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file_mode.h"
@@ -78,23 +81,59 @@ int Verify(const std::string& dir, Findings& findings) {
   return kDamaged;
 }
 
+// A folder of this run, removed at its end. Thread: main.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  ~TemporaryFolder() {
+    if (is_ours_) RemoveFolder(path_);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  // Refuses a folder that exists.
+  Status Create() {
+    std::error_code error;
+    is_ours_ = std::filesystem::create_directory(path_, error);
+    if (is_ours_) return Ok();
+    return Status::Io(path_ + (error ? ": " + error.message() : " exists; remove it or choose another directory"));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+  bool is_ours_ = false;
+};
+
+// Refuses a target that is not empty, or that is in the damaged directory, before anything is read.
+Status CheckTarget(const std::string& dir, const std::string& to) {
+  std::error_code error;
+  if (std::filesystem::exists(to, error) && !std::filesystem::is_empty(to, error)) {
+    return Status::Io(to + " is not empty");
+  }
+  const std::filesystem::path from = std::filesystem::weakly_canonical(dir, error);
+  const std::filesystem::path target = std::filesystem::weakly_canonical(to, error);
+  const auto differ = std::mismatch(from.begin(), from.end(), target.begin(), target.end());
+  if (differ.first == from.end()) return Status::Io(to + " is in " + dir + ", which is not changed");
+  return Ok();
+}
+
 Result<uint64_t> Copy(const std::string& dir, const std::string& to, Findings& findings) {
-  const std::string copy = to + ".reading";  // only for damage that prevents reading in place
+  TRY(CheckTarget(dir, to));
+  TemporaryFolder copy(to + ".reading");  // only for damage that prevents reading in place
   auto database = OfflineDatabase::Open(dir);
   std::vector<uint64_t> unopened;
   if (database.ok()) unopened = CheckFiles(**database, findings);
   if (!database.ok() || !unopened.empty()) {
     if (!database.ok()) findings.Damage("unreadable manifests", std::string(database.status().text()) + ".");
-    RemoveFolder(copy);
-    TRY(MakeReadableCopy(dir, copy, unopened));
-    database = OfflineDatabase::Open(copy);
+    TRY(copy.Create());
+    TRY(MakeReadableCopy(dir, copy.path(), unopened));
+    database = OfflineDatabase::Open(copy.path());
     if (!database.ok()) return Status::Io(database.status().text());
   }
   ProgressBar bar("copying", 0, "keys");
   Result<uint64_t> keys = Salvage(**database, findings, [&bar](uint64_t done) { bar.Show(done, ""); }).CopyTo(to);
   if (keys.ok()) bar.Finish(*keys, "");
-  database = Status::Io("closed");
-  RemoveFolder(copy);
+  database = Status::Io("closed");  // before its folder is removed
   return keys;
 }
 

@@ -96,6 +96,7 @@ Status LinkFiles(const std::string& dir, const std::string& copy) {
   fs::create_directories(copy, error);
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
     if (!entry.is_regular_file()) continue;
+    if (entry.path().filename() == "LOCK") continue;  // closing any descriptor of it would release our lock (fcntl(2))
     const std::string extension = entry.path().extension();
     const fs::path target = fs::path(copy) / entry.path().filename();
     const bool is_data = extension == ".sst" || extension == ".blob" || extension == ".log";

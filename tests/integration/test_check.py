@@ -228,3 +228,20 @@ def test_a_server_that_does_not_open_names_cairn_check(data):
     with pytest.raises(Exception):  # noqa: B017 - whatever the harness says
         server.start()
     assert "cairn-check" in pathlib.Path(server.log_path).read_text()
+
+
+def test_salvage_touches_no_folder_that_it_did_not_make(data):
+    inside = check(f"--salvage={data / 'inside'}", data)
+    assert inside.returncode == 2 and "which is not changed" in inside.stderr
+    assert not (data / "inside").exists()
+    (data / "CURRENT").unlink()  # so a readable copy is needed
+    target = data.with_name("salvaged")
+    other = data.with_name("salvaged.reading")
+    other.mkdir()
+    (other / "kept").write_text("mine")
+    refused = check(f"--salvage={target}", data)
+    assert refused.returncode == 2 and "exists" in refused.stderr
+    assert (other / "kept").read_text() == "mine"
+    shutil.rmtree(other)
+    assert check(f"--salvage={target}", data).returncode == 1
+    assert not other.exists()
