@@ -41,8 +41,7 @@ void Upkeep::Run() {
   const auto txn = std::make_unique<Transaction>(store_);
   int64_t synced_us = MonotonicUs();
   while (Sleep()) {
-    store_.engine().WatchOpenTables();
-    store_.engine().PaceCompactions();
+    store_.engine().Watch();
     store_.recovery().Watch();
     store_.compactor().Watch();
     store_.disk_room().Watch();

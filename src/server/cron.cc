@@ -71,11 +71,9 @@ void Cron::RunCron() {
       parts_.replication.Tick(WallMs());
       parts_.stats.Sample(now_us);
       WatchMemory(now_us);
-      parts_.store.engine().WatchOpenTables();
-      parts_.store.engine().PaceCompactions();
+      parts_.store.engine().Watch();
       parts_.store.recovery().Watch();
       parts_.store.compactor().Watch();
-      parts_.store.engine().blob_files().Watch();
       NoteStalls();
       sampled_us = now_us;
     }

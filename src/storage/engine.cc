@@ -84,6 +84,12 @@ void Engine::Close() {
   db_.reset();
 }
 
+void Engine::Watch() {
+  WatchOpenTables(0);
+  PaceCompactions();
+  blob_files_.Watch();
+}
+
 void Engine::PaceCompactions() {
   if (options_.imports) return;
   static const std::string kLevel0Files = "rocksdb.num-files-at-level0";

@@ -64,15 +64,15 @@ class Engine {
   void SetMemory(const Budget& budget);
   BlobFiles& blob_files() { return blob_files_; }
 
-  // Adapts the compaction pace. Called ten times a second.
-  void PaceCompactions();
+  // Adapts the open tables, the compaction pace and the collection of blob files to the present state. Called ten times
+  // a second; mostly cheap, but it may wait for the disk.
+  void Watch();
 
   // ---- open tables (storage/open_tables.h)
   uint64_t open_tables() const;
   Status SetMostOpenTables(uint64_t most);
-  // Called ten times a second, and before `coming` tables are added. Waits if the number of open tables is near the
-  // limit; cheap otherwise.
-  void WatchOpenTables(uint64_t coming = 0);
+  // Called before `coming` tables are added. Waits if the number of open tables is near the limit; cheap otherwise.
+  void WatchOpenTables(uint64_t coming);
 
   // Reads a row so that its blocks are in memory. Waits for the disk.
   void Fetch(std::string_view tagged_row);
@@ -91,6 +91,8 @@ class Engine {
   uint64_t BlockCacheBytes() const;
 
  private:
+  void PaceCompactions();
+
   const StoreOptions options_;
   const std::unique_ptr<DiskReserve> disk_reserve_;
   const std::shared_ptr<OpenTables> open_tables_;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/random.h"
 #include "storage/store.h"
 #include "types/hash.h"
 
@@ -222,6 +224,39 @@ TEST_F(EmbeddedDatabaseTest, WritesCanBeDurable) {
   Open();
   Put("k", "v");
   EXPECT_EQ(Get("k"), "v");
+}
+
+// A third of the values is never overwritten, so no blob file can be deleted unless its values are moved.
+TEST_F(EmbeddedDatabaseTest, CollectsTheGarbageOfLargeValues) {
+  constexpr int kValues = 300;
+  constexpr size_t kBytes = 100'000;
+  Random random(1);
+  const auto put = [&](int i) {
+    std::string value(kBytes, '\0');
+    for (size_t at = 0; at < kBytes; at += sizeof(uint64_t)) {
+      const uint64_t bits = random.Next();
+      std::memcpy(value.data() + at, &bits, sizeof bits);
+    }
+    Put("value:" + std::to_string(i), value);
+  };
+  const auto blob_bytes = [this] {
+    uint64_t sum = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.directory)) {
+      std::error_code gone;
+      const uint64_t size = entry.path().extension() == ".blob" ? entry.file_size(gone) : 0;
+      sum += gone ? 0 : size;
+    }
+    return sum;
+  };
+  for (int i = 0; i < kValues; ++i) put(i);
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < kValues; ++i) {
+      if (i % 3 != 0) put(i);
+    }
+  }
+  for (int i = 0; i < 300 && blob_bytes() > kValues * kBytes * 3 / 2; ++i) std::this_thread::sleep_for(100ms);
+  EXPECT_LE(blob_bytes(), kValues * kBytes * 3 / 2);
+  EXPECT_EQ(database_->Count(), uint64_t{kValues});
 }
 
 }  // namespace
