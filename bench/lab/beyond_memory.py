@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 from cases import compile_program
-from process import cpu_seconds
+from process import cpu_seconds, io_counters
 from servers import free_port, start_build, start_cairn
 
 MB = 1 << 20
@@ -66,9 +66,9 @@ def run_load(program, seconds, keys, seed, *groups):
     return figures
 
 
-def start(build, **directives):
+def start(build, arguments="", **directives):
     """The server to be measured: another build, or the one of this tree."""
-    return start_build(build, **directives) if build else start_cairn(**directives)
+    return start_build(build, arguments, **directives) if build else start_cairn(arguments, **directives)
 
 
 def fill(options, program, folder, loads):
@@ -88,10 +88,8 @@ def fill(options, program, folder, loads):
 
 def counted(server):
     """What the server has used so far: CPU seconds, bytes read from the disk, blocks read."""
-    text = pathlib.Path(f"/proc/{server.process.pid}/io").read_text()
-    io = dict(line.split(": ") for line in text.splitlines())
-    rocksdb = server.client().info("rocksdb")
-    return cpu_seconds(server.process.pid), int(io["read_bytes"]), sum(int(rocksdb[name]) for name in BLOCKS)
+    pid, rocksdb = server.process.pid, server.client().info("rocksdb")
+    return cpu_seconds(pid), io_counters(pid)["read_bytes"], sum(int(rocksdb[name]) for name in BLOCKS)
 
 
 @contextlib.contextmanager

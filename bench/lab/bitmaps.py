@@ -16,7 +16,7 @@ import statistics
 import sys
 import time
 
-from process import cpu_seconds, wait_until_quiet
+from process import cpu_seconds, io_counters, wait_until_quiet
 from servers import start_cairn
 from wire import Chunk, Connection, encode_command
 
@@ -30,14 +30,6 @@ def parse_size(text: str) -> int:
     """"64mb" as a number of bytes."""
     digits = text.rstrip("kmbKMB")
     return int(digits) * SIZES[text[len(digits):].lower() or "b"]
-
-
-def written_bytes(pid: int) -> int:
-    """The bytes that the process has written to the disk."""
-    for line in pathlib.Path(f"/proc/{pid}/io").read_text().splitlines():
-        if line.startswith("write_bytes:"):
-            return int(line.split()[1])
-    raise KeyError("write_bytes")
 
 
 class Bitmap:
@@ -77,7 +69,7 @@ class Bitmap:
 
     def measure(self, commands: int):
         """One round: single commands, then pipelines."""
-        written, used = written_bytes(self.pid), cpu_seconds(self.pid)
+        written, used = io_counters(self.pid)["write_bytes"], cpu_seconds(self.pid)
         for _ in range(commands):
             payload = self.setbit()
             started = time.perf_counter()
@@ -85,7 +77,7 @@ class Bitmap:
             self.times.append((time.perf_counter() - started) * 1e6)
         wait_until_quiet([self.pid])
         self.cpu.append((cpu_seconds(self.pid) - used) * 1e6 / commands)
-        self.bytes.append((written_bytes(self.pid) - written) / commands)
+        self.bytes.append((io_counters(self.pid)["write_bytes"] - written) / commands)
         batches = self.pipelines(commands)
         used = cpu_seconds(self.pid)
         self.connection.load(batches)
@@ -95,10 +87,10 @@ class Bitmap:
     def long_run(self, commands: int) -> float:
         """Bytes written per SETBIT over a long run."""
         batches = self.pipelines(commands)
-        written = written_bytes(self.pid)
+        written = io_counters(self.pid)["write_bytes"]
         self.connection.load(batches)
         wait_until_quiet([self.pid])
-        return (written_bytes(self.pid) - written) / commands
+        return (io_counters(self.pid)["write_bytes"] - written) / commands
 
     def figures(self) -> dict:
         """Medians of the times, sums of the bytes."""

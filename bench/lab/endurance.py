@@ -18,12 +18,10 @@ import pathlib
 import shutil
 import sys
 import tempfile
-import threading
-import time
 
 from beyond_memory import MB, fill, run_load, running
 from cases import compile_program
-from process import disk_bytes, status_bytes
+from process import ResidentSampler, disk_bytes
 from rough_clients import RoughClients
 from series_plot import Panel, draw_lines
 
@@ -32,32 +30,24 @@ KNEE_SIZES = (0.5, 1, 2, 4, 7, 10)
 KNEE_KINDS = {"str": (1100, ("get", "set")), "hash": (700, ("hgetall", "hset"))}
 
 
-class Sampler:
+class Sampler(ResidentSampler):
     """Samples the server during the `with` block: resident memory each second, INFO and the disk each tenth one."""
 
     def __init__(self, server, folder):
-        self.server, self.folder = server, folder
-        self.resident: list[float] = []
+        super().__init__(server.process.pid)
+        self.client, self.folder = server.client(decode_responses=True), folder
         self.info: list[dict] = []
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self):
-        self._thread.start()
-        return self
+    def sample(self):
+        super().sample()
+        if len(self.samples) % 10 == 1:
+            sections = [self.client.info(name) for name in ("cairn", "compaction", "amplification")]
+            self.info.append({"disk_mb": disk_bytes(self.folder) / MB} | sections[0] | sections[1] | sections[2])
 
-    def __exit__(self, *_):
-        self._done.set()
-        self._thread.join()
-
-    def _run(self):
-        client = self.server.client(decode_responses=True)
-        begin = time.monotonic()
-        while not self._done.wait(max(0, begin + len(self.resident) - time.monotonic())):
-            self.resident.append(status_bytes(self.server.process.pid, "VmRSS") / MB)
-            if len(self.resident) % 10 == 1:
-                sections = [client.info(name) for name in ("cairn", "compaction", "amplification")]
-                self.info.append({"disk_mb": disk_bytes(self.folder) / MB} | sections[0] | sections[1] | sections[2])
+    @property
+    def resident(self) -> list[float]:
+        """The samples of the resident memory, in MB."""
+        return [size / MB for size in self.samples]
 
 
 def latency_panels(figures):

@@ -7,12 +7,11 @@ __keyevent@0__:expired and compares each event with the deadline, which the key'
 size of the data directory, the number of keys, resident memory and the bytes written are sampled. The server runs in a
 memory cgroup. The sessions are about rate * (shortest + longest) / 2 keys once the first ones have expired.
 
-Fails if an event is later than --latest seconds at the 99th percentile, if it is later than ten times that, or if the
-tables in the last quarter are more than 1.3 times those of the second quarter. Logs are kept up to 256 MB, in waves.
+Fails if an event is later than --latest seconds, or if the tables in the last quarter are more than 1.3 times those of
+the second quarter. Logs are kept up to 256 MB, in waves.
 """
 
 import argparse
-import contextlib
 import multiprocessing
 import pathlib
 import random
@@ -26,6 +25,7 @@ import time
 from beyond_memory import MB, running
 from process import disk_bytes, status_bytes
 from series_plot import Panel, draw_lines
+from wire import encode_command
 
 STEP_S = 0.02
 SAMPLE_S = 10
@@ -35,18 +35,13 @@ BUCKETS_PER_S = 100
 MOST_BUCKETS = 60 * BUCKETS_PER_S  # an event that is later counts as this
 
 
-def words(*arguments: bytes) -> bytes:
-    """A command as RESP."""
-    return b"*%d\r\n" % len(arguments) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in arguments)
-
-
 def session(number: int, deadline_ms: int, value: bytes) -> bytes:
     """The commands that write one session."""
     key, when = b"session:%d:%d" % (deadline_ms, number), b"%d" % deadline_ms
     if number % 5:
-        return words(b"SET", key, value, b"PXAT", when)
-    return words(b"HSET", key, b"user", value[:8], b"csrf", value[:32], b"at", when, b"page", b"/index") + \
-        words(b"PEXPIREAT", key, when)
+        return encode_command(b"SET", key, value, b"PXAT", when)
+    return encode_command(b"HSET", key, b"user", value[:8], b"csrf", value[:32], b"at", when, b"page", b"/index") + \
+        encode_command(b"PEXPIREAT", key, when)
 
 
 def write(port: int, options, sent) -> None:
@@ -73,7 +68,7 @@ def write(port: int, options, sent) -> None:
 def listen(port: int, late) -> None:
     """Counts events by their lateness in hundredths of a second, until it is ended."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.sendall(words(b"SUBSCRIBE", b"__keyevent@0__:expired"))
+        connection.sendall(encode_command(b"SUBSCRIBE", b"__keyevent@0__:expired"))
         rest = b""
         while received := connection.recv(1 << 20):
             now_ms = time.time() * 1000
@@ -95,15 +90,6 @@ def percentile(counts, share: float) -> float:
     return 0.0
 
 
-def table_bytes(folder) -> int:
-    """The bytes of tables and blob files. RocksDB may delete a file meanwhile."""
-    total = 0
-    for path in (*folder.glob("*.sst"), *folder.glob("*.blob")):
-        with contextlib.suppress(FileNotFoundError):
-            total += path.stat().st_size
-    return total
-
-
 def sample(server, folder, begin: float, sent, late, earlier: list) -> dict:
     """The figures of this moment; lateness is of the events since the previous sample."""
     client = server.client(decode_responses=True)
@@ -113,7 +99,7 @@ def sample(server, folder, begin: float, sent, late, earlier: list) -> dict:
     earlier[:] = events
     figures = {"at_s": time.monotonic() - begin, "written": sent.value, "keys": client.dbsize(),
                "expired": int(info["expired_keys"]),
-               "disk_mb": disk_bytes(folder) / MB, "tables_mb": table_bytes(folder) / MB,
+               "disk_mb": disk_bytes(folder) / MB, "tables_mb": disk_bytes(folder, ".sst", ".blob") / MB,
                "resident_mb": status_bytes(server.process.pid, "VmRSS") / MB,
                "device_mb": sum(int(info.get(f"written_bytes_{part}", 0))
                                 for part in ("log", "flushes", "compactions")) / MB,
@@ -149,8 +135,7 @@ def judge(samples: list, late, options) -> int:
     early, end = (max(figures["tables_mb"] for figures in part)
                   for part in (samples[quarter:2 * quarter] or samples, samples[-quarter:]))
     print(f"{sum(counts)} events, late: p50 {percentile(counts, 0.5):.2f}  p99 {p99:.2f}  max {latest:.2f} s")
-    claims = {f"p99 of events within {options.latest:g} s": p99 <= options.latest,
-              f"all events within {10 * options.latest:g} s": latest <= 10 * options.latest,
+    claims = {f"all events within {options.latest:g} s": latest <= options.latest,
               f"tables of {end:.0f} MB at the end, {early:.0f} MB in the second quarter": end <= MOST_GROWTH * early}
     for claim, holds in claims.items():
         print(f"{'ok' if holds else 'FAILED':6} {claim}")

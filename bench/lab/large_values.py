@@ -26,7 +26,7 @@ import random
 import sys
 import time
 
-from process import disk_bytes, wait_until_quiet
+from process import disk_bytes, io_counters, wait_until_quiet
 from servers import start_build, start_cairn
 
 MB = 1 << 20
@@ -54,8 +54,8 @@ def value_of(key: int, generation: int, size: int) -> bytes:
 
 def written_bytes(pid: int) -> int:
     """The bytes that the process gave to the disk."""
-    fields = dict(line.split(": ") for line in pathlib.Path(f"/proc/{pid}/io").read_text().splitlines())
-    return int(fields["write_bytes"]) - int(fields["cancelled_write_bytes"])
+    fields = io_counters(pid)
+    return fields["write_bytes"] - fields["cancelled_write_bytes"]
 
 
 def keys_to_set(case: str, count: int, generation: int) -> list[int]:

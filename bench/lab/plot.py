@@ -11,7 +11,8 @@ SCALE = 420  # pixels for a share of 1
 COLOURS = ("#2a6f97", "#e09f3e", "#6a994e", "#9c6644")
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 12) -> str:
+def svg_text(x: float, y: float, text: str, anchor: str = "start", size: int = 12) -> str:
+    """Text at a point of an SVG document."""
     return (f'<text x="{x:.0f}" y="{y:.0f}" font-size="{size}" text-anchor="{anchor}">'
             f"{escape(text)}</text>")
 
@@ -20,7 +21,7 @@ def _bar(y: float, result: dict, colour: str, end: float) -> list[str]:
     length = min(result["share"], end) * SCALE
     label = f"{result['share']:.2f}  ({result['cairn']['throughput'] / 1000:.0f}k/s)"
     shapes = [f'<rect x="{LEFT}" y="{y:.0f}" width="{length:.0f}" height="{BAR - 2}" '
-              f'fill="{colour}"/>', _text(LEFT + length + 5, y + BAR - 5, label, size=10)]
+              f'fill="{colour}"/>', svg_text(LEFT + length + 5, y + BAR - 5, label, size=10)]
     if result["floor"] is not None:
         x = LEFT + result["floor"] * SCALE
         shapes.append(f'<line x1="{x:.0f}" x2="{x:.0f}" y1="{y - 1:.0f}" y2="{y + BAR - 1:.0f}" '
@@ -36,24 +37,24 @@ def draw_shares(results: list[dict], machine: dict) -> str:
     end = min(2.0, max(1.0, *(result["share"] for result in results), 1.0)) + 0.05
     width = LEFT + end * SCALE + 110
     height = TOP + group * len(names) + 20
-    shapes = [_text(LEFT, 20, f"Throughput of {machine['cairn']} as a share of {machine['redis']}",
+    shapes = [svg_text(LEFT, 20, f"Throughput of {machine['cairn']} as a share of {machine['redis']}",
                     size=15)]
     for index, pipeline in enumerate(pipelines):
         shapes += [f'<rect x="{LEFT + 90 * index}" y="30" width="12" height="12" '
                    f'fill="{COLOURS[index % len(COLOURS)]}"/>',
-                   _text(LEFT + 90 * index + 17, 41, f"-P {pipeline}")]
-    shapes.append(_text(LEFT + 90 * len(pipelines), 41, "red: the floor"))
+                   svg_text(LEFT + 90 * index + 17, 41, f"-P {pipeline}")]
+    shapes.append(svg_text(LEFT + 90 * len(pipelines), 41, "red: the floor"))
     for share in (0.25, 0.5, 0.75, 1.0):
         x = LEFT + share * SCALE
         shapes += [f'<line x1="{x:.0f}" x2="{x:.0f}" y1="{TOP}" y2="{height - 15:.0f}" '
                    f'stroke="#{"444" if share == 1.0 else "ccc"}"/>',
-                   _text(x, height - 3, f"{share:g}", "middle", 10)]
+                   svg_text(x, height - 3, f"{share:g}", "middle", 10)]
     for result in results:
         y = TOP + group * names.index(result["row"]) + BAR * pipelines.index(result["pipeline"])
         shapes += _bar(y, result, COLOURS[pipelines.index(result["pipeline"]) % len(COLOURS)], end)
     for index, name in enumerate(names):
         middle = TOP + group * index + BAR * len(pipelines) / 2 + 3
-        shapes.append(_text(LEFT - 8, middle, name, "end"))
+        shapes.append(svg_text(LEFT - 8, middle, name, "end"))
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
             'font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>\n'
             + "\n".join(shapes) + "\n</svg>\n")

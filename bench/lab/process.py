@@ -41,13 +41,23 @@ def status_bytes(pid: int, field: str) -> int:
     raise KeyError(field)
 
 
-def disk_bytes(folder: pathlib.Path) -> int:
-    """The size of the files in the folder and below it; files that are deleted meanwhile do not count."""
+def disk_bytes(folder: pathlib.Path, *suffixes: str) -> int:
+    """The size of the files in the folder and below it, of all or of those with one of these suffixes (".sst").
+
+    Files that are deleted meanwhile do not count.
+    """
     total = 0
     for path in folder.rglob("*"):
-        with contextlib.suppress(FileNotFoundError):
-            total += path.stat().st_size
+        if not suffixes or path.suffix in suffixes:
+            with contextlib.suppress(FileNotFoundError):
+                total += path.stat().st_size
     return total
+
+
+def io_counters(pid: int) -> dict[str, int]:
+    """The kernel's counters of the process's reads and writes: read_bytes, write_bytes, ... (proc(5), /proc/PID/io)."""
+    text = pathlib.Path(f"/proc/{pid}/io").read_text()
+    return {name: int(value) for name, value in (line.split(": ") for line in text.splitlines())}
 
 
 def wait_until_quiet(pids: list[int], limit_s: float = 60.0) -> bool:
@@ -83,10 +93,14 @@ class ResidentSampler:
         self._done.set()
         self._thread.join()
 
+    def sample(self):
+        """Takes one sample."""
+        self.samples.append(status_bytes(self.pid, "VmRSS"))
+
     def _run(self):
         while not self._done.is_set():
             try:
-                self.samples.append(status_bytes(self.pid, "VmRSS"))
+                self.sample()
             except OSError:
                 return  # the process has ended, which the caller detects
             self._done.wait(self.interval_s)

@@ -28,10 +28,9 @@ import threading
 import time
 
 import redis
-from beyond_memory import MB, run_load
+from beyond_memory import MB, run_load, start
 from cases import compile_program
 from process import disk_bytes
-from servers import start_build, start_cairn
 
 VALUE_BYTES = 1024
 NOTING_WRITERS = 4
@@ -185,13 +184,6 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
-def start(options, **directives):
-    """The server to be measured."""
-    if options.build:
-        return start_build(options.build, options.cairn_args, **directives)
-    return start_cairn(options.cairn_args, **directives)
-
-
 def main() -> int:
     """Runs the rounds; returns the exit status."""
     options, results = parse_options(), []
@@ -200,7 +192,8 @@ def main() -> int:
         folder = options.dir or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         is_new = not (folder / "CURRENT").exists()
-        with start(options, data_dir=folder, memory_budget=f"{options.budget}mb") as server:
+        with start(options.build, options.cairn_args, data_dir=folder,
+                   memory_budget=f"{options.budget}mb") as server:
             if is_new:
                 run_load(program, 1, options.keys, 1, (server.port, "loadstr", options.writers, 0))
             print(f"{disk_bytes(folder) / MB:.0f} MB on disk", flush=True)

@@ -3,7 +3,8 @@
 
 import dataclasses
 import math
-from xml.sax.saxutils import escape
+
+from plot import svg_text
 
 WIDTH, LEFT, RIGHT, TOP, PANEL, GAP = 860, 70, 150, 50, 150, 34
 COLOURS = ("#2a6f97", "#e09f3e", "#6a994e", "#b00020", "#6d597a", "#9c6644", "#444444")
@@ -17,10 +18,6 @@ class Panel:
     lines: dict[str, list[tuple[float, float]]]
     log: bool = False
     limits: dict[str, float] = dataclasses.field(default_factory=dict)
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 11) -> str:
-    return f'<text x="{x:.0f}" y="{y:.0f}" font-size="{size}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _steps(least: float, most: float, log: bool) -> list[float]:
@@ -57,22 +54,22 @@ class _Scale:
 def _panel(panel: Panel, x_scale: _Scale, top: float) -> list[str]:
     values = [y for line in panel.lines.values() for _, y in line] + list(panel.limits.values())
     scale = _Scale(values, top + PANEL, top, panel.log, from_zero=True)
-    shapes = [_text(LEFT, top - 6, panel.title, size=12)]
+    shapes = [svg_text(LEFT, top - 6, panel.title, size=12)]
     across = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" '
     for step in scale.steps():
         y = scale(step)
         shapes += [f'{across} y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>',
-                   _text(LEFT - 6, y + 4, f"{step:g}", "end", 10)]
+                   svg_text(LEFT - 6, y + 4, f"{step:g}", "end", 10)]
     for name, limit in panel.limits.items():
         y = scale(limit)
         shapes += [f'{across} y1="{y:.1f}" y2="{y:.1f}" stroke="#b00020" stroke-dasharray="5 4"/>',
-                   _text(WIDTH - RIGHT - 4, y - 4, name, "end", 10)]
+                   svg_text(WIDTH - RIGHT - 4, y - 4, name, "end", 10)]
     for index, (name, line) in enumerate(panel.lines.items()):
         colour = COLOURS[index % len(COLOURS)]
         points = " ".join(f"{x_scale(x):.1f},{scale(y):.1f}" for x, y in line)
         shapes += [f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.3"/>',
                    f'<rect x="{WIDTH - RIGHT + 8}" y="{top + 15 * index}" width="10" height="10" fill="{colour}"/>',
-                   _text(WIDTH - RIGHT + 23, top + 15 * index + 9, name)]
+                   svg_text(WIDTH - RIGHT + 23, top + 15 * index + 9, name)]
     return shapes
 
 
@@ -81,11 +78,11 @@ def draw_lines(title: str, x_title: str, panels: list[Panel], log_x: bool = Fals
     height = TOP + (PANEL + GAP) * len(panels) + 20
     xs = [x for panel in panels for line in panel.lines.values() for x, _ in line]
     x_scale = _Scale(xs, LEFT, WIDTH - RIGHT, log_x, from_zero=False)
-    shapes = [_text(LEFT, 22, title, size=15)]
+    shapes = [svg_text(LEFT, 22, title, size=15)]
     for index, panel in enumerate(panels):
         shapes += _panel(panel, x_scale, TOP + (PANEL + GAP) * index)
     for x in sorted(set(xs)) if log_x else x_scale.steps():
-        shapes.append(_text(x_scale(x), height - 32, f"{x:g}", "middle", 10))
-    shapes.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 14, x_title, "middle"))
+        shapes.append(svg_text(x_scale(x), height - 32, f"{x:g}", "middle", 10))
+    shapes.append(svg_text((LEFT + WIDTH - RIGHT) / 2, height - 14, x_title, "middle"))
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif">'
             '<rect width="100%" height="100%" fill="white"/>\n' + "\n".join(shapes) + "\n</svg>\n")
