@@ -5,6 +5,7 @@ With direct I/O the kernel keeps no data of tables, so a row outside Cairn's cac
 """
 
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import random
@@ -138,70 +139,67 @@ def test_pipelines_and_commands_of_many_cold_keys_reply_in_order(large):
     large.start()
 
 
-# RocksDB stops writes while flushes or compactions do not keep up. The writes that wait must not take all threads of
-# the slow lane.
+@contextlib.contextmanager
+def stopped_writes(server, write, count):
+    """`count` clients repeat `write(client, number)` while compactions are slower than they are.
+
+    RocksDB stops writes when flushes or compactions do not keep up.
+    """
+    client = server.client()
+    client.config_set("compaction-rate-limit", "1mb")
+    wait_until(lambda: client.info("compaction")["compaction_rate_bytes"] == 1 << 20, "the limit")
+    client.execute_command("DEBUG", "PAUSE-CRON", 1)  # the limit would rise
+    stop = threading.Event()
+
+    def run(number):
+        writer = server.client()
+        while not stop.is_set():
+            write(writer, number)
+
+    writers = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for writer in writers:
+        writer.start()
+    try:
+        wait_until(lambda: client.info("compaction")["write_stops"] > 0, "the stop")
+        yield
+    finally:
+        stop.set()
+        client.execute_command("DEBUG", "PAUSE-CRON", 0)
+        for writer in writers:
+            writer.join()
+
+
+# The writes that wait must not take all threads of the slow lane.
 @pytest.mark.slow
 def test_cold_reads_go_on_while_writes_are_stopped():
+    def write(client, number):
+        client.set(f"other:{number}:{random.randrange(KEYS)}", random.randbytes(60_000))
+
     with Server(memory_budget="64mb", rocksdb_direct_io="yes", compaction_after_writes=0) as server:
         client = server.client(decode_responses=False)
         for start in range(0, KEYS // 2, BATCH):
             client.mset({f"key:{number}": value_of(number) for number in range(start, start + BATCH)})
-        client.config_set("compaction-rate-limit", "1mb")
-        wait_until(lambda: client.info("compaction")["compaction_rate_bytes"] == 1 << 20, "the limit")
-        client.execute_command("DEBUG", "PAUSE-CRON", 1)  # the limit would rise
-        stop = threading.Event()
-
-        def write(number):
-            writer = server.client()
-            while not stop.is_set():
-                writer.set(f"other:{number}:{random.randrange(KEYS)}", random.randbytes(60_000))
-
-        writers = [threading.Thread(target=write, args=(number,)) for number in range(CLIENTS)]
-        for writer in writers:
-            writer.start()
-        try:
-            wait_until(lambda: server.client().info("compaction")["write_stall_state"] == "stopped", "the stop")
+        with stopped_writes(server, write, CLIENTS):
             begun = time.monotonic()
             for number in random.Random(5).sample(range(KEYS // 2), 200):
                 assert client.get(f"key:{number}") == value_of(number)
-            took = time.monotonic() - begun
-            assert took < 4  # 0.5 to 0.8; 8 to 14 when writes may take all threads
-        finally:
-            stop.set()
-            client.execute_command("DEBUG", "PAUSE-CRON", 0)
-            for writer in writers:
-                writer.join()
+            assert time.monotonic() - begun < 4  # 0.5 to 0.8; 8 to 14 when writes may take all threads
 
 
 # A tick that is full cannot end while the one before it is being committed.
 @pytest.mark.slow
 def test_reads_go_on_while_a_full_tick_waits_for_a_commit():
-    with Server(memory_budget="64mb", compaction_after_writes=0, compaction_rate_limit="1mb") as server:
+    def write(client, number):
+        client.sadd(f"set:{number}:{random.randrange(20)}", *(random.randbytes(600) for _ in range(500)))
+
+    with Server(memory_budget="64mb", compaction_after_writes=0) as server:
         client = server.client()
         client.set("hot", "x")
-        wait_until(lambda: client.info("compaction")["compaction_rate_bytes"] == 1 << 20, "the limit")
-        client.execute_command("DEBUG", "PAUSE-CRON", 1)  # the limit would rise
-        stop = threading.Event()
-
-        def write(number):
-            writer = server.client()
-            while not stop.is_set():
-                writer.sadd(f"set:{number}:{random.randrange(20)}", *(random.randbytes(600) for _ in range(500)))
-
-        writers = [threading.Thread(target=write, args=(number,)) for number in range(8)]
-        for writer in writers:
-            writer.start()
-        try:
+        with stopped_writes(server, write, 8):
             slowest = 0
             end = time.monotonic() + 15
             while time.monotonic() < end:
                 begun = time.monotonic()
                 assert client.ping() and client.get("hot") == b"x"
                 slowest = max(slowest, time.monotonic() - begun)
-            assert client.info("compaction")["write_stops"] > 0
-            assert slowest < 1  # 9 s when the thread runs nothing until the commit
-        finally:
-            stop.set()
-            client.execute_command("DEBUG", "PAUSE-CRON", 0)
-            for writer in writers:
-                writer.join()
+        assert slowest < 1  # 9 s when the thread runs nothing until the commit
