@@ -59,9 +59,9 @@ const Directive kRows[] = {
      .help = "Memory that the server may use: key cache, blocks, memtables, indexes, buffers. 0 is 40 percent of the "
              "machine's memory, or of the cgroup's limit if that is lower."},
     {.name = "key-cache-warmup", .section = kMem, .kind = Kind::kBool, .fallback = "yes",
-     .help = "Write the names of the rows that are used most into the file `key-cache` of the data directory, now and "
-             "then and at the end, and read these rows into the key cache after a start, while clients are served. "
-             "Off also ends a warm-up."},
+     .help = "The server saves the row keys of the most used rows to the file `key-cache` in the data directory, from "
+             "time to time and when it stops. After a start it reads these rows into the key cache while it serves "
+             "clients. `no` also ends a warm-up."},
     {.name = "maxmemory", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0, .target = &S::maxmemory,
      .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from it. `memory-budget` "
              "limits memory."},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// cairn-check: verifies a data directory that no server has open, names what is damaged, and with --salvage copies the
-// rest into a new directory. It never writes to the directory itself.
+// cairn-check: verifies a data directory that no server has open, and names what is damaged. --salvage copies the rest
+// into a new directory. The directory itself is never written to.
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 

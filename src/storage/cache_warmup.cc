@@ -22,6 +22,7 @@ namespace cairn {
 namespace {
 
 constexpr size_t kBatch = 64;
+constexpr uint64_t kMostBatchBytes = 4 << 20;  // of values in memory at a time
 // The file and the names in memory: this part of the key cache at most.
 constexpr size_t kPartOfCache = 8;
 constexpr size_t kMostBytes = 64 << 20;
@@ -31,15 +32,17 @@ constexpr size_t kFullPercent = 95;
 constexpr int64_t kSaveMs = 10'000;
 constexpr int64_t kSavesPart = 1000;
 
-// Reads rows of one space; nullptr for a row that does not exist or cannot be read.
+// Reads rows of one space. Rows beyond kMostBatchBytes are left out, as rows that cannot be read are.
 class RowValues {
  public:
   RowValues(Store& store, Space space, std::span<const std::string_view> rows)
       : values_(rows.size()), statuses_(rows.size()) {
     std::vector<rocksdb::Slice> keys;
     for (const std::string_view row : rows) keys.push_back(ToSlice(row));
-    store.engine().db().MultiGet(rocksdb::ReadOptions(), store.engine().family(space), keys.size(), keys.data(),
-                                 values_.data(), statuses_.data(), true);
+    rocksdb::ReadOptions options;
+    options.value_size_soft_limit = kMostBatchBytes;
+    store.engine().db().MultiGet(options, store.engine().family(space), keys.size(), keys.data(), values_.data(),
+                                 statuses_.data(), true);
   }
   bool Has(size_t i) const { return statuses_[i].ok(); }
   std::string_view operator[](size_t i) const { return {values_[i].data(), values_[i].size()}; }

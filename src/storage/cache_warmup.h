@@ -85,7 +85,7 @@ class CacheWarmup {
   bool Sleep(int64_t ms);
 
   Store& store_;
-  std::unique_ptr<const Transaction> owner_;  // of the stripes that the thread locks; otherwise unused
+  std::unique_ptr<const Transaction> owner_;  // the name under which the thread locks stripes; it has no rows
   std::atomic<bool> is_on_{true};
   uint64_t looks_ = 0;  // look-ups in the cache before the last save
   mutable Mutex mutex_;

@@ -28,7 +28,10 @@ uint64_t ExcessOf(const CompactionDebt& debt) {
 
 bool IsUrgent(const CompactionDebt& debt) { return ExcessOf(debt) >= kUrgent; }
 
-uint64_t PaceOf(const CompactionDebt& debt, uint64_t limit) { return IsUrgent(debt) ? 0 : limit << ExcessOf(debt); }
+uint64_t PaceOf(const CompactionDebt& debt, uint64_t limit) {
+  // A higher limit is none, and shifting it would overflow.
+  return IsUrgent(debt) ? 0 : std::min<uint64_t>(limit, kUnlimitedRate) << ExcessOf(debt);
+}
 
 CompactionPace::CompactionPace(std::shared_ptr<rocksdb::RateLimiter> limiter, uint64_t limit)
     : limiter_(std::move(limiter)), limit_(limit) {}

@@ -230,7 +230,8 @@ Status Compactor::Begin(const CompactionScope& scope, CompactionReason reason) {
   }
   if (progress_.is_running) return Status::Reply(kInProgress);
   if (stopping_) return Status::Reply(kCancelled);
-  canceled_ = interrupted_ = insists_ = false;
+  canceled_ = interrupted_ = false;
+  insists_ = false;
   bytes_read_ = bytes_written_ = 0;
   progress_ = {.is_running = true,
                .reason = reason,
@@ -297,7 +298,8 @@ bool Compactor::AwaitAutomaticCompactions() {
   return true;
 }
 
-// Compacts the range, also when it is interrupted. RocksDB then begins again, and finds in place what was moved down.
+// Compacts the range. After an interruption RocksDB begins it again; the rows that it had moved to lower levels stay
+// there.
 Status Compactor::CompactRange(const CompactionRange& range, rocksdb::CompactRangeOptions& options) {
   options.exclusive_manual_compaction = false;
   options.canceled = &interrupted_;
@@ -315,7 +317,8 @@ Status Compactor::CompactRange(const CompactionRange& range, rocksdb::CompactRan
   }
 }
 
-// The compaction of the space that has just ended found garbage.
+// Empties blob files of the space until at most `share` of their bytes is garbage. A compaction of the space must come
+// first: RocksDB knows only the garbage that compactions found.
 Status Compactor::CollectBlobs(Space space, double share) {
   Engine& engine = store_.engine();
   const double cutoff = engine.blob_files().CutoffTo(space, share);

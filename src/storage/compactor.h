@@ -126,7 +126,6 @@ class Compactor {
   Store& store_;
   std::atomic<bool> interrupted_{false};  // RocksDB's flag of the running compaction
   std::atomic<bool> canceled_{false};     // it does not go on after the interruption
-  std::atomic<bool> insists_{false};      // it is not interrupted until automatic compactions have caught up
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> last_sequence_{0};  // RocksDB's number when everything was compacted last
@@ -139,6 +138,7 @@ class Compactor {
   Totals totals_ ABSL_GUARDED_BY(mutex_);
   std::optional<CompactionScope> queued_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool insists_ ABSL_GUARDED_BY(mutex_) = false;  // it is not interrupted until automatic compactions have caught up
   // LazyFree's counters at the last compaction of everything.
   std::atomic<uint64_t> orphans_{0};
   std::atomic<uint64_t> flushes_{0};

@@ -1,41 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/hot_rows_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <rocksdb/env.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 #include "base/hash.h"
 #include "encoding/varint.h"
+#include "storage/engine.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::string_view kMagic = "cairnkc1";
 constexpr size_t kChecksumBytes = 8;
-
-Status Failed(const char* what, const std::string& path) {
-  return Status::Io(std::string(what) + " " + path + ": " + std::strerror(errno));
-}
-
-// Closes the descriptor.
-Status WriteAndClose(int fd, const std::string& bytes, const std::string& path) {
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t more = write(fd, bytes.data() + done, bytes.size() - done);
-    if (more < 0 && errno == EINTR) continue;
-    if (more <= 0) break;
-    done += static_cast<size_t>(more);
-  }
-  Status status = done == bytes.size() && fdatasync(fd) == 0 ? Ok() : Failed("cannot write", path);
-  close(fd);
-  return status;
-}
 
 Status Damaged(const char* field) { return Status::Corruption(std::string("file key-cache: ") + field); }
 
@@ -98,34 +76,24 @@ Result<HotRows> DecodeHotRows(std::string_view bytes) {
 }
 
 Status WriteHotRows(const std::string& dir, const HotRows& rows) {
+  rocksdb::Env& env = *rocksdb::Env::Default();
   const std::string path = dir + "/" + std::string(kHotRowsFileName);
   const std::string temporary = path + ".tmp";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
-  if (fd < 0) return Failed("cannot create", temporary);
-  Status written = WriteAndClose(fd, EncodeHotRows(rows), temporary);
-  if (written.ok() && rename(temporary.c_str(), path.c_str()) != 0) written = Failed("cannot replace", path);
-  if (!written.ok()) unlink(temporary.c_str());
-  return written;
+  rocksdb::Status written = rocksdb::WriteStringToFile(&env, EncodeHotRows(rows), temporary, true);
+  if (written.ok()) written = env.RenameFile(temporary, path);
+  if (!written.ok()) static_cast<void>(env.DeleteFile(temporary).ok());
+  return FromRocksDb(written);
 }
 
 Result<HotRows> ReadHotRows(const std::string& dir, uint64_t most_bytes) {
+  rocksdb::Env& env = *rocksdb::Env::Default();
   const std::string path = dir + "/" + std::string(kHotRowsFileName);
-  const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno == ENOENT) return HotRows();
-    return Failed("cannot open", path);
-  }
-  struct stat found {};
+  uint64_t size = 0;
+  if (env.FileExists(path).IsNotFound()) return HotRows();
+  TRY(FromRocksDb(env.GetFileSize(path, &size)));
+  if (size > most_bytes) return Damaged("too large");
   std::string bytes;
-  const bool fits = fstat(fd, &found) == 0 && static_cast<uint64_t>(found.st_size) <= most_bytes;
-  if (fits) bytes.resize(static_cast<size_t>(found.st_size));
-  size_t done = 0;
-  for (ssize_t more = 1; more > 0 && done < bytes.size(); done += static_cast<size_t>(std::max<ssize_t>(more, 0))) {
-    more = read(fd, bytes.data() + done, bytes.size() - done);
-  }
-  close(fd);
-  if (!fits) return Damaged("too large");
-  bytes.resize(done);
+  TRY(FromRocksDb(rocksdb::ReadFileToString(&env, path, &bytes)));
   return DecodeHotRows(bytes);
 }
 

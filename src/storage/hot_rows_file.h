@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The file `key-cache` of the data directory: the tagged row keys of the rows that were hot in the key cache, without
-// their values (docs/format.md, section 10). A start reads these rows into the key cache (storage/cache_warmup.h).
+// HotRowsFile: the file `key-cache` of the data directory (docs/format.md, section 10). It lists the most used rows of
+// the key cache by their tagged row keys, without values. storage/cache_warmup.h writes it and reads the rows back.
 //
 // Thread: any that may wait.
 #pragma once

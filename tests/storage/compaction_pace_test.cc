@@ -31,6 +31,10 @@ TEST(CompactionPace, NoLimitAppliesLongBeforeWritesWouldBeDelayed) {
   EXPECT_EQ(PaceOf({.level0_files = 0, .memtables = 16}, kLimit), 0u);
 }
 
+TEST(CompactionPace, AHugeLimitDoesNotOverflow) {
+  EXPECT_GE(PaceOf({.level0_files = 11, .memtables = 0}, (uint64_t{1} << 62) + 1), uint64_t{1} << 40);
+}
+
 TEST(CompactionPace, NoLimitIsNeverALimit) {
   for (uint64_t files = 0; files < 40; ++files) EXPECT_EQ(PaceOf({.level0_files = files, .memtables = 0}, 0), 0u);
 }
